@@ -1,0 +1,110 @@
+use crate::{HookOutput, Response};
+use serde::Serialize;
+
+/// Which trial an event speaks of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TrialRef {
+    /// Position in the planned order, from 1.
+    pub sequence: u32,
+    /// Block, from 1.
+    pub block: u32,
+    /// Try, from 1.
+    pub attempt: u32,
+    /// Label of the configuration.
+    pub configuration: String,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "end")]
+pub enum RunEnd {
+    /// Every planned trial has been run (some may have failed).
+    Completed,
+    /// The user interrupted; `run` again resumes.
+    Interrupted,
+    /// A manual step is due and nobody is there to do it; `run` again resumes.
+    ManualStep {
+        /// What has to be done.
+        text: String,
+    },
+    /// A cap on time or disk space was reached; `run` again with a higher cap resumes.
+    Limit {
+        /// Which cap, and what was found.
+        text: String,
+    },
+}
+
+/// What a run announces while it works. Consumers listen; the store does not: a trial is
+/// committed before [`Event::TrialFinished`] is announced.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "event")]
+pub enum Event {
+    /// The plan is known.
+    RunStarted {
+        /// Experiment name.
+        experiment: String,
+        /// Number of configurations.
+        configurations: usize,
+        /// Trials in all (with adaptive repeats: at most).
+        trials: usize,
+        /// Trials recorded by earlier sittings.
+        done: usize,
+    },
+    /// The runner is at something between measured parts.
+    Step {
+        /// `preparing 4 data files`, `hook volume ssd: prepare`.
+        text: String,
+    },
+    /// A hook ended.
+    Hook(HookOutput),
+    /// A trial begins.
+    TrialStarted {
+        /// Which.
+        trial: TrialRef,
+    },
+    /// The measured part (or the warm-up before it) advances.
+    Progress {
+        /// Seconds since "go"; negative in warm-up.
+        elapsed_s: f64,
+        /// Share of the work done, 0 to 1.
+        fraction: f64,
+        /// Units of work a second, now.
+        rate: f64,
+        /// Unit of the rate.
+        unit: String,
+    },
+    /// A trial was measured and committed.
+    TrialFinished {
+        /// Which.
+        trial: TrialRef,
+        /// Seconds of the whole trial.
+        wall_s: f64,
+        /// Its responses.
+        responses: Vec<Response>,
+        /// Short names of its marks.
+        marks: Vec<String>,
+    },
+    /// A trial failed and that was committed.
+    TrialFailed {
+        /// Which.
+        trial: TrialRef,
+        /// Seconds of the whole trial.
+        wall_s: f64,
+        /// One line.
+        cause: String,
+        /// Whether it is tried again.
+        retry: bool,
+    },
+    /// A person has to do something before the run can go on.
+    ManualStep {
+        /// What.
+        text: String,
+    },
+    /// Something the user should know.
+    Warning {
+        /// One sentence.
+        text: String,
+    },
+    /// The sitting is over.
+    RunFinished(RunEnd),
+}

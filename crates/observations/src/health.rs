@@ -1,0 +1,72 @@
+use serde::{Deserialize, Serialize};
+
+/// How the load generator fared: was it, and not the target, the limit?
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadHealth {
+    /// Share (0 to 1) of the sessions' time spent in the generator's own code.
+    pub client_share: f64,
+    /// Share (0 to 1) of the sessions' time that a ready thread waited for a processor.
+    pub run_delay_share: f64,
+    /// Transactions that an open-loop schedule intended.
+    pub sends_intended: u64,
+    /// Those that an idle connection started later than 1 ms after the intended time.
+    pub sends_missed: u64,
+    /// The worst such delay in microseconds.
+    pub send_delay_us_max: u64,
+}
+
+/// What the whole machine did during the measured part.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct MachineLoad {
+    /// Processors online.
+    pub cpus: u32,
+    /// Processor seconds that all processes used, interrupts included.
+    pub busy_s: f64,
+    /// Processor seconds of this process and its children, and of a local server under test.
+    pub own_s: f64,
+    /// Processor seconds that a hypervisor took away.
+    pub steal_s: f64,
+    /// Processor seconds idle while I/O was pending.
+    pub iowait_s: f64,
+}
+
+/// A reason to trust a trial less, or a note that a reader must see beside the figure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// What kind of reason.
+    pub kind: MarkKind,
+    /// One sentence with the figure behind it.
+    pub detail: String,
+}
+
+/// Kinds of [`Mark`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MarkKind {
+    /// The load generator, not the target, was the limit.
+    LoadLimited,
+    /// Other processes used the machine.
+    OtherLoad,
+    /// A hypervisor took processor time away.
+    Steal,
+    /// The declared cache state could not be made or verified.
+    CacheState,
+    /// The measured part was too short for its figures to be steady.
+    Short,
+    /// More of the sessions' time than promised is unaccounted for.
+    Unaccounted,
+}
+
+impl MarkKind {
+    /// The short name printed beside a trial.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LoadLimited => "load-limited",
+            Self::OtherLoad => "other-load",
+            Self::Steal => "steal",
+            Self::CacheState => "cache-state",
+            Self::Short => "short",
+            Self::Unaccounted => "unaccounted",
+        }
+    }
+}

@@ -1,0 +1,136 @@
+use crate::{Environment, Observations};
+use serde::{Deserialize, Serialize};
+
+/// One run of an experiment as the store holds it: all that analysis and reports may use.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Recording {
+    /// The run itself.
+    pub run: RunRecord,
+    /// The environment at the start, then one entry each time a resumed run found another one.
+    pub environments: Vec<Environment>,
+    /// Factors in the order of the file.
+    pub factors: Vec<FactorRecord>,
+    /// Configurations; a trial refers to one by its position here.
+    pub configurations: Vec<ConfigurationRecord>,
+    /// Trials in the order in which they ended. Failed ones are data too.
+    pub trials: Vec<TrialRecord>,
+}
+
+/// What identifies a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Number within the results file, from 1.
+    pub id: i64,
+    /// Name of the experiment.
+    pub name: String,
+    /// Question of the experiment, if it states one.
+    pub question: Option<String>,
+    /// The whole experiment file as it was.
+    pub source: String,
+    /// Seed of the order and of the data.
+    pub seed: u64,
+    /// Name of the response on which configurations are compared; `None`: the first one.
+    pub response: Option<String>,
+    /// Index into `configurations` of the baseline.
+    pub baseline: Option<usize>,
+    /// Start in milliseconds since 1970 UTC.
+    pub started_ms: i64,
+    /// Version of Steelbench that made the run.
+    pub steelbench: String,
+}
+
+/// A factor and its levels, as labelled.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FactorRecord {
+    /// Dotted path of the setting, or the name of a group of linked levels.
+    pub name: String,
+    /// Labels in the order of the file.
+    pub levels: Vec<String>,
+    /// The levels as numbers when every one is a number (an ordered factor).
+    pub numeric: Option<Vec<f64>>,
+    /// Whether it is changed as seldom as possible.
+    pub hard_to_change: bool,
+}
+
+/// One level for each factor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfigurationRecord {
+    /// Stable identity: a hash of the settings, the same in every run with the same settings.
+    pub key: String,
+    /// Short label made of the levels: `data_files=4 synchronous=full`.
+    pub label: String,
+    /// The level of each factor.
+    pub levels: Vec<LevelRecord>,
+    /// All settings, defaults included, as JSON text by dotted path.
+    pub settings: Vec<(String, String)>,
+}
+
+/// One factor's level in a configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LevelRecord {
+    /// Factor name.
+    pub factor: String,
+    /// Level label.
+    pub level: String,
+}
+
+/// One run of one configuration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// Index into [`Recording::configurations`].
+    pub configuration: usize,
+    /// Block (round), from 1.
+    pub block: u32,
+    /// Position in the planned order, from 1.
+    pub sequence: u32,
+    /// 1 for the first try, more for retries.
+    pub attempt: u32,
+    /// Start of the whole trial, preparation included, in milliseconds since 1970 UTC.
+    pub started_ms: i64,
+    /// Seconds of the whole trial, preparation and removal included.
+    pub wall_s: f64,
+    /// Done or failed.
+    pub status: TrialStatus,
+    /// What was seen; `None` when it failed before there was anything to see.
+    pub observations: Option<Observations>,
+    /// Output of the hooks that ran for this trial.
+    pub hooks: Vec<HookOutput>,
+}
+
+/// How a trial ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "status")]
+pub enum TrialStatus {
+    /// Measured to the end.
+    Done,
+    /// Not measured to the end; the cause is data.
+    Failed {
+        /// One line, with the engine's own words.
+        cause: String,
+    },
+}
+
+/// What a hook command printed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HookOutput {
+    /// `volume ssd: prepare`, `before_trial`, ...
+    pub hook: String,
+    /// The command as written in the file.
+    pub command: String,
+    /// Exit code; `None` when it was killed.
+    pub exit_code: Option<i32>,
+    /// Seconds it took.
+    pub elapsed_s: f64,
+    /// Standard output and error, the last 64 KiB.
+    pub output: String,
+}
+
+impl Recording {
+    /// Trials that were measured to the end, with what they saw.
+    pub fn done(&self) -> impl Iterator<Item = (&TrialRecord, &Observations)> {
+        self.trials.iter().filter_map(|trial| match (&trial.status, &trial.observations) {
+            (TrialStatus::Done, Some(observations)) => Some((trial, observations)),
+            _ => None,
+        })
+    }
+}

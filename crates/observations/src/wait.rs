@@ -1,0 +1,126 @@
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Our classes of waits, common to all engines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitClass {
+    /// Reading data pages.
+    DataRead,
+    /// Writing data pages.
+    DataWrite,
+    /// Writing, syncing or reading the log.
+    Log,
+    /// A logical lock held by another session.
+    Lock,
+    /// A short internal lock (latch, mutex, shared-memory lock).
+    Latch,
+    /// Runnable, waiting for a processor.
+    CpuQueue,
+    /// The session waited for its client: arrival, think time, or no more work.
+    Client,
+    /// Waiting for a checkpoint.
+    Checkpoint,
+    /// Known to be none of the above, or not known to us.
+    Other,
+    /// Background and benign waits: time in which nothing was asked of the session.
+    Idle,
+}
+
+impl WaitClass {
+    /// All classes in the order in which they are printed.
+    pub const ALL: [Self; 10] = [
+        Self::DataRead,
+        Self::DataWrite,
+        Self::Log,
+        Self::Lock,
+        Self::Latch,
+        Self::Checkpoint,
+        Self::CpuQueue,
+        Self::Client,
+        Self::Other,
+        Self::Idle,
+    ];
+
+    /// The name used in output and files: `data-read`, `cpu-queue`, ...
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::DataRead => "data-read",
+            Self::DataWrite => "data-write",
+            Self::Log => "log",
+            Self::Lock => "lock",
+            Self::Latch => "latch",
+            Self::CpuQueue => "cpu-queue",
+            Self::Client => "client",
+            Self::Checkpoint => "checkpoint",
+            Self::Other => "other",
+            Self::Idle => "idle",
+        }
+    }
+
+    /// The class with this name, as written by [`WaitClass::name`].
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.name() == name)
+    }
+}
+
+impl fmt::Display for WaitClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How a wait's time became known.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitSource {
+    /// Every wait was counted and timed.
+    Counted,
+    /// Estimated from samples at this rate.
+    Sampled {
+        /// Samples a second.
+        hz: f64,
+    },
+}
+
+/// Time that sessions spent in one type of wait, summed over sessions, in the measured part.
+///
+/// From RUNNING through SUSPENDED (resource wait) and RUNNABLE (signal wait) back to RUNNING;
+/// the total wait is `resource_s + signal_s`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Wait {
+    /// The engine's own name: `PAGEIOLATCH_EX`, `WAL_SYNC`.
+    pub wait_type: String,
+    /// Our class.
+    pub class: WaitClass,
+    /// Number of waits, where the engine counts them.
+    pub count: Option<u64>,
+    /// Seconds suspended.
+    pub resource_s: f64,
+    /// Seconds runnable, waiting for a processor.
+    pub signal_s: f64,
+    /// Counted or sampled.
+    pub source: WaitSource,
+}
+
+impl Wait {
+    /// Seconds from RUNNING back to RUNNING.
+    pub fn wait_s(&self) -> f64 {
+        self.resource_s + self.signal_s
+    }
+}
+
+/// Calls of one operation on one kind of file or lock, whether or not they waited.
+///
+/// A read that the page cache serves is an operation but not a wait.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Operation {
+    /// `DATA_READ`, `WAL_WRITE`, `SHM_LOCK`, ...: the wait type that a slow call would be.
+    pub name: String,
+    /// Number of calls.
+    pub count: u64,
+    /// Bytes moved (0 for locks and syncs).
+    pub bytes: u64,
+    /// Wall seconds in all calls together.
+    pub wall_s: f64,
+}

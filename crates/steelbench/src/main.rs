@@ -1,0 +1,2 @@
+//! Steelbench.
+fn main() {}
