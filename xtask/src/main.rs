@@ -1,2 +1,35 @@
-//! Developer commands.
-fn main() {}
+//! Developer commands: `cargo xtask test | bench | tidy`.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
+
+mod bench;
+mod process;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+cargo xtask test [ARGUMENTS OF cargo test]   install what the tests need, run them all, then tidy
+cargo xtask bench [NAME...]                  measure: insert, instruments, overhead, start-up, report
+cargo xtask tidy                             file sizes, left-over notes, crate edges, large files";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let result = match arguments.split_first() {
+        Some((command, rest)) => match command.as_str() {
+            "test" => test::run(rest),
+            "bench" => bench::run(rest),
+            "tidy" => tidy::run(),
+            _ => Err(HELP.into()),
+        },
+        None => Err(HELP.into()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,1 +1,40 @@
-//! experiment
+//! The experiment file: factors and levels in, a [`Plan`] of configurations and trials out.
+//!
+//! Plain data; knows no engine and no probe by name. What they can be told comes in as a
+//! [`Catalog`] of [`Setting`]s, from which validation, the JSON Schema and the commented
+//! example file are all made.
+//!
+//! - `document`, `human`: TOML with places, values as people write them
+//! - `file_settings`: the settings that no engine or probe owns
+//! - `parse`, `expand`: from the text to factors, from factors to configurations
+//! - `plan`: the order of the trials
+//! - `changes`: what differs between two versions of a file
+//! - `schema`, `example`: what editors and newcomers need
+
+mod changes;
+mod configuration;
+mod document;
+mod error;
+mod example;
+mod expand;
+mod experiment;
+mod file_settings;
+mod human;
+mod nearest;
+mod parse;
+mod plan;
+mod schema;
+mod setting;
+mod value;
+
+pub use changes::{Changes, changes};
+pub use configuration::{Configuration, Invalid, Level};
+pub use error::{FileError, FileErrors};
+pub use example::example;
+pub use experiment::{Blocks, Experiment, Factor, FactorLevel, Hooks, Limits, Repeats, Volume};
+pub use nearest::{nearest, unknown_name};
+pub use parse::parse;
+pub use plan::{Plan, PlannedTrial};
+pub use schema::schema;
+pub use setting::{Catalog, Kind, Setting};
+pub use value::Value;

@@ -1,5 +1,6 @@
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Highest recordable value: one hour in nanoseconds. Longer is recorded as one hour.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
@@ -8,10 +9,23 @@ const DIGITS: u8 = 3;
 
 /// A latency distribution in nanoseconds (an `HdrHistogram`: 1 ns to 1 h, three digits).
 ///
+/// One that was read from the store stays packed, some hundred bytes instead of 264 KiB, so that
+/// the thousands of a large recording fit in memory. Asking it anything unpacks it for that question.
+///
 /// Serde writes the recorded `(value, count)` pairs, so that exports need no special reader.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Vec<(u64, u64)>", into = "Vec<(u64, u64)>")]
-pub struct Histogram(hdrhistogram::Histogram<u64>);
+pub struct Histogram(Form);
+
+type Counts = hdrhistogram::Histogram<u64>;
+
+#[derive(Debug, Clone)]
+enum Form {
+    /// Laid out for recording.
+    Open(Counts),
+    /// The compressed standard form, known to be readable.
+    Packed(Box<[u8]>),
+}
 
 /// A stored histogram could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -22,8 +36,14 @@ impl Default for Histogram {
     fn default() -> Self {
         // The bounds are constants that the library accepts, which the tests of this module show.
         #[expect(clippy::expect_used, reason = "constant bounds")]
-        let inner = hdrhistogram::Histogram::new_with_bounds(1, HIGHEST_NS, DIGITS).expect("constant bounds");
-        Self(inner)
+        let counts = Counts::new_with_bounds(1, HIGHEST_NS, DIGITS).expect("constant bounds");
+        Self(Form::Open(counts))
+    }
+}
+
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Self) -> bool {
+        self.counts() == other.counts()
     }
 }
 
@@ -31,41 +51,47 @@ impl Histogram {
     /// Records one latency; allocates nothing.
     #[inline]
     pub fn record(&mut self, latency_ns: u64) {
-        self.0.saturating_record(latency_ns.max(1));
+        self.open().saturating_record(latency_ns.max(1));
     }
 
     /// Adds all of another histogram.
     pub fn merge(&mut self, other: &Self) {
-        for value in other.0.iter_recorded() {
-            self.0.saturating_record_n(value.value_iterated_to().max(1), value.count_at_value());
+        let counts = self.open();
+        for value in other.counts().iter_recorded() {
+            counts.saturating_record_n(value.value_iterated_to().max(1), value.count_at_value());
         }
     }
 
     /// Number of recorded values.
     pub fn len(&self) -> u64 {
-        self.0.len()
+        self.counts().len()
     }
 
     /// Whether nothing was recorded.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.counts().is_empty()
     }
 
     /// Latency in ns at a percentile from 0 to 100.
     pub fn percentile_ns(&self, percentile: f64) -> u64 {
-        self.0.value_at_percentile(percentile)
+        self.counts().value_at_percentile(percentile)
     }
 
     /// Smallest, mean and largest latency in ns.
     pub fn min_mean_max_ns(&self) -> (u64, f64, u64) {
-        (self.0.min(), self.0.mean(), self.0.max())
+        let counts = self.counts();
+        (counts.min(), counts.mean(), counts.max())
     }
 
     /// The compressed standard form (V2 deflate), for the store.
     pub fn to_bytes(&self) -> Vec<u8> {
+        let counts = match &self.0 {
+            Form::Open(counts) => counts,
+            Form::Packed(bytes) => return bytes.to_vec(),
+        };
         let mut bytes = Vec::new();
         // Writing to memory cannot fail: the counts fit, because they were recorded one by one.
-        let _ = V2DeflateSerializer::new().serialize(&self.0, &mut bytes);
+        let _ = V2DeflateSerializer::new().serialize(counts, &mut bytes);
         bytes
     }
 
@@ -74,18 +100,46 @@ impl Histogram {
     /// # Errors
     /// When the bytes are not such a histogram.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, HistogramError> {
-        Deserializer::new()
-            .deserialize(&mut &bytes[..])
-            .map(Self)
-            .map_err(|error| HistogramError(format!("{error:?}")))
+        unpack(bytes).map(|_| Self(Form::Packed(bytes.into())))
     }
+
+    /// The counts, unpacked for as long as they are looked at.
+    fn counts(&self) -> Cow<'_, Counts> {
+        match &self.0 {
+            Form::Open(counts) => Cow::Borrowed(counts),
+            Form::Packed(bytes) => Cow::Owned(unpack_known(bytes)),
+        }
+    }
+
+    /// The counts for recording; a packed histogram stays unpacked from then on.
+    #[inline]
+    fn open(&mut self) -> &mut Counts {
+        if let Form::Packed(bytes) = &self.0 {
+            self.0 = Form::Open(unpack_known(bytes));
+        }
+        match &mut self.0 {
+            Form::Open(counts) => counts,
+            Form::Packed(_) => unreachable!("unpacked above"),
+        }
+    }
+}
+
+fn unpack(bytes: &[u8]) -> Result<Counts, HistogramError> {
+    Deserializer::new().deserialize(&mut &bytes[..]).map_err(|error| HistogramError(format!("{error:?}")))
+}
+
+#[cold]
+#[expect(clippy::expect_used, reason = "`from_bytes` unpacked the same bytes before it kept them")]
+fn unpack_known(bytes: &[u8]) -> Counts {
+    unpack(bytes).expect("unpacked before")
 }
 
 impl From<Vec<(u64, u64)>> for Histogram {
     fn from(pairs: Vec<(u64, u64)>) -> Self {
         let mut histogram = Self::default();
+        let counts = histogram.open();
         for (value, count) in pairs {
-            histogram.0.saturating_record_n(value.max(1), count);
+            counts.saturating_record_n(value.max(1), count);
         }
         histogram
     }
@@ -93,7 +147,7 @@ impl From<Vec<(u64, u64)>> for Histogram {
 
 impl From<Histogram> for Vec<(u64, u64)> {
     fn from(histogram: Histogram) -> Self {
-        histogram.0.iter_recorded().map(|v| (v.value_iterated_to(), v.count_at_value())).collect()
+        histogram.counts().iter_recorded().map(|v| (v.value_iterated_to(), v.count_at_value())).collect()
     }
 }
 
@@ -117,14 +171,32 @@ mod tests {
     }
 
     #[test]
+    fn a_packed_histogram_answers_and_records_like_the_original() {
+        let mut original = Histogram::default();
+        (1..5_000_u64).for_each(|i| original.record(i * i));
+        let mut packed = Histogram::from_bytes(&original.to_bytes()).unwrap();
+        assert_eq!(packed, original);
+        assert_eq!(packed.to_bytes(), original.to_bytes());
+        assert_eq!(packed.min_mean_max_ns(), original.min_mean_max_ns());
+        let mut whole = Histogram::default();
+        whole.merge(&packed);
+        assert_eq!(whole, original);
+        for histogram in [&mut packed, &mut original] {
+            histogram.record(77_777_777);
+        }
+        assert_eq!(packed, original);
+        assert_eq!(packed.len(), 5_000);
+    }
+
+    #[test]
     fn merging_equals_recording_into_one() {
         let (mut left, mut right, mut whole) =
             (Histogram::default(), Histogram::default(), Histogram::default());
         for i in 1..10_000_u64 {
             if i % 3 == 0 {
-                left.record(i * 777)
+                left.record(i * 777);
             } else {
-                right.record(i * 777)
+                right.record(i * 777);
             }
             whole.record(i * 777);
         }

@@ -1,1 +1,18 @@
-//! probes
+//! Probes: what a trial does and measures. One folder a probe; `load` is the client loop that
+//! database probes share.
+
+pub mod insert;
+mod load;
+mod probe;
+
+pub use probe::{Probe, ProbeError, Progress, TrialContext};
+
+/// All probes, by the name that `workload.probe` gives.
+pub fn all() -> [&'static dyn Probe; 1] {
+    [&insert::Insert]
+}
+
+/// The probe with this name.
+pub fn by_name(name: &str) -> Option<&'static dyn Probe> {
+    all().into_iter().find(|probe| probe.name() == name)
+}

@@ -1,1 +1,31 @@
-//! report
+//! What people and programs see of an analysis: pure functions, no I/O.
+//!
+//! [`run`] and [`head_to_head`] decide what is shown and build a [`Document`] once;
+//! [`terminal`] and [`markdown`] only lay it out. Programs read [`json`], which holds the
+//! analysis itself with exact figures.
+//!
+//! *Rule*: a name from an experiment or an engine reaches a document only as a [`Text`], in which
+//! control characters are spelled out: no file can command a reader's terminal.
+
+mod accounting;
+mod compare;
+mod configurations;
+mod markdown;
+mod model;
+mod notes;
+mod number;
+mod run;
+mod terminal;
+mod text;
+mod time;
+mod waits;
+
+pub mod json;
+
+pub use compare::head_to_head;
+pub use markdown::markdown;
+pub use model::{Align, Block, Cell, Column, Document, Line, Section, Table, Tone};
+pub use run::run;
+pub use terminal::{Style, terminal};
+pub use text::Text;
+pub use time::utc;

@@ -1,1 +1,27 @@
-//! runner
+//! The one orchestrator: from a plan to recorded trials.
+//!
+//! - `catalog`: what engines and probes there are, and what they object to
+//! - `begin`: a new run, or going on with one that was stopped
+//! - `schedule`: which trial is next
+//! - `trial`: prepare a target, run the probe, remove the target
+//! - `workdir`: folders that are marked as ours
+//! - `volumes`, `hooks`, `manual`: what happens around trials
+//! - `watchdog`: limits and interruption while a trial runs
+//! - `run`: all of it in order
+
+mod begin;
+mod catalog;
+mod error;
+mod hooks;
+mod records;
+mod run;
+mod schedule;
+mod trial;
+mod volumes;
+mod watchdog;
+mod workdir;
+
+pub use catalog::{catalog, validate};
+pub use error::RunError;
+pub use run::{Manual, Options, run};
+pub use watchdog::Interrupt;

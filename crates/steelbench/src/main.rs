@@ -1,2 +1,26 @@
-//! Steelbench.
-fn main() {}
+//! Steelbench, a database performance laboratory: the command line.
+
+mod args;
+mod commands;
+mod exit_code;
+mod output;
+mod progress;
+mod results;
+
+use args::{Arguments, Command};
+use clap::Parser;
+
+fn main() -> std::process::ExitCode {
+    let arguments = Arguments::parse();
+    let result = match arguments.command {
+        Command::Run(run) => commands::run::run(&run),
+        Command::Check(check) => commands::check::check(&check),
+        Command::Show(show) => commands::show::show(&show),
+        Command::Compare(compare) => commands::compare::compare(&compare),
+        Command::Export(export) => commands::export::export(&export),
+        Command::Schema => commands::file::schema(),
+        Command::Init(init) => commands::file::init(&init),
+        Command::Completions { shell } => commands::file::completions(shell),
+    };
+    result.unwrap_or_else(|failure| failure.report()).into()
+}

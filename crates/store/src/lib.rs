@@ -1,1 +1,36 @@
-//! store
+//! Runs on disk: one SQLite file holds everything that the runs of an experiment recorded.
+//!
+//! [`Store`] writes and reads the file, [`RunLock`] keeps two runs from writing to it at once, and
+//! [`export`] turns a [`Recording`](observations::Recording) into CSV, JSON and Parquet. The tables
+//! are documented for users in `schema/*.sql`; any SQLite tool can query them.
+//!
+//! *Rule*: a trial and all its observations are one transaction, so whatever happens to the
+//! process, the file holds whole trials only.
+
+mod error;
+mod file;
+mod lock;
+mod names;
+mod numbers;
+mod read;
+mod schema;
+mod write;
+
+mod export;
+
+#[cfg(test)]
+mod faults;
+
+// The sample in tests/ speaks to this crate as its users do.
+#[cfg(test)]
+extern crate self as store;
+
+pub use error::StoreError;
+pub use export::{export_csv, export_json, export_parquet};
+pub use file::Store;
+pub use lock::RunLock;
+pub use read::RecordedTrial;
+pub use write::NewRun;
+
+/// Result of everything in this crate.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;

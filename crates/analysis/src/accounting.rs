@@ -1,0 +1,175 @@
+//! Where all of the sessions' time went.
+
+use observations::{Observations, WaitClass};
+use serde::Serialize;
+
+/// Use of the sessions' time, in seconds summed over connections (mean of a trial when several are merged).
+///
+/// Identity: `session_s` = `cpu_s` + the sum of `resource_s` + `signal_s` + `client_s` + `unaccounted_s`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Accounting {
+    /// Connections x elapsed.
+    pub session_s: f64,
+    /// Elapsed seconds (mean of a trial).
+    pub elapsed_s: f64,
+    /// Connections (mean of a trial).
+    pub connections: f64,
+    /// On a processor.
+    pub cpu_s: f64,
+    /// Suspended, by class, in the order of [`WaitClass::ALL`]; classes without time are left out.
+    pub resource_s: Vec<(WaitClass, f64)>,
+    /// Runnable, waiting for a processor: the signal part of all waits and the whole of class `cpu-queue`.
+    pub signal_s: f64,
+    /// Waiting for the client.
+    pub client_s: f64,
+    /// The rest; negative when more was accounted for than there was.
+    pub unaccounted_s: f64,
+    /// Number of trials averaged.
+    pub trials: usize,
+}
+
+impl Accounting {
+    /// Where the time of one trial's sessions went.
+    ///
+    /// Waits of class `cpu-queue` are signal wait, whatever part the engine books them under; waits of
+    /// class `client` are client time; waits of class `idle` are nobody's who had work, and are left out.
+    pub fn of(observations: &Observations) -> Self {
+        let mut resource = [0.0; WaitClass::ALL.len()];
+        let (mut signal_s, mut client_s) = (0.0, 0.0);
+        for wait in observations.waits.iter().filter(|wait| wait.wait_s().is_finite()) {
+            match wait.class {
+                WaitClass::Idle => {}
+                WaitClass::Client => client_s += wait.wait_s(),
+                WaitClass::CpuQueue => signal_s += wait.wait_s(),
+                class => {
+                    resource[position(class)] += wait.resource_s;
+                    signal_s += wait.signal_s;
+                }
+            }
+        }
+        Self {
+            session_s: observations.time.session_s,
+            elapsed_s: observations.elapsed_s,
+            connections: f64::from(observations.connections),
+            cpu_s: observations.time.cpu_s,
+            resource_s: WaitClass::ALL
+                .into_iter()
+                .zip(resource)
+                .filter(|(_, seconds)| *seconds != 0.0)
+                .collect(),
+            signal_s,
+            client_s,
+            unaccounted_s: 0.0,
+            trials: 1,
+        }
+        .close()
+    }
+
+    /// The mean of several trials; `None` of none. The identity holds for the mean as for each.
+    pub fn mean<'a>(trials: impl IntoIterator<Item = &'a Observations>) -> Option<Self> {
+        let mut sum = Self::default();
+        let mut resource = [0.0; WaitClass::ALL.len()];
+        for one in trials.into_iter().map(Self::of) {
+            sum.trials += 1;
+            sum.session_s += one.session_s;
+            sum.elapsed_s += one.elapsed_s;
+            sum.connections += one.connections;
+            sum.cpu_s += one.cpu_s;
+            sum.signal_s += one.signal_s;
+            sum.client_s += one.client_s;
+            for (class, seconds) in one.resource_s {
+                resource[position(class)] += seconds;
+            }
+        }
+        if sum.trials == 0 {
+            return None;
+        }
+        let n = sum.trials as f64;
+        for figure in [
+            &mut sum.session_s,
+            &mut sum.elapsed_s,
+            &mut sum.connections,
+            &mut sum.cpu_s,
+            &mut sum.signal_s,
+            &mut sum.client_s,
+        ] {
+            *figure /= n;
+        }
+        let classes = WaitClass::ALL.into_iter().zip(resource);
+        sum.resource_s = classes.filter(|(_, s)| *s != 0.0).map(|(class, s)| (class, s / n)).collect();
+        Some(sum.close())
+    }
+
+    /// Resource wait of a class.
+    pub fn resource(&self, class: WaitClass) -> f64 {
+        self.resource_s.iter().find(|(own, _)| *own == class).map_or(0.0, |(_, seconds)| *seconds)
+    }
+
+    /// Everything that is accounted for.
+    pub fn accounted_s(&self) -> f64 {
+        self.cpu_s + self.resource_s.iter().map(|(_, s)| s).sum::<f64>() + self.signal_s + self.client_s
+    }
+
+    /// Share (1 = all) of the sessions' time; 0 when there was none.
+    pub fn share(&self, seconds: f64) -> f64 {
+        if self.session_s > 0.0 { seconds / self.session_s } else { 0.0 }
+    }
+
+    /// Share not accounted for, with its sign.
+    pub fn unaccounted_share(&self) -> f64 {
+        self.share(self.unaccounted_s)
+    }
+
+    fn close(mut self) -> Self {
+        self.unaccounted_s = self.session_s - self.accounted_s();
+        self
+    }
+}
+
+fn position(class: WaitClass) -> usize {
+    WaitClass::ALL.iter().position(|other| *other == class).unwrap_or_default()
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "figures that are exact in binary")]
+mod tests {
+    use super::*;
+    use observations::{TimeUse, Wait, WaitSource};
+
+    fn wait(class: WaitClass, resource_s: f64, signal_s: f64) -> Wait {
+        let wait_type = class.name().to_owned();
+        Wait { wait_type, class, count: Some(1), resource_s, signal_s, source: WaitSource::Counted }
+    }
+
+    #[test]
+    fn books_each_class_where_it_belongs() {
+        let observations = Observations {
+            elapsed_s: 10.0,
+            connections: 4,
+            time: TimeUse { session_s: 40.0, cpu_s: 10.0, cpu_user_s: None },
+            waits: vec![
+                wait(WaitClass::Log, 8.0, 1.0),
+                wait(WaitClass::Lock, 6.0, 0.5),
+                wait(WaitClass::CpuQueue, 0.25, 3.0),
+                wait(WaitClass::Client, 4.0, 2.0),
+                wait(WaitClass::Idle, 1000.0, 1.0),
+            ],
+            ..Observations::default()
+        };
+        let accounting = Accounting::of(&observations);
+        assert_eq!(accounting.resource_s, [(WaitClass::Log, 8.0), (WaitClass::Lock, 6.0)]);
+        assert_eq!((accounting.signal_s, accounting.client_s), (4.75, 6.0));
+        assert_eq!(accounting.unaccounted_s, 5.25);
+        assert_eq!(accounting.unaccounted_share(), 5.25 / 40.0);
+        assert_eq!(accounting.resource(WaitClass::Latch), 0.0);
+    }
+
+    #[test]
+    fn shows_more_than_there_was_as_a_negative_rest() {
+        let time = TimeUse { session_s: 1.0, cpu_s: 1.5, cpu_user_s: None };
+        let accounting = Accounting::of(&Observations { time, ..Observations::default() });
+        assert_eq!(accounting.unaccounted_share(), -0.5);
+        assert_eq!(Accounting::of(&Observations::default()).unaccounted_share(), 0.0);
+        assert_eq!(Accounting::mean([]), None);
+    }
+}

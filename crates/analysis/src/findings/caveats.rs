@@ -1,0 +1,133 @@
+use super::{Finding, FindingKind, Span};
+use crate::{ConfigurationRow, Summary, wording};
+use observations::MarkKind;
+
+/// What limits the conclusions.
+pub fn find(summary: &Summary, span: Option<Span>) -> Vec<Finding> {
+    let caveats = [
+        synthetic(summary),
+        missing_response(summary),
+        nothing_measured(summary),
+        failed(summary),
+        marked(summary, span),
+        drift(summary),
+        set_up_once(summary),
+        environments(summary),
+    ];
+    let finding = |(text, evidence)| Finding::new(FindingKind::Caveat, text, evidence);
+    caveats.into_iter().flatten().map(finding).collect()
+}
+
+type Caveat = Option<(String, String)>;
+
+fn synthetic(summary: &Summary) -> Caveat {
+    let text = "The figures are synthetic: they come from a scripted engine and measure nothing.";
+    summary.synthetic.then(|| (text.to_owned(), String::new()))
+}
+
+fn missing_response(summary: &Summary) -> Caveat {
+    let response = summary.response.as_ref()?;
+    let missing = response.missing.as_ref()?;
+    let text =
+        format!("No trial has the response {missing:?}; configurations are compared on {}.", response.name);
+    Some((text, String::new()))
+}
+
+fn nothing_measured(summary: &Summary) -> Caveat {
+    let text = if summary.failed > 0 {
+        "Every trial failed: there is nothing to compare."
+    } else {
+        "No trial has been run yet."
+    };
+    (summary.done == 0).then(|| (text.to_owned(), String::new()))
+}
+
+fn failed(summary: &Summary) -> Caveat {
+    let first = summary.failures.first()?;
+    let attempts = wording::count(summary.failed, "attempt");
+    let lost: usize = summary.configurations.iter().map(|row| row.lost_blocks).sum();
+    let lost = match lost {
+        0 => "; every one was made good by a retry".to_owned(),
+        n => format!(
+            "; {} missing from the figures",
+            are(n, "block of a configuration", "blocks of configurations")
+        ),
+    };
+    let most = if summary.failures.len() == 1 { "the cause" } else { "the most frequent cause" };
+    let evidence = format!("{most}: {} ({})", first.cause, first.configurations.join(", "));
+    Some((format!("{attempts} failed{lost}."), evidence))
+}
+
+fn are(n: usize, singular: &str, plural: &str) -> String {
+    if n == 1 { format!("1 {singular} is") } else { format!("{n} {plural} are") }
+}
+
+/// Marks of the trials behind the verdict: of the two levels compared, else of all.
+fn marked(summary: &Summary, span: Option<Span>) -> Caveat {
+    let effect = summary.main_factor.and_then(|main| summary.factors.get(main));
+    let behind = |row: &&ConfigurationRow| match (effect, span) {
+        (Some(effect), Some(span)) => {
+            let labels = [&effect.levels[span.from].level, &effect.levels[span.to].level];
+            row.levels.iter().any(|own| own.factor == effect.factor && labels.contains(&&own.level))
+        }
+        _ => true,
+    };
+    let mut counts: Vec<(MarkKind, usize, &str)> = Vec::new();
+    let mut trials = 0;
+    for row in summary.configurations.iter().filter(behind) {
+        trials += row.done;
+        for mark in &row.marks {
+            match counts.iter_mut().find(|(kind, ..)| *kind == mark.kind) {
+                Some(count) => count.1 += mark.trials,
+                None => counts.push((mark.kind, mark.trials, &mark.detail)),
+            }
+        }
+    }
+    let example = format!("for example: {}", counts.first()?.2);
+    let counts: Vec<String> =
+        counts.iter().map(|(kind, n, _)| format!("{n} of them {}", kind.name())).collect();
+    let trials = wording::count(trials, "trial");
+    Some((format!("Of the {trials} behind this, some are marked: {}.", wording::list(&counts)), example))
+}
+
+fn drift(summary: &Summary) -> Caveat {
+    let drift = summary.drift.as_ref().filter(|drift| drift.supported)?;
+    let values = || drift.relative.iter().map(|(_, relative)| *relative);
+    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    let text = format!(
+        "Blocks differ (from {} to {} of the mean): the machine changed during the run; \
+         comparisons are within blocks and hold, the means spread more.",
+        wording::percent(low),
+        wording::percent(high)
+    );
+    Some((
+        text,
+        format!(
+            "F = {}, {} over {}",
+            wording::figure(drift.f),
+            wording::p_value(drift.p_value),
+            wording::count(drift.blocks, "block")
+        ),
+    ))
+}
+
+fn set_up_once(summary: &Summary) -> Caveat {
+    let names: Vec<String> = summary
+        .factors
+        .iter()
+        .filter(|factor| factor.hard_to_change)
+        .map(|factor| wording::short_name(&factor.factor).to_owned())
+        .collect();
+    let text = || {
+        format!(
+            "Levels of {} were set up once each: intervals do not hold what differs from one set-up to the next.",
+            wording::list(&names)
+        )
+    };
+    (!names.is_empty() && summary.done > 0).then(|| (text(), String::new()))
+}
+
+fn environments(summary: &Summary) -> Caveat {
+    let text = "The run was resumed in another environment: trials before and after may not compare.";
+    (summary.other_environments > 0).then(|| (text.to_owned(), String::new()))
+}

@@ -1,0 +1,204 @@
+use super::{Finding, FindingKind, Span};
+use crate::{Comparison, FactorEffect, LevelEffect, Method, Standing, Summary, wording};
+
+/// The levels between which a supported difference is explained: from the reference to the level
+/// that beats it, or, when none does, to the one that is worst against it.
+pub fn span(effect: &FactorEffect) -> Option<Span> {
+    let to = winner(effect).or_else(|| extreme(effect, |comparison| -comparison.value))?;
+    Some(Span { from: effect.reference, to })
+}
+
+/// The level that is said to beat the reference: the best one, if that is supported, else the best
+/// of those for which it is.
+///
+/// Claims rest on the comparisons with the reference alone, a family that was chosen before the
+/// data was seen: of experiments in which nothing differs at most 5 % lead to any claim. The best
+/// level is chosen by looking, so that "worse than the best" alone would claim more often.
+fn winner(effect: &FactorEffect) -> Option<usize> {
+    let wins = |level: &usize| supported(&effect.levels[*level]).is_some_and(Comparison::is_better);
+    let highest = || extreme(effect, |comparison| comparison.value).filter(wins);
+    effect.best.filter(wins).or_else(highest)
+}
+
+/// Among the supported comparisons with the reference, the level with the highest rank.
+fn extreme(effect: &FactorEffect, rank: impl Fn(&Comparison) -> f64) -> Option<usize> {
+    let ranks = effect.levels.iter().enumerate();
+    let ranks = ranks.filter_map(|(i, level)| Some((i, rank(supported(level)?))));
+    ranks.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
+}
+
+fn supported(level: &LevelEffect) -> Option<&Comparison> {
+    level.comparison.as_ref().filter(|comparison| comparison.supported())
+}
+
+/// What the levels of the factor do.
+pub fn main_factor(summary: &Summary, effect: &FactorEffect) -> Finding {
+    let name = wording::short_name(&effect.factor);
+    let verdict = |text, evidence| Finding::new(FindingKind::Verdict, text, evidence);
+    let Some(best) = effect.best else {
+        return verdict(format!("No level of {name} has a figure to compare."), String::new());
+    };
+    let measured = effect.levels.iter().filter(|level| level.response.is_some()).count();
+    if measured < 2 {
+        let level = &effect.levels[best].level;
+        return verdict(
+            format!("Only {name}={level} has figures: there is nothing to compare it with."),
+            String::new(),
+        );
+    }
+    if let Some((winner, comparison)) = winner(effect).and_then(|w| Some((w, supported(&effect.levels[w])?)))
+    {
+        return verdict(sweet_spot(summary, effect, winner, comparison), evidence(comparison, effect));
+    }
+    let worst = extreme(effect, |comparison| -comparison.value).map(|worst| &effect.levels[worst]);
+    if let Some((worst, comparison)) = worst.and_then(|worst| Some((worst, supported(worst)?))) {
+        return verdict(nothing_beats(summary, effect, worst, comparison), evidence(comparison, effect));
+    }
+    if effect.levels.iter().any(|level| level.comparison.as_ref().is_some_and(|c| c.p_value.is_some())) {
+        return verdict(nothing_differs(summary, effect), spread(summary));
+    }
+    let text =
+        format!("A single block cannot tell the levels of {name} apart: run at least two, better five.");
+    verdict(text, String::new())
+}
+
+fn sweet_spot(summary: &Summary, effect: &FactorEffect, best: usize, comparison: &Comparison) -> String {
+    let name = wording::short_name(&effect.factor);
+    let what = if effect.ordered { "The sweet spot of" } else { "The best level of" };
+    let reference = reference(summary, effect);
+    let figure = wording::comparison(comparison, unit(summary));
+    let means = means(&effect.levels[best], &effect.levels[effect.reference]);
+    let equal = |level: &&LevelEffect| {
+        !std::ptr::eq(*level, &raw const effect.levels[best])
+            && matches!(level.standing, Standing::Best | Standing::AsGoodAsBest)
+    };
+    let others = labels(effect.levels.iter().filter(equal));
+    let others = match others.len() {
+        0 => String::new(),
+        1 => format!("; {} is as good", wording::list(&others)),
+        _ => format!("; {} are as good", wording::list(&others)),
+    };
+    let than = if comparison.scale == crate::Scale::Ratio { "" } else { " than" };
+    format!("{what} {name} is {}: {figure}{than} {reference}{means}{others}.", effect.levels[best].level)
+}
+
+fn nothing_beats(
+    summary: &Summary,
+    effect: &FactorEffect,
+    lowest: &LevelEffect,
+    comparison: &Comparison,
+) -> String {
+    let name = wording::short_name(&effect.factor);
+    let (worse, equal): (Vec<&LevelEffect>, Vec<&LevelEffect>) =
+        effect.levels.iter().filter(|l| l.comparison.is_some()).partition(|l| supported(l).is_some());
+    let (worse, equal) = (labels(worse.into_iter()), labels(equal.into_iter()));
+    let equal = match equal.len() {
+        0 => String::new(),
+        1 => format!(" ({} is as good)", wording::list(&equal)),
+        _ => format!(" ({} are as good)", wording::list(&equal)),
+    };
+    let figure = wording::comparison(comparison, unit(summary));
+    let figure = if worse.len() == 1 { figure } else { format!("{}: {figure}", lowest.level) };
+    let verb = if worse.len() == 1 { "is" } else { "are" };
+    let reference = reference(summary, effect);
+    format!("No level of {name} beats {reference}{equal}; {} {verb} worse ({figure}).", wording::list(&worse))
+}
+
+fn nothing_differs(summary: &Summary, effect: &FactorEffect) -> String {
+    let name = wording::short_name(&effect.factor);
+    let power = summary.detectable.map_or_else(String::new, |detectable| {
+        let size = wording::percent(detectable.relative);
+        format!("; a difference of about {size} or more would have been found (estimate, 80 % power)")
+    });
+    format!("No level of {name} differs from {} with 95 % support{power}.", reference(summary, effect))
+}
+
+/// A run without factors has one figure to tell.
+pub fn single(summary: &Summary) -> Option<Finding> {
+    let row = summary.configurations.iter().find(|row| row.response.is_some())?;
+    let (response, estimate) = (summary.response.as_ref()?, row.response.as_ref()?);
+    let interval =
+        estimate.interval.map(|i| format!(" [{}, {}]", wording::figure(i.low), wording::figure(i.high)));
+    let text = format!(
+        "{}: {} {}{} over {}.",
+        response.name,
+        wording::figure(estimate.mean),
+        estimate.unit,
+        interval.unwrap_or_default(),
+        wording::count(estimate.n, "block")
+    );
+    Some(Finding::new(FindingKind::Verdict, text, String::new()))
+}
+
+/// What the factors other than the main one do, where that is supported.
+pub fn other_factors(summary: &Summary, main: Option<usize>) -> Vec<Finding> {
+    let others = summary.factors.iter().enumerate().filter(|(i, _)| Some(*i) != main);
+    let supported = others.filter(|(_, effect)| span(effect).is_some() && effect.best.is_some());
+    supported.map(|(_, effect)| main_factor(summary, effect)).collect()
+}
+
+/// With several factors: the best of all configurations against the baseline.
+pub fn best_configuration(summary: &Summary) -> Option<Finding> {
+    if summary.factors.len() < 2 {
+        return None;
+    }
+    let best = summary.configurations.iter().find(|row| row.standing == Standing::Best)?;
+    let comparison = best.factor.as_ref().filter(|factor| factor.supported())?;
+    let figure = wording::comparison(comparison, unit(summary));
+    let others = summary.configurations.iter().filter(|row| row.standing == Standing::AsGoodAsBest).count();
+    let others = match others {
+        0 => String::new(),
+        n => format!(" ({} as good)", wording::count(n, "other")),
+    };
+    let text = format!("The best configuration is {}: {figure} against the baseline{others}.", best.label);
+    let evidence = statistics(comparison, summary.configurations.len() - 1);
+    Some(Finding::new(FindingKind::Verdict, text, evidence))
+}
+
+fn labels<'a>(levels: impl Iterator<Item = &'a LevelEffect>) -> Vec<String> {
+    levels.map(|level| level.level.clone()).collect()
+}
+
+fn reference(summary: &Summary, effect: &FactorEffect) -> String {
+    let name = wording::short_name(&effect.factor);
+    let what = if summary.run.baseline.is_some() { "the baseline" } else { "the first level" };
+    format!("{what} {name}={}", effect.levels[effect.reference].level)
+}
+
+/// ` (elapsed ...)`: both means, so that the factor can be checked by eye.
+fn means(best: &LevelEffect, reference: &LevelEffect) -> String {
+    let (Some(best), Some(reference)) = (&best.response, &reference.response) else { return String::new() };
+    let (a, b) = (wording::figure(best.mean), wording::figure(reference.mean));
+    format!(" ({a} against {b} {})", best.unit)
+}
+
+fn unit(summary: &Summary) -> &str {
+    summary.response.as_ref().map_or("", |response| response.unit.as_str())
+}
+
+fn evidence(comparison: &Comparison, effect: &FactorEffect) -> String {
+    statistics(comparison, effect.levels.len() - 1)
+}
+
+fn statistics(comparison: &Comparison, family: usize) -> String {
+    let method = match comparison.method {
+        Method::PairedT => "paired t",
+        Method::PairedBootstrap => "paired bootstrap",
+        Method::Welch => "Welch's t",
+        Method::Point => "a single value",
+    };
+    let p = comparison.adjusted_p.or(comparison.p_value).map(wording::p_value);
+    let p =
+        p.map_or_else(String::new, |p| format!(", {p} (Holm over {})", wording::count(family, "comparison")));
+    format!("{method} over {}{p}", wording::count(comparison.blocks, "block"))
+}
+
+fn spread(summary: &Summary) -> String {
+    summary.detectable.map_or_else(String::new, |detectable| {
+        let sd = wording::percent(detectable.sd_log_ratio);
+        format!(
+            "ratios vary by {sd} (sd) from block to block, over {}",
+            wording::count(detectable.blocks, "block")
+        )
+    })
+}

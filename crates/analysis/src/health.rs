@@ -1,0 +1,166 @@
+//! Reasons to trust a trial less, with the thresholds and why they are where they are.
+
+use crate::Accounting;
+use observations::{Mark, MarkKind, Observations};
+use serde::Serialize;
+
+/// Above this share of its sessions' time the generator is a good part of what is measured: the
+/// target could be at most a quarter faster than the figure says.
+pub const CLIENT_SHARE: f64 = 0.25;
+/// Late starts beyond this share shift the percentiles that a reader looks at (p99).
+pub const SENDS_MISSED_SHARE: f64 = 0.01;
+/// Use of the machine by others beyond this is more than a quiet system's daemons need, and is of
+/// the size of the differences that experiments look for.
+pub const OTHER_LOAD_SHARE: f64 = 0.05;
+/// Stolen time beyond this is as large as the noise of a steady trial.
+pub const STEAL_SHARE: f64 = 0.01;
+/// The promise of the accounting rule where the engine is instrumented.
+pub const UNACCOUNTED_SHARE: f64 = 0.03;
+/// Start-up, scheduling and one late checkpoint are of the order of 10 ms: 1 % of this.
+pub const SHORT_S: f64 = 1.0;
+
+/// How many trials carry a mark.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MarkCount {
+    /// Kind of mark.
+    pub kind: MarkKind,
+    /// Trials that carry it.
+    pub trials: usize,
+    /// The first such mark's sentence, as an example.
+    pub detail: String,
+}
+
+/// The marks that a trial earns by its own figures; the runner adds them when the trial ends.
+///
+/// Figures of a scripted engine come from a virtual clock: only what the script itself can
+/// get wrong is marked, not the machine under it.
+pub fn marks(observations: &Observations) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    let mut mark = |kind, detail| marks.push(Mark { kind, detail });
+    if let Some(detail) = load_limited(observations) {
+        mark(MarkKind::LoadLimited, detail);
+    }
+    let machine = &observations.machine;
+    let capacity_s = f64::from(machine.cpus) * observations.elapsed_s;
+    if !observations.synthetic && capacity_s > 0.0 {
+        let others = (machine.busy_s - machine.own_s) / capacity_s;
+        if others > OTHER_LOAD_SHARE {
+            mark(MarkKind::OtherLoad, format!("other processes used {} of the processors", percent(others)));
+        }
+        let steal = machine.steal_s / capacity_s;
+        if steal > STEAL_SHARE {
+            mark(
+                MarkKind::Steal,
+                format!("the hypervisor took {} of the processor time away", percent(steal)),
+            );
+        }
+    }
+    let unaccounted = Accounting::of(observations).unaccounted_share();
+    if unaccounted.abs() > UNACCOUNTED_SHARE {
+        let detail = if unaccounted > 0.0 {
+            format!("{} of the sessions' time is unaccounted for", percent(unaccounted))
+        } else {
+            format!("{} more than the sessions' time is accounted for", percent(-unaccounted))
+        };
+        mark(MarkKind::Unaccounted, detail);
+    }
+    if !observations.synthetic && observations.elapsed_s < SHORT_S {
+        let detail =
+            format!("the measured part took only {:.3} s, under {SHORT_S} s", observations.elapsed_s);
+        mark(MarkKind::Short, detail);
+    }
+    marks
+}
+
+fn load_limited(observations: &Observations) -> Option<String> {
+    let load = &observations.load;
+    if load.client_share > CLIENT_SHARE {
+        let share = percent(load.client_share);
+        return Some(format!("the load generator itself used {share} of the sessions' time"));
+    }
+    let missed = load.sends_missed as f64 / load.sends_intended.max(1) as f64;
+    (missed > SENDS_MISSED_SHARE)
+        .then(|| format!("the load generator started {} of the transactions late", percent(missed)))
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// Counts the trials that carry each mark, in the order in which the kinds first occur.
+pub(crate) fn count<'a>(trials: impl IntoIterator<Item = &'a Observations>) -> Vec<MarkCount> {
+    let mut counts: Vec<MarkCount> = Vec::new();
+    for observations in trials {
+        for (i, mark) in observations.marks.iter().enumerate() {
+            if observations.marks[..i].iter().any(|earlier| earlier.kind == mark.kind) {
+                continue;
+            }
+            match counts.iter_mut().find(|count| count.kind == mark.kind) {
+                Some(count) => count.trials += 1,
+                None => counts.push(MarkCount { kind: mark.kind, trials: 1, detail: mark.detail.clone() }),
+            }
+        }
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use observations::{LoadHealth, MachineLoad, TimeUse};
+
+    fn healthy() -> Observations {
+        Observations {
+            elapsed_s: 10.0,
+            connections: 2,
+            time: TimeUse { session_s: 20.0, cpu_s: 19.5, cpu_user_s: None },
+            load: LoadHealth {
+                client_share: 0.25,
+                sends_intended: 1000,
+                sends_missed: 10,
+                ..LoadHealth::default()
+            },
+            machine: MachineLoad { cpus: 2, busy_s: 11.0, own_s: 10.0, steal_s: 0.2, iowait_s: 9.0 },
+            ..Observations::default()
+        }
+    }
+
+    fn kinds(change: impl Fn(&mut Observations)) -> Vec<MarkKind> {
+        let mut observations = healthy();
+        change(&mut observations);
+        marks(&observations).into_iter().map(|mark| mark.kind).collect()
+    }
+
+    #[test]
+    fn marks_what_is_beyond_a_threshold_and_nothing_at_it() {
+        assert_eq!(kinds(|_| ()), []);
+        assert_eq!(kinds(|o| o.load.client_share = 0.26), [MarkKind::LoadLimited]);
+        assert_eq!(kinds(|o| o.load.sends_missed = 11), [MarkKind::LoadLimited]);
+        assert_eq!(kinds(|o| o.machine.busy_s = 11.1), [MarkKind::OtherLoad]);
+        assert_eq!(kinds(|o| o.machine.steal_s = 0.21), [MarkKind::Steal]);
+        assert_eq!(kinds(|o| o.time.cpu_s = 19.3), [MarkKind::Unaccounted]);
+        assert_eq!(kinds(|o| o.time.cpu_s = 20.7), [MarkKind::Unaccounted]);
+        assert_eq!(kinds(|o| o.elapsed_s = 0.999), [MarkKind::OtherLoad, MarkKind::Steal, MarkKind::Short]);
+    }
+
+    #[test]
+    fn a_scripted_trial_is_not_held_against_the_machine() {
+        let figures = |o: &mut Observations| {
+            o.synthetic = true;
+            o.elapsed_s = 0.5;
+            o.machine.busy_s = 100.0;
+        };
+        assert_eq!(kinds(figures), []);
+    }
+
+    #[test]
+    fn counts_trials_not_marks() {
+        let mark = |kind| Mark { kind, detail: "x".into() };
+        let twice = Observations {
+            marks: vec![mark(MarkKind::Short), mark(MarkKind::Short), mark(MarkKind::Steal)],
+            ..healthy()
+        };
+        let counts: Vec<_> = count([&twice, &twice, &healthy()]).iter().map(|c| (c.kind, c.trials)).collect();
+        assert_eq!(counts, [(MarkKind::Short, 2), (MarkKind::Steal, 2)]);
+    }
+}

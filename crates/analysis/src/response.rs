@@ -1,0 +1,81 @@
+//! The response on which configurations are compared.
+
+use observations::{Direction, Observations, Recording, Response};
+use serde::Serialize;
+
+/// The response on which configurations are compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ResponseChoice {
+    /// Name: `elapsed`.
+    pub name: String,
+    /// Unit as printed.
+    pub unit: String,
+    /// Which way is better.
+    pub direction: Direction,
+    /// The name that the experiment asked for, when no trial has it.
+    pub missing: Option<String>,
+}
+
+impl ResponseChoice {
+    /// The response that the run compares configurations on: the one asked for where a trial has
+    /// it, else the first of the first trial done, else elapsed time; `None` when no trial was done.
+    pub(crate) fn of(recording: &Recording) -> Option<Self> {
+        let (_, first) = recording.done().next()?;
+        let asked = recording.run.response.as_deref();
+        let found = asked.and_then(|name| {
+            let recorded = recording.done().flat_map(|(_, o)| &o.responses).find(|r| r.name == name);
+            recorded.map(Self::from_response).or_else(|| Self::derived(name, first))
+        });
+        if let Some(found) = found {
+            return Some(found);
+        }
+        let first_response = first.responses.first().map(Self::from_response);
+        let choice = first_response.or_else(|| Self::derived("elapsed", first))?;
+        Some(Self { missing: asked.map(str::to_owned), ..choice })
+    }
+
+    /// A response that this trial has, recorded or derived.
+    pub(crate) fn named(name: &str, observations: &Observations) -> Option<Self> {
+        let recorded = observations.responses.iter().find(|response| response.name == name);
+        recorded.map(Self::from_response).or_else(|| Self::derived(name, observations))
+    }
+
+    fn from_response(response: &Response) -> Self {
+        Self {
+            name: response.name.clone(),
+            unit: response.unit.clone(),
+            direction: response.direction,
+            missing: None,
+        }
+    }
+
+    /// Responses that every trial has without recording them.
+    fn derived(name: &str, observations: &Observations) -> Option<Self> {
+        let (unit, direction) = match name {
+            "elapsed" => ("s".to_owned(), Direction::LowerIsBetter),
+            "throughput" => (throughput_unit(&observations.work.unit), Direction::HigherIsBetter),
+            _ => return None,
+        };
+        Some(Self { name: name.to_owned(), unit, direction, missing: None })
+    }
+
+    /// The value of a trial, if it has a finite one.
+    pub fn value(&self, observations: &Observations) -> Option<f64> {
+        let recorded = observations.responses.iter().find(|r| r.name == self.name).map(|r| r.value);
+        let derived = || match self.name.as_str() {
+            "elapsed" => Some(observations.elapsed_s),
+            "throughput" => throughput(observations),
+            _ => None,
+        };
+        recorded.or_else(derived).filter(|value| value.is_finite())
+    }
+}
+
+/// Units of work a second.
+fn throughput(observations: &Observations) -> Option<f64> {
+    (observations.elapsed_s > 0.0).then(|| observations.work.amount as f64 / observations.elapsed_s)
+}
+
+fn throughput_unit(unit: &str) -> String {
+    if unit.is_empty() { "/s".to_owned() } else { format!("{unit}s/s") }
+}

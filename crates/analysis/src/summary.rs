@@ -1,0 +1,299 @@
+//! The entry point: all that a report shows of a run.
+
+use crate::grid::{Grid, Layout, Matched};
+use crate::{
+    Accounting, Comparison, Decomposition, Detectable, Drift, Estimate, FactorEffect, Finding, MarkCount,
+    ResponseChoice, Standing, WaitTable, findings, health,
+};
+use observations::{Environment, FactorRecord, LevelRecord, Observations, Recording, RunRecord, TrialStatus};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// All that a report shows of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// The run.
+    pub run: RunRecord,
+    /// Environment at the start, if recorded.
+    pub environment: Option<Environment>,
+    /// How many further environments resumed sittings found.
+    pub other_environments: usize,
+    /// The response on which configurations are compared; `None` when no trial was done.
+    pub response: Option<ResponseChoice>,
+    /// Whether any figure comes from a scripted engine.
+    pub synthetic: bool,
+    /// Trials done.
+    pub done: usize,
+    /// Attempts that failed.
+    pub failed: usize,
+    /// Configurations in the order of the file.
+    pub configurations: Vec<ConfigurationRow>,
+    /// Factors in the order of the file.
+    pub factors: Vec<FactorEffect>,
+    /// Position in `factors` of the one by which waits are shown: the first ordered one, else the first.
+    pub main_factor: Option<usize>,
+    /// Waits and accounting of each level of the main factor that has trials (one entry without a level when there is no factor).
+    pub waits: Vec<LevelWaits>,
+    /// Causes of failure, the most frequent first.
+    pub failures: Vec<Failure>,
+    /// Marks over all trials.
+    pub marks: Vec<MarkCount>,
+    /// Block effect; `None` when it cannot be tested, or when blocks were not rounds of the whole run
+    /// because a factor is hard to change.
+    pub drift: Option<Drift>,
+    /// Which difference could have been found; `None` when it cannot be told.
+    pub detectable: Option<Detectable>,
+    /// Sentences.
+    pub findings: Vec<Finding>,
+}
+
+/// One configuration.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ConfigurationRow {
+    /// Position in the recording.
+    pub index: usize,
+    /// Short label.
+    pub label: String,
+    /// The level of each factor.
+    pub levels: Vec<LevelRecord>,
+    /// Whether it is the baseline.
+    pub baseline: bool,
+    /// Elapsed seconds of the measured part.
+    pub elapsed: Option<Estimate>,
+    /// Units of work a second.
+    pub throughput: Option<Estimate>,
+    /// The response on which configurations are compared.
+    pub response: Option<Estimate>,
+    /// Against the baseline (above 1 is better); `None` for the baseline itself and where nothing can be compared.
+    pub factor: Option<Comparison>,
+    /// Against the best configuration.
+    pub standing: Standing,
+    /// Trials done.
+    pub done: usize,
+    /// Attempts that failed.
+    pub failed: usize,
+    /// Blocks in which every attempt failed.
+    pub lost_blocks: usize,
+    /// Marks of its trials.
+    pub marks: Vec<MarkCount>,
+    /// Where its sessions waited.
+    pub waits: WaitTable,
+    /// Where its sessions' time went; `None` without trials done.
+    pub accounting: Option<Accounting>,
+}
+
+/// Waits and accounting of one level, over all configurations that have it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LevelWaits {
+    /// Label of the level; `None` when the experiment has no factor.
+    pub level: Option<String>,
+    /// Where sessions waited.
+    pub waits: WaitTable,
+    /// Where their time went.
+    pub accounting: Accounting,
+}
+
+/// A cause of failure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// The cause as recorded.
+    pub cause: String,
+    /// Attempts that failed so.
+    pub attempts: usize,
+    /// Labels of the configurations that it hit, in the order of the file.
+    pub configurations: Vec<String>,
+}
+
+/// All that a report shows of a run.
+pub fn summarize(recording: &Recording) -> Summary {
+    let grid = Grid::new(recording);
+    let response = ResponseChoice::of(recording);
+    let layouts: Vec<Layout> = recording.factors.iter().map(|f| Layout::new(recording, f)).collect();
+    let configurations = rows(recording, &grid, response.as_ref());
+    let main_factor = recording
+        .factors
+        .iter()
+        .position(|factor| factor.numeric.is_some())
+        .or(if recording.factors.is_empty() { None } else { Some(0) });
+    let effects = |response: &ResponseChoice| -> Vec<FactorEffect> {
+        let factors = recording.factors.iter().zip(&layouts);
+        factors
+            .map(|(factor, layout)| {
+                FactorEffect::of(factor, layout, &grid, reference(recording, factor), response)
+            })
+            .collect()
+    };
+    // With a hard-to-change factor a block is a round within a group: block 1 of two groups may be days apart.
+    let blocks_are_rounds = recording.factors.iter().all(|factor| !factor.hard_to_change);
+    let mut summary = Summary {
+        run: recording.run.clone(),
+        environment: recording.environments.first().cloned(),
+        other_environments: recording.environments.len().saturating_sub(1),
+        synthetic: recording.done().any(|(_, o)| o.synthetic),
+        done: recording.done().count(),
+        failed: recording.trials.iter().filter(|t| matches!(t.status, TrialStatus::Failed { .. })).count(),
+        factors: response.as_ref().map(effects).unwrap_or_default(),
+        main_factor,
+        waits: level_waits(recording, &grid, main_factor.map(|f| (f, &layouts[f]))),
+        failures: failures(recording),
+        marks: health::count(grid.observations()),
+        drift: response
+            .as_ref()
+            .filter(|_| blocks_are_rounds)
+            .and_then(|response| Drift::of_grid(&grid, response)),
+        detectable: response.as_ref().and_then(|response| detectable(&grid, response, &configurations)),
+        findings: Vec::new(),
+        response,
+        configurations,
+    };
+    let decompose = |factor: usize, from: usize, to: usize| {
+        Decomposition::of(&layouts[factor].matched(&grid, from, to, Decomposition::usable))
+    };
+    summary.findings = findings::find(&summary, decompose);
+    summary
+}
+
+/// The level of the baseline, else the first.
+fn reference(recording: &Recording, factor: &FactorRecord) -> usize {
+    let baseline = recording.run.baseline.and_then(|index| recording.configurations.get(index));
+    let own = baseline.and_then(|b| b.levels.iter().find(|level| level.factor == factor.name));
+    own.and_then(|own| factor.levels.iter().position(|level| *level == own.level)).unwrap_or(0)
+}
+
+fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice>) -> Vec<ConfigurationRow> {
+    let attempts = Attempts::of(recording);
+    let mut rows: Vec<ConfigurationRow> = recording
+        .configurations
+        .iter()
+        .enumerate()
+        .map(|(index, configuration)| {
+            let trials = || grid.cells[index].values().copied();
+            let baseline = recording.run.baseline == Some(index);
+            let values = |of: &ResponseChoice| trials().filter_map(|o| of.value(o)).collect::<Vec<_>>();
+            let estimate = |of: &ResponseChoice| Estimate::of(&values(of), &of.unit, of.direction);
+            let derived = |name: &str| estimate(&ResponseChoice::named(name, trials().next()?)?);
+            ConfigurationRow {
+                index,
+                label: configuration.label.clone(),
+                levels: configuration.levels.clone(),
+                baseline,
+                elapsed: derived("elapsed"),
+                throughput: derived("throughput"),
+                response: response.and_then(estimate),
+                factor: None,
+                standing: Standing::Unknown,
+                done: grid.cells[index].len(),
+                failed: attempts.failed[index],
+                lost_blocks: attempts.blocks[index].len() - grid.cells[index].len(),
+                marks: health::count(trials()),
+                waits: WaitTable::of_trials(trials()),
+                accounting: Accounting::mean(trials()),
+            }
+        })
+        .collect();
+    if let Some(response) = response {
+        compare_rows(&mut rows, recording.run.baseline, grid, response);
+    }
+    rows
+}
+
+/// Fills in the factor against the baseline and the standing against the best.
+fn compare_rows(
+    rows: &mut [ConfigurationRow],
+    baseline: Option<usize>,
+    grid: &Grid,
+    response: &ResponseChoice,
+) {
+    let against = |other: usize| -> Vec<Option<Comparison>> {
+        let one = |to: usize| Comparison::of(&matched(grid, other, to, response), response);
+        (0..grid.cells.len()).map(|to| if to == other { None } else { one(to) }).collect()
+    };
+    let estimates: Vec<_> = rows.iter().map(|row| row.response.as_ref()).collect();
+    let best = crate::compare::best(&estimates);
+    let mut factors = match baseline {
+        Some(baseline) if baseline < rows.len() => against(baseline),
+        _ => vec![None; rows.len()],
+    };
+    crate::compare::correct(&mut factors);
+    let against_best = best.map_or_else(|| vec![None; rows.len()], against);
+    let standings = crate::compare::standings(best, &against_best);
+    for (row, (factor, standing)) in rows.iter_mut().zip(factors.into_iter().zip(standings)) {
+        row.factor = factor;
+        row.standing = standing;
+    }
+}
+
+fn matched<'a>(grid: &Grid<'a>, from: usize, to: usize, response: &ResponseChoice) -> Matched<'a> {
+    Matched::configurations(&grid.cells[from], &grid.cells[to], |o| response.value(o).is_some())
+}
+
+/// Failed attempts and blocks tried, for each configuration.
+struct Attempts {
+    failed: Vec<usize>,
+    blocks: Vec<BTreeSet<u32>>,
+}
+
+impl Attempts {
+    fn of(recording: &Recording) -> Self {
+        let n = recording.configurations.len();
+        let mut attempts = Self { failed: vec![0; n], blocks: vec![BTreeSet::new(); n] };
+        for trial in recording.trials.iter().filter(|trial| trial.configuration < n) {
+            let failed = matches!(trial.status, TrialStatus::Failed { .. });
+            attempts.failed[trial.configuration] += usize::from(failed);
+            if failed || trial.observations.is_some() {
+                attempts.blocks[trial.configuration].insert(trial.block);
+            }
+        }
+        attempts
+    }
+}
+
+fn level_waits(recording: &Recording, grid: &Grid, main: Option<(usize, &Layout)>) -> Vec<LevelWaits> {
+    let of = |level: Option<&String>, trials: Vec<&Observations>| {
+        Some(LevelWaits {
+            level: level.cloned(),
+            waits: WaitTable::of_trials(trials.iter().copied()),
+            accounting: Accounting::mean(trials.iter().copied())?,
+        })
+    };
+    let Some((factor, layout)) = main else {
+        return of(None, grid.observations().collect()).into_iter().collect();
+    };
+    let levels = recording.factors[factor].levels.iter().enumerate();
+    levels
+        .filter_map(|(i, level)| {
+            let trials = layout.balanced(i).flat_map(|c| grid.cells[c].values().copied());
+            of(Some(level), trials.collect())
+        })
+        .collect()
+}
+
+fn failures(recording: &Recording) -> Vec<Failure> {
+    let mut causes: BTreeMap<&str, (usize, BTreeSet<usize>)> = BTreeMap::new();
+    for trial in &recording.trials {
+        if let TrialStatus::Failed { cause } = &trial.status {
+            let entry = causes.entry(cause).or_default();
+            entry.0 += 1;
+            entry.1.insert(trial.configuration);
+        }
+    }
+    let label = |index: usize| recording.configurations.get(index).map(|c| c.label.clone());
+    let mut failures: Vec<Failure> = causes
+        .into_iter()
+        .map(|(cause, (attempts, hit))| Failure {
+            cause: cause.to_owned(),
+            attempts,
+            configurations: hit.into_iter().filter_map(label).collect(),
+        })
+        .collect();
+    failures.sort_by_key(|failure| std::cmp::Reverse(failure.attempts));
+    failures
+}
+
+/// From the spread of all configurations against the one with the most trials.
+fn detectable(grid: &Grid, response: &ResponseChoice, rows: &[ConfigurationRow]) -> Option<Detectable> {
+    let reference = rows.iter().rev().max_by_key(|row| row.done)?.index;
+    let others = (0..rows.len()).filter(|other| *other != reference);
+    let comparisons: Vec<Matched> = others.map(|other| matched(grid, reference, other, response)).collect();
+    Detectable::of_comparisons(&comparisons, response)
+}

@@ -1,0 +1,131 @@
+//! How findings say figures. The rules, in one place:
+//!
+//! - A figure has three significant digits and its unit; a factor is `1.93x` with its interval in brackets.
+//! - "falls", "rises", "better", "worse" are said only of what is supported at 95 % after Holm's correction.
+//! - What is not supported is "as good as" or "does not differ", never "the same".
+//! - A level is named `data_files=8`: the last part of the factor's path and the label.
+//! - The baseline is called so only if the experiment names one; else it is "the first level".
+
+use crate::{Comparison, Scale};
+
+/// Three significant digits, without an exponent: `1755`, `12.3`, `0.0123`.
+pub fn figure(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value:.0}");
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    let places = (2 - magnitude).clamp(0, 12) as usize;
+    format!("{value:.places$}")
+}
+
+/// A factor: always at least two decimals, because the difference from 1 is what matters.
+pub fn ratio(value: f64) -> String {
+    if (0.1..100.0).contains(&value) { format!("{value:.2}") } else { figure(value) }
+}
+
+/// `1.93x [1.88, 1.99]`, or for a difference `3.2 s [2.9, 3.5] better`.
+pub fn comparison(comparison: &Comparison, unit: &str) -> String {
+    match comparison.scale {
+        Scale::Ratio => {
+            let interval = comparison.interval.map(|i| format!(" [{}, {}]", ratio(i.low), ratio(i.high)));
+            format!("{}x{}", ratio(comparison.value), interval.unwrap_or_default())
+        }
+        Scale::Difference => {
+            let sign = comparison.value.signum();
+            let (word, value) = (if sign < 0.0 { "worse" } else { "better" }, comparison.value.abs());
+            let interval = comparison.interval.map(|i| {
+                let (a, b) = if sign < 0.0 { (-i.high, -i.low) } else { (i.low, i.high) };
+                format!(" [{}, {}]", figure(a), figure(b))
+            });
+            format!("{} {unit}{} {word}", figure(value), interval.unwrap_or_default())
+        }
+    }
+}
+
+/// Whole percent, or one decimal below 10.
+pub fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if percent.abs() < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
+/// `p < 0.001` or `p = 0.012`.
+pub fn p_value(p: f64) -> String {
+    if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+/// `1 trial`, `2 trials`.
+pub fn count(n: usize, singular: &str) -> String {
+    if n == 1 { format!("1 {singular}") } else { format!("{n} {singular}s") }
+}
+
+/// The last part of a dotted path: `data_files`.
+pub fn short_name(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
+}
+
+/// For how many units of work seconds are said, so that they are neither tiny nor huge, and its name.
+pub fn work_scale(work_in_a_trial: f64, unit: &str) -> (f64, String) {
+    let unit = if unit.is_empty() { "unit" } else { unit };
+    match work_in_a_trial {
+        work if work >= 1e6 => (1e6, format!("million {unit}s")),
+        work if work >= 1e3 => (1e3, format!("1,000 {unit}s")),
+        _ => (1.0, unit.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Interval, Method};
+
+    #[test]
+    fn keeps_three_digits() {
+        for (value, text) in [
+            (1755.4, "1755"),
+            (12.345, "12.3"),
+            (0.012_345, "0.0123"),
+            (-2.5, "-2.50"),
+            (0.0, "0"),
+            (1e9, "1000000000"),
+        ] {
+            assert_eq!(figure(value), text);
+        }
+        assert_eq!(ratio(1.9306), "1.93");
+        assert_eq!(ratio(0.012), "0.0120");
+        assert_eq!(percent(0.0456), "4.6 %");
+        assert_eq!(percent(0.912), "91 %");
+    }
+
+    #[test]
+    fn says_comparisons_lists_and_scales() {
+        let mut one = Comparison {
+            scale: Scale::Ratio,
+            value: 1.9306,
+            interval: Some(Interval { low: 1.88, high: 1.99 }),
+            p_value: None,
+            adjusted_p: None,
+            blocks: 5,
+            method: Method::PairedT,
+        };
+        assert_eq!(comparison(&one, "s"), "1.93x [1.88, 1.99]");
+        one.scale = Scale::Difference;
+        one.value = -2.0;
+        one.interval = Some(Interval { low: -3.0, high: -1.0 });
+        assert_eq!(comparison(&one, "s"), "2.00 s [1.00, 3.00] worse");
+        let items: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
+        assert_eq!((list(&items), list(&items[..1])), ("a, b and c".to_owned(), "a".to_owned()));
+        assert_eq!(work_scale(320_000.0, "row"), (1e3, "1,000 rows".to_owned()));
+        assert_eq!(work_scale(2e6, "row").1, "million rows");
+        assert_eq!(work_scale(10.0, "").1, "unit");
+        assert_eq!(short_name("target.settings.synchronous"), "synchronous");
+    }
+}

@@ -1,0 +1,124 @@
+//! Recordings made by hand or by chance.
+#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+use observations::{
+    ConfigurationRecord, FactorRecord, LevelRecord, Observations, Recording, Response, RunRecord, TimeUse,
+    TrialRecord, TrialStatus, Wait, WaitClass, WaitSource, Work,
+};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+/// Seeded random values.
+pub struct Random(Xoshiro256PlusPlus);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
+    /// Uniform in (0, 1].
+    pub fn uniform(&mut self) -> f64 {
+        ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Standard normal (Box and Muller).
+    pub fn normal(&mut self) -> f64 {
+        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0.next_u64() % n
+    }
+}
+
+pub fn wait(wait_type: &str, class: WaitClass, resource_s: f64, signal_s: f64) -> Wait {
+    let source = WaitSource::Counted;
+    Wait { wait_type: wait_type.to_owned(), class, count: Some(10), resource_s, signal_s, source }
+}
+
+/// A trial of 4 connections that inserted 10,000 rows; half of the time is CPU.
+pub fn observed(elapsed_s: f64) -> Observations {
+    let session_s = 4.0 * elapsed_s;
+    Observations {
+        elapsed_s,
+        connections: 4,
+        work: Work { unit: "row".to_owned(), amount: 10_000, ..Work::default() },
+        responses: vec![Response::lower("elapsed", "s", elapsed_s)],
+        time: TimeUse { session_s, cpu_s: session_s / 2.0, cpu_user_s: None },
+        waits: vec![wait("WAL_SYNC", WaitClass::Log, session_s / 2.0, 0.0)],
+        ..Observations::default()
+    }
+}
+
+pub fn done(configuration: usize, block: u32, observations: Observations) -> TrialRecord {
+    TrialRecord {
+        configuration,
+        block,
+        sequence: 0,
+        attempt: 1,
+        started_ms: 0,
+        wall_s: observations.elapsed_s,
+        status: TrialStatus::Done,
+        observations: Some(observations),
+        hooks: Vec::new(),
+    }
+}
+
+pub fn failed(configuration: usize, block: u32, cause: &str) -> TrialRecord {
+    let status = TrialStatus::Failed { cause: cause.to_owned() };
+    TrialRecord { status, observations: None, ..done(configuration, block, observed(1.0)) }
+}
+
+/// A factor of the design: its path and its levels.
+pub type Factor<'a> = (&'a str, &'a [&'a str]);
+
+/// A recording without trials: every combination of levels, the last factor fastest, the first the baseline.
+pub fn recording(factors: &[Factor]) -> Recording {
+    let mut configurations = vec![Vec::new()];
+    for (factor, levels) in factors {
+        let extend = |own: &Vec<LevelRecord>| -> Vec<Vec<LevelRecord>> {
+            let level =
+                |level: &&str| LevelRecord { factor: (*factor).to_owned(), level: (*level).to_owned() };
+            levels.iter().map(|l| own.iter().cloned().chain([level(l)]).collect()).collect()
+        };
+        configurations = configurations.iter().flat_map(extend).collect();
+    }
+    let label = |levels: &[LevelRecord]| {
+        let name = |l: &LevelRecord| format!("{}={}", l.factor.rsplit('.').next().unwrap(), l.level);
+        levels.iter().map(name).collect::<Vec<_>>().join(" ")
+    };
+    Recording {
+        run: RunRecord { id: 1, name: "test".to_owned(), baseline: Some(0), ..RunRecord::default() },
+        factors: factors
+            .iter()
+            .map(|(name, levels)| FactorRecord {
+                name: (*name).to_owned(),
+                levels: levels.iter().map(|level| (*level).to_owned()).collect(),
+                numeric: levels.iter().map(|level| level.parse().ok()).collect(),
+                hard_to_change: false,
+            })
+            .collect(),
+        configurations: configurations
+            .into_iter()
+            .map(|levels| ConfigurationRecord {
+                key: label(&levels),
+                label: label(&levels),
+                levels,
+                settings: Vec::new(),
+            })
+            .collect(),
+        ..Recording::default()
+    }
+}
+
+/// One factor `target.data_files`, with the elapsed seconds of each level's blocks.
+pub fn data_files(levels: &[&str], elapsed: &[&[f64]]) -> Recording {
+    let mut recording = recording(&[("target.data_files", levels)]);
+    for (configuration, blocks) in elapsed.iter().enumerate() {
+        for (block, elapsed_s) in (1..).zip(blocks.iter()) {
+            recording.trials.push(done(configuration, block, observed(*elapsed_s)));
+        }
+    }
+    recording
+}

@@ -1,0 +1,202 @@
+//! What is said of a run, word by word, and what is not said.
+
+mod common;
+
+use analysis::{FindingKind, Standing, Summary, summarize};
+use common::{data_files, done, failed, observed, recording, wait};
+use observations::{Environment, Mark, MarkKind, Recording, WaitClass};
+
+fn texts(summary: &Summary, kind: FindingKind) -> Vec<&str> {
+    summary.findings.iter().filter(|f| f.kind == kind).map(|f| f.text.as_str()).collect()
+}
+
+/// Noise of the blocks of each configuration. The figures expected below were computed with scipy
+/// from these numbers, not taken from our output.
+const NOISE: [[f64; 5]; 4] = [
+    [1.0, 1.01, 0.99, 1.005, 0.995],
+    [0.99, 1.0, 1.01, 0.995, 1.005],
+    [1.005, 0.99, 1.0, 1.01, 0.995],
+    [0.995, 1.005, 1.01, 0.99, 1.0],
+];
+
+/// The noise of a configuration in a block from 1.
+fn noise(configuration: usize, block: u32) -> f64 {
+    NOISE[configuration][block as usize - 1]
+}
+
+/// Five blocks of each level: half of the sessions' time is CPU, half waits for the writer lock and the log.
+fn insert_study(levels: &[&str], seconds: &[f64], lock_share: &[f64]) -> Recording {
+    let mut recording = recording(&[("target.data_files", levels)]);
+    for block in 1..=5 {
+        for (configuration, (seconds, share)) in seconds.iter().zip(lock_share).enumerate() {
+            let mut observations = observed(seconds * noise(configuration, block));
+            let waits_s = observations.waits[0].resource_s;
+            observations.waits = vec![
+                wait("WRITER_LOCK", WaitClass::Lock, waits_s * share, 0.0),
+                wait("WAL_SYNC", WaitClass::Log, waits_s * (1.0 - share), 0.0),
+            ];
+            recording.trials.push(done(configuration, block, observations));
+        }
+    }
+    recording
+}
+
+#[test]
+fn the_sweet_spot_and_the_waits_that_explain_it() {
+    let recording = insert_study(&["1", "2", "4", "8"], &[20.0, 14.0, 10.0, 9.9], &[0.8, 0.6, 0.2, 0.2]);
+    let summary = summarize(&recording);
+    let effect = &summary.factors[0];
+    assert_eq!((effect.ordered, effect.reference), (true, 0));
+    let standings: Vec<_> = effect.levels.iter().map(|level| level.standing).collect();
+    assert_eq!(standings[..2], [Standing::Worse, Standing::Worse]);
+    assert!(standings[2..].iter().all(|s| matches!(s, Standing::Best | Standing::AsGoodAsBest)));
+    assert_eq!(
+        texts(&summary, FindingKind::Verdict),
+        ["The sweet spot of data_files is 8: 2.02x [1.99, 2.05] the baseline data_files=1 \
+          (9.90 against 20.0 s); 4 is as good."]
+    );
+    // 4 connections x 20 s over 10 thousand rows are 8 s a thousand rows; half of it is waits.
+    assert_eq!(
+        texts(&summary, FindingKind::Waits),
+        ["From data_files=1 to 8, session time goes from 8.00 to 3.96 s per 1,000 rows; \
+          fell: WRITER_LOCK by 2.80 s (69 % of the gain) and CPU by 2.02 s (50 % of the gain); \
+          rose: WAL_SYNC by 0.784 s."]
+    );
+    assert!(texts(&summary, FindingKind::Caveat).is_empty());
+}
+
+#[test]
+fn a_baseline_that_nothing_beats() {
+    let recording = insert_study(&["1", "2", "4"], &[10.0, 10.01, 15.0], &[0.5, 0.5, 0.8]);
+    let summary = summarize(&recording);
+    assert_eq!(
+        texts(&summary, FindingKind::Verdict),
+        ["No level of data_files beats the baseline data_files=1 (2 is as good); \
+          4 is worse (0.67x [0.66, 0.68])."]
+    );
+    let waits = texts(&summary, FindingKind::Waits);
+    assert!(waits[0].contains("rose: WRITER_LOCK by 1.40 s (70 % of the loss)"), "{}", waits[0]);
+}
+
+#[test]
+fn nothing_differs() {
+    let summary = summarize(&insert_study(&["1", "2", "4"], &[10.0; 3], &[0.5; 3]));
+    let verdict = texts(&summary, FindingKind::Verdict);
+    assert_eq!(
+        verdict,
+        ["No level of data_files differs from the baseline data_files=1 with 95 % support; \
+          a difference of about 2.2 % or more would have been found (estimate, 80 % power)."]
+    );
+    assert!(texts(&summary, FindingKind::Waits).is_empty());
+}
+
+#[test]
+fn one_block_and_one_level_claim_nothing() {
+    let summary = summarize(&data_files(&["1", "2"], &[&[20.0], &[10.0]]));
+    assert_eq!(
+        texts(&summary, FindingKind::Verdict),
+        ["A single block cannot tell the levels of data_files apart: run at least two, better five."]
+    );
+    assert_eq!(summary.configurations[1].standing, Standing::Best);
+    assert_eq!(summary.configurations[0].standing, Standing::Unknown);
+    let summary = summarize(&data_files(&["1", "2"], &[&[], &[10.0, 11.0]]));
+    assert_eq!(
+        texts(&summary, FindingKind::Verdict),
+        ["Only data_files=2 has figures: there is nothing to compare it with."]
+    );
+    let mut plain = recording(&[]);
+    plain.trials = (1..=2).map(|block| done(0, block, observed(10.0))).collect();
+    assert_eq!(
+        texts(&summarize(&plain), FindingKind::Verdict),
+        ["elapsed: 10.0 s [10.0, 10.0] over 2 blocks."]
+    );
+}
+
+#[test]
+fn caveats_stand_beside_the_verdict() {
+    let mut recording = insert_study(&["1", "2", "4"], &[20.0, 15.0, 10.0], &[0.5; 3]);
+    recording.run.response = Some("latency_p99".to_owned());
+    recording.factors[0].hard_to_change = true;
+    recording.environments = vec![Environment::default(); 2];
+    recording.trials.retain(|trial| (trial.configuration, trial.block) != (1, 3));
+    recording.trials.push(failed(1, 3, "disk I/O error"));
+    recording.trials.push(failed(2, 3, "database is locked"));
+    recording.trials.push(failed(1, 3, "disk I/O error"));
+    for trial in &mut recording.trials {
+        let Some(observations) = &mut trial.observations else { continue };
+        observations.synthetic = true;
+        // The middle level is not compared: its marks do not touch the verdict.
+        let kind = if trial.configuration == 1 { MarkKind::Steal } else { MarkKind::Short };
+        if trial.block == 1 {
+            observations.marks.push(Mark { kind, detail: "took 0.5 s".to_owned() });
+        }
+    }
+    let summary = summarize(&recording);
+    assert_eq!(
+        texts(&summary, FindingKind::Caveat),
+        [
+            "The figures are synthetic: they come from a scripted engine and measure nothing.",
+            "No trial has the response \"latency_p99\"; configurations are compared on elapsed.",
+            "3 attempts failed; 1 block of a configuration is missing from the figures.",
+            "Of the 10 trials behind this, some are marked: 2 of them short.",
+            "Levels of data_files were set up once each: intervals do not hold what differs from one set-up to the next.",
+            "The run was resumed in another environment: trials before and after may not compare.",
+        ]
+    );
+    let failure = summary.findings.iter().find(|f| f.text.contains("failed")).unwrap();
+    assert_eq!(failure.evidence, "the most frequent cause: disk I/O error (data_files=2)");
+    assert_eq!((summary.configurations[1].failed, summary.configurations[1].lost_blocks), (2, 1));
+    assert_eq!((summary.configurations[2].failed, summary.configurations[2].lost_blocks), (1, 0));
+}
+
+#[test]
+fn a_machine_that_changes_is_told() {
+    let mut recording = recording(&[("target.data_files", &["1", "2", "4"])]);
+    for (block, machine) in (1..).zip([1.0, 1.0, 1.2, 1.2, 1.2]) {
+        for configuration in 0..3 {
+            let elapsed = 10.0 * machine * noise(configuration, block);
+            recording.trials.push(done(configuration, block, observed(elapsed)));
+        }
+    }
+    let caveats = summarize(&recording);
+    let caveats = texts(&caveats, FindingKind::Caveat);
+    assert!(caveats[0].starts_with("Blocks differ (from 89 % to 108 % of the mean)"), "{caveats:?}");
+}
+
+#[test]
+fn several_factors_are_told_one_by_one() {
+    let factors: [common::Factor; 2] =
+        [("target.settings.synchronous", &["full", "normal"]), ("target.data_files", &["1", "4"])];
+    let mut recording = recording(&factors);
+    for block in 1..=5 {
+        for (configuration, seconds) in [20.0, 10.0, 16.0, 8.0].into_iter().enumerate() {
+            let elapsed = seconds * noise(configuration, block);
+            recording.trials.push(done(configuration, block, observed(elapsed)));
+        }
+    }
+    let summary = summarize(&recording);
+    assert_eq!(summary.main_factor, Some(1));
+    let verdicts = texts(&summary, FindingKind::Verdict);
+    assert_eq!(
+        verdicts,
+        [
+            "The sweet spot of data_files is 4: 2.00x [1.97, 2.03] the baseline data_files=1 (9.00 against 18.0 s).",
+            "The best level of synchronous is normal: 1.25x [1.24, 1.26] the baseline synchronous=full \
+             (12.0 against 15.0 s).",
+            "The best configuration is synchronous=normal data_files=4: 2.50x [2.46, 2.54] against the baseline.",
+        ]
+    );
+    let levels: Vec<_> = summary.waits.iter().map(|l| (l.level.as_deref(), l.waits.trials)).collect();
+    assert_eq!(levels, [(Some("1"), 10), (Some("4"), 10)]);
+}
+
+/// Study S1b: 1755 s on spinning disks, 909 s on SSD.
+#[test]
+fn the_published_factor_of_two_devices() {
+    let mut recording = recording(&[("target.volume", &["spinning", "ssd"])]);
+    recording.trials = vec![done(0, 1, observed(1755.0)), done(1, 1, observed(909.0))];
+    let summary = summarize(&recording);
+    let factor = summary.configurations[1].factor.as_ref().unwrap();
+    assert_eq!(format!("{:.2}", factor.value), "1.93");
+    assert_eq!((factor.interval, factor.p_value), (None, None));
+}

@@ -1,0 +1,127 @@
+//! Estimates, factors and corrections against values that scipy and statsmodels computed
+//! (`scipy_reference.py` makes `scipy_reference.json`).
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod common;
+
+use analysis::{Estimate, Method, Side, compare, summarize};
+use common::{data_files, done, observed, recording};
+use observations::{Direction, Recording};
+use serde_json::Value;
+
+fn reference(key: &str) -> Vec<Value> {
+    let all: Value = serde_json::from_str(include_str!("scipy_reference.json")).unwrap();
+    all[key].as_array().unwrap().clone()
+}
+
+fn number(case: &Value, key: &str) -> f64 {
+    case[key].as_f64().unwrap()
+}
+
+fn numbers(case: &Value, key: &str) -> Vec<f64> {
+    serde_json::from_value(case[key].clone()).unwrap()
+}
+
+fn close(left: f64, right: f64) {
+    assert!((left - right).abs() <= 1e-9 * right.abs(), "{left} is not {right}");
+}
+
+#[test]
+fn estimates() {
+    for case in reference("estimate") {
+        let estimate = Estimate::of(&numbers(&case, "values"), "s", Direction::LowerIsBetter).unwrap();
+        let interval = estimate.interval.unwrap();
+        close(estimate.mean, number(&case, "mean"));
+        close(estimate.sd.unwrap(), number(&case, "sd"));
+        close(estimate.median, number(&case, "median"));
+        close(interval.low, number(&case, "low"));
+        close(interval.high, number(&case, "high"));
+    }
+}
+
+#[test]
+fn factors_by_paired_blocks() {
+    for case in reference("ratio") {
+        let summary =
+            summarize(&data_files(&["1", "2"], &[&numbers(&case, "first"), &numbers(&case, "second")]));
+        let factor = summary.configurations[1].factor.clone().unwrap();
+        let interval = factor.interval.unwrap();
+        assert_eq!(factor.method, Method::PairedT);
+        close(factor.value, number(&case, "value"));
+        close(interval.low, number(&case, "low"));
+        close(interval.high, number(&case, "high"));
+        close(factor.p_value.unwrap(), number(&case, "p"));
+    }
+}
+
+/// Blocks of two runs have nothing in common: Welch.
+#[test]
+fn factors_between_runs() {
+    for case in reference("ratio") {
+        let one = |key: &str| data_files(&["1"], &[&numbers(&case, key)]);
+        let (first, second) = (one("first"), one("second"));
+        let side = |recording| Side { recording, configuration: 0 };
+        let comparison = compare(side(&first), side(&second)).unwrap().comparison.unwrap();
+        let interval = comparison.interval.unwrap();
+        assert_eq!(comparison.method, Method::Welch);
+        close(comparison.value, number(&case, "value"));
+        close(interval.low, number(&case, "welch_low"));
+        close(interval.high, number(&case, "welch_high"));
+        close(comparison.p_value.unwrap(), number(&case, "welch_p"));
+    }
+}
+
+/// Many blocks with skewed ratios: the bootstrap takes over; within Monte-Carlo error of scipy's.
+#[test]
+fn factors_of_skewed_responses() {
+    let mut bootstrapped = 0;
+    for case in reference("bootstrap") {
+        let logs = numbers(&case, "values");
+        let slow: Vec<f64> = logs.iter().map(|log| 10.0 * log.exp()).collect();
+        let fast = vec![10.0; logs.len()];
+        let summary = summarize(&data_files(&["1", "2"], &[&slow, &fast]));
+        let factor = summary.configurations[1].factor.clone().unwrap();
+        if factor.method == Method::PairedBootstrap {
+            bootstrapped += 1;
+            let (low, high) = (number(&case, "low"), number(&case, "high"));
+            let interval = factor.interval.unwrap();
+            assert!((interval.low.ln() - low).abs() < 0.04 * (high - low));
+            assert!((interval.high.ln() - high).abs() < 0.04 * (high - low));
+            assert_eq!(factor.p_value.unwrap() < 0.05, low > 0.0 || high < 0.0);
+        }
+    }
+    assert!(bootstrapped >= 2, "{bootstrapped}");
+}
+
+/// The corrected p-values of a summary are Holm's of its own raw ones, as statsmodels corrects them.
+#[test]
+fn holm() {
+    for case in reference("holm") {
+        let p_values = numbers(&case, "p");
+        let recording = with_p_values(&p_values);
+        let summary = summarize(&recording);
+        let rows = summary.configurations[1..].iter().map(|row| row.factor.as_ref().unwrap());
+        for ((factor, p), adjusted) in rows.zip(&p_values).zip(numbers(&case, "adjusted")) {
+            assert!((factor.p_value.unwrap() - p).abs() < 1e-9);
+            assert!((factor.adjusted_p.unwrap() - adjusted).abs() < 1e-8);
+        }
+    }
+}
+
+/// A recording whose comparisons with the baseline have these p-values: with two blocks t has one
+/// degree of freedom, and p = 1 - 2 atan(t) / pi.
+fn with_p_values(p_values: &[f64]) -> Recording {
+    let levels: Vec<String> = (1..=p_values.len() + 1).map(|level| level.to_string()).collect();
+    let levels: Vec<&str> = levels.iter().map(String::as_str).collect();
+    let mut recording = recording(&[("target.data_files", &levels)]);
+    for block in 1..=2 {
+        recording.trials.push(done(0, block, observed(10.0)));
+        for (configuration, p) in (1..).zip(p_values) {
+            let t = (std::f64::consts::FRAC_PI_2 * (1.0 - p)).tan();
+            // Log ratios with mean t/100 and standard error 1/100.
+            let log = 0.01 * (t + if block == 1 { 1.0 } else { -1.0 });
+            recording.trials.push(done(configuration, block, observed(10.0 * (-log).exp())));
+        }
+    }
+    recording
+}

@@ -1,0 +1,136 @@
+//! SQLite, embedded: nothing to install, nothing to start.
+//!
+//! `data_files = N` spreads the table over N database files, each with its own writer lock, page
+//! cache and log. The sessions are the load threads themselves.
+
+mod connection;
+mod instance;
+mod pragma;
+mod recorder;
+mod session;
+mod vfs;
+mod wait_type;
+
+pub use wait_type::{WAIT_TYPES, WaitTypeInfo};
+
+use crate::engine::{Capabilities, Engine, EngineError, Instance, Place};
+use experiment::{Configuration, Invalid, Kind, Setting};
+use observations::EngineVersion;
+
+/// The embedded engine.
+#[derive(Debug, Clone, Copy)]
+pub struct Sqlite;
+
+/// Attached files that SQLite can hold at most, however it was built; `main` comes on top.
+const ATTACHED_MAX: i64 = 125;
+
+const SETTINGS: &[Setting] = &[
+    Setting {
+        path: "target.data_files",
+        kind: Kind::Count { min: 1, max: ATTACHED_MAX + 1 },
+        default: Some("1"),
+        doc: "Number of database files that the table is spread over, each with its own writer lock, page cache and log.",
+    },
+    Setting {
+        path: "target.volume",
+        kind: Kind::TextList,
+        default: None,
+        doc: "Volume (or list of volumes, round robin) that the data files are put on; the default is the results directory's file system.",
+    },
+    Setting {
+        path: "target.open",
+        kind: Kind::Choice(&["separate", "attached"]),
+        default: Some("separate"),
+        doc: "How a session opens its data files: each by a connection of its own, or all attached to one connection.",
+    },
+    Setting {
+        path: "target.settings.*",
+        kind: Kind::Scalar,
+        default: None,
+        doc: "SQLite PRAGMAs: journal_mode, synchronous, page_size, cache_size, mmap_size, wal_autocheckpoint, locking_mode, temp_store and others; each is read back.",
+    },
+    Setting {
+        path: "target.busy_timeout",
+        kind: Kind::Duration,
+        default: Some("60 s"),
+        doc: "How long a session waits for a lock before its transaction fails.",
+    },
+    Setting {
+        path: "target.file_growth",
+        kind: Kind::Size { min: 0, max: 1 << 40 },
+        default: Some("0"),
+        doc: "Data files are allocated in pieces of this size, the first one before anything is measured; 0: page by page. A piece larger than the data makes a pre-sized file.",
+    },
+    Setting {
+        path: "target.cache",
+        kind: Kind::Choice(crate::CacheState::NAMES),
+        default: Some("warm"),
+        doc: "State of the operating system's page cache for the data files when measuring begins: cold (nothing in memory), warm (as loading left it), hot (all in memory). Made so and verified.",
+    },
+    Setting {
+        path: "target.final_checkpoint",
+        kind: Kind::Bool,
+        default: Some("true"),
+        doc: "Whether the measured part ends with a checkpoint of every data file, so that no configuration leaves work undone.",
+    },
+];
+
+impl Engine for Sqlite {
+    fn name(&self) -> &'static str {
+        "sqlite"
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { embedded: true, synthetic: false }
+    }
+
+    fn version(&self) -> EngineVersion {
+        let options = rusqlite::Connection::open_in_memory().and_then(|connection| {
+            let mut statement = connection.prepare("PRAGMA compile_options")?;
+            statement.query_map([], |row| row.get(0))?.collect()
+        });
+        EngineVersion { version: rusqlite::version().into(), options: options.unwrap_or_default() }
+    }
+
+    fn validate(&self, configuration: &Configuration) -> Vec<Invalid> {
+        let mut invalid = pragma::validate(configuration);
+        let exclusive = configuration.text("target.settings.locking_mode").eq_ignore_ascii_case("exclusive");
+        if exclusive && configuration.integer("workload.connections").unwrap_or(1) > 1 {
+            invalid.push(Invalid::new(
+                "target.settings.locking_mode",
+                "with exclusive locking the first connection keeps every other one out; set workload.connections = 1",
+            ));
+        }
+        let attached = configuration.text("target.open") == "attached";
+        let attached_max = connection::attached_max();
+        if attached && configuration.integer("target.data_files").unwrap_or(1) > attached_max + 1 {
+            invalid.push(Invalid::new(
+                "target.data_files",
+                format!(
+                    "this build of SQLite attaches at most {attached_max} files; use open = \"separate\""
+                ),
+            ));
+        }
+        invalid
+    }
+
+    fn prepare(
+        &self,
+        configuration: &Configuration,
+        place: &Place,
+    ) -> Result<Box<dyn Instance>, EngineError> {
+        Ok(Box::new(instance::SqliteInstance::create(configuration, place)?))
+    }
+}
+
+/// What SQLite said, as an error of ours.
+fn failed(doing: String, error: &rusqlite::Error) -> EngineError {
+    if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) {
+        return EngineError::DiskFull { doing };
+    }
+    EngineError::Engine { doing, message: error.to_string() }
+}

@@ -1,0 +1,116 @@
+use crate::Value;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One level of one factor, as labelled in the file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Level {
+    /// Factor name: a dotted path, or the name of a group of linked levels.
+    pub factor: String,
+    /// Label as printed.
+    pub label: String,
+}
+
+/// One level for each factor: all settings of a trial, defaults filled in, validated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Configuration {
+    /// The level of each factor, in the order of the file.
+    pub levels: Vec<Level>,
+    /// Every setting by dotted path.
+    pub settings: BTreeMap<String, Value>,
+}
+
+/// A setting that an engine or probe rejects. The experiment's owner adds line and column.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: {message}")]
+pub struct Invalid {
+    /// Dotted path of the setting.
+    pub path: String,
+    /// What is wrong, what is allowed and, where there is one, the nearest name.
+    pub message: String,
+}
+
+impl Invalid {
+    /// An objection to a setting.
+    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { path: path.into(), message: message.into() }
+    }
+}
+
+impl Configuration {
+    /// The value of a setting, if it is given or has a default.
+    pub fn get(&self, path: &str) -> Option<&Value> {
+        self.settings.get(path)
+    }
+
+    /// A text setting; empty when absent.
+    pub fn text(&self, path: &str) -> &str {
+        match self.get(path) {
+            Some(Value::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// A count or size; `None` when absent.
+    pub fn integer(&self, path: &str) -> Option<u64> {
+        match self.get(path) {
+            Some(Value::Integer(integer)) => u64::try_from(*integer).ok(),
+            _ => None,
+        }
+    }
+
+    /// A duration in seconds, a rate or a share; `None` when absent.
+    pub fn number(&self, path: &str) -> Option<f64> {
+        self.get(path).and_then(Value::as_f64)
+    }
+
+    /// A switch; false when absent.
+    pub fn flag(&self, path: &str) -> bool {
+        matches!(self.get(path), Some(Value::Bool(true)))
+    }
+
+    /// A text or list of texts as a list; empty when absent.
+    pub fn texts(&self, path: &str) -> Vec<&str> {
+        match self.get(path) {
+            Some(Value::Text(text)) => vec![text],
+            Some(Value::List(values)) => values
+                .iter()
+                .filter_map(|value| match value {
+                    Value::Text(text) => Some(text.as_str()),
+                    _ => None,
+                })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Settings below a prefix, with the prefix removed: the engine's own under `target.settings.`.
+    pub fn below<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a Value)> {
+        self.settings
+            .iter()
+            .filter_map(move |(path, value)| path.strip_prefix(prefix).map(|name| (name, value)))
+    }
+
+    /// Stable identity: FNV-1a (64 bit) of the settings as JSON with sorted keys, in hexadecimal.
+    /// The same settings have the same key in every run, on every machine.
+    pub fn key(&self) -> String {
+        // A map of plain values can always be written.
+        let text = serde_json::to_string(&self.settings).unwrap_or_default();
+        // Offset basis and prime: RFC 9923, the FNV hash.
+        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        format!("{hash:016x}")
+    }
+
+    /// The levels in a line: `data_files=4 synchronous=full`. The last part of a dotted factor
+    /// name is enough for people; linked levels show their own name.
+    pub fn label(&self) -> String {
+        let mut parts = Vec::with_capacity(self.levels.len());
+        for level in &self.levels {
+            let short = level.factor.rsplit('.').next().unwrap_or(&level.factor);
+            parts.push(format!("{short}={}", level.label));
+        }
+        parts.join(" ")
+    }
+}

@@ -1,0 +1,139 @@
+//! A TOML file as a tree in which everything knows its place.
+
+use crate::error::Fault;
+use std::ops::Range;
+use toml_edit::{Document, Item, TableLike, Value as TomlValue};
+
+/// A value of the file, with the bytes that it covers.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    pub span: Range<usize>,
+    pub content: Content,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Content {
+    Bool(bool),
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    /// A date or time, which no setting takes.
+    Time(String),
+    List(Vec<Node>),
+    Table(Vec<Entry>),
+}
+
+/// A key of a table, with its place and value.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub key: String,
+    pub key_span: Range<usize>,
+    pub node: Node,
+}
+
+impl Node {
+    /// Parses a file. The error is a syntax error with its place.
+    pub fn parse(source: &str) -> Result<Self, (Range<usize>, Fault)> {
+        let document = Document::parse(source).map_err(|error| {
+            let span = error.span().unwrap_or(0..0);
+            (span, error.message().trim().replace('\n', "; ").into())
+        })?;
+        Ok(Self { span: 0..0, content: Content::Table(entries(document.as_table())) })
+    }
+
+    /// The entries of a table; none for anything else.
+    pub fn entries(&self) -> &[Entry] {
+        if let Content::Table(entries) = &self.content { entries } else { &[] }
+    }
+
+    /// The entry of a table with this key.
+    pub fn get(&self, key: &str) -> Option<&Entry> {
+        self.entries().iter().find(|entry| entry.key == key)
+    }
+
+    /// What it is, for messages.
+    pub fn kind(&self) -> &'static str {
+        match &self.content {
+            Content::Bool(_) => "true or false",
+            Content::Integer(_) | Content::Float(_) => "a number",
+            Content::Text(_) => "text",
+            Content::Time(_) => "a date or time",
+            Content::List(_) => "a list",
+            Content::Table(_) => "a table",
+        }
+    }
+
+    /// All values below a table by dotted path, each with the place of its key. The table has
+    /// the path `table`, which is empty when its keys are whole paths. A table that has nothing in
+    /// it is a value, so that it does not go unnoticed.
+    pub fn leaves(&self, table: &str) -> Vec<Leaf<'_>> {
+        let mut leaves = Vec::new();
+        for entry in self.entries() {
+            let path = if table.is_empty() { entry.key.clone() } else { format!("{table}.{}", entry.key) };
+            if entry.node.entries().is_empty() {
+                leaves.push(Leaf { path, key_span: entry.key_span.clone(), node: &entry.node });
+            } else {
+                leaves.extend(entry.node.leaves(&path));
+            }
+        }
+        leaves
+    }
+
+    /// The elements of a list; anything else is its own only element.
+    pub fn elements(&self) -> &[Node] {
+        if let Content::List(nodes) = &self.content { nodes } else { std::slice::from_ref(self) }
+    }
+}
+
+/// A value with its dotted path.
+#[derive(Debug)]
+pub(crate) struct Leaf<'a> {
+    pub path: String,
+    pub key_span: Range<usize>,
+    pub node: &'a Node,
+}
+
+fn entries(table: &dyn TableLike) -> Vec<Entry> {
+    let entries = table.iter().filter_map(|(name, item)| {
+        let key = table.key(name)?;
+        let node = node(item)?;
+        let key_span = key.span().unwrap_or_else(|| node.span.clone());
+        Some(Entry { key: name.to_owned(), key_span, node })
+    });
+    entries.collect()
+}
+
+fn node(item: &Item) -> Option<Node> {
+    let content = match item {
+        Item::None => return None,
+        Item::Value(value) => content(value),
+        Item::Table(table) => Content::Table(entries(table)),
+        Item::ArrayOfTables(tables) => Content::List(
+            tables
+                .iter()
+                .map(|table| Node {
+                    span: table.span().unwrap_or(0..0),
+                    content: Content::Table(entries(table)),
+                })
+                .collect(),
+        ),
+    };
+    Some(Node { span: item.span().unwrap_or(0..0), content })
+}
+
+fn content(value: &TomlValue) -> Content {
+    match value {
+        TomlValue::String(text) => Content::Text(text.value().clone()),
+        TomlValue::Integer(integer) => Content::Integer(*integer.value()),
+        TomlValue::Float(float) => Content::Float(*float.value()),
+        TomlValue::Boolean(boolean) => Content::Bool(*boolean.value()),
+        TomlValue::Datetime(time) => Content::Time(time.value().to_string()),
+        TomlValue::Array(values) => Content::List(
+            values
+                .iter()
+                .map(|value| Node { span: value.span().unwrap_or(0..0), content: content(value) })
+                .collect(),
+        ),
+        TomlValue::InlineTable(table) => Content::Table(entries(table)),
+    }
+}

@@ -1,0 +1,181 @@
+//! What is wrong in a file, and how it is shown.
+
+use std::fmt::{self, Write as _};
+use std::ops::Range;
+
+/// Where something stands in an experiment file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// Length in characters, at least 1; of something that spans lines, the part on its first line.
+    pub length: usize,
+}
+
+/// One thing that is wrong in an experiment file, with its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileError {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// Length in characters, at least 1.
+    pub length: usize,
+    /// Dotted path of the setting; empty for the file as a whole.
+    pub path: String,
+    /// What is wrong, and what is allowed.
+    pub message: String,
+    /// What to write instead, where that can be said.
+    pub help: Option<String>,
+}
+
+/// Everything that is wrong in an experiment file, in the order of the file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct FileErrors {
+    /// At least one.
+    pub errors: Vec<FileError>,
+}
+
+impl FileError {
+    fn headline(&self) -> String {
+        if self.path.is_empty() { self.message.clone() } else { format!("{}: {}", self.path, self.message) }
+    }
+}
+
+impl fmt::Display for FileErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, error) in self.errors.iter().enumerate() {
+            let separator = if i > 0 { "\n" } else { "" };
+            write!(f, "{separator}{}:{}: {}", error.line, error.column, printable(&error.headline()))?;
+            if let Some(help) = &error.help {
+                write!(f, "; {}", printable(help))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FileErrors {
+    /// All errors as a compiler shows them: message, place, the line and a mark below it. Plain
+    /// text; control characters of the file do not reach a terminal.
+    pub fn render(&self, file_name: &str, source: &str) -> String {
+        let lines: Vec<&str> = source.lines().collect();
+        let mut text = String::new();
+        for error in &self.errors {
+            let line = lines.get(error.line - 1).copied().unwrap_or_default();
+            let gutter = error.line.to_string().len();
+            // Writing to a string cannot fail.
+            let _ = write!(
+                text,
+                "error: {}\n{:gutter$}--> {}:{}:{}\n{:gutter$} |\n{} | {}\n{:gutter$} | {:indent$}{}\n",
+                printable(&error.headline()),
+                "",
+                printable(file_name),
+                error.line,
+                error.column,
+                "",
+                error.line,
+                printable(line),
+                "",
+                "",
+                "^".repeat(error.length),
+                indent = error.column - 1,
+            );
+            if let Some(help) = &error.help {
+                let _ = writeln!(text, "{:gutter$} = help: {}", "", printable(help));
+            }
+        }
+        text
+    }
+}
+
+/// The text with every character that could command a terminal shown as a space.
+fn printable(text: &str) -> String {
+    // Bidirectional overrides can make a line read as another one (Unicode TR 36).
+    let harmful = |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().map(|c| if harmful(c) { ' ' } else { c }).collect()
+}
+
+/// What is wrong with a value, without its place.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub message: String,
+    pub help: Option<String>,
+}
+
+impl<T: Into<String>> From<T> for Fault {
+    fn from(message: T) -> Self {
+        Self { message: message.into(), help: None }
+    }
+}
+
+impl Fault {
+    /// A name that is not known, with the nearest one.
+    pub fn unknown(what: &str, name: &str, known: &[&str]) -> Self {
+        Self { message: format!("unknown {what} `{name}`"), help: crate::nearest::suggestion(name, known) }
+    }
+
+    pub fn with_help(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { message: message.into(), help: Some(help.into()) }
+    }
+}
+
+/// Finds lines and columns; knows where the lines begin, so that many errors cost no more than one.
+#[derive(Debug)]
+pub(crate) struct Lines<'a> {
+    source: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    pub fn of(source: &'a str) -> Self {
+        let starts = std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Self { source, starts }
+    }
+
+    pub fn place(&self, span: &Range<usize>) -> Place {
+        let start = self.source.floor_char_boundary(span.start);
+        let end = self.source.floor_char_boundary(span.end).max(start);
+        let line = self.starts.partition_point(|line| *line <= start);
+        let before = &self.source[self.starts[line - 1]..start];
+        let covered = self.source[start..end].lines().next().unwrap_or_default();
+        Place { line, column: before.chars().count() + 1, length: covered.chars().count().max(1) }
+    }
+}
+
+/// Collects errors while a file is read.
+#[derive(Debug)]
+pub(crate) struct Errors {
+    found: Vec<(Range<usize>, String, Fault)>,
+}
+
+impl Errors {
+    pub fn new() -> Self {
+        Self { found: Vec::new() }
+    }
+
+    pub fn add(&mut self, span: &Range<usize>, path: &str, fault: impl Into<Fault>) {
+        self.found.push((span.clone(), path.into(), fault.into()));
+    }
+
+    pub fn none(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// The value, or all errors in the order of the file, each once.
+    pub fn into_result<T>(mut self, source: &str, value: T) -> Result<T, FileErrors> {
+        if self.found.is_empty() {
+            return Ok(value);
+        }
+        self.found.sort_by_key(|(span, ..)| (span.start, span.end));
+        self.found.dedup();
+        let lines = Lines::of(source);
+        let error = |(span, path, fault): (Range<usize>, String, Fault)| {
+            let Place { line, column, length } = lines.place(&span);
+            FileError { line, column, length, path, message: fault.message, help: fault.help }
+        };
+        Err(FileErrors { errors: self.found.into_iter().map(error).collect() })
+    }
+}

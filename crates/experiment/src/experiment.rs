@@ -1,0 +1,160 @@
+use crate::error::{Errors, FileErrors};
+use crate::{Configuration, Invalid, Value};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A validated experiment file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Experiment {
+    /// Name of the experiment and of its results file.
+    pub name: String,
+    /// The question that it answers.
+    pub question: Option<String>,
+    /// Anything worth knowing.
+    pub description: Option<String>,
+    /// Name of the primary response; `None`: the probe's first one.
+    pub response: Option<String>,
+    /// Factors in the order of the file.
+    pub factors: Vec<Factor>,
+    /// All configurations, in the order of the levels, the last factor fastest.
+    pub configurations: Vec<Configuration>,
+    /// Position of the baseline in `configurations`.
+    pub baseline: Option<usize>,
+    /// Declared volumes.
+    pub volumes: Vec<Volume>,
+    /// Commands around trials and the run.
+    pub hooks: Hooks,
+    /// How often each configuration is run.
+    pub repeats: Repeats,
+    /// Caps on time and space.
+    pub limits: Limits,
+    /// The file as it is.
+    pub source: String,
+    /// Place of each setting that the file gives or varies.
+    pub(crate) places: BTreeMap<String, Range<usize>>,
+}
+
+/// Anything that is varied.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Factor {
+    /// Dotted path of a setting, or the name of a group of linked levels.
+    pub name: String,
+    /// Its levels in the order of the file.
+    pub levels: Vec<FactorLevel>,
+    /// Whether it is changed as seldom as possible.
+    pub hard_to_change: bool,
+    /// What a person has to do when its level changes.
+    pub manual: Option<String>,
+}
+
+/// One level of a factor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FactorLevel {
+    /// Label as printed.
+    pub label: String,
+    /// The settings that it stands for.
+    pub set: Vec<(String, Value)>,
+}
+
+impl Factor {
+    /// The levels as numbers, when each is one number.
+    pub fn numeric(&self) -> Option<Vec<f64>> {
+        let number = |level: &FactorLevel| match level.set.as_slice() {
+            [(_, value)] => value.as_f64(),
+            _ => None,
+        };
+        self.levels.iter().map(number).collect()
+    }
+}
+
+/// A named place to put data or log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Volume {
+    /// Its name.
+    pub name: String,
+    /// A directory.
+    pub path: String,
+    /// Command that runs before the volume is used.
+    pub prepare: Option<String>,
+    /// Command that runs when it is used no longer.
+    pub cleanup: Option<String>,
+}
+
+/// Shell commands of the user.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Hooks {
+    /// Before the first trial of a sitting.
+    pub before_run: Option<String>,
+    /// After the last trial of a sitting.
+    pub after_run: Option<String>,
+    /// Before each trial.
+    pub before_trial: Option<String>,
+    /// After each trial.
+    pub after_trial: Option<String>,
+    /// Seconds after which a command is killed.
+    pub timeout_s: f64,
+}
+
+/// How often each configuration is run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Repeats {
+    /// Blocks.
+    pub blocks: Blocks,
+    /// Seed of the order and of the data.
+    pub seed: u64,
+    /// How often a failed trial is tried again.
+    pub retries: u32,
+}
+
+/// Number of blocks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Blocks {
+    /// So many.
+    Fixed(u32),
+    /// From `min` to `max`, until every configuration's 95 % interval is narrow enough.
+    Adaptive {
+        /// Blocks that are run in any case.
+        min: u32,
+        /// Blocks after which to stop.
+        max: u32,
+        /// Half width of the interval as a share of the mean.
+        until: f64,
+    },
+}
+
+impl Blocks {
+    /// The largest number of blocks that can be run.
+    pub fn max(self) -> u32 {
+        match self {
+            Self::Fixed(blocks) => blocks,
+            Self::Adaptive { max, .. } => max,
+        }
+    }
+}
+
+/// Caps on time and space.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Seconds of a trial, preparation included.
+    pub trial_time_s: f64,
+    /// Seconds of a sitting.
+    pub run_time_s: Option<f64>,
+    /// Bytes that the data of a trial may take.
+    pub disk_space_bytes: Option<u64>,
+}
+
+impl Experiment {
+    /// Objections of engines and probes as errors of the file, each at the place of its setting.
+    pub fn objections(&self, invalid: &[Invalid]) -> FileErrors {
+        let mut errors = Errors::of(&self.source);
+        for objection in invalid {
+            let section = objection.path.split('.').next().unwrap_or_default();
+            let place = self.places.get(&objection.path).or_else(|| self.places.get(section));
+            errors.add(place.unwrap_or(&(0..0)), &objection.path, objection.message.clone());
+        }
+        match errors.into_result(()) {
+            Ok(()) => FileErrors { errors: Vec::new() },
+            Err(errors) => errors,
+        }
+    }
+}

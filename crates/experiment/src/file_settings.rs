@@ -1,0 +1,178 @@
+//! The settings of an experiment file that no engine or probe owns. The same tables drive
+//! parsing, the JSON Schema and the commented example.
+
+use crate::{Kind, Setting};
+
+const fn setting(
+    path: &'static str,
+    kind: Kind,
+    default: Option<&'static str>,
+    doc: &'static str,
+) -> Setting {
+    Setting { path, kind, default, doc }
+}
+
+const COUNT: Kind = Kind::Count { min: 1, max: 1_000_000 };
+
+/// Largest seed: what a TOML integer holds.
+const SEED: Kind = Kind::Count { min: 0, max: i64::MAX };
+
+/// The sections of the file with their meaning, in the order in which they are explained.
+pub(crate) const SECTIONS: &[(&str, &str)] = &[
+    ("experiment", "What is asked."),
+    ("target", "What it is done to: an engine with its layout and settings."),
+    ("workload", "What a trial does and measures: a probe with its settings."),
+    ("observe", "What is recorded beside the responses."),
+    (
+        "factors",
+        "What is varied: any setting of target, workload or observe by its dotted path, with a list of levels.",
+    ),
+    (
+        "level",
+        "A linked level: several settings under one name. Levels with the same factor name form a factor.",
+    ),
+    ("exclude", "Configurations that have all of these levels are left out."),
+    ("volume", "A named place to put data, with commands that prepare and clean it."),
+    ("manual", "A step that a person has to do when the level of a factor changes."),
+    ("hooks", "Shell commands that run around trials and the run."),
+    ("order", "The order of the trials."),
+    ("repeats", "How often each configuration is run."),
+    ("limits", "Caps on time and space."),
+    ("report", "How the results are compared."),
+];
+
+/// Settings with one value each.
+pub(crate) const SETTINGS: &[Setting] = &[
+    setting(
+        "experiment.name",
+        Kind::Text,
+        None,
+        "Name of the experiment and of its results file: letters, digits, `-`, `_` and `.`.",
+    ),
+    setting(
+        "experiment.question",
+        Kind::Text,
+        None,
+        "The question that the experiment answers; printed above the answer.",
+    ),
+    setting("experiment.description", Kind::Text, None, "Anything worth knowing about it."),
+    setting(
+        "experiment.response",
+        Kind::Text,
+        None,
+        "The response that configurations are compared on; default: the probe's first one.",
+    ),
+    setting("target.engine", Kind::Text, None, "The engine under test."),
+    setting("workload.probe", Kind::Text, None, "What a trial does and measures."),
+    setting(
+        "hooks.before_run",
+        Kind::Text,
+        None,
+        "Shell command that runs before the first trial of a sitting.",
+    ),
+    setting(
+        "hooks.after_run",
+        Kind::Text,
+        None,
+        "Shell command that runs after the last trial of a sitting.",
+    ),
+    setting("hooks.before_trial", Kind::Text, None, "Shell command that runs before each trial."),
+    setting("hooks.after_trial", Kind::Text, None, "Shell command that runs after each trial."),
+    setting(
+        "hooks.timeout",
+        Kind::Duration,
+        Some("10 min"),
+        "A hook that takes longer is killed and has failed.",
+    ),
+    setting(
+        "order.hard_to_change",
+        Kind::TextList,
+        None,
+        "Factors that are changed as seldom as possible: trials are grouped by their levels.",
+    ),
+    setting(
+        "repeats.blocks",
+        COUNT,
+        Some("5"),
+        "Number of blocks: each configuration runs once in a block. Or { min, max, until }: repeat until every 95 % interval is narrow enough.",
+    ),
+    setting(
+        "repeats.blocks.min",
+        Kind::Count { min: 2, max: 1_000_000 },
+        None,
+        "Blocks that are run in any case.",
+    ),
+    setting(
+        "repeats.blocks.max",
+        Kind::Count { min: 2, max: 1_000_000 },
+        None,
+        "Blocks after which to stop in any case.",
+    ),
+    setting(
+        "repeats.blocks.until",
+        Kind::Share,
+        None,
+        "Half width of the 95 % interval, as a share of the mean, at which to stop.",
+    ),
+    setting("repeats.seed", SEED, Some("1"), "Seed of the order of trials and of the data."),
+    setting(
+        "repeats.retries",
+        Kind::Count { min: 0, max: 100 },
+        Some("0"),
+        "How often a failed trial is tried again.",
+    ),
+    setting(
+        "limits.trial_time",
+        Kind::Duration,
+        Some("1 h"),
+        "A trial that takes longer, preparation included, is stopped and has failed.",
+    ),
+    setting("limits.run_time", Kind::Duration, None, "A sitting that takes longer stops and can be resumed."),
+    setting(
+        "limits.disk_space",
+        Kind::Size { min: 1, max: i64::MAX },
+        None,
+        "Space that the data of a trial may take; checked before the run and during it.",
+    ),
+];
+
+/// Settings of `[observe]`, which can be factors.
+pub(crate) const OBSERVE: &[Setting] = &[
+    setting(
+        "observe.waits",
+        Kind::Bool,
+        Some("true"),
+        "Whether waits are instrumented. Off shows what instrumenting costs.",
+    ),
+    setting("observe.interval", Kind::Duration, Some("1 s"), "Length of an interval of the time series."),
+];
+
+/// Keys of one `[[volume]]`.
+pub(crate) const VOLUME: &[Setting] = &[
+    setting("volume.name", Kind::Text, None, "Name that `target.volume` gives."),
+    setting("volume.path", Kind::Text, None, "An existing directory; a prepare command may make it."),
+    setting(
+        "volume.prepare",
+        Kind::Text,
+        None,
+        "Shell command that runs before the first trial of a group that uses the volume: format and mount it.",
+    ),
+    setting("volume.cleanup", Kind::Text, None, "Shell command that runs after the last one."),
+];
+
+/// Keys of one `[[manual]]`.
+pub(crate) const MANUAL: &[Setting] = &[
+    setting(
+        "manual.factor",
+        Kind::Text,
+        None,
+        "Factor whose change needs a person; it becomes hard to change.",
+    ),
+    setting("manual.text", Kind::Text, None, "What to do; `{level}` stands for the new level."),
+];
+
+/// Keys of one `[[level]]`, besides `set`.
+pub(crate) const LEVEL: &[Setting] = &[
+    setting("level.factor", Kind::Text, None, "Name of the factor that this is a level of."),
+    setting("level.name", Kind::Text, None, "Name of the level."),
+];

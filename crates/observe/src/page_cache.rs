@@ -1,0 +1,104 @@
+//! The operating system's page cache: what of a file is in it, and putting it there or out of it.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::ptr;
+
+/// Makes a file durable and drops its pages from the page cache.
+///
+/// Pages that a process has mapped stay; [`resident_bytes`] tells what became of it.
+///
+/// # Errors
+/// When the file cannot be opened or synced.
+pub fn evict(path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    // Dirty pages cannot be dropped.
+    file.sync_all()?;
+    // SAFETY: the descriptor is open; length 0 means "to the end".
+    let rc = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+    if rc == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(rc)) }
+}
+
+/// Reads a whole file, so that it is in the page cache.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn load(path: &Path) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    let mut buffer = vec![0_u8; 1 << 20];
+    while file.read(&mut buffer)? > 0 {}
+    Ok(())
+}
+
+/// Bytes of a file that are in the page cache, in whole pages but not beyond the file's end.
+///
+/// # Errors
+/// When the file cannot be opened or mapped.
+pub fn resident_bytes(path: &Path) -> io::Result<u64> {
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    if length == 0 {
+        return Ok(0);
+    }
+    // SAFETY: a constant of the system.
+    let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1) as u64;
+    let mut pages = vec![0_u8; length.div_ceil(page_bytes) as usize];
+    // SAFETY: the mapping is only asked about, never read, and unmapped below; `pages` has one
+    // byte for each page of it.
+    let rc = unsafe {
+        let map = libc::mmap(
+            ptr::null_mut(),
+            length as usize,
+            libc::PROT_READ,
+            libc::MAP_SHARED,
+            file.as_raw_fd(),
+            0,
+        );
+        if map == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let rc = libc::mincore(map, length as usize, pages.as_mut_ptr());
+        libc::munmap(map, length as usize);
+        rc
+    };
+    if rc != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let resident = pages.iter().filter(|page| **page & 1 == 1).count() as u64;
+    Ok((resident * page_bytes).min(length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{evict, load, resident_bytes};
+
+    #[test]
+    fn a_file_goes_out_of_the_cache_and_back_in() {
+        let length = 3_000_001_u64;
+        // Beside the sources: the folder for temporary files may be memory, which cannot be evicted.
+        let folder = tempfile::tempdir_in(".").unwrap();
+        let path = folder.path().join("data");
+        std::fs::write(&path, vec![7_u8; length as usize]).unwrap();
+        assert_eq!(resident_bytes(&path).unwrap(), length);
+        let volume = ("here".to_owned(), folder.path().to_path_buf());
+        if crate::environment::capture(&[volume]).volumes[0].file_system.as_deref() == Some("tmpfs") {
+            println!("SKIPPED: the sources are on tmpfs, whose files cannot leave the page cache");
+            return;
+        }
+        evict(&path).unwrap();
+        assert_eq!(resident_bytes(&path).unwrap(), 0);
+        load(&path).unwrap();
+        assert_eq!(resident_bytes(&path).unwrap(), length);
+    }
+
+    #[test]
+    fn an_empty_file_has_nothing_resident() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("empty");
+        std::fs::write(&path, "").unwrap();
+        assert_eq!(resident_bytes(&path).unwrap(), 0);
+        assert!(resident_bytes(&folder.path().join("missing")).is_err());
+    }
+}

@@ -1,0 +1,175 @@
+//! Adds up what the threads of a load saw.
+
+use super::client::{ClientReport, ClientWait};
+use super::driver::LoadPlan;
+use engines::Collected;
+use observations::{
+    Histogram, Latency, LoadHealth, Observations, Response, Series, TimeUse, Wait, WaitClass, WaitSource,
+    Work,
+};
+
+/// The observations of a load; machine, space and marks are left to the driver.
+pub fn add_up(plan: &LoadPlan, reports: &[ClientReport], collected: Collected) -> Observations {
+    let start_ns = reports.iter().map(|report| report.start_ns).min().unwrap_or(0);
+    let end_ns = reports.iter().map(|report| report.end_ns).max().unwrap_or(0);
+    let elapsed_s = seconds(end_ns - start_ns);
+    let session_s = elapsed_s * f64::from(plan.connections);
+    let mut waits = collected.waits;
+    waits.extend(client_waits(reports, end_ns));
+    let time = if let Some(time) = collected.time {
+        TimeUse { session_s, ..time }
+    } else {
+        waits.extend(cpu_queue(reports, &waits));
+        let cpu_ns = reports.iter().map(|report| report.times.cpu_ns).sum();
+        TimeUse { session_s, cpu_s: seconds(cpu_ns), cpu_user_s: None }
+    };
+    let work = work(plan, reports);
+    let latency = merge(reports.iter().map(|report| &report.record.latency));
+    let service = merge(reports.iter().map(|report| &report.record.service));
+    let done_ns = reports.iter().map(|report| report.done_ns).max().unwrap_or(0);
+    Observations {
+        elapsed_s,
+        connections: plan.connections,
+        responses: responses(plan, elapsed_s, seconds(end_ns - done_ns.min(end_ns)), &work, &latency),
+        work,
+        latencies: vec![
+            Latency { name: "transaction".into(), histogram: latency },
+            Latency { name: "service".into(), histogram: service },
+        ],
+        waits,
+        time,
+        operations: collected.operations,
+        series: vec![throughput(plan, reports, elapsed_s)],
+        load: health(reports, session_s),
+        ..Observations::default()
+    }
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+fn work(plan: &LoadPlan, reports: &[ClientReport]) -> Work {
+    Work {
+        unit: plan.unit.into(),
+        amount: reports.iter().map(|report| report.record.units).sum(),
+        transactions: reports.iter().map(|report| report.record.transactions).sum(),
+        errors: 0,
+        retries: reports.iter().map(|report| report.record.retries).sum(),
+    }
+}
+
+fn merge<'a>(histograms: impl Iterator<Item = &'a Histogram>) -> Histogram {
+    histograms.fold(Histogram::default(), |mut sum, histogram| {
+        sum.merge(histogram);
+        sum
+    })
+}
+
+/// Elapsed comes first where the amount of work is fixed, throughput where the time is.
+fn responses(
+    plan: &LoadPlan,
+    elapsed_s: f64,
+    flush_s: f64,
+    work: &Work,
+    latency: &Histogram,
+) -> Vec<Response> {
+    let rate = |amount: u64| if elapsed_s > 0.0 { amount as f64 / elapsed_s } else { 0.0 };
+    let ms = |ns: u64| ns as f64 / 1e6;
+    let elapsed = Response::lower("elapsed", "s", elapsed_s);
+    let throughput = Response::higher("throughput", plan.rate_unit, rate(work.amount));
+    let mut responses =
+        if plan.duration_s.is_none() { vec![elapsed, throughput] } else { vec![throughput, elapsed] };
+    responses.push(Response::higher("transactions", "transactions/s", rate(work.transactions)));
+    responses.push(Response::lower("latency_mean", "ms", latency.min_mean_max_ns().1 / 1e6));
+    for (name, percentile) in [("latency_p50", 50.0), ("latency_p95", 95.0), ("latency_p99", 99.0)] {
+        responses.push(Response::lower(name, "ms", ms(latency.percentile_ns(percentile))));
+    }
+    responses.push(Response::lower("flush", "s", flush_s));
+    responses
+}
+
+/// Waits on the client's side: for the next arrival, and for connections that are not done yet.
+fn client_waits(reports: &[ClientReport], end_ns: u64) -> Vec<Wait> {
+    let sum = |part: fn(&ClientReport) -> ClientWait| {
+        reports.iter().map(part).fold(ClientWait::default(), |sum, wait| ClientWait {
+            count: sum.count + wait.count,
+            resource_ns: sum.resource_ns + wait.resource_ns,
+            signal_ns: sum.signal_ns + wait.signal_ns,
+        })
+    };
+    let arrival = sum(|report| report.arrival);
+    let mut others = sum(|report| report.others);
+    let tail_ns: u64 = reports.iter().map(|report| end_ns - report.end_ns).sum();
+    others.resource_ns += tail_ns;
+    others.count = others.count.max(u64::from(tail_ns > 0));
+    [("ARRIVAL", arrival), ("CONNECTION_DONE", others)]
+        .into_iter()
+        .filter(|(_, wait)| wait.count > 0)
+        .map(|(name, wait)| Wait {
+            wait_type: name.into(),
+            class: WaitClass::Client,
+            count: Some(wait.count),
+            resource_s: seconds(wait.resource_ns),
+            signal_s: seconds(wait.signal_ns),
+            source: WaitSource::Counted,
+        })
+        .collect()
+}
+
+/// The run-queue delay of the threads that is not already the signal part of another wait. Its
+/// count is the number of times a thread lost its processor.
+fn cpu_queue(reports: &[ClientReport], waits: &[Wait]) -> Option<Wait> {
+    let delay_ns = reports.iter().map(|report| report.times.run_delay_ns).sum();
+    let elsewhere_s: f64 = waits.iter().map(|wait| wait.signal_s).sum();
+    let signal_s = (seconds(delay_ns) - elsewhere_s).max(0.0);
+    (signal_s > 0.0).then(|| Wait {
+        wait_type: "CPU_QUEUE".into(),
+        class: WaitClass::CpuQueue,
+        count: Some(reports.iter().map(|report| report.preemptions).sum()),
+        resource_s: 0.0,
+        signal_s,
+        source: WaitSource::Counted,
+    })
+}
+
+fn health(reports: &[ClientReport], session_s: f64) -> LoadHealth {
+    let share = |ns: u64| if session_s > 0.0 { seconds(ns) / session_s } else { 0.0 };
+    LoadHealth {
+        client_share: share(reports.iter().map(|report| report.record.generator_ns).sum()),
+        run_delay_share: share(reports.iter().map(|report| report.times.run_delay_ns).sum()),
+        sends_intended: reports.iter().map(|report| report.record.sends_intended).sum(),
+        sends_missed: reports.iter().map(|report| report.record.sends_missed).sum(),
+        send_delay_us_max: reports.iter().map(|report| report.record.send_delay_ns_max).max().unwrap_or(0)
+            / 1000,
+    }
+}
+
+/// Units a second in each interval: warm-up before second 0, then the measured part.
+fn throughput(plan: &LoadPlan, reports: &[ClientReport], elapsed_s: f64) -> Series {
+    let warmup = add_intervals(reports.iter().map(|report| report.warmup_units_by_interval.as_slice()));
+    let measured = add_intervals(reports.iter().map(|report| report.record.units_by_interval.as_slice()));
+    let last_s = elapsed_s - plan.interval_s * measured.len().saturating_sub(1) as f64;
+    let whole = warmup.len() + measured.len();
+    let values = warmup.iter().chain(&measured).enumerate().map(|(interval, units)| {
+        let length_s = if interval + 1 == whole { last_s.min(plan.interval_s) } else { plan.interval_s };
+        if length_s > 0.0 { *units as f64 / length_s } else { 0.0 }
+    });
+    Series {
+        name: "throughput".into(),
+        unit: plan.rate_unit.into(),
+        start_s: -plan.interval_s * warmup.len() as f64,
+        interval_s: plan.interval_s,
+        values: values.collect(),
+    }
+}
+
+fn add_intervals<'a>(threads: impl Iterator<Item = &'a [u64]>) -> Vec<u64> {
+    threads.fold(Vec::new(), |mut sum, thread| {
+        sum.resize(sum.len().max(thread.len()), 0);
+        for (sum, units) in sum.iter_mut().zip(thread) {
+            *sum += units;
+        }
+        sum
+    })
+}

@@ -1,0 +1,80 @@
+use observations::Histogram;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The amount of work that one thread has done, for the live display. Two lines of cache, because
+/// processors fetch lines in pairs: no other thread writes near it.
+#[repr(align(128))]
+#[derive(Debug, Default)]
+pub struct LiveCount(AtomicU64);
+
+impl LiveCount {
+    /// Adds; only the owning thread calls this, so a plain load and store are enough.
+    #[inline]
+    pub fn add(&self, units: u64) {
+        self.0.store(self.0.load(Ordering::Relaxed) + units, Ordering::Relaxed);
+    }
+
+    /// The amount so far.
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What one thread records in the measured part; owned by the thread until it is done.
+#[derive(Debug, Clone, Default)]
+pub struct ThreadRecord {
+    /// From the intended start to the end.
+    pub latency: Histogram,
+    /// From the actual start to the end.
+    pub service: Histogram,
+    /// Units done in each interval since "go".
+    pub units_by_interval: Vec<u64>,
+    pub units: u64,
+    pub transactions: u64,
+    pub retries: u64,
+    /// Time in the generator's own code.
+    pub generator_ns: u64,
+    /// Open loop: transactions intended, started late by an idle connection, and the worst delay.
+    pub sends_intended: u64,
+    pub sends_missed: u64,
+    pub send_delay_ns_max: u64,
+}
+
+/// A start later than this, on a connection that was free, was missed by the generator.
+const MISSED_NS: u64 = 1_000_000;
+
+impl ThreadRecord {
+    /// A record with room for so many intervals, so that measuring does not allocate.
+    pub fn with_room(intervals: usize) -> Self {
+        Self { units_by_interval: Vec::with_capacity(intervals), ..Self::default() }
+    }
+
+    /// Records one committed transaction; times are in nanoseconds after "go".
+    #[inline]
+    pub fn transaction(&mut self, times: Times, units: u64, retries: u32, interval_ns: u64) {
+        self.latency.record(times.end_ns - times.intended_ns.min(times.end_ns));
+        self.service.record(times.end_ns - times.start_ns);
+        self.units += units;
+        self.transactions += 1;
+        self.retries += u64::from(retries);
+        let interval = (times.end_ns / interval_ns) as usize;
+        if self.units_by_interval.len() <= interval {
+            self.units_by_interval.resize(interval + 1, 0);
+        }
+        self.units_by_interval[interval] += units;
+    }
+
+    /// Records how punctual a free connection was.
+    pub fn send(&mut self, delay_ns: u64) {
+        self.sends_missed += u64::from(delay_ns > MISSED_NS);
+        self.send_delay_ns_max = self.send_delay_ns_max.max(delay_ns);
+    }
+}
+
+/// Times of one transaction in nanoseconds after "go".
+#[derive(Debug, Clone, Copy)]
+pub struct Times {
+    pub intended_ns: u64,
+    pub start_ns: u64,
+    pub end_ns: u64,
+}

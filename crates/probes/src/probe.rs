@@ -1,0 +1,58 @@
+use engines::{Cancel, Capabilities, EngineError, Instance};
+use experiment::{Configuration, Invalid, Setting};
+use observations::Observations;
+
+/// What a trial does to a target and measures.
+pub trait Probe: Send + Sync {
+    /// The name that `workload.probe` gives.
+    fn name(&self) -> &'static str;
+    /// Its settings in `[workload]`.
+    fn settings(&self) -> &'static [Setting];
+    /// Objections to a configuration, found before anything runs.
+    fn plan(&self, configuration: &Configuration) -> Vec<Invalid>;
+    /// Runs one trial on a prepared target: load, warm up, settle, measure.
+    ///
+    /// # Errors
+    /// When the target fails or the trial is asked to stop.
+    fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError>;
+}
+
+/// What a probe has to work with.
+pub struct TrialContext<'a> {
+    /// The settings of this trial.
+    pub configuration: &'a Configuration,
+    /// The prepared target.
+    pub instance: &'a dyn Instance,
+    /// What the target's engine can do.
+    pub capabilities: Capabilities,
+    /// Seed of this trial's data: the same for all configurations of a block.
+    pub seed: u64,
+    /// Asks the trial to stop.
+    pub cancel: &'a Cancel,
+    /// Hears how the trial advances, about ten times a second.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+/// How a trial advances.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    /// Seconds since "go"; negative in warm-up.
+    pub elapsed_s: f64,
+    /// Share of the work done, 0 to 1.
+    pub fraction: f64,
+    /// Units of work a second since the last report.
+    pub rate: f64,
+    /// Unit of the rate: `rows/s`.
+    pub unit: &'static str,
+}
+
+/// Why a probe has nothing to report.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// The engine failed.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A load thread panicked: a defect of ours.
+    #[error("a load thread panicked: {0}")]
+    Panicked(String),
+}

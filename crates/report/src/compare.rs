@@ -1,0 +1,190 @@
+use crate::model::{Cell, Column, Document, Section, Table, Tone};
+use crate::number;
+use analysis::{Decomposition, HeadToHead, Part, PartKind, Scale};
+
+/// Wait types that are listed below the decomposition.
+const WAIT_TYPES: usize = 10;
+
+/// Two configurations head to head: how much they differ, and why.
+pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Document {
+    let mut sections = vec![verdict(compared, from, to)];
+    if let Some(decomposition) = &compared.decomposition {
+        let scale = WorkScale::of(decomposition);
+        let heading = format!("Elapsed seconds for {}", scale.name);
+        sections.push(parts(&heading, &decomposition.elapsed, &decomposition.elapsed_total, &scale));
+        let heading = format!("Session seconds for {}, summed over connections", scale.name);
+        sections.push(parts(&heading, &decomposition.session, &decomposition.session_total, &scale));
+        sections.extend(wait_types(decomposition, &scale));
+    }
+    Document { title: format!("A: {from}; B: {to}").into(), sections }
+}
+
+fn verdict(compared: &HeadToHead, from: &str, to: &str) -> Section {
+    let mut section = Section::default();
+    let response = &compared.response;
+    let row = |side: &str, name: &str, estimate: Option<&analysis::Estimate>| {
+        vec![
+            Cell::plain(side),
+            Cell::plain(name),
+            Cell::plain(estimate.map_or(0, |estimate| estimate.n).to_string()),
+            Cell::plain(estimate.map_or_else(|| "-".to_owned(), number::estimate)),
+        ]
+    };
+    section.table(Table {
+        columns: vec![
+            Column::left(""),
+            Column::name("configuration"),
+            Column::right("n"),
+            Column::left(response.name.as_str()),
+        ],
+        rows: vec![row("A", from, compared.from.as_ref()), row("B", to, compared.to.as_ref())],
+        fixed: false,
+    });
+    let Some(comparison) = &compared.comparison else {
+        section.toned("They cannot be compared: one of them has no trial done.", Tone::Warning);
+        return section;
+    };
+    let figure = number::comparison(comparison, &response.unit);
+    let (equal, relation) = match comparison.scale {
+        Scale::Ratio => (1.0, "as good as A (above 1 is better)"),
+        Scale::Difference => (0.0, "better than A (below 0 is worse)"),
+    };
+    let (tone, verdict) = match comparison.supported() {
+        true if comparison.value > equal => (Tone::Good, "better at 95 %"),
+        true => (Tone::Bad, "worse at 95 %"),
+        false => (Tone::Plain, "no difference is supported at 95 %"),
+    };
+    let p = comparison.p_value.map_or_else(String::new, |p| {
+        if p < 0.001 { ", p < 0.001".to_owned() } else { format!(", p = {p:.3}") }
+    });
+    let blocks = number::plural(comparison.blocks, "block");
+    let name = &response.name;
+    section.toned(format!("On {name}, B is {figure} {relation}: {verdict} ({blocks}{p})."), tone);
+    section
+}
+
+/// A decomposition as a table whose printed figures add up in every column and subtract in every row.
+///
+/// For that, figures are moved by less than their last digit; intervals therefore have one digit less.
+fn parts(heading: &str, parts: &[Part], total: &Part, scale: &WorkScale) -> Section {
+    let mut section = Section::new(heading);
+    let largest = parts.iter().flat_map(|p| [p.from_s, p.to_s]).map(f64::abs).fold(0.0, f64::max);
+    // A fourth digit, so that small parts are not rounded away.
+    let decimals = number::places(largest * scale.units, 4);
+    let column = |pick: fn(&Part) -> f64| {
+        let values: Vec<f64> = parts.iter().map(|part| pick(part) * scale.units).collect();
+        number::parts_that_add_up(&values, decimals)
+    };
+    let (from, from_total) = column(|part| part.from_s);
+    let (to, to_total) = column(|part| part.to_s);
+    let sides = from.into_iter().zip(to).chain([(from_total, to_total)]);
+    let rows = parts.iter().chain([total]).zip(sides).map(|(part, (from, to))| {
+        let change = to - from;
+        let share = part.share.filter(|_| part.kind != PartKind::Total);
+        vec![
+            Cell::plain(name(&part.kind)),
+            Cell::plain(number::fixed(from, decimals)),
+            Cell::plain(number::fixed(to, decimals)),
+            Cell::new(signed(change, decimals), tone(part)),
+            Cell::plain(interval(part, scale, decimals)),
+            Cell::plain(share.map_or_else(String::new, |share| number::percent(share, 0))),
+        ]
+    });
+    section.table(Table { columns: columns("part"), rows: rows.collect(), fixed: false });
+    section
+}
+
+/// The wait types that changed most: detail of the parts above, with their signal waits.
+fn wait_types(decomposition: &Decomposition, scale: &WorkScale) -> Option<Section> {
+    let all = &decomposition.wait_types;
+    let largest = all.iter().flat_map(|part| [part.from_s, part.to_s]).fold(0.0, f64::max);
+    let decimals = number::places(largest * scale.units, 4);
+    let visible = |part: &&Part| (part.change_s * scale.units * 10_f64.powi(decimals as i32)).abs() >= 0.5;
+    let changed: Vec<&Part> = all.iter().filter(visible).take(WAIT_TYPES).collect();
+    let seconds = |value: f64| number::fixed(value * scale.units, decimals);
+    let rows = changed.iter().map(|part| {
+        vec![
+            Cell::plain(name(&part.kind)),
+            Cell::plain(seconds(part.from_s)),
+            Cell::plain(seconds(part.to_s)),
+            Cell::new(signed(part.change_s * scale.units, decimals), tone(part)),
+            Cell::plain(interval(part, scale, decimals)),
+            Cell::plain(part.share.map_or_else(String::new, |s| number::percent(s, 0))),
+        ]
+    });
+    let mut section =
+        Section::new(format!("Wait types that changed most, session seconds for {}", scale.name));
+    section.table(Table { columns: columns("wait type"), rows: rows.collect(), fixed: false });
+    section.toned(
+        "Detail of the parts above, resource and signal wait together; not to be added to them.",
+        Tone::Muted,
+    );
+    (!changed.is_empty()).then_some(section)
+}
+
+fn columns(first: &str) -> Vec<Column> {
+    vec![
+        Column::name(first),
+        Column::right("A"),
+        Column::right("B"),
+        Column::right("change"),
+        Column::left("95 % interval").optional(1),
+        Column::right("share of change").optional(2),
+    ]
+}
+
+fn name(kind: &PartKind) -> String {
+    match kind {
+        PartKind::Cpu => "CPU".to_owned(),
+        PartKind::Resource(class) => class.name().to_owned(),
+        PartKind::Signal => "signal".to_owned(),
+        PartKind::Client => "client".to_owned(),
+        PartKind::Unaccounted => "unaccounted".to_owned(),
+        PartKind::WaitType(name) => name.clone(),
+        PartKind::Total => "total".to_owned(),
+    }
+}
+
+/// Less time is better; said only of what is supported.
+fn tone(part: &Part) -> Tone {
+    match part.p_value {
+        Some(p) if p < 0.05 && part.change_s < 0.0 => Tone::Good,
+        Some(p) if p < 0.05 && part.change_s > 0.0 => Tone::Bad,
+        _ => Tone::Plain,
+    }
+}
+
+fn signed(value: f64, decimals: usize) -> String {
+    let text = number::fixed(value, decimals);
+    if value > 0.0 && text.bytes().any(|byte| matches!(byte, b'1'..=b'9')) {
+        format!("+{text}")
+    } else {
+        text
+    }
+}
+
+fn interval(part: &Part, scale: &WorkScale, decimals: usize) -> String {
+    part.interval.map_or_else(String::new, |interval| {
+        let end = |value: f64| signed(value * scale.units, decimals.saturating_sub(1));
+        format!("[{}, {}]", end(interval.low), end(interval.high))
+    })
+}
+
+/// For how many units of work seconds are shown, so that they are neither tiny nor huge; findings
+/// choose likewise.
+struct WorkScale {
+    units: f64,
+    name: String,
+}
+
+impl WorkScale {
+    fn of(decomposition: &Decomposition) -> Self {
+        let unit = if decomposition.unit.is_empty() { "unit" } else { &decomposition.unit };
+        let (units, name) = match decomposition.work {
+            work if work >= 1e6 => (1e6, format!("a million {unit}s")),
+            work if work >= 1e3 => (1e3, format!("1,000 {unit}s")),
+            _ => (1.0, format!("each {unit}")),
+        };
+        Self { units, name }
+    }
+}

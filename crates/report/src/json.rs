@@ -1,0 +1,45 @@
+//! The analysis for programs: exact figures, stable names.
+//!
+//! Every object has `schema` (`steelbench/1`: a number that grows when a program that reads it would
+//! have to change) and `kind`. Seconds are seconds, shares are from 0 to 1; a figure that cannot be
+//! told is `null`.
+
+use analysis::{HeadToHead, Summary};
+use serde::Serialize;
+use serde_json::Value;
+
+/// Version of what this module writes.
+pub const SCHEMA: &str = "steelbench/1";
+
+#[derive(Serialize)]
+struct Envelope<'a, T> {
+    schema: &'static str,
+    kind: &'static str,
+    #[serde(flatten)]
+    content: &'a T,
+}
+
+#[derive(Serialize)]
+struct Compared<'a> {
+    from_label: &'a str,
+    to_label: &'a str,
+    #[serde(flatten)]
+    compared: &'a HeadToHead,
+}
+
+/// A run: `kind` is `summary`, then the fields of [`Summary`].
+///
+/// # Errors
+/// None that the types of the analysis allow; serde's signature has one.
+pub fn summary(summary: &Summary) -> serde_json::Result<Value> {
+    serde_json::to_value(Envelope { schema: SCHEMA, kind: "summary", content: summary })
+}
+
+/// Two configurations: `kind` is `comparison`, then their labels and the fields of [`HeadToHead`].
+///
+/// # Errors
+/// As [`summary`].
+pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> serde_json::Result<Value> {
+    let content = Compared { from_label: from, to_label: to, compared };
+    serde_json::to_value(Envelope { schema: SCHEMA, kind: "comparison", content: &content })
+}

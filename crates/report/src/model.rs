@@ -1,0 +1,151 @@
+//! What is shown, independent of where: titles, lines and tables.
+
+use crate::Text;
+
+/// A report.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Document {
+    /// What it is about.
+    pub title: Text,
+    /// Its parts in order.
+    pub sections: Vec<Section>,
+}
+
+/// A part with a heading.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Section {
+    /// Heading; empty for what follows the title.
+    pub heading: Text,
+    /// What it says.
+    pub blocks: Vec<Block>,
+}
+
+/// A paragraph or a table.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Block {
+    /// A paragraph.
+    Line(Line),
+    /// A table.
+    Table(Table),
+}
+
+/// A paragraph of one sentence or a few; wrapped where it does not fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// What it says.
+    pub text: Text,
+    /// How it is meant.
+    pub tone: Tone,
+    /// Spaces before it, and before its continuation: what belongs to the line above is indented.
+    pub indent: usize,
+}
+
+/// How a text is meant; a renderer without colour ignores it, so it never carries information alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// As it is.
+    #[default]
+    Plain,
+    /// Better, or the best.
+    Good,
+    /// Worse, or failed.
+    Bad,
+    /// To be careful with.
+    Warning,
+    /// Detail.
+    Muted,
+}
+
+/// A table. All rows have as many cells as there are columns.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Table {
+    /// Columns.
+    pub columns: Vec<Column>,
+    /// Rows.
+    pub rows: Vec<Vec<Cell>>,
+    /// Whether the table is a published format that must not be changed to fit.
+    pub fixed: bool,
+}
+
+/// A column.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Column {
+    /// Heading.
+    pub heading: Text,
+    /// Where its cells begin or end.
+    pub align: Align,
+    /// Whether it holds names, which may be cut where there is no room; figures may not.
+    pub names: bool,
+    /// Where there is no room: columns with the highest number are left out first; 0 always stays.
+    pub optional: u8,
+}
+
+/// Alignment of a column.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Align {
+    /// Names, and figures with intervals.
+    #[default]
+    Left,
+    /// Plain numbers.
+    Right,
+}
+
+/// A cell.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Cell {
+    /// What it says.
+    pub text: Text,
+    /// How it is meant.
+    pub tone: Tone,
+}
+
+impl Section {
+    pub(crate) fn new(heading: impl Into<Text>) -> Self {
+        Self { heading: heading.into(), blocks: Vec::new() }
+    }
+
+    pub(crate) fn line(&mut self, text: impl Into<Text>) {
+        self.toned(text, Tone::Plain);
+    }
+
+    pub(crate) fn toned(&mut self, text: impl Into<Text>, tone: Tone) {
+        self.blocks.push(Block::Line(Line { text: text.into(), tone, indent: 0 }));
+    }
+
+    /// Detail of the line above.
+    pub(crate) fn detail(&mut self, text: impl Into<Text>) {
+        self.blocks.push(Block::Line(Line { text: text.into(), tone: Tone::Muted, indent: 2 }));
+    }
+
+    pub(crate) fn table(&mut self, table: Table) {
+        self.blocks.push(Block::Table(table));
+    }
+}
+
+impl Column {
+    pub(crate) fn left(heading: impl Into<Text>) -> Self {
+        Self { heading: heading.into(), ..Self::default() }
+    }
+
+    pub(crate) fn name(heading: impl Into<Text>) -> Self {
+        Self { names: true, ..Self::left(heading) }
+    }
+
+    pub(crate) fn right(heading: impl Into<Text>) -> Self {
+        Self { align: Align::Right, ..Self::left(heading) }
+    }
+
+    pub(crate) fn optional(self, order: u8) -> Self {
+        Self { optional: order, ..self }
+    }
+}
+
+impl Cell {
+    pub(crate) fn new(text: impl Into<Text>, tone: Tone) -> Self {
+        Self { text: text.into(), tone }
+    }
+
+    pub(crate) fn plain(text: impl Into<Text>) -> Self {
+        Self::new(text, Tone::Plain)
+    }
+}

@@ -1,0 +1,55 @@
+use crate::model::{Document, Section, Tone};
+use crate::{configurations, notes, number, time, waits};
+use analysis::{FindingKind, Summary};
+use observations::Direction;
+
+/// The report of a run: what was found, then the figures behind it.
+pub fn run(summary: &Summary) -> Document {
+    let mut sections = vec![introduction(summary)];
+    sections.extend(findings(summary));
+    sections.push(configurations::section(summary));
+    sections.extend(configurations::factor_sections(summary));
+    sections.extend(waits::sections(summary));
+    sections.extend(notes::failures(summary));
+    sections.extend(notes::marks(summary));
+    sections.extend(notes::environment(summary));
+    Document { title: summary.run.name.as_str().into(), sections }
+}
+
+fn introduction(summary: &Summary) -> Section {
+    let mut section = Section::default();
+    if let Some(question) = &summary.run.question {
+        section.line(question.as_str());
+    }
+    let done = format!("{} done", number::plural(summary.done, "trial"));
+    let failed =
+        Some(format!("{} failed", number::plural(summary.failed, "attempt"))).filter(|_| summary.failed > 0);
+    let compared = summary.response.as_ref().map(|response| {
+        let better = match response.direction {
+            Direction::HigherIsBetter => "higher",
+            Direction::LowerIsBetter => "lower",
+        };
+        format!("compared on {} ({}, {better} is better)", response.name, response.unit)
+    });
+    let parts = [
+        Some(format!("Run {}, {}", summary.run.id, time::utc(summary.run.started_ms))),
+        Some(done),
+        failed,
+        compared,
+    ];
+    section.toned(parts.into_iter().flatten().collect::<Vec<_>>().join("; "), Tone::Muted);
+    section
+}
+
+/// Each sentence with its evidence below; `None` when nothing was found.
+fn findings(summary: &Summary) -> Option<Section> {
+    let mut section = Section::new("Findings");
+    for finding in &summary.findings {
+        let tone = if finding.kind == FindingKind::Caveat { Tone::Warning } else { Tone::Plain };
+        section.toned(finding.text.as_str(), tone);
+        if !finding.evidence.is_empty() {
+            section.detail(finding.evidence.as_str());
+        }
+    }
+    (!section.blocks.is_empty()).then_some(section)
+}

@@ -1,0 +1,266 @@
+use crate::model::{Align, Block, Cell, Column, Document, Line, Table, Tone};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Between columns, as the published tables have it.
+const GAP: usize = 2;
+/// A name is cut to no less than this.
+const NAME_MIN: usize = 8;
+
+/// Whether to colour; whether the reader wants it (`NO_COLOR`, a pipe) is the caller's to find out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// Text only.
+    Plain,
+    /// ANSI colours.
+    Colour,
+}
+
+/// The report for a terminal that is so many columns wide.
+///
+/// Lines are wrapped. A table that does not fit loses its optional columns (and says which), then
+/// long names are cut; a table in a published format stays as it is.
+pub fn terminal(document: &Document, width: usize, style: Style) -> String {
+    let mut out = Terminal { text: String::new(), width: width.max(20), style };
+    out.heading(document.title.as_str());
+    for section in &document.sections {
+        if !section.heading.is_empty() {
+            out.text.push('\n');
+            out.heading(section.heading.as_str());
+        }
+        for block in &section.blocks {
+            match block {
+                Block::Line(line) => out.line(line),
+                Block::Table(table) => out.table(table),
+            }
+        }
+    }
+    out.text
+}
+
+struct Terminal {
+    text: String,
+    width: usize,
+    style: Style,
+}
+
+impl Terminal {
+    fn heading(&mut self, text: &str) {
+        if !text.is_empty() {
+            for line in wrap(text, self.width) {
+                self.end_line(&[self.bold(&line)]);
+            }
+        }
+    }
+
+    fn line(&mut self, line: &Line) {
+        let indent = " ".repeat(line.indent);
+        for part in wrap(line.text.as_str(), self.width.saturating_sub(line.indent)) {
+            self.end_line(&[indent.clone(), self.paint(&part, line.tone)]);
+        }
+    }
+
+    fn table(&mut self, table: &Table) {
+        let layout = Layout::of(table, self.width);
+        let headings: Vec<Cell> = table
+            .columns
+            .iter()
+            .map(|column| Cell { text: column.heading.clone(), tone: Tone::Plain })
+            .collect();
+        self.row(&layout, &headings, true);
+        for cells in &table.rows {
+            self.row(&layout, cells, false);
+        }
+        if !layout.left_out.is_empty() {
+            let names = layout.left_out.join(", ");
+            let note = format!("(left out at this width: {names})");
+            for line in wrap(&note, self.width) {
+                self.end_line(&[self.paint(&line, Tone::Muted)]);
+            }
+        }
+    }
+
+    fn row(&mut self, layout: &Layout, cells: &[Cell], heading: bool) {
+        let mut parts = Vec::new();
+        for column in &layout.columns {
+            let cell = &cells[column.position];
+            let text = cut(cell.text.as_str(), column.width);
+            let room = " ".repeat(column.width.saturating_sub(text.width()));
+            let painted = if heading { self.bold(&text) } else { self.paint(&text, cell.tone) };
+            match column.align {
+                Align::Left => parts.extend([painted, room]),
+                Align::Right => parts.extend([room, painted]),
+            }
+            parts.push(" ".repeat(GAP));
+        }
+        self.end_line(&parts);
+    }
+
+    /// Writes a line without blanks at its end.
+    fn end_line(&mut self, parts: &[String]) {
+        let end = parts.iter().rposition(|part| !part.trim().is_empty()).map_or(0, |last| last + 1);
+        parts[..end].iter().for_each(|part| self.text.push_str(part));
+        self.text.push('\n');
+    }
+
+    fn bold(&self, text: &str) -> String {
+        self.escape(text, "1")
+    }
+
+    fn paint(&self, text: &str, tone: Tone) -> String {
+        match tone {
+            Tone::Plain => text.to_owned(),
+            Tone::Good => self.escape(text, "32"),
+            Tone::Bad => self.escape(text, "31"),
+            Tone::Warning => self.escape(text, "33"),
+            Tone::Muted => self.escape(text, "2"),
+        }
+    }
+
+    fn escape(&self, text: &str, code: &str) -> String {
+        if self.style == Style::Plain || text.is_empty() {
+            text.to_owned()
+        } else {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        }
+    }
+}
+
+/// Which columns are shown, and how wide.
+struct Layout {
+    columns: Vec<Placed>,
+    left_out: Vec<String>,
+}
+
+struct Placed {
+    position: usize,
+    width: usize,
+    align: Align,
+    names: bool,
+    optional: u8,
+}
+
+impl Layout {
+    fn of(table: &Table, room: usize) -> Self {
+        let place = |(position, column): (usize, &Column)| {
+            let cells =
+                table.rows.iter().filter_map(|row| row.get(position)).map(|cell| cell.text.as_str().width());
+            let width = cells.chain([column.heading.as_str().width()]).max().unwrap_or(0);
+            Placed { position, width, align: column.align, names: column.names, optional: column.optional }
+        };
+        let columns = table.columns.iter().enumerate().map(place).collect();
+        let mut layout = Self { columns, left_out: Vec::new() };
+        if !table.fixed {
+            layout.leave_out(table, room);
+            layout.narrow(room);
+        }
+        layout
+    }
+
+    fn width(&self) -> usize {
+        let columns: usize = self.columns.iter().map(|column| column.width + GAP).sum();
+        columns.saturating_sub(GAP)
+    }
+
+    fn leave_out(&mut self, table: &Table, room: usize) {
+        while self.width() > room {
+            let last = self.columns.iter().map(|column| column.optional).max().unwrap_or(0);
+            if last == 0 {
+                return;
+            }
+            let (out, stay) =
+                std::mem::take(&mut self.columns).into_iter().partition(|column| column.optional == last);
+            self.columns = stay;
+            let out: Vec<Placed> = out;
+            self.left_out.extend(out.iter().map(|column| table.columns[column.position].heading.to_string()));
+        }
+    }
+
+    /// Takes from the widest column of names until the table fits.
+    fn narrow(&mut self, room: usize) {
+        let mut excess = self.width().saturating_sub(room);
+        while excess > 0 {
+            let names = self.columns.iter_mut().filter(|column| column.names);
+            let Some(widest) = names.max_by_key(|column| column.width).filter(|c| c.width > NAME_MIN) else {
+                return;
+            };
+            widest.width -= 1;
+            excess -= 1;
+        }
+    }
+}
+
+/// Text of at most so many columns; what is cut shows.
+fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    let mut used = 1;
+    for character in text.chars() {
+        used += character.width().unwrap_or(0);
+        if used > width {
+            break;
+        }
+        kept.push(character);
+    }
+    kept.push('…');
+    kept
+}
+
+/// Breaks at blanks, but not between a number and its unit; a word that is longer than a line gets
+/// one of its own.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match words.last_mut() {
+            Some(number) if number.ends_with(|c: char| c.is_ascii_digit()) && is_unit(word) => {
+                number.push(' ');
+                number.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for word in words {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= width => {
+                line.push(' ');
+                line.push_str(&word);
+            }
+            _ => lines.push(word),
+        }
+    }
+    lines
+}
+
+fn is_unit(word: &str) -> bool {
+    matches!(
+        word.trim_end_matches(|c: char| c.is_ascii_punctuation() && c != '%'),
+        "%" | "s" | "ms" | "us" | "ns"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cut, wrap};
+    use unicode_width::UnicodeWidthStr;
+
+    #[test]
+    fn wraps_at_blanks_but_not_before_a_unit() {
+        assert_eq!(
+            wrap("client 0.5 % + unaccounted 2.0 %", 12),
+            ["client 0.5 %", "+", "unaccounted", "2.0 %"]
+        );
+        assert_eq!(wrap("(1755 s).", 6), ["(1755 s)."]);
+        assert_eq!(wrap("a incomprehensibilities b", 8), ["a", "incomprehensibilities", "b"]);
+        assert_eq!(wrap("", 8), [""]);
+    }
+
+    #[test]
+    fn cuts_to_the_width_that_a_terminal_gives_it() {
+        assert_eq!(cut("data_files", 10), "data_files");
+        assert_eq!(cut("data_files", 6), "data_…");
+        let wide = cut("大きさ大きさ", 6);
+        assert_eq!((wide.as_str(), wide.width()), ("大き…", 5));
+    }
+}

@@ -1,0 +1,118 @@
+//! Two configurations head to head.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use analysis::{HeadToHead, Side, compare};
+use common::{data_files, done, observed};
+use observations::Recording;
+use report::{Block, Document, Style, Table, terminal};
+
+fn side(recording: &Recording, configuration: usize) -> Side<'_> {
+    Side { recording, configuration }
+}
+
+fn table<'d>(document: &'d Document, heading: &str) -> &'d Table {
+    let section = document.sections.iter().find(|section| section.heading.as_str().starts_with(heading));
+    let mut tables = section.unwrap().blocks.iter().filter_map(|block| match block {
+        Block::Table(table) => Some(table),
+        Block::Line(_) => None,
+    });
+    tables.next().unwrap()
+}
+
+fn number(table: &Table, row: usize, column: usize) -> f64 {
+    table.rows[row][column].text.as_str().parse().unwrap()
+}
+
+/// What is printed adds up: in every column the parts to the total, in every row to the change.
+fn adds_up(table: &Table) {
+    let total = table.rows.len() - 1;
+    assert_eq!(table.rows[total][0].text.as_str(), "total");
+    for column in 1..=3 {
+        let sum: f64 = (0..total).map(|row| number(table, row, column)).sum();
+        assert!((sum - number(table, total, column)).abs() < 1e-9, "column {column}: {table:?}");
+    }
+    for row in 0..=total {
+        let change = number(table, row, 2) - number(table, row, 1);
+        assert!((change - number(table, row, 3)).abs() < 1e-9, "row {row}: {table:?}");
+    }
+}
+
+fn compared(recording: &Recording) -> (HeadToHead, Document) {
+    let compared = compare(side(recording, 0), side(recording, 1)).unwrap();
+    let document = report::head_to_head(&compared, "data_files=1", "data_files=16");
+    (compared, document)
+}
+
+/// 1755 s against 909 s: 5.484 and 2.841 s for 1,000 of 320,000 rows, 1.93 times as good.
+#[test]
+fn shows_the_factor_and_why() {
+    let recording = data_files(&["1", "16"], &[&[1750.0, 1755.0, 1760.0], &[904.0, 909.0, 914.0]]);
+    let (_, document) = compared(&recording);
+    let text = terminal(&document, 100, Style::Plain);
+    let expected = "\
+A: data_files=1; B: data_files=16
+   configuration  n  elapsed
+A  data_files=1   3  1755 ± 12 s
+B  data_files=16  3  909 ± 12 s
+On elapsed, B is 1.93x [1.92, 1.94] as good as A (above 1 is better): better at 95 % (3 blocks, p <
+0.001).
+
+Elapsed seconds for 1,000 rows
+part             A      B  change  95 % interval   share of change
+CPU          1.645  0.852  -0.793  [-0.79, -0.79]             30 %
+";
+    assert!(text.starts_with(expected), "{text}");
+    assert!(text.contains("\ntotal        5.484  2.841  -2.643  [-2.64, -2.64]\n"), "{text}");
+    assert!(text.contains("\nWAL_SYNC   55.28  28.63  -26.65"), "{text}");
+    adds_up(table(&document, "Elapsed seconds"));
+    adds_up(table(&document, "Session seconds"));
+}
+
+#[test]
+fn printed_parts_add_up_whatever_the_figures() {
+    for i in 1..200 {
+        let x = f64::from(i);
+        let (a, b) = (x.sqrt() * 3.7, x.ln() + 1.1);
+        let mut recording = data_files(&["1", "16"], &[&[a, a * 1.013], &[b, b * 0.977]]);
+        for (n, trial) in recording.trials.iter_mut().enumerate() {
+            let seen = trial.observations.as_mut().unwrap();
+            seen.time.cpu_s *= 1.0 + (x * 0.7 + n as f64).sin() / 3.0;
+            seen.waits[0].resource_s *= 1.0 + (x * 1.3 + n as f64).cos();
+        }
+        let (_, document) = compared(&recording);
+        adds_up(table(&document, "Elapsed seconds"));
+        adds_up(table(&document, "Session seconds"));
+    }
+}
+
+#[test]
+fn says_when_nothing_can_be_told() {
+    let mut recording = data_files(&["1", "16"], &[&[5.0, 7.0, 6.0], &[6.0, 6.5, 5.5]]);
+    let (_, document) = compared(&recording);
+    let text = terminal(&document, 100, Style::Plain);
+    assert!(text.contains("no difference is supported at\n95 % (3 blocks, p = 0.943)."), "{text}");
+    assert!(!text.contains("Wait types"), "none changed: {text}");
+
+    recording.trials.retain(|trial| trial.configuration == 0);
+    let (_, document) = compared(&recording);
+    let text = terminal(&document, 100, Style::Plain);
+    assert!(text.contains("They cannot be compared: one of them has no trial done.\n"), "{text}");
+
+    recording.trials.push(done(1, 1, observed(4.0)));
+    let (_, document) = compared(&recording);
+    terminal(&document, 100, Style::Colour);
+}
+
+#[test]
+fn json_names_both_sides() {
+    let recording = data_files(&["1", "16"], &[&[1750.0, 1755.0], &[904.0, 909.0]]);
+    let (compared, _) = compared(&recording);
+    let value = report::json::head_to_head(&compared, "one", "other").unwrap();
+    assert_eq!((&value["schema"], &value["kind"]), (&"steelbench/1".into(), &"comparison".into()));
+    assert_eq!((&value["from_label"], &value["to_label"]), (&"one".into(), &"other".into()));
+    let factor = value["comparison"]["value"].as_f64().unwrap();
+    assert_eq!(factor.to_bits(), compared.comparison.unwrap().value.to_bits());
+    assert_eq!(value["decomposition"]["unit"], "row");
+}

@@ -1,0 +1,154 @@
+//! Shell commands of the user, run with the trial's settings in their environment.
+
+use crate::watchdog::Interrupt;
+use experiment::Configuration;
+use observations::HookOutput;
+use std::collections::VecDeque;
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How much of a hook's output is kept: the end of it, where the error is.
+const OUTPUT_BYTES_MAX: usize = 64 << 10;
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+const DRAIN_TIME_MAX: Duration = Duration::from_millis(200);
+
+/// A hook that is to run.
+#[derive(Debug, Clone)]
+pub struct Hook<'a> {
+    /// What it is for: `before_trial`, `volume fast: prepare`.
+    pub name: String,
+    /// Shell command.
+    pub command: &'a str,
+    /// Variables for it.
+    pub variables: Vec<(String, String)>,
+    /// Seconds after which it is killed.
+    pub timeout_s: f64,
+}
+
+/// Variables that tell a hook the settings of a trial: `STEELBENCH_TARGET_DATA_FILES=4`.
+pub fn variables(experiment: &str, configuration: &Configuration, block: u32) -> Vec<(String, String)> {
+    let mut variables = vec![
+        ("STEELBENCH_EXPERIMENT".into(), experiment.to_owned()),
+        ("STEELBENCH_BLOCK".into(), block.to_string()),
+    ];
+    // A factor that is a setting shows its value, one of linked levels its name.
+    variables.extend(configuration.levels.iter().map(|level| (variable(&level.factor), level.label.clone())));
+    variables.extend(configuration.settings.iter().map(|(path, value)| (variable(path), value.to_string())));
+    variables
+}
+
+fn variable(path: &str) -> String {
+    let name: String =
+        path.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
+    format!("STEELBENCH_{name}")
+}
+
+impl Hook<'_> {
+    /// Runs the command to its end, or kills it and all that it started at the timeout or when the
+    /// user interrupts.
+    pub fn run(&self, interrupt: &Interrupt) -> (HookOutput, Result<(), String>) {
+        let start = Instant::now();
+        let spawned = Command::new("sh")
+            .arg("-c")
+            .arg(self.command)
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn();
+        let (code, output, result) = match spawned {
+            Err(error) => (None, String::new(), Err(format!("cannot start a shell: {error}"))),
+            Ok(mut child) => {
+                let (printed, readers) = Printed::collect(&mut child);
+                let ended = self.wait(&mut child, start, interrupt);
+                drain(&readers);
+                let code = ended.as_ref().ok().and_then(ExitStatus::code);
+                (code, printed.text(), ended.and_then(success))
+            }
+        };
+        let result = result.map_err(|cause| match output.lines().rfind(|line| !line.trim().is_empty()) {
+            Some(line) => format!("{cause}: {}", line.trim()),
+            None => cause,
+        });
+        let record = HookOutput {
+            hook: self.name.clone(),
+            command: self.command.into(),
+            exit_code: code,
+            elapsed_s: start.elapsed().as_secs_f64(),
+            output,
+        };
+        (record, result)
+    }
+
+    fn wait(&self, child: &mut Child, start: Instant, interrupt: &Interrupt) -> Result<ExitStatus, String> {
+        let timeout = Duration::from_secs_f64(self.timeout_s);
+        loop {
+            match child.try_wait() {
+                Ok(Some(status)) => return Ok(status),
+                Err(error) => return Err(format!("cannot wait for it: {error}")),
+                Ok(None) => {}
+            }
+            let cause = if interrupt.requested() {
+                "interrupted".to_owned()
+            } else if start.elapsed() > timeout {
+                format!("killed after {} s (hooks.timeout)", self.timeout_s)
+            } else {
+                std::thread::sleep(LOOK_EVERY);
+                continue;
+            };
+            // SAFETY: the child leads a process group of its own, so this reaches it and what it started.
+            unsafe { libc::killpg(child.id() as libc::pid_t, libc::SIGKILL) };
+            let _ = child.wait();
+            return Err(cause);
+        }
+    }
+}
+
+fn success(status: ExitStatus) -> Result<(), String> {
+    if status.success() { Ok(()) } else { Err(status.to_string()) }
+}
+
+/// The end of what a command has printed so far.
+#[derive(Debug, Clone, Default)]
+struct Printed(Arc<Mutex<VecDeque<u8>>>);
+
+impl Printed {
+    /// Reads both streams on threads of their own, so that a full pipe never stops the command.
+    fn collect(child: &mut Child) -> (Self, [Option<JoinHandle<()>>; 2]) {
+        let printed = Self::default();
+        let stdout = child.stdout.take().map(|stream| printed.clone().read(stream));
+        let stderr = child.stderr.take().map(|stream| printed.clone().read(stream));
+        (printed, [stdout, stderr])
+    }
+
+    fn read(self, mut stream: impl Read + Send + 'static) -> JoinHandle<()> {
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(length @ 1..) = stream.read(&mut buffer) {
+                let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.extend(&buffer[..length]);
+                let surplus = kept.len().saturating_sub(OUTPUT_BYTES_MAX);
+                kept.drain(..surplus);
+            }
+        })
+    }
+
+    fn text(&self) -> String {
+        let kept: Vec<u8> = self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
+        String::from_utf8_lossy(&kept).into_owned()
+    }
+}
+
+/// Waits until all that an ended command wrote has been read; but a process that it left behind
+/// can hold the pipes open for ever: then what has arrived after a moment counts.
+fn drain(readers: &[Option<JoinHandle<()>>]) {
+    let start = Instant::now();
+    while readers.iter().flatten().any(|reader| !reader.is_finished()) && start.elapsed() < DRAIN_TIME_MAX {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

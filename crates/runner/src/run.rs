@@ -1,0 +1,315 @@
+//! A sitting: from opening the results file until everything is done or something stops it.
+
+use crate::begin::{Sitting, begin};
+use crate::hooks::{Hook, variables};
+use crate::records::now_ms;
+use crate::schedule::{NextTrial, Schedule, unknown_response};
+use crate::trial::{Outcome, Trial, places};
+use crate::volumes::Volumes;
+use crate::watchdog::{Interrupt, Limit};
+use crate::workdir::Workdir;
+use crate::{RunError, validate};
+use engines::CancelReason;
+use experiment::{Configuration, Experiment, Plan};
+use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// How a run is to go on.
+pub struct Options {
+    /// The results file.
+    pub results: PathBuf,
+    /// Begin a new run even if there is one to go on with.
+    pub fresh: bool,
+    /// The manual step at which the run stopped has been done.
+    pub manual_done: bool,
+    /// Asks the run to stop.
+    pub interrupt: Interrupt,
+    /// Who does manual steps.
+    pub manual: Manual,
+}
+
+/// Who does manual steps.
+pub enum Manual {
+    /// Asks somebody and waits; the answer says whether it was done.
+    Ask(Box<dyn FnMut(&str) -> bool + Send>),
+    /// Nobody is there: the run stops resumably.
+    Nobody,
+}
+
+/// Runs the trials of an experiment that are not recorded yet.
+///
+/// Trials that fail are recorded and do not stop the rest. A trial is committed before it is
+/// announced as finished.
+///
+/// # Errors
+/// When the run cannot begin, or when a trial cannot be recorded; what is committed stays.
+pub fn run(
+    experiment: &Experiment,
+    mut options: Options,
+    announce: &mut (dyn FnMut(Event) + Send),
+) -> Result<RunEnd, RunError> {
+    validate(experiment).map_err(RunError::Invalid)?;
+    let sitting = begin(experiment, &options, announce)?;
+    let workdir = Workdir::of(&options.results)?;
+    let volumes = Volumes::new(experiment, options.interrupt.clone());
+    volumes.check(&workdir.default)?;
+    remove_orphans(experiment, &workdir, announce);
+    let plan = Plan::new(experiment);
+    let schedule = Schedule::new(experiment, &plan, &sitting.recorded);
+    announce(Event::RunStarted {
+        experiment: experiment.name.clone(),
+        configurations: experiment.configurations.len(),
+        trials: plan.len(),
+        done: schedule.settled(),
+    });
+    let previous = sitting.recorded.trials.last().map(|trial| trial.configuration);
+    let run_deadline = experiment.limits.run_time_s.map(|s| Instant::now() + Duration::from_secs_f64(s));
+    let mut runner = Runner {
+        experiment,
+        plan: &plan,
+        schedule,
+        sitting,
+        workdir,
+        volumes,
+        run_deadline,
+        previous,
+        options: &mut options,
+    };
+    let result = runner.run_all(announce);
+    let mut hooks = Vec::new();
+    let problems = runner.volumes.clean_all(&mut hooks);
+    announce_hooks(hooks, announce);
+    for text in problems {
+        announce(Event::Warning { text });
+    }
+    // Only when it is empty; what we could not remove stays to be seen.
+    let _ = std::fs::remove_dir(&runner.workdir.default);
+    let end = result?;
+    announce(Event::RunFinished(end.clone()));
+    Ok(end)
+}
+
+fn remove_orphans(experiment: &Experiment, workdir: &Workdir, announce: &mut dyn FnMut(Event)) {
+    let volumes = experiment.volumes.iter().map(|volume| PathBuf::from(&volume.path));
+    for parent in volumes.chain([workdir.default.clone()]) {
+        for orphan in workdir.remove_orphans(&parent) {
+            announce(Event::Warning {
+                text: format!("removed {}, left by a run that was killed", orphan.display()),
+            });
+        }
+    }
+}
+
+struct Runner<'a> {
+    experiment: &'a Experiment,
+    plan: &'a Plan,
+    schedule: Schedule<'a>,
+    sitting: Sitting,
+    workdir: Workdir,
+    volumes: Volumes<'a>,
+    run_deadline: Option<Instant>,
+    /// Configuration of the trial before, of an earlier sitting if need be.
+    previous: Option<usize>,
+    options: &'a mut Options,
+}
+
+type Announce<'a> = &'a mut (dyn FnMut(Event) + Send);
+
+impl Runner<'_> {
+    fn run_all(&mut self, announce: Announce) -> Result<RunEnd, RunError> {
+        let Some(mut next) = self.schedule.next() else { return Ok(RunEnd::Completed) };
+        let hooks = &self.experiment.hooks;
+        self.hook_around_run("before_run", hooks.before_run.as_deref(), announce)?;
+        let end = loop {
+            if let Some(end) = self.stop_before(next, announce) {
+                break end;
+            }
+            if let Some(end) = self.trial(next, announce)? {
+                break end;
+            }
+            match self.schedule.next() {
+                Some(trial) => next = trial,
+                None => break RunEnd::Completed,
+            }
+        };
+        self.hook_around_run("after_run", hooks.after_run.as_deref(), announce)?;
+        Ok(end)
+    }
+
+    /// Whether the sitting ends before this trial: interrupted, out of time, or at a manual step.
+    fn stop_before(&mut self, next: NextTrial, announce: Announce) -> Option<RunEnd> {
+        if self.options.interrupt.requested() {
+            return Some(RunEnd::Interrupted);
+        }
+        if self.run_deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Some(run_time_limit());
+        }
+        for text in self.manual_steps(next.planned.configuration) {
+            announce(Event::ManualStep { text: text.clone() });
+            let done = match &mut self.options.manual {
+                _ if self.options.manual_done => true,
+                Manual::Ask(ask) => ask(&text),
+                Manual::Nobody => false,
+            };
+            if !done {
+                return Some(RunEnd::ManualStep { text });
+            }
+        }
+        // It was one step that was done.
+        self.options.manual_done = false;
+        None
+    }
+
+    /// What a person has to do before this configuration can be run.
+    fn manual_steps(&self, configuration: usize) -> Vec<String> {
+        let level =
+            |position: usize, factor: usize| &self.experiment.configurations[position].levels[factor].label;
+        let factors = self.experiment.factors.iter().enumerate();
+        let steps = factors.filter_map(|(factor, it)| {
+            let new = level(configuration, factor);
+            let changed = self.previous.is_none_or(|previous| level(previous, factor) != new);
+            it.manual.as_ref().filter(|_| changed).map(|text| text.replace("{level}", new))
+        });
+        steps.collect()
+    }
+
+    /// Runs and records one trial; says when the sitting ends with it.
+    fn trial(&mut self, next: NextTrial, announce: Announce) -> Result<Option<RunEnd>, RunError> {
+        let experiment = self.experiment;
+        let configuration = &experiment.configurations[next.planned.configuration];
+        let reference = TrialRef {
+            sequence: next.planned.sequence,
+            block: next.planned.block,
+            attempt: next.attempt,
+            configuration: configuration.label(),
+        };
+        announce(Event::TrialStarted { trial: reference.clone() });
+        let (start, started_ms) = (Instant::now(), now_ms());
+        let mut hooks = Vec::new();
+        let outcome = self.attempt(configuration, next, &mut hooks, announce)?;
+        announce_hooks(hooks.clone(), announce);
+        let (status, observations) = match outcome {
+            Outcome::Stopped(CancelReason::RunTime) => return Ok(Some(run_time_limit())),
+            Outcome::Stopped(_) => return Ok(Some(RunEnd::Interrupted)),
+            _ if self.options.interrupt.requested() && matches!(outcome, Outcome::Failed(_)) => {
+                return Ok(Some(RunEnd::Interrupted));
+            }
+            Outcome::Failed(cause) => (TrialStatus::Failed { cause }, None),
+            Outcome::Done(observations) => (TrialStatus::Done, Some(*observations)),
+        };
+        let record = TrialRecord {
+            configuration: next.planned.configuration,
+            block: next.planned.block,
+            sequence: next.planned.sequence,
+            attempt: next.attempt,
+            started_ms,
+            wall_s: start.elapsed().as_secs_f64(),
+            status,
+            observations,
+            hooks,
+        };
+        self.sitting.record(&record)?;
+        self.schedule.record(&record);
+        self.previous = Some(record.configuration);
+        self.finished(reference, record, announce);
+        Ok(None)
+    }
+
+    /// Announces a trial that has been committed.
+    fn finished(&self, trial: TrialRef, record: TrialRecord, announce: Announce) {
+        let wall_s = record.wall_s;
+        match (record.status, record.observations) {
+            (TrialStatus::Failed { cause }, _) => {
+                let retry = self.schedule.will_retry(record.attempt);
+                announce(Event::TrialFailed { trial, wall_s, cause, retry });
+            }
+            (TrialStatus::Done, observations) => {
+                let observations = observations.unwrap_or_default();
+                if let Some(text) = unknown_response(self.experiment, &observations) {
+                    announce(Event::Warning { text });
+                }
+                let marks = observations.marks.iter().map(|mark| mark.kind.name().to_owned()).collect();
+                announce(Event::TrialFinished { trial, wall_s, responses: observations.responses, marks });
+            }
+        }
+    }
+
+    /// Volumes, hooks and the trial itself.
+    fn attempt(
+        &mut self,
+        configuration: &Configuration,
+        next: NextTrial,
+        hooks: &mut Vec<HookOutput>,
+        announce: Announce,
+    ) -> Result<Outcome, RunError> {
+        let block = next.planned.block;
+        let limits = &self.experiment.limits;
+        if let Err(cause) = self.volumes.change_to(configuration, block, hooks) {
+            return Ok(Outcome::Failed(cause));
+        }
+        let variables = variables(&self.experiment.name, configuration, block);
+        let before = self.experiment.hooks.before_trial.as_deref();
+        if let Err(cause) = self.hook("before_trial", before, &variables, hooks) {
+            return Ok(Outcome::Failed(cause));
+        }
+        let volumes = self.volumes.used_by(configuration);
+        let limit = Limit {
+            // A limit of more than a century is none.
+            trial_deadline: Instant::now() + Duration::from_secs_f64(limits.trial_time_s.min(4e9)),
+            run_deadline: self.run_deadline,
+            disk_space_bytes: limits.disk_space_bytes,
+            places: places(&self.workdir, &volumes),
+        };
+        let trial = Trial {
+            configuration,
+            volumes,
+            workdir: &self.workdir,
+            limit,
+            seed: self.plan.data_seed(block),
+            interrupt: &self.options.interrupt,
+        };
+        let outcome = trial.run(announce)?;
+        let after = self.experiment.hooks.after_trial.as_deref();
+        match self.hook("after_trial", after, &variables, hooks) {
+            Err(cause) if matches!(outcome, Outcome::Done(_)) => Ok(Outcome::Failed(cause)),
+            _ => Ok(outcome),
+        }
+    }
+
+    fn hook(
+        &self,
+        name: &str,
+        command: Option<&str>,
+        variables: &[(String, String)],
+        hooks: &mut Vec<HookOutput>,
+    ) -> Result<(), String> {
+        let Some(command) = command else { return Ok(()) };
+        let timeout_s = self.experiment.hooks.timeout_s;
+        let hook = Hook { name: name.into(), command, variables: variables.to_vec(), timeout_s };
+        // What cleans up after a trial runs to its end, also when the user interrupts.
+        let after = Interrupt::default();
+        let (output, result) =
+            hook.run(if name.starts_with("after") { &after } else { &self.options.interrupt });
+        hooks.push(output);
+        result.map_err(|cause| format!("hook {name} failed: {cause}"))
+    }
+
+    fn hook_around_run(&self, name: &str, command: Option<&str>, announce: Announce) -> Result<(), RunError> {
+        let variables = [("STEELBENCH_EXPERIMENT".to_owned(), self.experiment.name.clone())];
+        let mut hooks = Vec::new();
+        let result = self.hook(name, command, &variables, &mut hooks);
+        announce_hooks(hooks, announce);
+        result.map_err(|cause| RunError::Hook { hook: name.into(), cause })
+    }
+}
+
+fn announce_hooks(hooks: Vec<HookOutput>, announce: &mut dyn FnMut(Event)) {
+    for hook in hooks {
+        announce(Event::Hook(hook));
+    }
+}
+
+fn run_time_limit() -> RunEnd {
+    RunEnd::Limit { text: "limits.run_time is reached".into() }
+}

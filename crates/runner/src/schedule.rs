@@ -1,0 +1,130 @@
+//! Which trial is next: the plan, less what is recorded, with retries and adaptive repeats.
+
+use experiment::{Blocks, Experiment, Plan, PlannedTrial};
+use observations::{Observations, Recording, TrialRecord, TrialStatus};
+use std::collections::HashMap;
+
+/// A trial that is to be run now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NextTrial {
+    pub planned: PlannedTrial,
+    /// 1 for the first try.
+    pub attempt: u32,
+}
+
+/// What became of a configuration in a block.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tried {
+    attempts: u32,
+    done: bool,
+}
+
+/// Walks through the plan.
+#[derive(Debug)]
+pub struct Schedule<'a> {
+    plan: &'a Plan,
+    blocks: Blocks,
+    retries: u32,
+    response: Option<String>,
+    tried: HashMap<(usize, u32), Tried>,
+    /// Values of the primary response by configuration, for adaptive repeats.
+    values: Vec<Vec<f64>>,
+    /// Where the walk is.
+    group: usize,
+    block: u32,
+}
+
+impl<'a> Schedule<'a> {
+    /// The rest of a plan of which some trials are recorded.
+    pub fn new(experiment: &Experiment, plan: &'a Plan, recorded: &Recording) -> Self {
+        let mut schedule = Self {
+            plan,
+            blocks: experiment.repeats.blocks,
+            retries: experiment.repeats.retries,
+            response: experiment.response.clone(),
+            tried: HashMap::new(),
+            values: vec![Vec::new(); experiment.configurations.len()],
+            group: 0,
+            block: 1,
+        };
+        for trial in &recorded.trials {
+            schedule.record(trial);
+        }
+        schedule
+    }
+
+    /// Takes note of a recorded trial.
+    pub fn record(&mut self, trial: &TrialRecord) {
+        let tried = self.tried.entry((trial.configuration, trial.block)).or_default();
+        tried.attempts = tried.attempts.max(trial.attempt);
+        if trial.status != TrialStatus::Done {
+            return;
+        }
+        tried.done = true;
+        if let Some(value) = trial.observations.as_ref().and_then(|seen| self.value(seen)) {
+            self.values[trial.configuration].push(value);
+        }
+    }
+
+    fn value(&self, observations: &Observations) -> Option<f64> {
+        let named = |name: &String| observations.responses.iter().find(|response| response.name == *name);
+        let response = self.response.as_ref().and_then(named).or_else(|| observations.responses.first());
+        response.map(|response| response.value)
+    }
+
+    /// The next trial; `None` when everything is done.
+    pub fn next(&mut self) -> Option<NextTrial> {
+        while self.group < self.plan.groups() {
+            while self.block <= self.blocks.max() {
+                let open = self
+                    .plan
+                    .block(self.group, self.block)
+                    .into_iter()
+                    .find_map(|planned| self.open(planned));
+                if open.is_some() {
+                    return open;
+                }
+                if self.enough() {
+                    break;
+                }
+                self.block += 1;
+            }
+            (self.group, self.block) = (self.group + 1, 1);
+        }
+        None
+    }
+
+    fn open(&self, planned: PlannedTrial) -> Option<NextTrial> {
+        let tried = self.tried.get(&(planned.configuration, planned.block)).copied().unwrap_or_default();
+        let open = !tried.done && tried.attempts <= self.retries;
+        open.then_some(NextTrial { planned, attempt: tried.attempts + 1 })
+    }
+
+    /// Whether the blocks of this group so far are enough.
+    fn enough(&self) -> bool {
+        let Blocks::Adaptive { min, until, .. } = self.blocks else { return false };
+        let values: Vec<Vec<f64>> =
+            self.plan.group(self.group).iter().map(|position| self.values[*position].clone()).collect();
+        self.block >= min && analysis::repeats::narrow_enough(&values, until)
+    }
+
+    /// Whether a trial that failed at this try will be tried again.
+    pub fn will_retry(&self, attempt: u32) -> bool {
+        attempt <= self.retries
+    }
+
+    /// Number of planned trials that earlier sittings have settled.
+    pub fn settled(&self) -> usize {
+        self.tried.values().filter(|tried| tried.done || tried.attempts > self.retries).count()
+    }
+}
+
+/// A sentence when the response that the file names is not among those of a trial.
+pub fn unknown_response(experiment: &Experiment, observations: &Observations) -> Option<String> {
+    let name = experiment.response.as_ref()?;
+    let known: Vec<&str> = observations.responses.iter().map(|response| response.name.as_str()).collect();
+    if known.contains(&name.as_str()) {
+        return None;
+    }
+    Some(format!("experiment.response: {}", experiment::unknown_name("response", name, &known)))
+}

@@ -1,0 +1,112 @@
+//! Folders for the data of trials, marked as ours: we remove nothing that has no mark.
+
+use crate::RunError;
+use std::path::{Path, PathBuf};
+
+/// The file that marks a folder as made by Steelbench; it holds the path of the results file.
+const MARKER: &str = ".steelbench-work";
+const PREFIX: &str = "steelbench-trial-";
+
+/// Makes and removes folders for the trials of one results file. The caller holds the lock of
+/// that file, so that a folder with its mark is either our own or left over by a run that was
+/// killed.
+#[derive(Debug, Clone)]
+pub struct Workdir {
+    owner: String,
+    /// The folder for trials on the default volume, beside the results file.
+    pub default: PathBuf,
+}
+
+/// A folder of one trial; removed with everything in it when dropped.
+#[derive(Debug)]
+pub struct TrialFolder(PathBuf);
+
+impl Workdir {
+    /// The folders of a results file.
+    pub fn of(results: &Path) -> Result<Self, RunError> {
+        let real =
+            results.canonicalize().map_err(|source| folder_error(results, "resolve its path", source))?;
+        let mut default = real.clone().into_os_string();
+        default.push(".work");
+        let default = PathBuf::from(default);
+        std::fs::create_dir_all(&default).map_err(|source| folder_error(&default, "create it", source))?;
+        Ok(Self { owner: real.to_string_lossy().into_owned(), default })
+    }
+
+    /// A new folder for one trial below `parent`.
+    pub fn create(&self, parent: &Path) -> Result<TrialFolder, RunError> {
+        let pid = std::process::id();
+        for number in 0_u32.. {
+            let path = parent.join(format!("{PREFIX}{pid}-{number}"));
+            match std::fs::create_dir(&path) {
+                Ok(()) => {
+                    let folder = TrialFolder(path.clone());
+                    std::fs::write(path.join(MARKER), &self.owner)
+                        .map_err(|source| folder_error(&path, "mark it", source))?;
+                    return Ok(folder);
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(source) => return Err(folder_error(&path, "create it", source)),
+            }
+        }
+        Err(folder_error(parent, "find a free name in it", std::io::ErrorKind::AlreadyExists.into()))
+    }
+
+    /// Removes folders that a killed run of the same results file left below `parent`; returns them.
+    pub fn remove_orphans(&self, parent: &Path) -> Vec<PathBuf> {
+        let Ok(entries) = std::fs::read_dir(parent) else { return Vec::new() };
+        let named =
+            |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
+        let ours = |path: &PathBuf| match std::fs::read_to_string(path.join(MARKER)) {
+            Ok(owner) if !owner.is_empty() => owner == self.owner,
+            // Killed between making the folder and marking it: empty, and its process is gone.
+            _ => is_unmarked_leftover(path),
+        };
+        let orphans = entries.flatten().map(|entry| entry.path()).filter(|path| named(path) && ours(path));
+        orphans.filter(|path| remove(path).is_ok()).collect()
+    }
+}
+
+impl TrialFolder {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for TrialFolder {
+    fn drop(&mut self) {
+        // What cannot be removed now is found as an orphan by the next run.
+        let _ = remove(&self.0);
+    }
+}
+
+/// Whether an unmarked folder is empty (but for an empty mark) and was made by a process that is gone.
+fn is_unmarked_leftover(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let pid = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
+    let gone = pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists());
+    let empty = std::fs::read_dir(path)
+        .is_ok_and(|entries| entries.flatten().all(|entry| entry.file_name() == MARKER));
+    gone && empty
+}
+
+/// Removes a folder, its mark last, so that what a kill leaves is still known as ours.
+fn remove(path: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.file_name() == MARKER {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            std::fs::remove_dir_all(entry.path())?;
+        } else {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    std::fs::remove_dir_all(path)
+}
+
+fn folder_error(path: &Path, action: &'static str, source: std::io::Error) -> RunError {
+    RunError::Folder { path: path.into(), action, source }
+}

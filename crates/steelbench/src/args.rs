@@ -1,0 +1,166 @@
+//! What can be typed.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Which storage, layout, setting or engine is faster for this work, by how much, how sure are
+/// we, and why.
+#[derive(Debug, Parser)]
+#[command(name = "steelbench", version, max_term_width = 100)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run or resume an experiment, then show what was found
+    Run(Run),
+    /// Validate an experiment file; print configurations, trials, order and an estimate
+    Check(Check),
+    /// Show what a run found, read from its results file
+    Show(Show),
+    /// Compare two configurations head to head and say why they differ
+    Compare(Compare),
+    /// Write trials, waits and latencies as CSV, JSON or Parquet
+    Export(Export),
+    /// Print the JSON Schema of experiment files, for editors
+    Schema,
+    /// Write a commented experiment file to start from
+    Init(Init),
+    /// Print completions for a shell
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Run or resume an experiment.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// The experiment file
+    pub file: PathBuf,
+    /// The results file [default: results/NAME.steelbench]
+    #[arg(long, value_name = "FILE")]
+    pub results: Option<PathBuf>,
+    /// Start over: begin a new run in the results file; earlier runs are kept
+    #[arg(long)]
+    pub fresh: bool,
+    /// The manual step at which the run stopped has been done
+    #[arg(long)]
+    pub manual_done: bool,
+    /// Print events and the summary as JSON, one object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Validate an experiment file.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The experiment file
+    pub file: PathBuf,
+    /// How much of the order of trials to print
+    #[arg(long, value_enum, default_value_t = Order::First)]
+    pub order: Order,
+    /// The results file whose trials the estimate is based on [default: results/NAME.steelbench]
+    #[arg(long, value_name = "FILE")]
+    pub results: Option<PathBuf>,
+    /// Print everything as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How much of the order of trials to print.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Order {
+    /// The first block of each group
+    First,
+    /// Every trial
+    All,
+}
+
+/// Which recorded run.
+#[derive(Debug, Args)]
+pub struct Recorded {
+    /// Name of an experiment, or path of a results file [default: the newest in results/]
+    pub name: Option<String>,
+    /// Number of the run [default: the latest]
+    #[arg(long)]
+    pub run: Option<i64>,
+}
+
+/// Show what a run found.
+#[derive(Debug, Args)]
+pub struct Show {
+    /// Which recorded run.
+    #[command(flatten)]
+    pub recorded: Recorded,
+    /// Only configurations with all of these levels, as in `data_files=4`
+    #[arg(long = "only", value_name = "FACTOR=LEVEL")]
+    pub only: Vec<String>,
+    /// List the runs of the results file
+    #[arg(long)]
+    pub runs: bool,
+    /// Print as JSON
+    #[arg(long, conflicts_with = "md")]
+    pub json: bool,
+    /// Print as Markdown, to paste into an issue
+    #[arg(long)]
+    pub md: bool,
+}
+
+/// Compare two configurations.
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// The first configuration: levels as in `data_files=1` or `data_files=1,log=synced`
+    pub a: String,
+    /// The second configuration
+    pub b: String,
+    /// Name of an experiment, or path of a results file [default: the newest in results/]
+    #[arg(long = "in", value_name = "NAME")]
+    pub name: Option<String>,
+    /// Number of the run [default: the latest]
+    #[arg(long)]
+    pub run: Option<i64>,
+    /// Print as JSON
+    #[arg(long, conflicts_with = "md")]
+    pub json: bool,
+    /// Print as Markdown
+    #[arg(long)]
+    pub md: bool,
+}
+
+/// Write recorded figures for other programs.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Which recorded run.
+    #[command(flatten)]
+    pub recorded: Recorded,
+    /// Format of the files
+    #[arg(long, value_enum)]
+    pub format: Format,
+    /// Folder for the files (CSV, Parquet) or the file (JSON; default: standard output)
+    #[arg(long, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+}
+
+/// Formats of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// One file a table
+    Csv,
+    /// The whole run as one document
+    Json,
+    /// One file a table, with typed columns
+    Parquet,
+}
+
+/// Write a commented experiment file.
+#[derive(Debug, Args)]
+pub struct Init {
+    /// Where to write it
+    #[arg(default_value = "experiment.toml")]
+    pub file: PathBuf,
+}

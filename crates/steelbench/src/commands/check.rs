@@ -1,0 +1,210 @@
+//! `steelbench check`
+
+use crate::args::{Check, Order};
+use crate::commands::read_experiment;
+use crate::exit_code::{ExitCode, Failure};
+use crate::{output, results};
+use experiment::{Blocks, Experiment, Plan};
+use report::Text;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::Path;
+use store::Store;
+
+/// Configurations that are listed one by one.
+const CONFIGURATIONS_SHOWN: usize = 40;
+
+/// Validates an experiment file and says what it would do.
+pub fn check(arguments: &Check) -> Result<ExitCode, Failure> {
+    let experiment = read_experiment(&arguments.file)?;
+    let plan = Plan::new(&experiment);
+    let results = arguments.results.clone().unwrap_or_else(|| results::default_path(&experiment.name));
+    let estimate = Estimate::of(&experiment, &plan, &results);
+    if arguments.json {
+        output::print_json(&as_json(&experiment, &plan, &estimate))?;
+    } else {
+        output::print(&as_text(&experiment, &plan, &estimate, arguments.order))?;
+    }
+    Ok(ExitCode::Ok)
+}
+
+/// How long the run would take, as far as that is known.
+struct Estimate {
+    /// Mean seconds of a recorded trial and their number.
+    recorded: Option<(f64, usize)>,
+    /// Seconds of the measured parts, when the file fixes them.
+    measured_s: Option<f64>,
+    trials: usize,
+}
+
+impl Estimate {
+    fn of(experiment: &Experiment, plan: &Plan, results: &Path) -> Self {
+        let duration = |position: usize| {
+            let configuration = &experiment.configurations[position];
+            let seconds = configuration.number("workload.duration")?;
+            Some(seconds + configuration.number("workload.warmup").unwrap_or(0.0))
+        };
+        Self {
+            recorded: recorded(results),
+            measured_s: plan.trials().map(|trial| duration(trial.configuration)).sum(),
+            trials: plan.len(),
+        }
+    }
+
+    fn text(&self) -> String {
+        match (self.recorded, self.measured_s) {
+            (Some((mean_s, trials)), _) => format!(
+                "about {} (estimate: mean of {trials} recorded trials, {mean_s:.1} s each)",
+                minutes(mean_s * self.trials as f64)
+            ),
+            (None, Some(seconds)) => {
+                format!("at least {} of measuring, preparation not counted", minutes(seconds))
+            }
+            (None, None) => "not known until a trial has run".into(),
+        }
+    }
+}
+
+fn recorded(results: &Path) -> Option<(f64, usize)> {
+    let store = Store::open(results).ok()?;
+    let run = store.latest_run().ok()??;
+    let trials = store.recorded_trials(run.id).ok()?;
+    let sum: f64 = trials.iter().map(|trial| trial.wall_s).sum();
+    (!trials.is_empty()).then(|| (sum / trials.len() as f64, trials.len()))
+}
+
+fn minutes(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+fn repeats(experiment: &Experiment) -> String {
+    match experiment.repeats.blocks {
+        Blocks::Fixed(blocks) => format!("{blocks} blocks"),
+        Blocks::Adaptive { min, max, until } => {
+            format!("{min} to {max} blocks, until every 95 % interval is within {} %", until * 100.0)
+        }
+    }
+}
+
+fn as_text(experiment: &Experiment, plan: &Plan, estimate: &Estimate, order: Order) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{}: valid", experiment.name);
+    if let Some(question) = &experiment.question {
+        let _ = writeln!(text, "{}", Text::from(question.as_str()));
+    }
+    for factor in &experiment.factors {
+        let labels: Vec<String> =
+            factor.levels.iter().map(|level| Text::from(level.label.as_str()).to_string()).collect();
+        let hard = if factor.hard_to_change { " (hard to change)" } else { "" };
+        let _ = writeln!(text, "factor {}{hard}: {}", Text::from(factor.name.as_str()), labels.join(", "));
+    }
+    let _ = writeln!(
+        text,
+        "{} configurations x {} = {} trials, seed {}",
+        experiment.configurations.len(),
+        repeats(experiment),
+        plan.len(),
+        experiment.repeats.seed
+    );
+    let _ = writeln!(
+        text,
+        "time: {}; a trial at most {}",
+        estimate.text(),
+        minutes(experiment.limits.trial_time_s)
+    );
+    for line in needs(experiment) {
+        let _ = writeln!(text, "{line}");
+    }
+    let _ = writeln!(text, "\nconfigurations:");
+    for (position, configuration) in experiment.configurations.iter().enumerate().take(CONFIGURATIONS_SHOWN) {
+        let baseline = if experiment.baseline == Some(position) { " (baseline)" } else { "" };
+        let label = Text::from(configuration.label());
+        let _ = writeln!(text, "  {}. {label}{baseline}", position + 1);
+    }
+    let more = experiment.configurations.len().saturating_sub(CONFIGURATIONS_SHOWN);
+    if more > 0 {
+        let _ = writeln!(text, "  and {more} more");
+    }
+    let _ = writeln!(text, "\norder:");
+    for group in 0..plan.groups() {
+        let blocks = if order == Order::All { experiment.repeats.blocks.max() } else { 1 };
+        for block in 1..=blocks {
+            let trials: Vec<String> =
+                plan.block(group, block).iter().map(|trial| (trial.configuration + 1).to_string()).collect();
+            let of_group = if plan.groups() > 1 { format!("group {}, ", group + 1) } else { String::new() };
+            let _ = writeln!(text, "  {of_group}block {block}: {}", trials.join(" "));
+        }
+    }
+    text
+}
+
+/// What somebody has to provide or do.
+fn needs(experiment: &Experiment) -> Vec<String> {
+    let mut needs = Vec::new();
+    for factor in &experiment.factors {
+        if let Some(step) = &factor.manual {
+            needs.push(format!(
+                "manual step when {} changes: {}",
+                Text::from(factor.name.as_str()),
+                Text::from(step.as_str())
+            ));
+        }
+    }
+    for volume in &experiment.volumes {
+        let name = Text::from(volume.name.as_str());
+        match &volume.prepare {
+            Some(command) => {
+                needs.push(format!("volume {name}: prepared by `{}`", Text::from(command.as_str())))
+            }
+            None if !Path::new(&volume.path).is_dir() => {
+                needs.push(format!("volume {name}: {} does not exist yet", Text::from(volume.path.as_str())));
+            }
+            None => {}
+        }
+    }
+    let hooks = [
+        &experiment.hooks.before_run,
+        &experiment.hooks.before_trial,
+        &experiment.hooks.after_trial,
+        &experiment.hooks.after_run,
+    ];
+    let commands =
+        hooks.into_iter().flatten().chain(experiment.volumes.iter().filter_map(|it| it.prepare.as_ref()));
+    let root = ["mkfs", "mount ", "losetup", "drop_caches", "sudo"];
+    if commands.into_iter().any(|command| root.iter().any(|word| command.contains(word))) {
+        needs.push("some of these commands usually need root".into());
+    }
+    needs
+}
+
+fn as_json(experiment: &Experiment, plan: &Plan, estimate: &Estimate) -> Value {
+    let configurations: Vec<Value> = experiment
+        .configurations
+        .iter()
+        .map(|it| json!({ "label": it.label(), "key": it.key(), "levels": it.levels, "settings": it.settings }))
+        .collect();
+    let order: Vec<Value> = plan
+        .trials()
+        .map(|it| json!({ "sequence": it.sequence, "block": it.block, "configuration": it.configuration }))
+        .collect();
+    json!({
+        "schema": report::json::SCHEMA,
+        "kind": "check",
+        "name": experiment.name,
+        "configurations": configurations,
+        "baseline": experiment.baseline,
+        "trials": order,
+        "groups": plan.groups(),
+        "estimate": {
+            "recorded_mean_s": estimate.recorded.map(|(mean_s, _)| mean_s),
+            "recorded_trials": estimate.recorded.map(|(_, trials)| trials),
+            "measured_s_min": estimate.measured_s,
+        },
+        "needs": needs(experiment),
+    })
+}

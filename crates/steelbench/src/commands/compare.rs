@@ -1,0 +1,56 @@
+//! `steelbench compare`
+
+use crate::args::Compare;
+use crate::commands::show::has_level;
+use crate::exit_code::{ExitCode, Failure};
+use crate::{output, results};
+use analysis::Side;
+use observations::Recording;
+
+/// Compares two configurations of a run.
+pub fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
+    let store = results::open(arguments.name.as_deref())?;
+    let recording = results::read_run(&store, arguments.run)?;
+    let side = |text: &str| -> Result<Side<'_>, Failure> {
+        Ok(Side { recording: &recording, configuration: find(&recording, text)? })
+    };
+    let (a, b) = (side(&arguments.a)?, side(&arguments.b)?);
+    let compared = analysis::compare(a, b)
+        .ok_or_else(|| Failure::failed("neither configuration has a trial that was measured to the end"))?;
+    let label = |side: Side<'_>| recording.configurations[side.configuration].label.clone();
+    let (from, to) = (label(a), label(b));
+    if arguments.json {
+        output::print_json(&report::json::head_to_head(&compared, &from, &to).map_err(Failure::failed)?)?;
+        return Ok(ExitCode::Ok);
+    }
+    let document = report::head_to_head(&compared, &from, &to);
+    if arguments.md {
+        output::print(&report::markdown(&document))?;
+    } else {
+        output::print_document(&document)?;
+    }
+    Ok(ExitCode::Ok)
+}
+
+/// The one configuration that has these levels.
+fn find(recording: &Recording, text: &str) -> Result<usize, Failure> {
+    let levels: Vec<&str> = text.split(',').map(str::trim).collect();
+    let matching = recording.configurations.iter().enumerate().filter(|(_, configuration)| {
+        configuration.label == text || levels.iter().all(|level| has_level(configuration, level))
+    });
+    let found: Vec<usize> = matching.map(|(position, _)| position).collect();
+    let labels = |positions: &mut dyn Iterator<Item = usize>| {
+        positions.map(|it| recording.configurations[it].label.clone()).collect::<Vec<_>>().join("\n  ")
+    };
+    match found.as_slice() {
+        [one] => Ok(*one),
+        [] => {
+            let all = labels(&mut (0..recording.configurations.len()));
+            Err(Failure::usage(format!("no configuration is {text}; there are:\n  {all}")))
+        }
+        several => {
+            let some = labels(&mut several.iter().copied());
+            Err(Failure::usage(format!("several configurations are {text}; name one of:\n  {some}")))
+        }
+    }
+}

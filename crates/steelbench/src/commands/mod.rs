@@ -1,0 +1,23 @@
+//! One module a command.
+
+pub mod check;
+pub mod compare;
+pub mod export;
+pub mod file;
+pub mod run;
+pub mod show;
+
+use crate::exit_code::Failure;
+use experiment::Experiment;
+use std::path::Path;
+
+/// Reads and validates an experiment file, engines and probes included.
+fn read_experiment(path: &Path) -> Result<Experiment, Failure> {
+    let source = std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+    let render = |errors: experiment::FileErrors| errors.render(&path.display().to_string(), &source);
+    let experiment =
+        experiment::parse(&source, &runner::catalog()).map_err(|errors| Failure::usage(render(errors)))?;
+    runner::validate(&experiment).map_err(|errors| Failure::usage(render(errors)))?;
+    Ok(experiment)
+}

@@ -1,0 +1,83 @@
+//! `steelbench show`
+
+use crate::args::Show;
+use crate::exit_code::{ExitCode, Failure};
+use crate::{output, results};
+use analysis::summarize;
+use observations::{ConfigurationRecord, Recording};
+use report::Text;
+use store::Store;
+
+/// Shows what a run found.
+pub fn show(arguments: &Show) -> Result<ExitCode, Failure> {
+    let store = results::open(arguments.recorded.name.as_deref())?;
+    if arguments.runs {
+        return runs(&store, arguments.json);
+    }
+    let mut recording = results::read_run(&store, arguments.recorded.run)?;
+    keep_only(&mut recording, &arguments.only)?;
+    let summary = summarize(&recording);
+    if arguments.json {
+        output::print_json(&report::json::summary(&summary).map_err(Failure::failed)?)?;
+    } else if arguments.md {
+        output::print(&report::markdown(&report::run(&summary)))?;
+    } else {
+        output::print_document(&report::run(&summary))?;
+    }
+    Ok(ExitCode::Ok)
+}
+
+fn runs(store: &Store, json: bool) -> Result<ExitCode, Failure> {
+    let runs = store.runs().map_err(Failure::failed)?;
+    if json {
+        output::print_json(
+            &serde_json::json!({ "schema": report::json::SCHEMA, "kind": "runs", "runs": runs }),
+        )?;
+        return Ok(ExitCode::Ok);
+    }
+    for run in runs {
+        let trials = store.recorded_trials(run.id).map_err(Failure::failed)?.len();
+        let name = Text::from(run.name.as_str());
+        output::print(&format!(
+            "run {}: {name}, {}, {trials} trials\n",
+            run.id,
+            report::utc(run.started_ms)
+        ))?;
+    }
+    Ok(ExitCode::Ok)
+}
+
+/// Drops all configurations but those that have the given levels, with their trials.
+fn keep_only(recording: &mut Recording, levels: &[String]) -> Result<(), Failure> {
+    if levels.is_empty() {
+        return Ok(());
+    }
+    let wanted =
+        |configuration: &ConfigurationRecord| levels.iter().all(|level| has_level(configuration, level));
+    let kept: Vec<usize> =
+        (0..recording.configurations.len()).filter(|it| wanted(&recording.configurations[*it])).collect();
+    if kept.is_empty() {
+        let labels: Vec<&str> = recording.configurations.iter().map(|it| it.label.as_str()).collect();
+        let message =
+            format!("no configuration has {}; there are:\n  {}", levels.join(" and "), labels.join("\n  "));
+        return Err(Failure::usage(message));
+    }
+    let position = |old: usize| kept.iter().position(|it| *it == old);
+    recording.run.baseline = recording.run.baseline.and_then(position);
+    recording.trials.retain_mut(|trial| {
+        let new = position(trial.configuration);
+        trial.configuration = new.unwrap_or(trial.configuration);
+        new.is_some()
+    });
+    recording.configurations = kept.iter().map(|it| recording.configurations[*it].clone()).collect();
+    Ok(())
+}
+
+/// Whether a configuration has a level given as `factor=level`, by the factor's whole name or the
+/// last part of it.
+pub fn has_level(configuration: &ConfigurationRecord, level: &str) -> bool {
+    let Some((factor, wanted)) = level.split_once('=') else { return false };
+    let short = |name: &str| name.rsplit('.').next().is_some_and(|last| last == factor);
+    let named = |name: &str| name == factor || short(name);
+    configuration.levels.iter().any(|it| named(&it.factor) && it.level == wanted)
+}

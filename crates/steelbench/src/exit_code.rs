@@ -1,0 +1,51 @@
+//! How the program ends.
+
+use crate::output;
+
+/// What the exit code says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitCode {
+    /// All is well.
+    Ok = 0,
+    /// A trial failed, or the run could not go on.
+    Failed = 1,
+    /// The command line or the experiment file is wrong; nothing was run.
+    Usage = 2,
+    /// A manual step is due; `run` again with `--manual-done` goes on.
+    ManualStep = 3,
+    /// Interrupted; `run` again goes on.
+    Interrupted = 130,
+}
+
+impl From<ExitCode> for std::process::ExitCode {
+    fn from(code: ExitCode) -> Self {
+        Self::from(code as u8)
+    }
+}
+
+/// Why a command did not do what it was asked, in words for the user.
+#[derive(Debug)]
+pub struct Failure {
+    code: ExitCode,
+    message: String,
+}
+
+impl Failure {
+    /// The command line or a file is wrong.
+    pub fn usage(message: impl ToString) -> Self {
+        Self { code: ExitCode::Usage, message: message.to_string() }
+    }
+
+    /// Something went wrong on the way.
+    pub fn failed(message: impl ToString) -> Self {
+        Self { code: ExitCode::Failed, message: message.to_string() }
+    }
+
+    /// Tells the user, and says how to end.
+    pub fn report(self) -> ExitCode {
+        let message = self.message.trim_end();
+        let prefix = if message.starts_with("error:") { "" } else { "error: " };
+        output::complain(&format!("{prefix}{message}"));
+        self.code
+    }
+}

@@ -1,0 +1,40 @@
+//! Writing to the terminal, or to whatever reads us.
+
+use crate::exit_code::Failure;
+use report::{Document, Style};
+use std::io::{ErrorKind, IsTerminal, Write};
+
+/// Columns of an output that is not a terminal.
+const WIDTH: usize = 100;
+
+/// Prints to standard output. A reader that has gone (`| head`) has seen enough.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::failed(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints a line to standard error; there is nobody to tell when that fails.
+pub fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Prints a JSON value in one line.
+pub fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
+    print(&format!("{value}\n"))
+}
+
+/// Prints a report as wide as the terminal, in colour where that is wanted.
+pub fn print_document(document: &Document) -> Result<(), Failure> {
+    let terminal = std::io::stdout().is_terminal();
+    // https://no-color.org: any value but an empty one means no colour.
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let style = if terminal && !no_color { Style::Colour } else { Style::Plain };
+    let width =
+        terminal.then(terminal_size::terminal_size).flatten().map_or(WIDTH, |(width, _)| width.0.into());
+    print(&report::terminal(document, width, style))
+}

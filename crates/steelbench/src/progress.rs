@@ -1,0 +1,169 @@
+//! What a run announces, for people and for programs.
+
+use crate::output;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use observations::{Event, Response, TrialRef};
+use report::Text;
+use std::io::IsTerminal;
+use std::time::Duration;
+
+/// Listens to a run.
+pub enum Progress {
+    /// One JSON object a line on standard output.
+    Json,
+    /// A bar on the terminal, or plain lines where there is none, on standard error.
+    People(Box<Display>),
+}
+
+/// The live display for people.
+pub struct Display {
+    bar: ProgressBar,
+    terminal: bool,
+    trials: u64,
+    done: u64,
+    /// Seconds of the trials that this sitting has finished, and their number.
+    finished: (f64, u64),
+    current: String,
+}
+
+impl Progress {
+    /// A listener for programs (`--json`) or for people.
+    pub fn new(json: bool) -> Self {
+        if json {
+            return Self::Json;
+        }
+        let terminal = std::io::stderr().is_terminal();
+        let target = if terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        Self::People(Box::new(Display {
+            bar,
+            terminal,
+            trials: 0,
+            done: 0,
+            finished: (0.0, 0),
+            current: String::new(),
+        }))
+    }
+
+    /// Takes note of an event.
+    pub fn hear(&mut self, event: &Event) {
+        match self {
+            // A reader that has gone does not stop the run.
+            Self::Json => drop(serde_json::to_string(event).map(|line| output::print(&format!("{line}\n")))),
+            Self::People(display) => display.hear(event),
+        }
+    }
+
+    /// Removes what is left of the display.
+    pub fn finish(&self) {
+        if let Self::People(display) = self {
+            display.bar.finish_and_clear();
+        }
+    }
+}
+
+impl Display {
+    fn hear(&mut self, event: &Event) {
+        match event {
+            Event::RunStarted { experiment, configurations, trials, done } => {
+                self.start(experiment, *configurations, *trials, *done);
+            }
+            Event::Step { text } => self.message(text),
+            Event::TrialStarted { trial } => {
+                let again =
+                    if trial.attempt > 1 { format!(", try {}", trial.attempt) } else { String::new() };
+                self.current =
+                    format!("block {} {}{again}", trial.block, Text::from(trial.configuration.as_str()));
+                self.message("");
+            }
+            Event::Progress { elapsed_s, fraction, rate, unit } => {
+                let warmup = if *elapsed_s < 0.0 { "warm-up, " } else { "" };
+                self.message(&format!("{warmup}{:.0} %, {} {unit}", fraction * 100.0, thousands(*rate)));
+            }
+            Event::TrialFinished { trial, wall_s, responses, marks } => {
+                let figures: Vec<String> = responses.iter().take(2).map(figure).collect();
+                let marks =
+                    if marks.is_empty() { String::new() } else { format!("  [{}]", marks.join(", ")) };
+                self.settled(trial, *wall_s, &format!("{}{marks}", figures.join("  ")), true);
+            }
+            Event::TrialFailed { trial, wall_s, cause, retry } => {
+                let again = if *retry { " (trying again)" } else { "" };
+                self.settled(
+                    trial,
+                    *wall_s,
+                    &format!("FAILED: {}{again}", Text::from(cause.as_str())),
+                    !retry,
+                );
+            }
+            Event::Hook(hook) if hook.exit_code != Some(0) => {
+                self.line(&format!(
+                    "hook {} ended with {:?}",
+                    Text::from(hook.hook.as_str()),
+                    hook.exit_code
+                ));
+            }
+            Event::ManualStep { text } => self.line(&format!("manual step: {}", Text::from(text.as_str()))),
+            Event::Warning { text } => self.line(&format!("warning: {}", Text::from(text.as_str()))),
+            Event::Hook(_) | Event::RunFinished(_) => {}
+        }
+    }
+
+    fn start(&mut self, experiment: &str, configurations: usize, trials: usize, done: usize) {
+        (self.trials, self.done) = (trials as u64, done as u64);
+        let resumed = if done > 0 { format!(", {done} of them recorded before") } else { String::new() };
+        self.line(&format!("{experiment}: {configurations} configurations, {trials} trials{resumed}"));
+        self.bar.set_length(self.trials);
+        self.bar.set_position(self.done);
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len}  {elapsed} {prefix} {wide_msg}")
+        {
+            self.bar.set_style(style);
+        }
+        self.bar.enable_steady_tick(Duration::from_millis(250));
+    }
+
+    fn message(&self, text: &str) {
+        let separator = if text.is_empty() { "" } else { ": " };
+        self.bar.set_message(format!("{}{separator}{text}", self.current));
+    }
+
+    /// A trial is over; `counts` when it will not be tried again.
+    fn settled(&mut self, trial: &TrialRef, wall_s: f64, text: &str, counts: bool) {
+        self.done += u64::from(counts);
+        self.finished = (self.finished.0 + wall_s, self.finished.1 + 1);
+        let configuration = Text::from(trial.configuration.as_str());
+        self.line(&format!(
+            "{:>4}/{}  block {:<3} {configuration}  {text}",
+            self.done, self.trials, trial.block
+        ));
+        self.bar.set_position(self.done);
+        let left_s = self.finished.0 / self.finished.1 as f64 * self.trials.saturating_sub(self.done) as f64;
+        self.bar.set_prefix(format!("left {}", clock(left_s)));
+    }
+
+    fn line(&self, text: &str) {
+        if self.terminal {
+            self.bar.println(text);
+        } else {
+            output::complain(text);
+        }
+    }
+}
+
+fn figure(response: &Response) -> String {
+    let value =
+        if response.value >= 1000.0 { thousands(response.value) } else { format!("{:.3}", response.value) };
+    format!("{} {value} {}", response.name, response.unit)
+}
+
+/// A large number with its thousands set apart.
+fn thousands(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
+fn clock(seconds: f64) -> String {
+    let seconds = seconds.round() as u64;
+    format!("{}:{:02}", seconds / 60, seconds % 60)
+}

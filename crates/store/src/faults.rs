@@ -1,0 +1,223 @@
+//! Tests of what goes wrong on disk: each fault has its own error, and nothing recorded is lost.
+
+use crate::{Result, Store, StoreError, schema};
+use rusqlite::Connection;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+#[path = "../tests/sample/mod.rs"]
+mod sample;
+
+fn file() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("results.steelbench");
+    (folder, path)
+}
+
+fn filled(path: &Path, trials: usize) -> (Store, i64) {
+    let mut store = Store::create_or_open(path).unwrap();
+    let run = sample::begin(&mut store);
+    (0..trials).for_each(|i| store.record_trial(run, &sample::trial(i)).unwrap());
+    (store, run)
+}
+
+/// Both ways in must refuse with the same kind of error, must say what to do, and must not touch the file.
+fn refused(path: &Path, kind: fn(&StoreError) -> bool) {
+    let before = fs::read(path).ok();
+    for attempt in [Store::open(path), Store::create_or_open(path)] {
+        let error = attempt.map(|_| ()).unwrap_err();
+        assert!(kind(&error), "{error:?}");
+        assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
+    }
+    assert_eq!(fs::read(path).ok(), before);
+}
+
+#[test]
+fn a_missing_file_is_missing_only_for_readers() {
+    let (_folder, path) = file();
+    assert!(matches!(Store::open(&path), Err(StoreError::Missing { .. })));
+    assert!(!path.exists());
+    Store::create_or_open(&path).unwrap();
+    assert!(Store::open(&path).unwrap().runs().unwrap().is_empty());
+}
+
+#[test]
+fn an_interrupted_creation_is_empty_and_can_be_resumed() {
+    let (_folder, path) = file();
+    fs::write(&path, b"").unwrap();
+    assert!(matches!(Store::open(&path), Err(StoreError::Empty { .. })));
+    let (store, run) = filled(&path, 2);
+    assert_eq!(store.read(run).unwrap().trials.len(), 2);
+}
+
+#[test]
+fn files_of_other_programs_are_refused_untouched() {
+    let foreign = |error: &StoreError| matches!(error, StoreError::Foreign { .. });
+    let (folder, path) = file();
+    for content in [&b"hello"[..], &[0; 4096], b"PK\x03\x04 a spreadsheet"] {
+        fs::write(&path, content).unwrap();
+        refused(&path, foreign);
+    }
+    for mark in ["PRAGMA application_id = 7", "CREATE TABLE theirs (x)", "PRAGMA user_version = 3"] {
+        fs::remove_file(&path).unwrap();
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch(&format!("CREATE TABLE t (x); DROP TABLE t; {mark}"))
+            .unwrap();
+        refused(&path, foreign);
+    }
+    refused(folder.path(), foreign);
+}
+
+#[test]
+fn a_newer_format_is_refused_and_named() {
+    let (_folder, path) = file();
+    let (store, _) = filled(&path, 1);
+    store.connection.pragma_update(None, "user_version", schema::NEWEST + 1).unwrap();
+    drop(store);
+    refused(
+        &path,
+        |error| matches!(error, StoreError::Newer { found, known, .. } if *found == schema::NEWEST + 1 && *known == schema::NEWEST),
+    );
+}
+
+#[test]
+fn a_truncated_file_is_damaged_wherever_it_was_cut() {
+    let damaged = |error: &StoreError| matches!(error, StoreError::Damaged { .. });
+    let (_folder, path) = file();
+    drop(filled(&path, 3));
+    let whole = fs::read(&path).unwrap();
+    for length in [1, 15, 16, 99, 511, 600, 4096, whole.len() / 2, whole.len() - 4096, whole.len() - 1] {
+        fs::write(&path, &whole[..length]).unwrap();
+        refused(&path, damaged);
+    }
+}
+
+/// Any page overwritten with rubbish gives an error or leaves what is read right; never a panic.
+#[test]
+fn an_overwritten_page_is_noticed() {
+    let (_folder, path) = file();
+    let (store, run) = filled(&path, 5);
+    let expected = store.read(run).unwrap();
+    drop(store);
+    let whole = fs::read(&path).unwrap();
+    let mut noticed = 0;
+    for page in 1..whole.len() / 4096 {
+        let mut content = whole.clone();
+        content[page * 4096..(page + 1) * 4096].fill(0xA5);
+        fs::write(&path, &content).unwrap();
+        let read = Store::open(&path).and_then(|store| store.read(run));
+        match read {
+            Ok(recording) => assert_eq!(recording, expected, "page {page}"),
+            Err(error) => {
+                assert!(matches!(error, StoreError::Damaged { .. }), "page {page}: {error:?}");
+                noticed += 1;
+            }
+        }
+        let checked = Store::open(&path).and_then(|store| store.check_integrity());
+        assert!(matches!(checked, Err(StoreError::Damaged { .. })), "page {page}: {checked:?}");
+    }
+    assert!(noticed > 0);
+}
+
+#[test]
+fn a_full_disk_loses_only_the_trial_in_flight() {
+    let (_folder, path) = file();
+    let (mut store, run) = filled(&path, 3);
+    let pages: i64 = store.connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+    let mut trial = sample::trial(3);
+    trial.hooks[0].output = "x".repeat(64 * 1024);
+    // The limit cuts the transaction at every possible page, not only at the first.
+    let mut refused = 0;
+    for extra in 0..200 {
+        store.connection.pragma_update(None, "max_page_count", pages + extra).unwrap();
+        match store.record_trial(run, &trial) {
+            Err(StoreError::Full { .. }) => refused += 1,
+            Ok(()) => break,
+            Err(error) => panic!("{error:?}"),
+        }
+        assert_eq!(store.read(run).unwrap(), sample::recording(3));
+    }
+    assert!(refused > 10, "{refused}");
+    store.check_integrity().unwrap();
+    let trials = store.read(run).unwrap().trials;
+    assert_eq!((trials.len(), &trials[3]), (4, &trial));
+}
+
+#[test]
+fn a_store_opened_for_reading_refuses_to_write() {
+    let (_folder, path) = file();
+    let (mut store, run) = filled(&path, 2);
+    let mut reader = Store::open(&path).unwrap();
+    assert!(matches!(reader.record_trial(run, &sample::trial(2)), Err(StoreError::ReadOnly { .. })));
+    // A file that turns read-only under a writer, in a way that stops root too.
+    store.connection.pragma_update(None, "query_only", true).unwrap();
+    assert!(matches!(store.record_trial(run, &sample::trial(2)), Err(StoreError::ReadOnly { .. })));
+    assert_eq!(reader.read(run).unwrap(), sample::recording(2));
+    reader.check_integrity().unwrap();
+}
+
+/// A file that SQLite itself may open for reading only (`mode=ro`), as on a read-only medium.
+#[test]
+fn a_read_only_file_refuses_in_mid_write() {
+    let (_folder, path) = file();
+    drop(filled(&path, 2));
+    let mut store = Store::open(&path).unwrap();
+    store.connection =
+        Connection::open_with_flags(&path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    assert!(matches!(store.record_trial(1, &sample::trial(2)), Err(StoreError::ReadOnly { .. })));
+    assert_eq!(store.read(1).unwrap(), sample::recording(2));
+}
+
+#[test]
+fn an_older_format_is_brought_up_to_date_with_its_data() {
+    for open in [|path: &Path| Store::open(path), |path: &Path| Store::create_or_open(path)]
+        as [fn(&Path) -> Result<Store>; 2]
+    {
+        let (_folder, path) = file();
+        let (store, run) = filled(&path, 4);
+        // Back to version 1: step 2 only added views.
+        store
+            .connection
+            .execute_batch("DROP VIEW trial_responses; DROP VIEW trial_waits; PRAGMA user_version = 1")
+            .unwrap();
+        drop(store);
+        let store = open(&path).unwrap();
+        assert_eq!(store.read(run).unwrap(), sample::recording(4));
+        store
+            .connection
+            .query_row("SELECT count(*) FROM trial_waits", [], |row| row.get::<_, i64>(0))
+            .unwrap();
+        store.check_integrity().unwrap();
+    }
+}
+
+#[test]
+fn between_transactions_the_results_are_one_file() {
+    let (folder, path) = file();
+    let (store, run) = filled(&path, 3);
+    let names: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["results.steelbench"]);
+    // A copy made while the run has the file open is complete.
+    let copy = folder.path().join("copy");
+    fs::copy(&path, &copy).unwrap();
+    assert_eq!(Store::open(&copy).unwrap().read(run).unwrap(), store.read(run).unwrap());
+}
+
+#[test]
+fn a_reader_sees_whole_trials_while_a_run_writes() {
+    let (_folder, path) = file();
+    let (mut store, run) = filled(&path, 1);
+    let writer =
+        std::thread::spawn(move || (1..40).for_each(|i| store.record_trial(run, &sample::trial(i)).unwrap()));
+    let mut seen = 0;
+    while seen < 40 {
+        let recording = Store::open(&path).unwrap().read(run).unwrap();
+        assert!(recording.trials.len() >= seen);
+        seen = recording.trials.len();
+        assert_eq!(recording, sample::recording(seen));
+    }
+    writer.join().unwrap();
+}

@@ -1,0 +1,99 @@
+//! The format of the file: its mark, its version and the steps from each version to the next.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+/// Written to the file header so that `file` and other programs can tell whose it is (the letters `StLb`).
+pub(crate) const APPLICATION_ID: i64 = 0x5374_4c62;
+
+/// Step `i` leads from version `i` to version `i + 1`. Published steps never change.
+pub(crate) const STEPS: [&str; 2] = [include_str!("schema/1_tables.sql"), include_str!("schema/2_views.sql")];
+
+/// The newest version, which this program writes.
+pub(crate) const NEWEST: i64 = STEPS.len() as i64;
+
+/// What the header of an open SQLite file says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// No table and no mark: a new file, or one whose creation was interrupted.
+    Nothing,
+    /// Ours, at this version.
+    Ours(i64),
+    /// Somebody else's, with this application id.
+    Foreign(i64),
+}
+
+/// Reads the mark and version.
+pub(crate) fn inspect(connection: &Connection) -> rusqlite::Result<Found> {
+    // Tables first: this reads a whole page, so that SQLite notices damage and rolls back what a
+    // killed process left.
+    let objects: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let id: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok(match (id, version, objects) {
+        (APPLICATION_ID, version, _) => Found::Ours(version),
+        (0, 0, 0) => Found::Nothing,
+        (other, ..) => Found::Foreign(other),
+    })
+}
+
+/// Brings the file to the newest version, or does nothing, in one transaction.
+pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+    // Immediate, and the version read inside: two processes may open an old file at once.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    for step in STEPS.iter().skip(usize::try_from(version).unwrap_or(0)) {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", NEWEST)?;
+    transaction.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Found, NEWEST, STEPS, inspect, migrate};
+    use rusqlite::Connection;
+
+    fn objects(connection: &Connection) -> Vec<(String, String)> {
+        let mut query =
+            connection.prepare("SELECT name, ifnull(sql, '') FROM sqlite_schema ORDER BY name").unwrap();
+        query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn every_version_leads_to_the_same_newest_one() {
+        let mut fresh = Connection::open_in_memory().unwrap();
+        assert_eq!(inspect(&fresh).unwrap(), Found::Nothing);
+        migrate(&mut fresh).unwrap();
+        assert_eq!(inspect(&fresh).unwrap(), Found::Ours(NEWEST));
+
+        for version in 1..STEPS.len() {
+            let mut old = Connection::open_in_memory().unwrap();
+            STEPS[..version].iter().for_each(|step| old.execute_batch(step).unwrap());
+            old.pragma_update(None, "user_version", version as i64).unwrap();
+            migrate(&mut old).unwrap();
+            assert_eq!(objects(&old), objects(&fresh), "from version {version}");
+            migrate(&mut old).unwrap();
+            assert_eq!(objects(&old), objects(&fresh), "twice, from version {version}");
+        }
+    }
+
+    #[test]
+    fn a_failed_step_changes_nothing() {
+        let mut old = Connection::open_in_memory().unwrap();
+        old.execute_batch(STEPS[0]).unwrap();
+        // The view of step 2 exists already, so that the step must fail.
+        old.execute_batch("CREATE VIEW trial_waits AS SELECT 1; PRAGMA user_version = 1").unwrap();
+        let before = objects(&old);
+        migrate(&mut old).unwrap_err();
+        assert_eq!(objects(&old), before);
+    }
+
+    #[test]
+    fn the_tables_document_themselves() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection).unwrap();
+        let waits = objects(&connection).into_iter().find(|(name, _)| name == "waits").unwrap().1;
+        assert!(waits.contains("-- runnable, waiting for a processor"), "{waits}");
+    }
+}

@@ -1,0 +1,167 @@
+//! What is read equals what was written.
+#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "tests of exact figures")]
+
+mod sample;
+
+use observations::{Environment, Recording, RunRecord};
+use store::{NewRun, Store, StoreError};
+
+fn write(store: &mut Store, recording: &Recording) -> i64 {
+    let run = sample::begin(store);
+    for environment in &recording.environments[1..] {
+        store.add_environment(run, environment).unwrap();
+    }
+    recording.trials.iter().for_each(|trial| store.record_trial(run, trial).unwrap());
+    run
+}
+
+#[test]
+fn a_rich_recording_comes_back_equal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("results.steelbench");
+    let mut recording = sample::recording(25);
+    recording.environments.push(Environment { governor: Some("powersave".into()), ..Environment::default() });
+
+    let mut writer = Store::create_or_open(&path).unwrap();
+    let run = write(&mut writer, &recording);
+    let reader = Store::open(&path).unwrap();
+    assert_eq!(reader.read(run).unwrap(), recording);
+    assert_eq!(reader.read_latest().unwrap().unwrap(), recording);
+    assert_eq!(reader.latest_run().unwrap().unwrap(), recording.run);
+    assert_eq!(reader.read_plan(run).unwrap(), Recording { trials: Vec::new(), ..recording.clone() });
+    reader.check_integrity().unwrap();
+
+    let light = reader.recorded_trials(run).unwrap();
+    assert_eq!(light.len(), recording.trials.len());
+    for (light, trial) in light.iter().zip(&recording.trials) {
+        assert_eq!(
+            (light.configuration, light.block, light.attempt),
+            (trial.configuration, trial.block, trial.attempt)
+        );
+        assert_eq!(
+            (&light.status, light.wall_s, light.sequence),
+            (&trial.status, trial.wall_s, trial.sequence)
+        );
+    }
+}
+
+#[test]
+fn runs_in_one_file_do_not_mix() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::create_or_open(folder.path().join("r")).unwrap();
+    assert_eq!(store.read_latest().unwrap(), None);
+    let first = sample::begin(&mut store);
+    let second = sample::begin(&mut store);
+    // Trials of both, interleaved: a resumed older run may go on after a newer one.
+    for i in 0..12 {
+        store.record_trial(if i % 2 == 0 { first } else { second }, &sample::trial(i)).unwrap();
+    }
+    for (run, odd) in [(first, 0), (second, 1)] {
+        let expected: Vec<_> = (0..12).filter(|i| i % 2 == odd).map(sample::trial).collect();
+        assert_eq!(store.read(run).unwrap().trials, expected);
+    }
+    let ids: Vec<_> = store.runs().unwrap().iter().map(|run| run.id).collect();
+    assert_eq!(ids, [first, second]);
+}
+
+#[test]
+fn figures_keep_their_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::create_or_open(folder.path().join("r")).unwrap();
+    let run = sample::begin(&mut store);
+    let figures =
+        [0.1 + 0.2, 5e-324, f64::MAX, f64::MIN_POSITIVE, f64::INFINITY, 9_007_199_254_740_993.0, f64::NAN];
+    let mut trial = sample::trial(0);
+    let seen = trial.observations.as_mut().unwrap();
+    seen.responses.iter_mut().zip(figures).for_each(|(response, figure)| response.value = figure);
+    store.record_trial(run, &trial).unwrap();
+
+    let back = store.read(run).unwrap().trials.remove(0).observations.unwrap();
+    for (response, figure) in back.responses.iter().zip(figures) {
+        assert!(response.value.to_bits() == figure.to_bits() || response.value.is_nan() && figure.is_nan());
+    }
+}
+
+#[test]
+fn records_that_contradict_the_plan_are_refused_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::create_or_open(folder.path().join("r")).unwrap();
+    let run = sample::begin(&mut store);
+
+    let mut stray = sample::trial(0);
+    stray.configuration = 3;
+    assert!(matches!(store.record_trial(run, &stray), Err(StoreError::Unrecordable { .. })));
+    let mut huge = sample::trial(1);
+    huge.observations.as_mut().unwrap().operations[7].bytes = u64::MAX;
+    assert!(matches!(store.record_trial(run, &huge), Err(StoreError::Unrecordable { .. })));
+    assert!(matches!(store.record_trial(run + 1, &sample::trial(2)), Err(StoreError::NoRun { .. })));
+    assert!(matches!(store.read(run + 1), Err(StoreError::NoRun { .. })));
+    assert!(matches!(store.add_environment(9, &Environment::default()), Err(StoreError::NoRun { .. })));
+
+    let plan = sample::plan();
+    let beyond = RunRecord { baseline: Some(3), ..plan.run };
+    let new = NewRun {
+        run: &beyond,
+        factors: &[],
+        configurations: &plan.configurations,
+        environment: &plan.environments[0],
+    };
+    assert!(matches!(store.begin_run(&new), Err(StoreError::Unrecordable { .. })));
+
+    let mut uneven = plan.factors.clone();
+    uneven[0].numeric = Some(vec![1.0]);
+    let run_only = RunRecord::default();
+    let new =
+        NewRun { run: &run_only, factors: &uneven, configurations: &[], environment: &plan.environments[0] };
+    assert!(matches!(store.begin_run(&new), Err(StoreError::Unrecordable { .. })));
+
+    assert_eq!(store.runs().unwrap().len(), 1);
+    assert_eq!(store.read(run).unwrap(), sample::plan());
+}
+
+/// The promise to users: results can be asked for with plain SQL.
+#[test]
+fn views_answer_plain_questions() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r");
+    let recording = sample::recording(4);
+    let mut store = Store::create_or_open(&path).unwrap();
+    let run = write(&mut store, &recording);
+    let other = rusqlite::Connection::open(&path).unwrap();
+    let sum: f64 = other
+        .query_row("SELECT sum(wait_s) FROM trial_waits WHERE run = ?1 AND block = 1", [run], |row| {
+            row.get(0)
+        })
+        .unwrap();
+    let expected: f64 = recording
+        .done()
+        .filter(|(trial, _)| trial.block == 1)
+        .flat_map(|(_, seen)| &seen.waits)
+        .map(observations::Wait::wait_s)
+        .sum();
+    assert!((sum - expected).abs() < 1e-9 * expected, "{sum} {expected}");
+    let values: i64 = other
+        .query_row("SELECT count(*) FROM series, json_each(interval_values)", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(values, 4 * 8);
+}
+
+/// Not an assertion on time: `cargo test --release -p store -- --ignored --nocapture` prints it.
+#[test]
+#[ignore = "prints how long 10,000 trials take to read"]
+fn ten_thousand_trials() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r");
+    let mut store = Store::create_or_open(&path).unwrap();
+    let run = sample::begin(&mut store);
+    let start = std::time::Instant::now();
+    (0..10_000).for_each(|i| store.record_trial(run, &sample::trial(i)).unwrap());
+    let written = start.elapsed();
+    drop(store);
+    let start = std::time::Instant::now();
+    let recording = Store::open(&path).unwrap().read(run).unwrap();
+    let read = start.elapsed();
+    assert_eq!(recording.trials.len(), 10_000);
+    let bytes = std::fs::metadata(&path).unwrap().len();
+    println!("10,000 trials: written in {written:?}, read in {read:?}, {} MB", bytes / 1_000_000);
+}

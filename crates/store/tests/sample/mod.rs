@@ -1,0 +1,168 @@
+//! A recording with something in every field, of any size, the same each time.
+#![allow(dead_code, clippy::unwrap_used, reason = "test data; each test file uses a part")]
+
+use observations::*;
+use store::{NewRun, Store};
+
+/// A plan with two factors and three configurations, without trials.
+pub fn plan() -> Recording {
+    let levels = ["1", "4", "16"];
+    let configuration = |level: &str| ConfigurationRecord {
+        key: format!("key-{level}"),
+        label: format!("data_files={level} layout=data + \"log\", apart"),
+        levels: vec![
+            LevelRecord { factor: "target.data_files".into(), level: level.into() },
+            LevelRecord { factor: "layout".into(), level: "data + \"log\", apart".into() },
+        ],
+        settings: vec![
+            ("target.data_files".into(), level.into()),
+            ("workload.key".into(), "\"random\"".into()),
+        ],
+    };
+    Recording {
+        run: RunRecord {
+            id: 1,
+            name: "random-insert".into(),
+            question: Some("How many data files? — Größe, 大きさ".into()),
+            source: "[experiment]\nname = \"random-insert\"\n".into(),
+            seed: u64::MAX,
+            response: Some("throughput".into()),
+            baseline: Some(2),
+            started_ms: 1_700_000_000_123,
+            steelbench: "0.1.0".into(),
+        },
+        environments: vec![environment()],
+        factors: vec![
+            FactorRecord {
+                name: "target.data_files".into(),
+                levels: levels.map(String::from).to_vec(),
+                numeric: Some(vec![1.0, 4.0, 16.0]),
+                hard_to_change: false,
+            },
+            FactorRecord {
+                name: "layout".into(),
+                levels: vec!["data + \"log\", apart".into()],
+                numeric: None,
+                hard_to_change: true,
+            },
+        ],
+        configurations: levels.map(configuration).to_vec(),
+        trials: Vec::new(),
+    }
+}
+
+fn environment() -> Environment {
+    Environment {
+        host: Some("bench".into()),
+        cpus: 8,
+        memory_bytes: Some(u64::MAX),
+        volumes: vec![VolumeEnvironment {
+            name: "ssd".into(),
+            rotational: Some(false),
+            ..VolumeEnvironment::default()
+        }],
+        engines: [(
+            "sqlite".to_owned(),
+            EngineVersion { version: "3.50.4".into(), options: vec!["A=1".into()] },
+        )]
+        .into(),
+        steelbench: "0.1.0".into(),
+        ..Environment::default()
+    }
+}
+
+/// Trial `i` (from 0) of the plan: every ninth failed having seen nothing, every tenth failed midway.
+pub fn trial(i: usize) -> TrialRecord {
+    let cause = "disk I/O error: \"no space\",\nreally".to_owned();
+    let status = if i % 9 == 8 || i % 10 == 9 { TrialStatus::Failed { cause } } else { TrialStatus::Done };
+    TrialRecord {
+        configuration: i % 3,
+        block: (i / 3 + 1) as u32,
+        sequence: i as u32 + 1,
+        attempt: 1 + (i % 2) as u32,
+        started_ms: 1_700_000_000_000 + i as i64,
+        wall_s: 5.0 + i as f64 / 7.0,
+        status,
+        observations: (i % 9 != 8).then(|| observations(i)),
+        hooks: vec![HookOutput {
+            hook: "before_trial".into(),
+            command: "sync; echo 3".into(),
+            exit_code: if i.is_multiple_of(2) { Some(-1) } else { None },
+            elapsed_s: 0.1 + 0.2,
+            output: "line\n\u{1b}[31mred\0\n".into(),
+        }],
+    }
+}
+
+fn observations(i: usize) -> Observations {
+    let x = 1.0 + i as f64 / 3.0;
+    let mut histogram = Histogram::default();
+    (0..320).for_each(|n| histogram.record(1_000_000 + n * n * 1_000 + i as u64));
+    let classes = WaitClass::ALL.into_iter().cycle();
+    let waits = classes.take(15).enumerate().map(|(n, class)| Wait {
+        wait_type: format!("WAIT_{n}"),
+        class,
+        count: (n != 3).then_some((1 << 53) + 1 + n as u64),
+        resource_s: x / (n + 1) as f64,
+        signal_s: x / 1e6,
+        source: if n == 4 { WaitSource::Sampled { hz: 99.7 } } else { WaitSource::Counted },
+    });
+    let response = |n: usize| match n % 2 {
+        0 => Response::lower(&format!("time_{n}"), "s", x / 9.0),
+        _ => Response::higher(&format!("rate_{n}"), "rows/s", x * 1e9),
+    };
+    let operation = |n: u64| Operation {
+        name: format!("OPERATION_{n}"),
+        count: n,
+        bytes: i64::MAX as u64 - n,
+        wall_s: x / 11.0,
+    };
+    let kinds =
+        [MarkKind::LoadLimited, MarkKind::OtherLoad, MarkKind::Steal, MarkKind::CacheState, MarkKind::Short];
+    Observations {
+        elapsed_s: x,
+        connections: 16,
+        work: Work { unit: "row".into(), amount: i64::MAX as u64, transactions: 320, errors: 2, retries: 7 },
+        responses: (0..10).map(response).collect(),
+        latencies: ["transaction", "service"]
+            .map(|name| Latency { name: name.into(), histogram: histogram.clone() })
+            .to_vec(),
+        waits: waits.collect(),
+        time: TimeUse { session_s: 16.0 * x, cpu_s: x, cpu_user_s: i.is_multiple_of(2).then_some(x / 3.0) },
+        operations: (0..15).map(operation).collect(),
+        series: vec![Series {
+            name: "throughput".into(),
+            unit: "rows/s".into(),
+            start_s: -2.0,
+            interval_s: 1.0,
+            values: (0..8).map(|n| f64::from(n) * x / 3.0).collect(),
+        }],
+        load: LoadHealth {
+            client_share: 0.013,
+            run_delay_share: 1.0 / 3.0,
+            sends_intended: 320,
+            sends_missed: 1,
+            send_delay_us_max: 12_345,
+        },
+        machine: MachineLoad { cpus: 8, busy_s: x, own_s: x / 1.1, steal_s: 1e-300, iowait_s: 0.0 },
+        marks: kinds.map(|kind| Mark { kind, detail: format!("{x} of 16") }).to_vec(),
+        synthetic: i.is_multiple_of(2),
+    }
+}
+
+/// The plan with `trials` trials.
+pub fn recording(trials: usize) -> Recording {
+    Recording { trials: (0..trials).map(trial).collect(), ..plan() }
+}
+
+/// Begins the plan's run in a store.
+pub fn begin(store: &mut Store) -> i64 {
+    let plan = plan();
+    let new = NewRun {
+        run: &plan.run,
+        factors: &plan.factors,
+        configurations: &plan.configurations,
+        environment: &plan.environments[0],
+    };
+    store.begin_run(&new).unwrap()
+}
