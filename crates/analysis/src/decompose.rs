@@ -27,7 +27,8 @@ pub struct Decomposition {
     pub elapsed: Vec<Part>,
     /// The sum of `elapsed`: elapsed seconds for each unit of work.
     pub elapsed_total: Part,
-    /// Wait seconds (resource and signal) by wait type, largest change first; detail beside the parts, not added to them.
+    /// Wait seconds (resource and signal) by wait type, largest change first, of elapsed time (divided by the
+    /// connections of its configuration); detail beside the parts, not added to them.
     pub wait_types: Vec<Part>,
 }
 
@@ -97,7 +98,7 @@ impl Decomposition {
         let mut wait_types = wait_types(matched);
         share(&mut session, &session_total);
         share(&mut elapsed, &elapsed_total);
-        share(&mut wait_types, &session_total);
+        share(&mut wait_types, &elapsed_total);
         let trials = || matched.from.iter().chain(&matched.to).flatten();
         Some(Self {
             unit: first.work.unit.clone(),
@@ -177,7 +178,8 @@ fn wait_types(matched: &Matched) -> Vec<Part> {
     for (side, blocks) in [&matched.from, &matched.to].into_iter().enumerate() {
         for (i, block) in blocks.iter().enumerate() {
             for observations in block {
-                let units = observations.work.amount as f64 * block.len() as f64;
+                let sessions = f64::from(observations.connections) * block.len() as f64;
+                let units = observations.work.amount as f64 * sessions;
                 for wait in observations.waits.iter().filter(|wait| is_sessions(wait)) {
                     let sides = types
                         .entry(&wait.wait_type)

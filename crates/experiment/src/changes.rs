@@ -1,7 +1,8 @@
 //! What differs between two versions of an experiment file, and whether a run can go on with the
 //! new one.
 
-use crate::{Blocks, Experiment, Factor};
+use crate::{Blocks, Catalog, Experiment, Factor, FileErrors, Volume, parse};
+use std::collections::BTreeSet;
 
 /// The differences of a new version of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,40 +20,71 @@ impl Changes {
     }
 }
 
-/// Compares two versions of an experiment. Comments and layout do not count.
-pub fn changes(old: &Experiment, new: &Experiment) -> Changes {
-    let mut changes = Changes::default();
-    let harmless = &mut changes.harmless;
-    let optional = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".into());
-    note(harmless, "experiment.question", &optional(&old.question), &optional(&new.question));
-    note(harmless, "experiment.description", &optional(&old.description), &optional(&new.description));
-    note(harmless, "experiment.response", &optional(&old.response), &optional(&new.response));
-    note(harmless, "repeats.blocks", &shown(old.repeats.blocks), &shown(new.repeats.blocks));
-    note(harmless, "repeats.retries", &old.repeats.retries.to_string(), &new.repeats.retries.to_string());
-    note(harmless, "limits", &format!("{:?}", old.limits), &format!("{:?}", new.limits));
-    note(harmless, "report.baseline", &baseline(old), &baseline(new));
-    let incompatible = &mut changes.incompatible;
-    note(incompatible, "experiment.name", &old.name, &new.name);
-    note(incompatible, "repeats.seed", &old.repeats.seed.to_string(), &new.repeats.seed.to_string());
-    note(incompatible, "hooks", &format!("{:?}", old.hooks), &format!("{:?}", new.hooks));
-    note(incompatible, "volumes", &format!("{:?}", old.volumes), &format!("{:?}", new.volumes));
-    compare_factors(&old.factors, &new.factors, incompatible);
-    compare_settings(old, new, incompatible);
-    // The plan keeps room for the largest number of blocks in each group.
-    if new.factors.iter().any(|factor| factor.hard_to_change)
-        && old.repeats.blocks.max() != new.repeats.blocks.max()
-    {
-        incompatible.push(
-            "repeats.blocks: with hard-to-change factors the number of blocks decides the order".into(),
-        );
-    }
-    changes
+/// What changed between two versions of a file that matters, for people: what forbids to go on first.
+///
+/// # Errors
+/// Those of the version that cannot be read, the old one first.
+pub fn describe(old_source: &str, new_source: &str, catalog: &Catalog) -> Result<Vec<String>, FileErrors> {
+    let Changes { harmless, mut incompatible } =
+        changes(&parse(old_source, catalog)?, &parse(new_source, catalog)?);
+    incompatible.extend(harmless);
+    Ok(incompatible)
 }
 
-fn note(list: &mut Vec<String>, what: &str, old: &str, new: &str) {
-    if old != new {
-        list.push(format!("{what}: {old} -> {new}"));
+/// Compares two versions of an experiment. Comments and layout do not count.
+pub fn changes(old: &Experiment, new: &Experiment) -> Changes {
+    let mut harmless = Differences::default();
+    harmless.text("experiment.name", Some(&old.name), Some(&new.name));
+    harmless.text("experiment.question", old.question.as_ref(), new.question.as_ref());
+    harmless.text("experiment.description", old.description.as_ref(), new.description.as_ref());
+    harmless.text("experiment.response", old.response.as_ref(), new.response.as_ref());
+    harmless.note("repeats.blocks", &shown(old.repeats.blocks), &shown(new.repeats.blocks));
+    harmless.note("repeats.retries", &old.repeats.retries.to_string(), &new.repeats.retries.to_string());
+    let limits = (&old.limits, &new.limits);
+    harmless.seconds("limits.trial_time", Some(limits.0.trial_time_s), Some(limits.1.trial_time_s));
+    harmless.seconds("limits.run_time", limits.0.run_time_s, limits.1.run_time_s);
+    let bytes = |bytes: Option<u64>| optional(bytes.map(|bytes| format!("{bytes} B")));
+    harmless.note("limits.disk_space", &bytes(limits.0.disk_space_bytes), &bytes(limits.1.disk_space_bytes));
+    harmless.note("report.baseline", &baseline(old), &baseline(new));
+
+    let mut incompatible = Differences::default();
+    incompatible.note("repeats.seed", &old.repeats.seed.to_string(), &new.repeats.seed.to_string());
+    compare_hooks(old, new, &mut incompatible);
+    compare_volumes(&old.volumes, &new.volumes, &mut incompatible);
+    incompatible.note("order.hard_to_change", &order(old), &order(new));
+    let before = incompatible.0.len();
+    compare_factors(&old.factors, &new.factors, &mut incompatible);
+    // Configurations of different factors have nothing to be compared by.
+    if incompatible.0.len() == before {
+        compare_configurations(old, new, &mut incompatible);
     }
+    Changes { harmless: harmless.0, incompatible: incompatible.0 }
+}
+
+/// Sentences of what differs.
+#[derive(Default)]
+struct Differences(Vec<String>);
+
+impl Differences {
+    fn note(&mut self, what: &str, old: &str, new: &str) {
+        if old != new {
+            self.0.push(format!("{what}: {old} -> {new}"));
+        }
+    }
+
+    fn text(&mut self, what: &str, old: Option<&String>, new: Option<&String>) {
+        let quoted = |text: Option<&String>| optional(text.map(|text| format!("\"{text}\"")));
+        self.note(what, &quoted(old), &quoted(new));
+    }
+
+    fn seconds(&mut self, what: &str, old: Option<f64>, new: Option<f64>) {
+        let shown = |seconds: Option<f64>| optional(seconds.map(|seconds| format!("{seconds} s")));
+        self.note(what, &shown(old), &shown(new));
+    }
+}
+
+fn optional(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "none".into())
 }
 
 fn shown(blocks: Blocks) -> String {
@@ -63,66 +95,104 @@ fn shown(blocks: Blocks) -> String {
 }
 
 fn baseline(experiment: &Experiment) -> String {
-    experiment.baseline.map_or_else(|| "none".into(), |position| experiment.configurations[position].label())
+    optional(experiment.baseline.map(|position| experiment.configurations[position].label()))
 }
 
-fn compare_factors(old: &[Factor], new: &[Factor], list: &mut Vec<String>) {
+fn order(experiment: &Experiment) -> String {
+    let names: Vec<&str> =
+        experiment.hard_to_change.iter().map(|factor| experiment.factors[*factor].name.as_str()).collect();
+    if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
+fn compare_hooks(old: &Experiment, new: &Experiment, differences: &mut Differences) {
+    let (old, new) = (&old.hooks, &new.hooks);
+    differences.text("hooks.before_run", old.before_run.as_ref(), new.before_run.as_ref());
+    differences.text("hooks.after_run", old.after_run.as_ref(), new.after_run.as_ref());
+    differences.text("hooks.before_trial", old.before_trial.as_ref(), new.before_trial.as_ref());
+    differences.text("hooks.after_trial", old.after_trial.as_ref(), new.after_trial.as_ref());
+    differences.seconds("hooks.timeout", Some(old.timeout_s), Some(new.timeout_s));
+}
+
+fn compare_volumes(old: &[Volume], new: &[Volume], differences: &mut Differences) {
+    let find = |volumes: &[Volume], name: &str| volumes.iter().find(|volume| volume.name == name).cloned();
+    for volume in old.iter().filter(|volume| find(new, &volume.name).is_none()) {
+        differences.0.push(format!("volume {} is gone", volume.name));
+    }
+    for volume in new {
+        let Some(before) = find(old, &volume.name) else {
+            differences.0.push(format!("volume {} is new", volume.name));
+            continue;
+        };
+        let key = |key: &str| format!("volume {}: {key}", volume.name);
+        differences.text(&key("path"), Some(&before.path), Some(&volume.path));
+        differences.text(&key("prepare"), before.prepare.as_ref(), volume.prepare.as_ref());
+        differences.text(&key("cleanup"), before.cleanup.as_ref(), volume.cleanup.as_ref());
+        differences.seconds(&key("hook_timeout"), Some(before.hook_timeout_s), Some(volume.hook_timeout_s));
+    }
+}
+
+fn compare_factors(old: &[Factor], new: &[Factor], differences: &mut Differences) {
     let find = |factors: &[Factor], name: &str| factors.iter().position(|factor| factor.name == name);
     for factor in old.iter().filter(|factor| find(new, &factor.name).is_none()) {
-        list.push(format!("factor {} is gone", factor.name));
+        differences.0.push(format!("factor {} is gone", factor.name));
     }
     for (position, factor) in new.iter().enumerate() {
         let Some(before) = find(old, &factor.name) else {
-            list.push(format!("factor {} is new", factor.name));
+            differences.0.push(format!("factor {} is new", factor.name));
             continue;
         };
-        let labels =
-            |factor: &Factor| factor.levels.iter().map(|level| level.label.clone()).collect::<Vec<_>>();
-        let (had, has) = (labels(&old[before]), labels(factor));
-        let missing = |from: &[String], of: &[String]| -> Vec<String> {
-            of.iter().filter(|label| !from.contains(label)).cloned().collect()
-        };
-        let (added, removed) = (missing(&had, &has), missing(&has, &had));
-        if !added.is_empty() {
-            list.push(format!("factor {}: levels added: {}", factor.name, added.join(", ")));
-        }
-        if !removed.is_empty() {
-            list.push(format!("factor {}: levels removed: {}", factor.name, removed.join(", ")));
-        }
-        let same_levels = added.is_empty() && removed.is_empty();
-        if same_levels && had != has || before != position {
-            list.push(format!("factor {}: in another order", factor.name));
-        } else if same_levels && old[before] != *factor {
-            list.push(format!("factor {}: its levels or manual step mean something else", factor.name));
-        }
+        compare_levels(&old[before], factor, before == position, differences);
+    }
+}
+
+fn compare_levels(old: &Factor, new: &Factor, same_position: bool, differences: &mut Differences) {
+    let labels = |factor: &Factor| factor.levels.iter().map(|level| level.label.clone()).collect::<Vec<_>>();
+    let (had, has) = (labels(old), labels(new));
+    let missing = |from: &[String], of: &[String]| -> String {
+        of.iter().filter(|label| !from.contains(label)).cloned().collect::<Vec<_>>().join(", ")
+    };
+    let (added, removed) = (missing(&had, &has), missing(&has, &had));
+    let name = &new.name;
+    if !added.is_empty() {
+        differences.0.push(format!("factor {name}: levels added {added}"));
+    }
+    if !removed.is_empty() {
+        differences.0.push(format!("factor {name}: levels removed {removed}"));
+    }
+    differences.text(&format!("factor {name}: manual step"), old.manual.as_ref(), new.manual.as_ref());
+    if !(added.is_empty() && removed.is_empty()) {
+        return;
+    }
+    if had != has || !same_position {
+        differences.0.push(format!("factor {name}: in another order"));
+    } else if old.levels != new.levels {
+        let differs = old.levels.iter().zip(&new.levels).filter(|(old, new)| old != new);
+        let labels: Vec<&str> = differs.map(|(_, new)| new.label.as_str()).collect();
+        differences.0.push(format!("factor {name}: other settings in level {}", labels.join(", ")));
     }
 }
 
 /// Settings of `[target]`, `[workload]` and `[observe]`, and exclusions, as they arrive in the
-/// configurations.
-fn compare_settings(old: &Experiment, new: &Experiment, list: &mut Vec<String>) {
-    if !list.is_empty() {
-        return;
-    }
+/// configurations. A setting that differs in many configurations is said once.
+fn compare_configurations(old: &Experiment, new: &Experiment, differences: &mut Differences) {
+    let mut lines = BTreeSet::new();
     for configuration in &new.configurations {
         let Some(before) = old.configurations.iter().find(|old| old.levels == configuration.levels) else {
-            list.push(format!("configuration {} was excluded before", configuration.label()));
+            differences.0.push(format!("configuration {} was excluded before", configuration.label()));
             continue;
         };
-        let paths = before.settings.keys().chain(configuration.settings.keys());
-        for path in paths {
-            let value = |settings: &std::collections::BTreeMap<String, crate::Value>| {
-                settings.get(path).map_or_else(|| "none".into(), ToString::to_string)
-            };
-            let line = format!("{path}: {} -> {}", value(&before.settings), value(&configuration.settings));
-            if before.settings.get(path) != configuration.settings.get(path) && !list.contains(&line) {
-                list.push(line);
+        for path in before.settings.keys().chain(configuration.settings.keys()) {
+            let (had, has) = (before.get(path), configuration.get(path));
+            if had != has {
+                let shown = |value: Option<&crate::Value>| optional(value.map(ToString::to_string));
+                lines.insert(format!("{path}: {} -> {}", shown(had), shown(has)));
             }
         }
     }
     for configuration in &old.configurations {
         if !new.configurations.iter().any(|new| new.levels == configuration.levels) {
-            list.push(format!("configuration {} is excluded now", configuration.label()));
+            differences.0.push(format!("configuration {} is excluded now", configuration.label()));
         }
     }
+    differences.0.extend(lines);
 }

@@ -84,6 +84,20 @@ impl Configuration {
         }
     }
 
+    /// Names of the volumes that its `target.*volume` settings give, in the order of the settings;
+    /// one that several settings name stands there once.
+    pub fn volumes(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for path in self.settings.keys().filter(|path| names_volume(path)) {
+            for name in self.texts(path) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        names
+    }
+
     /// Settings below a prefix, with the prefix removed: the engine's own under `target.settings.`.
     pub fn below<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a Value)> {
         self.settings
@@ -113,4 +127,10 @@ impl Configuration {
         }
         parts.join(" ")
     }
+}
+
+/// Whether a setting names volumes: `target.volume`, `target.log_volume`, `target.volumes`.
+pub(crate) fn names_volume(path: &str) -> bool {
+    let own = path.strip_prefix("target.").filter(|key| !key.contains('.'));
+    own.is_some_and(|key| key.ends_with("volume") || key.ends_with("volumes"))
 }

@@ -51,6 +51,11 @@ impl Node {
         self.entries().iter().find(|entry| entry.key == key)
     }
 
+    /// The value of a table that has this key.
+    pub fn value(&self, key: &str) -> Option<&Node> {
+        self.get(key).map(|entry| &entry.node)
+    }
+
     /// What it is, for messages.
     pub fn kind(&self) -> &'static str {
         match &self.content {

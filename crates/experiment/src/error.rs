@@ -58,6 +58,11 @@ impl fmt::Display for FileErrors {
 }
 
 impl FileErrors {
+    /// An error of the file as a whole.
+    pub(crate) fn one(source: &str, span: &Range<usize>, fault: Fault) -> Self {
+        Self { errors: vec![file_error(&Lines::of(source), span, String::new(), fault)] }
+    }
+
     /// All errors as a compiler shows them: message, place, the line and a mark below it. Plain
     /// text; control characters of the file do not reach a terminal.
     pub fn render(&self, file_name: &str, source: &str) -> String {
@@ -105,9 +110,15 @@ pub(crate) struct Fault {
     pub help: Option<String>,
 }
 
-impl<T: Into<String>> From<T> for Fault {
-    fn from(message: T) -> Self {
-        Self { message: message.into(), help: None }
+impl From<String> for Fault {
+    fn from(message: String) -> Self {
+        Self { message, help: None }
+    }
+}
+
+impl From<&str> for Fault {
+    fn from(message: &str) -> Self {
+        message.to_owned().into()
     }
 }
 
@@ -136,12 +147,17 @@ impl<'a> Lines<'a> {
     }
 
     pub fn place(&self, span: &Range<usize>) -> Place {
-        let start = self.source.floor_char_boundary(span.start);
-        let end = self.source.floor_char_boundary(span.end).max(start);
+        let start = self.boundary(span.start);
+        let end = self.boundary(span.end).max(start);
         let line = self.starts.partition_point(|line| *line <= start);
         let before = &self.source[self.starts[line - 1]..start];
         let covered = self.source[start..end].lines().next().unwrap_or_default();
         Place { line, column: before.chars().count() + 1, length: covered.chars().count().max(1) }
+    }
+
+    /// The beginning of a character, or the end of the file, at or before this byte.
+    fn boundary(&self, at: usize) -> usize {
+        (0..=at.min(self.source.len())).rev().find(|at| self.source.is_char_boundary(*at)).unwrap_or(0)
     }
 }
 
@@ -160,22 +176,23 @@ impl Errors {
         self.found.push((span.clone(), path.into(), fault.into()));
     }
 
-    pub fn none(&self) -> bool {
-        self.found.is_empty()
-    }
-
     /// The value, or all errors in the order of the file, each once.
     pub fn into_result<T>(mut self, source: &str, value: T) -> Result<T, FileErrors> {
         if self.found.is_empty() {
             return Ok(value);
         }
-        self.found.sort_by_key(|(span, ..)| (span.start, span.end));
+        self.found.sort_by(|(a, path_a, fault_a), (b, path_b, fault_b)| {
+            (a.start, a.end, path_a, &fault_a.message).cmp(&(b.start, b.end, path_b, &fault_b.message))
+        });
         self.found.dedup();
         let lines = Lines::of(source);
-        let error = |(span, path, fault): (Range<usize>, String, Fault)| {
-            let Place { line, column, length } = lines.place(&span);
-            FileError { line, column, length, path, message: fault.message, help: fault.help }
-        };
+        let error =
+            |(span, path, fault): (Range<usize>, String, Fault)| file_error(&lines, &span, path, fault);
         Err(FileErrors { errors: self.found.into_iter().map(error).collect() })
     }
+}
+
+fn file_error(lines: &Lines<'_>, span: &Range<usize>, path: String, fault: Fault) -> FileError {
+    let Place { line, column, length } = lines.place(span);
+    FileError { line, column, length, path, message: fault.message, help: fault.help }
 }

@@ -1,51 +1,50 @@
 //! A commented experiment file, made from the same tables that parse it.
 
+use crate::configuration::names_volume;
 use crate::file_settings::{OBSERVE, SETTINGS};
-use crate::{Catalog, Kind, Setting};
+use crate::human::read_default;
+use crate::{Catalog, Kind, Setting, Value};
 use std::fmt::Write as _;
 
 /// What the example gives instead of leaving it out.
 const GIVEN: &[(&str, &str)] = &[
     ("experiment.name", "\"my-experiment\""),
-    ("experiment.question", "\"How many data files does this load want on this machine?\""),
+    ("experiment.question", "\"Which level is fastest on this machine?\""),
     ("workload.rows", "\"100k\""),
     ("repeats.blocks", "5"),
     ("repeats.seed", "1"),
 ];
 
-const FACTORS: &str = "
-# Anything above can be varied: its dotted path, with a list of levels. Every combination is run.
-[factors]
-\"target.data_files\" = [1, 2, 4]
+/// What it shows behind a `#` for settings without a default, where the kind alone says too little.
+const SHOWN: &[(&str, &str)] = &[
+    ("experiment.description", "\"Five repeats on an idle machine.\""),
+    ("experiment.response", "\"elapsed\""),
+    ("hooks.before_run", "\"sudo cpupower frequency-set --governor performance\""),
+    ("hooks.after_run", "\"date\""),
+    ("hooks.before_trial", "\"sync\""),
+    ("hooks.after_trial", "\"date\""),
+    ("order.hard_to_change", "[\"drive\"]"),
+    ("limits.run_time", "\"8 h\""),
+    ("limits.disk_space", "\"4 GiB\""),
+];
 
-# Several settings under one name form a level of a factor of your own:
-# [[level]]
-# factor = \"log\"
-# name = \"synced\"
-# set = { \"target.settings.journal_mode\" = \"wal\", \"target.settings.synchronous\" = \"full\" }
-
-# Combinations to leave out:
-# [[exclude]]
-# \"target.data_files\" = [2, 4]
-# \"log\" = \"synced\"
-
+const PLACES: &str = "
 # Places for data, named by target.volume; the commands see the settings as STEELBENCH_... variables:
 # [[volume]]
 # name = \"fast\"
 # path = \"/mnt/fast\"
 # prepare = \"mkfs.xfs -f /dev/nvme1n1 && mount /dev/nvme1n1 /mnt/fast\"
 # cleanup = \"umount /mnt/fast\"
+# hook_timeout = \"10 min\"
 
 # A step that a person has to do when a factor's level changes:
 # [[manual]]
-# factor = \"log\"
+# factor = \"drive\"
 # text = \"Plug in the drive for {level}, then go on.\"
 ";
 
-const REPORT: &str = "
-[report]
-# The configuration that the others are compared with.
-baseline = { \"target.data_files\" = 1 }
+const ADAPTIVE: &str = "# Or until every 95 % interval is this narrow:
+# blocks = { min = 3, max = 20, until = \"2%\" }
 ";
 
 /// A commented experiment file for this engine and probe, which can be run as it is.
@@ -55,19 +54,72 @@ pub fn example(catalog: &Catalog, engine: &str, probe: &str) -> String {
          # Lines behind a # are settings with their defaults. Counts, sizes and times can be written as\n\
          # \"320k\", \"4 GiB\", \"250 ms\".\n",
     );
-    let owned = |owners: &[(&'static str, &'static [Setting])], name: &str| {
-        owners.iter().find(|(owner, _)| *owner == name).map_or(&[] as &[Setting], |(_, settings)| settings)
-    };
+    let engine_settings = owned(&catalog.engines, engine);
+    let probe_settings = owned(&catalog.probes, probe);
     section(&mut text, "experiment", SETTINGS, &[]);
-    section(&mut text, "target", owned(&catalog.engines, engine), &[("engine", engine)]);
-    section(&mut text, "workload", owned(&catalog.probes, probe), &[("probe", probe)]);
+    section(&mut text, "target", engine_settings, &[("engine", engine)]);
+    section(&mut text, "workload", probe_settings, &[("probe", probe)]);
     section(&mut text, "observe", OBSERVE, &[]);
-    text.push_str(FACTORS);
+    let factor = engine_settings.iter().chain(probe_settings).find_map(factor);
+    if let Some((path, levels)) = &factor {
+        let _ = write!(text, "\n{}", factors(path, levels, engine_settings));
+    }
+    text.push_str(PLACES);
     for name in ["repeats", "order", "limits", "hooks"] {
         section(&mut text, name, SETTINGS, &[]);
     }
-    text.push_str(REPORT);
+    if let Some((path, [first, ..])) = factor {
+        let _ = write!(
+            text,
+            "\n[report]\n# The configuration that the others are compared with.\nbaseline = {{ \"{path}\" = {first} }}\n",
+        );
+    }
     text
+}
+
+fn owned(owners: &[(&'static str, &'static [Setting])], name: &str) -> &'static [Setting] {
+    owners.iter().find(|(owner, _)| *owner == name).map_or(&[], |(_, settings)| settings)
+}
+
+/// A number that can be doubled twice makes a good factor.
+fn factor(setting: &Setting) -> Option<(&'static str, [i64; 3])> {
+    let Kind::Count { max, .. } = setting.kind else { return None };
+    let Value::Integer(first) = read_default(setting.kind, setting.default?)? else { return None };
+    let levels = [first, first.checked_mul(2)?, first.checked_mul(4)?];
+    (first > 0 && levels[2] <= max).then_some((setting.path, levels))
+}
+
+fn factors(path: &str, levels: &[i64; 3], settings: &[Setting]) -> String {
+    let [first, second, third] = levels;
+    let choices = settings.iter().filter_map(|setting| match setting.kind {
+        Kind::Choice(words) => Some(format!("\"{}\" = \"{}\"", setting.path, words.last()?)),
+        _ => None,
+    });
+    let choices: Vec<String> = choices.collect();
+    let linked = if choices.is_empty() { "{}".into() } else { format!("{{ {} }}", choices.join(", ")) };
+    format!(
+        "# Anything above can be varied: its dotted path, with a list of levels. Every combination is run.
+[factors]
+\"{path}\" = [{first}, {second}, {third}]
+
+# Several settings under one name form a level of a factor of your own; a level without settings is one
+# that a manual step or a hook makes:
+# [[level]]
+# factor = \"drive\"
+# name = \"as it is\"
+# set = {{}}
+#
+# [[level]]
+# factor = \"drive\"
+# name = \"another\"
+# set = {linked}
+
+# Combinations to leave out:
+# [[exclude]]
+# \"{path}\" = [{second}, {third}]
+# \"drive\" = \"another\"
+"
+    )
 }
 
 fn section(text: &mut String, name: &str, settings: &[Setting], selected: &[(&str, &str)]) {
@@ -76,32 +128,51 @@ fn section(text: &mut String, name: &str, settings: &[Setting], selected: &[(&st
     for (key, value) in selected {
         let _ = writeln!(text, "{key} = \"{value}\"");
     }
-    for setting in settings {
+    for setting in settings.iter().filter(|setting| !setting.path.starts_with("repeats.blocks.")) {
         let Some(key) = setting.path.strip_prefix(name).and_then(|key| key.strip_prefix('.')) else {
             continue;
         };
-        let given = GIVEN.iter().find(|(path, _)| *path == setting.path).map(|(_, value)| *value);
         let key = if key.ends_with(".*") { key.replace('*', "NAME") } else { key.to_owned() };
         let _ = writeln!(text, "# {}", setting.doc);
-        let _ = match given {
+        let _ = match given(setting, settings) {
             Some(value) => writeln!(text, "{key} = {value}"),
             None => writeln!(text, "# {key} = {}", placeholder(setting)),
         };
+        if setting.path == "repeats.blocks" {
+            text.push_str(ADAPTIVE);
+        }
     }
 }
 
+fn given(setting: &Setting, settings: &[Setting]) -> Option<&'static str> {
+    // A load is as long as its rows take; one that has no rows needs a time.
+    let has_rows = settings.iter().any(|setting| setting.path == "workload.rows");
+    if setting.path == "workload.duration" && setting.default.is_none() && !has_rows {
+        return Some("\"10 s\"");
+    }
+    GIVEN.iter().find(|(path, _)| *path == setting.path).map(|(_, value)| *value)
+}
+
 fn placeholder(setting: &Setting) -> String {
+    if let Some((_, shown)) = SHOWN.iter().find(|(path, _)| *path == setting.path) {
+        return (*shown).into();
+    }
     match (setting.default, setting.kind) {
-        (Some(default), Kind::Bool | Kind::Count { .. }) => default.into(),
+        (Some(default), Kind::Bool) => default.into(),
+        (Some(default), Kind::Count { .. }) if default.parse::<i64>().is_ok() => default.into(),
         (Some(default), Kind::Choice(words)) => format!("\"{default}\"    # {}", words.join(" | ")),
         (Some(default), _) => format!("\"{default}\""),
-        (None, Kind::Count { .. }) => "\"100k\"".into(),
-        (None, Kind::Size { .. }) => "\"4 GiB\"".into(),
-        (None, Kind::Duration) => "\"10 s\"".into(),
+        (None, Kind::Count { min, max }) => 1000.clamp(min, max).to_string(),
+        (None, Kind::Size { min, max }) => (1_i64 << 20).clamp(min, max).to_string(),
+        (None, Kind::Duration | Kind::PositiveDuration) => "\"10 s\"".into(),
         (None, Kind::Rate) => "\"100/s\"".into(),
         (None, Kind::Share) => "\"2%\"".into(),
         (None, Kind::Bool) => "true".into(),
+        (None, Kind::Choice(words)) => {
+            format!("\"{}\"    # {}", words.first().unwrap_or(&""), words.join(" | "))
+        }
+        (None, Kind::Text | Kind::TextList) if names_volume(setting.path) => "\"fast\"".into(),
         (None, Kind::TextList) => "[\"...\"]".into(),
-        (None, Kind::Text | Kind::Choice(_) | Kind::Scalar) => "\"...\"".into(),
+        (None, Kind::Text | Kind::Scalar) => "\"...\"".into(),
     }
 }

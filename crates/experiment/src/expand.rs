@@ -1,72 +1,77 @@
 //! From factors to configurations: the product of the levels, less what is excluded.
 
+use crate::conditions::{self, Condition};
 use crate::document::{Content, Node};
 use crate::error::Errors;
 use crate::experiment::Factor;
 use crate::file_settings::OBSERVE;
 use crate::human;
-use crate::nearest::unknown_name;
 use crate::setting::{Catalog, Known};
 use crate::{Configuration, Level, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// More configurations than this are a mistake: at a second each, five blocks take half a day.
-const CONFIGURATIONS_MAX: usize = 10_000;
-
-/// Conditions on levels: factor position and the labels that match.
-type Condition = Vec<(usize, Vec<String>)>;
+const CONFIGURATIONS_MAX: u128 = 10_000;
 
 /// All configurations that are not excluded.
 pub fn configurations(
     root: &Node,
     base: &BTreeMap<String, Value>,
     factors: &[Factor],
+    known: &Known,
     catalog: &Catalog,
-    errors: &mut Errors<'_>,
+    errors: &mut Errors,
 ) -> Vec<Configuration> {
-    let product =
-        factors.iter().try_fold(1_usize, |product, factor| product.checked_mul(factor.levels.len()));
-    if product.is_none_or(|product| product > CONFIGURATIONS_MAX) {
-        let levels: Vec<String> = factors.iter().map(|factor| factor.levels.len().to_string()).collect();
-        let number = product.map_or_else(|| "too many to count".into(), |product| product.to_string());
-        let span = root.get("factors").map_or(0..0, |entry| entry.key_span.clone());
-        errors.add(
-            &span,
-            "factors",
-            format!(
-                "{} = {number} configurations; at most {CONFIGURATIONS_MAX} are possible: use fewer factors or levels",
-                levels.join(" x ")
-            ),
-        );
-        return Vec::new();
-    }
-    let excluded = exclusions(root, factors, errors);
-    let mut used = vec![false; excluded.len()];
+    let rules = exclusions(root);
+    let excluded: Vec<Option<Condition>> =
+        rules.iter().map(|rule| exclusion(rule, factors, known, errors)).collect();
+    let Some(number) = number_of_configurations(root, factors, errors) else { return Vec::new() };
+    let mut used = vec![false; rules.len()];
+    let mut own = OwnSettings { catalog, by_owners: HashMap::new() };
     let mut kept = Vec::new();
-    for number in 0..product.unwrap_or(0) {
+    for number in 0..number {
         let levels = levels_of(number, factors);
-        let matching: Vec<usize> =
-            (0..excluded.len()).filter(|rule| matches(&excluded[*rule], factors, &levels)).collect();
-        for rule in &matching {
-            used[*rule] = true;
+        let mut keep = true;
+        for (rule, condition) in excluded.iter().enumerate() {
+            if condition.as_ref().is_some_and(|condition| matches(condition, &levels)) {
+                used[rule] = true;
+                keep = false;
+            }
         }
-        if matching.is_empty() {
-            kept.push(configuration(base, factors, &levels, catalog));
+        if keep {
+            kept.push(configuration(base, factors, &levels, &mut own));
         }
     }
-    report_useless(root, &used, kept.is_empty() && !factors.is_empty(), errors);
-    kept
-}
-
-fn report_useless(root: &Node, used: &[bool], all_excluded: bool, errors: &mut Errors<'_>) {
-    let Some(Content::List(rules)) = root.get("exclude").map(|entry| &entry.node.content) else { return };
     for (rule, used) in rules.iter().zip(used) {
-        if !used {
-            errors.add(&rule.span, "exclude", "this excludes nothing");
-        } else if all_excluded {
+        if used && kept.is_empty() {
             errors.add(&rule.span, "exclude", "nothing is left: every configuration is excluded");
         }
     }
+    check_owners(root, &kept, errors);
+    kept
+}
+
+/// The product of the numbers of levels, counted before anything is made; `None` if it is too large.
+fn number_of_configurations(root: &Node, factors: &[Factor], errors: &mut Errors) -> Option<usize> {
+    let levels = || factors.iter().map(|factor| factor.levels.len() as u128);
+    // A factor without levels is an error of its own.
+    let product = levels().try_fold(1_u128, u128::checked_mul);
+    if let Some(product) = product.filter(|product| *product <= CONFIGURATIONS_MAX) {
+        return Some(product as usize);
+    }
+    let number = product.map_or_else(|| "more than 10^38".into(), |product| product.to_string());
+    let counts: Vec<String> = levels().map(|levels| levels.to_string()).collect();
+    let sections = root.get("factors").map(|entry| entry.key_span.clone());
+    let place = sections.or_else(|| root.get("level").map(|entry| entry.node.span.clone()));
+    errors.add(
+        &place.unwrap_or(0..0),
+        "factors",
+        format!(
+            "{} = {number} configurations; at most {CONFIGURATIONS_MAX} are possible: use fewer factors or levels",
+            counts.join(" x ")
+        ),
+    );
+    None
 }
 
 /// The position of each factor's level in configuration `number`, the last factor fastest.
@@ -79,15 +84,37 @@ fn levels_of(mut number: usize, factors: &[Factor]) -> Vec<usize> {
     levels
 }
 
-fn matches(condition: &Condition, factors: &[Factor], levels: &[usize]) -> bool {
-    condition.iter().all(|(factor, labels)| labels.contains(&factors[*factor].levels[levels[*factor]].label))
+fn exclusions(root: &Node) -> Vec<&Node> {
+    match root.value("exclude").map(|node| &node.content) {
+        Some(Content::List(rules)) => {
+            rules.iter().filter(|rule| matches!(rule.content, Content::Table(_))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn exclusion(rule: &Node, factors: &[Factor], known: &Known, errors: &mut Errors) -> Option<Condition> {
+    let condition = conditions::read(rule, "exclude", factors, known, errors)?;
+    if condition.is_empty() {
+        errors.add(
+            &rule.span,
+            "exclude",
+            "this names no factor; give the levels whose combination is left out",
+        );
+        return None;
+    }
+    Some(condition)
+}
+
+fn matches(condition: &Condition, levels: &[usize]) -> bool {
+    condition.iter().all(|(factor, excluded)| excluded.contains(&levels[*factor]))
 }
 
 fn configuration(
     base: &BTreeMap<String, Value>,
     factors: &[Factor],
     levels: &[usize],
-    catalog: &Catalog,
+    own: &mut OwnSettings<'_>,
 ) -> Configuration {
     let mut settings = base.clone();
     let chosen = factors.iter().zip(levels).map(|(factor, level)| (factor, &factor.levels[*level]));
@@ -96,75 +123,65 @@ fn configuration(
         settings.extend(level.set.iter().cloned());
         labels.push(Level { factor: factor.name.clone(), label: level.label.clone() });
     }
-    let own = own_settings(&settings, catalog);
-    settings.retain(|path, _| {
-        ["target.engine", "workload.probe"].contains(&path.as_str()) || own.find(path).is_some()
-    });
-    for setting in own.with_default() {
-        let default = setting.default.and_then(|default| human::read_default(setting.kind, default));
-        if let Some(default) = default {
-            settings.entry(setting.path.into()).or_insert(default);
-        }
+    let Owned { known, defaults } = own.of(&settings);
+    settings.retain(|path, _| OWNERS.contains(&path.as_str()) || !known.find(path).is_empty());
+    for (path, default) in defaults {
+        settings.entry(path.clone()).or_insert_with(|| default.clone());
     }
     Configuration { levels: labels, settings }
 }
 
-/// The settings of the configuration's own engine and probe.
-fn own_settings(settings: &BTreeMap<String, Value>, catalog: &Catalog) -> Known {
-    let mut own = Known::default();
-    own.add(OBSERVE);
-    for (path, owners) in [("target.engine", &catalog.engines), ("workload.probe", &catalog.probes)] {
-        let name = settings.get(path).map(ToString::to_string).unwrap_or_default();
-        own.add(owners.iter().find(|(owner, _)| *owner == name).map_or(&[], |(_, settings)| settings));
+/// The settings that say whose settings the others are.
+const OWNERS: [&str; 2] = ["target.engine", "workload.probe"];
+
+/// The settings, with defaults, of each engine together with each probe.
+struct OwnSettings<'a> {
+    catalog: &'a Catalog,
+    by_owners: HashMap<[String; 2], Owned>,
+}
+
+struct Owned {
+    known: Known,
+    defaults: Vec<(String, Value)>,
+}
+
+impl OwnSettings<'_> {
+    fn of(&mut self, settings: &BTreeMap<String, Value>) -> &Owned {
+        let names = OWNERS.map(|path| settings.get(path).map(ToString::to_string).unwrap_or_default());
+        let catalog = self.catalog;
+        self.by_owners.entry(names).or_insert_with_key(|[engine, probe]| {
+            let mut known = Known::default();
+            known.add(OBSERVE);
+            for (name, all) in [(engine, &catalog.engines), (probe, &catalog.probes)] {
+                known.add(all.iter().find(|(owner, _)| owner == name).map_or(&[], |(_, settings)| settings));
+            }
+            let default = |setting: &crate::Setting| {
+                Some((setting.path.to_owned(), human::read_default(setting.kind, setting.default?)?))
+            };
+            let defaults = known.with_default().filter_map(default).collect();
+            Owned { known, defaults }
+        })
     }
-    own
 }
 
-fn exclusions(root: &Node, factors: &[Factor], errors: &mut Errors<'_>) -> Vec<Condition> {
-    let Some(Content::List(rules)) = root.get("exclude").map(|entry| &entry.node.content) else {
-        return Vec::new();
-    };
-    rules.iter().map(|rule| condition(rule, "exclude", factors, errors)).collect()
-}
-
-/// Reads `{ factor = level or [levels], ... }`.
-fn condition(node: &Node, section: &str, factors: &[Factor], errors: &mut Errors<'_>) -> Condition {
-    let known: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
-    let mut condition = Condition::new();
-    for entry in node.entries() {
-        let Some(position) = factors.iter().position(|factor| factor.name == entry.key) else {
-            errors.add(&entry.key_span, section, unknown_name("factor", &entry.key, &known));
+/// Linked levels can leave a configuration without an engine or a probe.
+fn check_owners(root: &Node, configurations: &[Configuration], errors: &mut Errors) {
+    for path in OWNERS {
+        let missing = configurations.iter().find(|configuration| configuration.get(path).is_none());
+        // Where nothing gives it, that is an error already.
+        let Some(missing) = missing.filter(|_| configurations.iter().any(|some| some.get(path).is_some()))
+        else {
             continue;
         };
-        let wanted: Vec<&Node> = match &entry.node.content {
-            Content::List(nodes) if !is_level(&factors[position], &entry.node) => nodes.iter().collect(),
-            _ => vec![&entry.node],
-        };
-        let labels: Vec<&str> = factors[position].levels.iter().map(|level| level.label.as_str()).collect();
-        let mut given = Vec::new();
-        for node in wanted {
-            let label = human::label(node);
-            if !labels.contains(&label.as_str()) {
-                errors.add(
-                    &node.span,
-                    section,
-                    unknown_name(&format!("level of {}", entry.key), &label, &labels),
-                );
-            }
-            given.push(label);
-        }
-        condition.push((position, given));
+        let section = path.split('.').next().unwrap_or_default();
+        let section = root.get(section).map(|entry| entry.key_span.clone());
+        let place = section.or_else(|| root.get("level").map(|entry| entry.node.span.clone()));
+        let message = format!(
+            "missing in configuration {}: neither its levels nor the section give it",
+            missing.label()
+        );
+        errors.add(&place.unwrap_or(0..0), path, message);
     }
-    condition
-}
-
-/// Whether a list is itself a level (of a factor whose levels are lists).
-fn is_level(factor: &Factor, node: &Node) -> bool {
-    factor.levels.iter().any(|level| level.label == human::label(node) && label_is_list(node))
-}
-
-fn label_is_list(node: &Node) -> bool {
-    matches!(&node.content, Content::List(nodes) if nodes.len() > 1)
 }
 
 /// The configuration that `report.baseline` names: of factors that it does not name, the first
@@ -173,35 +190,32 @@ pub fn baseline(
     root: &Node,
     factors: &[Factor],
     configurations: &[Configuration],
-    errors: &mut Errors<'_>,
+    known: &Known,
+    errors: &mut Errors,
 ) -> Option<usize> {
-    let entry = root.get("report").and_then(|entry| entry.node.get("baseline"));
-    let Some(entry) = entry else { return (configurations.len() > 1).then_some(0) };
-    let condition = condition(&entry.node, "report.baseline", factors, errors);
-    let several = condition.iter().find(|(_, labels)| labels.len() != 1);
-    if let Some((factor, _)) = several {
-        errors.add(
-            &entry.node.span,
-            "report.baseline",
-            format!("one level of {} is the baseline, not several", factors[*factor].name),
-        );
+    let path = "report.baseline";
+    let Some(node) = root.value("report").and_then(|node| node.value("baseline")) else {
+        return (configurations.len() > 1).then_some(0);
+    };
+    let condition = conditions::read(node, path, factors, known, errors)?;
+    if let Some((factor, _)) = condition.iter().find(|(_, levels)| levels.len() != 1) {
+        let message = format!("one level of {} is the baseline, not several", factors[*factor].name);
+        errors.add(&node.span, path, message);
         return None;
     }
-    let wanted = |position: usize, factor: &Factor| {
-        let named = condition.iter().find(|(named, _)| *named == position);
-        named.map_or_else(
-            || factor.levels.first().map(|level| level.label.clone()),
-            |(_, labels)| labels.first().cloned(),
-        )
+    let level_of = |(position, factor): (usize, &Factor)| {
+        let named = condition.get(&position).and_then(|levels| levels.first()).copied().unwrap_or(0);
+        factor.levels.get(named).map(|level| level.label.clone())
     };
-    let labels: Vec<Option<String>> =
-        factors.iter().enumerate().map(|(position, factor)| wanted(position, factor)).collect();
+    let labels: Option<Vec<String>> = factors.iter().enumerate().map(level_of).collect();
+    let labels = labels?;
     let is_baseline = |configuration: &Configuration| {
-        configuration.levels.iter().zip(&labels).all(|(level, label)| Some(&level.label) == label.as_ref())
+        configuration.levels.iter().map(|level| &level.label).eq(labels.iter())
     };
     let position = configurations.iter().position(is_baseline);
-    if position.is_none() && errors.none() {
-        errors.add(&entry.node.span, "report.baseline", "this configuration is excluded, or does not exist");
+    // Where there are no configurations, that is an error already.
+    if position.is_none() && !configurations.is_empty() {
+        errors.add(&node.span, path, "this configuration is excluded");
     }
     position
 }

@@ -1,4 +1,4 @@
-use crate::error::{Errors, FileErrors};
+use crate::error::{Errors, FileErrors, Lines, Place};
 use crate::{Configuration, Invalid, Value};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -28,6 +28,9 @@ pub struct Experiment {
     pub repeats: Repeats,
     /// Caps on time and space.
     pub limits: Limits,
+    /// Positions of the hard-to-change factors in `factors`, the one that changes most seldom first:
+    /// manual steps that `order.hard_to_change` does not list, then that list.
+    pub hard_to_change: Vec<usize>,
     /// The file as it is.
     pub source: String,
     /// Place of each setting that the file gives or varies.
@@ -68,7 +71,7 @@ impl Factor {
 }
 
 /// A named place to put data or log.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Volume {
     /// Its name.
     pub name: String,
@@ -78,6 +81,8 @@ pub struct Volume {
     pub prepare: Option<String>,
     /// Command that runs when it is used no longer.
     pub cleanup: Option<String>,
+    /// Seconds after which one of its commands is killed.
+    pub hook_timeout_s: f64,
 }
 
 /// Shell commands of the user.
@@ -144,17 +149,27 @@ pub struct Limits {
 }
 
 impl Experiment {
-    /// Objections of engines and probes as errors of the file, each at the place of its setting.
+    /// Whether the number of blocks depends on what is measured.
+    pub fn is_adaptive(&self) -> bool {
+        matches!(self.repeats.blocks, Blocks::Adaptive { .. })
+    }
+
+    /// Where a setting stands in the file: its levels if it is varied, else its value. `None` for
+    /// settings that the file does not give.
+    pub fn place(&self, path: &str) -> Option<Place> {
+        self.places.get(path).map(|span| Lines::of(&self.source).place(span))
+    }
+
+    /// Objections of engines and probes as errors of the file, each at the place of its setting,
+    /// or of its section when the file does not give it.
     pub fn objections(&self, invalid: &[Invalid]) -> FileErrors {
-        let mut errors = Errors::of(&self.source);
+        let mut errors = Errors::new();
         for objection in invalid {
             let section = objection.path.split('.').next().unwrap_or_default();
             let place = self.places.get(&objection.path).or_else(|| self.places.get(section));
-            errors.add(place.unwrap_or(&(0..0)), &objection.path, objection.message.clone());
+            errors.add(place.unwrap_or(&(0..0)), &objection.path, objection.message.as_str());
         }
-        match errors.into_result(()) {
-            Ok(()) => FileErrors { errors: Vec::new() },
-            Err(errors) => errors,
-        }
+        let errors = errors.into_result(&self.source, ()).err();
+        errors.unwrap_or_else(|| FileErrors { errors: Vec::new() })
     }
 }

@@ -47,7 +47,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "experiment.name",
         Kind::Text,
         None,
-        "Name of the experiment and of its results file: letters, digits, `-`, `_` and `.`.",
+        "Name of the experiment and of its results file: lower-case letters, digits, `-`, `_` and `.`.",
     ),
     setting(
         "experiment.question",
@@ -80,7 +80,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     setting("hooks.after_trial", Kind::Text, None, "Shell command that runs after each trial."),
     setting(
         "hooks.timeout",
-        Kind::Duration,
+        Kind::PositiveDuration,
         Some("10 min"),
         "A hook that takes longer is killed and has failed.",
     ),
@@ -123,11 +123,16 @@ pub(crate) const SETTINGS: &[Setting] = &[
     ),
     setting(
         "limits.trial_time",
-        Kind::Duration,
+        Kind::PositiveDuration,
         Some("1 h"),
         "A trial that takes longer, preparation included, is stopped and has failed.",
     ),
-    setting("limits.run_time", Kind::Duration, None, "A sitting that takes longer stops and can be resumed."),
+    setting(
+        "limits.run_time",
+        Kind::PositiveDuration,
+        None,
+        "A sitting that takes longer stops and can be resumed.",
+    ),
     setting(
         "limits.disk_space",
         Kind::Size { min: 1, max: i64::MAX },
@@ -144,7 +149,12 @@ pub(crate) const OBSERVE: &[Setting] = &[
         Some("true"),
         "Whether waits are instrumented. Off shows what instrumenting costs.",
     ),
-    setting("observe.interval", Kind::Duration, Some("1 s"), "Length of an interval of the time series."),
+    setting(
+        "observe.interval",
+        Kind::PositiveDuration,
+        Some("1 s"),
+        "Length of an interval of the time series.",
+    ),
 ];
 
 /// Keys of one `[[volume]]`.
@@ -158,6 +168,12 @@ pub(crate) const VOLUME: &[Setting] = &[
         "Shell command that runs before the first trial of a group that uses the volume: format and mount it.",
     ),
     setting("volume.cleanup", Kind::Text, None, "Shell command that runs after the last one."),
+    setting(
+        "volume.hook_timeout",
+        Kind::PositiveDuration,
+        Some("10 min"),
+        "A prepare or cleanup command that takes longer is killed and has failed.",
+    ),
 ];
 
 /// Keys of one `[[manual]]`.
@@ -174,5 +190,5 @@ pub(crate) const MANUAL: &[Setting] = &[
 /// Keys of one `[[level]]`, besides `set`.
 pub(crate) const LEVEL: &[Setting] = &[
     setting("level.factor", Kind::Text, None, "Name of the factor that this is a level of."),
-    setting("level.name", Kind::Text, None, "Name of the level."),
+    setting("level.name", Kind::Scalar, None, "Name of the level."),
 ];

@@ -1,13 +1,16 @@
 //! Values as people write them: `"320k"`, `"4 GiB"`, `"2 min"`, `"5%"`.
 
 use crate::document::{Content, Node};
-use crate::nearest::unknown_name;
+use crate::error::Fault;
 use crate::{Kind, Value};
 
-const COUNT_UNITS: &[(&str, f64)] =
+/// Names of units and what they stand for.
+type Units = &'static [(&'static str, f64)];
+
+pub(crate) const COUNT_UNITS: Units =
     &[("", 1.0), ("k", 1e3), ("thousand", 1e3), ("m", 1e6), ("million", 1e6), ("g", 1e9), ("billion", 1e9)];
 
-const SIZE_UNITS: &[(&str, f64)] = &[
+pub(crate) const SIZE_UNITS: Units = &[
     ("", 1.0),
     ("b", 1.0),
     ("kb", 1e3),
@@ -20,34 +23,65 @@ const SIZE_UNITS: &[(&str, f64)] = &[
     ("tib", 1_099_511_627_776.0),
 ];
 
-const TIME_UNITS: &[(&str, f64)] = &[
+pub(crate) const TIME_UNITS: Units = &[
     ("", 1.0),
+    ("ns", 1e-9),
     ("us", 1e-6),
+    ("µs", 1e-6),
     ("ms", 1e-3),
     ("s", 1.0),
     ("sec", 1.0),
+    ("seconds", 1.0),
     ("min", 60.0),
+    ("minutes", 60.0),
     ("h", 3600.0),
+    ("hours", 3600.0),
     ("d", 86400.0),
+    ("days", 86400.0),
 ];
 
-const RATE_UNITS: &[(&str, f64)] =
-    &[("", 1.0), ("/s", 1.0), ("k/s", 1e3), ("m/s", 1e6), ("k", 1e3), ("/min", 1.0 / 60.0)];
+pub(crate) const RATE_UNITS: Units = &[
+    ("", 1.0),
+    ("/s", 1.0),
+    ("k", 1e3),
+    ("k/s", 1e3),
+    ("m/s", 1e6),
+    ("/min", 1.0 / 60.0),
+    ("/h", 1.0 / 3600.0),
+];
 
-const SHARE_UNITS: &[(&str, f64)] = &[("", 1.0), ("%", 0.01)];
+pub(crate) const SHARE_UNITS: Units = &[("", 1.0), ("%", 0.01)];
+
+/// 1000 days: longer than any trial, and far from what a clock cannot add.
+pub(crate) const DURATION_S_MAX: f64 = 86_400_000.0;
+
+/// Once in 12 days, and once in a nanosecond.
+pub(crate) const RATE_MIN: f64 = 1e-6;
+pub(crate) const RATE_MAX: f64 = 1e9;
 
 /// Reads a value of the file as its setting wants it. The error says what is allowed.
-pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, String> {
+pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, Fault> {
     match kind {
         Kind::Bool => match node.content {
             Content::Bool(value) => Ok(Value::Bool(value)),
-            _ => Err(format!("{} is not allowed; allowed are true and false", shown(node))),
+            _ => Err(not_allowed(node, "true and false")),
         },
         Kind::Count { min, max } => whole(node, COUNT_UNITS, min, max, "\"320k\", \"2 million\""),
-        Kind::Size { min, max } => whole(node, SIZE_UNITS, min, max, "\"64 KiB\", \"4 GB\", bytes"),
-        Kind::Duration => real(node, TIME_UNITS, "\"250 ms\", \"5 s\", \"2 min\", seconds", |s| s >= 0.0),
-        Kind::Rate => real(node, RATE_UNITS, "\"5000/s\", \"5k/s\", a number above 0", |rate| rate > 0.0),
-        Kind::Share => real(node, SHARE_UNITS, "\"2%\", a number from 0 to 1", |s| (0.0..=1.0).contains(&s)),
+        Kind::Size { min, max } => whole(node, SIZE_UNITS, min, max, "\"64 KiB\", \"4 GB\""),
+        Kind::Duration | Kind::PositiveDuration => {
+            let zero = kind == Kind::Duration;
+            let least = if zero { "0" } else { "above 0" };
+            let allowed = format!("\"250 ms\", \"5 s\", \"2 min\", seconds; {least}, at most 1000 days");
+            real(node, TIME_UNITS, &allowed, |s| (0.0..=DURATION_S_MAX).contains(&s) && (zero || s > 0.0))
+        }
+        Kind::Rate => {
+            let allowed = "\"5000/s\", \"5k/s\", \"30/min\", a number; above 0, at most 1 billion a second";
+            real(node, RATE_UNITS, allowed, |rate| (RATE_MIN..=RATE_MAX).contains(&rate))
+        }
+        Kind::Share => {
+            let allowed = "\"2%\", a number from 0 to 1";
+            real(node, SHARE_UNITS, allowed, |share| (0.0..=1.0).contains(&share))
+        }
         Kind::Text => text(node).map(Value::Text),
         Kind::TextList => match &node.content {
             Content::List(nodes) if nodes.is_empty() => Err("the list is empty".into()),
@@ -58,22 +92,17 @@ pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, String> {
                 .map(Value::List),
             _ => text(node).map(Value::Text),
         },
-        Kind::Choice(words) => {
-            let given = text(node)
-                .map_err(|_| format!("{} is not allowed; allowed are {}", shown(node), words.join(", ")))?;
-            if words.contains(&given.as_str()) {
-                return Ok(Value::Text(given));
-            }
-            Err(unknown_name("value", &given, words))
-        }
+        Kind::Choice(words) => match &node.content {
+            Content::Text(given) if words.contains(&given.as_str()) => Ok(Value::Text(given.clone())),
+            Content::Text(given) => Err(Fault::unknown("value", given, words)),
+            _ => Err(not_allowed(node, &words.join(", "))),
+        },
         Kind::Scalar => match &node.content {
             Content::Bool(value) => Ok(Value::Bool(*value)),
             Content::Integer(value) => Ok(Value::Integer(*value)),
-            Content::Float(value) => Ok(Value::Float(*value)),
+            Content::Float(value) if value.is_finite() => Ok(Value::Float(*value)),
             Content::Text(value) => Ok(Value::Text(value.clone())),
-            Content::List(_) | Content::Table(_) => {
-                Err(format!("{} is not allowed; allowed are true, false, a number or text", node.kind()))
-            }
+            _ => Err(not_allowed(node, "true, false, a number or text")),
         },
     }
 }
@@ -93,62 +122,94 @@ pub(crate) fn label(node: &Node) -> String {
         Content::Bool(value) => value.to_string(),
         Content::Integer(value) => value.to_string(),
         Content::Float(value) => value.to_string(),
-        Content::Text(value) => value.clone(),
+        Content::Text(value) | Content::Time(value) => value.clone(),
         Content::List(nodes) => nodes.iter().map(label).collect::<Vec<_>>().join("+"),
         Content::Table(_) => "table".into(),
     }
 }
 
-fn shown(node: &Node) -> String {
-    match &node.content {
+fn not_allowed(node: &Node, allowed: &str) -> Fault {
+    let given = match &node.content {
         Content::List(_) | Content::Table(_) => node.kind().into(),
         _ => format!("`{}`", label(node)),
-    }
+    };
+    format!("{given} is not allowed; allowed are {allowed}").into()
 }
 
-fn text(node: &Node) -> Result<String, String> {
+fn text(node: &Node) -> Result<String, Fault> {
     match &node.content {
         Content::Text(text) if text.trim().is_empty() => Err("the text is empty".into()),
         Content::Text(text) => Ok(text.clone()),
-        _ => Err(format!("{} is not allowed; a text in quotes is", shown(node))),
+        _ => Err(not_allowed(node, "texts in quotes")),
     }
 }
 
-/// Splits `"4 GiB"` into 4 and what the unit stands for.
-fn number(node: &Node, units: &[(&str, f64)]) -> Option<f64> {
-    match &node.content {
+/// Splits `"-1_000.5 GiB"` into `-1000.5` and what the unit stands for.
+fn split(text: &str, units: Units) -> Option<(String, f64)> {
+    let text = text.trim().to_lowercase();
+    let unit_at = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '-' | '+' | '_'));
+    let (number, unit) = text.split_at(unit_at.unwrap_or(text.len()));
+    let unit: String = unit.split_whitespace().collect();
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit)?;
+    let number = number.replace('_', "");
+    number.contains(|c: char| c.is_ascii_digit()).then_some((number, *factor))
+}
+
+/// A whole number of a text, exact also above 2^53 where floats are not; of one that does not fit,
+/// the nearest that does. `None`: it is no number, or not whole.
+fn whole_of(text: &str, units: Units) -> Option<i128> {
+    let (number, factor) = split(text, units)?;
+    let (sign, digits) = match number.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, number.strip_prefix('+').unwrap_or(&number)),
+    };
+    let (before, after) = digits.split_once('.').unwrap_or((digits, ""));
+    let (before, after) = (before.trim_start_matches('0'), after.trim_end_matches('0'));
+    if !before.bytes().chain(after.bytes()).all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    if before.len() > 20 {
+        return Some(sign * i128::MAX);
+    }
+    // Twelve decimals are what the largest decimal unit makes whole.
+    let scale = 10_i128.checked_pow(u32::try_from(after.len()).ok()?).filter(|_| after.len() <= 12)?;
+    // At most 33 digits: with a unit below 2^41 it might not fit.
+    let unscaled = format!("0{before}{after}").parse::<i128>().ok()?.checked_mul(factor as i128);
+    let Some(unscaled) = unscaled else { return Some(sign * i128::MAX) };
+    (unscaled % scale == 0).then_some(sign * (unscaled / scale))
+}
+
+fn whole(node: &Node, units: Units, min: i64, max: i64, forms: &str) -> Result<Value, Fault> {
+    let value = match &node.content {
+        Content::Integer(value) => Some(i128::from(*value)),
+        // A conversion that does not fit takes the nearest that does.
+        Content::Float(value) if value.fract() == 0.0 || value.is_infinite() => Some(*value as i128),
+        Content::Text(text) => whole_of(text, units),
+        _ => None,
+    };
+    let Some(value) = value else {
+        let allowed = format!("whole numbers from {min} to {max}, as {forms} or in digits");
+        return Err(not_allowed(node, &allowed));
+    };
+    match i64::try_from(value) {
+        Ok(value) if (min..=max).contains(&value) => Ok(Value::Integer(value)),
+        _ => Err(not_allowed(node, &format!("{min} to {max}"))),
+    }
+}
+
+fn real(node: &Node, units: Units, allowed: &str, fits: impl Fn(f64) -> bool) -> Result<Value, Fault> {
+    let value = match &node.content {
         Content::Integer(value) => Some(*value as f64),
         Content::Float(value) => Some(*value),
         Content::Text(text) => {
-            let plain: String = text.trim().replace('_', "").to_lowercase();
-            let digits = plain.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '-' | '+'));
-            let (number, unit) = plain.split_at(digits.unwrap_or(plain.len()));
-            let (_, factor) = units.iter().find(|(name, _)| *name == unit.trim())?;
-            number.trim().parse::<f64>().ok().map(|number| number * factor)
+            split(text, units).and_then(|(number, factor)| Some(number.parse::<f64>().ok()? * factor))
         }
         _ => None,
-    }
-}
-
-fn whole(node: &Node, units: &[(&str, f64)], min: i64, max: i64, forms: &str) -> Result<Value, String> {
-    // An integer of the file is exact; above 2^53 a float would not be.
-    let value = match (&node.content, number(node, units)) {
-        (Content::Integer(value), _) => Some(*value),
-        (_, Some(value)) if value.fract() == 0.0 && value.abs() < 9.2e18 => Some(value as i64),
-        _ => None,
     };
-    let value =
-        value.ok_or_else(|| format!("{} is not a whole number; write {forms} or digits", shown(node)))?;
-    if (min..=max).contains(&value) {
-        return Ok(Value::Integer(value));
-    }
-    Err(format!("{} is not allowed; allowed are {min} to {max}", shown(node)))
-}
-
-fn real(node: &Node, units: &[(&str, f64)], forms: &str, allowed: fn(f64) -> bool) -> Result<Value, String> {
-    match number(node, units) {
-        Some(value) if value.is_finite() && allowed(value) => Ok(Value::Float(value)),
-        _ => Err(format!("{} is not allowed; allowed are {forms}", shown(node))),
+    match value.filter(|value| fits(*value)) {
+        // Adding 0 makes a negative zero a plain one.
+        Some(value) => Ok(Value::Float(value + 0.0)),
+        None => Err(not_allowed(node, allowed)),
     }
 }
 
@@ -157,50 +218,96 @@ mod tests {
     use super::{Content, Node, read};
     use crate::{Kind, Value};
 
-    fn value(kind: Kind, text: &str) -> Result<Value, String> {
-        read(kind, &Node { span: 0..0, content: Content::Text(text.into()) })
+    const COUNT: Kind = Kind::Count { min: 1, max: i64::MAX };
+    const SIZE: Kind = Kind::Size { min: 0, max: i64::MAX };
+
+    fn value(kind: Kind, content: Content) -> Result<Value, String> {
+        read(kind, &Node { span: 0..0, content }).map_err(|fault| match fault.help {
+            Some(help) => format!("{}; {help}", fault.message),
+            None => fault.message,
+        })
+    }
+
+    fn text(text: &str) -> Content {
+        Content::Text(text.into())
     }
 
     #[test]
     fn reads_what_people_write() {
-        let count = Kind::Count { min: 1, max: i64::MAX };
-        let size = Kind::Size { min: 0, max: i64::MAX };
-        for (kind, text, expected) in [
-            (count, "320k", Value::Integer(320_000)),
-            (count, "2 million", Value::Integer(2_000_000)),
-            (count, "1_000", Value::Integer(1000)),
-            (count, "1.5k", Value::Integer(1500)),
-            (size, "4 GiB", Value::Integer(4_294_967_296)),
-            (size, "64KB", Value::Integer(64_000)),
-            (size, "64 KiB", Value::Integer(65_536)),
+        for (kind, written, expected) in [
+            (COUNT, "320k", Value::Integer(320_000)),
+            (COUNT, "2 million", Value::Integer(2_000_000)),
+            (COUNT, "1_000", Value::Integer(1000)),
+            (COUNT, "1.5k", Value::Integer(1500)),
+            (COUNT, " +7 ", Value::Integer(7)),
+            (COUNT, "12.000", Value::Integer(12)),
+            // One more than a float can tell from its neighbour (2^53 + 1), and the largest.
+            (COUNT, "9007199254740993", Value::Integer(9_007_199_254_740_993)),
+            (COUNT, "9223372036854775807", Value::Integer(i64::MAX)),
+            (COUNT, "9.223372036 billion", Value::Integer(9_223_372_036)),
+            (SIZE, "4 GiB", Value::Integer(4_294_967_296)),
+            (SIZE, "64KB", Value::Integer(64_000)),
+            (SIZE, "64 KiB", Value::Integer(65_536)),
+            (SIZE, "1.5 KiB", Value::Integer(1536)),
+            (SIZE, "0", Value::Integer(0)),
             (Kind::Duration, "250 ms", Value::Float(0.25)),
             (Kind::Duration, "2 min", Value::Float(120.0)),
+            (Kind::Duration, "0", Value::Float(0.0)),
+            (Kind::PositiveDuration, "1 h", Value::Float(3600.0)),
             (Kind::Rate, "5k/s", Value::Float(5000.0)),
+            (Kind::Rate, "5000 / s", Value::Float(5000.0)),
+            (Kind::Rate, "30/min", Value::Float(0.5)),
             (Kind::Share, "2%", Value::Float(0.02)),
+            (Kind::TextList, "fast", Value::Text("fast".into())),
         ] {
-            assert_eq!(value(kind, text), Ok(expected), "{text}");
+            assert_eq!(value(kind, text(written)), Ok(expected), "{written}");
         }
+        assert_eq!(value(COUNT, Content::Float(1e6)), Ok(Value::Integer(1_000_000)));
+        assert_eq!(value(Kind::Duration, Content::Float(-0.0)).map(|zero| zero.to_json()), Ok("0.0".into()));
     }
 
     #[test]
     fn says_what_is_allowed() {
-        let count = Kind::Count { min: 1, max: 100 };
-        for (kind, text, part) in [
-            (count, "0", "allowed are 1 to 100"),
-            (count, "-5", "allowed are 1 to 100"),
-            (count, "101", "allowed are 1 to 100"),
-            (count, "1.5", "not a whole number"),
-            (count, "many", "not a whole number"),
-            (count, "1e400", "not a whole number"),
-            (Kind::Duration, "-1 s", "\"250 ms\""),
-            (Kind::Duration, "5 parsecs", "\"250 ms\""),
-            (Kind::Rate, "0", "above 0"),
-            (Kind::Share, "200%", "from 0 to 1"),
-            (Kind::Choice(&["random", "sequential"]), "randon", "did you mean `random`?"),
-            (Kind::Text, " ", "empty"),
+        let hundred = Kind::Count { min: 1, max: 100 };
+        let overflow = "allowed are 0 to 9223372036854775807";
+        for (kind, content, part) in [
+            (hundred, text("0"), "`0` is not allowed; allowed are 1 to 100"),
+            (hundred, text("-5"), "allowed are 1 to 100"),
+            (hundred, Content::Integer(-5), "`-5` is not allowed; allowed are 1 to 100"),
+            (hundred, text("101"), "allowed are 1 to 100"),
+            (hundred, text("1.5"), "whole numbers from 1 to 100"),
+            (hundred, Content::Float(f64::NAN), "whole numbers"),
+            (hundred, Content::Float(f64::INFINITY), "allowed are 1 to 100"),
+            (hundred, text("many"), "whole numbers"),
+            (hundred, text("1e400"), "whole numbers"),
+            (hundred, text("--1"), "whole numbers"),
+            (hundred, text("1.2.3"), "whole numbers"),
+            (hundred, text("k"), "whole numbers"),
+            (hundred, Content::Bool(true), "`true` is not allowed"),
+            (hundred, Content::List(Vec::new()), "a list is not allowed"),
+            (hundred, Content::Time("2026-01-01".into()), "`2026-01-01` is not allowed"),
+            (SIZE, text("8388608 TiB"), overflow),
+            (SIZE, text("99999999999999999999999999999999999999999"), overflow),
+            (SIZE, text("0.0000000000000001 KiB"), "whole numbers"),
+            (Kind::Duration, text("-1 s"), "\"250 ms\""),
+            (Kind::Duration, text("5 parsecs"), "\"250 ms\""),
+            (Kind::Duration, text("1001 days"), "at most 1000 days"),
+            (Kind::Duration, Content::Float(f64::NAN), "\"250 ms\""),
+            (Kind::PositiveDuration, Content::Integer(0), "above 0"),
+            (Kind::Rate, text("0"), "above 0"),
+            (Kind::Rate, Content::Float(1e300), "at most 1 billion"),
+            (Kind::Share, text("200%"), "from 0 to 1"),
+            (Kind::Share, Content::Float(-0.1), "from 0 to 1"),
+            (Kind::Bool, text("true"), "allowed are true and false"),
+            (Kind::Choice(&["random", "sequential"]), text("randon"), "did you mean `random`?"),
+            (Kind::Choice(&["random", "sequential"]), Content::Integer(1), "allowed are random, sequential"),
+            (Kind::Text, text(" "), "empty"),
+            (Kind::Text, Content::Integer(1), "texts in quotes"),
+            (Kind::TextList, Content::List(Vec::new()), "empty"),
+            (Kind::Scalar, Content::List(Vec::new()), "a number or text"),
         ] {
-            let message = value(kind, text).unwrap_err();
-            assert!(message.contains(part), "{text}: {message}");
+            let message = value(kind, content.clone()).unwrap_err();
+            assert!(message.contains(part), "{content:?}: {message}");
         }
     }
 }

@@ -6,12 +6,13 @@
 //!
 //! - `document`, `human`: TOML with places, values as people write them
 //! - `file_settings`: the settings that no engine or probe owns
-//! - `parse`, `expand`: from the text to factors, from factors to configurations
+//! - `parse`, `expand`, `conditions`: from the text to factors, from factors to configurations
 //! - `plan`: the order of the trials
 //! - `changes`: what differs between two versions of a file
 //! - `schema`, `example`: what editors and newcomers need
 
 mod changes;
+mod conditions;
 mod configuration;
 mod document;
 mod error;
@@ -27,9 +28,9 @@ mod schema;
 mod setting;
 mod value;
 
-pub use changes::{Changes, changes};
+pub use changes::{Changes, changes, describe};
 pub use configuration::{Configuration, Invalid, Level};
-pub use error::{FileError, FileErrors};
+pub use error::{FileError, FileErrors, Place};
 pub use example::example;
 pub use experiment::{Blocks, Experiment, Factor, FactorLevel, Hooks, Limits, Repeats, Volume};
 pub use nearest::{nearest, unknown_name};

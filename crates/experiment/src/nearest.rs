@@ -10,6 +10,9 @@ const OTHER_SECTION: f64 = 0.1;
 const ABBREVIATION: f64 = 0.7;
 const ABBREVIATION_MIN: usize = 3;
 
+/// How alike a setting is to a path below it.
+const BELOW: f64 = 0.9;
+
 /// So many names are listed beside a suggestion; more hide it.
 const LISTED_MAX: usize = 12;
 
@@ -55,7 +58,12 @@ fn similarity(name: &str, candidate: &str) -> f64 {
     let ((section, key), (known_section, known_key)) = (split(name), split(candidate));
     if known_key == "*" {
         // Any key fits, so the section decides.
-        return if section.is_empty() { 0.0 } else { alike(&section, &known_section) };
+        let depth = |path: &str| path.matches('.').count();
+        return if depth(name) == depth(candidate) { alike(&section, &known_section) } else { 0.0 };
+    }
+    if name.strip_prefix(candidate).is_some_and(|rest| rest.starts_with('.')) {
+        // A table where the value of this setting should be.
+        return BELOW;
     }
     let penalty = if section == known_section { 0.0 } else { OTHER_SECTION };
     alike(&key, &known_key) - penalty
@@ -94,6 +102,7 @@ mod tests {
         assert_eq!(nearest("data_files", &known), Some("target.data_files"));
         assert_eq!(nearest("taget.data_files", &known), Some("target.data_files"));
         assert_eq!(nearest("workload.data_files", &known), Some("target.data_files"));
+        assert_eq!(nearest("workload.rows.min", &known), Some("workload.rows"));
         assert_eq!(nearest("target.setings.synchronous", &known), Some("target.settings.*"));
     }
 

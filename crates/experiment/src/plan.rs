@@ -6,7 +6,8 @@
 //! group; the groups come one after the other in random order, each with all its blocks, so that
 //! such a factor changes as seldom as it can.
 
-use crate::{Blocks, Experiment};
+use crate::configuration::names_volume;
+use crate::{Configuration, Experiment, Factor, Level};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -27,19 +28,28 @@ pub struct Plan {
     groups: Vec<Vec<usize>>,
     blocks_max: u32,
     seed: u64,
+    /// Positions of the factors of which a change is more than another value of a setting.
+    noticed: Vec<usize>,
 }
 
 impl Plan {
     /// The plan of an experiment.
     pub fn new(experiment: &Experiment) -> Self {
         let seed = experiment.repeats.seed;
-        let hard = experiment.factors.iter().map(|factor| factor.hard_to_change);
-        let hard: Vec<usize> =
-            hard.enumerate().filter_map(|(position, hard)| hard.then_some(position)).collect();
+        let all: Vec<usize> = (0..experiment.configurations.len()).collect();
         let mut random = generator(seed, 0, 0);
-        let mut all: Vec<usize> = (0..experiment.configurations.len()).collect();
-        shuffle(&mut all, &mut random);
-        Self { groups: grouped(experiment, &all, &hard), blocks_max: experiment.repeats.blocks.max(), seed }
+        let groups = grouped(experiment, &all, &experiment.hard_to_change, &mut random);
+        let noticed = |(position, factor): (usize, &Factor)| {
+            let volume =
+                factor.levels.iter().flat_map(|level| &level.set).any(|(path, _)| names_volume(path));
+            (factor.hard_to_change || volume).then_some(position)
+        };
+        Self {
+            groups,
+            blocks_max: experiment.repeats.blocks.max(),
+            seed,
+            noticed: experiment.factors.iter().enumerate().filter_map(noticed).collect(),
+        }
     }
 
     /// Number of groups of configurations that share their hard-to-change levels; one when no
@@ -57,20 +67,16 @@ impl Plan {
     /// independent of which blocks were asked for before.
     pub fn block(&self, group: usize, block: u32) -> Vec<PlannedTrial> {
         let mut order = self.groups[group].clone();
-        order.sort_unstable();
         shuffle(&mut order, &mut generator(self.seed, group as u64 + 1, u64::from(block)));
         let before: usize =
             self.groups[..group].iter().map(Vec::len).sum::<usize>() * self.blocks_max as usize;
         let first = before + order.len() * (block as usize - 1) + 1;
-        order
-            .iter()
-            .enumerate()
-            .map(|(i, configuration)| PlannedTrial {
-                configuration: *configuration,
-                block,
-                sequence: (first + i) as u32,
-            })
-            .collect()
+        let planned = |(i, configuration): (usize, &usize)| PlannedTrial {
+            configuration: *configuration,
+            block,
+            sequence: (first + i) as u32,
+        };
+        order.iter().enumerate().map(planned).collect()
     }
 
     /// All trials, with the largest number of blocks.
@@ -90,6 +96,15 @@ impl Plan {
         self.len() == 0
     }
 
+    /// The levels that are new in the next trial, of factors that are hard to change, need a person
+    /// or set a volume, in the order of the file. Before the first trial all of them are new.
+    pub fn changes(&self, previous: Option<&Configuration>, next: &Configuration) -> Vec<Level> {
+        let is_new = |position: &&usize| {
+            previous.is_none_or(|previous| previous.levels[**position] != next.levels[**position])
+        };
+        self.noticed.iter().filter(is_new).map(|position| next.levels[*position].clone()).collect()
+    }
+
     /// The seed of the data of a block's trials: the same for all configurations of the block, so
     /// that they get the same keys.
     pub fn data_seed(&self, block: u32) -> u64 {
@@ -97,37 +112,39 @@ impl Plan {
     }
 }
 
-impl Experiment {
-    /// Whether the number of blocks depends on what is measured.
-    pub fn is_adaptive(&self) -> bool {
-        matches!(self.repeats.blocks, Blocks::Adaptive { .. })
-    }
-}
-
-/// Groups by the levels of the hard-to-change factors; of several such factors the first one in the
-/// file changes most seldom. `order` is random and decides the order of the groups.
-fn grouped(experiment: &Experiment, order: &[usize], hard: &[usize]) -> Vec<Vec<usize>> {
-    let Some((factor, rest)) = hard.split_first() else { return vec![order.to_vec()] };
+/// Groups by the levels of the hard-to-change factors, of which the first one changes most seldom;
+/// within each of its levels those of the next one come in a random order of their own.
+fn grouped(
+    experiment: &Experiment,
+    configurations: &[usize],
+    hard: &[usize],
+    random: &mut Xoshiro256PlusPlus,
+) -> Vec<Vec<usize>> {
+    let Some((factor, rest)) = hard.split_first() else { return vec![configurations.to_vec()] };
     let label = |configuration: usize| &experiment.configurations[configuration].levels[*factor].label;
     let mut groups: Vec<Vec<usize>> = Vec::new();
-    for configuration in order {
+    for configuration in configurations {
         match groups.iter_mut().find(|group| label(group[0]) == label(*configuration)) {
             Some(group) => group.push(*configuration),
             None => groups.push(vec![*configuration]),
         }
     }
-    groups.iter().flat_map(|group| grouped(experiment, group, rest)).collect()
+    shuffle(&mut groups, random);
+    groups.iter().flat_map(|group| grouped(experiment, group, rest, random)).collect()
 }
 
 /// A generator of its own for each purpose, so that asking for one order does not change another.
+///
+/// `rand_xoshiro` promises the stream of its generators and its seeding (both are published
+/// algorithms: Blackman and Vigna's xoshiro256++, seeded by `SplitMix64`).
 fn generator(seed: u64, group: u64, block: u64) -> Xoshiro256PlusPlus {
     let mixed = seed ^ group.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ block.wrapping_mul(0xd1b5_4a32_d192_ed03);
     Xoshiro256PlusPlus::seed_from_u64(mixed)
 }
 
-/// Fisher and Yates' shuffle. Written out because the order is part of the plan: a library may
-/// change how it draws, and a resumed run must see the order that it began with.
-fn shuffle(items: &mut [usize], random: &mut Xoshiro256PlusPlus) {
+/// Fisher and Yates' shuffle. Written out because `rand` does not promise that its `shuffle`
+/// draws the same in every version, and a resumed run must see the order that it began with.
+fn shuffle<T>(items: &mut [T], random: &mut Xoshiro256PlusPlus) {
     for last in (1..items.len()).rev() {
         // Lemire's multiplication; the bias for some thousand items is below 2^-50.
         let chosen = ((u128::from(random.next_u64()) * (last as u128 + 1)) >> 64) as usize;

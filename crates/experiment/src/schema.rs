@@ -1,6 +1,9 @@
 //! A JSON Schema of the experiment file, for editors.
 
 use crate::file_settings::{LEVEL, MANUAL, OBSERVE, SECTIONS, SETTINGS, VOLUME};
+use crate::human::{
+    COUNT_UNITS, DURATION_S_MAX, RATE_MAX, RATE_MIN, RATE_UNITS, SHARE_UNITS, SIZE_UNITS, TIME_UNITS,
+};
 use crate::{Catalog, Kind, Setting};
 use serde_json::{Map, Value, json};
 
@@ -14,7 +17,7 @@ pub fn schema(catalog: &Catalog) -> Value {
             "observe" => table("observe", OBSERVE.iter()),
             "factors" => factors(catalog),
             "level" => list(&level()),
-            "exclude" => list(&json!({ "type": "object" })),
+            "exclude" => list(&json!({ "type": "object", "minProperties": 1 })),
             "volume" => list(&required(table("volume", VOLUME.iter()), &["name", "path"])),
             "manual" => list(&required(table("manual", MANUAL.iter()), &["factor", "text"])),
             "report" => report(),
@@ -28,6 +31,8 @@ pub fn schema(catalog: &Catalog) -> Value {
     properties["target"]["properties"]["engine"]["enum"] = json!(engines);
     properties["workload"]["properties"]["probe"]["enum"] = json!(probes);
     properties["experiment"]["required"] = json!(["name"]);
+    // The second form of repeats.blocks is the adaptive one.
+    properties["repeats"]["properties"]["blocks"]["anyOf"][1]["required"] = json!(["min", "max", "until"]);
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Steelbench experiment",
@@ -58,34 +63,54 @@ fn table<'a>(section: &str, settings: impl Iterator<Item = &'a Setting>) -> Valu
 fn insert(table: &mut Value, path: &str, setting: &Setting) {
     match path.split_once('.') {
         None if path == "*" => table["additionalProperties"] = of(setting),
-        None => table["properties"][path] = of(setting),
+        None => allow(&mut table["properties"][path], of(setting)),
         Some((first, rest)) => {
             let place = &mut table["properties"][first];
-            let nested = json!({ "type": "object", "additionalProperties": false, "properties": {} });
-            if place.is_null() {
-                *place = nested;
-            } else if place["type"] != "object" && place["anyOf"].is_null() {
-                // A setting that is one value or a table, as repeats.blocks is.
-                *place = json!({ "anyOf": [place.clone(), nested] });
+            let is_table = |schema: &Value| schema["type"] == "object";
+            let schemas = place["anyOf"].as_array();
+            if !is_table(place) && !schemas.is_some_and(|schemas| schemas.iter().any(is_table)) {
+                allow(place, json!({ "type": "object", "additionalProperties": false, "properties": {} }));
             }
-            if place["anyOf"].is_null() {
-                insert(place, rest, setting);
-            } else {
-                insert(&mut place["anyOf"][1], rest, setting);
+            let nested = match place.get_mut("anyOf").and_then(Value::as_array_mut) {
+                Some(schemas) => schemas.iter_mut().find(|schema| is_table(schema)),
+                None => Some(place),
+            };
+            if let Some(nested) = nested {
+                insert(nested, rest, setting);
             }
         }
+    }
+}
+
+/// Allows this beside what is allowed already: a setting that is one value or a table, as
+/// `repeats.blocks` is, or of which two engines accept different values.
+fn allow(place: &mut Value, schema: Value) {
+    if place.is_null() {
+        *place = schema;
+    } else if let Some(schemas) = place.get_mut("anyOf").and_then(Value::as_array_mut) {
+        if !schemas.contains(&schema) {
+            schemas.push(schema);
+        }
+    } else if *place != schema {
+        *place = json!({ "anyOf": [place.take(), schema] });
     }
 }
 
 fn of(setting: &Setting) -> Value {
     let mut schema = match setting.kind {
         Kind::Bool => json!({ "type": "boolean" }),
-        Kind::Count { min, max } | Kind::Size { min, max } => {
-            json!({ "type": ["integer", "string"], "minimum": min, "maximum": max })
+        Kind::Count { min, max } => {
+            json!({ "type": ["integer", "string"], "minimum": min, "maximum": max, "pattern": pattern(COUNT_UNITS) })
         }
-        Kind::Duration => json!({ "type": ["number", "string"], "minimum": 0 }),
-        Kind::Rate => json!({ "type": ["number", "string"], "exclusiveMinimum": 0 }),
-        Kind::Share => json!({ "type": ["number", "string"], "minimum": 0, "maximum": 1 }),
+        Kind::Size { min, max } => {
+            json!({ "type": ["integer", "string"], "minimum": min, "maximum": max, "pattern": pattern(SIZE_UNITS) })
+        }
+        Kind::Duration => number(&json!({ "minimum": 0, "maximum": DURATION_S_MAX }), TIME_UNITS),
+        Kind::PositiveDuration => {
+            number(&json!({ "exclusiveMinimum": 0, "maximum": DURATION_S_MAX }), TIME_UNITS)
+        }
+        Kind::Rate => number(&json!({ "minimum": RATE_MIN, "maximum": RATE_MAX }), RATE_UNITS),
+        Kind::Share => number(&json!({ "minimum": 0, "maximum": 1 }), SHARE_UNITS),
         Kind::Text => json!({ "type": "string", "minLength": 1 }),
         Kind::TextList => {
             json!({ "type": ["string", "array"], "items": { "type": "string" }, "minItems": 1 })
@@ -101,6 +126,24 @@ fn of(setting: &Setting) -> Value {
     schema
 }
 
+fn number(bounds: &Value, units: &[(&str, f64)]) -> Value {
+    let mut schema = bounds.clone();
+    schema["type"] = json!(["number", "string"]);
+    schema["pattern"] = json!(pattern(units));
+    schema
+}
+
+/// A pattern of texts with one of these units, in small letters or capitals.
+fn pattern(units: &[(&str, f64)]) -> String {
+    let letter = |c: char| match c {
+        c if c.is_ascii_alphabetic() => format!("[{c}{}]", c.to_ascii_uppercase()),
+        c => format!("{c}"),
+    };
+    let unit = |(name, _): &(&str, f64)| name.chars().map(letter).collect::<String>().replace('/', "/\\s*");
+    let units: Vec<String> = units.iter().filter(|(name, _)| !name.is_empty()).map(unit).collect();
+    format!("^\\s*[-+]?[0-9_]*\\.?[0-9_]+\\s*({})?\\s*$", units.join("|"))
+}
+
 fn factors(catalog: &Catalog) -> Value {
     let mut schema =
         json!({ "type": "object", "additionalProperties": false, "properties": {}, "patternProperties": {} });
@@ -108,14 +151,14 @@ fn factors(catalog: &Catalog) -> Value {
     let selecting =
         SETTINGS.iter().filter(|setting| ["target.engine", "workload.probe"].contains(&setting.path));
     for setting in owned.chain(OBSERVE).chain(selecting) {
-        let levels =
-            json!({ "type": "array", "minItems": 1, "items": of(setting), "description": setting.doc });
-        match setting.path.strip_suffix('*') {
-            None => schema["properties"][setting.path] = levels,
-            Some(prefix) => {
-                schema["patternProperties"][format!("^{}.+$", prefix.replace('.', "\\."))] = levels;
-            }
+        let place = match setting.path.strip_suffix('*') {
+            None => &mut schema["properties"][setting.path],
+            Some(prefix) => &mut schema["patternProperties"][format!("^{}.+$", prefix.replace('.', "\\."))],
+        };
+        if place.is_null() {
+            *place = json!({ "type": "array", "minItems": 1, "description": setting.doc });
         }
+        allow(&mut place["items"], of(setting));
     }
     schema
 }

@@ -17,9 +17,11 @@ pub enum Kind {
         /// Largest allowed.
         max: i64,
     },
-    /// Seconds: `"250 ms"`, `"5 s"`, `"2 min"`, `"1 h"` or a number of seconds; not negative.
+    /// Seconds: `"250 ms"`, `"5 s"`, `"2 min"`, `"1 h"` or a number of seconds; from 0 to 1000 days.
     Duration,
-    /// A rate a second: `"5000/s"`, `"5k/s"` or a number; above 0.
+    /// A duration above 0.
+    PositiveDuration,
+    /// A rate a second: `"5000/s"`, `"5k/s"`, `"30/min"` or a number; above 0, from 10^-6 to 10^9.
     Rate,
     /// A share: `"2%"` or 0.02; from 0 to 1.
     Share,
@@ -59,35 +61,67 @@ pub struct Catalog {
 
 /// The settings that a file, or one configuration of it, may use.
 #[derive(Debug, Default)]
-pub(crate) struct Known(Vec<&'static Setting>);
+pub(crate) struct Known {
+    settings: Vec<&'static Setting>,
+    /// Sections of which not everything is known, because their engine or probe is not.
+    open: Vec<&'static str>,
+}
 
 impl Known {
-    /// Adds settings; of two with the same path the first one counts.
+    /// Adds settings; of two with the same path the first one is explained to people.
     pub fn add(&mut self, settings: &'static [Setting]) {
-        self.0.extend(settings);
+        self.settings.extend(settings);
     }
 
-    /// The setting of this path; an exact one goes before one with `*`.
-    pub fn find(&self, path: &str) -> Option<&'static Setting> {
-        let exact = self.0.iter().find(|setting| setting.path == path);
-        let any = || {
-            self.0.iter().find(|setting| {
-                let prefix = setting.path.strip_suffix('*');
-                prefix.and_then(|prefix| path.strip_prefix(prefix)).is_some_and(|name| !name.is_empty())
-            })
+    /// Declares that a section may have settings that are not known here.
+    pub fn open(&mut self, section: &'static str) {
+        self.open.push(section);
+    }
+
+    /// Whether a setting that is not known could be one after all.
+    pub fn is_open(&self, path: &str) -> bool {
+        path.split_once('.').is_some_and(|(section, _)| self.open.contains(&section))
+    }
+
+    /// The settings of this path, of different engines; exact ones go before those with `*`.
+    pub fn find(&self, path: &str) -> Vec<&'static Setting> {
+        let exact: Vec<_> = self.settings.iter().copied().filter(|setting| setting.path == path).collect();
+        if !exact.is_empty() {
+            return exact;
+        }
+        let covers = |setting: &&Setting| {
+            let prefix = setting.path.strip_suffix('*');
+            prefix.and_then(|prefix| path.strip_prefix(prefix)).is_some_and(|name| !name.is_empty())
         };
-        exact.or_else(any).copied()
+        self.settings.iter().copied().filter(covers).collect()
     }
 
-    /// All paths, for suggestions.
-    pub fn paths(&self) -> Vec<&'static str> {
-        let mut paths: Vec<&str> = self.0.iter().map(|setting| setting.path).collect();
-        paths.dedup();
-        paths
+    /// Whether settings lie below this path.
+    pub fn is_table(&self, path: &str) -> bool {
+        let mut paths = self.settings.iter().map(|setting| setting.path);
+        paths.any(|known| known.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')))
+    }
+
+    /// The paths to suggest for a mistyped one: those of its section, and all if there is no such
+    /// section.
+    pub fn paths(&self, mistyped: &str) -> Vec<&'static str> {
+        let section = |path: &str| path.split_once('.').map(|(section, _)| section.to_owned());
+        let mut paths: Vec<&str> = Vec::new();
+        for setting in &self.settings {
+            if !paths.contains(&setting.path) {
+                paths.push(setting.path);
+            }
+        }
+        let same: Vec<&str> =
+            paths.iter().copied().filter(|path| section(path) == section(mistyped)).collect();
+        // A setting of another section may have been meant all the same.
+        let found_elsewhere =
+            crate::nearest(mistyped, &same).is_none() && crate::nearest(mistyped, &paths).is_some();
+        if same.is_empty() || found_elsewhere { paths } else { same }
     }
 
     /// The settings that have a default.
     pub fn with_default(&self) -> impl Iterator<Item = &'static Setting> {
-        self.0.iter().copied().filter(|setting| setting.default.is_some())
+        self.settings.iter().copied().filter(|setting| setting.default.is_some())
     }
 }

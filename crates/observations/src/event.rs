@@ -95,6 +95,12 @@ pub enum Event {
         /// Whether it is tried again.
         retry: bool,
     },
+    /// Every interval of a group of configurations is narrow enough: its further blocks, which
+    /// [`Event::RunStarted`] has counted, are not run.
+    RepeatsEnough {
+        /// Trials that are not run.
+        trials: usize,
+    },
     /// A person has to do something before the run can go on.
     ManualStep {
         /// What.

@@ -1,5 +1,7 @@
 //! The insert probe on the real embedded engine: what it reports is what is in the files.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 use engines::{Cancel, CancelReason, Engine as _, EngineError, Instance, Place, sqlite::Sqlite};
 use experiment::{Configuration, Value};
 use observations::{Observations, WaitClass};

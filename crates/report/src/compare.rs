@@ -113,7 +113,7 @@ fn wait_types(decomposition: &Decomposition, scale: &WorkScale) -> Option<Sectio
         ]
     });
     let mut section =
-        Section::new(format!("Wait types that changed most, session seconds for {}", scale.name));
+        Section::new(format!("Wait types that changed most, elapsed seconds for {}", scale.name));
     section.table(Table { columns: columns("wait type"), rows: rows.collect(), fixed: false });
     section.toned(
         "Detail of the parts above, resource and signal wait together; not to be added to them.",

@@ -65,7 +65,7 @@ CPU          1.645  0.852  -0.793  [-0.79, -0.79]             30 %
 ";
     assert!(text.starts_with(expected), "{text}");
     assert!(text.contains("\ntotal        5.484  2.841  -2.643  [-2.64, -2.64]\n"), "{text}");
-    assert!(text.contains("\nWAL_SYNC   55.28  28.63  -26.65"), "{text}");
+    assert!(text.contains("\nWAL_SYNC   3.455  1.790  -1.666"), "{text}");
     adds_up(table(&document, "Elapsed seconds"));
     adds_up(table(&document, "Session seconds"));
 }

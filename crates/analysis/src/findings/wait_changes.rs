@@ -7,9 +7,12 @@ const NAMED: usize = 3;
 const SMALL: f64 = 0.05;
 
 /// Which waits (and whether CPU) fell and rose between two levels, and how much of the change in
-/// session time they are; `None` when no change is supported.
+/// elapsed time they are; `None` when no change is supported.
+///
+/// Elapsed time and not session time, which a level with more connections has more of for no
+/// other reason.
 pub fn find(effect: &FactorEffect, span: Span, decomposition: &Decomposition) -> Option<Finding> {
-    let cpu = decomposition.session.iter().filter(|part| part.kind == PartKind::Cpu);
+    let cpu = decomposition.elapsed.iter().filter(|part| part.kind == PartKind::Cpu);
     let parts: Vec<&Part> = decomposition.wait_types.iter().chain(cpu).collect();
     let adjusted = holm::adjust(&parts.iter().map(|part| part.p_value).collect::<Vec<_>>());
     let mut supported: Vec<(&Part, f64)> = parts
@@ -20,14 +23,14 @@ pub fn find(effect: &FactorEffect, span: Span, decomposition: &Decomposition) ->
     supported.sort_by(|a, b| b.0.change_s.abs().total_cmp(&a.0.change_s.abs()));
     let largest = supported.first()?.0.change_s.abs();
     supported.retain(|(part, _)| part.change_s.abs() >= SMALL * largest);
-    let total = &decomposition.session_total;
+    let total = &decomposition.elapsed_total;
     let total_supported = total.p_value.is_some_and(|p| p < 0.05);
     let (scale, units) = wording::work_scale(decomposition.work, &decomposition.unit);
     let say = |part: &Part| {
         let seconds = wording::figure(scale * part.change_s.abs());
         // A share explains only a total that itself changed, and only what goes the same way.
         let share = part.share.filter(|share| total_supported && *share > 0.0);
-        let share = share.map(|share| format!(" ({} of the {})", wording::percent(share), way(total)));
+        let share = share.map(|share| format!(" ({} of the change)", wording::percent(share)));
         format!("{} by {seconds} s{}", name(part), share.unwrap_or_default())
     };
     let side = |fell: bool| -> Vec<&(&Part, f64)> {
@@ -44,16 +47,12 @@ pub fn find(effect: &FactorEffect, span: Span, decomposition: &Decomposition) ->
     let levels = (&effect.levels[span.from].level, &effect.levels[span.to].level);
     let whole = if total_supported {
         let (from, to) = (wording::figure(scale * total.from_s), wording::figure(scale * total.to_s));
-        format!(", session time goes from {from} to {to} s per {units}")
+        format!(", elapsed goes from {from} to {to} s per {units}")
     } else {
-        format!(", in session seconds per {units}")
+        format!(", in elapsed seconds per {units}")
     };
     let text = format!("From {factor}={} to {}{whole}; {}.", levels.0, levels.1, sentences.join("; "));
     Some(Finding::new(FindingKind::Waits, text, evidence(decomposition, &[fell, rose].concat(), scale)))
-}
-
-fn way(total: &Part) -> &'static str {
-    if total.change_s < 0.0 { "gain" } else { "loss" }
 }
 
 fn name(part: &Part) -> &str {

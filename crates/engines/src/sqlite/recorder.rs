@@ -2,8 +2,9 @@
 //! time in those that were slow enough to have waited.
 //!
 //! Reading the thread's CPU time and run-queue delay costs about a microsecond, too much for each
-//! of the two or three page copies that an inserted row makes. So a call is timed with two looks
-//! at the monotonic clock, and only a call longer than [`SLOW_NS`] reads the thread's times and
+//! of the page copies that an inserted row makes. So a call is timed with two looks at the
+//! processor's time stamp counter (through `quanta`, which uses the monotonic clock where the counter
+//! cannot be relied on), and only a call longer than [`SLOW_NS`] reads the thread's times and
 //! compares them with the last reading: of the wall time since then, what was neither on a
 //! processor nor in the run queue was spent suspended, and only a slow call can have been
 //! suspended for that long. The thread's totals are exact; what a fast call hides (less than
@@ -12,14 +13,24 @@
 use super::wait_type::{WAIT_TYPES, WaitType};
 use observations::{Operation, Wait, WaitSource};
 use observe::{ThreadClock, ThreadTimes};
+use quanta::Clock;
 use std::cell::RefCell;
-use std::time::Instant;
+use std::sync::LazyLock;
 
 /// A call that took longer may have waited. A page copied from the page cache takes about 1 us.
 const SLOW_NS: u64 = 20_000;
 
 /// Suspended for less than this is noise of the three clocks, not a wait.
 const SUSPENDED_NS_MIN: u64 = 3_000;
+
+/// The counter and its calibration, which takes some milliseconds once.
+static CLOCK: LazyLock<Clock> = LazyLock::new(Clock::new);
+
+/// A reading of the counter, to be handed to [`call`] or [`slept`] when the call has ended.
+#[inline]
+pub fn stamp() -> u64 {
+    CLOCK.raw()
+}
 
 thread_local! {
     static RECORDER: RefCell<Option<Box<Recorder>>> = const { RefCell::new(None) };
@@ -43,7 +54,7 @@ pub struct Tallies([Tally; WaitType::COUNT]);
 struct Recorder {
     tallies: Tallies,
     clock: ThreadClock,
-    read_at: Instant,
+    read_at: u64,
     read: ThreadTimes,
     /// The lock whose refusal is being waited out, from the first sleep until it is granted.
     waiting_for: Option<WaitType>,
@@ -54,7 +65,7 @@ struct Recorder {
 /// Starts recording on this thread, from zero.
 pub fn start() {
     let clock = ThreadClock::of_this_thread();
-    let (read, read_at) = (clock.read(), Instant::now());
+    let (read, read_at) = (clock.read(), stamp());
     let recorder = Recorder {
         tallies: Tallies::default(),
         clock,
@@ -79,10 +90,10 @@ pub fn resynchronize() {
 
 /// A call of the given type ended; it began at `start`.
 #[inline]
-pub fn call(wait_type: WaitType, start: Instant, bytes: u64) {
+pub fn call(wait_type: WaitType, start: u64, bytes: u64) {
     with(|recorder| {
-        let end = Instant::now();
-        let wall_ns = (end - start).as_nanos() as u64;
+        let end = stamp();
+        let wall_ns = CLOCK.delta_as_nanos(start, end);
         recorder.count(wait_type, bytes, wall_ns);
         if wall_ns >= SLOW_NS {
             recorder.slow_call(wait_type, wall_ns, end);
@@ -107,10 +118,10 @@ pub fn lock_granted(lock: WaitType) {
 
 /// A sleep between two tries for the refused lock ended. All sleeps until the lock is granted
 /// are one wait.
-pub fn slept(start: Instant) {
+pub fn slept(start: u64) {
     with(|recorder| {
-        let end = Instant::now();
-        let wall_ns = (end - start).as_nanos() as u64;
+        let end = stamp();
+        let wall_ns = CLOCK.delta_as_nanos(start, end);
         let lock = recorder.refused;
         recorder.count(lock, 0, wall_ns);
         let first = recorder.waiting_for != Some(lock);
@@ -141,11 +152,11 @@ impl Recorder {
 
     /// Splits a slow call; says whether it was a wait.
     #[cold]
-    fn slow_call(&mut self, wait_type: WaitType, wall_ns: u64, end: Instant) -> bool {
+    fn slow_call(&mut self, wait_type: WaitType, wall_ns: u64, end: u64) -> bool {
         let (before, before_at) = (self.read, self.read_at);
         self.read_times();
         let used = self.read.since(before);
-        let since_ns = (end - before_at.min(end)).as_nanos() as u64;
+        let since_ns = CLOCK.delta_as_nanos(before_at, end);
         let suspended_ns = since_ns.saturating_sub(used.cpu_ns + used.run_delay_ns);
         if suspended_ns < SUSPENDED_NS_MIN {
             return false;
@@ -160,7 +171,7 @@ impl Recorder {
 
     fn read_times(&mut self) {
         self.read = self.clock.read();
-        self.read_at = Instant::now();
+        self.read_at = stamp();
     }
 }
 

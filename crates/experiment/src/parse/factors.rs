@@ -1,166 +1,188 @@
 //! Factors and their levels, plain and linked.
 
-use super::sections::{Values, manual_steps};
-use super::{list, lookup};
-use crate::document::{Content, Entry, Node};
-use crate::error::Errors;
+use super::sections::read_item;
+use super::{leaves, list, lookup, read_as};
+use crate::document::{Content, Leaf, Node};
+use crate::error::{Errors, Fault};
 use crate::experiment::{Factor, FactorLevel};
-use crate::file_settings::LEVEL;
-use crate::human;
-use crate::nearest::unknown_name;
+use crate::file_settings::{LEVEL, MANUAL};
 use crate::setting::Known;
-use std::ops::Range;
+use crate::{Value, human};
+use std::collections::{BTreeMap, HashSet};
 
 /// All factors: those of `[factors]` in their order, then those made of `[[level]]`s.
-pub fn read(root: &Node, known: &Known, errors: &mut Errors<'_>) -> Vec<Factor> {
-    let mut factors = Vec::new();
-    for entry in root.get("factors").map(|entry| entry.node.entries()).unwrap_or_default() {
-        factors.extend(plain_factor(entry, known, errors));
+pub fn read(root: &Node, known: &Known, errors: &mut Errors) -> Vec<Factor> {
+    let mut factors: Vec<Factor> = Vec::new();
+    let mut varied = BTreeMap::new();
+    for leaf in leaves(root.value("factors"), "") {
+        if varied.insert(leaf.path.clone(), leaf.path.clone()).is_some() {
+            errors.add(&leaf.key_span, &leaf.path, "this setting is varied twice");
+        } else {
+            factors.push(plain_factor(&leaf, known, errors));
+        }
     }
+    let plain = factors.len();
     for node in list(root, "level") {
-        linked_level(node, known, &mut factors, errors);
+        linked_level(node, known, plain, &mut factors, &mut varied, errors);
     }
-    check_shared_settings(root, &factors, errors);
     factors
 }
 
-fn plain_factor(entry: &Entry, known: &Known, errors: &mut Errors<'_>) -> Option<Factor> {
-    let path = &entry.key;
-    let setting = lookup(known, path, &entry.key_span, errors)?;
-    let Content::List(nodes) = &entry.node.content else {
-        errors.add(&entry.node.span, path, "a factor is a list of levels, as in [1, 2, 4]");
-        return None;
-    };
-    if nodes.is_empty() {
-        errors.add(&entry.node.span, path, "a factor needs at least one level");
-    }
-    let mut levels: Vec<FactorLevel> = Vec::new();
-    for node in nodes {
-        match human::read(setting.kind, node) {
-            Err(message) => errors.add(&node.span, path, message),
-            Ok(value) => {
-                let set = vec![(path.clone(), value)];
-                if levels.iter().any(|level| level.set == set) {
-                    errors.add(
-                        &node.span,
-                        path,
-                        format!("the level `{}` is given twice", human::label(node)),
-                    );
-                }
-                levels.push(FactorLevel { label: human::label(node), set });
-            }
-        }
-    }
-    Some(Factor { name: path.clone(), levels, hard_to_change: false, manual: None })
+fn new_factor(name: String) -> Factor {
+    Factor { name, levels: Vec::new(), hard_to_change: false, manual: None }
 }
 
-fn linked_level(node: &Node, known: &Known, factors: &mut Vec<Factor>, errors: &mut Errors<'_>) {
-    let names: Vec<&str> = LEVEL.iter().filter_map(|setting| setting.path.strip_prefix("level.")).collect();
-    for entry in
-        node.entries().iter().filter(|entry| entry.key != "set" && !names.contains(&entry.key.as_str()))
-    {
-        errors.add(&entry.key_span, "level", unknown_name("setting", &entry.key, &["factor", "name", "set"]));
-    }
-    let mut text = |key: &str| {
-        let Some(entry) = node.get(key) else {
-            errors.add(&node.span, "level", format!("{key} is missing"));
-            return None;
-        };
-        let label = human::label(&entry.node);
-        if label.is_empty() {
-            errors.add(&entry.node.span, "level", format!("{key} is empty"));
+fn plain_factor(leaf: &Leaf<'_>, known: &Known, errors: &mut Errors) -> Factor {
+    let path = leaf.path.as_str();
+    let settings = lookup(known, leaf, errors);
+    match &leaf.node.content {
+        Content::List(nodes) if nodes.is_empty() => {
+            errors.add(&leaf.node.span, path, "the factor is empty; it needs at least one level");
         }
-        Some(label)
+        Content::List(_) => {}
+        _ => errors.add(&leaf.node.span, path, "a factor is a list of levels, as in [1, 2, 4]"),
+    }
+    let mut factor = new_factor(path.into());
+    let (mut labels, mut values) = (HashSet::new(), HashSet::new());
+    for node in leaf.node.elements() {
+        let label = human::label(node);
+        let value = read_as(&settings, node);
+        // `320000` and "320k" are the same level; so, to a reader, are 1 and "1".
+        let new_value =
+            value.as_ref().ok().is_none_or(|value| values.insert(value.to_json()) || settings.is_empty());
+        let new_label = labels.insert(label.clone());
+        if !(new_value && new_label) {
+            errors.add(&node.span, path, format!("the level `{label}` is given twice"));
+        }
+        let set = match value {
+            Ok(value) => vec![(path.to_owned(), value)],
+            Err(fault) => {
+                errors.add(&node.span, path, fault);
+                Vec::new()
+            }
+        };
+        factor.levels.push(FactorLevel { label, set });
+    }
+    factor
+}
+
+/// Adds a level to its factor, which is new with its first level. `varied` says which factor sets
+/// which setting; the first `plain` factors are those of `[factors]`.
+fn linked_level(
+    node: &Node,
+    known: &Known,
+    plain: usize,
+    factors: &mut Vec<Factor>,
+    varied: &mut BTreeMap<String, String>,
+    errors: &mut Errors,
+) {
+    let values = read_item(node, "level", LEVEL, &["factor", "name"], &["set"], errors);
+    let (Some(name), Some(label)) = (values.shown("level.factor"), values.shown("level.name")) else {
+        return;
     };
-    let (Some(factor), Some(label)) = (text("factor"), text("name")) else { return };
-    let set = level_settings(node, known, errors);
-    let position = factors.iter().position(|known| known.name == factor).unwrap_or_else(|| {
-        factors.push(Factor {
-            name: factor.clone(),
-            levels: Vec::new(),
-            hard_to_change: false,
-            manual: None,
-        });
+    let place = |key: &str| node.value(key).map_or(0..0, |node| node.span.clone());
+    if label.trim().is_empty() {
+        errors.add(&place("name"), "level.name", "the text is empty");
+    }
+    let position = factors.iter().position(|factor| factor.name == name).unwrap_or_else(|| {
+        factors.push(new_factor(name.clone()));
         factors.len() - 1
     });
+    if position < plain {
+        let message = format!(
+            "`{name}` has its levels in [factors]; give the linked levels a factor name of their own"
+        );
+        errors.add(&place("factor"), "level.factor", message);
+        return;
+    }
+    let set = linked_settings(node, &name, known, varied, errors);
     let levels = &mut factors[position].levels;
     if levels.iter().any(|level| level.label == label) {
-        errors.add(&node.span, "level", format!("factor `{factor}` has two levels with the name `{label}`"));
+        errors.add(
+            &place("name"),
+            "level.name",
+            format!("factor `{name}` has two levels with the name `{label}`"),
+        );
     }
     levels.push(FactorLevel { label, set });
 }
 
-fn level_settings(node: &Node, known: &Known, errors: &mut Errors<'_>) -> Vec<(String, crate::Value)> {
-    let mut set = Vec::new();
-    for entry in node.get("set").map(|entry| entry.node.entries()).unwrap_or_default() {
-        // `set.target.data_files = 1` and `set = { "target.data_files" = 1 }` mean the same.
-        let leaves = match entry.node.content {
-            Content::Table(_) => entry.node.leaves(&entry.key),
-            _ => vec![crate::document::Leaf {
-                path: entry.key.clone(),
-                key_span: entry.key_span.clone(),
-                node: &entry.node,
-            }],
-        };
-        for leaf in leaves {
-            let Some(setting) = lookup(known, &leaf.path, &leaf.key_span, errors) else { continue };
-            match human::read(setting.kind, leaf.node) {
-                Ok(value) => set.push((leaf.path, value)),
-                Err(message) => errors.add(&leaf.node.span, &leaf.path, message),
-            }
+/// The settings of a linked level. `set.target.data_files = 1` and
+/// `set = { "target.data_files" = 1 }` mean the same.
+fn linked_settings(
+    level: &Node,
+    factor: &str,
+    known: &Known,
+    varied: &mut BTreeMap<String, String>,
+    errors: &mut Errors,
+) -> Vec<(String, Value)> {
+    let mut set: Vec<(String, Value)> = Vec::new();
+    let Some(table) = level.value("set") else { return set };
+    if !matches!(table.content, Content::Table(_)) {
+        errors.add(
+            &table.span,
+            "level.set",
+            "write settings by their dotted paths, as { \"target.data_files\" = 2 }",
+        );
+    }
+    for leaf in table.leaves("") {
+        let settings = lookup(known, &leaf, errors);
+        let owner = varied.entry(leaf.path.clone()).or_insert_with(|| factor.to_owned());
+        if owner != factor {
+            let message = format!(
+                "factor `{owner}` and factor `{factor}` both set this; one setting belongs to one factor"
+            );
+            errors.add(&leaf.key_span, &leaf.path, message);
+        }
+        if set.iter().any(|(path, _)| *path == leaf.path) {
+            errors.add(&leaf.key_span, &leaf.path, "this setting is given twice");
+        }
+        match read_as(&settings, leaf.node) {
+            Ok(value) => set.push((leaf.path, value)),
+            Err(fault) => errors.add(&leaf.node.span, &leaf.path, fault),
         }
     }
     set
 }
 
-/// Two factors must not set the same thing.
-fn check_shared_settings(root: &Node, factors: &[Factor], errors: &mut Errors<'_>) {
-    for (i, factor) in factors.iter().enumerate() {
-        for other in &factors[..i] {
-            let paths = |factor: &Factor| -> Vec<String> {
-                factor.levels.iter().flat_map(|level| &level.set).map(|(path, _)| path.clone()).collect()
-            };
-            let theirs = paths(other);
-            if let Some(path) = paths(factor).iter().find(|path| theirs.contains(path)) {
-                let message = format!("both factor `{}` and factor `{}` set {path}", other.name, factor.name);
-                errors.add(&place_of(root, &factor.name), path, message);
-            }
-        }
-    }
-}
-
-/// Where a factor stands: its key in `[factors]`, or its first `[[level]]`.
-pub fn place_of(root: &Node, factor: &str) -> Range<usize> {
-    let plain =
-        root.get("factors").and_then(|entry| entry.node.get(factor)).map(|entry| entry.key_span.clone());
-    let linked = || {
-        let named =
-            |node: &&Node| node.get("factor").is_some_and(|entry| human::label(&entry.node) == factor);
-        list(root, "level").iter().find(named).map(|node| node.span.clone())
-    };
-    plain.or_else(linked).unwrap_or(0..0)
-}
-
-/// Marks the factors that `[order]` and `[[manual]]` name.
-pub fn mark_hard_to_change(root: &Node, core: &Values, factors: &mut [Factor], errors: &mut Errors<'_>) {
+/// Marks the factors that `[order]` and `[[manual]]` name. Returns their positions, the one that
+/// changes most seldom first: a person is slower than any command, so a manual step goes first
+/// unless the list says otherwise.
+pub fn mark_hard_to_change(root: &Node, factors: &mut [Factor], errors: &mut Errors) -> Vec<usize> {
     let names: Vec<String> = factors.iter().map(|factor| factor.name.clone()).collect();
     let known: Vec<&str> = names.iter().map(String::as_str).collect();
-    let listed = root.get("order").and_then(|entry| entry.node.get("hard_to_change"));
-    for name in core.texts("order.hard_to_change") {
-        if let Some(factor) = factors.iter_mut().find(|factor| factor.name == name) {
-            factor.hard_to_change = true;
-        } else {
-            let span = listed.map_or(0..0, |entry| entry.node.span.clone());
-            errors.add(&span, "order.hard_to_change", unknown_name("factor", &name, &known));
-        }
-    }
-    for (name, text, span) in manual_steps(root, errors) {
-        match factors.iter_mut().find(|factor| factor.name == name) {
-            Some(factor) => {
-                factor.hard_to_change = true;
-                factor.manual = Some(text);
+    let mut listed = Vec::new();
+    let order = root.value("order").and_then(|node| node.value("hard_to_change"));
+    for node in order.map(Node::elements).unwrap_or_default() {
+        let Content::Text(name) = &node.content else { continue };
+        match known.iter().position(|known| *known == name.as_str()) {
+            None => errors.add(&node.span, "order.hard_to_change", Fault::unknown("factor", name, &known)),
+            Some(factor) if listed.contains(&factor) => {
+                errors.add(&node.span, "order.hard_to_change", format!("`{name}` is given twice"));
             }
-            None => errors.add(&span, "manual.factor", unknown_name("factor", &name, &known)),
+            Some(factor) => listed.push(factor),
         }
     }
+    let mut manual = Vec::new();
+    for node in list(root, "manual") {
+        let values = read_item(node, "manual", MANUAL, &["factor", "text"], &[], errors);
+        let Some(name) = values.text("manual.factor") else { continue };
+        let span = node.value("factor").map_or(0..0, |node| node.span.clone());
+        match known.iter().position(|known| *known == name.as_str()) {
+            None => errors.add(&span, "manual.factor", Fault::unknown("factor", &name, &known)),
+            Some(factor) if factors[factor].manual.is_some() => {
+                errors.add(&span, "manual.factor", format!("there are two manual steps for `{name}`"));
+            }
+            Some(factor) => {
+                factors[factor].manual = Some(values.text("manual.text").unwrap_or_default());
+                manual.push(factor);
+            }
+        }
+    }
+    manual.retain(|factor| !listed.contains(factor));
+    manual.extend(listed);
+    for factor in &manual {
+        factors[*factor].hard_to_change = true;
+    }
+    manual
 }

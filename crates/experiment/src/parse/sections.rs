@@ -1,20 +1,21 @@
-//! The sections with one value a key, and the volumes.
+//! The sections with one value a key.
 
-use super::{list, lookup};
+use super::{leaves, list, lookup, read_as};
 use crate::Value;
 use crate::document::{Content, Node};
-use crate::error::Errors;
-use crate::experiment::{Blocks, Factor, Hooks, Limits, Repeats, Volume};
-use crate::file_settings::{MANUAL, OBSERVE, SETTINGS, VOLUME};
+use crate::error::{Errors, Fault};
+use crate::experiment::{Hooks, Limits};
+use crate::file_settings::{OBSERVE, SETTINGS};
 use crate::human;
-use crate::nearest::unknown_name;
 use crate::setting::{Catalog, Known, Setting};
 use std::collections::BTreeMap;
-use std::ops::Range;
 
-/// Values by path, defaults filled in.
+/// Longest name of an experiment: with an ending it has to be the name of a file.
+const NAME_LENGTH_MAX: usize = 100;
+
+/// Values by path.
 #[derive(Debug, Default)]
-pub struct Values(pub BTreeMap<String, Value>);
+pub struct Values(BTreeMap<String, Value>);
 
 impl Values {
     pub fn text(&self, path: &str) -> Option<String> {
@@ -24,63 +25,62 @@ impl Values {
         }
     }
 
-    fn number(&self, path: &str) -> Option<f64> {
+    /// A value as it is printed, whatever it is.
+    pub fn shown(&self, path: &str) -> Option<String> {
+        self.0.get(path).map(ToString::to_string)
+    }
+
+    pub fn number(&self, path: &str) -> Option<f64> {
         self.0.get(path).and_then(Value::as_f64)
     }
 
-    fn integer(&self, path: &str) -> Option<u64> {
+    pub fn integer(&self, path: &str) -> Option<u64> {
         match self.0.get(path) {
             Some(Value::Integer(integer)) => u64::try_from(*integer).ok(),
             _ => None,
         }
     }
-
-    pub fn texts(&self, path: &str) -> Vec<String> {
-        match self.0.get(path) {
-            Some(Value::Text(text)) => vec![text.clone()],
-            Some(Value::List(values)) => values.iter().map(ToString::to_string).collect(),
-            _ => Vec::new(),
-        }
-    }
 }
 
-/// The names that `target.engine` or `workload.probe` takes in any configuration.
-fn names(root: &Node, section: &str, key: &str) -> Vec<(String, Range<usize>)> {
-    let path = format!("{section}.{key}");
-    let mut nodes: Vec<&Node> = Vec::new();
-    nodes.extend(root.get(section).and_then(|entry| entry.node.get(key)).map(|entry| &entry.node));
-    if let Some(Content::List(levels)) =
-        root.get("factors").and_then(|entry| entry.node.get(&path)).map(|entry| &entry.node.content)
-    {
-        nodes.extend(levels);
-    }
+/// The values that `target.engine` or `workload.probe` takes in any configuration.
+fn owners<'a>(root: &'a Node, section: &str, path: &str) -> Vec<&'a Node> {
+    let mut nodes = Vec::new();
+    let given = leaves(root.value(section), section);
+    nodes.extend(given.iter().filter(|leaf| leaf.path == path).map(|leaf| leaf.node));
+    let varied = leaves(root.value("factors"), "");
+    nodes.extend(varied.iter().filter(|leaf| leaf.path == path).flat_map(|leaf| leaf.node.elements()));
     for level in list(root, "level") {
-        nodes.extend(level.get("set").and_then(|set| set.node.get(&path)).map(|entry| &entry.node));
+        let set = leaves(level.value("set"), "");
+        nodes.extend(set.iter().filter(|leaf| leaf.path == path).map(|leaf| leaf.node));
     }
-    let text = |node: &&Node| match &node.content {
-        Content::Text(text) => Some((text.clone(), node.span.clone())),
-        _ => None,
-    };
-    nodes.iter().filter_map(text).collect()
+    nodes
 }
 
 /// The settings that this file may use: those of its engines and probes.
-pub fn known_settings(root: &Node, catalog: &Catalog, errors: &mut Errors<'_>) -> Known {
+pub fn known_settings(root: &Node, catalog: &Catalog, errors: &mut Errors) -> Known {
     let mut known = Known::default();
     known.add(OBSERVE);
     let sections = [("target", "engine", &catalog.engines), ("workload", "probe", &catalog.probes)];
-    for (section, key, owners) in sections {
+    for (section, key, all) in sections {
         let path = format!("{section}.{key}");
-        let given = names(root, section, key);
-        let all: Vec<&str> = owners.iter().map(|(name, _)| *name).collect();
+        let given = owners(root, section, &path);
+        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
         if given.is_empty() {
             let span = root.get(section).map_or(0..0, |entry| entry.key_span.clone());
-            errors.add(&span, &path, format!("missing; known are {}", all.join(", ")));
+            errors.add(&span, &path, Fault::with_help("missing", format!("known: {}", names.join(", "))));
+            known.open(section);
         }
-        for (name, span) in given {
-            match owners.iter().find(|(owner, _)| *owner == name) {
-                Some((_, settings)) => known.add(settings),
-                None => errors.add(&span, &path, unknown_name(key, &name, &all)),
+        for node in given {
+            // Whatever else is no text is complained about where the setting is read.
+            let Content::Text(name) = &node.content else {
+                known.open(section);
+                continue;
+            };
+            if let Some((_, settings)) = all.iter().find(|(owner, _)| *owner == name.as_str()) {
+                known.add(settings);
+            } else {
+                errors.add(&node.span, &path, Fault::unknown(key, name, &names));
+                known.open(section);
             }
         }
         known.add(SETTINGS.iter().find(|setting| setting.path == path).map_or(&[], std::slice::from_ref));
@@ -89,87 +89,124 @@ pub fn known_settings(root: &Node, catalog: &Catalog, errors: &mut Errors<'_>) -
 }
 
 /// The values that `[target]`, `[workload]` and `[observe]` give.
-pub fn base_settings(root: &Node, known: &Known, errors: &mut Errors<'_>) -> BTreeMap<String, Value> {
+pub fn base_settings(root: &Node, known: &Known, errors: &mut Errors) -> BTreeMap<String, Value> {
     let mut values = BTreeMap::new();
     for section in ["target", "workload", "observe"] {
-        let leaves = root.get(section).map(|entry| entry.node.leaves(section)).unwrap_or_default();
-        for leaf in leaves {
-            let Some(setting) = lookup(known, &leaf.path, &leaf.key_span, errors) else { continue };
-            match human::read(setting.kind, leaf.node) {
-                Ok(value) => drop(values.insert(leaf.path, value)),
-                Err(message) => errors.add(&leaf.node.span, &leaf.path, message),
+        for leaf in leaves(root.value(section), section) {
+            let empty_table = matches!(leaf.node.content, Content::Table(_)) && known.is_table(&leaf.path);
+            if empty_table {
+                continue;
+            }
+            let settings = lookup(known, &leaf, errors);
+            match read_as(&settings, leaf.node) {
+                Err(fault) => errors.add(&leaf.node.span, &leaf.path, fault),
+                Ok(value) => {
+                    if values.insert(leaf.path.clone(), value).is_some() {
+                        errors.add(&leaf.key_span, &leaf.path, "this setting is given twice");
+                    }
+                }
             }
         }
     }
     values
 }
 
-/// The values of all other sections with one value a key.
-pub fn core_settings(root: &Node, errors: &mut Errors<'_>) -> Values {
+/// The values of all other sections with one value a key, defaults filled in.
+pub fn core_settings(root: &Node, errors: &mut Errors) -> Values {
     let mut values = Values::default();
     for section in ["experiment", "hooks", "order", "repeats", "limits"] {
-        let node = root.get(section).map(|entry| &entry.node);
-        read_table(node, section, SETTINGS, &mut values, errors);
+        if let Some(node) = root.value(section) {
+            read_table(node, section, SETTINGS, &[], &mut values, errors);
+        }
     }
-    for setting in SETTINGS {
+    add_defaults(SETTINGS, &mut values);
+    for entry in root.value("report").map(Node::entries).unwrap_or_default() {
+        if entry.key != "baseline" {
+            errors.add(&entry.key_span, "report", Fault::unknown("setting", &entry.key, &["baseline"]));
+        }
+    }
+    values
+}
+
+/// The values of one table of a `[[section]]`, of which some must be given. Keys in `besides` are
+/// read elsewhere.
+pub fn read_item(
+    node: &Node,
+    section: &str,
+    settings: &'static [Setting],
+    needed: &[&str],
+    besides: &[&str],
+    errors: &mut Errors,
+) -> Values {
+    let mut values = Values::default();
+    if !matches!(node.content, Content::Table(_)) {
+        return values;
+    }
+    read_table(node, section, settings, besides, &mut values, errors);
+    for key in needed.iter().filter(|key| node.get(key).is_none()) {
+        errors.add(&node.span, section, format!("{key} is missing"));
+    }
+    add_defaults(settings, &mut values);
+    values
+}
+
+fn read_table(
+    node: &Node,
+    section: &str,
+    settings: &'static [Setting],
+    besides: &[&str],
+    values: &mut Values,
+    errors: &mut Errors,
+) {
+    let prefix = format!("{section}.");
+    for leaf in node.leaves(section) {
+        let key = leaf.path.strip_prefix(&prefix).unwrap_or(&leaf.path);
+        if besides.contains(&key.split('.').next().unwrap_or(key)) {
+            continue;
+        }
+        let Some(setting) = settings.iter().find(|setting| setting.path == leaf.path) else {
+            let known: Vec<&str> = settings
+                .iter()
+                .filter_map(|setting| setting.path.strip_prefix(&prefix))
+                .chain(besides.iter().copied())
+                .collect();
+            errors.add(&leaf.key_span, section, Fault::unknown("setting", key, &known));
+            continue;
+        };
+        match human::read(setting.kind, leaf.node) {
+            Ok(value) => drop(values.0.insert(leaf.path, value)),
+            Err(fault) => errors.add(&leaf.node.span, &leaf.path, fault),
+        }
+    }
+}
+
+fn add_defaults(settings: &'static [Setting], values: &mut Values) {
+    for setting in settings {
         let default = setting.default.and_then(|default| human::read_default(setting.kind, default));
         if let Some(default) = default {
             values.0.entry(setting.path.into()).or_insert(default);
         }
     }
-    if let Some(entry) = root.get("report") {
-        for entry in entry.node.entries().iter().filter(|entry| entry.key != "baseline") {
-            errors.add(&entry.key_span, "report", unknown_name("setting", &entry.key, &["baseline"]));
-        }
-    }
-    values
-}
-
-fn read_table(
-    node: Option<&Node>,
-    section: &str,
-    settings: &'static [Setting],
-    values: &mut Values,
-    errors: &mut Errors<'_>,
-) {
-    let mut known = Known::default();
-    known.add(settings);
-    for leaf in node.map(|node| node.leaves(section)).unwrap_or_default() {
-        match settings.iter().find(|setting| setting.path == leaf.path) {
-            None => {
-                let prefix = format!("{section}.");
-                let names: Vec<&str> =
-                    settings.iter().filter_map(|setting| setting.path.strip_prefix(&prefix)).collect();
-                let name = leaf.path.strip_prefix(&prefix).unwrap_or(&leaf.path);
-                errors.add(&leaf.key_span, section, unknown_name("setting", name, &names));
-            }
-            Some(setting) => match human::read(setting.kind, leaf.node) {
-                Ok(value) => drop(values.0.insert(leaf.path, value)),
-                Err(message) => errors.add(&leaf.node.span, &leaf.path, message),
-            },
-        }
-    }
 }
 
 /// The name of the experiment, which is also the name of a file.
-pub fn name(root: &Node, core: &Values, errors: &mut Errors<'_>) -> String {
+pub fn name(root: &Node, core: &Values, errors: &mut Errors) -> String {
     let section = root.get("experiment");
-    let Some(name) = core.text("experiment.name") else {
+    let given = section.and_then(|entry| entry.node.get("name"));
+    let Some(given) = given else {
         let span = section.map_or(0..0, |entry| entry.key_span.clone());
-        if section.and_then(|entry| entry.node.get("name")).is_none() {
-            errors.add(&span, "experiment.name", "missing; give the experiment a name");
-        }
+        errors.add(&span, "experiment.name", "missing; give the experiment a name");
         return String::new();
     };
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if !name.chars().all(allowed) || name.starts_with('.') || name.len() > 100 {
-        let span =
-            section.and_then(|entry| entry.node.get("name")).map_or(0..0, |entry| entry.node.span.clone());
-        errors.add(
-            &span,
-            "experiment.name",
-            format!("`{name}` cannot be the name of a file; allowed are letters, digits, `-`, `_` and `.`, at most 100"),
+    let name = core.text("experiment.name").unwrap_or_default();
+    // No capitals: there are file systems that do not tell them from small letters.
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
+    if !name.chars().all(allowed) || name.starts_with(['.', '-']) || name.len() > NAME_LENGTH_MAX {
+        let message = format!(
+            "`{name}` cannot be the name of a file; allowed are small letters, digits, `-`, `_` and `.`, \
+             a letter, digit or `_` first, at most {NAME_LENGTH_MAX}"
         );
+        errors.add(&given.node.span, "experiment.name", message);
     }
     name
 }
@@ -180,123 +217,14 @@ pub fn hooks(core: &Values) -> Hooks {
         after_run: core.text("hooks.after_run"),
         before_trial: core.text("hooks.before_trial"),
         after_trial: core.text("hooks.after_trial"),
-        timeout_s: core.number("hooks.timeout").unwrap_or(600.0),
+        timeout_s: core.number("hooks.timeout").unwrap_or_default(),
     }
 }
 
 pub fn limits(core: &Values) -> Limits {
     Limits {
-        trial_time_s: core.number("limits.trial_time").unwrap_or(3600.0),
+        trial_time_s: core.number("limits.trial_time").unwrap_or_default(),
         run_time_s: core.number("limits.run_time"),
         disk_space_bytes: core.integer("limits.disk_space"),
-    }
-}
-
-pub fn repeats(root: &Node, core: &Values, errors: &mut Errors<'_>) -> Repeats {
-    let parts = ["min", "max", "until"].map(|part| core.number(&format!("repeats.blocks.{part}")));
-    let fixed = core.integer("repeats.blocks").unwrap_or(5) as u32;
-    let blocks = match parts {
-        [None, None, None] => Blocks::Fixed(fixed),
-        [Some(min), Some(max), Some(until)] if min <= max && until > 0.0 => {
-            Blocks::Adaptive { min: min as u32, max: max as u32, until }
-        }
-        _ => {
-            let table = root.get("repeats").and_then(|entry| entry.node.get("blocks"));
-            let span = table.map_or(0..0, |entry| entry.node.span.clone());
-            errors.add(
-                &span,
-                "repeats.blocks",
-                "adaptive repeats need min, max (not smaller than min) and until (above 0), as in { min = 3, max = 20, until = \"2%\" }",
-            );
-            Blocks::Fixed(fixed)
-        }
-    };
-    Repeats {
-        blocks,
-        seed: core.integer("repeats.seed").unwrap_or(1),
-        retries: core.integer("repeats.retries").unwrap_or(0) as u32,
-    }
-}
-
-/// The values of one table of a `[[section]]`, of which some must be given.
-fn read_item(
-    node: &Node,
-    section: &str,
-    settings: &'static [Setting],
-    needed: &[&str],
-    errors: &mut Errors<'_>,
-) -> Values {
-    let mut values = Values::default();
-    read_table(Some(node), section, settings, &mut values, errors);
-    for key in needed {
-        if node.get(key).is_none() {
-            errors.add(&node.span, section, format!("{key} is missing"));
-        }
-    }
-    values
-}
-
-pub fn volumes(root: &Node, errors: &mut Errors<'_>) -> Vec<Volume> {
-    let mut volumes: Vec<Volume> = Vec::new();
-    for node in list(root, "volume") {
-        let values = read_item(node, "volume", VOLUME, &["name", "path"], errors);
-        let volume = Volume {
-            name: values.text("volume.name").unwrap_or_default(),
-            path: values.text("volume.path").unwrap_or_default(),
-            prepare: values.text("volume.prepare"),
-            cleanup: values.text("volume.cleanup"),
-        };
-        if volumes.iter().any(|other| other.name == volume.name) {
-            errors.add(
-                &node.span,
-                "volume",
-                format!("there are two volumes with the name `{}`", volume.name),
-            );
-        }
-        volumes.push(volume);
-    }
-    volumes
-}
-
-/// Factor names and texts of the manual steps, with their places.
-pub fn manual_steps(root: &Node, errors: &mut Errors<'_>) -> Vec<(String, String, Range<usize>)> {
-    let read = |node: &Node| {
-        let values = read_item(node, "manual", MANUAL, &["factor", "text"], errors);
-        Some((
-            values.text("manual.factor")?,
-            values.text("manual.text")?,
-            node.get("factor")?.node.span.clone(),
-        ))
-    };
-    list(root, "manual").iter().filter_map(read).collect()
-}
-
-/// Every volume that a setting or level names must be declared.
-pub fn check_volume_names(
-    volumes: &[Volume],
-    base: &BTreeMap<String, Value>,
-    factors: &[Factor],
-    root: &Node,
-    errors: &mut Errors<'_>,
-) {
-    let known: Vec<&str> = volumes.iter().map(|volume| volume.name.as_str()).collect();
-    let is_volume = |path: &str| path.starts_with("target.") && path.ends_with("volume");
-    let levels = factors.iter().flat_map(|factor| &factor.levels).flat_map(|level| &level.set);
-    let given = base.iter().chain(levels.map(|(path, value)| (path, value)));
-    for (path, value) in given.filter(|(path, _)| is_volume(path)) {
-        let names = match value {
-            Value::List(values) => values.iter().map(ToString::to_string).collect(),
-            other => vec![other.to_string()],
-        };
-        for name in names.iter().filter(|name| !known.contains(&name.as_str())) {
-            let places = super::places(root);
-            let span = places.get(path).cloned().unwrap_or(0..0);
-            let message = if known.is_empty() {
-                format!("volume `{name}` is not declared; add a [[volume]] with its name and path")
-            } else {
-                unknown_name("volume", name, &known)
-            };
-            errors.add(&span, path, message);
-        }
     }
 }

@@ -5,7 +5,6 @@ use crate::sqlite::wait_type::WaitType;
 use rusqlite::ffi;
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::time::Instant;
 
 /// What SQLite uses a file for, which decides the names of its waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,7 +155,7 @@ unsafe fn kind(file: *mut ffi::sqlite3_file) -> FileKind {
 }
 
 unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
-    let start = Instant::now();
+    let start = recorder::stamp();
     let rc = pass_on!(file, xClose, ffi::SQLITE_OK);
     recorder::call(WaitType::FileOpen, start, 0);
     rc
@@ -168,7 +167,7 @@ unsafe extern "C" fn read(
     length: c_int,
     offset: ffi::sqlite3_int64,
 ) -> c_int {
-    let start = Instant::now();
+    let start = recorder::stamp();
     let rc = pass_on!(file, xRead, ffi::SQLITE_IOERR_READ, buffer, length, offset);
     // SAFETY: SQLite's file, see `kind`.
     recorder::call(unsafe { kind(file) }.read(), start, length as u64);
@@ -181,7 +180,7 @@ unsafe extern "C" fn write(
     length: c_int,
     offset: ffi::sqlite3_int64,
 ) -> c_int {
-    let start = Instant::now();
+    let start = recorder::stamp();
     let rc = pass_on!(file, xWrite, ffi::SQLITE_IOERR_WRITE, buffer, length, offset);
     // SAFETY: SQLite's file, see `kind`.
     recorder::call(unsafe { kind(file) }.write(), start, length as u64);
@@ -189,7 +188,7 @@ unsafe extern "C" fn write(
 }
 
 unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, size: ffi::sqlite3_int64) -> c_int {
-    let start = Instant::now();
+    let start = recorder::stamp();
     let rc = pass_on!(file, xTruncate, ffi::SQLITE_IOERR_TRUNCATE, size);
     // SAFETY: SQLite's file, see `kind`.
     recorder::call(unsafe { kind(file) }.truncate(), start, 0);
@@ -197,7 +196,7 @@ unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, size: ffi::sqlite3_i
 }
 
 unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
-    let start = Instant::now();
+    let start = recorder::stamp();
     let rc = pass_on!(file, xSync, ffi::SQLITE_IOERR_FSYNC, flags);
     // SAFETY: SQLite's file, see `kind`.
     recorder::call(unsafe { kind(file) }.sync(), start, 0);
@@ -218,7 +217,7 @@ fn refused_by_level(level: c_int) -> WaitType {
 }
 
 unsafe extern "C" fn lock(file: *mut ffi::sqlite3_file, level: c_int) -> c_int {
-    let start = Instant::now();
+    let start = recorder::stamp();
     let rc = pass_on!(file, xLock, ffi::SQLITE_IOERR_LOCK, level);
     recorder::call(WaitType::FileLock, start, 0);
     report_lock(refused_by_level(level), rc);
@@ -234,7 +233,7 @@ fn report_lock(lock: WaitType, rc: c_int) {
 }
 
 unsafe extern "C" fn unlock(file: *mut ffi::sqlite3_file, level: c_int) -> c_int {
-    let start = Instant::now();
+    let start = recorder::stamp();
     let rc = pass_on!(file, xUnlock, ffi::SQLITE_IOERR_UNLOCK, level);
     recorder::call(WaitType::FileLock, start, 0);
     rc
@@ -267,7 +266,7 @@ unsafe extern "C" fn shm_map(
     extend: c_int,
     mapped: *mut *mut c_void,
 ) -> c_int {
-    let start = Instant::now();
+    let start = recorder::stamp();
     let rc = pass_on!(file, xShmMap, ffi::SQLITE_IOERR_SHMMAP, page, page_size, extend, mapped);
     recorder::call(WaitType::ShmMap, start, 0);
     rc
@@ -289,7 +288,7 @@ unsafe extern "C" fn shm_lock(
     count: c_int,
     flags: c_int,
 ) -> c_int {
-    let start = Instant::now();
+    let start = recorder::stamp();
     let rc = pass_on!(file, xShmLock, ffi::SQLITE_IOERR_SHMLOCK, slot, count, flags);
     recorder::call(WaitType::ShmLock, start, 0);
     if flags & ffi::SQLITE_SHM_LOCK != 0 {
@@ -303,7 +302,7 @@ unsafe extern "C" fn shm_barrier(file: *mut ffi::sqlite3_file) {
 }
 
 unsafe extern "C" fn shm_unmap(file: *mut ffi::sqlite3_file, delete: c_int) -> c_int {
-    let start = Instant::now();
+    let start = recorder::stamp();
     let rc = pass_on!(file, xShmUnmap, ffi::SQLITE_OK, delete);
     recorder::call(WaitType::ShmMap, start, 0);
     rc

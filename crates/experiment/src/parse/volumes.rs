@@ -1,0 +1,60 @@
+//! Declared volumes, and the settings that name them.
+
+use super::sections::read_item;
+use super::{leaves, list};
+use crate::configuration::names_volume;
+use crate::document::{Content, Leaf, Node};
+use crate::error::{Errors, Fault};
+use crate::experiment::Volume;
+use crate::file_settings::VOLUME;
+use crate::setting::Known;
+
+pub fn read(root: &Node, known: &Known, errors: &mut Errors) -> Vec<Volume> {
+    let mut volumes: Vec<Volume> = Vec::new();
+    for node in list(root, "volume") {
+        let values = read_item(node, "volume", VOLUME, &["name", "path"], &[], errors);
+        let Some(name) = values.text("volume.name") else { continue };
+        if volumes.iter().any(|other| other.name == name) {
+            let span = node.value("name").map_or(0..0, |node| node.span.clone());
+            errors.add(&span, "volume.name", format!("there are two volumes with the name `{name}`"));
+            continue;
+        }
+        volumes.push(Volume {
+            name,
+            path: values.text("volume.path").unwrap_or_default(),
+            prepare: values.text("volume.prepare"),
+            cleanup: values.text("volume.cleanup"),
+            hook_timeout_s: values.number("volume.hook_timeout").unwrap_or_default(),
+        });
+    }
+    check_names(root, &volumes, known, errors);
+    volumes
+}
+
+/// Every volume that a setting or level names must be declared.
+fn check_names(root: &Node, volumes: &[Volume], known: &Known, errors: &mut Errors) {
+    let declared: Vec<&str> = volumes.iter().map(|volume| volume.name.as_str()).collect();
+    let linked = list(root, "level").iter().flat_map(|level| leaves(level.value("set"), ""));
+    let settings: Vec<Leaf<'_>> = leaves(root.value("target"), "target")
+        .into_iter()
+        .chain(leaves(root.value("factors"), ""))
+        .chain(linked)
+        .filter(|leaf| names_volume(&leaf.path) && !known.find(&leaf.path).is_empty())
+        .collect();
+    for leaf in settings {
+        // Of a factor the elements are levels, of which each may be a list.
+        for node in leaf.node.elements().iter().flat_map(Node::elements) {
+            let Content::Text(name) = &node.content else { continue };
+            if name.trim().is_empty() || declared.contains(&name.as_str()) {
+                continue;
+            }
+            let fault = if declared.is_empty() {
+                let help = format!("add a [[volume]] with name = \"{name}\" and its path");
+                Fault::with_help(format!("volume `{name}` is not declared"), help)
+            } else {
+                Fault::unknown("volume", name, &declared)
+            };
+            errors.add(&node.span, &leaf.path, fault);
+        }
+    }
+}

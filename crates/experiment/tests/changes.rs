@@ -1,0 +1,164 @@
+//! What differs between two versions of a file, and whether a run can go on.
+
+mod common;
+
+use common::{DESIGN, EVERYTHING, catalog, experiment};
+use experiment::{Changes, changes, describe};
+
+#[track_caller]
+fn changed(source: &str, old: &str, new: &str) -> Changes {
+    assert!(source.contains(old), "{old} is in the file");
+    changes(&experiment(source), &experiment(&source.replacen(old, new, 1)))
+}
+
+#[track_caller]
+fn harmless(source: &str, old: &str, new: &str, expected: &[&str]) {
+    let changes = changed(source, old, new);
+    assert_eq!((changes.harmless, changes.incompatible), (strings(expected), Vec::new()));
+}
+
+#[track_caller]
+fn incompatible(source: &str, old: &str, new: &str, expected: &[&str]) {
+    let changes = changed(source, old, new);
+    assert!(!changes.resumable());
+    assert_eq!(changes.incompatible, strings(expected));
+}
+
+fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+#[test]
+fn layout_and_comments_do_not_count() {
+    let other = DESIGN.replace("\n\n", "\n# A comment.\n").replace("\"320k\"", "320_000");
+    assert_eq!(changes(&experiment(DESIGN), &experiment(&other)), Changes::default());
+    assert_eq!(changes(&experiment(EVERYTHING), &experiment(EVERYTHING)), Changes::default());
+}
+
+#[test]
+fn a_run_can_go_on_after_harmless_changes() {
+    harmless(DESIGN, "blocks = 5", "blocks = 7", &["repeats.blocks: 5 -> 7"]);
+    harmless(
+        DESIGN,
+        "blocks = 5",
+        "blocks = { min = 3, max = 9, until = \"1%\" }",
+        &["repeats.blocks: 5 -> 3 to 9 until 1 %"],
+    );
+    // Groups of hard-to-change levels are gone through again for the new blocks.
+    harmless(EVERYTHING, "max = 20", "max = 30", &["repeats.blocks: 3 to 20 until 2 % -> 3 to 30 until 2 %"]);
+    harmless(
+        DESIGN,
+        "name = \"random-insert-data-files\"",
+        "name = \"other\"",
+        &["experiment.name: \"random-insert-data-files\" -> \"other\""],
+    );
+    harmless(
+        EVERYTHING,
+        "question = \"Does all of it work?\"\n",
+        "",
+        &["experiment.question: \"Does all of it work?\" -> none"],
+    );
+    harmless(EVERYTHING, "retries = 2", "retries = 3", &["repeats.retries: 2 -> 3"]);
+    harmless(
+        EVERYTHING,
+        "trial_time = \"10 min\"",
+        "trial_time = \"20 min\"",
+        &["limits.trial_time: 600 s -> 1200 s"],
+    );
+    harmless(EVERYTHING, "disk_space = \"4 GiB\"\n", "", &["limits.disk_space: 4294967296 B -> none"]);
+    harmless(
+        DESIGN,
+        "baseline = { \"target.data_files\" = 1 }",
+        "baseline = { \"target.data_files\" = 4 }",
+        &["report.baseline: data_files=1 synchronous=normal -> data_files=4 synchronous=normal"],
+    );
+}
+
+#[test]
+fn a_run_cannot_go_on_after_others() {
+    incompatible(DESIGN, "seed = 1", "seed = 2", &["repeats.seed: 1 -> 2"]);
+    incompatible(
+        DESIGN,
+        "[1, 2, 4, 8, 16]",
+        "[1, 2, 4, 8, 16, 32]",
+        &["factor target.data_files: levels added 32"],
+    );
+    incompatible(
+        DESIGN,
+        "[1, 2, 4, 8, 16]",
+        "[1, 3, 4, 5]",
+        &["factor target.data_files: levels added 3, 5", "factor target.data_files: levels removed 2, 8, 16"],
+    );
+    incompatible(
+        DESIGN,
+        "[1, 2, 4, 8, 16]",
+        "[1, 2, 4, 16, 8]",
+        &["factor target.data_files: in another order"],
+    );
+    incompatible(
+        DESIGN,
+        "\"target.settings.synchronous\" =",
+        "\"target.settings.journal\" =",
+        &["factor target.settings.synchronous is gone", "factor target.settings.journal is new"],
+    );
+    incompatible(
+        DESIGN,
+        "rows_per_transaction = 1000",
+        "rows_per_transaction = 500",
+        &["workload.rows_per_transaction: 1000 -> 500"],
+    );
+    incompatible(DESIGN, "rows_per_transaction = 1000", "rate = \"10/s\"", &["workload.rate: none -> 10"]);
+    incompatible(
+        EVERYTHING,
+        "before_trial = \"sync\"",
+        "before_trial = \"true\"",
+        &["hooks.before_trial: \"sync\" -> \"true\""],
+    );
+    incompatible(EVERYTHING, "timeout = \"20 s\"", "timeout = \"30 s\"", &["hooks.timeout: 20 s -> 30 s"]);
+    incompatible(
+        EVERYTHING,
+        "path = \"/mnt/slow\"",
+        "path = \"/mnt/other\"",
+        &["volume slow: path: \"/mnt/slow\" -> \"/mnt/other\""],
+    );
+    incompatible(EVERYTHING, "\"delete\"", "\"truncate\"", &["factor log: other settings in level rollback"]);
+    incompatible(
+        EVERYTHING,
+        "log = \"wal, synced\"\n\n[[volume]]",
+        "log = \"rollback\"\narray = \"raid-0\"\n\"target.volume\" = \"fast\"\n\n[[volume]]",
+        &[
+            "configuration data_files=2 volume=fast log=wal, synced array=raid-0 was excluded before",
+            "configuration data_files=2 volume=fast log=wal, synced array=raid-1 was excluded before",
+            "configuration data_files=2 volume=fast+slow log=wal, synced array=raid-0 was excluded before",
+            "configuration data_files=2 volume=fast+slow log=wal, synced array=raid-1 was excluded before",
+            "configuration data_files=4 volume=fast log=wal, synced array=raid-0 was excluded before",
+            "configuration data_files=4 volume=fast log=wal, synced array=raid-1 was excluded before",
+            "configuration data_files=4 volume=fast+slow log=wal, synced array=raid-0 was excluded before",
+            "configuration data_files=4 volume=fast+slow log=wal, synced array=raid-1 was excluded before",
+            "configuration data_files=2 volume=fast log=rollback array=raid-0 is excluded now",
+            "configuration data_files=4 volume=fast log=rollback array=raid-0 is excluded now",
+        ],
+    );
+    incompatible(
+        EVERYTHING,
+        "hard_to_change = [\"target.volume\"]",
+        "hard_to_change = [\"target.volume\", \"log\"]",
+        &["order.hard_to_change: array, target.volume -> array, target.volume, log"],
+    );
+    incompatible(
+        EVERYTHING,
+        "Rebuild the array as {level}, then continue.",
+        "Rebuild.",
+        &["factor array: manual step: \"Rebuild the array as {level}, then continue.\" -> \"Rebuild.\""],
+    );
+}
+
+#[test]
+fn sources_are_described() {
+    let new = DESIGN.replace("blocks = 5", "blocks = 7").replace("16]", "16, 32]");
+    assert_eq!(
+        describe(DESIGN, &new, &catalog()).unwrap(),
+        ["factor target.data_files: levels added 32", "repeats.blocks: 5 -> 7"]
+    );
+    assert!(describe(DESIGN, "not a file", &catalog()).is_err());
+}

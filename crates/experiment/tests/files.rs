@@ -1,0 +1,241 @@
+//! Files that are right: what becomes of them.
+
+mod common;
+
+use common::{DESIGN, EVERYTHING, experiment, parse};
+use experiment::{Blocks, Invalid, Place, Value};
+
+#[test]
+fn the_file_of_the_design() {
+    let experiment = experiment(DESIGN);
+    assert_eq!(experiment.name, "random-insert-data-files");
+    assert_eq!(
+        experiment.question.as_deref(),
+        Some("How many data files does a random-key insert load want on this machine?")
+    );
+    let factors: Vec<&str> = experiment.factors.iter().map(|factor| factor.name.as_str()).collect();
+    assert_eq!(factors, ["target.data_files", "target.settings.synchronous"]);
+    assert_eq!(experiment.factors[0].numeric(), Some(vec![1.0, 2.0, 4.0, 8.0, 16.0]));
+    assert_eq!(experiment.factors[1].numeric(), None);
+    assert!(experiment.factors.iter().all(|factor| !factor.hard_to_change && factor.manual.is_none()));
+
+    let labels: Vec<String> =
+        experiment.configurations.iter().map(experiment::Configuration::label).collect();
+    assert_eq!(labels.len(), 10);
+    assert_eq!(
+        labels[..3],
+        [
+            "data_files=1 synchronous=normal",
+            "data_files=1 synchronous=full",
+            "data_files=2 synchronous=normal"
+        ]
+    );
+    assert_eq!(labels[9], "data_files=16 synchronous=full");
+    assert_eq!(experiment.baseline, Some(0));
+    assert_eq!(experiment.repeats.blocks, Blocks::Fixed(5));
+    assert_eq!((experiment.repeats.seed, experiment.repeats.retries), (1, 0));
+
+    // Given, varied, and by default.
+    let last = &experiment.configurations[9];
+    assert_eq!(last.text("target.engine"), "sqlite");
+    assert_eq!(last.integer("workload.rows"), Some(320_000));
+    assert_eq!(last.integer("target.data_files"), Some(16));
+    assert_eq!(last.text("target.settings.synchronous"), "full");
+    assert_eq!(last.number("target.busy_timeout"), Some(60.0));
+    assert!(last.flag("observe.waits"));
+    assert_eq!(last.number("observe.interval"), Some(1.0));
+    assert_eq!(last.get("workload.duration"), None);
+}
+
+#[test]
+fn a_file_with_everything() {
+    let experiment = experiment(EVERYTHING);
+    // 3 data files x 2 volumes x 2 logs x 2 arrays, less 2 data files x 1 log of each.
+    assert_eq!(experiment.configurations.len(), 24 - 2 * 2 * 2);
+    assert!(experiment.configurations.iter().all(|configuration| {
+        configuration.levels[2].label == "rollback" || configuration.integer("target.data_files") == Some(1)
+    }));
+    assert_eq!(experiment.response.as_deref(), Some("rows"));
+    assert_eq!(experiment.description.as_deref(), Some("A file with every section."));
+
+    let levels: Vec<Vec<&str>> = experiment
+        .factors
+        .iter()
+        .map(|factor| factor.levels.iter().map(|level| level.label.as_str()).collect())
+        .collect();
+    assert_eq!(
+        levels[1..],
+        [vec!["fast", "fast+slow"], vec!["wal, synced", "rollback"], vec!["raid-0", "raid-1"]]
+    );
+    assert_eq!(
+        experiment.factors[2].levels[0].set,
+        [
+            ("target.settings.journal_mode".to_owned(), Value::Text("wal".into())),
+            ("target.settings.wal_autocheckpoint".to_owned(), Value::Integer(1000)),
+        ]
+    );
+    // A level without settings differs by its name alone: for a hook or a person to make.
+    assert!(experiment.factors[3].levels.iter().all(|level| level.set.is_empty()));
+    // A setting of one linked level is not one of the other.
+    let rollback = experiment.configurations.iter().find(|it| it.levels[2].label == "rollback").unwrap();
+    assert_eq!(rollback.get("target.settings.wal_autocheckpoint"), None);
+    assert_eq!(rollback.text("target.settings.synchronous"), "normal");
+
+    let [fast, slow] = &experiment.volumes[..] else { panic!("two volumes") };
+    assert_eq!((fast.prepare.as_deref(), fast.hook_timeout_s), (Some("mount /mnt/fast"), 60.0));
+    assert_eq!(
+        (slow.path.as_str(), slow.cleanup.as_deref(), slow.hook_timeout_s),
+        ("/mnt/slow", None, 600.0)
+    );
+    let both = experiment.configurations.iter().find(|it| it.levels[1].label == "fast+slow").unwrap();
+    assert_eq!(both.volumes(), ["fast", "slow"]);
+
+    assert_eq!(experiment.hooks.before_trial.as_deref(), Some("sync"));
+    assert_eq!(experiment.hooks.timeout_s, 20.0);
+    assert_eq!(experiment.repeats.blocks, Blocks::Adaptive { min: 3, max: 20, until: 0.02 });
+    assert!(experiment.is_adaptive());
+    assert_eq!((experiment.repeats.seed, experiment.repeats.retries), (7, 2));
+    let limits = experiment.limits;
+    assert_eq!((limits.trial_time_s, limits.run_time_s), (600.0, Some(28_800.0)));
+    assert_eq!(limits.disk_space_bytes, Some(4 << 30));
+    assert_eq!(experiment.factors[3].manual.as_deref(), Some("Rebuild the array as {level}, then continue."));
+    // A person is slower than a command, so that the array changes before the volume.
+    assert_eq!(experiment.hard_to_change, [3, 1]);
+
+    // Factors that the baseline does not name have their first level.
+    let baseline = &experiment.configurations[experiment.baseline.unwrap()];
+    assert_eq!(baseline.label(), "data_files=1 volume=fast log=rollback array=raid-0");
+}
+
+/// `"320k"`, `320000` and `"320_000"` are one level, whichever way it is referred to.
+#[test]
+fn levels_are_referred_to_by_what_they_mean() {
+    let source = DESIGN
+        .replace("\"target.data_files\" = [1, 2, 4, 8, 16]", "\"workload.rows\" = [\"100k\", \"320k\"]")
+        .replace("{ \"target.data_files\" = 1 }", "{ \"workload.rows\" = 320000 }");
+    let experiment = experiment(&source);
+    assert_eq!(experiment.baseline, Some(2));
+    assert_eq!(experiment.configurations[2].label(), "rows=320k synchronous=normal");
+}
+
+#[test]
+fn tables_and_dotted_keys_mean_the_same() {
+    let dotted = DESIGN
+        .replace("settings = { synchronous = \"normal\" }", "settings.synchronous = \"normal\"")
+        .replace("\"target.data_files\" = [1", "target.data_files = [1")
+        .replace("{ \"target.data_files\" = 1 }", "{ target.data_files = 1 }");
+    let (quoted, dotted) = (experiment(DESIGN), experiment(&dotted));
+    assert_eq!(quoted.configurations, dotted.configurations);
+    assert_eq!(quoted.baseline, dotted.baseline);
+}
+
+/// A configuration has the settings of its own engine only, and every key is known to one of them.
+#[test]
+fn engines_can_be_varied() {
+    let source = "
+        [experiment]
+        name = \"engines\"
+        [target]
+        url = \"server://somewhere\"
+        final_checkpoint = false
+        [workload]
+        probe = \"insert\"
+        [factors]
+        \"target.engine\" = [\"sqlite\", \"server\"]
+    ";
+    let experiment = experiment(source);
+    let [sqlite, server] = &experiment.configurations[..] else { panic!("two configurations") };
+    assert_eq!((sqlite.text("target.engine"), server.text("target.engine")), ("sqlite", "server"));
+    assert_eq!((sqlite.text("target.url"), server.text("target.url")), ("", "server://somewhere"));
+    assert_eq!(sqlite.get("target.final_checkpoint"), Some(&Value::Bool(false)));
+    assert_eq!(server.get("target.final_checkpoint"), None);
+    // The default of a setting that both have is each one's own.
+    assert_eq!(sqlite.get("target.file_growth"), Some(&Value::Integer(0)));
+    assert_eq!(server.get("target.file_growth"), Some(&Value::Float(0.1)));
+    assert_eq!(server.get("target.busy_timeout"), None);
+}
+
+#[test]
+fn without_factors_there_is_one_configuration() {
+    let experiment =
+        experiment("experiment.name = \"one\"\ntarget.engine = \"sqlite\"\nworkload.probe = \"scan\"\n");
+    assert_eq!(experiment.configurations.len(), 1);
+    assert_eq!(experiment.baseline, None);
+    assert_eq!(experiment.repeats.blocks, Blocks::Fixed(5));
+    assert_eq!(experiment.limits.trial_time_s, 3600.0);
+}
+
+#[test]
+fn settings_have_places() {
+    let experiment = experiment(DESIGN);
+    assert_eq!(experiment.place("workload.rows"), Some(Place { line: 14, column: 8, length: 6 }));
+    // A setting that is given and varied is discussed where its levels stand.
+    let levels = Place { line: 19, column: 33, length: "[\"normal\", \"full\"]".len() };
+    assert_eq!(experiment.place("target.settings.synchronous"), Some(levels));
+    assert_eq!(experiment.place("target.busy_timeout"), None);
+
+    let objections = experiment.objections(&[
+        Invalid::new("workload.rows", "too many"),
+        Invalid::new("target.busy_timeout", "too long"),
+    ]);
+    let places: Vec<(usize, usize, &str)> =
+        objections.errors.iter().map(|error| (error.line, error.column, error.path.as_str())).collect();
+    // What the file does not give is discussed at its section.
+    assert_eq!(places, [(6, 2, "target.busy_timeout"), (14, 8, "workload.rows")]);
+    assert!(experiment.objections(&[]).errors.is_empty());
+}
+
+/// The expected hash is Python's, of the settings written out by hand:
+///
+/// ```python
+/// text = ('{"observe.interval":1.0,"observe.waits":true,"target.data_files":2,"target.engine":"server",'
+///         '"target.file_growth":0.1,"target.url":"server://größe","workload.duration":0.25,'
+///         '"workload.probe":"scan","workload.share":1.0}')
+/// hash = 0xcbf29ce484222325
+/// for byte in text.encode():
+///     hash = (hash ^ byte) * 0x100000001b3 % 2**64
+/// print(f"{hash:016x}")
+/// ```
+#[test]
+fn keys_are_stable() {
+    let source = "
+        [experiment]
+        name = \"key\"
+        [target]
+        engine = \"server\"
+        data_files = 2
+        url = \"server://größe\"
+        [workload]
+        probe = \"scan\"
+        duration = \"250 ms\"
+    ";
+    let one = &experiment(source).configurations[0];
+    assert_eq!(one.key(), "0e74fbe768174319");
+    // The order of the keys and the way in which values are written do not count.
+    let other = "
+        [workload]
+        duration = 0.25
+        probe = \"scan\"
+        [target]
+        url = \"server://größe\"
+        data_files = \"2\"
+        engine = \"server\"
+        [experiment]
+        name = \"another-name\"
+    ";
+    assert_eq!(experiment(other).configurations[0].key(), one.key());
+    assert_ne!(experiment(&source.replace("= 2", "= 3")).configurations[0].key(), one.key());
+}
+
+#[test]
+fn many_configurations_are_fine_up_to_the_limit() {
+    let levels = |count: u32| (1..=count).map(|level| level.to_string()).collect::<Vec<_>>().join(", ");
+    let source = |rows: u32| {
+        DESIGN.replace(
+            "\"target.data_files\" = [1, 2, 4, 8, 16]",
+            &format!("\"target.data_files\" = [{}]\n\"workload.rows\" = [{}]", levels(100), levels(rows)),
+        )
+    };
+    assert_eq!(experiment(&source(50)).configurations.len(), 10_000);
+    assert!(parse(&source(51)).is_err());
+}
