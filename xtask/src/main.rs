@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 const HELP: &str = "\
 cargo xtask test [ARGUMENTS OF cargo test]   install what the tests need, run them all, then tidy
-cargo xtask bench [NAME...]                  measure: insert, instruments, overhead, start-up, report
+cargo xtask bench [NAME...]                  measure: insert, instruments, overhead, start-up, report, a-a
 cargo xtask tidy                             file sizes, left-over notes, crate edges, large files";
 
 fn main() -> ExitCode {

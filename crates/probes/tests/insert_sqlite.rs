@@ -135,14 +135,42 @@ fn one_row_per_page_is_one_row_per_page() {
 }
 
 #[test]
+fn files_grow_in_the_declared_pieces_and_the_first_one_is_there_before_the_load() {
+    for journal_mode in ["wal", "delete"] {
+        let growth = 4 << 20;
+        let (directory, cancel) = (tempfile::tempdir().unwrap(), Cancel::new());
+        let configuration = configuration(&[
+            ("target.file_growth", Value::Integer(growth)),
+            ("target.settings.journal_mode", Value::Text(journal_mode.into())),
+            ("workload.connections", Value::Integer(1)),
+            ("workload.rows", Value::Integer(80_000)),
+        ]);
+        let sizes =
+            || (0..3).map(|file| directory.path().join(format!("data-{file}.db")).metadata().unwrap().len());
+        let instance = Sqlite.prepare(&configuration, &place(directory.path(), &cancel)).unwrap();
+        instance.create_table(&engines::Table { shape: engines::Shape::MyBigTable }).unwrap();
+        assert!(
+            sizes().all(|size| size == growth as u64),
+            "{journal_mode}: {:?}",
+            sizes().collect::<Vec<_>>()
+        );
+        instance.remove().unwrap();
+        let instance = Sqlite.prepare(&configuration, &place(directory.path(), &cancel)).unwrap();
+        trial(&configuration, instance.as_ref(), &cancel).unwrap();
+        // 80,000 rows of about 160 bytes in 3 files are more than one piece each.
+        assert!(sizes().all(|size| size > growth as u64 && size % growth as u64 == 0), "{journal_mode}");
+    }
+}
+
+#[test]
 fn initial_rows_and_warm_up_come_on_top_of_the_measured_rows() {
-    for key in ["random", "sequential"] {
+    for (key, rows_wanted) in [("random", None), ("sequential", None), ("random", Some(3_003))] {
         let given = [
             ("workload.key", Value::Text(key.into())),
             ("workload.initial_rows", Value::Integer(5_000)),
-            ("workload.warmup", Value::Float(0.05)),
-            ("workload.rows", absent()),
-            ("workload.duration", Value::Float(0.3)),
+            ("workload.warmup", Value::Float(0.15)),
+            ("workload.rows", rows_wanted.map_or(absent(), Value::Integer)),
+            ("workload.duration", if rows_wanted.is_some() { absent() } else { Value::Float(0.3) }),
         ];
         measured(&given, |directory, observations| {
             let in_files: i64 = rows(directory, 3).iter().sum();
@@ -151,7 +179,10 @@ fn initial_rows_and_warm_up_come_on_top_of_the_measured_rows() {
             let warmup = (-series.start_s / series.interval_s).round() as usize;
             let warmed: f64 = series.values[..warmup].iter().map(|rate| rate * series.interval_s).sum();
             assert_eq!(in_files, 5_000 + warmed.round() as i64 + observations.work.amount as i64, "{key}");
-            assert!(observations.elapsed_s >= 0.29, "{}", observations.elapsed_s);
+            match rows_wanted {
+                Some(rows) => assert_eq!(observations.work.amount as i64, rows),
+                None => assert!(observations.elapsed_s >= 0.29, "{}", observations.elapsed_s),
+            }
         });
     }
 }

@@ -1,6 +1,7 @@
 //! Measurements of ourselves, as ratios to a peer in the same run: A and B alternate, medians and
 //! ranges are printed, nothing is asserted.
 
+mod a_a;
 mod command;
 mod insert;
 mod run;
@@ -9,12 +10,13 @@ use run::Bench;
 
 type Measurement = fn(&Bench) -> Result<(), String>;
 
-const ALL: [(&str, Measurement); 5] = [
+const ALL: [(&str, Measurement); 6] = [
     ("insert", insert::against_straight_loop),
     ("instruments", insert::instruments_on_and_off),
     ("overhead", command::overhead),
     ("start-up", command::start_up),
     ("report", command::report),
+    ("a-a", a_a::identical_configurations),
 ];
 
 /// Runs the named measurements, or all.

@@ -5,6 +5,7 @@
 
 mod connection;
 mod instance;
+mod layout;
 mod pragma;
 mod recorder;
 mod session;

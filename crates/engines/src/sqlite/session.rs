@@ -1,7 +1,7 @@
 //! A session: the connections of one load thread to the data files.
 
 use super::connection::{self, BusyWait};
-use super::instance::Layout;
+use super::layout::Layout;
 use super::{failed, recorder};
 use crate::{Done, EngineError, Key, Session, Shape, Transaction};
 use recorder::Tallies;

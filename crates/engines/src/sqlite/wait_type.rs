@@ -79,3 +79,30 @@ impl WaitType {
     /// Number of wait types.
     pub const COUNT: usize = Self::Sleep as usize + 1;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{WAIT_TYPES, WaitType};
+
+    #[test]
+    fn every_wait_type_is_documented() {
+        let text = include_str!("../../../../docs/wait-types.md");
+        for info in &WAIT_TYPES {
+            let row = format!("| `{}` | {} | {} |", info.name, info.class, info.meaning);
+            assert!(text.contains(&row), "docs/wait-types.md lacks: {row}");
+        }
+    }
+
+    #[test]
+    fn the_table_has_the_order_of_the_types() {
+        for (wait_type, name) in [
+            (WaitType::DataRead, "DATA_READ"),
+            (WaitType::WalSync, "WAL_SYNC"),
+            (WaitType::FileOpen, "FILE_OPEN"),
+            (WaitType::WriterLock, "WRITER_LOCK"),
+            (WaitType::Sleep, "SLEEP"),
+        ] {
+            assert_eq!(WAIT_TYPES[wait_type as usize].name, name);
+        }
+    }
+}

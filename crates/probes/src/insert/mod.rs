@@ -183,6 +183,7 @@ impl InsertLoad {
         let seed = self.seed ^ u64::from(self.plan.connections).rotate_left(32);
         let keys = Keys::new(self.order, self.placement, seed, 0, 1).after(0, INITIAL_ROWS_PER_TRANSACTION);
         let mut rows = InsertWorkload::new(keys, INITIAL_ROWS_PER_TRANSACTION, Some(self.initial_rows));
+        rows.begin();
         let mut session = context.instance.connect()?;
         while let Some(transaction) = rows.next() {
             session.transaction(&transaction)?;
@@ -197,18 +198,24 @@ struct InsertWorkload {
     keys: Keys,
     batch: Vec<engines::Key>,
     rows_per_transaction: u64,
-    /// Rows still to insert; `None`: until the time is over.
+    /// Rows to insert in the measured part; `None`: until the time is over.
+    share: Option<u64>,
+    /// Of these, rows still to insert; `None`: no end.
     left: Option<u64>,
 }
 
 impl InsertWorkload {
-    fn new(keys: Keys, rows_per_transaction: u64, left: Option<u64>) -> Self {
-        let room = left.unwrap_or(u64::MAX).min(rows_per_transaction) as usize;
-        Self { keys, batch: Vec::with_capacity(room), rows_per_transaction, left }
+    fn new(keys: Keys, rows_per_transaction: u64, share: Option<u64>) -> Self {
+        let room = share.unwrap_or(u64::MAX).min(rows_per_transaction) as usize;
+        Self { keys, batch: Vec::with_capacity(room), rows_per_transaction, share, left: None }
     }
 }
 
 impl Workload for InsertWorkload {
+    fn begin(&mut self) {
+        self.left = self.share;
+    }
+
     fn next(&mut self) -> Option<Transaction<'_>> {
         let rows = self.left.map_or(self.rows_per_transaction, |left| left.min(self.rows_per_transaction));
         if rows == 0 {

@@ -1,48 +1,10 @@
 //! What one load thread does: connect, warm up, go, run transactions, flush, report.
 
-use super::driver::{LoadPlan, Shared};
-use super::recorder::{ThreadRecord, Times};
-use super::{Arrivals, Workload};
+use super::recorder::{ClientReport, ThreadRecord, Times};
+use super::shared::Shared;
+use super::{Arrivals, LoadPlan, Workload};
 use engines::{EngineError, Session};
 use observe::{Clock, ThreadClock, ThreadTimes, involuntary_switches};
-
-/// What one thread hands over when it is done.
-#[derive(Debug, Default)]
-pub struct ClientReport {
-    pub record: ThreadRecord,
-    /// The measured part of this thread, on the load's common clock.
-    pub start_ns: u64,
-    pub end_ns: u64,
-    /// When its last transaction ended, before the flush.
-    pub done_ns: u64,
-    /// CPU and run-queue delay of the thread in its measured part.
-    pub times: ThreadTimes,
-    /// How often the thread lost its processor in its measured part.
-    pub preemptions: u64,
-    /// Waiting for the next intended start.
-    pub arrival: ClientWait,
-    /// Waiting for the other connections to finish.
-    pub others: ClientWait,
-    /// Units done in each interval of the warm-up.
-    pub warmup_units_by_interval: Vec<u64>,
-    pub scripted: bool,
-}
-
-/// Time that a thread waited on the client's side.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ClientWait {
-    pub count: u64,
-    pub resource_ns: u64,
-    pub signal_ns: u64,
-}
-
-impl ClientWait {
-    fn add(&mut self, wall_ns: u64, used: ThreadTimes) {
-        self.count += 1;
-        self.resource_ns += wall_ns.saturating_sub(used.cpu_ns + used.run_delay_ns);
-        self.signal_ns += used.run_delay_ns.min(wall_ns);
-    }
-}
 
 /// One thread with its connection.
 pub struct Client<'a, W> {
@@ -94,6 +56,7 @@ impl<'a, W: Workload> Client<'a, W> {
     pub fn measure(&mut self, before_go: ThreadTimes) -> Result<(), EngineError> {
         self.report.record = ThreadRecord::with_room(4096);
         self.session.begin();
+        self.workload.begin();
         let mut arrivals = Arrivals::new(
             self.plan.rate,
             self.plan.connections,

@@ -1,79 +1,20 @@
 //! Starts the load threads, lets them go together, watches them, and adds up what they saw.
 
 use super::Workload;
-use super::client::{Client, ClientReport};
-use super::outcome;
-use super::recorder::LiveCount;
+use super::client::Client;
+use super::recorder::ClientReport;
+use super::shared::Shared;
+use super::{LoadPlan, outcome};
 use crate::{ProbeError, Progress, TrialContext};
-use engines::{CacheState, Cancel, EngineError, Instance};
+use engines::{CacheState, EngineError};
 use observations::{Mark, MarkKind, Observations, Response};
-use observe::{Clock, MachineMonitor};
+use observe::MachineMonitor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// How often the live figures are reported.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
-
-/// What a load is, apart from its transactions.
-#[derive(Debug, Clone)]
-pub struct LoadPlan {
-    /// Connections, each on a thread of its own.
-    pub connections: u32,
-    /// Transactions a second, all connections together; `None`: closed loop.
-    pub rate: Option<f64>,
-    /// Units of work in all, when the amount is fixed (for the progress display).
-    pub units: Option<u64>,
-    /// Seconds of the measured part, when the time is fixed.
-    pub duration_s: Option<f64>,
-    /// Seconds of warm-up before it.
-    pub warmup_s: f64,
-    /// Cache state to establish between warm-up and measuring.
-    pub cache: CacheState,
-    /// Length of an interval of the time series in seconds.
-    pub interval_s: f64,
-    /// Unit of the work in the singular, and of its rate.
-    pub unit: &'static str,
-    /// Unit of the rate: `rows/s`.
-    pub rate_unit: &'static str,
-    /// Seed of the arrivals.
-    pub seed: u64,
-}
-
-impl LoadPlan {
-    /// Length of an interval of the time series in nanoseconds.
-    pub fn interval_ns(&self) -> u64 {
-        (self.interval_s * 1e9).max(1.0) as u64
-    }
-}
-
-/// What the threads of a load share; nothing of it is written while measuring, but for each
-/// thread's own live count.
-pub struct Shared<'a> {
-    pub instance: &'a dyn Instance,
-    pub cancel: &'a Cancel,
-    pub clock: Clock,
-    pub live: Vec<LiveCount>,
-    /// A connection has failed: the others stop.
-    failed: AtomicBool,
-    /// The threads and the driver: everybody is connected and warmed up; then: go.
-    together: Barrier,
-    /// The threads alone: everybody's transactions are done.
-    all_done: Barrier,
-}
-
-impl Shared<'_> {
-    /// Whether to go on.
-    #[inline]
-    pub fn check(&self) -> Result<(), EngineError> {
-        if self.cancel.is_cancelled() || self.failed.load(Ordering::Relaxed) {
-            return Err(EngineError::Cancelled);
-        }
-        Ok(())
-    }
-}
 
 /// Runs a load and returns what was seen. `workload` makes the transactions of a connection.
 ///
@@ -84,15 +25,7 @@ pub fn drive<W: Workload>(
     plan: &LoadPlan,
     workload: impl Fn(u32) -> W + Sync,
 ) -> Result<Observations, ProbeError> {
-    let shared = Shared {
-        instance: context.instance,
-        cancel: context.cancel,
-        clock: Clock::monotonic(),
-        live: (0..plan.connections).map(|_| LiveCount::default()).collect(),
-        failed: AtomicBool::new(false),
-        together: Barrier::new(plan.connections as usize + 1),
-        all_done: Barrier::new(plan.connections as usize),
-    };
+    let shared = Shared::new(context.instance, context.cancel, plan.connections);
     let mut collector = context.instance.wait_collector();
     let (sender, receiver) = channel();
     std::thread::scope(|scope| {
@@ -113,7 +46,7 @@ pub fn drive<W: Workload>(
             Ok(report)
         });
         if prepared.is_err() {
-            shared.failed.store(true, Ordering::Relaxed);
+            shared.fail();
         }
         let monitor = MachineMonitor::start();
         shared.together.wait(); // go
@@ -182,7 +115,7 @@ fn guarded<T>(shared: &Shared<'_>, step: impl FnOnce() -> Result<T, EngineError>
     });
     let result = result.and_then(|result| result.map_err(ProbeError::from));
     if result.is_err() {
-        shared.failed.store(true, Ordering::Relaxed);
+        shared.fail();
     }
     result
 }
@@ -208,7 +141,7 @@ fn watch(
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
                 let elapsed_s = start.elapsed().as_secs_f64();
-                let units = shared.live.iter().map(LiveCount::get).sum();
+                let units = shared.units();
                 (context.progress)(progress(plan, elapsed_s, units, last));
                 last = (elapsed_s, units);
             }

@@ -1,7 +1,7 @@
 //! Adds up what the threads of a load saw.
 
-use super::client::{ClientReport, ClientWait};
-use super::driver::LoadPlan;
+use super::LoadPlan;
+use super::recorder::{ClientReport, ClientWait};
 use engines::Collected;
 use observations::{
     Histogram, Latency, LoadHealth, Observations, Response, Series, TimeUse, Wait, WaitClass, WaitSource,

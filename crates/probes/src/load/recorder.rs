@@ -1,4 +1,5 @@
 use observations::Histogram;
+use observe::ThreadTimes;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The amount of work that one thread has done, for the live display. Two lines of cache, because
@@ -77,4 +78,43 @@ pub struct Times {
     pub intended_ns: u64,
     pub start_ns: u64,
     pub end_ns: u64,
+}
+
+/// What one thread hands over when it is done.
+#[derive(Debug, Default)]
+pub struct ClientReport {
+    pub record: ThreadRecord,
+    /// The measured part of this thread, on the load's common clock.
+    pub start_ns: u64,
+    pub end_ns: u64,
+    /// When its last transaction ended, before the flush.
+    pub done_ns: u64,
+    /// CPU and run-queue delay of the thread in its measured part.
+    pub times: ThreadTimes,
+    /// How often the thread lost its processor in its measured part.
+    pub preemptions: u64,
+    /// Waiting for the next intended start.
+    pub arrival: ClientWait,
+    /// Waiting for the other connections to finish.
+    pub others: ClientWait,
+    /// Units done in each interval of the warm-up.
+    pub warmup_units_by_interval: Vec<u64>,
+    pub scripted: bool,
+}
+
+/// Time that a thread waited on the client's side.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ClientWait {
+    pub count: u64,
+    pub resource_ns: u64,
+    pub signal_ns: u64,
+}
+
+impl ClientWait {
+    /// Adds one wait; `used` is what the thread did of it other than wait.
+    pub fn add(&mut self, wall_ns: u64, used: ThreadTimes) {
+        self.count += 1;
+        self.resource_ns += wall_ns.saturating_sub(used.cpu_ns + used.run_delay_ns);
+        self.signal_ns += used.run_delay_ns.min(wall_ns);
+    }
 }
