@@ -138,12 +138,14 @@ impl Fault {
 pub(crate) struct Lines<'a> {
     source: &'a str,
     starts: Vec<usize>,
+    /// Whether a character is a byte, so that those of a long line need not be counted.
+    ascii: bool,
 }
 
 impl<'a> Lines<'a> {
     pub fn of(source: &'a str) -> Self {
         let starts = std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Self { source, starts }
+        Self { source, starts, ascii: source.is_ascii() }
     }
 
     pub fn place(&self, span: &Range<usize>) -> Place {
@@ -152,7 +154,8 @@ impl<'a> Lines<'a> {
         let line = self.starts.partition_point(|line| *line <= start);
         let before = &self.source[self.starts[line - 1]..start];
         let covered = self.source[start..end].lines().next().unwrap_or_default();
-        Place { line, column: before.chars().count() + 1, length: covered.chars().count().max(1) }
+        let length = |text: &str| if self.ascii { text.len() } else { text.chars().count() };
+        Place { line, column: length(before) + 1, length: length(covered).max(1) }
     }
 
     /// The beginning of a character, or the end of the file, at or before this byte.

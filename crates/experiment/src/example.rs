@@ -18,7 +18,7 @@ const GIVEN: &[(&str, &str)] = &[
 /// What it shows behind a `#` for settings without a default, where the kind alone says too little.
 const SHOWN: &[(&str, &str)] = &[
     ("experiment.description", "\"Five repeats on an idle machine.\""),
-    ("experiment.response", "\"elapsed\""),
+    ("experiment.response", "\"throughput\""),
     ("hooks.before_run", "\"sudo cpupower frequency-set --governor performance\""),
     ("hooks.after_run", "\"date\""),
     ("hooks.before_trial", "\"sync\""),

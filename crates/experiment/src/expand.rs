@@ -124,7 +124,7 @@ fn configuration(
         labels.push(Level { factor: factor.name.clone(), label: level.label.clone() });
     }
     let Owned { known, defaults } = own.of(&settings);
-    settings.retain(|path, _| OWNERS.contains(&path.as_str()) || !known.find(path).is_empty());
+    settings.retain(|path, _| OWNERS.contains(&path.as_str()) || known.has(path));
     for (path, default) in defaults {
         settings.entry(path.clone()).or_insert_with(|| default.clone());
     }

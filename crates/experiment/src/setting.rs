@@ -89,11 +89,12 @@ impl Known {
         if !exact.is_empty() {
             return exact;
         }
-        let covers = |setting: &&Setting| {
-            let prefix = setting.path.strip_suffix('*');
-            prefix.and_then(|prefix| path.strip_prefix(prefix)).is_some_and(|name| !name.is_empty())
-        };
-        self.settings.iter().copied().filter(covers).collect()
+        self.settings.iter().copied().filter(|setting| covers(setting, path)).collect()
+    }
+
+    /// Whether there is a setting of this path.
+    pub fn has(&self, path: &str) -> bool {
+        self.settings.iter().any(|setting| setting.path == path || covers(setting, path))
     }
 
     /// Whether settings lie below this path.
@@ -124,4 +125,10 @@ impl Known {
     pub fn with_default(&self) -> impl Iterator<Item = &'static Setting> {
         self.settings.iter().copied().filter(|setting| setting.default.is_some())
     }
+}
+
+/// Whether a setting with `*` stands for this path.
+fn covers(setting: &Setting, path: &str) -> bool {
+    let prefix = setting.path.strip_suffix('*');
+    prefix.and_then(|prefix| path.strip_prefix(prefix)).is_some_and(|name| !name.is_empty())
 }

@@ -108,6 +108,10 @@ fn a_run_cannot_go_on_after_others() {
         &["workload.rows_per_transaction: 1000 -> 500"],
     );
     incompatible(DESIGN, "rows_per_transaction = 1000", "rate = \"10/s\"", &["workload.rate: none -> 10"]);
+}
+
+#[test]
+fn nor_after_changes_of_what_surrounds_the_trials() {
     incompatible(
         EVERYTHING,
         "before_trial = \"sync\"",

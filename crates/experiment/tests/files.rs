@@ -91,7 +91,7 @@ fn a_file_with_everything() {
     assert_eq!(both.volumes(), ["fast", "slow"]);
 
     assert_eq!(experiment.hooks.before_trial.as_deref(), Some("sync"));
-    assert_eq!(experiment.hooks.timeout_s, 20.0);
+    assert_eq!((experiment.hooks.timeout_s, experiment.hooks.after_run.as_deref()), (20.0, Some("true")));
     assert_eq!(experiment.repeats.blocks, Blocks::Adaptive { min: 3, max: 20, until: 0.02 });
     assert!(experiment.is_adaptive());
     assert_eq!((experiment.repeats.seed, experiment.repeats.retries), (7, 2));
@@ -162,7 +162,8 @@ fn without_factors_there_is_one_configuration() {
     assert_eq!(experiment.configurations.len(), 1);
     assert_eq!(experiment.baseline, None);
     assert_eq!(experiment.repeats.blocks, Blocks::Fixed(5));
-    assert_eq!(experiment.limits.trial_time_s, 3600.0);
+    let limits = experiment.limits;
+    assert_eq!((limits.trial_time_s, limits.run_time_s, limits.disk_space_bytes), (3600.0, None, None));
 }
 
 #[test]

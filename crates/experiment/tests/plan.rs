@@ -14,7 +14,7 @@ fn with_seed(seed: u32) -> Experiment {
     experiment(&DESIGN.replace("seed = 1", &format!("seed = {seed}")))
 }
 
-/// Computed with Python from the published algorithms (SplitMix64 seeding xoshiro256++, Fisher and
+/// Computed with Python from the published algorithms (`SplitMix64` seeding `xoshiro256++`, Fisher and
 /// Yates' shuffle, Lemire's multiplication), without any of our code: a run that is resumed with a
 /// later version must see the order that it began with.
 #[test]

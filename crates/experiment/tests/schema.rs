@@ -12,8 +12,8 @@ fn every_setting_is_in_it() {
     let schema = experiment::schema(&catalog());
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     let at = |path: &str| {
-        let path: String = path.split('.').map(|part| format!("/properties/{part}")).collect();
-        schema.pointer(&path).cloned().unwrap_or_default()
+        let place = format!("/properties/{}", path.replace('.', "/properties/"));
+        schema.pointer(&place).cloned().unwrap_or_default()
     };
     assert_eq!(at("target.engine")["enum"], json!(["sqlite", "server"]));
     assert_eq!(at("workload.probe")["enum"], json!(["insert", "scan"]));
@@ -73,7 +73,10 @@ fn an_independent_validator_agrees() {
     }
     let files = [good.as_slice(), &bad].concat();
     let input = json!({ "schema": experiment::schema(&catalog()), "files": files });
-    let Some(verdicts) = judge(&input) else { return };
+    let Some(verdicts) = judge(&input) else {
+        println!("SKIPPED: needs python3 (3.11 or later) with jsonschema");
+        return;
+    };
     let expected: Vec<Value> =
         good.iter().map(|_| json!(true)).chain(bad.iter().map(|_| json!(false))).collect();
     for (position, (verdict, expected)) in verdicts.iter().zip(&expected).enumerate() {
@@ -82,7 +85,8 @@ fn an_independent_validator_agrees() {
     assert_eq!(verdicts.len(), expected.len());
 }
 
-/// Python's judgement of each file, after a check of the schema against its metaschema.
+/// Python's judgement of each file, after a check of the schema against its metaschema; `None`
+/// without Python or its validator.
 fn judge(input: &Value) -> Option<Vec<Value>> {
     const SCRIPT: &str = "
 import json, sys, tomllib
@@ -98,7 +102,6 @@ print(json.dumps([validator.is_valid(tomllib.loads(file)) for file in given['fil
         .status()
         .is_ok_and(|status| status.success());
     if !found {
-        println!("SKIPPED: needs python3 (3.11 or later) with jsonschema");
         return None;
     }
     let mut python = Command::new("python3")
@@ -106,9 +109,11 @@ print(json.dumps([validator.is_valid(tomllib.loads(file)) for file in given['fil
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .unwrap();
-    python.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
-    let output = python.wait_with_output().unwrap();
+        .expect("python3 has just been started");
+    let mut stdin = python.stdin.take().expect("it is piped");
+    stdin.write_all(input.to_string().as_bytes()).expect("it reads all");
+    drop(stdin);
+    let output = python.wait_with_output().expect("it ends");
     assert!(output.status.success(), "the schema is not valid, or a file is not TOML");
-    Some(serde_json::from_slice(&output.stdout).unwrap())
+    Some(serde_json::from_slice(&output.stdout).expect("a list"))
 }

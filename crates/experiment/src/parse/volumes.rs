@@ -39,7 +39,7 @@ fn check_names(root: &Node, volumes: &[Volume], known: &Known, errors: &mut Erro
         .into_iter()
         .chain(leaves(root.value("factors"), ""))
         .chain(linked)
-        .filter(|leaf| names_volume(&leaf.path) && !known.find(&leaf.path).is_empty())
+        .filter(|leaf| names_volume(&leaf.path) && known.has(&leaf.path))
         .collect();
     for leaf in settings {
         // Of a factor the elements are levels, of which each may be a list.
