@@ -2,11 +2,12 @@
 
 use crate::conditions::{self, Condition};
 use crate::document::{Content, Node};
-use crate::error::Errors;
+use crate::error::{Errors, Fault};
 use crate::experiment::Factor;
 use crate::file_settings::OBSERVE;
 use crate::human;
-use crate::setting::{Catalog, Known};
+use crate::parse::places;
+use crate::setting::{Catalog, Kind, Known, Setting};
 use crate::{Configuration, Level, Value};
 use std::collections::{BTreeMap, HashMap};
 
@@ -27,7 +28,7 @@ pub fn configurations(
         rules.iter().map(|rule| exclusion(rule, factors, known, errors)).collect();
     let Some(number) = number_of_configurations(root, factors, errors) else { return Vec::new() };
     let mut used = vec![false; rules.len()];
-    let mut own = OwnSettings { catalog, by_owners: HashMap::new() };
+    let mut own = OwnSettings { catalog, by_owners: HashMap::new(), misfits: BTreeMap::new() };
     let mut kept = Vec::new();
     for number in 0..number {
         let levels = levels_of(number, factors);
@@ -48,6 +49,12 @@ pub fn configurations(
         }
     }
     check_owners(root, &kept, errors);
+    if !own.misfits.is_empty() {
+        let places = places(root);
+        for (path, fault) in own.misfits {
+            errors.add(places.get(&path).unwrap_or(&(0..0)), &path, fault);
+        }
+    }
     kept
 }
 
@@ -123,12 +130,25 @@ fn configuration(
         settings.extend(level.set.iter().cloned());
         labels.push(Level { factor: factor.name.clone(), label: level.label.clone() });
     }
-    let Owned { known, defaults } = own.of(&settings);
+    let Owned { known, defaults, shared } = own.of(&settings);
     settings.retain(|path, _| OWNERS.contains(&path.as_str()) || known.has(path));
+    let mut misfits = Vec::new();
+    for (path, kind) in shared {
+        let Some(value) = settings.get_mut(*path) else { continue };
+        match human::read_again(*kind, value) {
+            Ok(own) => *value = own,
+            Err(fault) => misfits.push((*path, fault)),
+        }
+    }
     for (path, default) in defaults {
         settings.entry(path.clone()).or_insert_with(|| default.clone());
     }
-    Configuration { levels: labels, settings }
+    let configuration = Configuration { levels: labels, settings };
+    for (path, Fault { message, help }) in misfits {
+        let message = format!("in configuration {}: {message}", configuration.label());
+        own.misfits.entry(path.into()).or_insert(Fault { message, help });
+    }
+    configuration
 }
 
 /// The settings that say whose settings the others are.
@@ -138,11 +158,15 @@ const OWNERS: [&str; 2] = ["target.engine", "workload.probe"];
 struct OwnSettings<'a> {
     catalog: &'a Catalog,
     by_owners: HashMap<[String; 2], Owned>,
+    /// Values that another engine or probe takes and this one does not, the first of each path.
+    misfits: BTreeMap<String, Fault>,
 }
 
 struct Owned {
     known: Known,
     defaults: Vec<(String, Value)>,
+    /// Settings that another engine or probe reads in another way.
+    shared: Vec<(&'static str, Kind)>,
 }
 
 impl OwnSettings<'_> {
@@ -152,14 +176,22 @@ impl OwnSettings<'_> {
         self.by_owners.entry(names).or_insert_with_key(|[engine, probe]| {
             let mut known = Known::default();
             known.add(OBSERVE);
+            let mut shared = Vec::new();
             for (name, all) in [(engine, &catalog.engines), (probe, &catalog.probes)] {
-                known.add(all.iter().find(|(owner, _)| owner == name).map_or(&[], |(_, settings)| settings));
+                let mine: &[Setting] =
+                    all.iter().find(|(owner, _)| owner == name).map_or(&[], |(_, settings)| settings);
+                known.add(mine);
+                let differs = |mine: &&Setting| {
+                    let mut others = all.iter().flat_map(|(_, settings)| *settings);
+                    others.any(|other| other.path == mine.path && other.kind != mine.kind)
+                };
+                shared.extend(mine.iter().filter(differs).map(|setting| (setting.path, setting.kind)));
             }
-            let default = |setting: &crate::Setting| {
+            let default = |setting: &Setting| {
                 Some((setting.path.to_owned(), human::read_default(setting.kind, setting.default?)?))
             };
             let defaults = known.with_default().filter_map(default).collect();
-            Owned { known, defaults }
+            Owned { known, defaults, shared }
         })
     }
 }

@@ -116,6 +116,22 @@ pub(crate) fn read_default(kind: Kind, default: &str) -> Option<Value> {
     read(kind, &Node { span: 0..0, content }).ok()
 }
 
+/// Reads a value once more, as another setting wants it.
+pub(crate) fn read_again(kind: Kind, value: &Value) -> Result<Value, Fault> {
+    read(kind, &node_of(value))
+}
+
+fn node_of(value: &Value) -> Node {
+    let content = match value {
+        Value::Bool(value) => Content::Bool(*value),
+        Value::Integer(value) => Content::Integer(*value),
+        Value::Float(value) => Content::Float(*value),
+        Value::Text(text) => Content::Text(text.clone()),
+        Value::List(values) => Content::List(values.iter().map(node_of).collect()),
+    };
+    Node { span: 0..0, content }
+}
+
 /// How a level is labelled: as it is written, without quotes.
 pub(crate) fn label(node: &Node) -> String {
     match &node.content {

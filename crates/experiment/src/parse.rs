@@ -82,7 +82,7 @@ fn check_sections(root: &Node, errors: &mut Errors) {
 }
 
 /// The place of each setting for objections of engines and probes; of a section, where it begins.
-fn places(root: &Node) -> BTreeMap<String, Range<usize>> {
+pub(crate) fn places(root: &Node) -> BTreeMap<String, Range<usize>> {
     let mut places = BTreeMap::new();
     for section in ["target", "workload", "observe"] {
         if let Some(entry) = root.get(section) {
