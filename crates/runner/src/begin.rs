@@ -1,10 +1,10 @@
 //! A new run, or going on with one that was stopped.
 
 use crate::records::{configuration_records, factor_records, run_record};
-use crate::{Options, RunError, catalog};
-use experiment::{Experiment, changes, parse};
+use crate::{Options, RunError, catalog, volumes};
+use experiment::{Changes, Experiment, changes, parse};
 use observations::{Environment, Event, Recording, RunRecord};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use store::{NewRun, RunLock, Store, StoreError};
 
 /// The run that trials are recorded in.
@@ -23,19 +23,22 @@ pub fn begin(
     options: &Options,
     announce: &mut dyn FnMut(Event),
 ) -> Result<Sitting, RunError> {
-    if let Some(parent) = options.results.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        std::fs::create_dir_all(parent).map_err(|source| RunError::Folder {
-            path: parent.into(),
-            action: "create it",
-            source,
-        })?;
-    }
+    let folder = folder(&options.results);
+    std::fs::create_dir_all(&folder).map_err(|source| RunError::Folder {
+        path: folder.clone(),
+        action: "create it",
+        source,
+    })?;
+    volumes::check(experiment, &folder)?;
     let mut store = Store::create_or_open(&options.results)?;
     let lock = store.lock_for_run()?;
     let environment = environment(experiment, options);
     let latest = if options.fresh { None } else { store.latest_run()? };
-    let run = if let Some(latest) = latest {
-        go_on(&mut store, &latest, experiment, &environment, announce)?;
+    let goes_on = match &latest {
+        Some(latest) => go_on(&mut store, latest, experiment, &environment, announce)?,
+        None => false,
+    };
+    let run = if let Some(latest) = latest.filter(|_| goes_on) {
         latest.id
     } else {
         let (factors, configurations) = (factor_records(experiment), configuration_records(experiment));
@@ -50,20 +53,31 @@ pub fn begin(
     Ok(Sitting { store, run, recorded, _lock: lock })
 }
 
-/// Checks that the run can go on with this version of the file and on this machine.
+/// The folder that a results file is in.
+fn folder(results: &Path) -> PathBuf {
+    let parent = results.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new(".")).to_path_buf()
+}
+
+/// Whether the run goes on with this version of the file and on this machine. A run without any trial
+/// does not stand in the way of another version.
 fn go_on(
     store: &mut Store,
     latest: &RunRecord,
     experiment: &Experiment,
     environment: &Environment,
     announce: &mut dyn FnMut(Event),
-) -> Result<(), RunError> {
+) -> Result<bool, RunError> {
     if latest.source != experiment.source {
-        let old = parse(&latest.source, &catalog()).map_err(|_| RunError::Changed {
-            changes: vec!["the recorded version cannot be read by this version of Steelbench".into()],
-        })?;
-        let changes = changes(&old, experiment);
+        let unreadable = "the recorded version cannot be read by this version of Steelbench";
+        let changes = match parse(&latest.source, &catalog()) {
+            Ok(old) => changes(&old, experiment),
+            Err(_) => Changes { incompatible: vec![unreadable.into()], ..Changes::default() },
+        };
         if !changes.resumable() {
+            if store.recorded_trials(latest.id)?.is_empty() {
+                return Ok(false);
+            }
             return Err(RunError::Changed { changes: changes.incompatible });
         }
         for change in changes.harmless {
@@ -80,7 +94,7 @@ fn go_on(
             store.add_environment(latest.id, environment)?;
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// What matters to results; free space, for one, differs at each sitting.
@@ -105,8 +119,7 @@ fn environment_differences(old: &Environment, new: &Environment) -> Vec<String> 
 }
 
 fn environment(experiment: &Experiment, options: &Options) -> Environment {
-    let folder = options.results.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let mut volumes = vec![("default".to_owned(), folder.map_or_else(|| PathBuf::from("."), PathBuf::from))];
+    let mut volumes = vec![("default".to_owned(), folder(&options.results))];
     volumes.extend(experiment.volumes.iter().map(|volume| (volume.name.clone(), volume.path.clone().into())));
     let mut environment = observe::environment::capture(&volumes);
     environment.steelbench = env!("CARGO_PKG_VERSION").into();

@@ -4,7 +4,7 @@ use crate::watchdog::Interrupt;
 use experiment::Configuration;
 use observations::HookOutput;
 use std::collections::VecDeque;
-use std::io::Read;
+use std::io::{PipeReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,8 +25,8 @@ pub struct Hook<'a> {
     pub command: &'a str,
     /// Variables for it.
     pub variables: Vec<(String, String)>,
-    /// Seconds after which it is killed.
-    pub timeout_s: f64,
+    /// The setting that limits it, and the seconds after which it is killed.
+    pub limit: (&'static str, f64),
 }
 
 /// Variables that tell a hook the settings of a trial: `STEELBENCH_TARGET_DATA_FILES=4`.
@@ -52,21 +52,12 @@ impl Hook<'_> {
     /// user interrupts.
     pub fn run(&self, interrupt: &Interrupt) -> (HookOutput, Result<(), String>) {
         let start = Instant::now();
-        let spawned = Command::new("sh")
-            .arg("-c")
-            .arg(self.command)
-            .envs(self.variables.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn();
-        let (code, output, result) = match spawned {
+        let (code, output, result) = match self.spawn() {
             Err(error) => (None, String::new(), Err(format!("cannot start a shell: {error}"))),
-            Ok(mut child) => {
-                let (printed, readers) = Printed::collect(&mut child);
+            Ok((mut child, stream)) => {
+                let (printed, reader) = Printed::collect(stream);
                 let ended = self.wait(&mut child, start, interrupt);
-                drain(&readers);
+                drain(&reader);
                 let code = ended.as_ref().ok().and_then(ExitStatus::code);
                 (code, printed.text(), ended.and_then(success))
             }
@@ -85,8 +76,25 @@ impl Hook<'_> {
         (record, result)
     }
 
+    /// Starts the command in a process group of its own. Both its streams are one pipe, so that what
+    /// it prints stays in order: the last line is where the error is.
+    fn spawn(&self) -> std::io::Result<(Child, PipeReader)> {
+        let (reader, writer) = std::io::pipe()?;
+        let child = Command::new("sh")
+            .arg("-c")
+            .arg(self.command)
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(writer.try_clone()?)
+            .stderr(writer)
+            .process_group(0)
+            .spawn()?;
+        Ok((child, reader))
+    }
+
     fn wait(&self, child: &mut Child, start: Instant, interrupt: &Interrupt) -> Result<ExitStatus, String> {
-        let timeout = Duration::from_secs_f64(self.timeout_s);
+        let (setting, timeout_s) = self.limit;
+        let timeout = Duration::from_secs_f64(timeout_s);
         loop {
             match child.try_wait() {
                 Ok(Some(status)) => return Ok(status),
@@ -96,7 +104,7 @@ impl Hook<'_> {
             let cause = if interrupt.requested() {
                 "interrupted".to_owned()
             } else if start.elapsed() > timeout {
-                format!("killed after {} s (hooks.timeout)", self.timeout_s)
+                format!("killed after {timeout_s} s ({setting})")
             } else {
                 std::thread::sleep(LOOK_EVERY);
                 continue;
@@ -118,12 +126,10 @@ fn success(status: ExitStatus) -> Result<(), String> {
 struct Printed(Arc<Mutex<VecDeque<u8>>>);
 
 impl Printed {
-    /// Reads both streams on threads of their own, so that a full pipe never stops the command.
-    fn collect(child: &mut Child) -> (Self, [Option<JoinHandle<()>>; 2]) {
+    /// Reads on a thread of its own, so that a full pipe never stops the command.
+    fn collect(stream: impl Read + Send + 'static) -> (Self, JoinHandle<()>) {
         let printed = Self::default();
-        let stdout = child.stdout.take().map(|stream| printed.clone().read(stream));
-        let stderr = child.stderr.take().map(|stream| printed.clone().read(stream));
-        (printed, [stdout, stderr])
+        (printed.clone(), printed.read(stream))
     }
 
     fn read(self, mut stream: impl Read + Send + 'static) -> JoinHandle<()> {
@@ -146,9 +152,9 @@ impl Printed {
 
 /// Waits until all that an ended command wrote has been read; but a process that it left behind
 /// can hold the pipes open for ever: then what has arrived after a moment counts.
-fn drain(readers: &[Option<JoinHandle<()>>]) {
+fn drain(reader: &JoinHandle<()>) {
     let start = Instant::now();
-    while readers.iter().flatten().any(|reader| !reader.is_finished()) && start.elapsed() < DRAIN_TIME_MAX {
+    while !reader.is_finished() && start.elapsed() < DRAIN_TIME_MAX {
         std::thread::sleep(Duration::from_millis(1));
     }
 }

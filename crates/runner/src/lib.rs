@@ -5,7 +5,7 @@
 //! - `schedule`: which trial is next
 //! - `trial`: prepare a target, run the probe, remove the target
 //! - `workdir`: folders that are marked as ours
-//! - `volumes`, `hooks`, `manual`: what happens around trials
+//! - `volumes`, `hooks`: what happens around trials
 //! - `watchdog`: limits and interruption while a trial runs
 //! - `run`: all of it in order
 

@@ -12,7 +12,7 @@ use crate::{RunError, validate};
 use engines::CancelReason;
 use experiment::{Configuration, Experiment, Plan};
 use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How a run is to go on.
@@ -53,8 +53,10 @@ pub fn run(
     let sitting = begin(experiment, &options, announce)?;
     let workdir = Workdir::of(&options.results)?;
     let volumes = Volumes::new(experiment, options.interrupt.clone());
-    volumes.check(&workdir.default)?;
-    remove_orphans(experiment, &workdir, announce);
+    remove_orphans(&workdir, &workdir.default, announce);
+    for volume in &experiment.volumes {
+        remove_orphans(&workdir, Path::new(&volume.path), announce);
+    }
     let plan = Plan::new(experiment);
     let schedule = Schedule::new(experiment, &plan, &sitting.recorded);
     announce(Event::RunStarted {
@@ -90,14 +92,10 @@ pub fn run(
     Ok(end)
 }
 
-fn remove_orphans(experiment: &Experiment, workdir: &Workdir, announce: &mut dyn FnMut(Event)) {
-    let volumes = experiment.volumes.iter().map(|volume| PathBuf::from(&volume.path));
-    for parent in volumes.chain([workdir.default.clone()]) {
-        for orphan in workdir.remove_orphans(&parent) {
-            announce(Event::Warning {
-                text: format!("removed {}, left by a run that was killed", orphan.display()),
-            });
-        }
+fn remove_orphans(workdir: &Workdir, parent: &Path, announce: &mut dyn FnMut(Event)) {
+    for orphan in workdir.remove_orphans(parent) {
+        let text = format!("removed {}, left by a run that was killed", orphan.display());
+        announce(Event::Warning { text });
     }
 }
 
@@ -118,23 +116,44 @@ type Announce<'a> = &'a mut (dyn FnMut(Event) + Send);
 
 impl Runner<'_> {
     fn run_all(&mut self, announce: Announce) -> Result<RunEnd, RunError> {
-        let Some(mut next) = self.schedule.next() else { return Ok(RunEnd::Completed) };
+        let Some(first) = self.next(announce) else { return Ok(RunEnd::Completed) };
         let hooks = &self.experiment.hooks;
-        self.hook_around_run("before_run", hooks.before_run.as_deref(), announce)?;
-        let end = loop {
+        let begun = self.hook_around_run("before_run", hooks.before_run.as_deref(), announce);
+        let end = match begun {
+            Err(_) if self.options.interrupt.requested() => Ok(RunEnd::Interrupted),
+            Err(error) => return Err(error),
+            Ok(()) => self.trials(first, announce),
+        };
+        // What before_run has started is stopped, whatever ended the trials.
+        let ended = self.hook_around_run("after_run", hooks.after_run.as_deref(), announce);
+        end.and_then(|end| ended.map(|()| end))
+    }
+
+    fn trials(&mut self, first: NextTrial, announce: Announce) -> Result<RunEnd, RunError> {
+        let mut next = first;
+        loop {
             if let Some(end) = self.stop_before(next, announce) {
-                break end;
+                return Ok(end);
             }
             if let Some(end) = self.trial(next, announce)? {
-                break end;
+                return Ok(end);
             }
-            match self.schedule.next() {
+            match self.next(announce) {
                 Some(trial) => next = trial,
-                None => break RunEnd::Completed,
+                None => return Ok(RunEnd::Completed),
             }
-        };
-        self.hook_around_run("after_run", hooks.after_run.as_deref(), announce)?;
-        Ok(end)
+        }
+    }
+
+    /// The next trial; tells of those that adaptive repeats have made needless.
+    fn next(&mut self, announce: Announce) -> Option<NextTrial> {
+        let before = self.schedule.needless();
+        let next = self.schedule.next();
+        let trials = self.schedule.needless() - before;
+        if trials > 0 {
+            announce(Event::RepeatsEnough { trials });
+        }
+        next
     }
 
     /// Whether the sitting ends before this trial: interrupted, out of time, or at a manual step.
@@ -145,20 +164,21 @@ impl Runner<'_> {
         if self.run_deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Some(run_time_limit());
         }
-        for text in self.manual_steps(next.planned.configuration) {
-            announce(Event::ManualStep { text: text.clone() });
-            let done = match &mut self.options.manual {
-                _ if self.options.manual_done => true,
-                Manual::Ask(ask) => ask(&text),
-                Manual::Nobody => false,
-            };
-            if !done {
-                return Some(RunEnd::ManualStep { text });
-            }
+        // It was the step at which the run stopped that was done, no later one.
+        let done_before = std::mem::take(&mut self.options.manual_done);
+        // Several steps that are due at once are one stop: whoever goes on has done them all.
+        let steps = self.manual_steps(next.planned.configuration);
+        if steps.is_empty() {
+            return None;
         }
-        // It was one step that was done.
-        self.options.manual_done = false;
-        None
+        let text = steps.join(" ");
+        announce(Event::ManualStep { text: text.clone() });
+        let done = match &mut self.options.manual {
+            _ if done_before => true,
+            Manual::Ask(ask) => ask(&text),
+            Manual::Nobody => false,
+        };
+        (!done).then_some(RunEnd::ManualStep { text })
     }
 
     /// What a person has to do before this configuration can be run.
@@ -245,8 +265,14 @@ impl Runner<'_> {
     ) -> Result<Outcome, RunError> {
         let block = next.planned.block;
         let limits = &self.experiment.limits;
-        if let Err(cause) = self.volumes.change_to(configuration, block, hooks) {
-            return Ok(Outcome::Failed(cause));
+        match self.volumes.change_to(configuration, block, hooks) {
+            Err(cause) => return Ok(Outcome::Failed(cause)),
+            // A killed run's folders can appear with the file system that a command has mounted.
+            Ok(prepared) => {
+                for volume in prepared {
+                    remove_orphans(&self.workdir, Path::new(&volume.path), announce);
+                }
+            }
         }
         let variables = variables(&self.experiment.name, configuration, block);
         let before = self.experiment.hooks.before_trial.as_deref();
@@ -285,8 +311,8 @@ impl Runner<'_> {
         hooks: &mut Vec<HookOutput>,
     ) -> Result<(), String> {
         let Some(command) = command else { return Ok(()) };
-        let timeout_s = self.experiment.hooks.timeout_s;
-        let hook = Hook { name: name.into(), command, variables: variables.to_vec(), timeout_s };
+        let limit = ("hooks.timeout", self.experiment.hooks.timeout_s);
+        let hook = Hook { name: name.into(), command, variables: variables.to_vec(), limit };
         // What cleans up after a trial runs to its end, also when the user interrupts.
         let after = Interrupt::default();
         let (output, result) =

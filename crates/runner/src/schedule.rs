@@ -32,6 +32,7 @@ pub struct Schedule<'a> {
     /// Where the walk is.
     group: usize,
     block: u32,
+    needless: usize,
 }
 
 impl<'a> Schedule<'a> {
@@ -46,6 +47,7 @@ impl<'a> Schedule<'a> {
             values: vec![Vec::new(); experiment.configurations.len()],
             group: 0,
             block: 1,
+            needless: 0,
         };
         for trial in &recorded.trials {
             schedule.record(trial);
@@ -85,6 +87,7 @@ impl<'a> Schedule<'a> {
                     return open;
                 }
                 if self.enough() {
+                    self.skip_rest();
                     break;
                 }
                 self.block += 1;
@@ -95,9 +98,17 @@ impl<'a> Schedule<'a> {
     }
 
     fn open(&self, planned: PlannedTrial) -> Option<NextTrial> {
-        let tried = self.tried.get(&(planned.configuration, planned.block)).copied().unwrap_or_default();
-        let open = !tried.done && tried.attempts <= self.retries;
-        open.then_some(NextTrial { planned, attempt: tried.attempts + 1 })
+        let tried = self.tried(&planned);
+        self.is_open(&planned).then_some(NextTrial { planned, attempt: tried.attempts + 1 })
+    }
+
+    fn is_open(&self, planned: &PlannedTrial) -> bool {
+        let tried = self.tried(planned);
+        !tried.done && tried.attempts <= self.retries
+    }
+
+    fn tried(&self, planned: &PlannedTrial) -> Tried {
+        self.tried.get(&(planned.configuration, planned.block)).copied().unwrap_or_default()
     }
 
     /// Whether the blocks of this group so far are enough.
@@ -108,14 +119,27 @@ impl<'a> Schedule<'a> {
         self.block >= min && analysis::repeats::narrow_enough(&values, until)
     }
 
+    /// Counts what the blocks after this one would have run, less what is recorded of them (a
+    /// wider limit can have been narrowed since).
+    fn skip_rest(&mut self) {
+        let rest = (self.block + 1..=self.blocks.max()).flat_map(|block| self.plan.block(self.group, block));
+        self.needless += rest.filter(|planned| self.is_open(planned)).count();
+    }
+
+    /// Trials of the plan that adaptive repeats have made needless so far.
+    pub fn needless(&self) -> usize {
+        self.needless
+    }
+
     /// Whether a trial that failed at this try will be tried again.
     pub fn will_retry(&self, attempt: u32) -> bool {
         attempt <= self.retries
     }
 
-    /// Number of planned trials that earlier sittings have settled.
+    /// Number of planned trials that earlier sittings have settled. Blocks that the file no longer
+    /// asks for are not in the plan.
     pub fn settled(&self) -> usize {
-        self.tried.values().filter(|tried| tried.done || tried.attempts > self.retries).count()
+        self.plan.trials().filter(|planned| !self.is_open(planned)).count()
     }
 }
 

@@ -34,7 +34,10 @@ impl Trial<'_> {
     /// Runs the trial. An error says that our own folders could not be made.
     pub fn run(&self, announce: &mut (dyn FnMut(Event) + Send)) -> Result<Outcome, RunError> {
         let cancel = Cancel::new();
-        let folders = self.folders()?;
+        let folders = match self.folders()? {
+            Ok(folders) => folders,
+            Err(cause) => return Ok(Outcome::Failed(cause)),
+        };
         let place = Place {
             directory: folders[0].1.path().to_path_buf(),
             volumes: folders[1..]
@@ -49,12 +52,13 @@ impl Trial<'_> {
             return Ok(Outcome::Failed("the engine or probe is not known".into()));
         };
         announce(Event::Step { text: format!("preparing {}", engine.name()) });
-        let instance = match engine.prepare(self.configuration, &place) {
+        let prepare = || engine.prepare(self.configuration, &place);
+        let instance = match watched(&self.limit, &cancel, self.interrupt, None, prepare) {
             Ok(instance) => instance,
-            Err(error) => return Ok(self.failed(&error, &cancel)),
+            Err(error) => return Ok(failed(&error, &cancel)),
         };
         let announce = Mutex::new(announce);
-        let result = watched(&self.limit, &cancel, self.interrupt, instance.as_ref(), || {
+        let result = watched(&self.limit, &cancel, self.interrupt, Some(instance.as_ref()), || {
             probe.run(&TrialContext {
                 configuration: self.configuration,
                 instance: instance.as_ref(),
@@ -70,38 +74,43 @@ impl Trial<'_> {
         });
         let removed = instance.remove();
         Ok(match (result, removed) {
+            (Ok(_), _) if cancel.reason() == Some(CancelReason::DiskSpace) => {
+                failed(&EngineError::Cancelled, &cancel)
+            }
             (Ok(mut observations), Ok(())) => {
                 observations.marks.extend(analysis::health::marks(&observations));
                 Outcome::Done(Box::new(observations))
             }
             (Ok(_), Err(error)) => Outcome::Failed(format!("removing the target: {error}")),
-            (Err(ProbeError::Engine(error)), _) => self.failed(&error, &cancel),
+            (Err(ProbeError::Engine(error)), _) => failed(&error, &cancel),
             (Err(error), _) => Outcome::Failed(error.to_string()),
         })
     }
 
-    /// A folder on the default volume, then one on each volume of the configuration.
-    fn folders(&self) -> Result<Vec<(String, TrialFolder)>, RunError> {
+    /// A folder on the default volume, then one on each volume of the configuration. A volume that
+    /// takes none fails the trial: configurations on other volumes can still run.
+    fn folders(&self) -> Result<Result<Vec<(String, TrialFolder)>, String>, RunError> {
         let mut folders = vec![(String::new(), self.workdir.create(&self.workdir.default)?)];
         for volume in &self.volumes {
-            folders.push((volume.name.clone(), self.workdir.create(Path::new(&volume.path))?));
-        }
-        Ok(folders)
-    }
-
-    fn failed(&self, error: &EngineError, cancel: &Cancel) -> Outcome {
-        // Preparation looks at no token: what happened meanwhile counts, too.
-        let reason = cancel.reason().or_else(|| self.limit.exceeded(self.interrupt));
-        match (error, reason) {
-            (EngineError::Cancelled, Some(CancelReason::TrialTime)) => {
-                Outcome::Failed("took longer than limits.trial_time".into())
+            match self.workdir.create(Path::new(&volume.path)) {
+                Ok(folder) => folders.push((volume.name.clone(), folder)),
+                Err(error) => return Ok(Err(format!("volume {}: {error}", volume.name))),
             }
-            (EngineError::Cancelled, Some(CancelReason::DiskSpace)) => Outcome::Failed(
-                "used more space than limits.disk_space allows, or a volume is nearly full".into(),
-            ),
-            (EngineError::Cancelled, Some(reason)) => Outcome::Stopped(reason),
-            _ => Outcome::Failed(error.to_string()),
         }
+        Ok(Ok(folders))
+    }
+}
+
+fn failed(error: &EngineError, cancel: &Cancel) -> Outcome {
+    match (error, cancel.reason()) {
+        (EngineError::Cancelled, Some(CancelReason::TrialTime)) => {
+            Outcome::Failed("took longer than limits.trial_time".into())
+        }
+        (EngineError::Cancelled, Some(CancelReason::DiskSpace)) => Outcome::Failed(
+            "used more space than limits.disk_space allows, or a volume is nearly full".into(),
+        ),
+        (EngineError::Cancelled, Some(reason)) => Outcome::Stopped(reason),
+        _ => Outcome::Failed(error.to_string()),
     }
 }
 

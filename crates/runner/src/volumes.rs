@@ -22,43 +22,18 @@ impl<'a> Volumes<'a> {
 
     /// The volumes that a configuration names.
     pub fn used_by(&self, configuration: &Configuration) -> Vec<&'a Volume> {
-        let paths = configuration
-            .settings
-            .keys()
-            .filter(|path| path.starts_with("target.") && path.ends_with("volume"));
-        let names: Vec<&str> = paths.flat_map(|path| configuration.texts(path)).collect();
+        let names = configuration.volumes();
         self.experiment.volumes.iter().filter(|volume| names.contains(&volume.name.as_str())).collect()
     }
 
-    /// Before anything runs: volumes that no command makes must be there, and have room.
-    pub fn check(&self, default: &Path) -> Result<(), RunError> {
-        let given = self.experiment.volumes.iter().filter(|volume| volume.prepare.is_none());
-        let mut places = vec![default.to_path_buf()];
-        for volume in given {
-            let path = PathBuf::from(&volume.path);
-            if !path.is_dir() {
-                return Err(RunError::NoVolume { name: volume.name.clone(), path });
-            }
-            places.push(path);
-        }
-        let wanted = self.experiment.limits.disk_space_bytes.unwrap_or(0) + FREE_BYTES_MIN;
-        for path in places {
-            let free = observe::environment::space(&path).map_or(u64::MAX, |(_, free)| free);
-            if free < wanted {
-                return Err(RunError::NoSpace { path, free, wanted });
-            }
-        }
-        Ok(())
-    }
-
     /// Makes the volumes of a configuration ready: cleans those that it does not use, prepares
-    /// those that it does. The outputs of the commands are added to `hooks`.
+    /// those that it does, and returns these. The outputs of the commands are added to `hooks`.
     pub fn change_to(
         &mut self,
         configuration: &Configuration,
         block: u32,
         hooks: &mut Vec<HookOutput>,
-    ) -> Result<(), String> {
+    ) -> Result<Vec<&'a Volume>, String> {
         let used = self.used_by(configuration);
         let variables = variables(&self.experiment.name, configuration, block);
         let leaving: Vec<&Volume> = self
@@ -70,26 +45,42 @@ impl<'a> Volumes<'a> {
         for volume in leaving {
             self.clean(volume, &variables, hooks)?;
         }
+        let mut entered = Vec::new();
         for volume in used {
             if self.prepared.iter().any(|prepared| prepared.name == volume.name) {
                 continue;
             }
-            if let Some(command) = &volume.prepare {
-                self.hook(volume, "prepare", command, &variables, hooks)?;
-            }
-            if !Path::new(&volume.path).is_dir() {
-                return Err(format!("volume {}: {} does not exist", volume.name, volume.path));
-            }
             self.prepared.push(volume);
+            if let Err(cause) = self.prepare(volume, &variables, hooks) {
+                // What a command that failed or was killed has done so far is undone; that this may
+                // fail too is no news.
+                let _ = self.clean(volume, &variables, hooks);
+                return Err(cause);
+            }
+            entered.push(volume);
         }
-        Ok(())
+        Ok(entered)
+    }
+
+    fn prepare(
+        &self,
+        volume: &Volume,
+        variables: &[(String, String)],
+        hooks: &mut Vec<HookOutput>,
+    ) -> Result<(), String> {
+        if let Some(command) = &volume.prepare {
+            run_command(volume, ("prepare", command), variables, &self.interrupt, hooks)?;
+        }
+        if Path::new(&volume.path).is_dir() {
+            Ok(())
+        } else {
+            Err(format!("volume {}: {} does not exist", volume.name, volume.path))
+        }
     }
 
     /// Cleans every volume that is in use, at the end of a sitting, interrupted or not. Returns what
     /// went wrong.
     pub fn clean_all(&mut self, hooks: &mut Vec<HookOutput>) -> Vec<String> {
-        // An interruption ends the trials, not the cleaning after them.
-        self.interrupt = Interrupt::default();
         let variables = [("STEELBENCH_EXPERIMENT".to_owned(), self.experiment.name.clone())];
         let volumes = self.prepared.clone();
         volumes.into_iter().filter_map(|volume| self.clean(volume, &variables, hooks).err()).collect()
@@ -103,27 +94,50 @@ impl<'a> Volumes<'a> {
     ) -> Result<(), String> {
         self.prepared.retain(|prepared| prepared.name != volume.name);
         match &volume.cleanup {
-            Some(command) => self.hook(volume, "cleanup", command, variables, hooks),
+            // An interruption ends the trials, not the cleaning after them.
+            Some(command) => {
+                run_command(volume, ("cleanup", command), variables, &Interrupt::default(), hooks)
+            }
             None => Ok(()),
         }
     }
+}
 
-    fn hook(
-        &self,
-        volume: &Volume,
-        what: &str,
-        command: &str,
-        variables: &[(String, String)],
-        hooks: &mut Vec<HookOutput>,
-    ) -> Result<(), String> {
-        let mut variables = variables.to_vec();
-        variables.push(("STEELBENCH_VOLUME".into(), volume.name.clone()));
-        variables.push(("STEELBENCH_VOLUME_PATH".into(), volume.path.clone()));
-        let name = format!("volume {}: {what}", volume.name);
-        let hook =
-            Hook { name: name.clone(), command, variables, timeout_s: self.experiment.hooks.timeout_s };
-        let (output, result) = hook.run(&self.interrupt);
-        hooks.push(output);
-        result.map_err(|cause| format!("hook {name} failed: {cause}"))
+/// Before anything is recorded: volumes that no command makes must be there, and have room, as must
+/// the default one.
+pub fn check(experiment: &Experiment, default: &Path) -> Result<(), RunError> {
+    let mut places = vec![default.to_path_buf()];
+    for volume in experiment.volumes.iter().filter(|volume| volume.prepare.is_none()) {
+        let path = PathBuf::from(&volume.path);
+        if !path.is_dir() {
+            return Err(RunError::NoVolume { name: volume.name.clone(), path });
+        }
+        places.push(path);
     }
+    let wanted = experiment.limits.disk_space_bytes.unwrap_or(0).saturating_add(FREE_BYTES_MIN);
+    for path in places {
+        let free = observe::environment::space(&path).map_or(u64::MAX, |(_, free)| free);
+        if free < wanted {
+            return Err(RunError::NoSpace { path, free, wanted });
+        }
+    }
+    Ok(())
+}
+
+/// Runs one of a volume's commands.
+fn run_command(
+    volume: &Volume,
+    (what, command): (&str, &str),
+    variables: &[(String, String)],
+    interrupt: &Interrupt,
+    hooks: &mut Vec<HookOutput>,
+) -> Result<(), String> {
+    let mut variables = variables.to_vec();
+    variables.push(("STEELBENCH_VOLUME".into(), volume.name.clone()));
+    variables.push(("STEELBENCH_VOLUME_PATH".into(), volume.path.clone()));
+    let name = format!("volume {}: {what}", volume.name);
+    let limit = ("volume.hook_timeout", volume.hook_timeout_s);
+    let (output, result) = Hook { name: name.clone(), command, variables, limit }.run(interrupt);
+    hooks.push(output);
+    result.map_err(|cause| format!("hook {name} failed: {cause}"))
 }

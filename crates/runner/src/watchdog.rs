@@ -43,13 +43,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Looking at space reads the file system: less often.
 const SPACE_EVERY: Duration = Duration::from_millis(500);
 
-/// Runs `work` while watching its limits; cancels it when one is exceeded. `instance` gives the
-/// target as soon as there is one.
+/// Runs `work` while watching its limits; cancels it when one is exceeded. `instance` is the
+/// target, once there is one.
 pub fn watched<T>(
     limit: &Limit,
     cancel: &Cancel,
     interrupt: &Interrupt,
-    instance: &dyn Instance,
+    instance: Option<&dyn Instance>,
     work: impl FnOnce() -> T,
 ) -> T {
     let (done, waiting) = channel::<()>();
@@ -70,6 +70,10 @@ pub fn watched<T>(
         });
         let result = work();
         drop(done);
+        // Short work can be over before anybody has looked.
+        if instance.is_some_and(|instance| limit.too_large(instance)) {
+            cancel.cancel(CancelReason::DiskSpace);
+        }
         result
     })
 }
@@ -87,8 +91,12 @@ impl Limit {
         }
     }
 
-    fn space_exceeded(&self, instance: &dyn Instance) -> bool {
-        let too_large = self.disk_space_bytes.is_some_and(|limit| instance.space_bytes() > limit);
+    fn too_large(&self, instance: &dyn Instance) -> bool {
+        self.disk_space_bytes.is_some_and(|limit| instance.space_bytes() > limit)
+    }
+
+    fn space_exceeded(&self, instance: Option<&dyn Instance>) -> bool {
+        let too_large = instance.is_some_and(|instance| self.too_large(instance));
         let full = |place: &PathBuf| {
             observe::environment::space(place).is_some_and(|(_, free_bytes)| free_bytes < FREE_BYTES_MIN)
         };

@@ -1,6 +1,8 @@
 //! How the program ends.
 
 use crate::output;
+use runner::RunError;
+use store::StoreError;
 
 /// What the exit code says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,13 +32,39 @@ pub struct Failure {
     message: String,
 }
 
+impl From<StoreError> for Failure {
+    /// A file that is not what its name was taken for is a wrong argument; the rest happened on the way.
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Missing { .. }
+            | StoreError::Empty { .. }
+            | StoreError::Foreign { .. }
+            | StoreError::Newer { .. }
+            | StoreError::NoRun { .. } => Self::usage(error),
+            _ => Self::failed(error),
+        }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Store(error) => error.into(),
+            RunError::Hook { .. } | RunError::Folder { .. } | RunError::NoSpace { .. } => Self::failed(error),
+            RunError::Changed { .. } | RunError::Invalid(_) | RunError::NoVolume { .. } => Self::usage(error),
+        }
+    }
+}
+
 impl Failure {
     /// The command line or a file is wrong.
+    #[expect(clippy::needless_pass_by_value, reason = "as the argument of `map_err`")]
     pub fn usage(message: impl ToString) -> Self {
         Self { code: ExitCode::Usage, message: message.to_string() }
     }
 
     /// Something went wrong on the way.
+    #[expect(clippy::needless_pass_by_value, reason = "as the argument of `map_err`")]
     pub fn failed(message: impl ToString) -> Self {
         Self { code: ExitCode::Failed, message: message.to_string() }
     }

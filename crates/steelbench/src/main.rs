@@ -9,6 +9,7 @@ mod results;
 
 use args::{Arguments, Command};
 use clap::Parser;
+use exit_code::Failure;
 
 fn main() -> std::process::ExitCode {
     let arguments = Arguments::parse();
@@ -22,5 +23,5 @@ fn main() -> std::process::ExitCode {
         Command::Init(init) => commands::file::init(&init),
         Command::Completions { shell } => commands::file::completions(shell),
     };
-    result.unwrap_or_else(|failure| failure.report()).into()
+    result.unwrap_or_else(Failure::report).into()
 }

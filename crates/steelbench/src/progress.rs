@@ -2,10 +2,13 @@
 
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use observations::{Event, Response, TrialRef};
+use observations::{Event, Response, RunEnd, TrialRef};
 use report::Text;
 use std::io::IsTerminal;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How often the clock on the bar moves.
+const TICK: Duration = Duration::from_millis(250);
 
 /// Listens to a run.
 pub enum Progress {
@@ -18,6 +21,7 @@ pub enum Progress {
 /// The live display for people.
 pub struct Display {
     bar: ProgressBar,
+    start: Instant,
     terminal: bool,
     trials: u64,
     done: u64,
@@ -37,6 +41,7 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(None, target);
         Self::People(Box::new(Display {
             bar,
+            start: Instant::now(),
             terminal,
             trials: 0,
             done: 0,
@@ -74,6 +79,7 @@ impl Display {
                     if trial.attempt > 1 { format!(", try {}", trial.attempt) } else { String::new() };
                 self.current =
                     format!("block {} {}{again}", trial.block, Text::from(trial.configuration.as_str()));
+                self.resume();
                 self.message("");
             }
             Event::Progress { elapsed_s, fraction, rate, unit } => {
@@ -102,8 +108,16 @@ impl Display {
                     hook.exit_code
                 ));
             }
-            Event::ManualStep { text } => self.line(&format!("manual step: {}", Text::from(text.as_str()))),
+            Event::ManualStep { text } => {
+                self.line(&format!("manual step: {}", Text::from(text.as_str())));
+                // Whoever is asked to do it gets the terminal.
+                self.bar.finish_and_clear();
+            }
             Event::Warning { text } => self.line(&format!("warning: {}", Text::from(text.as_str()))),
+            Event::RepeatsEnough { trials } => self.fewer(*trials),
+            Event::RunFinished(RunEnd::Completed) if self.finished.1 == 0 => {
+                self.line("the run is complete: nothing was left to do; --fresh begins a new one");
+            }
             Event::Hook(_) | Event::RunFinished(_) => {}
         }
     }
@@ -111,14 +125,31 @@ impl Display {
     fn start(&mut self, experiment: &str, configurations: usize, trials: usize, done: usize) {
         (self.trials, self.done) = (trials as u64, done as u64);
         let resumed = if done > 0 { format!(", {done} of them recorded before") } else { String::new() };
-        self.line(&format!("{experiment}: {configurations} configurations, {trials} trials{resumed}"));
         self.bar.set_length(self.trials);
         self.bar.set_position(self.done);
         if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len}  {elapsed} {prefix} {wide_msg}")
         {
             self.bar.set_style(style);
         }
-        self.bar.enable_steady_tick(Duration::from_millis(250));
+        self.line(&format!("{experiment}: {configurations} configurations, {trials} trials{resumed}"));
+        self.bar.enable_steady_tick(TICK);
+    }
+
+    /// Shows the bar again after a manual step.
+    fn resume(&self) {
+        if self.bar.is_finished() {
+            self.bar.reset();
+            self.bar.set_position(self.done);
+            self.bar.set_elapsed(self.start.elapsed());
+            self.bar.enable_steady_tick(TICK);
+        }
+    }
+
+    /// Trials that are not needed: those before were enough.
+    fn fewer(&mut self, trials: usize) {
+        self.trials = self.trials.saturating_sub(trials as u64);
+        self.bar.set_length(self.trials);
+        self.line(&format!("repeats are enough: {trials} trials fewer, {} in all", self.trials));
     }
 
     fn message(&self, text: &str) {

@@ -43,7 +43,7 @@ fn newest() -> Result<PathBuf, Failure> {
 
 /// Opens a results file for reading.
 pub fn open(name: Option<&str>) -> Result<Store, Failure> {
-    Store::open(find(name)?).map_err(Failure::usage)
+    Ok(Store::open(find(name)?)?)
 }
 
 /// Reads the run that the arguments mean.
@@ -54,10 +54,9 @@ pub fn read(recorded: &Recorded) -> Result<Recording, Failure> {
 /// Reads a run, the latest one without a number.
 pub fn read_run(store: &Store, run: Option<i64>) -> Result<Recording, Failure> {
     match run {
-        Some(run) => store.read(run).map_err(Failure::usage),
+        Some(run) => Ok(store.read(run)?),
         None => store
-            .read_latest()
-            .map_err(Failure::failed)?
+            .read_latest()?
             .ok_or_else(|| Failure::usage(format!("{}: no run was recorded yet", store.path().display()))),
     }
 }

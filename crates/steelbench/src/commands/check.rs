@@ -159,7 +159,7 @@ fn needs(experiment: &Experiment) -> Vec<String> {
         let name = Text::from(volume.name.as_str());
         match &volume.prepare {
             Some(command) => {
-                needs.push(format!("volume {name}: prepared by `{}`", Text::from(command.as_str())))
+                needs.push(format!("volume {name}: prepared by `{}`", Text::from(command.as_str())));
             }
             None if !Path::new(&volume.path).is_dir() => {
                 needs.push(format!("volume {name}: {} does not exist yet", Text::from(volume.path.as_str())));

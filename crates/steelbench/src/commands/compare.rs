@@ -32,9 +32,24 @@ pub fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Ok)
 }
 
+/// Splits `data_files=1,log=wal, synced` at the commas that a level follows: labels may have commas.
+fn levels(text: &str) -> Vec<String> {
+    let mut levels: Vec<String> = Vec::new();
+    for part in text.split(',') {
+        match levels.last_mut() {
+            Some(last) if !part.contains('=') => {
+                last.push(',');
+                last.push_str(part);
+            }
+            _ => levels.push(part.to_owned()),
+        }
+    }
+    levels.iter().map(|level| level.trim().to_owned()).collect()
+}
+
 /// The one configuration that has these levels.
 fn find(recording: &Recording, text: &str) -> Result<usize, Failure> {
-    let levels: Vec<&str> = text.split(',').map(str::trim).collect();
+    let levels = levels(text);
     let matching = recording.configurations.iter().enumerate().filter(|(_, configuration)| {
         configuration.label == text || levels.iter().all(|level| has_level(configuration, level))
     });

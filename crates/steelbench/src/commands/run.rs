@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::{output, results};
 use analysis::summarize;
 use observations::{Event, RunEnd};
-use runner::{Interrupt, Manual, Options, RunError};
+use runner::{Interrupt, Manual, Options};
 use signal_hook::consts::TERM_SIGNALS;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -28,11 +28,8 @@ pub fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let mut progress = Progress::new(arguments.json);
     let result = runner::run(&experiment, options, &mut |event: Event| progress.hear(&event));
     progress.finish();
-    let end = result.map_err(|error| match error {
-        RunError::Store(_) | RunError::Hook { .. } | RunError::Folder { .. } => Failure::failed(error),
-        _ => Failure::usage(error),
-    })?;
-    let store = Store::open(&results).map_err(Failure::failed)?;
+    let end = result?;
+    let store = Store::open(&results)?;
     let summary = summarize(&results::read_run(&store, None)?);
     if arguments.json {
         let summary = report::json::summary(&summary).map_err(Failure::failed)?;
@@ -70,7 +67,12 @@ fn manual(json: bool) -> Manual {
 fn exit_code(end: &RunEnd, failed: bool, arguments: &Run) -> ExitCode {
     let file = arguments.file.display();
     match end {
-        RunEnd::Completed if failed => ExitCode::Failed,
+        RunEnd::Completed if failed => {
+            output::complain(&format!(
+                "Trials failed. With a larger repeats.retries `steelbench run {file}` tries them again."
+            ));
+            ExitCode::Failed
+        }
         RunEnd::Completed => ExitCode::Ok,
         RunEnd::Interrupted => {
             output::complain(&format!("Interrupted. `steelbench run {file}` goes on where it stopped."));

@@ -28,7 +28,7 @@ pub fn show(arguments: &Show) -> Result<ExitCode, Failure> {
 }
 
 fn runs(store: &Store, json: bool) -> Result<ExitCode, Failure> {
-    let runs = store.runs().map_err(Failure::failed)?;
+    let runs = store.runs()?;
     if json {
         output::print_json(
             &serde_json::json!({ "schema": report::json::SCHEMA, "kind": "runs", "runs": runs }),
@@ -36,7 +36,7 @@ fn runs(store: &Store, json: bool) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::Ok);
     }
     for run in runs {
-        let trials = store.recorded_trials(run.id).map_err(Failure::failed)?.len();
+        let trials = store.recorded_trials(run.id)?.len();
         let name = Text::from(run.name.as_str());
         output::print(&format!(
             "run {}: {name}, {}, {trials} trials\n",

@@ -1,0 +1,100 @@
+//! Experiment files that are wrong: exit code 2, every error with its place, nothing run.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{Lab, scripted};
+
+/// Both `check` and `run` refuse the file with all of these words.
+#[track_caller]
+fn refused(file: &str, words: &[&str]) {
+    let lab = Lab::with(file);
+    for command in ["check", "run"] {
+        let ended = lab.steelbench(&[command, "e.toml"]).expect(2);
+        for word in words {
+            assert!(ended.stderr.contains(word), "{word:?} is not in {}", ended.stderr);
+        }
+        assert!(ended.stdout.is_empty(), "{}", ended.stdout);
+    }
+    assert!(!lab.path("results").exists(), "something was run");
+}
+
+#[test]
+fn an_unknown_key_names_the_nearest() {
+    let file = scripted(1, "", "").replace("connections = 1", "conections = 1");
+    refused(
+        &file,
+        &["unknown setting `workload.conections`", "did you mean `workload.connections`?", "--> e.toml:8:1"],
+    );
+    refused(&scripted(1, "", "[repeat]\nblocks = 2\n"), &["repeat", "repeats", "--> e.toml:"]);
+}
+
+#[test]
+fn a_factor_that_names_nothing_is_refused() {
+    let file = scripted(1, "", "").replace("target.data_files", "target.data_file");
+    refused(
+        &file,
+        &["unknown setting `target.data_file`", "did you mean `target.data_files`?", "--> e.toml:12:1"],
+    );
+}
+
+#[test]
+fn zero_negative_and_empty_are_refused() {
+    for (right, wrong, place) in [
+        ("connections = 1", "connections = 0", "--> e.toml:8:15"),
+        ("rows = 10\n", "rows = -5\n", "--> e.toml:9:8"),
+        ("blocks = 1", "blocks = 0", "--> e.toml:14:10"),
+        ("[1, 2]", "[1, 0]", "--> e.toml:12:27"),
+        ("[1, 2]", "[]", "--> e.toml:12:"),
+        ("[1, 2]", "[1, 1]", "--> e.toml:12:"),
+    ] {
+        refused(&scripted(1, "", "").replace(right, wrong), &[place]);
+    }
+}
+
+#[test]
+fn a_billion_configurations_are_refused_at_once() {
+    let levels: Vec<String> = (1..=1000).map(|level| level.to_string()).collect();
+    let levels = levels.join(", ");
+    let file = scripted(1, "", "").replace(
+        "\"target.data_files\" = [1, 2]",
+        &format!(
+            "\"target.data_files\" = [{levels}]\n\"workload.initial_rows\" = [{levels}]\n\"target.delay\" = [{levels}]"
+        ),
+    );
+    refused(&file, &["1000000000 configurations"]);
+}
+
+#[test]
+fn a_syntax_error_has_its_place() {
+    refused("[experiment]\nname = \n", &["--> e.toml:2:"]);
+    refused(&scripted(1, "", "[limits\n"), &["--> e.toml:15:"]);
+}
+
+#[test]
+fn all_errors_are_told_at_once() {
+    let file = scripted(1, "delay = \"soon\"", "[limits]\ntrial_tim = \"1 s\"\n")
+        .replace("connections = 1", "connections = 0")
+        .replace("[1, 2]", "[1, \"two\"]");
+    refused(&file, &["target.delay", "trial_tim", "workload.connections", "`two`"]);
+}
+
+#[test]
+fn engines_and_probes_object_at_the_place_of_the_setting() {
+    let file = scripted(1, "waits = [\"LOG_WRITE log 0.9 0.2\"]", "")
+        .replace("rows = 10\n", "rows = 10\nduration = \"1 s\"\n");
+    refused(
+        &file,
+        &["the shares add up to more than 1", "--> e.toml:5:9", "give one of them", "--> e.toml:10:12"],
+    );
+}
+
+#[test]
+fn control_characters_of_a_file_do_not_reach_the_terminal() {
+    let lab = Lab::with(
+        &scripted(1, "", "")
+            .replace("name = \"t\"", "name = \"t\"\nquestion = \"a\\u001b[31mb\"\nx = \"\\u001b]0;\\u0007\""),
+    );
+    let ended = lab.steelbench(&["check", "e.toml"]).expect(2);
+    assert!(!ended.stderr.contains(['\u{1b}', '\u{7}']), "{ended:?}");
+}

@@ -1,0 +1,166 @@
+//! The other commands, and what programs read.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{Lab, end, scripted};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use serde_json::Value;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+/// A finished run of two factors, one of which has names with commas.
+fn recorded() -> Lab {
+    let levels = "[[level]]\nfactor = \"log\"\nname = \"wal, synced\"\nset = { \"target.delay\" = \"4 ms\" }\n\
+                  [[level]]\nfactor = \"log\"\nname = \"wal\"\nset = { \"target.delay\" = \"2 ms\" }\n";
+    let lab = Lab::with(&scripted(3, "waits = [\"LOG_WRITE log 0.4 0.1\"]", levels));
+    lab.run(0);
+    lab
+}
+
+#[test]
+fn json_is_valid_line_by_line() {
+    let lab = recorded();
+    let events = lab.json(&["run", "e.toml", "--fresh"]);
+    let kinds: Vec<&str> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!(kinds[0], "run_started");
+    assert_eq!(kinds[kinds.len() - 2..], ["run_finished", "summary"]);
+    assert_eq!(kinds.iter().filter(|kind| **kind == "trial_finished").count(), 12);
+    let finished = events.iter().find(|event| event["event"] == "trial_finished").unwrap();
+    assert_eq!(finished["responses"][0]["name"], "elapsed");
+
+    let one = |arguments: &[&str]| -> Value {
+        let lines = lab.json(arguments);
+        assert_eq!(lines.len(), 1, "{arguments:?}");
+        lines[0].clone()
+    };
+    let check = one(&["check", "e.toml"]);
+    assert_eq!((&check["kind"], check["trials"].as_array().unwrap().len()), (&"check".into(), 12));
+    assert_eq!(check["estimate"]["recorded_trials"], 12);
+    let show = one(&["show", "t"]);
+    assert_eq!((&show["kind"], &show["done"]), (&"summary".into(), &12.into()));
+    assert_eq!(one(&["show", "t", "--runs"])["runs"].as_array().unwrap().len(), 2);
+    let compare = one(&["compare", "data_files=1,log=wal, synced", "data_files=1,log=wal"]);
+    assert_eq!(compare["kind"], "comparison");
+    assert_eq!(compare["from_label"], "data_files=1 log=wal, synced");
+}
+
+#[test]
+fn compare_names_both_sides_and_refuses_what_is_not_clear() {
+    let lab = recorded();
+    let compare = |a: &str, b: &str| lab.steelbench(&["compare", a, b]);
+    // 10 transactions of 4 ms against 10 of 2 ms.
+    let ended = compare("data_files=1, log=wal, synced", "data_files=1,log=wal").expect(0).shows("2.00x");
+    assert!(ended.stdout.contains("data_files=1 log=wal, synced"), "{ended:?}");
+    compare("data_files=1 log=wal", "data_files=2 log=wal").expect(0);
+    compare("data_files=1", "data_files=2 log=wal").expect(2).says("several configurations are data_files=1");
+    compare("data_files=3", "data_files=2 log=wal").expect(2).says("no configuration is data_files=3");
+}
+
+#[test]
+fn show_can_be_narrowed_and_pasted() {
+    let lab = recorded();
+    let ended = lab.steelbench(&["show", "t", "--only", "log=wal, synced"]).expect(0).shows("6 trials done");
+    assert!(ended.stdout.contains("data_files"), "{ended:?}");
+    lab.steelbench(&["show", "t", "--only", "log=none"]).expect(2).says("no configuration has log=none");
+    lab.steelbench(&["show", "--md"]).expect(0).shows("\n| :-- |");
+    lab.steelbench(&["show", "results/t.steelbench"]).expect(0).shows("12 trials done");
+}
+
+#[test]
+fn exports_have_a_row_for_each_record() {
+    let lab = recorded();
+    let count =
+        |table: &str| lab.rows("t", &format!("SELECT count(*) FROM {table}"))[0].parse::<usize>().unwrap();
+    assert_eq!((count("trials"), count("waits")), (12, 12));
+    let files = |format: &str, folder: &str| -> Vec<String> {
+        let ended = lab.steelbench(&["export", "t", "--format", format, "--output", folder]).expect(0);
+        ended.stdout.lines().map(str::to_owned).collect()
+    };
+    let csv = files("csv", "csv");
+    for table in ["trials", "waits", "latencies"] {
+        let path = csv.iter().find(|path| path.ends_with(&format!("{table}.csv"))).unwrap();
+        let mut lines = lab.read(path).lines().map(str::to_owned).collect::<Vec<_>>();
+        let columns = lines.remove(0).split(',').count();
+        assert!(columns > 3);
+        assert_eq!(lines.len(), count(table), "{path}");
+    }
+    let parquet = files("parquet", "parquet");
+    assert_eq!(parquet.len(), csv.len());
+    for table in ["trials", "waits", "latencies"] {
+        let path = parquet.iter().find(|path| path.ends_with(&format!("{table}.parquet"))).unwrap();
+        let reader = SerializedFileReader::new(File::open(lab.path(path)).unwrap()).unwrap();
+        assert_eq!(reader.metadata().file_metadata().num_rows(), count(table) as i64, "{path}");
+    }
+    let written = files("json", "t.json");
+    let from_file: Value = serde_json::from_str(&lab.read(&written[0])).unwrap();
+    let printed = lab.steelbench(&["export", "t", "--format", "json"]).expect(0).stdout;
+    assert_eq!(from_file, serde_json::from_str::<Value>(&printed).unwrap());
+    assert_eq!(from_file["trials"].as_array().unwrap().len(), 12);
+}
+
+#[test]
+fn init_writes_a_file_that_check_accepts_and_never_over_another() {
+    let lab = Lab::new();
+    lab.steelbench(&["init"]).expect(0).shows("experiment.toml");
+    lab.steelbench(&["check", "experiment.toml"]).expect(0).shows(": valid");
+    let before = lab.read("experiment.toml");
+    lab.steelbench(&["init"]).expect(2).says("experiment.toml");
+    assert_eq!(lab.read("experiment.toml"), before);
+    lab.steelbench(&["init", "no/such/folder.toml"]).expect(2).says("no/such/folder.toml");
+}
+
+#[test]
+fn schema_and_completions_are_printed() {
+    let lab = Lab::new();
+    let schema: Value = serde_json::from_str(&lab.steelbench(&["schema"]).expect(0).stdout).unwrap();
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert!(schema["properties"]["experiment"].is_object());
+    for shell in ["bash", "zsh", "fish"] {
+        lab.steelbench(&["completions", shell]).expect(0).shows("steelbench");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let lab = recorded();
+    for arguments in [
+        &["show", "t"][..],
+        &["schema"],
+        &["check", "e.toml", "--order", "all"],
+        &["export", "t", "--format", "json"],
+        &["completions", "bash"],
+        &["run", "e.toml", "--json", "--fresh"],
+    ] {
+        let mut child = lab.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Reads what one read gives, then closes the pipe.
+        let mut first = String::new();
+        BufReader::with_capacity(16, child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        end(child).expect(0);
+        assert!(!first.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn every_ready_experiment_is_valid() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
+    let lab = Lab::new();
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        let ended = lab.steelbench(&["check", path.to_str().unwrap()]).expect(0);
+        let name = ended.stdout.split(": valid").next().unwrap().to_owned();
+        assert_eq!(Some(name.as_str()), path.file_stem().and_then(|stem| stem.to_str()));
+        names.push(name);
+    }
+    assert!(names.contains(&"random-insert-data-files".to_owned()), "{names:?}");
+}
+
+#[test]
+fn a_wrong_command_line_is_code_2() {
+    let lab = Lab::new();
+    lab.steelbench(&["rum"]).expect(2).says("run");
+    lab.steelbench(&["run"]).expect(2);
+    lab.steelbench(&["--version"]).expect(0).shows("steelbench ");
+}

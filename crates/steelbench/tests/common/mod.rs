@@ -1,0 +1,206 @@
+//! A folder of its own for each test, in which the built binary runs.
+#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use rusqlite::{Connection, OpenFlags};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Nothing that a test waits for takes this long, on the slowest machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub struct Lab {
+    folder: TempDir,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Lab {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// A folder with an experiment file.
+    pub fn with(file: &str) -> Self {
+        let lab = Self::new();
+        lab.write("e.toml", file);
+        lab
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap_or_default()
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_steelbench"));
+        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        command
+    }
+
+    pub fn steelbench(&self, arguments: &[&str]) -> Ended {
+        self.command(arguments).output().unwrap().into()
+    }
+
+    /// `run e.toml`, which has to end with this code.
+    pub fn run(&self, code: i32) -> Ended {
+        self.run_with(&[], code)
+    }
+
+    pub fn run_with(&self, arguments: &[&str], code: i32) -> Ended {
+        let ended = self.steelbench(&[&["run", "e.toml"], arguments].concat());
+        ended.expect(code)
+    }
+
+    /// Starts `run e.toml` and does not wait for it.
+    pub fn start(&self) -> Child {
+        self.command(&["run", "e.toml"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    pub fn json(&self, arguments: &[&str]) -> Vec<Value> {
+        let ended = self.steelbench(&[arguments, &["--json"]].concat());
+        ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// The results file of an experiment, opened by another SQLite than the program's own code.
+    pub fn results(&self, name: &str) -> Connection {
+        let path = self.path(&format!("results/{name}.steelbench"));
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap()
+    }
+
+    /// The rows of a query over the results file, columns joined by `|`.
+    pub fn rows(&self, name: &str, sql: &str) -> Vec<String> {
+        let connection = self.results(name);
+        connection.busy_timeout(PATIENCE).unwrap();
+        let mut statement = connection.prepare(sql).unwrap();
+        let columns = statement.column_count();
+        let row = |row: &rusqlite::Row<'_>| {
+            (0..columns).map(|column| row.get::<_, rusqlite::types::Value>(column)).collect()
+        };
+        let rows: Vec<Vec<rusqlite::types::Value>> =
+            statement.query_map([], row).unwrap().collect::<Result<_, _>>().unwrap();
+        rows.iter().map(|row| row.iter().map(shown).collect::<Vec<_>>().join("|")).collect()
+    }
+
+    /// Number of recorded trials; 0 while there is no results file.
+    pub fn trials(&self, name: &str) -> usize {
+        let path = self.path(&format!("results/{name}.steelbench"));
+        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+        let count = connection.and_then(|connection| {
+            connection.busy_timeout(PATIENCE)?;
+            connection.query_row("SELECT count(*) FROM trials", [], |row| row.get::<_, i64>(0))
+        });
+        count.unwrap_or(0) as usize
+    }
+
+    /// Folders that trials work in, or have left.
+    pub fn work_folders(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.folder.path().to_path_buf()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap().flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if name.starts_with("steelbench-trial-") || name == "t.steelbench.work" {
+                    found.push(entry.path());
+                } else if entry.path().is_dir() {
+                    folders.push(entry.path());
+                }
+            }
+        }
+        found
+    }
+}
+
+fn shown(value: &rusqlite::types::Value) -> String {
+    use rusqlite::types::Value::{Blob, Integer, Null, Real, Text};
+    match value {
+        Null => "null".into(),
+        Integer(number) => number.to_string(),
+        // Nine digits: more than a figure means, fewer than its rounding errors.
+        Real(number) => format!("{number:.9}").trim_end_matches('0').trim_end_matches('.').into(),
+        Text(text) => text.clone(),
+        Blob(bytes) => format!("{} bytes", bytes.len()),
+    }
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+}
+
+impl Ended {
+    #[track_caller]
+    pub fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        assert!(!self.stderr.contains("panicked"), "{self:#?}");
+        self
+    }
+
+    /// What it complained about has to contain this.
+    #[track_caller]
+    pub fn says(self, part: &str) -> Self {
+        assert!(self.stderr.contains(part), "{part:?} is not in {self:#?}");
+        self
+    }
+
+    /// What it printed has to contain this.
+    #[track_caller]
+    pub fn shows(self, part: &str) -> Self {
+        assert!(self.stdout.contains(part), "{part:?} is not in {self:#?}");
+        self
+    }
+}
+
+/// Waits until something is true that another process brings about.
+#[track_caller]
+pub fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_true() {
+        assert!(start.elapsed() < PATIENCE, "never happened: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+pub fn signal(child: &Child, signal: libc::c_int) {
+    // SAFETY: the process is our child and was not waited for, so that its number is its own.
+    unsafe { libc::kill(child.id() as libc::pid_t, signal) };
+}
+
+/// Waits for a process that was started with [`Lab::start`].
+pub fn end(mut child: Child) -> Ended {
+    wait_until("the process ends", || child.try_wait().unwrap().is_some());
+    child.wait_with_output().unwrap().into()
+}
+
+/// Says that a check was left out; `xtask test` collects these lines.
+#[allow(clippy::print_stdout, reason = "a test speaks on its standard output")]
+pub fn skipped(reason: &str) {
+    println!("SKIPPED: {reason}");
+}
+
+/// An experiment on the scripted engine: two configurations, `more` is added at the end.
+pub fn scripted(blocks: u32, target: &str, more: &str) -> String {
+    format!(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"null\"\n{target}\n\
+         [workload]\nprobe = \"insert\"\nconnections = 1\nrows = 10\nrows_per_transaction = 1\n\
+         [factors]\n\"target.data_files\" = [1, 2]\n[repeats]\nblocks = {blocks}\n{more}"
+    )
+}

@@ -1,0 +1,111 @@
+//! Trials that fail, and limits.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{Lab, scripted};
+
+/// Two configurations of which one has these settings.
+fn one_of_two(blocks: u32, settings: &str, more: &str) -> String {
+    let file = scripted(blocks, "", "").replace("[factors]\n\"target.data_files\" = [1, 2]\n", "");
+    format!(
+        "{file}\n[[level]]\nfactor = \"kind\"\nname = \"good\"\nset = {{}}\n\
+         [[level]]\nfactor = \"kind\"\nname = \"bad\"\nset = {{ {settings} }}\n{more}"
+    )
+}
+
+const BY_LEVEL: &str =
+    "SELECT c.label, t.status, count(*) FROM trials t JOIN configurations c ON c.id = t.configuration
+     GROUP BY 1, 2 ORDER BY 1, 2";
+
+#[test]
+fn a_failed_trial_is_recorded_and_does_not_stop_the_rest() {
+    let file = one_of_two(3, "\"target.fail_while_exists\" = \"broken\"", "");
+    let lab = Lab::with(&file);
+    lab.write("broken", "");
+    lab.run(1).says("FAILED").says("Trials failed.").shows("Failed trials");
+    assert_eq!(lab.rows("t", BY_LEVEL), ["kind=bad|failed|3", "kind=good|done|3"]);
+    let causes = lab.rows("t", "SELECT DISTINCT cause FROM trials WHERE status = 'failed'");
+    assert_eq!(causes.len(), 1);
+    assert!(causes[0].contains("scripted failure while broken exists"), "{causes:?}");
+    assert_eq!(lab.work_folders().len(), 0);
+    // Nothing is tried again unless the file says so.
+    lab.run(1).says("nothing was left to do");
+    // More retries, and the reason is gone.
+    std::fs::remove_file(lab.path("broken")).unwrap();
+    lab.write("e.toml", &file.replace("blocks = 3", "blocks = 3\nretries = 1"));
+    lab.run(0);
+    assert_eq!(lab.rows("t", BY_LEVEL), ["kind=bad|done|3", "kind=bad|failed|3", "kind=good|done|3"]);
+}
+
+#[test]
+fn a_failed_trial_is_tried_again_as_often_as_the_file_says() {
+    let file = one_of_two(2, "\"target.fail_while_exists\" = \"broken\"", "");
+    let lab = Lab::with(&file.replace("blocks = 2", "blocks = 2\nretries = 2"));
+    lab.write("broken", "");
+    let ended = lab.run(1).says("(trying again)");
+    assert_eq!(ended.stderr.matches("(trying again)").count(), 4, "{}", ended.stderr);
+    let attempts =
+        "SELECT block, attempt, status FROM trials t JOIN configurations c ON c.id = t.configuration
+                    WHERE c.label = 'kind=bad' ORDER BY t.id";
+    assert_eq!(
+        lab.rows("t", attempts),
+        ["1|1|failed", "1|2|failed", "1|3|failed", "2|1|failed", "2|2|failed", "2|3|failed"]
+    );
+}
+
+#[test]
+fn a_retry_that_succeeds_makes_the_run_succeed() {
+    let hooks = "[hooks]\nbefore_trial = 'if test -e seen; then rm -f broken; fi; touch seen'\n";
+    let lab = Lab::with(
+        &scripted(1, "fail_while_exists = \"broken\"", hooks)
+            .replace("blocks = 1", "blocks = 1\nretries = 1"),
+    );
+    lab.write("broken", "");
+    lab.run(0);
+    assert_eq!(
+        lab.rows("t", "SELECT sequence, attempt, status FROM trials ORDER BY id"),
+        ["1|1|failed", "1|2|done", "2|1|done"]
+    );
+}
+
+#[test]
+fn a_trial_that_takes_too_long_has_failed() {
+    let limits = "[limits]\ntrial_time = \"1 s\"\n";
+    let lab = Lab::with(&one_of_two(2, "\"target.real_delay\" = \"100 s\"", limits));
+    lab.run(1).says("limits.trial_time");
+    assert_eq!(lab.rows("t", BY_LEVEL), ["kind=bad|failed|2", "kind=good|done|2"]);
+}
+
+#[test]
+fn a_run_that_takes_too_long_stops_and_can_go_on() {
+    // Six trials sleep for half a second each.
+    let file = scripted(3, "real_delay = \"50 ms\"", "[limits]\nrun_time = \"1 s\"\n");
+    let lab = Lab::with(&file);
+    lab.run(1).says("Stopped: limits.run_time is reached. `steelbench run e.toml` goes on");
+    let before = lab.trials("t");
+    assert!(before < 6);
+    assert_eq!(lab.rows("t", "SELECT count(*) FROM trials WHERE status = 'failed'"), ["0"]);
+    lab.write("e.toml", &file.replace("1 s", "100 s"));
+    lab.run(0).says(&format!("{before} of them recorded before"));
+    assert_eq!(lab.trials("t"), 6);
+}
+
+#[test]
+fn a_missing_volume_is_found_before_anything_is_recorded() {
+    let volume = "[[volume]]\nname = \"fast\"\npath = \"nowhere\"\n";
+    let lab = Lab::with(&scripted(1, "volume = \"fast\"", volume));
+    lab.steelbench(&["check", "e.toml"]).expect(0).shows("volume fast: nowhere does not exist yet");
+    lab.run(2).says("volume fast: nowhere does not exist");
+    assert_eq!(lab.trials("t"), 0);
+    std::fs::create_dir(lab.path("nowhere")).unwrap();
+    lab.run(0);
+    assert_eq!((lab.trials("t"), lab.work_folders().len()), (2, 0));
+}
+
+#[test]
+fn a_run_that_may_need_more_space_than_there_is_does_not_begin() {
+    let lab = Lab::with(&scripted(1, "", "[limits]\ndisk_space = \"4000000 TiB\"\n"));
+    lab.run(1).says("bytes are free, limits.disk_space allows the run");
+    assert_eq!(lab.trials("t"), 0);
+}

@@ -1,0 +1,211 @@
+//! Results files that cannot be used, or not now.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{Ended, Lab, end, scripted, signal, skipped, wait_until};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+const FILE: &str = "results/t.steelbench";
+
+fn recorded() -> Lab {
+    let lab = Lab::with(&scripted(1, "", ""));
+    lab.run(0);
+    lab
+}
+
+#[test]
+fn two_runs_on_one_results_file_exclude_each_other() {
+    let lab = Lab::with(&scripted(1, "real_delay = \"100 s\"", ""));
+    let first = lab.start();
+    wait_until("a trial runs", || !lab.work_folders().is_empty());
+    lab.run(1).says(&format!("in use by another run (process {})", first.id()));
+    // Reading needs no claim: there is a run, without trials so far.
+    let shown = lab.steelbench(&["show", "t", "--runs"]).expect(0);
+    assert!(shown.stdout.starts_with("run 1: t, "), "{shown:?}");
+    signal(&first, libc::SIGKILL);
+    assert_eq!(end(first).code, None);
+    // A killed run leaves no claim.
+    lab.write("e.toml", &scripted(1, "", ""));
+    lab.run(0).says("left by a run that was killed");
+    assert_eq!(lab.work_folders().len(), 0);
+}
+
+/// `run` and `show` both refuse the file with this code and words, and leave it as it is.
+#[track_caller]
+fn refused(lab: &Lab, code: i32, words: &str) {
+    let before = std::fs::read(lab.path(FILE)).unwrap();
+    lab.run(code).says(words).says(FILE);
+    lab.steelbench(&["show", "t"]).expect(code).says(words);
+    assert!(std::fs::read(lab.path(FILE)).unwrap() == before, "the file was changed");
+    assert_eq!(lab.work_folders().len(), 0);
+}
+
+#[test]
+fn a_file_of_another_program_is_refused() {
+    let lab = Lab::with(&scripted(1, "", ""));
+    std::fs::create_dir(lab.path("results")).unwrap();
+    lab.write(FILE, "a shopping list, longer than a header: milk, bread, and whatever else is needed");
+    refused(&lab, 2, "not a Steelbench results file");
+    std::fs::remove_file(lab.path(FILE)).unwrap();
+    rusqlite::Connection::open(lab.path(FILE))
+        .unwrap()
+        .execute_batch("CREATE TABLE bookmarks (url TEXT)")
+        .unwrap();
+    refused(&lab, 2, "not a Steelbench results file");
+}
+
+#[test]
+fn a_file_of_a_newer_version_is_refused() {
+    let lab = recorded();
+    lab.results("t").pragma_update(None, "user_version", 1_000_000).unwrap();
+    refused(&lab, 2, "use a newer Steelbench");
+}
+
+#[test]
+fn a_truncated_file_is_refused() {
+    let lab = recorded();
+    let bytes = std::fs::read(lab.path(FILE)).unwrap();
+    for length in [bytes.len() / 2, bytes.len() - 1, 100] {
+        std::fs::write(lab.path(FILE), &bytes[..length]).unwrap();
+        refused(&lab, 1, "is damaged");
+    }
+}
+
+#[test]
+fn an_empty_file_has_nothing_to_show_and_can_be_run_into() {
+    let lab = Lab::with(&scripted(1, "", ""));
+    std::fs::create_dir(lab.path("results")).unwrap();
+    lab.write(FILE, "");
+    lab.steelbench(&["show", "t"]).expect(2).says("is empty");
+    lab.run(0);
+    assert_eq!(lab.trials("t"), 2);
+}
+
+#[test]
+fn results_that_are_not_there_are_named() {
+    let lab = Lab::with(&scripted(1, "", ""));
+    lab.steelbench(&["show"]).expect(2).says("no results file in results/");
+    lab.steelbench(&["show", "t"]).expect(2).says("results/t.steelbench");
+    lab.steelbench(&["export", "t", "--format", "csv"]).expect(2).says("results/t.steelbench");
+    lab.steelbench(&["run", "none.toml"]).expect(2).says("none.toml");
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let lab = Lab::with(&scripted(1, "", ""));
+    lab.write("results", "a file where the folder should be");
+    lab.run(1).says("results: cannot create it");
+}
+
+/// Runs as a user who may not write to the folder; root may write anywhere.
+#[test]
+fn a_read_only_folder_is_named() {
+    let lab = Lab::with(&scripted(1, "", ""));
+    std::fs::create_dir(lab.path("results")).unwrap();
+    let allow = |name: &str, mode: u32| {
+        std::fs::set_permissions(lab.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    allow("results", 0o555);
+    allow("", 0o755);
+    let mut command = Command::new(lab.path("steelbench"));
+    command.args(["run", "e.toml"]).current_dir(lab.path(""));
+    std::fs::copy(env!("CARGO_BIN_EXE_steelbench"), lab.path("steelbench")).unwrap();
+    // SAFETY: asks for our own user number and has no preconditions.
+    if unsafe { libc::geteuid() } == 0 {
+        command.uid(65534).gid(65534);
+    }
+    match command.output() {
+        Ok(output) => drop(Ended::from(output).expect(1).says("results/t.steelbench")),
+        Err(error) => skipped(&format!("a read-only results folder: cannot run as another user: {error}")),
+    }
+    assert!(!lab.path(FILE).exists());
+    allow("results", 0o755);
+}
+
+/// A small file system of its own; unmounted when dropped.
+struct SmallDisk<'a>(&'a Path);
+
+impl<'a> SmallDisk<'a> {
+    fn mount(folder: &'a Path) -> Result<Self, String> {
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", "size=80m", "tmpfs"]).arg(folder);
+        let output = mount.output().map_err(|error| error.to_string())?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
+        }
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for SmallDisk<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0).output();
+    }
+}
+
+/// A hook fills the disk in the second block, `hook` tells when.
+fn fills(hook: &str, path: &str) -> String {
+    format!(
+        "[hooks]\n{hook} = 'if test $STEELBENCH_BLOCK = 2; then cat /dev/zero > {path}/filler; fi; true'\n"
+    )
+}
+
+#[test]
+fn a_disk_that_fills_up_in_the_middle_loses_no_earlier_trial() {
+    // Before the trial it is the folder of the trial that cannot be made, after it the record.
+    for (hook, words) in [
+        ("before_trial", "No space left on device"),
+        ("after_trial", "no space left; earlier trials are kept"),
+    ] {
+        let file = scripted(2, "", &fills(hook, "results"));
+        let lab = Lab::with(&file);
+        let folder = lab.path("results");
+        std::fs::create_dir(&folder).unwrap();
+        let disk = match SmallDisk::mount(&folder) {
+            Ok(disk) => disk,
+            Err(error) => return skipped(&format!("a full disk under the results: cannot mount: {error}")),
+        };
+        lab.run(1).says(words);
+        assert_eq!(lab.trials("t"), 2, "{hook}");
+        lab.steelbench(&["show", "t"]).expect(0).shows("2 trials done");
+        std::fs::remove_file(lab.path("results/filler")).unwrap();
+        lab.write("e.toml", &file.replace("= 2; then", "= 3; then"));
+        lab.run(2).says("hooks.");
+        lab.write("e.toml", &file);
+        std::fs::create_dir(lab.path("results/filler")).unwrap();
+        lab.run(0).says("2 of them recorded before");
+        assert_eq!((lab.trials("t"), lab.work_folders().len()), (4, 0));
+        drop(disk);
+    }
+}
+
+#[test]
+fn a_volume_that_fills_up_fails_its_trials_only() {
+    let volumes =
+        "[[volume]]\nname = \"small\"\npath = \"small\"\n[[volume]]\nname = \"large\"\npath = \"large\"\n";
+    let file = scripted(2, "", &format!("{volumes}{}", fills("before_trial", "small")))
+        .replace("\"target.data_files\" = [1, 2]", "\"target.volume\" = [\"small\", \"large\"]")
+        .replace("\"null\"", "\"sqlite\"");
+    let lab = Lab::with(&file);
+    let folder = lab.path("small");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::create_dir(lab.path("large")).unwrap();
+    let disk = match SmallDisk::mount(&folder) {
+        Ok(disk) => disk,
+        Err(error) => return skipped(&format!("a full volume: cannot mount: {error}")),
+    };
+    lab.run(1);
+    let trials = "SELECT c.label, block, status FROM trials t JOIN configurations c ON c.id = t.configuration ORDER BY 1, 2";
+    assert_eq!(
+        lab.rows("t", trials),
+        ["volume=large|1|done", "volume=large|2|done", "volume=small|1|done", "volume=small|2|failed"]
+    );
+    let cause = lab.rows("t", "SELECT cause FROM trials WHERE status = 'failed'").remove(0).to_lowercase();
+    assert!(["space", "full"].iter().any(|word| cause.contains(word)), "{cause}");
+    assert_eq!(lab.work_folders().len(), 0);
+    drop(disk);
+}
