@@ -72,7 +72,9 @@ fn parts_in_session_and_in_elapsed_time() {
     assert!(decomposition.session.iter().all(|part| part.share.is_none()));
     let share = decomposition.elapsed[1].share.unwrap();
     assert!((share - 0.85).abs() < 1e-9, "{share}");
-    let names: Vec<_> = decomposition.wait_types.iter().map(|part| part.kind.clone()).collect();
-    let expected = ["WRITER_LOCK", "WAL_SYNC", "CPU_QUEUE", "ARRIVAL"];
-    assert_eq!(names, expected.map(|name| PartKind::WaitType(name.to_owned())));
+    // Of elapsed time, resource and signal wait together, the largest change first.
+    let expected =
+        [("WAL_SYNC", 5_500, 875), ("WRITER_LOCK", 0, 2_000), ("ARRIVAL", 1_000, 0), ("CPU_QUEUE", 0, 625)];
+    let expected = expected.map(|(name, from, to)| (PartKind::WaitType(name.to_owned()), from, to));
+    assert_eq!(table(&decomposition.wait_types), expected);
 }

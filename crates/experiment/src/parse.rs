@@ -30,8 +30,9 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     let base = sections::base_settings(&root, &known, &mut errors);
     let core = sections::core_settings(&root, &mut errors);
     let mut factors = factors::read(&root, &known, &mut errors);
-    let hard_to_change = factors::mark_hard_to_change(&root, &mut factors, &mut errors);
+    let mut hard_to_change = factors::mark_hard_to_change(&root, &mut factors, &mut errors);
     let volumes = volumes::read(&root, &known, &mut errors);
+    volumes::mark_hard_to_change(&volumes, &mut factors, &mut hard_to_change);
     let repeats = repeats::read(&root, &core, &mut errors);
     let configurations = expand::configurations(&root, &base, &factors, &known, catalog, &mut errors);
     let baseline = expand::baseline(&root, &factors, &configurations, &known, &mut errors);

@@ -167,13 +167,21 @@ fn changes_are_those_that_need_more_than_a_setting() {
         ["target.volume fast+slow"]
     );
 
-    // A volume is noticed also where it is not hard to change: its commands run.
-    let easy = EVERYTHING.replace("hard_to_change = [\"target.volume\"]", "");
-    let easy = common::experiment(&easy);
-    let (a, b) = (&easy.configurations[0], &easy.configurations[4]);
+    // A factor of volumes with commands is hard to change without being listed, after the others.
+    let unlisted = EVERYTHING.replace("hard_to_change = [\"target.volume\"]", "");
+    let unlisted = common::experiment(&unlisted);
+    let (a, b) = (&unlisted.configurations[0], &unlisted.configurations[4]);
     assert_ne!(a.levels[1], b.levels[1]);
-    assert!(!easy.factors[1].hard_to_change);
-    assert_eq!(Plan::new(&easy).changes(Some(a), b)[0], b.levels[1]);
+    assert_eq!(unlisted.hard_to_change, [3, 1]);
+    assert_eq!(Plan::new(&unlisted).changes(Some(a), b)[0], b.levels[1]);
+
+    // Without commands it is not, and its changes are noticed all the same.
+    let is_command = |line: &&str| line.starts_with("prepare") || line.starts_with("cleanup");
+    let plain: Vec<&str> = EVERYTHING.lines().filter(|line| !is_command(line)).collect();
+    let plain = plain.join("\n").replace("hard_to_change = [\"target.volume\"]", "");
+    let plain = common::experiment(&plain);
+    assert!(!plain.factors[1].hard_to_change);
+    assert_eq!(Plan::new(&plain).changes(Some(a), b)[0], b.levels[1]);
 }
 
 #[test]

@@ -83,6 +83,7 @@ fn go_on(
         for change in changes.harmless {
             announce(Event::Warning { text: format!("the experiment file has changed: {change}") });
         }
+        store.update_run(latest.id, &run_record(experiment))?;
     }
     let known = store.read_plan(latest.id)?.environments;
     if let Some(last) = known.last() {

@@ -69,6 +69,10 @@ fn a_harmless_change_goes_on_with_a_warning() {
         .says("warning: the experiment file has changed: repeats.blocks: 1 -> 2")
         .says("4 trials, 2 of them recorded before");
     assert_eq!(lab.rows("t", "SELECT run, count(*) FROM trials GROUP BY run"), ["1|4"]);
+    // From now on the run is that of the new version: its baseline counts, and nothing has changed.
+    assert_eq!(lab.rows("t", "SELECT baseline FROM runs"), ["1"]);
+    let again = lab.run(0);
+    assert!(!again.stderr.contains("has changed"), "{}", again.stderr);
     // Fewer blocks than are recorded are none too many.
     lab.write("e.toml", &scripted(1, "", ""));
     lab.run(0).says("2 trials, 2 of them recorded before");

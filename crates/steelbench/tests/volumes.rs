@@ -22,7 +22,8 @@ fn file(prepare_a: &str, target: &str) -> String {
 
 #[test]
 fn each_volume_is_prepared_once_and_cleaned_before_the_next() {
-    let lab = Lab::with(&format!("{}[order]\nhard_to_change = [\"target.volume\"]\n", file("mkdir a", "")));
+    // The commands alone make the factor hard to change.
+    let lab = Lab::with(&file("mkdir a", ""));
     lab.run(0);
     let of = |name: &str| [format!("prepare {name} {name}"), format!("cleanup {name}")];
     let log = lab.read("log");

@@ -6,7 +6,7 @@ use crate::process::output;
 use std::process::Command;
 
 /// Rounds of A and B.
-const ROUNDS: u64 = 15;
+const ROUNDS: u64 = 25;
 
 /// Connections, data files and rows: alone, and one connection a core.
 const LOADS: [(u32, u32, u32); 2] = [(1, 1, 100_000), (2, 2, 200_000)];

@@ -5,9 +5,10 @@ use super::{leaves, list};
 use crate::configuration::names_volume;
 use crate::document::{Content, Leaf, Node};
 use crate::error::{Errors, Fault};
-use crate::experiment::Volume;
+use crate::experiment::{Factor, Volume};
 use crate::file_settings::VOLUME;
 use crate::setting::Known;
+use crate::value::Value;
 
 pub fn read(root: &Node, known: &Known, errors: &mut Errors) -> Vec<Volume> {
     let mut volumes: Vec<Volume> = Vec::new();
@@ -29,6 +30,26 @@ pub fn read(root: &Node, known: &Known, errors: &mut Errors) -> Vec<Volume> {
     }
     check_names(root, &volumes, known, errors);
     volumes
+}
+
+/// A factor that chooses between volumes is hard to change when a command prepares or cleans one of
+/// them: a drive is formatted as seldom as possible. Such factors come after the declared ones.
+pub fn mark_hard_to_change(volumes: &[Volume], factors: &mut [Factor], hard_to_change: &mut Vec<usize>) {
+    let has_commands = |name: &Value| {
+        let volume = volumes.iter().find(|volume| volume.name == name.to_string());
+        volume.is_some_and(|volume| volume.prepare.is_some() || volume.cleanup.is_some())
+    };
+    let is_hard = |value: &Value| match value {
+        Value::List(names) => names.iter().any(has_commands),
+        name => has_commands(name),
+    };
+    for (position, factor) in factors.iter_mut().enumerate().filter(|(_, factor)| !factor.hard_to_change) {
+        let mut set = factor.levels.iter().flat_map(|level| &level.set);
+        if set.any(|(path, value)| names_volume(path) && is_hard(value)) {
+            factor.hard_to_change = true;
+            hard_to_change.push(position);
+        }
+    }
 }
 
 /// Every volume that a setting or level names must be declared.

@@ -8,7 +8,7 @@ use crate::{output, results};
 use analysis::summarize;
 use observations::{Event, RunEnd};
 use runner::{Interrupt, Manual, Options};
-use signal_hook::consts::TERM_SIGNALS;
+use signal_hook::consts::{SIGHUP, TERM_SIGNALS};
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -45,7 +45,8 @@ pub fn run(arguments: &Run) -> Result<ExitCode, Failure> {
 /// The first signal asks to stop, resumably; the second ends the process at once.
 fn interrupt_on_signals() -> Result<Interrupt, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in TERM_SIGNALS {
+    // Closing the terminal is no reason to leave a drive mounted.
+    for signal in TERM_SIGNALS.iter().chain(&[SIGHUP]) {
         let code = ExitCode::Interrupted as i32;
         signal_hook::flag::register_conditional_shutdown(*signal, code, flag.clone())
             .and_then(|_| signal_hook::flag::register(*signal, flag.clone()))
