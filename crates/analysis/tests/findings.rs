@@ -180,7 +180,8 @@ fn several_factors_are_told_one_by_one() {
     assert_eq!(
         verdicts,
         [
-            "The sweet spot of data_files is 4: 2.00x [1.97, 2.03] the baseline data_files=1 (9.00 against 18.0 s).",
+            "The sweet spot of data_files is 4: 2.00x [1.97, 2.03] the baseline data_files=1 (9.00 against 18.0 s). \
+             It is the largest level tried: the best may lie beyond it.",
             "The best level of synchronous is normal: 1.25x [1.24, 1.26] the baseline synchronous=full \
              (12.0 against 15.0 s).",
             "The best configuration is synchronous=normal data_files=4: 2.50x [2.46, 2.54] against the baseline.",

@@ -79,7 +79,25 @@ fn sweet_spot(summary: &Summary, effect: &FactorEffect, best: usize, comparison:
         _ => format!("; {} are as good", wording::list(&others)),
     };
     let than = if comparison.scale == crate::Scale::Ratio { "" } else { " than" };
-    format!("{what} {name} is {}: {figure}{than} {reference}{means}{others}.", effect.levels[best].level)
+    let beyond = edge(effect, best).filter(|_| others.is_empty());
+    let beyond = beyond.map_or_else(String::new, |edge| {
+        format!(" It is the {edge} level tried: the best may lie beyond it.")
+    });
+    format!(
+        "{what} {name} is {}: {figure}{than} {reference}{means}{others}.{beyond}",
+        effect.levels[best].level
+    )
+}
+
+/// Whether a level is the smallest or the largest of an ordered factor: a sweet spot at the edge of
+/// what was tried is none yet.
+fn edge(effect: &FactorEffect, level: usize) -> Option<&'static str> {
+    let value = effect.levels[level].numeric?;
+    let values = || effect.levels.iter().filter_map(|level| level.numeric);
+    if values().all(|other| other <= value) {
+        return Some("largest");
+    }
+    values().all(|other| other >= value).then_some("smallest")
 }
 
 fn nothing_beats(
