@@ -11,6 +11,7 @@ mod histogram;
 mod record;
 mod response;
 mod series;
+mod trial;
 mod wait;
 
 pub use environment::{EngineVersion, Environment, VolumeEnvironment};
@@ -23,75 +24,5 @@ pub use record::{
 };
 pub use response::{Direction, Response};
 pub use series::Series;
+pub use trial::{Latency, Observations, TimeUse, Work};
 pub use wait::{Operation, Wait, WaitClass, WaitSource};
-
-use serde::{Deserialize, Serialize};
-
-/// Everything that was seen in the measured part of one trial.
-///
-/// Identity (kept by construction, tested in `analysis`): `time.session_s` = CPU + resource
-/// waits + signal waits + client waits + unaccounted.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Observations {
-    /// Seconds from "go" until the last connection had done its work.
-    pub elapsed_s: f64,
-    /// Number of connections (or load threads) that worked.
-    pub connections: u32,
-    /// What was done, so that costs can be given for each unit of work.
-    pub work: Work,
-    /// Measured figures with unit and direction; the first is the primary one unless the file says otherwise.
-    pub responses: Vec<Response>,
-    /// Latency distributions in nanoseconds, by name: `transaction` (from the intended start) and `service`.
-    pub latencies: Vec<Latency>,
-    /// Time in which sessions could not run, by wait type.
-    pub waits: Vec<Wait>,
-    /// How the sessions' time was used, as far as it is not waits.
-    pub time: TimeUse,
-    /// Every I/O and lock operation, counted and timed, whether or not it waited.
-    pub operations: Vec<Operation>,
-    /// Figures over time; the clock starts at "go", warm-up has negative time.
-    pub series: Vec<Series>,
-    /// How the load generator itself fared.
-    pub load: LoadHealth,
-    /// What else the machine did meanwhile.
-    pub machine: MachineLoad,
-    /// Reasons to trust this trial less.
-    pub marks: Vec<Mark>,
-    /// True when the figures come from a scripted engine and not from a measurement.
-    pub synthetic: bool,
-}
-
-/// Amount of work done in the measured part.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Work {
-    /// The unit in the singular: `row`, `I/O`, `operation`.
-    pub unit: String,
-    /// Number of units done.
-    pub amount: u64,
-    /// Number of transactions committed (0 where the probe has none).
-    pub transactions: u64,
-    /// Transactions that failed and were not repeated.
-    pub errors: u64,
-    /// Transactions that were repeated because the engine said so (deadlock, busy snapshot).
-    pub retries: u64,
-}
-
-/// One latency distribution.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Latency {
-    /// `transaction`: from the intended start to the end. `service`: from the actual start.
-    pub name: String,
-    /// Distribution in nanoseconds.
-    pub histogram: Histogram,
-}
-
-/// Use of the sessions' time that is not waiting. All figures are summed over connections.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct TimeUse {
-    /// Connections x elapsed, in seconds.
-    pub session_s: f64,
-    /// Seconds on a processor, of sessions and (for an embedded engine) the load generator in them.
-    pub cpu_s: f64,
-    /// The part of `cpu_s` in user mode, where known.
-    pub cpu_user_s: Option<f64>,
-}
