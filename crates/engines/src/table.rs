@@ -68,11 +68,6 @@ impl Placement {
         Self { files: files.max(1) }
     }
 
-    /// Number of files.
-    pub fn files(self) -> u32 {
-        self.files
-    }
-
     /// The file of a random key: its random tail, scaled to the number of files. The tail is
     /// uniform and no part of the order of the clustered index, so it serves as the key's hash.
     pub fn file_of_random(self, key: Key) -> u32 {

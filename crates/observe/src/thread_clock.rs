@@ -26,8 +26,8 @@ impl ThreadTimes {
 /// The CPU time comes from `CLOCK_THREAD_CPUTIME_ID`, which is right to the nanosecond, because
 /// the first field of `schedstat` is only brought up to date at ticks and switches. The run-queue
 /// delay comes from the second field of `/proc/thread-self/schedstat`; a running thread's value
-/// there is exact. Where the file cannot be read (no `CONFIG_SCHED_INFO`), the delay reads 0
-/// and [`ThreadClock::has_run_delay`] says so.
+/// there is exact. Where the file cannot be read (no `CONFIG_SCHED_INFO`), the delay reads 0,
+/// and time in the run queue looks like any other time off the processor.
 #[derive(Debug)]
 pub struct ThreadClock {
     schedstat: Option<File>,
@@ -37,11 +37,6 @@ impl ThreadClock {
     /// Opens the clock of the calling thread.
     pub fn of_this_thread() -> Self {
         Self { schedstat: File::open("/proc/thread-self/schedstat").ok() }
-    }
-
-    /// Whether the kernel tells the run-queue delay.
-    pub fn has_run_delay(&self) -> bool {
-        self.schedstat.is_some()
     }
 
     /// The times of the thread so far. Call it on the thread that opened the clock.

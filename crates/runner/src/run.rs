@@ -10,7 +10,7 @@ use crate::watchdog::{Interrupt, Limit};
 use crate::workdir::Workdir;
 use crate::{RunError, validate};
 use engines::CancelReason;
-use experiment::{Configuration, Experiment, Plan};
+use experiment::{Configuration, Experiment, Level, Plan};
 use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -118,14 +118,20 @@ impl Runner<'_> {
     fn run_all(&mut self, announce: Announce) -> Result<RunEnd, RunError> {
         let Some(first) = self.next(announce) else { return Ok(RunEnd::Completed) };
         let hooks = &self.experiment.hooks;
-        let begun = self.hook_around_run("before_run", hooks.before_run.as_deref(), announce);
+        let begun = self.hook_around_run(
+            "before_run",
+            hooks.before_run.as_deref(),
+            &self.options.interrupt,
+            announce,
+        );
         let end = match begun {
             Err(_) if self.options.interrupt.requested() => Ok(RunEnd::Interrupted),
             Err(error) => return Err(error),
             Ok(()) => self.trials(first, announce),
         };
         // What before_run has started is stopped, whatever ended the trials.
-        let ended = self.hook_around_run("after_run", hooks.after_run.as_deref(), announce);
+        let ended =
+            self.hook_around_run("after_run", hooks.after_run.as_deref(), &Interrupt::default(), announce);
         end.and_then(|end| ended.map(|()| end))
     }
 
@@ -183,15 +189,14 @@ impl Runner<'_> {
 
     /// What a person has to do before this configuration can be run.
     fn manual_steps(&self, configuration: usize) -> Vec<String> {
-        let level =
-            |position: usize, factor: usize| &self.experiment.configurations[position].levels[factor].label;
-        let factors = self.experiment.factors.iter().enumerate();
-        let steps = factors.filter_map(|(factor, it)| {
-            let new = level(configuration, factor);
-            let changed = self.previous.is_none_or(|previous| level(previous, factor) != new);
-            it.manual.as_ref().filter(|_| changed).map(|text| text.replace("{level}", new))
-        });
-        steps.collect()
+        let configurations = &self.experiment.configurations;
+        let previous = self.previous.map(|previous| &configurations[previous]);
+        let changes = self.plan.changes(previous, &configurations[configuration]);
+        let step = |level: &Level| {
+            let factor = self.experiment.factors.iter().find(|factor| factor.name == level.factor)?;
+            Some(factor.manual.as_ref()?.replace("{level}", &level.label))
+        };
+        changes.iter().filter_map(step).collect()
     }
 
     /// Runs and records one trial; says when the sitting ends with it.
@@ -276,7 +281,7 @@ impl Runner<'_> {
         }
         let variables = variables(&self.experiment.name, configuration, block);
         let before = self.experiment.hooks.before_trial.as_deref();
-        if let Err(cause) = self.hook("before_trial", before, &variables, hooks) {
+        if let Err(cause) = self.hook("before_trial", before, &self.options.interrupt, &variables, hooks) {
             return Ok(Outcome::Failed(cause));
         }
         let volumes = self.volumes.used_by(configuration);
@@ -297,34 +302,40 @@ impl Runner<'_> {
         };
         let outcome = trial.run(announce)?;
         let after = self.experiment.hooks.after_trial.as_deref();
-        match self.hook("after_trial", after, &variables, hooks) {
+        // What cleans up after a trial runs to its end, also when the user interrupts.
+        match self.hook("after_trial", after, &Interrupt::default(), &variables, hooks) {
             Err(cause) if matches!(outcome, Outcome::Done(_)) => Ok(Outcome::Failed(cause)),
             _ => Ok(outcome),
         }
     }
 
+    /// Runs a hook, if there is one, until `interrupt` is requested.
     fn hook(
         &self,
         name: &str,
         command: Option<&str>,
+        interrupt: &Interrupt,
         variables: &[(String, String)],
         hooks: &mut Vec<HookOutput>,
     ) -> Result<(), String> {
         let Some(command) = command else { return Ok(()) };
         let limit = ("hooks.timeout", self.experiment.hooks.timeout_s);
         let hook = Hook { name: name.into(), command, variables: variables.to_vec(), limit };
-        // What cleans up after a trial runs to its end, also when the user interrupts.
-        let after = Interrupt::default();
-        let (output, result) =
-            hook.run(if name.starts_with("after") { &after } else { &self.options.interrupt });
+        let (output, result) = hook.run(interrupt);
         hooks.push(output);
         result.map_err(|cause| format!("hook {name} failed: {cause}"))
     }
 
-    fn hook_around_run(&self, name: &str, command: Option<&str>, announce: Announce) -> Result<(), RunError> {
+    fn hook_around_run(
+        &self,
+        name: &str,
+        command: Option<&str>,
+        interrupt: &Interrupt,
+        announce: Announce,
+    ) -> Result<(), RunError> {
         let variables = [("STEELBENCH_EXPERIMENT".to_owned(), self.experiment.name.clone())];
         let mut hooks = Vec::new();
-        let result = self.hook(name, command, &variables, &mut hooks);
+        let result = self.hook(name, command, interrupt, &variables, &mut hooks);
         announce_hooks(hooks, announce);
         result.map_err(|cause| RunError::Hook { hook: name.into(), cause })
     }

@@ -27,7 +27,8 @@ impl<'a> Volumes<'a> {
     }
 
     /// Makes the volumes of a configuration ready: cleans those that it does not use, prepares
-    /// those that it does, and returns these. The outputs of the commands are added to `hooks`.
+    /// those that it does and that are not ready yet, and returns the newly prepared ones. The outputs
+    /// of the commands are added to `hooks`.
     pub fn change_to(
         &mut self,
         configuration: &Configuration,

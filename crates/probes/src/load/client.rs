@@ -30,8 +30,8 @@ impl<'a, W: Workload> Client<'a, W> {
         // Scripted sessions have a clock each; real ones share one, so that their times compare.
         let own = session.clock();
         let clock = if own.is_virtual() { own } else { shared.clock.clone() };
-        let report = ClientReport { scripted: clock.is_virtual(), ..ClientReport::default() };
         let thread = ThreadClock::of_this_thread();
+        let report = ClientReport::default();
         Ok(Self { shared, plan, index, session, workload, clock, thread, report })
     }
 
@@ -111,7 +111,7 @@ impl<'a, W: Workload> Client<'a, W> {
     pub fn flush(&mut self, waited_from: ThreadTimes) -> Result<(), EngineError> {
         let after_wait = self.thread.read();
         let now_ns = self.clock.now_ns();
-        if !self.report.scripted {
+        if !self.clock.is_virtual() {
             let waited_ns = now_ns - self.report.done_ns;
             self.report.others.add(waited_ns, after_wait.since(waited_from));
         }
@@ -119,7 +119,7 @@ impl<'a, W: Workload> Client<'a, W> {
         let used = self.thread.read().since(waited_from);
         self.report.times.cpu_ns += used.cpu_ns;
         self.report.times.run_delay_ns += used.run_delay_ns;
-        if !self.report.scripted {
+        if !self.clock.is_virtual() {
             self.report.end_ns = self.clock.now_ns();
         }
         self.session.end();

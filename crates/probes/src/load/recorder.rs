@@ -99,7 +99,6 @@ pub struct ClientReport {
     pub others: ClientWait,
     /// Units done in each interval of the warm-up.
     pub warmup_units_by_interval: Vec<u64>,
-    pub scripted: bool,
 }
 
 /// Time that a thread waited on the client's side.
