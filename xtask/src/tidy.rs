@@ -10,7 +10,7 @@ const FILE_BYTES_MAX: u64 = 256 << 10;
 
 /// Which of our crates each crate may use: the arrows of the data flow, which point only downwards.
 /// Analysis and reports never touch an engine.
-const EDGES: [(&str, &[&str]); 11] = [
+const EDGES: [(&str, &[&str]); 12] = [
     (
         "steelbench",
         &[
@@ -19,6 +19,7 @@ const EDGES: [(&str, &[&str]); 11] = [
             "experiment",
             "observations",
             "observe",
+            "pgclient",
             "probes",
             "report",
             "runner",
@@ -30,10 +31,11 @@ const EDGES: [(&str, &[&str]); 11] = [
     ("analysis", &["observations"]),
     ("store", &["observations"]),
     ("probes", &["engines", "experiment", "observations", "observe"]),
-    ("engines", &["experiment", "observations", "observe"]),
+    ("engines", &["experiment", "observations", "observe", "pgclient"]),
     ("observe", &["observations"]),
     ("experiment", &[]),
     ("observations", &[]),
+    ("pgclient", &[]),
     ("xtask", &[]),
 ];
 

@@ -1,0 +1,273 @@
+//! Where to connect, as whom and how, from the same words as libpq's
+//! (<https://www.postgresql.org/docs/current/libpq-connect.html>).
+
+mod environment;
+mod error;
+mod hosts;
+mod keyword;
+mod passfile;
+mod service;
+mod settings;
+mod text;
+mod url;
+
+pub use environment::Environment;
+pub use error::ConfigError;
+pub use hosts::{Host, Place};
+
+use crate::tls::{TlsMode, TlsSettings};
+use passfile::Passfile;
+pub use settings::Settings;
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+/// A complete description of a connection. [`Display`](fmt::Display) and [`Debug`] write it as
+/// `keyword=value` without its password.
+#[derive(Clone)]
+pub struct Config {
+    hosts: Vec<Host>,
+    user: String,
+    database: String,
+    password: Option<String>,
+    passfile: Passfile,
+    application_name: Option<String>,
+    options: Option<String>,
+    /// Further settings of the session, from the environment.
+    session: Vec<(&'static str, String)>,
+    connect_timeout: Option<Duration>,
+    keep_alive: KeepAlive,
+    tls: TlsSettings,
+    channel_binding: ChannelBindingMode,
+    warnings: Vec<String>,
+}
+
+/// Whether SCRAM proves that both ends see the same TLS certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChannelBindingMode {
+    Disable,
+    Prefer,
+    Require,
+}
+
+/// TCP keepalive; what is `None` is left to the system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeepAlive {
+    pub on: bool,
+    pub idle: Option<Duration>,
+    pub interval: Option<Duration>,
+    pub count: Option<u32>,
+    pub user_timeout: Option<Duration>,
+}
+
+impl Config {
+    /// From a `postgres://` URL, from `keyword=value` pairs, or from the name of a database, as psql
+    /// takes them; what the text leaves open comes from its service, the `PG*` variables of this
+    /// process and libpq's defaults. An empty text leaves all of it open.
+    ///
+    /// # Errors
+    /// For text or variables that libpq would not accept either, and for demands on the connection
+    /// that this client cannot fulfil.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        Self::parse_in(text, &Environment::of_process())
+    }
+
+    /// The same in another environment.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn parse_in(text: &str, environment: &Environment) -> Result<Self, ConfigError> {
+        let mut settings = Settings::from_text(text)?;
+        settings.complete(environment)?;
+        let user = settings.take("user").unwrap_or_else(|| environment.user().to_owned());
+        let (passfile, warning) = if settings.is_set("password") {
+            (Passfile::default(), None)
+        } else {
+            Passfile::read(settings.take("passfile").map(Into::into), environment)
+        };
+        Ok(Self {
+            hosts: hosts::hosts(&mut settings)?,
+            database: settings.take("dbname").unwrap_or_else(|| user.clone()),
+            user,
+            password: settings.take("password"),
+            passfile,
+            application_name: settings
+                .take("application_name")
+                .or_else(|| settings.take("fallback_application_name")),
+            options: settings.take("options"),
+            session: environment.session_settings(),
+            connect_timeout: settings
+                .number::<i64>("connect_timeout")?
+                .filter(|seconds| *seconds > 0)
+                .map(|seconds| Duration::from_secs(seconds as u64)),
+            keep_alive: KeepAlive {
+                on: settings.number::<i64>("keepalives")? != Some(0),
+                idle: settings.positive("keepalives_idle")?.map(Duration::from_secs),
+                interval: settings.positive("keepalives_interval")?.map(Duration::from_secs),
+                count: settings.positive("keepalives_count")?.map(|count| count as u32),
+                user_timeout: settings.positive("tcp_user_timeout")?.map(Duration::from_millis),
+            },
+            tls: TlsSettings::take(&mut settings, environment)?,
+            channel_binding: settings.choice(
+                "channel_binding",
+                &[
+                    ("disable", ChannelBindingMode::Disable),
+                    ("prefer", ChannelBindingMode::Prefer),
+                    ("require", ChannelBindingMode::Require),
+                ],
+                ChannelBindingMode::Prefer,
+            )?,
+            warnings: warning.into_iter().collect(),
+        })
+    }
+
+    /// To a server's unix socket, with nothing from the environment.
+    pub fn unix(socket_dir: &Path, port: u16, user: &str, database: &str) -> Self {
+        Self {
+            hosts: vec![Host::unix(socket_dir, port)],
+            user: user.to_owned(),
+            database: database.to_owned(),
+            password: None,
+            passfile: Passfile::default(),
+            application_name: None,
+            options: None,
+            session: Vec::new(),
+            connect_timeout: None,
+            keep_alive: KeepAlive { on: true, idle: None, interval: None, count: None, user_timeout: None },
+            tls: TlsSettings::disabled(),
+            channel_binding: ChannelBindingMode::Prefer,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// With this `application_name`.
+    #[must_use]
+    pub fn with_application_name(mut self, name: &str) -> Self {
+        self.application_name = Some(name.to_owned());
+        self
+    }
+
+    /// With these command-line options of the server added, for example `-c statement_timeout=5s`.
+    #[must_use]
+    pub fn with_options(mut self, options: &str) -> Self {
+        self.options = Some(match self.options {
+            Some(before) => format!("{before} {options}"),
+            None => options.to_owned(),
+        });
+        self
+    }
+
+    /// To another database of the same server.
+    #[must_use]
+    pub fn with_database(mut self, database: &str) -> Self {
+        database.clone_into(&mut self.database);
+        self
+    }
+
+    /// With this password, whatever the password file says.
+    #[must_use]
+    pub fn with_password(mut self, password: &str) -> Self {
+        self.password = Some(password.to_owned());
+        self
+    }
+
+    /// With this patience for each address, login included; `None` waits for ever.
+    #[must_use]
+    pub fn with_connect_timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.connect_timeout = timeout;
+        self
+    }
+
+    /// With limits where the text and the variables say nothing, and libpq would wait for hours: for
+    /// connecting, and for the other end of a TCP connection to be silent. A server that is there is
+    /// never silent: its system answers for it, however long a request takes.
+    #[must_use]
+    pub fn with_default_patience(mut self, connecting: Duration, silence: Duration) -> Self {
+        self.connect_timeout.get_or_insert(connecting);
+        let keep_alive = &mut self.keep_alive;
+        keep_alive.idle.get_or_insert(silence / 2);
+        keep_alive.interval.get_or_insert(silence / 6);
+        keep_alive.count.get_or_insert(3);
+        // For what was sent and not received; also for a server that does not read.
+        keep_alive.user_timeout.get_or_insert(silence);
+        self
+    }
+
+    /// The role to log in as.
+    pub fn user(&self) -> &str {
+        &self.user
+    }
+
+    /// The database to log in to.
+    pub fn database(&self) -> &str {
+        &self.database
+    }
+
+    /// Whether the text or the variables give a password; one from the password file is looked up when
+    /// connecting.
+    pub fn has_password(&self) -> bool {
+        self.password.is_some()
+    }
+
+    /// What a person should know: a password file that was ignored, and why.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    pub(crate) fn hosts(&self) -> &[Host] {
+        &self.hosts
+    }
+
+    pub(crate) fn connect_timeout(&self) -> Option<Duration> {
+        self.connect_timeout
+    }
+
+    pub(crate) fn keep_alive(&self) -> &KeepAlive {
+        &self.keep_alive
+    }
+
+    pub(crate) fn tls(&self) -> &TlsSettings {
+        &self.tls
+    }
+
+    pub(crate) fn tls_mode(&self) -> TlsMode {
+        self.tls.mode
+    }
+
+    pub(crate) fn channel_binding(&self) -> ChannelBindingMode {
+        self.channel_binding
+    }
+
+    /// The password for a host: the given one, else the password file's.
+    pub(crate) fn password_for(&self, host: &Host) -> Option<&str> {
+        self.password
+            .as_deref()
+            .or_else(|| self.passfile.find(host.password_name(), host.port, &self.database, &self.user))
+    }
+
+    /// What the server is told at the start of a session.
+    pub(crate) fn startup_parameters(&self) -> Vec<(&str, &str)> {
+        let mut parameters = vec![("user", &*self.user), ("database", &*self.database)];
+        parameters.push(("client_encoding", "UTF8"));
+        parameters.extend(self.application_name.as_deref().map(|name| ("application_name", name)));
+        parameters.extend(self.options.as_deref().map(|options| ("options", options)));
+        parameters.extend(self.session.iter().map(|(name, value)| (*name, value.as_str())));
+        parameters
+    }
+}
+
+impl fmt::Display for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |part: fn(&Host) -> String| self.hosts.iter().map(part).collect::<Vec<_>>().join(",");
+        let host = text::quoted(&list(Host::name));
+        let port = list(|host| host.port.to_string());
+        let (user, database) = (text::quoted(&self.user), text::quoted(&self.database));
+        write!(f, "host={host} port={port} user={user} dbname={database}")
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Config({self})")
+    }
+}

@@ -1,0 +1,96 @@
+//! The password file, `~/.pgpass` (<https://www.postgresql.org/docs/current/libpq-pgpass.html>).
+
+use super::Environment;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Entries in their order.
+#[derive(Clone, Default)]
+pub struct Passfile(Vec<Entry>);
+
+#[derive(Clone)]
+struct Entry {
+    /// Host, port, database, user; `None` matches all.
+    fields: [Option<String>; 4],
+    password: String,
+}
+
+impl Passfile {
+    /// Reads the given file or the default one. A missing file is an empty one; a file that others may
+    /// read, or that cannot be read, is too, with a warning.
+    pub fn read(path: Option<PathBuf>, environment: &Environment) -> (Self, Option<String>) {
+        let Some(path) = path.or_else(|| environment.in_home(".pgpass")) else {
+            return (Self::default(), None);
+        };
+        match text(&path) {
+            Ok(text) => (Self(text.lines().filter_map(Entry::parse).collect()), None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (Self::default(), None),
+            Err(error) => {
+                let warning = format!("password file {} is ignored: {error}", path.display());
+                (Self::default(), Some(warning))
+            }
+        }
+    }
+
+    /// The password of the first entry that matches.
+    pub fn find(&self, host: &str, port: u16, database: &str, user: &str) -> Option<&str> {
+        let port = port.to_string();
+        let wanted = [host, &port, database, user];
+        let matches = |entry: &&Entry| {
+            entry
+                .fields
+                .iter()
+                .zip(wanted)
+                .all(|(field, wanted)| field.as_deref().is_none_or(|f| f == wanted))
+        };
+        self.0.iter().find(matches).map(|entry| entry.password.as_str())
+    }
+}
+
+fn text(path: &Path) -> io::Result<String> {
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a plain file"));
+    }
+    if metadata.permissions().mode() & 0o077 != 0 {
+        return Err(io::Error::other("group or others have access to it; run chmod 0600 on it"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+impl Entry {
+    /// `host:port:database:user:password`; a backslash takes the next character literally.
+    fn parse(line: &str) -> Option<Self> {
+        if line.starts_with('#') {
+            return None;
+        }
+        let mut parts = vec![String::new()];
+        let mut characters = line.chars();
+        // Which parts are a bare star: an escaped one is a name.
+        let mut escaped = [false; 5];
+        while let Some(c) = characters.next() {
+            let index = parts.len() - 1;
+            match c {
+                // libpq ends the password at a further colon too.
+                ':' if index == 4 => break,
+                ':' => parts.push(String::new()),
+                '\\' => {
+                    parts[index].extend(characters.next());
+                    escaped[index] = true;
+                }
+                c => parts[index].push(c),
+            }
+        }
+        let [host, port, database, user, password] = <[String; 5]>::try_from(parts).ok()?;
+        let mut index = 0;
+        let fields = [host, port, database, user].map(|field| {
+            index += 1;
+            (field != "*" || escaped[index - 1]).then_some(field)
+        });
+        (!password.is_empty()).then_some(Self { fields, password })
+    }
+}

@@ -1,0 +1,242 @@
+//! From a host to a socket, and from a configuration to a connection that is logged in.
+
+use crate::config::{Config, Host, KeepAlive, Place};
+use crate::login::{self, Login};
+use crate::tls::{Encryption, TlsMode};
+use crate::transport::Transport;
+use crate::wire::Wire;
+use crate::{Error, LoginError};
+use socket2::{Domain, SockAddr, SockRef, Socket, TcpKeepalive, Type};
+use std::fmt;
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// A server that is starting up or shutting down: another host may be ready.
+const CANNOT_CONNECT_NOW: &str = "57P03";
+
+/// Where one socket leads.
+#[derive(Debug, Clone)]
+pub enum Address {
+    Unix(PathBuf),
+    Tcp { host: String, address: SocketAddr },
+}
+
+impl Address {
+    /// Whether the server shares our kernel: a unix socket or the loopback interface.
+    pub fn is_local(&self) -> bool {
+        match self {
+            Self::Unix(_) => true,
+            Self::Tcp { address, .. } => address.ip().to_canonical().is_loopback(),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unix(path) => write!(f, "unix socket {}", path.display()),
+            Self::Tcp { host, address } if *host == address.ip().to_string() => {
+                write!(f, "host {host}, port {}", address.port())
+            }
+            Self::Tcp { host, address } => {
+                write!(f, "host {host} ({}), port {}", address.ip(), address.port())
+            }
+        }
+    }
+}
+
+/// When patience ends.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadline(Option<Instant>);
+
+impl Deadline {
+    pub fn after(time: Option<Duration>) -> Self {
+        Self(time.map(|time| Instant::now() + time))
+    }
+
+    /// What is left; `None` is for ever.
+    pub fn remaining(self) -> io::Result<Option<Duration>> {
+        match self.0.map(|end| end.saturating_duration_since(Instant::now())) {
+            Some(Duration::ZERO) => Err(io::ErrorKind::TimedOut.into()),
+            remaining => Ok(remaining),
+        }
+    }
+}
+
+/// A connection that is logged in.
+pub struct Connected {
+    pub wire: Wire,
+    pub login: Login,
+    pub address: Address,
+    pub encryption: Option<Encryption>,
+}
+
+/// Tries the hosts in order, and each of a host's addresses, as libpq does: what cannot be reached is
+/// passed over; a server that refuses the login ends the search.
+pub fn connect(config: &Config) -> Result<Connected, Error> {
+    let mut errors = Vec::new();
+    for host in config.hosts() {
+        let addresses = match addresses(host) {
+            Ok(addresses) => addresses,
+            Err(error) => {
+                errors.push(error);
+                continue;
+            }
+        };
+        for address in addresses {
+            match connect_to(config, host, &address) {
+                Ok(connected) => return Ok(connected),
+                Err(error) => {
+                    let refused = error.code().is_some_and(|code| code != CANNOT_CONNECT_NOW);
+                    errors.push(error);
+                    if refused {
+                        return Err(all(errors));
+                    }
+                }
+            }
+        }
+    }
+    Err(all(errors))
+}
+
+/// One error for several, without repeating what is the same.
+fn all(mut errors: Vec<Error>) -> Error {
+    errors.dedup_by_key(|error| error.to_string());
+    if errors.len() > 1 {
+        return Error::Attempts(errors);
+    }
+    errors.pop().unwrap_or_else(|| Error::Protocol("no host to connect to".to_owned()))
+}
+
+fn addresses(host: &Host) -> Result<Vec<Address>, Error> {
+    let tcp = |address| Address::Tcp { host: host.name(), address };
+    match &host.place {
+        Place::Unix(directory) => Ok(vec![Address::Unix(host.socket_in(directory))]),
+        Place::Tcp { address: Some(address), .. } => Ok(vec![tcp(SocketAddr::new(*address, host.port))]),
+        Place::Tcp { name, address: None } => (name.as_str(), host.port)
+            .to_socket_addrs()
+            .map(|addresses| addresses.map(tcp).collect())
+            .map_err(|source| Error::Connect { place: format!("host {name}, port {}", host.port), source }),
+    }
+}
+
+/// How to try next, and whether the server may decline to encrypt.
+enum Attempt {
+    Plain,
+    Encrypted { or_plain: bool },
+}
+
+/// The attempts at one address that a mode allows, in order
+/// (<https://www.postgresql.org/docs/current/libpq-ssl.html#LIBPQ-SSL-PROTECTION>).
+fn attempts(mode: TlsMode, address: &Address) -> Vec<Attempt> {
+    match (address, mode) {
+        (Address::Unix(_), _) | (_, TlsMode::Disable) => vec![Attempt::Plain],
+        (_, TlsMode::Allow) => vec![Attempt::Plain, Attempt::Encrypted { or_plain: false }],
+        (_, TlsMode::Prefer) => vec![Attempt::Encrypted { or_plain: true }, Attempt::Plain],
+        _ => vec![Attempt::Encrypted { or_plain: false }],
+    }
+}
+
+fn connect_to(config: &Config, host: &Host, address: &Address) -> Result<Connected, Error> {
+    let mut errors = Vec::new();
+    for attempt in attempts(config.tls_mode(), address) {
+        // Each address has the whole timeout, as in libpq.
+        let deadline = Deadline::after(config.connect_timeout());
+        match connect_as(config, host, address, &attempt, deadline) {
+            Ok(connected) => return Ok(connected),
+            Err((error, was_encrypted)) => {
+                let refused =
+                    matches!(error, Error::Tls { .. } | Error::Login { cause: LoginError::Server(_), .. });
+                errors.push(error);
+                // A server that had declined to encrypt would see the same again.
+                let same_again = matches!(attempt, Attempt::Encrypted { .. }) && !was_encrypted;
+                if !refused || same_again {
+                    break;
+                }
+            }
+        }
+    }
+    Err(all(errors))
+}
+
+/// The error comes with whether encryption had been begun.
+fn connect_as(
+    config: &Config,
+    host: &Host,
+    address: &Address,
+    attempt: &Attempt,
+    deadline: Deadline,
+) -> Result<Connected, (Error, bool)> {
+    let plain = |error| (error, false);
+    let mut transport = open(address, deadline).map_err(plain)?;
+    keep_alive(&transport, config.keep_alive()).map_err(|error| plain(failed(address, error)))?;
+    let mut encryption = None;
+    if let Attempt::Encrypted { or_plain } = *attempt {
+        let wanted = Encryption::new(config, host, address).map_err(|error| (error, true))?;
+        let offered = wanted.is_offered(&mut transport, address, deadline).map_err(|error| (error, true))?;
+        if offered {
+            transport = wanted.start(transport, address, deadline).map_err(|error| (error, true))?;
+            encryption = Some(wanted);
+        } else if !or_plain {
+            return Err(plain(Encryption::declined(address)));
+        }
+    }
+    let was_encrypted = encryption.is_some();
+    let mut wire = Wire::new(transport);
+    let login =
+        login::login(&mut wire, config, host, address, deadline).map_err(|error| (error, was_encrypted))?;
+    Ok(Connected { wire, login, address: address.clone(), encryption })
+}
+
+/// A connected socket.
+pub fn open(address: &Address, deadline: Deadline) -> Result<Transport, Error> {
+    socket(address, deadline).map(Transport::new).map_err(|source| failed(address, source))
+}
+
+pub fn failed(address: &Address, source: io::Error) -> Error {
+    Error::Connect { place: address.to_string(), source }
+}
+
+fn socket(address: &Address, deadline: Deadline) -> io::Result<Socket> {
+    match address {
+        Address::Unix(path) => {
+            let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+            // Linux waits this long for room in the queue of a busy server.
+            socket.set_write_timeout(deadline.remaining()?)?;
+            socket.connect(&SockAddr::unix(path)?)?;
+            socket.set_write_timeout(None)?;
+            Ok(socket)
+        }
+        Address::Tcp { address, .. } => {
+            let socket = Socket::new(Domain::for_address(*address), Type::STREAM, None)?;
+            match deadline.remaining()? {
+                Some(remaining) => socket.connect_timeout(&(*address).into(), remaining)?,
+                None => socket.connect(&(*address).into())?,
+            }
+            socket.set_tcp_nodelay(true)?;
+            Ok(socket)
+        }
+    }
+}
+
+fn keep_alive(transport: &Transport, wanted: &KeepAlive) -> io::Result<()> {
+    let socket = SockRef::from(transport.socket());
+    if !wanted.on || socket.domain()? == Domain::UNIX {
+        return Ok(());
+    }
+    let mut parameters = TcpKeepalive::new();
+    if let Some(idle) = wanted.idle {
+        parameters = parameters.with_time(idle);
+    }
+    if let Some(interval) = wanted.interval {
+        parameters = parameters.with_interval(interval);
+    }
+    if let Some(count) = wanted.count {
+        parameters = parameters.with_retries(count);
+    }
+    socket.set_keepalive(true)?;
+    socket.set_tcp_keepalive(&parameters)?;
+    socket.set_tcp_user_timeout(wanted.user_timeout)
+}

@@ -1,0 +1,113 @@
+//! The rows that a statement returns, as text.
+
+use crate::Error;
+use fallible_iterator::FallibleIterator;
+use postgres_protocol::message::backend::{DataRowBody, RowDescriptionBody};
+use std::io;
+use std::ops::Range;
+
+/// The rows of one statement, in the server's text format.
+#[derive(Debug, Clone, Default)]
+pub struct Rows {
+    columns: Vec<String>,
+    /// All values, one after the other.
+    text: String,
+    /// Where each value is in `text`; `None` is NULL.
+    values: Vec<Option<Range<usize>>>,
+    row_count: usize,
+    affected: Option<u64>,
+}
+
+impl Rows {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.row_count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.row_count == 0
+    }
+
+    /// The rows in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
+        (0..self.row_count).map(|index| Row { rows: self, index })
+    }
+
+    /// The first row.
+    pub fn first(&self) -> Option<Row<'_>> {
+        self.iter().next()
+    }
+
+    /// The names of the columns.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// Rows inserted, changed, deleted, copied or selected, where the statement counts them.
+    pub fn affected(&self) -> Option<u64> {
+        self.affected
+    }
+
+    pub(crate) fn with_columns(columns: Vec<String>) -> Self {
+        Self { columns, ..Self::default() }
+    }
+
+    pub(crate) fn push(&mut self, row: &DataRowBody) -> Result<(), Error> {
+        let mut ranges = row.ranges();
+        let mut count = 0;
+        while let Some(range) = ranges.next().map_err(|error| Error::malformed(&error))? {
+            let value = range.map(|range| {
+                let start = self.text.len();
+                // Only a database without an encoding (SQL_ASCII) sends what is not UTF-8.
+                self.text.push_str(&String::from_utf8_lossy(&row.buffer()[range]));
+                start..self.text.len()
+            });
+            self.values.push(value);
+            count += 1;
+        }
+        if count != self.columns.len() {
+            let said = self.columns.len();
+            return Err(Error::Protocol(format!("a row has {count} columns, {said} were announced")));
+        }
+        self.row_count += 1;
+        Ok(())
+    }
+
+    /// From a command's tag: `INSERT 0 5`, `UPDATE 5`, `SELECT 5`.
+    pub(crate) fn complete(&mut self, tag: &str) {
+        self.affected = affected(tag);
+    }
+}
+
+/// One row.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'a> {
+    rows: &'a Rows,
+    index: usize,
+}
+
+impl<'a> Row<'a> {
+    /// The value in a column, counted from 0; `None` for NULL, and where there is no such column.
+    pub fn get(&self, index: usize) -> Option<&'a str> {
+        if index >= self.rows.columns.len() {
+            return None;
+        }
+        let range = self.rows.values[self.index * self.rows.columns.len() + index].clone()?;
+        Some(&self.rows.text[range])
+    }
+
+    /// The value in the first column with this name; `None` for NULL, and where there is no such
+    /// column.
+    pub fn by_name(&self, name: &str) -> Option<&'a str> {
+        self.get(self.rows.columns.iter().position(|column| column == name)?)
+    }
+}
+
+pub(crate) fn affected(tag: &str) -> Option<u64> {
+    tag.rsplit(' ').next().and_then(|count| count.parse().ok())
+}
+
+pub(crate) fn columns(description: &RowDescriptionBody) -> io::Result<Vec<String>> {
+    description.fields().map(|field| Ok(field.name().to_owned())).collect()
+}

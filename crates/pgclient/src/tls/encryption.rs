@@ -1,0 +1,239 @@
+//! Encrypting a connection.
+
+use super::settings::{MaybeFile, Roots, TlsMode, TlsSettings};
+use super::verifier::{self, Trust, Verifier};
+use crate::Error;
+use crate::config::{Config, Host};
+use crate::connect::{self, Address, Deadline};
+use crate::transport::Transport;
+use bytes::BytesMut;
+use postgres_protocol::message::frontend;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{CertificateError, ClientConfig, ClientConnection, RootCertStore};
+use std::fs;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How connections to one host are encrypted.
+#[derive(Clone)]
+pub struct Encryption {
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+    is_direct: bool,
+}
+
+impl Encryption {
+    pub fn new(config: &Config, host: &Host, address: &Address) -> Result<Self, Error> {
+        let error = |reason| Error::Tls { place: address.to_string(), reason };
+        let settings = config.tls();
+        let host = host.name();
+        let name = match ServerName::try_from(host.clone()) {
+            Ok(name) => name,
+            Err(_) if settings.mode == TlsMode::VerifyFull => {
+                return Err(error(format!("`{host}` is not a name that certificates can have")));
+            }
+            // An address is not told to the server.
+            Err(_) => ServerName::from(IpAddr::from(Ipv4Addr::UNSPECIFIED)),
+        };
+        let config = client_config(settings, &host).map_err(error)?;
+        Ok(Self { config: Arc::new(config), name, is_direct: settings.is_direct })
+    }
+
+    /// Asks whether the server encrypts.
+    pub fn is_offered(
+        &self,
+        transport: &mut Transport,
+        address: &Address,
+        deadline: Deadline,
+    ) -> Result<bool, Error> {
+        if self.is_direct {
+            return Ok(true);
+        }
+        let mut request = BytesMut::new();
+        frontend::ssl_request(&mut request);
+        // One byte and no more: what follows it is for TLS alone (CVE-2021-23222).
+        let mut answer = [0];
+        let count = (|| {
+            transport.set_read_timeout(deadline.remaining()?)?;
+            transport.write_all(&request)?;
+            transport.read_blocking(&mut answer)
+        })()
+        .map_err(|source| connect::failed(address, patience(source)))?;
+        match (count, answer[0]) {
+            (0, _) => Err(connect::failed(address, io::ErrorKind::UnexpectedEof.into())),
+            (_, b'S') => Ok(true),
+            (_, b'N') => Ok(false),
+            _ => Err(Error::Tls {
+                place: address.to_string(),
+                reason: "the answer to the request for encryption is not PostgreSQL's".to_owned(),
+            }),
+        }
+    }
+
+    /// Encrypts the connection from here on.
+    pub fn start(
+        &self,
+        mut transport: Transport,
+        address: &Address,
+        deadline: Deadline,
+    ) -> Result<Transport, Error> {
+        let place = address.to_string();
+        let error = |reason| Error::Tls { place: place.clone(), reason };
+        let tls = ClientConnection::new(Arc::clone(&self.config), self.name.clone())
+            .map_err(|cause| error(cause.to_string()))?;
+        let remaining = deadline.remaining().map_err(|source| connect::failed(address, source))?;
+        transport
+            .set_read_timeout(remaining)
+            .and_then(|()| transport.encrypt(tls))
+            .map_err(|cause| error(explained(&patience(cause))))?;
+        Ok(transport)
+    }
+
+    /// Both, where nothing else will do.
+    pub fn ask(
+        &self,
+        mut transport: Transport,
+        address: &Address,
+        deadline: Deadline,
+    ) -> Result<Transport, Error> {
+        if self.is_offered(&mut transport, address, deadline)? {
+            self.start(transport, address, deadline)
+        } else {
+            Err(Self::declined(address))
+        }
+    }
+
+    /// Of a server that does not encrypt.
+    pub fn declined(address: &Address) -> Error {
+        let reason = "the server does not encrypt, and sslmode asks for it".to_owned();
+        Error::Tls { place: address.to_string(), reason }
+    }
+}
+
+/// A socket's timeout is a try-again to the system.
+fn patience(error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::WouldBlock { io::ErrorKind::TimedOut.into() } else { error }
+}
+
+/// What went wrong in a handshake, and what to do about it.
+fn explained(error: &io::Error) -> String {
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
+    let Some(rustls::Error::InvalidCertificate(problem)) = cause else { return error.to_string() };
+    match problem {
+        CertificateError::UnknownIssuer => {
+            "the server's certificate is not signed by a root certificate of sslrootcert".to_owned()
+        }
+        CertificateError::Other(_) | CertificateError::BadEncoding => format!(
+            "the server's certificate cannot be verified: {problem}; it must be of X.509 version 3, which \
+             openssl x509 -req makes with -extfile"
+        ),
+        _ => format!("the server's certificate: {problem}"),
+    }
+}
+
+fn client_config(settings: &TlsSettings, host: &str) -> Result<ClientConfig, String> {
+    let provider = Arc::new(ring::default_provider());
+    let verifier = Verifier { trust: trust(settings, host)?, provider: Arc::clone(&provider) };
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier));
+    let mut config = match client_certificate(settings)? {
+        Some((chain, key)) => builder
+            .with_client_auth_cert(chain, key)
+            .map_err(|error| format!("client certificate: {error}"))?,
+        None => builder.with_no_client_auth(),
+    };
+    config.enable_sni = settings.names_host;
+    config.alpn_protocols = vec![b"postgresql".to_vec()];
+    Ok(config)
+}
+
+/// A root file that exists is used in every mode, as in libpq.
+fn trust(settings: &TlsSettings, host: &str) -> Result<Trust, String> {
+    let roots = match &settings.roots {
+        Roots::System => Some(system_roots()?),
+        Roots::File(MaybeFile { path: Some(path), .. }) if path.exists() => Some(roots_of(path)?),
+        Roots::File(_) => None,
+    };
+    match (roots, settings.mode) {
+        (Some(roots), TlsMode::VerifyFull) => Ok(Trust::Host { roots, host: host.to_owned() }),
+        (Some(roots), _) => Ok(Trust::Chain(roots)),
+        (None, mode) if mode < TlsMode::VerifyCa => Ok(Trust::Anyone),
+        (None, _) => {
+            let Roots::File(file) = &settings.roots else { return Err("no roots".to_owned()) };
+            let path = file.path.as_deref().unwrap_or(Path::new("~/.postgresql/root.crt"));
+            Err(format!(
+                "root certificate file {} does not exist: provide it, use the platform's with \
+                 sslrootcert=system, or verify nothing with sslmode=require",
+                path.display()
+            ))
+        }
+    }
+}
+
+fn roots_of(path: &Path) -> Result<verifier::Roots, String> {
+    let certificates = certificates_of(path)?;
+    let mut store = RootCertStore::empty();
+    for certificate in &certificates {
+        store.add(certificate.clone()).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(verifier::Roots { store, certificates })
+}
+
+fn system_roots() -> Result<verifier::Roots, String> {
+    let found = rustls_native_certs::load_native_certs();
+    let mut store = RootCertStore::empty();
+    // Platforms have a few that are too old to be understood.
+    let (added, _) = store.add_parsable_certificates(found.certs);
+    if added == 0 {
+        let errors: Vec<_> = found.errors.iter().map(ToString::to_string).collect();
+        return Err(format!("the platform has no root certificates: {}", errors.join("; ")));
+    }
+    Ok(verifier::Roots { store, certificates: Vec::new() })
+}
+
+fn certificates_of(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let read = || CertificateDer::pem_file_iter(path)?.collect::<Result<Vec<_>, _>>();
+    match read() {
+        Ok(certificates) if certificates.is_empty() => {
+            Err(format!("{}: no certificate in PEM format", path.display()))
+        }
+        Ok(certificates) => Ok(certificates),
+        Err(error) => Err(format!("{}: {error}", path.display())),
+    }
+}
+
+type ClientCertificate = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+
+fn client_certificate(settings: &TlsSettings) -> Result<Option<ClientCertificate>, String> {
+    let Some(path) = &settings.certificate.path else { return Ok(None) };
+    if !settings.certificate.is_given && !path.exists() {
+        return Ok(None);
+    }
+    let chain = certificates_of(path)?;
+    let Some(key) = &settings.key.path else {
+        return Err(format!("{}: no private key is known for it: set sslkey", path.display()));
+    };
+    check_key_file(key).map_err(|error| format!("private key file {}: {error}", key.display()))?;
+    let key = PrivateKeyDer::from_pem_file(key).map_err(|error| {
+        format!("private key file {}: {error}; it must be PEM without a pass phrase", key.display())
+    })?;
+    Ok(Some((chain, key)))
+}
+
+/// A key must be its owner's secret, or root's and a group's.
+fn check_key_file(path: &Path) -> io::Result<()> {
+    let metadata = fs::metadata(path)?;
+    let forbidden = if metadata.uid() == 0 { 0o027 } else { 0o077 };
+    if metadata.permissions().mode() & forbidden != 0 {
+        return Err(io::Error::other("others have access to it; run chmod 0600 on it"));
+    }
+    Ok(())
+}

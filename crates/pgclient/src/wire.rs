@@ -1,0 +1,125 @@
+//! Messages in and out of a transport.
+
+use crate::Error;
+use crate::transport::Transport;
+use bytes::{Buf, BytesMut};
+use postgres_protocol::message::backend::{self, Header, Message};
+use std::io;
+use std::time::Duration;
+
+/// Bytes asked of the socket at once.
+const READ_BYTES: usize = 32 << 10;
+/// libpq's limit for messages before the login is done: what is longer is another protocol.
+const LOGIN_MESSAGE_BYTES_MAX: i32 = 30_000;
+
+/// A transport with the messages that wait on both sides.
+#[derive(Debug)]
+pub struct Wire {
+    transport: Transport,
+    input: BytesMut,
+    /// Where the system puts what it has received.
+    landing: Box<[u8]>,
+    /// Messages to send with the next [`flush`](Self::flush).
+    pub output: BytesMut,
+    read_timeout: Option<Duration>,
+}
+
+impl Wire {
+    pub fn new(transport: Transport) -> Self {
+        Self {
+            transport,
+            input: BytesMut::new(),
+            landing: vec![0; READ_BYTES].into(),
+            output: BytesMut::new(),
+            read_timeout: None,
+        }
+    }
+
+    pub fn transport(&self) -> &Transport {
+        &self.transport
+    }
+
+    pub fn set_read_timeout(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
+        self.read_timeout = timeout;
+        self.transport.set_read_timeout(timeout).map_err(Error::Lost)
+    }
+
+    /// Sends the output. While the server takes nothing because it waits for us to read, reads.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        while !self.output.is_empty() || self.transport.wants_write() {
+            let sent = if self.output.is_empty() {
+                self.transport.flush().map(|()| 0)
+            } else {
+                self.transport.write(&self.output)
+            };
+            match sent {
+                Ok(count) => self.output.advance(count),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.transport.wait_for_room(self.read_timeout).map_err(Error::of_socket)?;
+                    self.read_what_is_there()?;
+                }
+                Err(error) => return Err(Error::of_socket(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The next message; waits for it up to the read timeout.
+    pub fn receive(&mut self) -> Result<Message, Error> {
+        loop {
+            if let Some(message) = Message::parse(&mut self.input).map_err(|e| Error::malformed(&e))? {
+                return Ok(message);
+            }
+            self.wait_for_more()?;
+        }
+    }
+
+    /// The next message before the login is done, from someone who may not be a PostgreSQL server.
+    pub fn receive_in_login(&mut self) -> Result<Message, Error> {
+        while self.input.len() < 5 {
+            self.wait_for_more()?;
+        }
+        let header = Header::parse(&self.input).map_err(|e| Error::malformed(&e))?;
+        let understood = header.is_some_and(|header| {
+            b"RENSKZ".contains(&header.tag()) && header.len() <= LOGIN_MESSAGE_BYTES_MAX
+        });
+        if understood { self.receive() } else { Err(Error::Protocol("not a PostgreSQL server".to_owned())) }
+    }
+
+    /// Whether the server has already refused what is still being sent.
+    pub fn has_refused(&mut self) -> Result<bool, Error> {
+        self.read_what_is_there()?;
+        Ok(self.input.first() == Some(&backend::ERROR_RESPONSE_TAG))
+    }
+
+    /// The transport, with what it has received and nobody has looked at.
+    pub fn into_transport(mut self) -> Transport {
+        self.transport.unread(self.input);
+        self.transport
+    }
+
+    fn wait_for_more(&mut self) -> Result<(), Error> {
+        match self.fill(Transport::read_blocking).map_err(Error::of_socket)? {
+            0 => Err(Error::Lost(io::ErrorKind::UnexpectedEof.into())),
+            _ => Ok(()),
+        }
+    }
+
+    fn read_what_is_there(&mut self) -> Result<(), Error> {
+        match self.fill(Transport::read) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+                Ok(())
+            }
+            Err(error) => Err(Error::of_socket(error)),
+            // Closed: writing will notice, after the last words have been read.
+            Ok(_) => Ok(()),
+        }
+    }
+
+    fn fill(&mut self, read: fn(&mut Transport, &mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
+        let count = read(&mut self.transport, &mut self.landing)?;
+        self.input.extend_from_slice(&self.landing[..count]);
+        Ok(count)
+    }
+}
