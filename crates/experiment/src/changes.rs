@@ -127,6 +127,8 @@ fn compare_volumes(old: &[Volume], new: &[Volume], differences: &mut Differences
         differences.text(&key("path"), Some(&before.path), Some(&volume.path));
         differences.text(&key("prepare"), before.prepare.as_ref(), volume.prepare.as_ref());
         differences.text(&key("cleanup"), before.cleanup.as_ref(), volume.cleanup.as_ref());
+        let throttle = |volume: &Volume| optional(volume.throttle.map(|throttle| throttle.to_string()));
+        differences.note(&key("throttle"), &throttle(&before), &throttle(volume));
         differences.seconds(&key("hook_timeout"), Some(before.hook_timeout_s), Some(volume.hook_timeout_s));
     }
 }

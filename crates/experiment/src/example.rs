@@ -36,6 +36,7 @@ const PLACES: &str = "
 # prepare = \"mkfs.xfs -f /dev/nvme1n1 && mount /dev/nvme1n1 /mnt/fast\"
 # cleanup = \"umount /mnt/fast\"
 # hook_timeout = \"10 min\"
+# throttle = { read_iops = 3000, write_iops = 3000, bandwidth = \"125 MB/s\" }    # as a slower disk; needs root
 
 # A step that a person has to do when a factor's level changes:
 # [[manual]]
@@ -164,6 +165,7 @@ fn placeholder(setting: &Setting) -> String {
         (Some(default), _) => format!("\"{default}\""),
         (None, Kind::Count { min, max }) => 1000.clamp(min, max).to_string(),
         (None, Kind::Size { min, max }) => (1_i64 << 20).clamp(min, max).to_string(),
+        (None, Kind::Bandwidth) => "\"125 MB/s\"".into(),
         (None, Kind::Duration | Kind::PositiveDuration) => "\"10 s\"".into(),
         (None, Kind::Rate) => "\"100/s\"".into(),
         (None, Kind::Share) => "\"2%\"".into(),

@@ -1,6 +1,7 @@
 use crate::error::{Errors, FileErrors, Lines, Place};
 use crate::{Configuration, Invalid, Value};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
 
 /// A validated experiment file.
@@ -83,6 +84,43 @@ pub struct Volume {
     pub cleanup: Option<String>,
     /// Seconds after which one of its commands is killed.
     pub hook_timeout_s: f64,
+    /// Limits that make it slower than it is.
+    pub throttle: Option<Throttle>,
+}
+
+/// What the device of a volume does at most in a second; at least one limit is there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Throttle {
+    /// Reads a second.
+    pub read_iops: Option<u64>,
+    /// Writes a second.
+    pub write_iops: Option<u64>,
+    /// Bytes read a second.
+    pub read_bytes: Option<u64>,
+    /// Bytes written a second.
+    pub write_bytes: Option<u64>,
+}
+
+impl Throttle {
+    /// The limits that there are, each with its name and unit.
+    pub fn limits(&self) -> impl Iterator<Item = (&'static str, u64, &'static str)> {
+        let all = [
+            ("reads", self.read_iops, "IOPS"),
+            ("writes", self.write_iops, "IOPS"),
+            ("reads", self.read_bytes, "bytes/s"),
+            ("writes", self.write_bytes, "bytes/s"),
+        ];
+        all.into_iter().filter_map(|(what, limit, unit)| Some((what, limit?, unit)))
+    }
+}
+
+impl fmt::Display for Throttle {
+    /// `reads 3000 IOPS, writes 125000000 bytes/s`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let limits: Vec<String> =
+            self.limits().map(|(what, limit, unit)| format!("{what} {limit} {unit}")).collect();
+        f.write_str(&limits.join(", "))
+    }
 }
 
 /// Shell commands of the user.

@@ -14,6 +14,9 @@ const fn setting(
 
 const COUNT: Kind = Kind::Count { min: 1, max: 1_000_000 };
 
+/// The kernel takes limits below 2^32.
+const IOPS: Kind = Kind::Count { min: 1, max: 1_000_000_000 };
+
 /// Largest seed: what a TOML integer holds.
 const SEED: Kind = Kind::Count { min: 0, max: i64::MAX };
 
@@ -32,7 +35,10 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
         "A linked level: several settings under one name. Levels with the same factor name form a factor.",
     ),
     ("exclude", "Configurations that have all of these levels are left out."),
-    ("volume", "A named place to put data, with commands that prepare and clean it."),
+    (
+        "volume",
+        "A named place to put data, with commands that prepare and clean it, and limits that make it slower.",
+    ),
     ("manual", "A step that a person has to do when the level of a factor changes."),
     ("hooks", "Shell commands that run around trials and the run."),
     ("order", "The order of the trials."),
@@ -173,6 +179,31 @@ pub(crate) const VOLUME: &[Setting] = &[
         Kind::PositiveDuration,
         Some("10 min"),
         "A prepare or cleanup command that takes longer is killed and has failed.",
+    ),
+    setting("volume.throttle.read_iops", IOPS, None, "Reads a second that the volume's device does at most."),
+    setting(
+        "volume.throttle.write_iops",
+        IOPS,
+        None,
+        "Writes a second that the volume's device does at most.",
+    ),
+    setting(
+        "volume.throttle.bandwidth",
+        Kind::Bandwidth,
+        None,
+        "Bytes a second that the volume's device reads at most, and as many that it writes.",
+    ),
+    setting(
+        "volume.throttle.read_bandwidth",
+        Kind::Bandwidth,
+        None,
+        "Bytes a second that the volume's device reads at most, instead of `bandwidth`.",
+    ),
+    setting(
+        "volume.throttle.write_bandwidth",
+        Kind::Bandwidth,
+        None,
+        "Bytes a second that the volume's device writes at most, instead of `bandwidth`.",
     ),
 ];
 

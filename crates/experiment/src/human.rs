@@ -23,6 +23,22 @@ pub(crate) const SIZE_UNITS: Units = &[
     ("tib", 1_099_511_627_776.0),
 ];
 
+pub(crate) const BANDWIDTH_UNITS: Units = &[
+    ("", 1.0),
+    ("b/s", 1.0),
+    ("kb/s", 1e3),
+    ("mb/s", 1e6),
+    ("gb/s", 1e9),
+    ("kib/s", 1024.0),
+    ("mib/s", 1_048_576.0),
+    ("gib/s", 1_073_741_824.0),
+];
+
+/// A page a second: with less, one page would hold up a trial for longer than anybody waits. A
+/// number that lacks its unit, as 125 for 125 MB/s, is below it.
+pub(crate) const BANDWIDTH_MIN: i64 = 4096;
+pub(crate) const BANDWIDTH_MAX: i64 = 1_000_000_000_000_000;
+
 pub(crate) const TIME_UNITS: Units = &[
     ("", 1.0),
     ("ns", 1e-9),
@@ -68,6 +84,9 @@ pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, Fault> {
         },
         Kind::Count { min, max } => whole(node, COUNT_UNITS, min, max, "\"320k\", \"2 million\""),
         Kind::Size { min, max } => whole(node, SIZE_UNITS, min, max, "\"64 KiB\", \"4 GB\""),
+        Kind::Bandwidth => {
+            whole(node, BANDWIDTH_UNITS, BANDWIDTH_MIN, BANDWIDTH_MAX, "\"125 MB/s\", \"64 MiB/s\"")
+        }
         Kind::Duration | Kind::PositiveDuration => {
             let zero = kind == Kind::Duration;
             let least = if zero { "0" } else { "above 0" };
@@ -266,6 +285,9 @@ mod tests {
             (SIZE, "64 KiB", Value::Integer(65_536)),
             (SIZE, "1.5 KiB", Value::Integer(1536)),
             (SIZE, "0", Value::Integer(0)),
+            (Kind::Bandwidth, "125 MB/s", Value::Integer(125_000_000)),
+            (Kind::Bandwidth, "1.5 MiB / s", Value::Integer(1_572_864)),
+            (Kind::Bandwidth, "4096", Value::Integer(4096)),
             (Kind::Duration, "250 ms", Value::Float(0.25)),
             (Kind::Duration, "2 min", Value::Float(120.0)),
             (Kind::Duration, "0", Value::Float(0.0)),
@@ -305,6 +327,8 @@ mod tests {
             (SIZE, text("8388608 TiB"), overflow),
             (SIZE, text("99999999999999999999999999999999999999999"), overflow),
             (SIZE, text("0.0000000000000001 KiB"), "whole numbers"),
+            (Kind::Bandwidth, text("125 MB"), "as \"125 MB/s\", \"64 MiB/s\" or in digits"),
+            (Kind::Bandwidth, text("125"), "`125` is not allowed; allowed are 4096 to"),
             (Kind::Duration, text("-1 s"), "\"250 ms\""),
             (Kind::Duration, text("5 parsecs"), "\"250 ms\""),
             (Kind::Duration, text("1001 days"), "at most 1000 days"),

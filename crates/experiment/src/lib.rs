@@ -32,7 +32,7 @@ pub use changes::{Changes, changes, describe};
 pub use configuration::{Configuration, Invalid, Level};
 pub use error::{FileError, FileErrors, Place};
 pub use example::example;
-pub use experiment::{Blocks, Experiment, Factor, FactorLevel, Hooks, Limits, Repeats, Volume};
+pub use experiment::{Blocks, Experiment, Factor, FactorLevel, Hooks, Limits, Repeats, Throttle, Volume};
 pub use nearest::{nearest, unknown_name};
 pub use parse::parse;
 pub use plan::{Plan, PlannedTrial};

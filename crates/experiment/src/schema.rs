@@ -2,7 +2,8 @@
 
 use crate::file_settings::{LEVEL, MANUAL, OBSERVE, SECTIONS, SETTINGS, VOLUME};
 use crate::human::{
-    COUNT_UNITS, DURATION_S_MAX, RATE_MAX, RATE_MIN, RATE_UNITS, SHARE_UNITS, SIZE_UNITS, TIME_UNITS,
+    BANDWIDTH_MAX, BANDWIDTH_MIN, BANDWIDTH_UNITS, COUNT_UNITS, DURATION_S_MAX, RATE_MAX, RATE_MIN,
+    RATE_UNITS, SHARE_UNITS, SIZE_UNITS, TIME_UNITS,
 };
 use crate::{Catalog, Kind, Setting};
 use serde_json::{Map, Value, json};
@@ -30,6 +31,7 @@ pub fn schema(catalog: &Catalog) -> Value {
     let probes: Vec<&str> = catalog.probes.iter().map(|(name, _)| *name).collect();
     properties["target"]["properties"]["engine"]["enum"] = json!(engines);
     properties["workload"]["properties"]["probe"]["enum"] = json!(probes);
+    properties["volume"]["items"]["properties"]["throttle"]["minProperties"] = json!(1);
     properties["experiment"]["required"] = json!(["name"]);
     // The second form of repeats.blocks is the adaptive one.
     properties["repeats"]["properties"]["blocks"]["anyOf"][1]["required"] = json!(["min", "max", "until"]);
@@ -105,6 +107,10 @@ fn of(setting: &Setting) -> Value {
         Kind::Size { min, max } => {
             json!({ "type": ["integer", "string"], "minimum": min, "maximum": max, "pattern": pattern(SIZE_UNITS) })
         }
+        Kind::Bandwidth => json!({
+            "type": ["integer", "string"], "minimum": BANDWIDTH_MIN, "maximum": BANDWIDTH_MAX,
+            "pattern": pattern(BANDWIDTH_UNITS),
+        }),
         Kind::Duration => number(&json!({ "minimum": 0, "maximum": DURATION_S_MAX }), TIME_UNITS),
         Kind::PositiveDuration => {
             number(&json!({ "exclusiveMinimum": 0, "maximum": DURATION_S_MAX }), TIME_UNITS)
@@ -139,7 +145,8 @@ fn pattern(units: &[(&str, f64)]) -> String {
         c if c.is_ascii_alphabetic() => format!("[{c}{}]", c.to_ascii_uppercase()),
         c => format!("{c}"),
     };
-    let unit = |(name, _): &(&str, f64)| name.chars().map(letter).collect::<String>().replace('/', "/\\s*");
+    let unit =
+        |(name, _): &(&str, f64)| name.chars().map(letter).collect::<String>().replace('/', "\\s*/\\s*");
     let units: Vec<String> = units.iter().filter(|(name, _)| !name.is_empty()).map(unit).collect();
     format!("^\\s*[-+]?[0-9_]*\\.?[0-9_]+\\s*({})?\\s*$", units.join("|"))
 }

@@ -17,6 +17,8 @@ pub enum Kind {
         /// Largest allowed.
         max: i64,
     },
+    /// Bytes a second: `"125 MB/s"` (10^6), `"64 MiB/s"` or a number of bytes; from 4096 to 10^15.
+    Bandwidth,
     /// Seconds: `"250 ms"`, `"5 s"`, `"2 min"`, `"1 h"` or a number of seconds; from 0 to 1000 days.
     Duration,
     /// A duration above 0.

@@ -295,6 +295,29 @@ fn volumes_are_declared() {
 }
 
 #[test]
+fn throttles_are_limits_with_units() {
+    let throttle =
+        "{ read_iops = \"3k\", write_iops = 1500, bandwidth = \"125 MB/s\", write_bandwidth = \"64 MiB/s\" }";
+    let near = |new: &str, marked: &str, parts: &[&str]| check(EVERYTHING, throttle, new, marked, parts);
+    let all = "write { read_iops = ..., write_iops = ..., bandwidth = ..., read_bandwidth = ..., write_bandwidth = ... }";
+    near("{}", "{}", &["volume.throttle: this is a table", all]);
+    near("3000", "3000", &["volume.throttle: this is a table", all]);
+    near("{ write_iops = 0 }", "0", &["volume.throttle.write_iops: `0` is not allowed", "1 to 1000000000"]);
+    near(
+        "{ bandwidth = \"125 MB\" }",
+        "\"125 MB\"",
+        &["volume.throttle.bandwidth: `125 MB` is not allowed", "as \"125 MB/s\", \"64 MiB/s\" or in digits"],
+    );
+    // 125 without a unit is a mistake, not 125 bytes a second.
+    near("{ bandwidth = 125 }", "125", &["allowed are 4096 to"]);
+    near(
+        "{ write_iop = 3000 }",
+        "write_iop",
+        &["volume: unknown setting `throttle.write_iop`", "did you mean `throttle.write_iops`?"],
+    );
+}
+
+#[test]
 fn order_and_manual_steps_name_factors() {
     check(
         EVERYTHING,

@@ -125,6 +125,17 @@ fn nor_after_changes_of_what_surrounds_the_trials() {
         "path = \"/mnt/other\"",
         &["volume slow: path: \"/mnt/slow\" -> \"/mnt/other\""],
     );
+    incompatible(
+        EVERYTHING,
+        "{ read_iops = \"3k\", write_iops = 1500,",
+        "{ write_iops = 1000,",
+        &[
+            "volume slow: throttle: reads 3000 IOPS, writes 1500 IOPS, reads 125000000 bytes/s, writes 67108864 bytes/s \
+             -> writes 1000 IOPS, reads 125000000 bytes/s, writes 67108864 bytes/s",
+        ],
+    );
+    // The same limits, written in another way.
+    harmless(EVERYTHING, "read_iops = \"3k\"", "read_iops = 3000", &[]);
     incompatible(EVERYTHING, "\"delete\"", "\"truncate\"", &["factor log: other settings in level rollback"]);
     incompatible(
         EVERYTHING,

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{DESIGN, EVERYTHING, experiment, parse};
-use experiment::{Blocks, Invalid, Place, Value};
+use experiment::{Blocks, Invalid, Place, Throttle, Value};
 
 #[test]
 fn the_file_of_the_design() {
@@ -87,6 +87,14 @@ fn a_file_with_everything() {
         (slow.path.as_str(), slow.cleanup.as_deref(), slow.hook_timeout_s),
         ("/mnt/slow", None, 600.0)
     );
+    assert_eq!(fast.throttle, None);
+    let limits = Throttle {
+        read_iops: Some(3000),
+        write_iops: Some(1500),
+        read_bytes: Some(125_000_000),
+        write_bytes: Some(67_108_864),
+    };
+    assert_eq!(slow.throttle, Some(limits));
     let both = experiment.configurations.iter().find(|it| it.levels[1].label == "fast+slow").unwrap();
     assert_eq!(both.volumes(), ["fast", "slow"]);
 

@@ -58,6 +58,7 @@ const PIECES: &[&str] = &[
     "blocks = {}",
     "factor = \"log\"",
     "volume = ",
+    "throttle = { bandwidth = \"1 MB/s\" }",
     "hard_to_change = [\"log\"]",
 ];
 

@@ -63,6 +63,11 @@ fn an_independent_validator_agrees() {
         replaced("\"target.data_files\" = [1, 2, 4, 8, 16]", "\"target.data_files\" = [1, 0]"),
         replaced("[repeats]", "[[exclude]]\n[repeats]"),
         replaced("[repeats]", "[[volume]]\nname = \"x\"\n[repeats]"),
+        replaced("[repeats]", "[[volume]]\nname = \"x\"\npath = \"x\"\nthrottle = {}\n[repeats]"),
+        replaced(
+            "[repeats]",
+            "[[volume]]\nname = \"x\"\npath = \"x\"\nthrottle = { bandwidth = \"5 MB\" }\n[repeats]",
+        ),
         replaced("name = \"random-insert-data-files\"", ""),
     ];
     for source in &good {

@@ -1,5 +1,6 @@
 //! The machine under a run, read from `/proc` and `/sys`. What cannot be read stays `None`.
 
+use crate::mounts::{self, Mount};
 use observations::{Environment, VolumeEnvironment};
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub fn capture(volumes: &[(String, PathBuf)]) -> Environment {
     let cpuinfo = read("/proc/cpuinfo").unwrap_or_default();
     let (cores, sockets) = cores_and_sockets(&cpuinfo);
-    let mounts = read("/proc/self/mounts").unwrap_or_default();
+    let mounts = mounts::all().unwrap_or_default();
     Environment {
         host: read("/proc/sys/kernel/hostname"),
         cpu_model: cpuinfo_field(&cpuinfo, "model name").next().map(str::to_owned),
@@ -83,61 +84,27 @@ fn selected(text: &str) -> Option<String> {
     rest.split_once(']').map(|(choice, _)| choice.to_owned())
 }
 
-fn volume(name: &str, path: &Path, mounts: &str) -> VolumeEnvironment {
+fn volume(name: &str, path: &Path, mounts: &[Mount]) -> VolumeEnvironment {
     let mut volume = VolumeEnvironment {
         name: name.into(),
         path: path.display().to_string(),
         ..VolumeEnvironment::default()
     };
     let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    if let Some(mount) = mount_of(mounts, &real) {
-        volume.file_system = Some(mount.file_system);
-        volume.mount_options = Some(mount.options);
-        let queue = queue_of(&mount.device);
+    if let Some(mount) = mounts::holding(mounts, &real) {
+        volume.file_system = Some(mount.file_system.clone());
+        volume.mount_options = Some(mount.options.clone());
+        let queue = queue_of(&mount.source);
         volume.scheduler =
             queue.as_ref().and_then(|queue| read(queue.join("scheduler"))).and_then(|text| selected(&text));
         volume.rotational = queue.and_then(|queue| read(queue.join("rotational"))).map(|text| text == "1");
-        volume.device = Some(mount.device);
+        volume.device = Some(mount.source.clone());
     }
     if let Some((size_bytes, free_bytes)) = space(&real) {
         volume.size_bytes = Some(size_bytes);
         volume.free_bytes = Some(free_bytes);
     }
     volume
-}
-
-#[derive(Debug, PartialEq, Eq)]
-struct Mount {
-    device: String,
-    file_system: String,
-    options: String,
-}
-
-/// The mount with the longest path that contains `path`; of equal ones the last, which covers the others.
-fn mount_of(mounts: &str, path: &Path) -> Option<Mount> {
-    let mut best: Option<(usize, Mount)> = None;
-    for line in mounts.lines() {
-        let fields: Vec<&str> = line.split(' ').collect();
-        let [device, folder, file_system, options, ..] = fields.as_slice() else { continue };
-        let folder = unescape(folder);
-        let longer = best.as_ref().is_none_or(|(length, _)| folder.len() >= *length);
-        if path.starts_with(&folder) && longer {
-            let mount = Mount {
-                device: unescape(device),
-                file_system: (*file_system).into(),
-                options: (*options).into(),
-            };
-            best = Some((folder.len(), mount));
-        }
-    }
-    best.map(|(_, mount)| mount)
-}
-
-/// Undoes the octal escapes of blanks and backslashes in mount tables (see fstab(5)).
-fn unescape(text: &str) -> String {
-    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
-        .iter()
-        .fold(text.to_owned(), |text, (escape, plain)| text.replace(escape, plain))
 }
 
 /// The queue folder of a block device; that of the whole device for a partition.
@@ -160,23 +127,7 @@ pub fn space(path: &Path) -> Option<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Path, capture, cores_and_sockets, memory_bytes, mount_of, selected};
-
-    const MOUNTS: &str = "\
-/dev/vda / ext4 rw,relatime 0 0
-tmpfs /dev/shm tmpfs rw 0 0
-/dev/sdb1 /mnt/my\\040data xfs rw,noatime 0 0
-/dev/sdc1 /mnt/my xfs ro 0 0
-";
-
-    #[test]
-    fn finds_the_mount_that_holds_a_path() {
-        let device = |path: &str| mount_of(MOUNTS, Path::new(path)).unwrap().device;
-        assert_eq!(device("/home/me"), "/dev/vda");
-        assert_eq!(device("/mnt/my data/x"), "/dev/sdb1");
-        assert_eq!(device("/mnt/my/x"), "/dev/sdc1");
-        assert_eq!(device("/mnt/mything"), "/dev/vda");
-    }
+    use super::{capture, cores_and_sockets, memory_bytes, selected};
 
     #[test]
     fn counts_cores_and_sockets_with_hyper_threads() {

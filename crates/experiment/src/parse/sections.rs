@@ -170,7 +170,14 @@ fn read_table(
                 .filter_map(|setting| setting.path.strip_prefix(&prefix))
                 .chain(besides.iter().copied())
                 .collect();
-            errors.add(&leaf.key_span, section, Fault::unknown("setting", key, &known));
+            let below = format!("{key}.");
+            let parts: Vec<&str> = known.iter().filter_map(|known| known.strip_prefix(&below)).collect();
+            if parts.is_empty() {
+                errors.add(&leaf.key_span, section, Fault::unknown("setting", key, &known));
+            } else {
+                let message = format!("this is a table: write {{ {} = ... }}", parts.join(" = ..., "));
+                errors.add(&leaf.node.span, &leaf.path, Fault::with_help(message, "at least one of them"));
+            }
             continue;
         };
         match human::read(setting.kind, leaf.node) {

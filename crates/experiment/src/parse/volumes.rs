@@ -1,11 +1,11 @@
 //! Declared volumes, and the settings that name them.
 
-use super::sections::read_item;
+use super::sections::{Values, read_item};
 use super::{leaves, list};
 use crate::configuration::names_volume;
 use crate::document::{Content, Leaf, Node};
 use crate::error::{Errors, Fault};
-use crate::experiment::{Factor, Volume};
+use crate::experiment::{Factor, Throttle, Volume};
 use crate::file_settings::VOLUME;
 use crate::setting::Known;
 use crate::value::Value;
@@ -26,10 +26,23 @@ pub fn read(root: &Node, known: &Known, errors: &mut Errors) -> Vec<Volume> {
             prepare: values.text("volume.prepare"),
             cleanup: values.text("volume.cleanup"),
             hook_timeout_s: values.number("volume.hook_timeout").unwrap_or_default(),
+            throttle: throttle(&values),
         });
     }
     check_names(root, &volumes, known, errors);
     volumes
+}
+
+/// The limits of a volume, if it has any: `bandwidth` holds for the direction that has none of its own.
+fn throttle(values: &Values) -> Option<Throttle> {
+    let limit = |key: &str| values.integer(&format!("volume.throttle.{key}"));
+    let throttle = Throttle {
+        read_iops: limit("read_iops"),
+        write_iops: limit("write_iops"),
+        read_bytes: limit("read_bandwidth").or(limit("bandwidth")),
+        write_bytes: limit("write_bandwidth").or(limit("bandwidth")),
+    };
+    throttle.limits().next().map(|_| throttle)
 }
 
 /// A factor that chooses between volumes is hard to change when a command prepares or cleans one of

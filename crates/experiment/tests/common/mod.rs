@@ -145,6 +145,7 @@ hook_timeout = "1 min"
 [[volume]]
 name = "slow"
 path = "/mnt/slow"
+throttle = { read_iops = "3k", write_iops = 1500, bandwidth = "125 MB/s", write_bandwidth = "64 MiB/s" }
 
 [[manual]]
 factor = "array"
