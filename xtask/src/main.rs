@@ -6,6 +6,7 @@ mod bench;
 mod process;
 mod test;
 mod tidy;
+mod tools;
 
 use std::process::ExitCode;
 

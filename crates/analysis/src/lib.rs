@@ -10,6 +10,7 @@
 //! [`repeats::narrow_enough`] to decide whether another block is worth its time.
 
 pub mod accounting;
+pub mod activity;
 pub mod compare;
 pub mod decompose;
 pub mod drift;
@@ -31,6 +32,7 @@ mod holm;
 mod wording;
 
 pub use accounting::Accounting;
+pub use activity::{ActivitySummary, activity};
 pub use compare::{Comparison, Method, Scale, Standing};
 pub use decompose::{Decomposition, Part, PartKind};
 pub use drift::Drift;

@@ -1,8 +1,8 @@
-use crate::{Cancel, Table, Transaction};
+use crate::{Cancel, Request, Schema};
 use experiment::{Configuration, Invalid, Setting};
 use observations::{EngineVersion, Operation, TimeUse, Wait};
 use observe::Clock;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// An engine that experiments can be run on. Stateless: all state is in its [`Instance`]s.
 pub trait Engine: Send + Sync {
@@ -16,46 +16,70 @@ pub trait Engine: Send + Sync {
     fn version(&self) -> EngineVersion;
     /// Objections to a configuration, found without creating anything.
     fn validate(&self, configuration: &Configuration) -> Vec<Invalid>;
-    /// Creates, starts and lays out a fresh target.
+    /// Where the targets of consecutive trials come from. Nothing is started yet.
+    fn host(&self, place: Place) -> Box<dyn Host>;
+    /// Stops what a run that was killed has left running in a directory that is marked as ours.
+    ///
+    /// # Errors
+    /// When it goes on running.
+    fn reclaim(&self, _directory: &Path) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+/// Prepares the targets of consecutive trials that share their folders, and keeps what they can
+/// share: a server that runs. Dropping it stops and removes what it started.
+pub trait Host: Send {
+    /// Creates, starts and lays out the target of a trial: a fresh one, or what was kept, brought
+    /// into the same state. The instance before has been removed.
     ///
     /// # Errors
     /// When a setting does not take, a volume is missing or full, or the engine fails.
-    fn prepare(&self, configuration: &Configuration, place: &Place)
-    -> Result<Box<dyn Instance>, EngineError>;
+    fn prepare(
+        &mut self,
+        configuration: &Configuration,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Instance>, EngineError>;
 }
 
 /// What an engine can do; used instead of looking at its name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// The engine runs in the load threads: their CPU time is the engine's too.
+    /// The engine runs in the load threads: each of them is one connection, and their CPU time is
+    /// the engine's too. Of another engine one thread drives many connections, and what its host
+    /// keeps between trials is worth keeping.
     pub embedded: bool,
+    /// It runs statements of the user, not only the loads that it knows itself.
+    pub statements: bool,
     /// Figures come from a script, not from a measurement.
     pub synthetic: bool,
 }
 
-/// Where an instance may put its files, and how it learns that the trial is to stop.
+/// Where a host may put its files.
 #[derive(Debug, Clone)]
 pub struct Place {
-    /// A directory of this trial's own, marked as ours, on the default volume.
+    /// A directory of the host's own, marked as ours, on the default volume.
     pub directory: PathBuf,
-    /// A directory of this trial's own on each declared volume, by the volume's name.
+    /// A directory of the host's own on each volume in use, by the volume's name.
     pub volumes: Vec<(String, PathBuf)>,
-    /// Asks the trial to stop.
-    pub cancel: Cancel,
+    /// Files to which a server's process writes `0` before it becomes another user and program: it
+    /// then has the limits of throttled volumes. Empty when none is throttled.
+    pub cgroup_joins: Vec<PathBuf>,
 }
 
 /// A prepared target. Dropping it removes what it created.
 pub trait Instance: Send + Sync {
-    /// Creates the table of a load, empty, spread over the data files.
+    /// Creates what a load works on.
     ///
     /// # Errors
     /// When the engine refuses.
-    fn create_table(&self, table: &Table) -> Result<(), EngineError>;
-    /// Opens one connection; called on the thread that will use it.
+    fn create(&self, schema: Schema<'_>) -> Result<(), EngineError>;
+    /// Opens so many connections for the calling thread, which alone will use them; one at a time
+    /// where the engine is embedded.
     ///
     /// # Errors
     /// When the engine refuses.
-    fn connect(&self) -> Result<Box<dyn Session>, EngineError>;
+    fn connect(&self, connections: u32) -> Result<Box<dyn Fleet>, EngineError>;
     /// Brings caches into the declared state and verifies it, between loading and measuring.
     ///
     /// # Errors
@@ -63,8 +87,16 @@ pub trait Instance: Send + Sync {
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError>;
     /// The collector of this instance's waits, for one measured part.
     fn wait_collector(&self) -> Box<dyn WaitCollector>;
-    /// Bytes that the instance's files have allocated.
-    fn space_bytes(&self) -> u64;
+    /// Bytes that the instance's files have allocated; `None` when they cannot be seen.
+    fn space_bytes(&self) -> Option<u64>;
+    /// The end of the server's log, where it can be read: what it has to say about a failure.
+    fn log_tail(&self) -> Option<String> {
+        None
+    }
+    /// What this target does not let us observe, and why: one sentence each.
+    fn lost_observations(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// Stops it and removes what it created.
     ///
     /// # Errors
@@ -72,27 +104,52 @@ pub trait Instance: Send + Sync {
     fn remove(self: Box<Self>) -> Result<(), EngineError>;
 }
 
-/// One connection, used by one thread.
-pub trait Session: Send {
-    /// The measured part begins now: what this connection did before does not count.
+/// The connections of one load thread.
+///
+/// A request is sent, its answer is waited for; meanwhile the other connections work.
+pub trait Fleet: Send {
+    /// The measured part begins now: what these connections did before does not count.
     fn begin(&mut self);
-    /// Runs one transaction and commits it.
+    /// Sends a request on a connection (from 0) that has none outstanding.
     ///
     /// # Errors
-    /// When the engine fails it; [`EngineError::Cancelled`] when it was asked to stop.
-    fn transaction(&mut self, transaction: &Transaction<'_>) -> Result<Done, EngineError>;
+    /// When the connection is lost. What the engine objects to comes as an answer.
+    fn send(&mut self, connection: usize, request: &Request<'_>) -> Result<(), EngineError>;
+    /// Adds the answers that have come. Waits for one, but no longer than so many nanoseconds, and
+    /// never so long that a request to stop goes unnoticed.
+    ///
+    /// # Errors
+    /// When waiting itself fails.
+    fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError>;
+    /// Has the engine count what these connections have done until now, where it would do so later.
+    /// Not part of the measured time.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    fn publish(&mut self) -> Result<(), EngineError> {
+        Ok(())
+    }
     /// Does a share of the work that the load left for later (a checkpoint), once no connection
-    /// is in a transaction; this connection is number `index` of `of`. Part of the measured time.
+    /// is in a transaction; this is fleet number `index` of `of`. Part of the measured time.
     ///
     /// # Errors
     /// When the engine fails.
     fn flush(&mut self, index: u32, of: u32) -> Result<(), EngineError>;
-    /// The measured part is over for this connection.
+    /// The measured part is over for these connections.
     fn end(&mut self);
-    /// The clock that times this connection.
+    /// The clock that times them.
     fn clock(&self) -> Clock {
         Clock::monotonic()
     }
+}
+
+/// An answer to a request.
+#[derive(Debug)]
+pub struct Answer {
+    /// The connection, from 0.
+    pub connection: usize,
+    /// What the request did; [`EngineError::Cancelled`] when it was asked to stop.
+    pub result: Result<Done, EngineError>,
 }
 
 /// Collects the waits of one measured part.
@@ -104,7 +161,7 @@ pub trait WaitCollector: Send {
     /// # Errors
     /// When the engine's counters cannot be read.
     fn start(&mut self) -> Result<(), EngineError>;
-    /// Stops and returns what sessions waited for, after every session's [`Session::end`].
+    /// Stops and returns what sessions waited for, after every [`Fleet::end`].
     ///
     /// # Errors
     /// When the engine's counters cannot be read or were reset.
@@ -121,15 +178,32 @@ pub struct Collected {
     /// CPU of the sessions in a server; `None` for an embedded engine, whose sessions are the
     /// load threads, timed by the load driver.
     pub time: Option<TimeUse>,
+    /// Processor seconds of all processes of a server on this machine, known or 0.
+    pub server_cpu_s: f64,
 }
 
-/// What a transaction did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What a request did.
+#[derive(Debug, Default)]
 pub struct Done {
     /// Units of work done (rows inserted).
     pub units: u64,
-    /// How often the engine asked for the transaction to be repeated.
+    /// Transactions committed, when the request was more than one.
+    pub transactions: u64,
+    /// How often the engine asked for the request to be repeated.
     pub retries: u32,
+    /// The results of a request that asked for them, one for each of its statements that had any.
+    pub results: Vec<Results>,
+}
+
+/// Rows of one statement.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Results {
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// Number of rows.
+    pub rows: u64,
+    /// The last row as text.
+    pub last: Vec<Option<String>>,
 }
 
 /// State of the operating system's page cache for the target's files when measuring begins.
@@ -189,6 +263,22 @@ pub enum EngineError {
         doing: String,
         /// The engine's message.
         message: String,
+    },
+    /// The engine asks for the transaction to be repeated (deadlock, serialization failure).
+    #[error("{doing}: {message}")]
+    Retry {
+        /// What was being done.
+        doing: String,
+        /// The engine's message.
+        message: String,
+    },
+    /// The engine cannot do this.
+    #[error("{engine} cannot do this: {what}")]
+    Unsupported {
+        /// Name of the engine.
+        engine: &'static str,
+        /// What was asked for.
+        what: &'static str,
     },
     /// A setting did not take.
     #[error("setting {setting} = {wanted} did not take: the engine has {got}")]

@@ -3,20 +3,25 @@
 mod cancel;
 mod engine;
 pub mod null;
+mod open_files;
+pub mod postgres;
+mod request;
+mod session;
 pub mod sqlite;
 mod table;
 
 pub use cancel::{Cancel, CancelReason};
 pub use engine::{
-    CacheReport, CacheState, Capabilities, Collected, Done, Engine, EngineError, Instance, Place, Session,
-    WaitCollector,
+    Answer, CacheReport, CacheState, Capabilities, Collected, Done, Engine, EngineError, Fleet, Host,
+    Instance, Place, Results, WaitCollector,
 };
-pub use table::{Key, Placement, Shape, Table, Transaction};
+pub use request::{InsertMethod, Parameter, Request, Schema, Setup};
+pub use table::{Key, Placement, Shape};
 
 /// All engines, by the name that `target.engine` gives. The scripted one comes last; it is
 /// there for tests and marks its results as synthetic.
-pub fn all() -> [&'static dyn Engine; 2] {
-    [&sqlite::Sqlite, &null::Null]
+pub fn all() -> [&'static dyn Engine; 3] {
+    [&sqlite::Sqlite, &postgres::Postgres, &null::Null]
 }
 
 /// The engine with this name.

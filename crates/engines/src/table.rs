@@ -22,13 +22,6 @@ impl Shape {
     }
 }
 
-/// The table that a probe wants, spread over the data files of the instance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Table {
-    /// Columns and row size.
-    pub shape: Shape,
-}
-
 /// A clustering key. Random ones are version 4 UUIDs, sequential ones count up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(pub u128);
@@ -86,18 +79,6 @@ impl Placement {
     pub fn file_of_sequential(self, key: Key, stripe: u64) -> u32 {
         (key.0 / u128::from(stripe.max(1)) % u128::from(self.files)) as u32
     }
-}
-
-/// One transaction of a load.
-#[derive(Debug, Clone, Copy)]
-pub enum Transaction<'a> {
-    /// Inserts these rows into one data file and commits.
-    Insert {
-        /// Data file, from 0.
-        file: u32,
-        /// Keys of the rows; the other columns have the table's defaults.
-        keys: &'a [Key],
-    },
 }
 
 #[cfg(test)]

@@ -55,6 +55,8 @@ pub enum MarkKind {
     Short,
     /// More of the sessions' time than promised is unaccounted for.
     Unaccounted,
+    /// Something could not be observed, for want of rights or because it is on another machine.
+    NotObserved,
 }
 
 impl MarkKind {
@@ -67,6 +69,7 @@ impl MarkKind {
             Self::CacheState => "cache-state",
             Self::Short => "short",
             Self::Unaccounted => "unaccounted",
+            Self::NotObserved => "not-observed",
         }
     }
 }

@@ -11,6 +11,7 @@ mod histogram;
 mod record;
 mod response;
 mod series;
+mod server_activity;
 mod trial;
 mod wait;
 
@@ -24,5 +25,6 @@ pub use record::{
 };
 pub use response::{Direction, Response};
 pub use series::Series;
+pub use server_activity::{ActivityCell, ProcessUse, Sampling, ServerActivity, TaskSession, WaitingTask};
 pub use trial::{Latency, Observations, TimeUse, Work};
 pub use wait::{Operation, Wait, WaitClass, WaitSource};

@@ -4,12 +4,13 @@
 pub mod insert;
 mod load;
 mod probe;
+pub mod script;
 
 pub use probe::{Probe, ProbeError, Progress, TrialContext};
 
 /// All probes, by the name that `workload.probe` gives.
-pub fn all() -> [&'static dyn Probe; 1] {
-    [&insert::Insert]
+pub fn all() -> [&'static dyn Probe; 2] {
+    [&insert::Insert, &script::ScriptProbe]
 }
 
 /// The probe with this name.

@@ -52,6 +52,12 @@ pub enum ProbeError {
     /// The engine failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// What the plan did not object to has become wrong since: a script was changed.
+    #[error(transparent)]
+    Invalid(#[from] experiment::Invalid),
+    /// A script of the user failed.
+    #[error(transparent)]
+    Script(#[from] crate::script::ScriptError),
     /// A load thread panicked: a defect of ours.
     #[error("a load thread panicked: {0}")]
     Panicked(String),

@@ -4,7 +4,7 @@
 //! have to change) and `kind`. Seconds are seconds, shares are from 0 to 1; a figure that cannot be
 //! told is `null`.
 
-use analysis::{HeadToHead, Summary};
+use analysis::{ActivitySummary, HeadToHead, Summary};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -42,4 +42,12 @@ pub fn summary(summary: &Summary) -> serde_json::Result<Value> {
 pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> serde_json::Result<Value> {
     let content = Compared { from_label: from, to_label: to, compared };
     serde_json::to_value(Envelope { schema: SCHEMA, kind: "comparison", content: &content })
+}
+
+/// A live server: `kind` is `activity`, then the fields of [`ActivitySummary`].
+///
+/// # Errors
+/// As [`summary`].
+pub fn activity(summary: &ActivitySummary) -> serde_json::Result<Value> {
+    serde_json::to_value(Envelope { schema: SCHEMA, kind: "activity", content: summary })
 }

@@ -1,6 +1,6 @@
 //! What people and programs see of an analysis: pure functions, no I/O.
 //!
-//! [`run`] and [`head_to_head`] decide what is shown and build a [`Document`] once;
+//! [`run`], [`head_to_head`] and [`activity`] decide what is shown and build a [`Document`] once;
 //! [`terminal`] and [`markdown`] only lay it out. Programs read [`json`], which holds the
 //! analysis itself with exact figures.
 //!
@@ -8,6 +8,7 @@
 //! control characters are spelled out: no file can command a reader's terminal.
 
 mod accounting;
+mod activity;
 mod compare;
 mod configurations;
 mod markdown;
@@ -22,6 +23,7 @@ mod waits;
 
 pub mod json;
 
+pub use activity::activity;
 pub use compare::head_to_head;
 pub use markdown::markdown;
 pub use model::{Align, Block, Cell, Column, Document, Line, Section, Table, Tone};

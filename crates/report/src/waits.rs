@@ -34,10 +34,12 @@ fn waits(section: &mut Section, waits: &WaitTable) {
 }
 
 /// The nine columns of the published studies, the rows that make up the top 95 %, as they print them.
-fn table(waits: &WaitTable) -> Table {
+/// What a sampled row cannot know is a dash.
+pub(crate) fn table(waits: &WaitTable) -> Table {
+    let cell = |text: String| Cell::plain(if text.is_empty() { "-".to_owned() } else { text });
     Table {
         columns: HEADINGS.map(Column::left).to_vec(),
-        rows: waits.top().iter().map(|row| row.cells().map(Cell::plain).to_vec()).collect(),
+        rows: waits.top().iter().map(|row| row.cells().map(cell).to_vec()).collect(),
         fixed: true,
     }
 }

@@ -1,3 +1,4 @@
+use crate::throttle::ThrottleError;
 use experiment::FileErrors;
 use std::path::PathBuf;
 use store::StoreError;
@@ -29,6 +30,9 @@ pub enum RunError {
         /// Its path.
         path: PathBuf,
     },
+    /// Volumes cannot be throttled here.
+    #[error(transparent)]
+    Throttle(#[from] ThrottleError),
     /// There is not enough space for what the run may use.
     #[error("{}: {free} bytes are free, limits.disk_space allows the run {wanted} bytes; free some space or lower the limit", path.display())]
     NoSpace {

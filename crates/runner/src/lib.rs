@@ -6,6 +6,7 @@
 //! - `trial`: prepare a target, run the probe, remove the target
 //! - `workdir`: folders that are marked as ours
 //! - `volumes`, `hooks`: what happens around trials
+//! - `throttle`: volumes that are slower than their device
 //! - `watchdog`: limits and interruption while a trial runs
 //! - `run`: all of it in order
 
@@ -13,9 +14,11 @@ mod begin;
 mod catalog;
 mod error;
 mod hooks;
+mod hosts;
 mod records;
 mod run;
 mod schedule;
+mod throttle;
 mod trial;
 mod volumes;
 mod watchdog;
@@ -24,4 +27,5 @@ mod workdir;
 pub use catalog::{catalog, validate};
 pub use error::RunError;
 pub use run::{Manual, Options, run};
+pub use throttle::ThrottleError;
 pub use watchdog::Interrupt;

@@ -2,13 +2,14 @@
 
 use crate::begin::{Sitting, begin};
 use crate::hooks::{Hook, variables};
+use crate::hosts::{Hosts, places};
 use crate::records::now_ms;
 use crate::schedule::{NextTrial, Schedule, unknown_response};
-use crate::trial::{Outcome, Trial, places};
+use crate::trial::{Outcome, Trial};
 use crate::volumes::Volumes;
 use crate::watchdog::{Interrupt, Limit};
 use crate::workdir::Workdir;
-use crate::{RunError, validate};
+use crate::{RunError, throttle, validate};
 use engines::CancelReason;
 use experiment::{Configuration, Experiment, Level, Plan};
 use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus};
@@ -57,6 +58,9 @@ pub fn run(
     for volume in &experiment.volumes {
         remove_orphans(&workdir, Path::new(&volume.path), announce);
     }
+    for group in throttle::remove_orphans() {
+        removed_orphan(&group, announce);
+    }
     let plan = Plan::new(experiment);
     let schedule = Schedule::new(experiment, &plan, &sitting.recorded);
     announce(Event::RunStarted {
@@ -74,11 +78,13 @@ pub fn run(
         sitting,
         workdir,
         volumes,
+        hosts: Hosts::default(),
         run_deadline,
         previous,
         options: &mut options,
     };
     let result = runner.run_all(announce);
+    runner.hosts.release();
     let mut hooks = Vec::new();
     let problems = runner.volumes.clean_all(&mut hooks);
     announce_hooks(hooks, announce);
@@ -94,9 +100,13 @@ pub fn run(
 
 fn remove_orphans(workdir: &Workdir, parent: &Path, announce: &mut dyn FnMut(Event)) {
     for orphan in workdir.remove_orphans(parent) {
-        let text = format!("removed {}, left by a run that was killed", orphan.display());
-        announce(Event::Warning { text });
+        removed_orphan(&orphan, announce);
     }
+}
+
+fn removed_orphan(orphan: &Path, announce: &mut dyn FnMut(Event)) {
+    let text = format!("removed {}, left by a run that was killed", orphan.display());
+    announce(Event::Warning { text });
 }
 
 struct Runner<'a> {
@@ -106,6 +116,7 @@ struct Runner<'a> {
     sitting: Sitting,
     workdir: Workdir,
     volumes: Volumes<'a>,
+    hosts: Hosts,
     run_deadline: Option<Instant>,
     /// Configuration of the trial before, of an earlier sitting if need be.
     previous: Option<usize>,
@@ -270,6 +281,12 @@ impl Runner<'_> {
     ) -> Result<Outcome, RunError> {
         let block = next.planned.block;
         let limits = &self.experiment.limits;
+        let engine = engines::by_name(configuration.text("target.engine"));
+        let probe = probes::by_name(configuration.text("workload.probe"));
+        let (Some(engine), Some(probe)) = (engine, probe) else {
+            return Ok(Outcome::Failed("the engine or probe is not known".into()));
+        };
+        self.hosts.release_unless(engine.name(), &self.volumes.used_by(configuration));
         match self.volumes.change_to(configuration, block, hooks) {
             Err(cause) => return Ok(Outcome::Failed(cause)),
             // A killed run's folders can appear with the file system that a command has mounted.
@@ -292,15 +309,16 @@ impl Runner<'_> {
             disk_space_bytes: limits.disk_space_bytes,
             places: places(&self.workdir, &volumes),
         };
-        let trial = Trial {
-            configuration,
-            volumes,
-            workdir: &self.workdir,
-            limit,
-            seed: self.plan.data_seed(block),
-            interrupt: &self.options.interrupt,
+        let (seed, interrupt) = (self.plan.data_seed(block), &self.options.interrupt);
+        let trial = Trial { configuration, engine, probe, limit, seed, interrupt };
+        let outcome = match self.hosts.host(engine, &volumes, &self.workdir)? {
+            Ok(host) => trial.run(host, announce),
+            Err(cause) => Outcome::Failed(cause),
         };
-        let outcome = trial.run(announce)?;
+        // After a failure the next trial begins with nothing that the failure can have left.
+        if engine.capabilities().embedded || !matches!(outcome, Outcome::Done(_)) {
+            self.hosts.release();
+        }
         let after = self.experiment.hooks.after_trial.as_deref();
         // What cleans up after a trial runs to its end, also when the user interrupts.
         match self.hook("after_trial", after, &Interrupt::default(), &variables, hooks) {

@@ -1,20 +1,17 @@
 //! One trial: prepare a target, run the probe under watch, remove the target.
 
-use crate::RunError;
 use crate::watchdog::{Interrupt, Limit, watched};
-use crate::workdir::{TrialFolder, Workdir};
-use engines::{Cancel, CancelReason, EngineError, Place};
-use experiment::{Configuration, Volume};
+use engines::{Cancel, CancelReason, Engine, EngineError, Host};
+use experiment::Configuration;
 use observations::{Event, Observations};
-use probes::{ProbeError, Progress, TrialContext};
-use std::path::{Path, PathBuf};
+use probes::{Probe, ProbeError, Progress, TrialContext};
 use std::sync::Mutex;
 
-/// What a trial is and where it may work.
+/// What a trial is and what it works with.
 pub struct Trial<'a> {
     pub configuration: &'a Configuration,
-    pub volumes: Vec<&'a Volume>,
-    pub workdir: &'a Workdir,
+    pub engine: &'static dyn Engine,
+    pub probe: &'static dyn Probe,
     pub limit: Limit,
     pub seed: u64,
     pub interrupt: &'a Interrupt,
@@ -31,38 +28,21 @@ pub enum Outcome {
 }
 
 impl Trial<'_> {
-    /// Runs the trial. An error says that our own folders could not be made.
-    pub fn run(&self, announce: &mut (dyn FnMut(Event) + Send)) -> Result<Outcome, RunError> {
+    /// Runs the trial on a target of this host.
+    pub fn run(&self, host: &mut dyn Host, announce: &mut (dyn FnMut(Event) + Send)) -> Outcome {
         let cancel = Cancel::new();
-        let folders = match self.folders()? {
-            Ok(folders) => folders,
-            Err(cause) => return Ok(Outcome::Failed(cause)),
-        };
-        let place = Place {
-            directory: folders[0].1.path().to_path_buf(),
-            volumes: folders[1..]
-                .iter()
-                .map(|(name, folder)| (name.clone(), folder.path().to_path_buf()))
-                .collect(),
-            cancel: cancel.clone(),
-        };
-        let engine = engines::by_name(self.configuration.text("target.engine"));
-        let probe = probes::by_name(self.configuration.text("workload.probe"));
-        let (Some(engine), Some(probe)) = (engine, probe) else {
-            return Ok(Outcome::Failed("the engine or probe is not known".into()));
-        };
-        announce(Event::Step { text: format!("preparing {}", engine.name()) });
-        let prepare = || engine.prepare(self.configuration, &place);
+        announce(Event::Step { text: format!("preparing {}", self.engine.name()) });
+        let prepare = || host.prepare(self.configuration, &cancel);
         let instance = match watched(&self.limit, &cancel, self.interrupt, None, prepare) {
             Ok(instance) => instance,
-            Err(error) => return Ok(failed(&error, &cancel)),
+            Err(error) => return failed(&error, &cancel, None),
         };
         let announce = Mutex::new(announce);
         let result = watched(&self.limit, &cancel, self.interrupt, Some(instance.as_ref()), || {
-            probe.run(&TrialContext {
+            self.probe.run(&TrialContext {
                 configuration: self.configuration,
                 instance: instance.as_ref(),
-                capabilities: engine.capabilities(),
+                capabilities: self.engine.capabilities(),
                 seed: self.seed,
                 cancel: &cancel,
                 progress: &|progress| {
@@ -72,36 +52,35 @@ impl Trial<'_> {
                 },
             })
         });
+        // Read while the target is still there.
+        let log = if result.is_err() { instance.log_tail() } else { None };
         let removed = instance.remove();
-        Ok(match (result, removed) {
+        match (result, removed) {
             (Ok(_), _) if cancel.reason() == Some(CancelReason::DiskSpace) => {
-                failed(&EngineError::Cancelled, &cancel)
+                failed(&EngineError::Cancelled, &cancel, log)
             }
             (Ok(mut observations), Ok(())) => {
                 observations.marks.extend(analysis::health::marks(&observations));
                 Outcome::Done(Box::new(observations))
             }
             (Ok(_), Err(error)) => Outcome::Failed(format!("removing the target: {error}")),
-            (Err(ProbeError::Engine(error)), _) => failed(&error, &cancel),
-            (Err(error), _) => Outcome::Failed(error.to_string()),
-        })
-    }
-
-    /// A folder on the default volume, then one on each volume of the configuration. A volume that
-    /// takes none fails the trial: configurations on other volumes can still run.
-    fn folders(&self) -> Result<Result<Vec<(String, TrialFolder)>, String>, RunError> {
-        let mut folders = vec![(String::new(), self.workdir.create(&self.workdir.default)?)];
-        for volume in &self.volumes {
-            match self.workdir.create(Path::new(&volume.path)) {
-                Ok(folder) => folders.push((volume.name.clone(), folder)),
-                Err(error) => return Ok(Err(format!("volume {}: {error}", volume.name))),
+            (Err(error), removed) => {
+                let outcome = match error {
+                    ProbeError::Engine(error) => failed(&error, &cancel, log),
+                    error => Outcome::Failed(error.to_string()),
+                };
+                match (outcome, removed) {
+                    (Outcome::Failed(cause), Err(error)) => {
+                        Outcome::Failed(format!("{cause}\nand it could not be removed: {error}"))
+                    }
+                    (outcome, _) => outcome,
+                }
             }
         }
-        Ok(Ok(folders))
     }
 }
 
-fn failed(error: &EngineError, cancel: &Cancel) -> Outcome {
+fn failed(error: &EngineError, cancel: &Cancel, log: Option<String>) -> Outcome {
     match (error, cancel.reason()) {
         (EngineError::Cancelled, Some(CancelReason::TrialTime)) => {
             Outcome::Failed("took longer than limits.trial_time".into())
@@ -110,7 +89,10 @@ fn failed(error: &EngineError, cancel: &Cancel) -> Outcome {
             "used more space than limits.disk_space allows, or a volume is nearly full".into(),
         ),
         (EngineError::Cancelled, Some(reason)) => Outcome::Stopped(reason),
-        _ => Outcome::Failed(error.to_string()),
+        _ => Outcome::Failed(match log {
+            Some(log) => format!("{error}\nthe server's log ends with:\n{log}"),
+            None => error.to_string(),
+        }),
     }
 }
 
@@ -121,11 +103,4 @@ fn progress_event(progress: &Progress) -> Event {
         rate: progress.rate,
         unit: progress.unit.into(),
     }
-}
-
-/// The directories whose file systems a trial fills.
-pub fn places(workdir: &Workdir, volumes: &[&Volume]) -> Vec<PathBuf> {
-    let mut places = vec![workdir.default.clone()];
-    places.extend(volumes.iter().map(|volume| PathBuf::from(&volume.path)));
-    places
 }

@@ -2,6 +2,7 @@
 
 use crate::RunError;
 use crate::hooks::{Hook, variables};
+use crate::throttle;
 use crate::watchdog::{FREE_BYTES_MIN, Interrupt};
 use experiment::{Configuration, Experiment, Volume};
 use observations::HookOutput;
@@ -105,7 +106,7 @@ impl<'a> Volumes<'a> {
 }
 
 /// Before anything is recorded: volumes that no command makes must be there, and have room, as must
-/// the default one.
+/// the default one; and where volumes are throttled, that has to be possible.
 pub fn check(experiment: &Experiment, default: &Path) -> Result<(), RunError> {
     let mut places = vec![default.to_path_buf()];
     for volume in experiment.volumes.iter().filter(|volume| volume.prepare.is_none()) {
@@ -115,6 +116,7 @@ pub fn check(experiment: &Experiment, default: &Path) -> Result<(), RunError> {
         }
         places.push(path);
     }
+    throttle::check(experiment)?;
     let wanted = experiment.limits.disk_space_bytes.unwrap_or(0).saturating_add(FREE_BYTES_MIN);
     for path in places {
         let free = observe::environment::space(&path).map_or(u64::MAX, |(_, free)| free);

@@ -92,7 +92,7 @@ impl Limit {
     }
 
     fn too_large(&self, instance: &dyn Instance) -> bool {
-        self.disk_space_bytes.is_some_and(|limit| instance.space_bytes() > limit)
+        self.disk_space_bytes.is_some_and(|limit| instance.space_bytes().is_some_and(|used| used > limit))
     }
 
     fn space_exceeded(&self, instance: Option<&dyn Instance>) -> bool {

@@ -17,9 +17,9 @@ pub struct Workdir {
     pub default: PathBuf,
 }
 
-/// A folder of one trial; removed with everything in it when dropped.
+/// A folder of one host; removed with everything in it when dropped.
 #[derive(Debug)]
-pub struct TrialFolder(PathBuf);
+pub struct WorkFolder(PathBuf);
 
 impl Workdir {
     /// The folders of a results file.
@@ -33,14 +33,14 @@ impl Workdir {
         Ok(Self { owner: real.to_string_lossy().into_owned(), default })
     }
 
-    /// A new folder for one trial below `parent`.
-    pub fn create(&self, parent: &Path) -> Result<TrialFolder, RunError> {
+    /// A new folder below `parent`.
+    pub fn create(&self, parent: &Path) -> Result<WorkFolder, RunError> {
         let pid = std::process::id();
         for number in 0_u32.. {
             let path = parent.join(format!("{PREFIX}{pid}-{number}"));
             match std::fs::create_dir(&path) {
                 Ok(()) => {
-                    let folder = TrialFolder(path.clone());
+                    let folder = WorkFolder(path.clone());
                     std::fs::write(path.join(MARKER), &self.owner)
                         .map_err(|source| folder_error(&path, "mark it", source))?;
                     return Ok(folder);
@@ -63,22 +63,27 @@ impl Workdir {
             _ => is_unmarked_leftover(path),
         };
         let orphans = entries.flatten().map(|entry| entry.path()).filter(|path| named(path) && ours(path));
-        orphans.filter(|path| remove(path).is_ok()).collect()
+        orphans.filter(|path| reclaim(path) && remove(path).is_ok()).collect()
     }
 }
 
-impl TrialFolder {
+impl WorkFolder {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.0
     }
 }
 
-impl Drop for TrialFolder {
+impl Drop for WorkFolder {
     fn drop(&mut self) {
         // What cannot be removed now is found as an orphan by the next run.
         let _ = remove(&self.0);
     }
+}
+
+/// Stops what a killed run has left running in a folder; what cannot be stopped keeps its folder.
+fn reclaim(path: &Path) -> bool {
+    engines::all().into_iter().all(|engine| engine.reclaim(path).is_ok())
 }
 
 /// Whether an unmarked folder is empty (but for an empty mark) and was made by a process that is gone.

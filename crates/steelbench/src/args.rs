@@ -26,6 +26,8 @@ pub enum Command {
     Compare(Compare),
     /// Write trials, waits and latencies as CSV, JSON or Parquet
     Export(Export),
+    /// Show what the sessions of a live server wait for; changes nothing on it
+    Waits(Waits),
     /// Print the JSON Schema of experiment files, for editors
     Schema,
     /// Write a commented experiment file to start from
@@ -155,6 +157,34 @@ pub enum Format {
     Json,
     /// One file a table, with typed columns
     Parquet,
+}
+
+/// Show what the sessions of a live server wait for.
+#[derive(Debug, Args)]
+pub struct Waits {
+    /// The server: postgres://user@host:port/database or keyword=value pairs [default: PG* variables]
+    pub url: Option<String>,
+    /// How long to watch; Ctrl-C ends it earlier and shows what was seen
+    #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = positive::<86_400>)]
+    pub seconds: f64,
+    /// Samples a second
+    #[arg(long, value_name = "HZ", default_value_t = 100.0, value_parser = positive::<1000>)]
+    pub rate: f64,
+    /// Also show who waits for what and is blocked by whom when the time is over
+    #[arg(long)]
+    pub tasks: bool,
+    /// Watch on the whole screen, a new picture each second
+    #[arg(long, conflicts_with_all = ["json", "tasks", "seconds"])]
+    pub watch: bool,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A number above 0 that is not larger than `MAX`.
+fn positive<const MAX: u32>(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| *number > 0.0 && *number <= f64::from(MAX));
+    number.ok_or_else(|| format!("not a number above 0 and up to {MAX}"))
 }
 
 /// Write a commented experiment file.

@@ -51,7 +51,10 @@ impl From<RunError> for Failure {
         match error {
             RunError::Store(error) => error.into(),
             RunError::Hook { .. } | RunError::Folder { .. } | RunError::NoSpace { .. } => Self::failed(error),
-            RunError::Changed { .. } | RunError::Invalid(_) | RunError::NoVolume { .. } => Self::usage(error),
+            RunError::Changed { .. }
+            | RunError::Invalid(_)
+            | RunError::NoVolume { .. }
+            | RunError::Throttle(_) => Self::usage(error),
         }
     }
 }

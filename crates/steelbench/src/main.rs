@@ -19,6 +19,7 @@ fn main() -> std::process::ExitCode {
         Command::Show(show) => commands::show::show(&show),
         Command::Compare(compare) => commands::compare::compare(&compare),
         Command::Export(export) => commands::export::export(&export),
+        Command::Waits(waits) => commands::waits::waits(&waits),
         Command::Schema => commands::file::schema(),
         Command::Init(init) => commands::file::init(&init),
         Command::Completions { shell } => commands::file::completions(shell),

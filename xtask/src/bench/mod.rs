@@ -4,32 +4,38 @@
 mod a_a;
 mod command;
 mod insert;
+mod peer_server;
+mod postgres;
 mod run;
 
 use run::Bench;
 
 type Measurement = fn(&Bench) -> Result<(), String>;
 
-const ALL: [(&str, Measurement); 6] = [
+const ALL: [(&str, Measurement); 10] = [
     ("insert", insert::against_straight_loop),
     ("instruments", insert::instruments_on_and_off),
     ("overhead", command::overhead),
     ("start-up", command::start_up),
     ("report", command::report),
     ("a-a", a_a::identical_configurations),
+    ("postgres-cpu", postgres::client_cpu),
+    ("postgres-load", postgres::same_load),
+    ("postgres-observer", postgres::observer),
+    ("postgres-population", postgres::population),
 ];
 
 /// Runs the named measurements, or all.
 pub fn run(names: &[String]) -> Result<(), String> {
     for name in names {
-        if !ALL.iter().any(|(known, _)| known == name) {
+        if !ALL.iter().any(|(known, _)| known.starts_with(name.as_str())) {
             let known: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
             return Err(format!("no measurement is called {name}; there are {}", known.join(", ")));
         }
     }
     let bench = Bench::build()?;
     for (name, measure) in ALL {
-        if names.is_empty() || names.iter().any(|wanted| wanted == name) {
+        if names.is_empty() || names.iter().any(|wanted| name.starts_with(wanted.as_str())) {
             println!("== {name}");
             measure(&bench)?;
         }

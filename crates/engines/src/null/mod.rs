@@ -6,10 +6,11 @@
 mod session;
 
 use crate::engine::{
-    CacheReport, CacheState, Capabilities, Collected, Engine, EngineError, Instance, Place, Session,
+    CacheReport, CacheState, Capabilities, Collected, Engine, EngineError, Fleet, Host, Instance, Place,
     WaitCollector,
 };
-use crate::{Cancel, Table};
+use crate::session::Alone;
+use crate::{Cancel, Schema};
 use experiment::{Configuration, Invalid, Kind, Setting};
 use observations::{EngineVersion, TimeUse, Wait, WaitClass, WaitSource};
 use session::NullSession;
@@ -115,7 +116,7 @@ impl Engine for Null {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { embedded: true, synthetic: true }
+        Capabilities { embedded: true, synthetic: true, ..Capabilities::default() }
     }
 
     fn version(&self) -> EngineVersion {
@@ -140,10 +141,16 @@ impl Engine for Null {
         invalid
     }
 
+    fn host(&self, _: Place) -> Box<dyn Host> {
+        Box::new(Self)
+    }
+}
+
+impl Host for Null {
     fn prepare(
-        &self,
+        &mut self,
         configuration: &Configuration,
-        place: &Place,
+        cancel: &Cancel,
     ) -> Result<Box<dyn Instance>, EngineError> {
         let number = |path| configuration.number(path).unwrap_or(0.0);
         let path = configuration.text("target.fail_while_exists");
@@ -153,7 +160,7 @@ impl Engine for Null {
             real_delay_s: number("target.real_delay"),
             waits: configuration.texts("target.waits").into_iter().filter_map(ScriptedWait::parse).collect(),
             fail_while_exists: (!path.is_empty()).then(|| path.into()),
-            cancel: place.cancel.clone(),
+            cancel: cancel.clone(),
             total: Mutex::default(),
         };
         Ok(Box::new(NullInstance(Arc::new(script))))
@@ -163,12 +170,12 @@ impl Engine for Null {
 struct NullInstance(Arc<Script>);
 
 impl Instance for NullInstance {
-    fn create_table(&self, _: &Table) -> Result<(), EngineError> {
+    fn create(&self, _: Schema<'_>) -> Result<(), EngineError> {
         Ok(())
     }
 
-    fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
-        Ok(Box::new(NullSession::new(self.0.clone())))
+    fn connect(&self, _: u32) -> Result<Box<dyn Fleet>, EngineError> {
+        Ok(Box::new(Alone::new(NullSession::new(self.0.clone()))))
     }
 
     fn settle(&self, _: CacheState) -> Result<CacheReport, EngineError> {
@@ -179,8 +186,8 @@ impl Instance for NullInstance {
         Box::new(NullCollector(self.0.clone()))
     }
 
-    fn space_bytes(&self) -> u64 {
-        0
+    fn space_bytes(&self) -> Option<u64> {
+        Some(0)
     }
 
     fn remove(self: Box<Self>) -> Result<(), EngineError> {
@@ -209,6 +216,6 @@ impl WaitCollector for NullCollector {
         });
         let waiting: f64 = self.0.waits.iter().map(ScriptedWait::share).sum();
         let time = TimeUse { cpu_s: busy_s * (1.0 - waiting), ..TimeUse::default() };
-        Ok(Collected { waits: waits.collect(), operations: Vec::new(), time: Some(time) })
+        Ok(Collected { waits: waits.collect(), time: Some(time), ..Collected::default() })
     }
 }

@@ -1,5 +1,6 @@
 use super::Script;
-use crate::{Done, EngineError, Key, Session, Transaction};
+use crate::session::Session;
+use crate::{Done, EngineError, Key, Request};
 use observe::Clock;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -45,7 +46,7 @@ impl Session for NullSession {
         (self.busy_ns, self.transactions) = (0, 0);
     }
 
-    fn transaction(&mut self, transaction: &Transaction<'_>) -> Result<Done, EngineError> {
+    fn run(&mut self, request: &Request<'_>) -> Result<Done, EngineError> {
         if let Some(path) = self.script.fail_while_exists.as_ref().filter(|path| path.exists()) {
             return Err(EngineError::Engine {
                 doing: "transaction".into(),
@@ -55,12 +56,14 @@ impl Session for NullSession {
         if self.script.real_delay_s > 0.0 {
             self.sleep()?;
         }
-        let Transaction::Insert { keys, .. } = *transaction;
+        let Request::Insert { keys, .. } = *request else {
+            return Err(EngineError::Unsupported { engine: "null", what: "statements of the user" });
+        };
         let delay_ns = self.delay_ns(keys);
         self.clock.advance_ns(delay_ns);
         self.busy_ns += delay_ns;
         self.transactions += 1;
-        Ok(Done { units: keys.len() as u64, retries: 0 })
+        Ok(Done { units: keys.len() as u64, ..Done::default() })
     }
 
     fn flush(&mut self, _: u32, _: u32) -> Result<(), EngineError> {

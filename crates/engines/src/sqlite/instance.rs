@@ -5,10 +5,9 @@ use super::failed;
 use super::layout::Layout;
 use super::recorder::Tallies;
 use super::session::SqliteSession;
-use crate::engine::{
-    CacheReport, CacheState, Collected, EngineError, Instance, Place, Session, WaitCollector,
-};
-use crate::{Shape, Table};
+use crate::engine::{CacheReport, CacheState, Collected, EngineError, Fleet, Instance, Place, WaitCollector};
+use crate::session::Alone;
+use crate::{Cancel, Schema, Shape, open_files};
 use experiment::Configuration;
 use rusqlite::Connection;
 use std::fs::OpenOptions;
@@ -26,12 +25,19 @@ pub struct SqliteInstance {
 
 impl SqliteInstance {
     /// Creates the files, empty, with the settings that are kept in a file.
-    pub fn create(configuration: &Configuration, place: &Place) -> Result<Self, EngineError> {
-        let layout = Arc::new(Layout::of(configuration, place)?);
+    pub fn create(
+        configuration: &Configuration,
+        place: &Place,
+        cancel: &Cancel,
+    ) -> Result<Self, EngineError> {
+        let layout = Arc::new(Layout::of(configuration, place, cancel)?);
         // From here on, dropping the instance removes what was created.
         let instance = Self { layout, table: OnceLock::new(), total: Arc::default() };
         let connections = configuration.integer("workload.connections").unwrap_or(1);
-        open_files_allowed(connections, instance.layout.files.len() as u64)?;
+        let files = instance.layout.files.len() as u64;
+        // A connection has its data file and its log open; indexes of logs are shared.
+        let needed = connections * files * 2 + files;
+        open_files::allow(needed, || format!("opening {files} data files on {connections} connections"))?;
         for file in &instance.layout.files {
             instance.create_file(file)?;
         }
@@ -123,37 +129,16 @@ fn filler_bytes(page_size: i64) -> usize {
     (page_size - 40).max(0) as usize
 }
 
-/// Raises the limit on open files as far as the trial needs and the system allows.
-fn open_files_allowed(connections: u64, files: u64) -> Result<(), EngineError> {
-    // A connection has its data file and its log open; indexes of logs are shared.
-    let needed = connections * files * 2 + files + 64;
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is a valid place for the answer.
-    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
-    if limit.rlim_cur < needed {
-        limit.rlim_cur = needed.min(limit.rlim_max);
-        // SAFETY: `limit` is initialised; raising the soft limit up to the hard one is allowed.
-        unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
-    }
-    if limit.rlim_cur >= needed {
-        return Ok(());
-    }
-    Err(EngineError::Engine {
-        doing: format!("opening {files} data files on {connections} connections"),
-        message: format!(
-            "this needs {needed} open files, the limit is {}; raise it (ulimit -n) or use fewer",
-            limit.rlim_max
-        ),
-    })
-}
-
 impl Instance for SqliteInstance {
-    fn create_table(&self, table: &Table) -> Result<(), EngineError> {
+    fn create(&self, schema: Schema<'_>) -> Result<(), EngineError> {
+        let Schema::Table { shape, .. } = schema else {
+            return Err(EngineError::Unsupported { engine: "SQLite", what: "statements of the user" });
+        };
         let mut page_size = 0;
         for file in &self.layout.files {
-            page_size = self.create_in(file, table.shape)?;
+            page_size = self.create_in(file, shape)?;
         }
-        let filler = match table.shape {
+        let filler = match shape {
             Shape::MyBigTable => None,
             Shape::OneRowPerPage => Some(vec![b'a'; filler_bytes(page_size)]),
         };
@@ -165,16 +150,17 @@ impl Instance for SqliteInstance {
             ..*self.layout
         };
         // A second table in one trial would be a defect of the probe: the first one stays.
-        self.table.get_or_init(|| (Arc::new(layout), table.shape));
+        self.table.get_or_init(|| (Arc::new(layout), shape));
         Ok(())
     }
 
-    fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
+    fn connect(&self, _: u32) -> Result<Box<dyn Fleet>, EngineError> {
         let (layout, shape) = self.table.get().ok_or_else(|| EngineError::Engine {
             doing: "connecting".into(),
             message: "the table has not been created yet".into(),
         })?;
-        Ok(Box::new(SqliteSession::open(layout.clone(), *shape, self.total.clone())?))
+        let session = SqliteSession::open(layout.clone(), *shape, self.total.clone())?;
+        Ok(Box::new(Alone::new(session)))
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
@@ -202,9 +188,10 @@ impl Instance for SqliteInstance {
         Box::new(Collector(self.total.clone()))
     }
 
-    fn space_bytes(&self) -> u64 {
+    fn space_bytes(&self) -> Option<u64> {
+        let files = self.paths_on_disk().filter_map(|path| path.metadata().ok());
         // 512: the unit of st_blocks, whatever the file system's block is.
-        self.paths_on_disk().filter_map(|path| path.metadata().ok()).map(|file| file.blocks() * 512).sum()
+        Some(files.map(|file| file.blocks() * 512).sum())
     }
 
     fn remove(self: Box<Self>) -> Result<(), EngineError> {
@@ -230,6 +217,6 @@ impl WaitCollector for Collector {
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
         let tallies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Collected { waits: tallies.waits(), operations: tallies.operations(), time: None })
+        Ok(Collected { waits: tallies.waits(), operations: tallies.operations(), ..Collected::default() })
     }
 }

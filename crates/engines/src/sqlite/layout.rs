@@ -25,7 +25,7 @@ impl Layout {
     }
 
     /// The layout that a configuration asks for.
-    pub fn of(configuration: &Configuration, place: &Place) -> Result<Self, EngineError> {
+    pub fn of(configuration: &Configuration, place: &Place, cancel: &Cancel) -> Result<Self, EngineError> {
         let mut directories = Vec::new();
         for name in configuration.texts("target.volume") {
             let volume = place.volumes.iter().find(|(known, _)| known == name);
@@ -50,7 +50,7 @@ impl Layout {
             growth_bytes: configuration.integer("target.file_growth").unwrap_or(0),
             final_checkpoint: configuration.flag("target.final_checkpoint"),
             filler: None,
-            cancel: place.cancel.clone(),
+            cancel: cancel.clone(),
         })
     }
 }

@@ -14,7 +14,8 @@ mod wait_type;
 
 pub use wait_type::{WAIT_TYPES, WaitTypeInfo};
 
-use crate::engine::{Capabilities, Engine, EngineError, Instance, Place};
+use crate::engine::{Capabilities, Engine, EngineError, Host, Instance, Place};
+use crate::{Cancel, InsertMethod};
 use experiment::{Configuration, Invalid, Kind, Setting};
 use observations::EngineVersion;
 
@@ -86,7 +87,7 @@ impl Engine for Sqlite {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { embedded: true, synthetic: false }
+        Capabilities { embedded: true, ..Capabilities::default() }
     }
 
     fn version(&self) -> EngineVersion {
@@ -106,6 +107,13 @@ impl Engine for Sqlite {
                 "with exclusive locking the first connection keeps every other one out; set workload.connections = 1",
             ));
         }
+        let method = InsertMethod::from_name(configuration.text("workload.method"));
+        if matches!(method, InsertMethod::Copy | InsertMethod::Procedure) {
+            invalid.push(Invalid::new(
+                "workload.method",
+                "SQLite has neither bulk load nor stored procedures; use \"statements\"",
+            ));
+        }
         let attached = configuration.text("target.open") == "attached";
         let attached_max = connection::attached_max();
         if attached && configuration.integer("target.data_files").unwrap_or(1) > attached_max + 1 {
@@ -119,12 +127,21 @@ impl Engine for Sqlite {
         invalid
     }
 
+    fn host(&self, place: Place) -> Box<dyn Host> {
+        Box::new(SqliteHost(place))
+    }
+}
+
+/// Nothing is shared between trials but the folders.
+struct SqliteHost(Place);
+
+impl Host for SqliteHost {
     fn prepare(
-        &self,
+        &mut self,
         configuration: &Configuration,
-        place: &Place,
+        cancel: &Cancel,
     ) -> Result<Box<dyn Instance>, EngineError> {
-        Ok(Box::new(instance::SqliteInstance::create(configuration, place)?))
+        Ok(Box::new(instance::SqliteInstance::create(configuration, &self.0, cancel)?))
     }
 }
 

@@ -3,7 +3,8 @@
 use super::connection::{self, BusyWait};
 use super::layout::Layout;
 use super::{failed, recorder};
-use crate::{Done, EngineError, Key, Session, Shape, Transaction};
+use crate::session::Session;
+use crate::{Done, EngineError, Key, Request, Shape};
 use recorder::Tallies;
 use rusqlite::{Connection, ErrorCode};
 use std::fmt::Write as _;
@@ -60,7 +61,7 @@ impl SqliteSession {
         let mut retries = 0;
         loop {
             match self.try_insert(file as usize, keys) {
-                Ok(()) => return Ok(Done { units: keys.len() as u64, retries }),
+                Ok(()) => return Ok(Done { units: keys.len() as u64, retries, ..Done::default() }),
                 Err(Failure::Cancelled) => return Err(EngineError::Cancelled),
                 Err(Failure::Sqlite(doing, error)) => {
                     let again = is_stale_snapshot(&error) && retries < RETRIES_MAX;
@@ -196,11 +197,13 @@ impl Session for SqliteSession {
         self.left_engine = Instant::now();
     }
 
-    fn transaction(&mut self, transaction: &Transaction<'_>) -> Result<Done, EngineError> {
+    fn run(&mut self, request: &Request<'_>) -> Result<Done, EngineError> {
+        let Request::Insert { file, keys, .. } = *request else {
+            return Err(EngineError::Unsupported { engine: "SQLite", what: "statements of the user" });
+        };
         if self.layout.timed && self.left_engine.elapsed() > IDLE_RESYNCHRONIZE {
             recorder::resynchronize();
         }
-        let Transaction::Insert { file, keys } = *transaction;
         let done = self.insert(file, keys);
         self.left_engine = Instant::now();
         done

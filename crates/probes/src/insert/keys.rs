@@ -47,6 +47,11 @@ impl Keys {
         Self { rows_before, stripe_rows, ..self }
     }
 
+    /// Whether keys count up.
+    pub fn are_sequential(&self) -> bool {
+        self.order == KeyOrder::Sequential
+    }
+
     /// Fills a batch and says which data file it belongs to.
     pub fn fill(&mut self, batch: &mut Vec<Key>, rows: usize) -> u32 {
         batch.clear();

@@ -2,9 +2,9 @@
 
 mod keys;
 
-use crate::load::{LoadPlan, Workload, drive};
+use crate::load::{LoadPlan, Step, Workload, drive};
 use crate::{Probe, ProbeError, TrialContext};
-use engines::{CacheState, Placement, Shape, Table, Transaction};
+use engines::{CacheState, EngineError, InsertMethod, Placement, Request, Schema, Shape};
 use experiment::{Configuration, Invalid, Kind, Setting};
 use keys::{KeyOrder, Keys};
 use observations::Observations;
@@ -18,6 +18,13 @@ const ROWS_MAX: i64 = 1_000_000_000_000;
 
 /// Rows of a transaction that loads the initial rows.
 const INITIAL_ROWS_PER_TRANSACTION: u64 = 10_000;
+
+/// Rows that one call of the stored procedure inserts, at least: enough for the call to cost
+/// nothing beside them, and few enough for a request to stop to be noticed soon.
+const ROWS_PER_CALL: u64 = 10_000;
+
+/// How often a transaction is tried before it counts as failed.
+const TRIES_MAX: u32 = 100;
 
 const SETTINGS: &[Setting] = &[
     Setting {
@@ -36,7 +43,19 @@ const SETTINGS: &[Setting] = &[
         path: "workload.connections",
         kind: Kind::Count { min: 1, max: 4096 },
         default: Some("16"),
-        doc: "Number of connections, each on a thread of its own.",
+        doc: "Number of connections. To an embedded engine each has a thread of its own.",
+    },
+    Setting {
+        path: "workload.threads",
+        kind: Kind::Count { min: 1, max: 1024 },
+        default: Some("1"),
+        doc: "Threads of ours that drive the connections to a server.",
+    },
+    Setting {
+        path: "workload.method",
+        kind: Kind::Choice(InsertMethod::NAMES),
+        default: Some("statements"),
+        doc: "How rows are inserted: a prepared statement for each row, one by one (statements) or all of a transaction sent ahead (pipelined); the engine's bulk load (copy); or a loop in a stored procedure, which costs the client nothing (procedure).",
     },
     Setting {
         path: "workload.rows",
@@ -122,7 +141,7 @@ impl Probe for Insert {
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
         let load = InsertLoad::of(context.configuration, context.seed);
-        context.instance.create_table(&Table { shape: load.shape })?;
+        context.instance.create(Schema::Table { shape: load.shape })?;
         load.load_initial_rows(context)?;
         drive(context, &load.plan, |connection| load.connection(connection))
     }
@@ -132,6 +151,7 @@ impl Probe for Insert {
 struct InsertLoad {
     plan: LoadPlan,
     shape: Shape,
+    method: InsertMethod,
     order: KeyOrder,
     placement: Placement,
     rows_per_transaction: u64,
@@ -142,8 +162,10 @@ struct InsertLoad {
 impl InsertLoad {
     fn of(configuration: &Configuration, seed: u64) -> Self {
         let count = |path| configuration.integer(path);
+        let method = InsertMethod::from_name(configuration.text("workload.method"));
         let plan = LoadPlan {
             connections: count("workload.connections").unwrap_or(1) as u32,
+            threads: count("workload.threads").unwrap_or(1) as u32,
             rate: configuration.number("workload.rate"),
             units: count("workload.rows"),
             duration_s: configuration.number("workload.duration"),
@@ -152,10 +174,14 @@ impl InsertLoad {
             interval_s: configuration.number("observe.interval").unwrap_or(1.0),
             unit: "row",
             rate_unit: "rows/s",
+            counts_transactions: false,
+            timed: if method == InsertMethod::Procedure { "call" } else { "transaction" },
+            kinds: Vec::new(),
             seed,
         };
         Self {
             plan,
+            method,
             shape: Shape::from_name(configuration.text("workload.shape")).unwrap_or(Shape::MyBigTable),
             order: KeyOrder::from_name(configuration.text("workload.key")),
             placement: Placement::over(count("target.data_files").unwrap_or(1) as u32),
@@ -172,7 +198,7 @@ impl InsertLoad {
             self.plan.units.map(|rows| rows / connections + u64::from(u64::from(index) < rows % connections));
         let keys = Keys::new(self.order, self.placement, self.seed, u64::from(index), connections)
             .after(self.initial_rows, self.rows_per_transaction);
-        InsertWorkload::new(keys, self.rows_per_transaction, share)
+        InsertWorkload::new(keys, self.rows_per_transaction, share).with_method(self.method)
     }
 
     fn load_initial_rows(&self, context: &TrialContext<'_>) -> Result<(), ProbeError> {
@@ -182,13 +208,28 @@ impl InsertLoad {
         // Keys of their own: those of a connection that the load does not have.
         let seed = self.seed ^ u64::from(self.plan.connections).rotate_left(32);
         let keys = Keys::new(self.order, self.placement, seed, 0, 1).after(0, INITIAL_ROWS_PER_TRANSACTION);
-        let mut rows = InsertWorkload::new(keys, INITIAL_ROWS_PER_TRANSACTION, Some(self.initial_rows));
+        // Who makes the keys that count up goes on from them.
+        let method = match self.method {
+            InsertMethod::Procedure if keys.are_sequential() => InsertMethod::Procedure,
+            _ => InsertMethod::Copy,
+        };
+        let mut rows = InsertWorkload::new(keys, INITIAL_ROWS_PER_TRANSACTION, Some(self.initial_rows))
+            .with_method(method);
         rows.begin();
-        let mut session = context.instance.connect()?;
-        while let Some(transaction) = rows.next() {
-            session.transaction(&transaction)?;
+        let (mut fleet, mut answers) = (context.instance.connect(1)?, Vec::new());
+        while rows.start().is_some() {
+            fleet.send(0, &rows.request())?;
+            while answers.is_empty() {
+                if context.cancel.is_cancelled() {
+                    return Err(EngineError::Cancelled.into());
+                }
+                fleet.wait(None, &mut answers)?;
+            }
+            for answer in answers.drain(..) {
+                answer.result?;
+            }
         }
-        session.flush(0, 1)?;
+        fleet.flush(0, 1)?;
         Ok(())
     }
 }
@@ -200,6 +241,12 @@ struct InsertWorkload {
     rows_per_transaction: u64,
     /// Rows to insert in the measured part; `None`: until the time is over.
     share: Option<u64>,
+    method: InsertMethod,
+    /// The transaction that has begun: its file and rows, and whether it has been asked for.
+    file: u32,
+    rows: u64,
+    asked: bool,
+    tries: u32,
     /// Of these, rows still to insert; `None`: no end.
     left: Option<u64>,
 }
@@ -207,7 +254,44 @@ struct InsertWorkload {
 impl InsertWorkload {
     fn new(keys: Keys, rows_per_transaction: u64, share: Option<u64>) -> Self {
         let room = share.unwrap_or(u64::MAX).min(rows_per_transaction) as usize;
-        Self { keys, batch: Vec::with_capacity(room), rows_per_transaction, share, left: None }
+        Self {
+            keys,
+            batch: Vec::with_capacity(room),
+            rows_per_transaction,
+            share,
+            method: InsertMethod::Statements,
+            file: 0,
+            rows: 0,
+            asked: false,
+            tries: 0,
+            left: None,
+        }
+    }
+
+    fn with_method(self, method: InsertMethod) -> Self {
+        Self { method, ..self }
+    }
+
+    /// Rows of the next request: a transaction's, or those of several that one call makes.
+    fn next_rows(&self) -> u64 {
+        let most = match self.method {
+            InsertMethod::Procedure => {
+                self.rows_per_transaction * ROWS_PER_CALL.div_ceil(self.rows_per_transaction)
+            }
+            _ => self.rows_per_transaction,
+        };
+        self.left.map_or(most, |left| left.min(most))
+    }
+
+    fn request(&self) -> Request<'_> {
+        match self.method {
+            InsertMethod::Procedure => Request::InsertLoop {
+                rows: self.rows_per_transaction,
+                total: self.rows,
+                sequential: self.keys.are_sequential(),
+            },
+            method => Request::Insert { file: self.file, keys: &self.batch, method },
+        }
     }
 }
 
@@ -216,13 +300,30 @@ impl Workload for InsertWorkload {
         self.left = self.share;
     }
 
-    fn next(&mut self) -> Option<Transaction<'_>> {
-        let rows = self.left.map_or(self.rows_per_transaction, |left| left.min(self.rows_per_transaction));
-        if rows == 0 {
+    fn start(&mut self) -> Option<usize> {
+        self.rows = self.next_rows();
+        if self.rows == 0 {
             return None;
         }
-        self.left = self.left.map(|left| left - rows);
-        let file = self.keys.fill(&mut self.batch, rows as usize);
-        Some(Transaction::Insert { file, keys: &self.batch })
+        self.left = self.left.map(|left| left - self.rows);
+        if self.method != InsertMethod::Procedure {
+            self.file = self.keys.fill(&mut self.batch, self.rows as usize);
+        }
+        (self.asked, self.tries) = (false, 0);
+        Some(0)
+    }
+
+    fn step(&mut self) -> Result<Step<'_>, ProbeError> {
+        if self.asked {
+            return Ok(Step::End);
+        }
+        self.asked = true;
+        Ok(Step::Request(self.request()))
+    }
+
+    fn again(&mut self) -> bool {
+        self.tries += 1;
+        self.asked = false;
+        self.tries < TRIES_MAX
     }
 }

@@ -1,18 +1,36 @@
 //! What one load thread does: connect, warm up, go, run transactions, flush, report.
 
+use super::lane::{Lane, State};
 use super::recorder::{ClientReport, ThreadRecord, Times};
 use super::shared::Shared;
-use super::{Arrivals, LoadPlan, Workload};
-use engines::{EngineError, Session};
+use super::{Arrivals, LoadPlan, Step, Workload};
+use crate::ProbeError;
+use engines::{Answer, Done, EngineError, Fleet, Request};
 use observe::{Clock, ThreadClock, ThreadTimes, involuntary_switches};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
 
-/// One thread with its connection.
+/// One thread with its connections.
 pub struct Client<'a, W> {
     shared: &'a Shared<'a>,
     plan: &'a LoadPlan,
+    /// Number of the thread.
     index: u32,
-    session: Box<dyn Session>,
-    workload: W,
+    /// Number of its first connection.
+    first: u32,
+    fleet: Box<dyn Fleet>,
+    lanes: Vec<Lane<W>>,
+    /// Connections that wait for a time, the earliest first.
+    timers: BinaryHeap<Reverse<(u64, usize)>>,
+    /// Connections that are not done.
+    active: usize,
+    /// "Go" on the clock; all other times count from here.
+    go_ns: u64,
+    /// No transaction begins after this.
+    deadline_ns: u64,
+    /// Whether what happens now is measured.
+    measuring: bool,
     clock: Clock,
     thread: ThreadClock,
     report: ClientReport,
@@ -23,49 +41,60 @@ impl<'a, W: Workload> Client<'a, W> {
     pub fn connect(
         shared: &'a Shared<'a>,
         plan: &'a LoadPlan,
-        index: u32,
-        workload: W,
+        (index, connections): (u32, Range<u32>),
+        workload: impl Fn(u32) -> W,
     ) -> Result<Self, EngineError> {
-        let session = shared.instance.connect()?;
+        let fleet = shared.instance.connect(connections.len() as u32)?;
         // Scripted sessions have a clock each; real ones share one, so that their times compare.
-        let own = session.clock();
+        let own = fleet.clock();
         let clock = if own.is_virtual() { own } else { shared.clock.clone() };
-        let thread = ThreadClock::of_this_thread();
-        let report = ClientReport::default();
-        Ok(Self { shared, plan, index, session, workload, clock, thread, report })
+        Ok(Self {
+            shared,
+            plan,
+            index,
+            first: connections.start,
+            fleet,
+            lanes: connections.map(|connection| Lane::new(workload(connection))).collect(),
+            timers: BinaryHeap::new(),
+            active: 0,
+            go_ns: 0,
+            deadline_ns: u64::MAX,
+            measuring: false,
+            clock,
+            thread: ThreadClock::of_this_thread(),
+            report: ClientReport::default(),
+        })
     }
 
     /// Runs transactions for the warm-up time; nothing of it is measured but the series.
-    pub fn warm_up(&mut self) -> Result<(), EngineError> {
-        let warmup_ns = (self.plan.warmup_s * 1e9) as u64;
-        let start_ns = self.clock.now_ns();
-        let mut record = ThreadRecord::with_room(0);
-        while self.clock.now_ns() - start_ns < warmup_ns {
-            let Some(transaction) = self.workload.next() else { break };
-            self.shared.check()?;
-            let done = self.session.transaction(&transaction)?;
-            let end_ns = self.clock.now_ns() - start_ns;
-            let times = Times { intended_ns: end_ns, start_ns: end_ns, end_ns };
-            record.transaction(times, done.units, done.retries, self.plan.interval_ns());
+    pub fn warm_up(&mut self) -> Result<(), ProbeError> {
+        self.report.record = ThreadRecord::with_room(0, self.plan.kinds.len(), false);
+        self.go_ns = self.clock.now_ns();
+        self.deadline_ns = (self.plan.warmup_s * 1e9) as u64;
+        for lane in &mut self.lanes {
+            lane.reset(Arrivals::Closed);
         }
-        self.report.warmup_units_by_interval = record.units_by_interval;
+        self.run()?;
+        self.fleet.publish()?;
+        self.report.warmup_units_by_interval = std::mem::take(&mut self.report.record.units_by_interval);
         Ok(())
     }
 
-    /// The measured part, from "go" (after the barrier) until this connection's work is done.
-    pub fn measure(&mut self, before_go: ThreadTimes) -> Result<(), EngineError> {
-        self.report.record = ThreadRecord::with_room(4096);
-        self.session.begin();
-        self.workload.begin();
-        let mut arrivals = Arrivals::new(
-            self.plan.rate,
-            self.plan.connections,
-            self.plan.seed.wrapping_add(u64::from(self.index)),
-        );
-        let go_ns = self.clock.now_ns();
-        self.report.start_ns = go_ns;
+    /// The measured part, from "go" (after the barrier) until these connections' work is done.
+    pub fn measure(&mut self, before_go: ThreadTimes) -> Result<(), ProbeError> {
+        self.report.record = ThreadRecord::with_room(4096, self.plan.kinds.len(), self.plan.rate.is_some());
+        self.fleet.begin();
+        for (connection, lane) in (self.first..).zip(&mut self.lanes) {
+            let seed = self.plan.seed.wrapping_add(u64::from(connection));
+            lane.reset(Arrivals::new(self.plan.rate, self.plan.connections, seed));
+            lane.workload.begin();
+        }
+        self.measuring = true;
+        self.deadline_ns = self.plan.duration_s.map_or(u64::MAX, |seconds| (seconds * 1e9) as u64);
+        self.go_ns = self.clock.now_ns();
+        self.report.start_ns = self.go_ns;
         let preempted_before = involuntary_switches();
-        let result = self.run(&mut arrivals, go_ns);
+        let result = self.run();
         self.report.done_ns = self.clock.now_ns();
         self.report.end_ns = self.report.done_ns;
         self.report.times = self.thread.read().since(before_go);
@@ -73,40 +102,176 @@ impl<'a, W: Workload> Client<'a, W> {
         result
     }
 
-    fn run(&mut self, arrivals: &mut Arrivals, go_ns: u64) -> Result<(), EngineError> {
-        let interval_ns = self.plan.interval_ns();
-        let deadline_ns = self.plan.duration_s.map_or(u64::MAX, |seconds| (seconds * 1e9) as u64);
-        let mut free_ns = 0;
-        loop {
-            let intended = arrivals.next_ns();
-            if intended.unwrap_or(free_ns) >= deadline_ns {
-                return Ok(());
+    /// Runs transactions until every connection is done.
+    fn run(&mut self) -> Result<(), ProbeError> {
+        self.timers.clear();
+        self.active = self.lanes.len();
+        for connection in 0..self.lanes.len() {
+            if self.start(connection, 0) {
+                self.step(connection)?;
             }
-            let Some(transaction) = self.workload.next() else { return Ok(()) };
+        }
+        let mut answers = Vec::with_capacity(self.lanes.len());
+        while self.active > 0 {
             self.shared.check()?;
-            let record = &mut self.report.record;
-            let mut start_ns = self.clock.now_ns() - go_ns;
-            record.generator_ns += start_ns.saturating_sub(free_ns);
-            if let Some(intended_ns) = intended {
-                record.sends_intended += 1;
-                if intended_ns > start_ns {
-                    let before = self.thread.read();
-                    self.clock.wait_until_ns(go_ns + intended_ns);
-                    let woken_ns = self.clock.now_ns() - go_ns;
-                    self.report.arrival.add(woken_ns - start_ns, self.thread.read().since(before));
-                    record.send(woken_ns - intended_ns.min(woken_ns));
-                    start_ns = woken_ns;
-                }
+            let due_ns = self.timers.peek().map(|Reverse((due_ns, _))| *due_ns);
+            self.wait(due_ns.map(|due_ns| due_ns.saturating_sub(self.now_ns())), &mut answers)?;
+            let now_ns = self.now_ns();
+            for answer in answers.drain(..) {
+                self.answered(answer, now_ns)?;
             }
-            let done = self.session.transaction(&transaction)?;
-            free_ns = self.clock.now_ns() - go_ns;
-            let times = Times { intended_ns: intended.unwrap_or(start_ns), start_ns, end_ns: free_ns };
-            record.transaction(times, done.units, done.retries, interval_ns);
-            self.shared.live[self.index as usize].add(done.units);
+            if due_ns.is_some() {
+                self.wake()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.clock.now_ns() - self.go_ns
+    }
+
+    /// Waits for answers. Of an embedded engine's thread, waiting for the next intended start is a
+    /// wait of its session; a server sees that by itself.
+    fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError> {
+        let arrival = self.shared.embedded && self.measuring && most_ns.is_some();
+        if !arrival || self.lanes.iter().any(|lane| lane.state == State::Asking) {
+            return self.fleet.wait(most_ns, answers);
+        }
+        let (before, start_ns) = (self.thread.read(), self.clock.now_ns());
+        self.fleet.wait(most_ns, answers)?;
+        let waited_ns = self.clock.now_ns() - start_ns;
+        self.report.arrival.add(waited_ns, self.thread.read().since(before));
+        Ok(())
+    }
+
+    /// Begins the next transaction of a connection, if there is one; true when it is due now.
+    fn start(&mut self, connection: usize, now_ns: u64) -> bool {
+        let lane = &mut self.lanes[connection];
+        let due_ns = lane.arrivals.next_ns();
+        let kind = if due_ns.unwrap_or(now_ns) < self.deadline_ns { lane.workload.start() } else { None };
+        let Some(kind) = kind else {
+            lane.state = State::Done;
+            self.active -= 1;
+            return false;
+        };
+        lane.kind = kind;
+        lane.clear();
+        let start_ns = self.clock.now_ns() - self.go_ns;
+        let record = &mut self.report.record;
+        record.generator_ns += start_ns.saturating_sub(lane.free_ns);
+        lane.start_ns = start_ns;
+        lane.intended_ns = due_ns.unwrap_or(start_ns);
+        record.sends_intended += u64::from(due_ns.is_some());
+        match due_ns {
+            Some(due_ns) if due_ns > start_ns => {
+                lane.state = State::Due;
+                self.timers.push(Reverse((due_ns, connection)));
+                false
+            }
+            _ => true,
         }
     }
 
-    /// Once every connection is done: does this connection's share of the work left over.
+    /// Goes on with the connections whose time has come.
+    fn wake(&mut self) -> Result<(), ProbeError> {
+        let now_ns = self.now_ns();
+        while let Some(Reverse((due_ns, connection))) = self.timers.peek().copied() {
+            if due_ns > now_ns {
+                break;
+            }
+            self.timers.pop();
+            let lane = &mut self.lanes[connection];
+            if lane.state == State::Due {
+                lane.start_ns = now_ns;
+                self.report.record.send(now_ns - due_ns);
+            }
+            self.step(connection)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on with a connection's work until it has to wait for something.
+    fn step(&mut self, connection: usize) -> Result<(), ProbeError> {
+        loop {
+            let lane = &mut self.lanes[connection];
+            match lane.workload.step()? {
+                Step::Request(request) => {
+                    lane.state = State::Asking;
+                    return Ok(self.fleet.send(connection, &request)?);
+                }
+                Step::Sleep(time) => {
+                    lane.state = State::Thinking;
+                    let until_ns = self.clock.now_ns() - self.go_ns + time.as_nanos() as u64;
+                    self.timers.push(Reverse((until_ns, connection)));
+                    return Ok(());
+                }
+                Step::End => {
+                    // A transaction can be over without a single request.
+                    self.shared.check()?;
+                    if !self.end(connection, true) {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    fn answered(&mut self, answer: Answer, now_ns: u64) -> Result<(), ProbeError> {
+        let connection = answer.connection;
+        let lane = &mut self.lanes[connection];
+        lane.free_ns = now_ns;
+        match answer.result {
+            Ok(_) if lane.rolling_back => self.rolled_back(connection),
+            Ok(done) => {
+                lane.add(&done);
+                if !done.results.is_empty() {
+                    lane.workload.results(&done.results)?;
+                }
+                self.step(connection)
+            }
+            Err(EngineError::Retry { .. }) if !lane.rolling_back => {
+                lane.rolling_back = true;
+                Ok(self.fleet.send(connection, &Request::Rollback)?)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A failed transaction is tried again, or given up.
+    fn rolled_back(&mut self, connection: usize) -> Result<(), ProbeError> {
+        let lane = &mut self.lanes[connection];
+        lane.rolling_back = false;
+        if lane.workload.again() {
+            (lane.units, lane.transactions) = (0, 0);
+            lane.retries += 1;
+        } else if !self.end(connection, false) {
+            return Ok(());
+        }
+        self.step(connection)
+    }
+
+    /// Records a transaction that has ended now, and begins the next one; true when that is due now.
+    fn end(&mut self, connection: usize, committed: bool) -> bool {
+        let end_ns = self.clock.now_ns() - self.go_ns;
+        let lane = &mut self.lanes[connection];
+        lane.free_ns = end_ns;
+        let record = &mut self.report.record;
+        if committed {
+            let times = Times { intended_ns: lane.intended_ns, start_ns: lane.start_ns, end_ns };
+            let units = if self.plan.counts_transactions { 1 } else { lane.units };
+            record.transaction(times, (units, lane.transactions.max(1)), lane.kind, self.plan.interval_ns());
+            if self.measuring {
+                self.shared.live[self.index as usize].add(units);
+            }
+        } else {
+            record.errors += 1;
+        }
+        record.retries += u64::from(lane.retries);
+        self.start(connection, end_ns)
+    }
+
+    /// Once every connection is done: does this thread's share of the work left over.
     /// `waited_from` is the reading before the wait for the others.
     pub fn flush(&mut self, waited_from: ThreadTimes) -> Result<(), EngineError> {
         let after_wait = self.thread.read();
@@ -115,15 +280,15 @@ impl<'a, W: Workload> Client<'a, W> {
             let waited_ns = now_ns - self.report.done_ns;
             self.report.others.add(waited_ns, after_wait.since(waited_from));
         }
-        let result = self.session.flush(self.index, self.plan.connections);
+        let result = self.fleet.flush(self.index, self.shared.threads);
         let used = self.thread.read().since(waited_from);
         self.report.times.cpu_ns += used.cpu_ns;
         self.report.times.run_delay_ns += used.run_delay_ns;
         if !self.clock.is_virtual() {
             self.report.end_ns = self.clock.now_ns();
         }
-        self.session.end();
-        result
+        self.fleet.end();
+        result.and_then(|()| self.fleet.publish())
     }
 
     /// The thread's CPU and run-queue time so far.
@@ -131,8 +296,16 @@ impl<'a, W: Workload> Client<'a, W> {
         self.thread.read()
     }
 
-    /// What this thread saw.
-    pub fn into_report(self) -> ClientReport {
-        self.report
+    /// What this thread saw, and its connections.
+    pub fn finish(self) -> (ClientReport, Box<dyn Fleet>) {
+        (self.report, self.fleet)
+    }
+}
+
+impl<W> Lane<W> {
+    fn add(&mut self, done: &Done) {
+        self.units += done.units;
+        self.transactions += done.transactions;
+        self.retries += done.retries;
     }
 }

@@ -6,15 +6,19 @@ use super::recorder::ClientReport;
 use super::shared::Shared;
 use super::{LoadPlan, outcome};
 use crate::{ProbeError, Progress, TrialContext};
-use engines::{CacheState, EngineError};
-use observations::{Mark, MarkKind, Observations, Response};
+use engines::{CacheState, EngineError, Fleet};
+use observations::{MachineLoad, Mark, MarkKind, Observations, Response};
 use observe::MachineMonitor;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// How often the live figures are reported.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
+
+/// What a thread hands over: what it saw, and its connections, still open.
+type Finished = (ClientReport, Box<dyn Fleet>);
 
 /// Runs a load and returns what was seen. `workload` makes the transactions of a connection.
 ///
@@ -25,11 +29,15 @@ pub fn drive<W: Workload>(
     plan: &LoadPlan,
     workload: impl Fn(u32) -> W + Sync,
 ) -> Result<Observations, ProbeError> {
-    let shared = Shared::new(context.instance, context.cancel, plan.connections);
+    let embedded = context.capabilities.embedded;
+    let threads = if embedded { plan.connections } else { plan.threads.clamp(1, plan.connections) };
+    let shared = Shared::new(context.instance, context.cancel, embedded, threads);
     let mut collector = context.instance.wait_collector();
+    // A server may have to be started anew for it; connections would not survive that.
+    let settled = if embedded { None } else { Some(context.instance.settle(plan.cache)?) };
     let (sender, receiver) = channel();
     std::thread::scope(|scope| {
-        for index in 0..plan.connections {
+        for index in 0..threads {
             let (sender, shared, workload) = (sender.clone(), &shared, &workload);
             scope.spawn(move || {
                 // The receiver lives until every thread has sent.
@@ -41,7 +49,8 @@ pub fn drive<W: Workload>(
             (context.progress)(progress(plan, -plan.warmup_s, 0, (0.0, 0)));
         }
         shared.together.wait(); // connected and warmed up
-        let prepared = context.instance.settle(plan.cache).and_then(|report| {
+        let settled = settled.map_or_else(|| context.instance.settle(plan.cache), Ok);
+        let prepared = settled.and_then(|report| {
             collector.start()?;
             Ok(report)
         });
@@ -50,15 +59,23 @@ pub fn drive<W: Workload>(
         }
         let monitor = MachineMonitor::start();
         shared.together.wait(); // go
-        let reports = watch(&receiver, &shared, plan, context);
+        let finished = watch(&receiver, &shared, plan, context);
         let machine = monitor.stop();
         let cache = prepared?;
-        let reports = reports?;
+        // What a server knows of a connection it forgets when that is closed.
+        let (reports, fleets): (Vec<_>, Vec<_>) = finished?.into_iter().unzip();
         let collected = collector.stop()?;
-        let mut observations = outcome::add_up(plan, &reports, collected);
-        let space_bytes = context.instance.space_bytes();
-        observations.responses.push(Response::lower("space", "MB", space_bytes as f64 / 1e6));
-        observations.machine = machine;
+        drop(fleets);
+        let server_cpu_s = collected.server_cpu_s;
+        let mut observations = outcome::add_up(plan, &reports, collected, embedded);
+        if let Some(space_bytes) = context.instance.space_bytes() {
+            observations.responses.push(Response::lower("space", "MB", space_bytes as f64 / 1e6));
+        }
+        let lost = context.instance.lost_observations().into_iter();
+        observations.marks.extend(lost.map(|detail| Mark { kind: MarkKind::NotObserved, detail }));
+        let own_s = machine.own_s + server_cpu_s;
+        // The kernel counts a machine's time in ticks, a process's in nanoseconds.
+        observations.machine = MachineLoad { own_s, busy_s: machine.busy_s.max(own_s), ..machine };
         observations.synthetic = context.capabilities.synthetic;
         if !cache.verified {
             observations.marks.push(cache_mark(plan.cache, &cache));
@@ -81,9 +98,10 @@ fn run_client<W: Workload>(
     plan: &LoadPlan,
     index: u32,
     workload: impl Fn(u32) -> W,
-) -> Result<ClientReport, ProbeError> {
+) -> Result<Finished, ProbeError> {
     let mut client = guarded(shared, || {
-        let mut client = Client::connect(shared, plan, index, workload(index))?;
+        let connections = share(plan.connections, index, shared.threads);
+        let mut client = Client::connect(shared, plan, (index, connections), workload)?;
         client.warm_up()?;
         Ok(client)
     });
@@ -97,23 +115,29 @@ fn run_client<W: Workload>(
     let waited_from = client.as_ref().map(Client::thread_times).unwrap_or_default();
     shared.all_done.wait();
     let flushed = guarded(shared, || match &mut client {
-        Ok(client) => client.flush(waited_from),
+        Ok(client) => client.flush(waited_from).map_err(ProbeError::from),
         Err(_) => Ok(()),
     });
     let client = client?;
     measured?;
     flushed?;
-    Ok(client.into_report())
+    Ok(client.finish())
+}
+
+/// The connections of one of so many threads: evenly, the first ones take the remainder.
+fn share(connections: u32, index: u32, threads: u32) -> Range<u32> {
+    let start = |index: u32| index * (connections / threads) + index.min(connections % threads);
+    start(index)..start(index + 1)
 }
 
 /// Runs a step of a thread; an error or panic of one makes the others stop.
-fn guarded<T>(shared: &Shared<'_>, step: impl FnOnce() -> Result<T, EngineError>) -> Result<T, ProbeError> {
+fn guarded<T>(shared: &Shared<'_>, step: impl FnOnce() -> Result<T, ProbeError>) -> Result<T, ProbeError> {
     let result = catch_unwind(AssertUnwindSafe(step)).map_err(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
         ProbeError::Panicked(text.unwrap_or_else(|| "no message".into()))
     });
-    let result = result.and_then(|result| result.map_err(ProbeError::from));
+    let result = result.and_then(|result| result);
     if result.is_err() {
         shared.fail();
     }
@@ -123,11 +147,11 @@ fn guarded<T>(shared: &Shared<'_>, step: impl FnOnce() -> Result<T, EngineError>
 /// Waits for the threads' reports and tells how they advance. An error of a thread's own goes
 /// before the "stopped on request" of those that stopped because of it.
 fn watch(
-    receiver: &Receiver<Result<ClientReport, ProbeError>>,
+    receiver: &Receiver<Result<Finished, ProbeError>>,
     shared: &Shared<'_>,
     plan: &LoadPlan,
     context: &TrialContext<'_>,
-) -> Result<Vec<ClientReport>, ProbeError> {
+) -> Result<Vec<Finished>, ProbeError> {
     let (start, mut last) = (Instant::now(), (0.0, 0));
     let (mut reports, mut failure) = (Vec::new(), None);
     loop {

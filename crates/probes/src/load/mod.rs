@@ -1,32 +1,26 @@
 //! Load: many connections that run transactions, each timed, without disturbing each other.
 //!
 //! - `plan`: what a load is, apart from its transactions
+//! - `workload`: what the transactions of one connection are
 //! - `arrivals`: when transactions are meant to start (closed or open loop)
 //! - `recorder`: what one thread records, on cache lines of its own
 //! - `shared`: what the threads share
-//! - `client`: what one thread does
+//! - `lane`: where one connection stands
+//! - `client`: what one thread does with its connections
 //! - `driver`: starts the threads, lets them go together and watches
 //! - `outcome`: adds up what the threads saw
 
 mod arrivals;
 mod client;
 mod driver;
+mod lane;
 mod outcome;
 mod plan;
 mod recorder;
 mod shared;
+mod workload;
 
 pub use arrivals::Arrivals;
 pub use driver::drive;
 pub use plan::LoadPlan;
-
-use engines::Transaction;
-
-/// The transactions of one connection, in order.
-pub trait Workload: Send {
-    /// The measured part begins: work that was done before does not count.
-    fn begin(&mut self);
-    /// The next transaction; `None` when this connection has done all its work, which it never has
-    /// before [`Workload::begin`].
-    fn next(&mut self) -> Option<Transaction<'_>>;
-}
+pub use workload::{Step, Workload};

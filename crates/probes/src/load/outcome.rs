@@ -9,13 +9,20 @@ use observations::{
 };
 
 /// The observations of a load; machine, space and marks are left to the driver.
-pub fn add_up(plan: &LoadPlan, reports: &[ClientReport], collected: Collected) -> Observations {
+pub fn add_up(
+    plan: &LoadPlan,
+    reports: &[ClientReport],
+    collected: Collected,
+    embedded: bool,
+) -> Observations {
     let start_ns = reports.iter().map(|report| report.start_ns).min().unwrap_or(0);
     let end_ns = reports.iter().map(|report| report.end_ns).max().unwrap_or(0);
     let elapsed_s = seconds(end_ns - start_ns);
     let session_s = elapsed_s * f64::from(plan.connections);
     let mut waits = collected.waits;
-    waits.extend(client_waits(reports, end_ns));
+    if embedded {
+        waits.extend(client_waits(reports, end_ns));
+    }
     let time = if let Some(time) = collected.time {
         TimeUse { session_s, ..time }
     } else {
@@ -25,22 +32,27 @@ pub fn add_up(plan: &LoadPlan, reports: &[ClientReport], collected: Collected) -
     };
     let work = work(plan, reports);
     let latency = merge(reports.iter().map(|report| &report.record.latency));
-    let service = merge(reports.iter().map(|report| &report.record.service));
+    let service = if plan.rate.is_some() {
+        merge(reports.iter().filter_map(|report| report.record.service.as_ref()))
+    } else {
+        latency.clone()
+    };
     let done_ns = reports.iter().map(|report| report.done_ns).max().unwrap_or(0);
+    let mut responses = responses(plan, elapsed_s, seconds(end_ns - done_ns.min(end_ns)), &work, &latency);
+    if !embedded {
+        responses.extend(client_cpu(reports, &work));
+    }
     Observations {
         elapsed_s,
         connections: plan.connections,
-        responses: responses(plan, elapsed_s, seconds(end_ns - done_ns.min(end_ns)), &work, &latency),
+        responses,
         work,
-        latencies: vec![
-            Latency { name: "transaction".into(), histogram: latency },
-            Latency { name: "service".into(), histogram: service },
-        ],
+        latencies: latencies(plan, reports, latency, service),
         waits,
         time,
         operations: collected.operations,
         series: vec![throughput(plan, reports, elapsed_s)],
-        load: health(reports, session_s),
+        load: health(reports, session_s, elapsed_s),
         ..Observations::default()
     }
 }
@@ -54,7 +66,7 @@ fn work(plan: &LoadPlan, reports: &[ClientReport]) -> Work {
         unit: plan.unit.into(),
         amount: reports.iter().map(|report| report.record.units).sum(),
         transactions: reports.iter().map(|report| report.record.transactions).sum(),
-        errors: 0,
+        errors: reports.iter().map(|report| report.record.errors).sum(),
         retries: reports.iter().map(|report| report.record.retries).sum(),
     }
 }
@@ -80,13 +92,40 @@ fn responses(
     let throughput = Response::higher("throughput", plan.rate_unit, rate(work.amount));
     let mut responses =
         if plan.duration_s.is_none() { vec![elapsed, throughput] } else { vec![throughput, elapsed] };
-    responses.push(Response::higher("transactions", "transactions/s", rate(work.transactions)));
+    if !plan.counts_transactions {
+        responses.push(Response::higher("transactions", "transactions/s", rate(work.transactions)));
+    }
     responses.push(Response::lower("latency_mean", "ms", latency.min_mean_max_ns().1 / 1e6));
     for (name, percentile) in [("latency_p50", 50.0), ("latency_p95", 95.0), ("latency_p99", 99.0)] {
         responses.push(Response::lower(name, "ms", ms(latency.percentile_ns(percentile))));
     }
     responses.push(Response::lower("flush", "s", flush_s));
     responses
+}
+
+/// Latency of all transactions, their service time, and the latency of each kind of them.
+fn latencies(
+    plan: &LoadPlan,
+    reports: &[ClientReport],
+    latency: Histogram,
+    service: Histogram,
+) -> Vec<Latency> {
+    let mut latencies = vec![
+        Latency { name: plan.timed.into(), histogram: latency },
+        Latency { name: "service".into(), histogram: service },
+    ];
+    for (kind, name) in plan.kinds.iter().enumerate().filter(|_| plan.kinds.len() > 1) {
+        let of_kind = reports.iter().filter_map(|report| report.record.latency_by_kind.get(kind));
+        latencies.push(Latency { name: format!("{}: {name}", plan.timed), histogram: merge(of_kind) });
+    }
+    latencies
+}
+
+/// What a transaction costs the client that asks a server for it.
+fn client_cpu(reports: &[ClientReport], work: &Work) -> Option<Response> {
+    let cpu_ns: u64 = reports.iter().map(|report| report.times.cpu_ns).sum();
+    let us = cpu_ns as f64 / 1e3 / work.transactions as f64;
+    (work.transactions > 0).then(|| Response::lower("client_cpu", "us/transaction", us))
 }
 
 /// Waits on the client's side: for the next arrival, and for connections that are not done yet.
@@ -133,11 +172,12 @@ fn cpu_queue(reports: &[ClientReport], waits: &[Wait]) -> Option<Wait> {
     })
 }
 
-fn health(reports: &[ClientReport], session_s: f64) -> LoadHealth {
-    let share = |ns: u64| if session_s > 0.0 { seconds(ns) / session_s } else { 0.0 };
+fn health(reports: &[ClientReport], session_s: f64, elapsed_s: f64) -> LoadHealth {
+    let share = |ns: u64, of_s: f64| if of_s > 0.0 { seconds(ns) / of_s } else { 0.0 };
+    let threads_s = elapsed_s * reports.len() as f64;
     LoadHealth {
-        client_share: share(reports.iter().map(|report| report.record.generator_ns).sum()),
-        run_delay_share: share(reports.iter().map(|report| report.times.run_delay_ns).sum()),
+        client_share: share(reports.iter().map(|report| report.record.generator_ns).sum(), session_s),
+        run_delay_share: share(reports.iter().map(|report| report.times.run_delay_ns).sum(), threads_s),
         sends_intended: reports.iter().map(|report| report.record.sends_intended).sum(),
         sends_missed: reports.iter().map(|report| report.record.sends_missed).sum(),
         send_delay_us_max: reports.iter().map(|report| report.record.send_delay_ns_max).max().unwrap_or(0)

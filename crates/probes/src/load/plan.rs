@@ -3,8 +3,10 @@ use engines::CacheState;
 /// What a load is, apart from its transactions.
 #[derive(Debug, Clone)]
 pub struct LoadPlan {
-    /// Connections, each on a thread of its own.
+    /// Connections.
     pub connections: u32,
+    /// Threads that drive the connections to a server; an embedded engine has one for each.
+    pub threads: u32,
     /// Transactions a second, all connections together; `None`: closed loop.
     pub rate: Option<f64>,
     /// Units of work in all, when the amount is fixed (for the progress display).
@@ -21,6 +23,12 @@ pub struct LoadPlan {
     pub unit: &'static str,
     /// Unit of the rate: `rows/s`.
     pub rate_unit: &'static str,
+    /// The unit of work is the transaction itself.
+    pub counts_transactions: bool,
+    /// What the client times: `transaction`, or `call` where one stands for many.
+    pub timed: &'static str,
+    /// Names of the kinds of transactions.
+    pub kinds: Vec<String>,
     /// Seed of the arrivals.
     pub seed: u64,
 }

@@ -26,13 +26,18 @@ impl LiveCount {
 pub struct ThreadRecord {
     /// From the intended start to the end.
     pub latency: Histogram,
-    /// From the actual start to the end.
-    pub service: Histogram,
+    /// From the actual start to the end, where transactions have an intended start (open loop): in a
+    /// closed loop it is the latency.
+    pub service: Option<Histogram>,
     /// Units done in each interval since "go".
     pub units_by_interval: Vec<u64>,
     pub units: u64,
     pub transactions: u64,
     pub retries: u64,
+    /// Transactions that failed and were given up.
+    pub errors: u64,
+    /// Where there are several kinds of transactions: latency of each.
+    pub latency_by_kind: Vec<Histogram>,
     /// Time in the generator's own code.
     pub generator_ns: u64,
     /// Open loop: transactions intended, started late by an idle connection, and the worst delay.
@@ -45,19 +50,37 @@ pub struct ThreadRecord {
 const MISSED_NS: u64 = 1_000_000;
 
 impl ThreadRecord {
-    /// A record with room for so many intervals, so that measuring does not allocate.
-    pub fn with_room(intervals: usize) -> Self {
-        Self { units_by_interval: Vec::with_capacity(intervals), ..Self::default() }
+    /// A record with room for so many intervals, so that measuring does not allocate, and for so
+    /// many kinds of transactions.
+    pub fn with_room(intervals: usize, kinds: usize, open_loop: bool) -> Self {
+        let kinds = if kinds > 1 { kinds } else { 0 };
+        Self {
+            units_by_interval: Vec::with_capacity(intervals),
+            service: open_loop.then(Histogram::default),
+            latency_by_kind: vec![Histogram::default(); kinds],
+            ..Self::default()
+        }
     }
 
-    /// Records one committed transaction; times are in nanoseconds after "go".
+    /// Records what one connection committed as one; times are in nanoseconds after "go".
     #[inline]
-    pub fn transaction(&mut self, times: Times, units: u64, retries: u32, interval_ns: u64) {
-        self.latency.record(times.end_ns - times.intended_ns.min(times.end_ns));
-        self.service.record(times.end_ns - times.start_ns);
+    pub fn transaction(
+        &mut self,
+        times: Times,
+        (units, transactions): (u64, u64),
+        kind: usize,
+        interval_ns: u64,
+    ) {
+        let latency_ns = times.end_ns - times.intended_ns.min(times.end_ns);
+        self.latency.record(latency_ns);
+        if let Some(latency) = self.latency_by_kind.get_mut(kind) {
+            latency.record(latency_ns);
+        }
+        if let Some(service) = &mut self.service {
+            service.record(times.end_ns - times.start_ns);
+        }
         self.units += units;
-        self.transactions += 1;
-        self.retries += u64::from(retries);
+        self.transactions += transactions;
         let interval = (times.end_ns / interval_ns) as usize;
         if self.units_by_interval.len() <= interval {
             self.units_by_interval.resize(interval + 1, 0);

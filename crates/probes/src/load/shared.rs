@@ -10,6 +10,9 @@ pub struct Shared<'a> {
     pub instance: &'a dyn Instance,
     pub cancel: &'a Cancel,
     pub clock: Clock,
+    /// The engine runs in the load threads.
+    pub embedded: bool,
+    pub threads: u32,
     pub live: Vec<LiveCount>,
     /// A connection has failed: the others stop.
     failed: AtomicBool,
@@ -20,25 +23,27 @@ pub struct Shared<'a> {
 }
 
 impl<'a> Shared<'a> {
-    /// For so many connections.
-    pub fn new(instance: &'a dyn Instance, cancel: &'a Cancel, connections: u32) -> Self {
+    /// For so many threads.
+    pub fn new(instance: &'a dyn Instance, cancel: &'a Cancel, embedded: bool, threads: u32) -> Self {
         Self {
             instance,
             cancel,
             clock: Clock::monotonic(),
-            live: (0..connections).map(|_| LiveCount::default()).collect(),
+            embedded,
+            threads,
+            live: (0..threads).map(|_| LiveCount::default()).collect(),
             failed: AtomicBool::new(false),
-            together: Barrier::new(connections as usize + 1),
-            all_done: Barrier::new(connections as usize),
+            together: Barrier::new(threads as usize + 1),
+            all_done: Barrier::new(threads as usize),
         }
     }
 
-    /// Makes the other connections stop.
+    /// Makes the other threads stop.
     pub fn fail(&self) {
         self.failed.store(true, Ordering::Relaxed);
     }
 
-    /// Units of work that all connections have done so far.
+    /// Units of work that all threads have done so far.
     pub fn units(&self) -> u64 {
         self.live.iter().map(LiveCount::get).sum()
     }

@@ -166,6 +166,9 @@ fn needs(experiment: &Experiment) -> Vec<String> {
             }
             None => {}
         }
+        if let Some(throttle) = &volume.throttle {
+            needs.push(format!("volume {name}: throttled to {throttle}: needs root and control groups"));
+        }
     }
     let hooks = [
         &experiment.hooks.before_run,
@@ -175,7 +178,7 @@ fn needs(experiment: &Experiment) -> Vec<String> {
     ];
     let commands =
         hooks.into_iter().flatten().chain(experiment.volumes.iter().filter_map(|it| it.prepare.as_ref()));
-    let root = ["mkfs", "mount ", "losetup", "drop_caches", "sudo"];
+    let root = ["mkfs", "mount ", "losetup", "drop_caches", "sudo", "loop-volume.sh"];
     if commands.into_iter().any(|command| root.iter().any(|word| command.contains(word))) {
         needs.push("some of these commands usually need root".into());
     }

@@ -6,6 +6,7 @@ pub mod export;
 pub mod file;
 pub mod run;
 pub mod show;
+pub mod waits;
 
 use crate::exit_code::Failure;
 use experiment::Experiment;

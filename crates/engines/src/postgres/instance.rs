@@ -1,0 +1,361 @@
+//! What a trial works on: our schema on a server.
+
+use super::admin::Admin;
+use super::host::{directory_of, lock};
+use super::load::{Backends, Flush, PostgresFleet, Texts};
+use super::schema::{self, SCHEMA};
+use super::server::{Cluster, Stop};
+use super::tables::TableText;
+use super::waits::{ObserveOptions, PostgresCollector};
+use super::{failure, settings};
+use crate::engine::{CacheReport, CacheState, Collected, EngineError, Fleet, Instance, Place, WaitCollector};
+use crate::{Cancel, Schema, Setup, Shape, open_files};
+use experiment::Configuration;
+use observations::TimeUse;
+use pgclient::{Client, Config, quote_identifier, quote_literal};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Lines of the server's log that explain a failure.
+const LOG_LINES: usize = 15;
+
+/// Room for the rows that a bulk load makes at once.
+const COPY_BYTES: usize = 64 << 10;
+
+/// The server that a trial uses.
+#[derive(Clone)]
+pub enum Server {
+    /// One of ours.
+    Private(Arc<Mutex<Cluster>>),
+    /// One that was there.
+    ByUrl(Box<Config>),
+}
+
+impl Server {
+    /// How to reach it.
+    fn config(&self) -> Config {
+        match self {
+            Self::Private(cluster) => lock(cluster).config(),
+            Self::ByUrl(config) => config.as_ref().clone(),
+        }
+    }
+}
+
+/// Our schema on a server, for one trial.
+pub struct PostgresInstance {
+    server: Server,
+    /// Holds the schema; its connection is that of administration.
+    admin: Arc<Admin>,
+    /// How the load connects.
+    load: Config,
+    backends: Backends,
+    texts: OnceLock<Arc<Texts>>,
+    tablespaces: Vec<(String, PathBuf)>,
+    data_files: u32,
+    connections: u64,
+    final_checkpoint: bool,
+    /// Samples a second; `None`: waits are not observed.
+    sample_hz: Option<f64>,
+    lost: Arc<Mutex<Vec<String>>>,
+    cancel: Cancel,
+    /// It has been removed.
+    gone: bool,
+}
+
+impl PostgresInstance {
+    /// Takes our schema on the server and creates the tablespaces.
+    pub fn create(
+        server: Server,
+        configuration: &Configuration,
+        place: &Place,
+        cancel: &Cancel,
+    ) -> Result<Self, EngineError> {
+        let config = server.config();
+        let load = load_config(&config, &server, configuration);
+        verify_session_settings(&load, &server, configuration)?;
+        let admin = Admin::take_schema(&config, cancel)?;
+        let observe = configuration.get("observe.waits").is_none() || configuration.flag("observe.waits");
+        let mut instance = Self {
+            server,
+            admin: Arc::new(admin),
+            load,
+            backends: Backends::default(),
+            texts: OnceLock::new(),
+            tablespaces: Vec::new(),
+            data_files: configuration.integer("target.data_files").unwrap_or(1) as u32,
+            connections: configuration.integer("workload.connections").unwrap_or(1),
+            final_checkpoint: configuration.flag("target.final_checkpoint"),
+            sample_hz: observe.then(|| configuration.number("target.sample_rate").unwrap_or(100.0)),
+            lost: Arc::default(),
+            cancel: cancel.clone(),
+            gone: false,
+        };
+        let volumes = configuration.texts("target.volume");
+        for file in 0..instance.data_files {
+            let Some(volume) = volumes.get(file as usize % volumes.len().max(1)) else { break };
+            instance.create_tablespace(file, &directory_of(place, volume)?)?;
+        }
+        Ok(instance)
+    }
+
+    fn create_tablespace(&mut self, file: u32, directory: &Path) -> Result<(), EngineError> {
+        let Server::Private(cluster) = &self.server else { return Ok(()) };
+        let path = directory.join(format!("data-{file}"));
+        lock(cluster).account().make_folder(&path)?;
+        let name = format!("{SCHEMA}_{file}");
+        let sql = format!(
+            "CREATE TABLESPACE {} LOCATION {}",
+            quote_identifier(&name),
+            quote_literal(&path.to_string_lossy())
+        );
+        self.admin.run(&format!("creating a tablespace in {}", path.display()), &sql)?;
+        self.tablespaces.push((name, path));
+        Ok(())
+    }
+
+    fn create_table(&self, shape: Shape) -> Result<Texts, EngineError> {
+        let page_bytes = self.admin.cell("SELECT current_setting('block_size')")?.parse().unwrap_or(8192);
+        let table = TableText::of(shape, page_bytes);
+        let tablespaces: Vec<String> = self.tablespaces.iter().map(|(name, _)| name.clone()).collect();
+        for statement in table.create(self.data_files, &tablespaces) {
+            self.admin.run("creating the table", &statement)?;
+        }
+        Ok(Texts::of_table(&table.name, table.integer_key))
+    }
+
+    fn set_up(&self, step: &mut Setup) -> Result<(), EngineError> {
+        let doing = "creating the script's tables";
+        let failed = |error| failure::of_client(doing, &error);
+        match step {
+            Setup::Run(sql) => self.admin.run(doing, sql),
+            Setup::Copy { statement, rows } => self.admin.ask(|admin| {
+                let mut copy = admin.copy_in(statement).map_err(failed)?;
+                let mut buffer = Vec::with_capacity(2 * COPY_BYTES);
+                while rows(&mut buffer) {
+                    copy.write(&buffer).map_err(failed)?;
+                    buffer.clear();
+                    if self.cancel.is_cancelled() {
+                        return Err(EngineError::Cancelled);
+                    }
+                }
+                copy.finish().map(|_| ()).map_err(failed)
+            }),
+        }
+    }
+
+    /// The files of our tables and indexes, on a server whose files we can see.
+    fn table_files(&self, cluster: &Cluster) -> Result<Vec<PathBuf>, EngineError> {
+        let sql = "SELECT pg_relation_filepath(c.oid) FROM pg_class c JOIN pg_namespace n ON n.oid = \
+                   c.relnamespace WHERE n.nspname = $1 AND pg_relation_filepath(c.oid) IS NOT NULL";
+        let failed = |error| failure::of_client("looking for our files", &error);
+        let rows = self.admin.ask(|admin| admin.query(sql, &[Some(SCHEMA)]).map_err(failed))?;
+        let mut files = Vec::new();
+        for first in rows.iter().filter_map(|row| row.get(0)) {
+            // A relation's file is continued in `.1`, `.2`, ... after each gigabyte.
+            let first = cluster.data_directory().join(first);
+            let segments = (1..).map(|segment| PathBuf::from(format!("{}.{segment}", first.display())));
+            files.extend(std::iter::once(first.clone()).chain(segments).take_while(|path| path.exists()));
+        }
+        Ok(files)
+    }
+
+    /// Stops the server, puts its files out of memory and starts it again; our schema stays ours.
+    fn cool(&self, cluster: &mut Cluster) -> Result<(), EngineError> {
+        cluster.stop(Stop::Fast)?;
+        cluster.drop_os_cache()?;
+        cluster.start(&self.cancel)?;
+        self.admin.reconnect(Some(cluster.config()))
+    }
+
+    fn drop_everything(&self) -> Result<(), EngineError> {
+        self.admin.part(|admin| {
+            schema::drop_all(admin)?;
+            for (name, _) in &self.tablespaces {
+                let sql = format!("DROP TABLESPACE {}", quote_identifier(name));
+                admin.batch(&sql).map_err(|error| failure::of_client(&sql, &error))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Stops a private server that could not be put in order: for the next trial there will be a new
+    /// one.
+    fn give_up(cluster: &Mutex<Cluster>) -> Result<(), EngineError> {
+        lock(cluster).stop(Stop::Immediate)
+    }
+
+    /// What a server leaves of a tablespace's folder.
+    fn remove_folders(&self) -> Result<(), EngineError> {
+        self.tablespaces.iter().try_for_each(|(_, path)| {
+            std::fs::remove_dir_all(path).map_err(|source| EngineError::File { path: path.clone(), source })
+        })
+    }
+}
+
+/// How the load connects: in our schema and, to another's server, with the settings of the file.
+fn load_config(config: &Config, server: &Server, configuration: &Configuration) -> Config {
+    // Then what the role would see: scripts of the user may work on tables of the user.
+    let mut options = format!("-c search_path={SCHEMA},\"$user\",public");
+    if let Some(seconds) = configuration.number("target.statement_timeout") {
+        // Writing to a string cannot fail.
+        let _ = write!(options, " -c statement_timeout={}", (seconds * 1e3).ceil());
+    }
+    if let Server::ByUrl(_) = server {
+        for (name, value) in settings::server_settings(configuration) {
+            let _ = write!(options, " -c {name}={}", escaped(&value));
+        }
+    }
+    config.clone().with_application_name(schema::LOAD).with_options(&options)
+}
+
+/// A value among the options of a session: what separates them is its own.
+fn escaped(value: &str) -> String {
+    value
+        .chars()
+        .flat_map(|c| (c == '\\' || c.is_whitespace()).then_some('\\').into_iter().chain([c]))
+        .collect()
+}
+
+/// On another's server a session's settings are read back: what it would take them for if it set
+/// them now is what it must have.
+fn verify_session_settings(
+    load: &Config,
+    server: &Server,
+    configuration: &Configuration,
+) -> Result<(), EngineError> {
+    let wanted = settings::server_settings(configuration);
+    if matches!(server, Server::Private(_)) || wanted.is_empty() {
+        return Ok(());
+    }
+    let doing = "setting target.settings of a server by URL, where a session must be allowed to";
+    let mut client = Client::connect(load).map_err(|error| failure::of_client(doing, &error))?;
+    for (name, value) in wanted {
+        let rows = client
+            .query("SELECT current_setting($1), set_config($1, $2, true)", &[Some(&name), Some(&value)])
+            .map_err(|error| failure::of_client(&format!("target.settings.{name}"), &error))?;
+        let got = rows.first().map(|row| (row.get(0).map(str::to_owned), row.get(1).map(str::to_owned)));
+        if let Some((got, wanted)) = got.filter(|(got, wanted)| got != wanted) {
+            return Err(EngineError::SettingIgnored {
+                setting: format!("target.settings.{name}"),
+                wanted: wanted.unwrap_or_default(),
+                got: got.unwrap_or_default(),
+            });
+        }
+    }
+    Ok(())
+}
+
+impl Instance for PostgresInstance {
+    fn create(&self, schema: Schema<'_>) -> Result<(), EngineError> {
+        let texts = match schema {
+            Schema::Table { shape } => self.create_table(shape)?,
+            Schema::Statements { setup, prepared } => {
+                for step in setup {
+                    self.set_up(step)?;
+                }
+                Texts::User(prepared.to_vec())
+            }
+        };
+        // A second schema in one trial would be a defect of the probe: the first one stays.
+        self.texts.get_or_init(|| Arc::new(texts));
+        Ok(())
+    }
+
+    fn connect(&self, connections: u32) -> Result<Box<dyn Fleet>, EngineError> {
+        let texts = self.texts.get().ok_or_else(|| EngineError::Engine {
+            doing: "connecting".into(),
+            message: "the tables have not been created yet".into(),
+        })?;
+        open_files::allow(self.connections, || format!("opening {} connections", self.connections))?;
+        let admin = self.admin.clone();
+        let flush: Flush = Arc::new(move || admin.run("final checkpoint", "CHECKPOINT"));
+        let flush = self.final_checkpoint.then_some(flush);
+        let fleet =
+            PostgresFleet::connect(&self.load, connections, texts.clone(), self.backends.clone(), flush)?;
+        Ok(Box::new(fleet))
+    }
+
+    fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
+        let Server::Private(cluster) = &self.server else {
+            return Ok(CacheReport { file_bytes: 0, resident_bytes: None, verified: true });
+        };
+        let mut cluster = lock(cluster);
+        if cache == CacheState::Cold {
+            self.cool(&mut cluster)?;
+        }
+        let mut report = CacheReport { file_bytes: 0, resident_bytes: Some(0), verified: true };
+        for path in self.table_files(&cluster)? {
+            let file_error = |source| EngineError::File { path: path.clone(), source };
+            if cache == CacheState::Hot {
+                observe::page_cache::load(&path).map_err(file_error)?;
+            }
+            report.file_bytes += std::fs::metadata(&path).map_err(file_error)?.len();
+            let resident = observe::page_cache::resident_bytes(&path).ok();
+            report.resident_bytes = report.resident_bytes.zip(resident).map(|(sum, bytes)| sum + bytes);
+        }
+        report.verified = cache.reached(report.file_bytes, report.resident_bytes);
+        Ok(report)
+    }
+
+    fn wait_collector(&self) -> Box<dyn WaitCollector> {
+        let Some(hz) = self.sample_hz else { return Box::new(NotObserved) };
+        let options = ObserveOptions { hz, ..ObserveOptions::default() };
+        let (backends, lost) = (self.backends.clone(), self.lost.clone());
+        Box::new(PostgresCollector::new(self.server.config(), options, backends, lost))
+    }
+
+    fn space_bytes(&self) -> Option<u64> {
+        match &self.server {
+            Server::Private(cluster) => Some(lock(cluster).space_bytes()),
+            Server::ByUrl(_) => None,
+        }
+    }
+
+    fn log_tail(&self) -> Option<String> {
+        match &self.server {
+            Server::Private(cluster) => Some(lock(cluster).log_tail(LOG_LINES)),
+            Server::ByUrl(_) => None,
+        }
+    }
+
+    fn lost_observations(&self) -> Vec<String> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
+        self.gone = true;
+        let dropped = self.drop_everything();
+        match &self.server {
+            Server::Private(cluster) => dropped.or_else(|_| Self::give_up(cluster))?,
+            // The connection may be lost and the server still be there.
+            Server::ByUrl(_) => dropped.or_else(|_| {
+                self.admin.reconnect(None)?;
+                self.drop_everything()
+            })?,
+        }
+        self.remove_folders()
+    }
+}
+
+impl Drop for PostgresInstance {
+    fn drop(&mut self) {
+        if !self.gone {
+            // Best effort after a panic; `remove` is the way that reports errors.
+            let _ = self.drop_everything();
+        }
+    }
+}
+
+/// Waits are not to be observed.
+struct NotObserved;
+
+impl WaitCollector for NotObserved {
+    fn start(&mut self) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<Collected, EngineError> {
+        Ok(Collected { time: Some(TimeUse::default()), ..Collected::default() })
+    }
+}

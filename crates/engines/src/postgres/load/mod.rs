@@ -1,0 +1,14 @@
+//! The connections of a load: many of them on one thread, each with at most one request under way.
+//!
+//! - `message`: the bytes of the protocol's messages that a load needs
+//! - `task`: what a request makes a connection send, exchange by exchange
+//! - `connection`: one connection: what it has to send, what it has received
+//! - `fleet`: the connections of a thread, and waiting for any of them
+
+mod connection;
+mod fleet;
+mod message;
+mod task;
+
+pub use fleet::{Backends, Flush, PostgresFleet};
+pub use task::Texts;

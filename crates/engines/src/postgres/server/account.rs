@@ -1,0 +1,221 @@
+//! The account under which a server runs. PostgreSQL refuses to run as root.
+
+use super::{failed, file_error};
+use crate::EngineError;
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Who runs the server when root does not say: the account of the packages, else an unprivileged one.
+const DEFAULTS: [&str; 2] = ["postgres", "nobody"];
+
+/// Under whom server processes run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// Its name; empty for our own when it has none.
+    pub name: String,
+    uid: libc::uid_t,
+    gid: libc::gid_t,
+    /// All its groups, when processes have to change to it; `None`: it is our own.
+    groups: Option<Vec<libc::gid_t>>,
+}
+
+impl Account {
+    /// The account for servers of ours: our own, but for root `user`, or `postgres`, or `nobody`.
+    ///
+    /// # Errors
+    /// When there is no such account, when it is root, or when only root could change to it.
+    pub fn for_server(user: Option<&str>) -> Result<Self, EngineError> {
+        // SAFETY: cannot fail.
+        let (uid, gid) = unsafe { (libc::geteuid(), libc::getegid()) };
+        if uid != 0 {
+            let name = lookup(Key::Uid(uid)).map(|found| found.name).unwrap_or_default();
+            return match user {
+                Some(user) if user != name => Err(failed(
+                    format!("target.user = {user}"),
+                    format!("only root can run a server as another user; this is {name}: leave it out"),
+                )),
+                _ => Ok(Self { name, uid, gid, groups: None }),
+            };
+        }
+        let found = match user {
+            Some(user) => lookup(Key::Name(user))
+                .ok_or_else(|| failed(format!("target.user = {user}"), "there is no such user"))?,
+            None => DEFAULTS.iter().find_map(|name| lookup(Key::Name(name))).ok_or_else(|| {
+                failed("choosing a user for the server", "name one that is not root in target.user")
+            })?,
+        };
+        if found.uid == 0 {
+            let message = "PostgreSQL refuses to run as root; name another user";
+            return Err(failed(format!("target.user = {}", found.name), message));
+        }
+        Ok(found)
+    }
+
+    /// Whether processes have to change to it.
+    pub fn is_other(&self) -> bool {
+        self.groups.is_some()
+    }
+
+    /// Makes an empty folder that only it can use.
+    ///
+    /// # Errors
+    /// When it is there already, or cannot be made.
+    pub fn make_folder(&self, path: &Path) -> Result<(), EngineError> {
+        let made = std::fs::DirBuilder::new().mode(0o700).create(path);
+        made.map_err(|source| file_error(path, source))?;
+        self.own(path)
+    }
+
+    pub(super) fn uid(&self) -> libc::uid_t {
+        self.uid
+    }
+
+    /// Gives it a file, a folder or a link itself.
+    pub(super) fn own(&self, path: &Path) -> Result<(), EngineError> {
+        if !self.is_other() {
+            return Ok(());
+        }
+        std::os::unix::fs::lchown(path, Some(self.uid), Some(self.gid))
+            .map_err(|source| file_error(path, source))
+    }
+
+    /// Writes a file of its own, at once: a reader sees the one before or this one. In a folder that
+    /// the account may change, links that it may have made are not followed.
+    pub(super) fn write(&self, path: &Path, text: &str) -> Result<(), EngineError> {
+        let mut unfinished = path.as_os_str().to_owned();
+        unfinished.push(".new");
+        let unfinished = PathBuf::from(unfinished);
+        let _ = std::fs::remove_file(&unfinished);
+        let created = File::options().write(true).create_new(true).mode(0o600).open(&unfinished);
+        let written = created.and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|source| file_error(&unfinished, source))?;
+        self.own(&unfinished)?;
+        std::fs::rename(&unfinished, path).map_err(|source| file_error(path, source))
+    }
+
+    /// Lets a command change to the account before it becomes its program. What the command does
+    /// before, added with `pre_exec` earlier, is done with our own rights.
+    pub(super) fn enter(&self, command: &mut Command) {
+        let Some(groups) = self.groups.clone() else { return };
+        let (uid, gid) = (self.uid, self.gid);
+        let enter = move || {
+            // SAFETY: system calls; `groups` lives in the closure.
+            let entered = unsafe {
+                libc::setgroups(groups.len(), groups.as_ptr()) == 0
+                    && libc::setgid(gid) == 0
+                    && libc::setuid(uid) == 0
+            };
+            if entered { Ok(()) } else { Err(io::Error::last_os_error()) }
+        };
+        // SAFETY: only system calls between fork and exec; nothing is allocated or locked.
+        unsafe { command.pre_exec(enter) };
+    }
+
+    /// Makes sure that it can go into a folder.
+    pub(super) fn can_enter(&self, folder: &Path) -> Result<(), EngineError> {
+        self.reach(folder, libc::X_OK, "enter")
+    }
+
+    /// Makes sure that it can run a program.
+    pub(super) fn can_run(&self, program: &Path) -> Result<(), EngineError> {
+        self.reach(program, libc::R_OK | libc::X_OK, "run")
+    }
+
+    /// Asks the system, as the account, so that access lists and mount options count too.
+    fn reach(&self, path: &Path, access: libc::c_int, verb: &str) -> Result<(), EngineError> {
+        if !self.is_other() {
+            return Ok(());
+        }
+        let Err(refused) = self.access(path, access) else { return Ok(()) };
+        // The uppermost folder that is in the way.
+        let folders: Vec<PathBuf> = path.ancestors().skip(1).map(Path::to_path_buf).collect();
+        let closed = folders.iter().rev().find(|folder| self.access(folder, libc::X_OK).is_err());
+        let (in_the_way, cure) = match closed {
+            Some(folder) => (folder.as_path(), format!("allow it: chmod o+x {}", folder.display())),
+            None => (path, "allow it to others with chmod".to_owned()),
+        };
+        Err(failed(
+            format!("user {} cannot {verb} {}", self.name, path.display()),
+            format!(
+                "{} is closed to this user, under whom the server is to run ({refused}); {cure}, or put \
+                 the files elsewhere, or name another user in target.user",
+                in_the_way.display()
+            ),
+        ))
+    }
+
+    fn access(&self, path: &Path, access: libc::c_int) -> io::Result<()> {
+        let path = CString::new(path.as_os_str().as_bytes())?;
+        let mut command = command(Path::new("true"));
+        self.enter(&mut command);
+        let ask = move || {
+            // SAFETY: the path is a terminated string that lives in the closure.
+            let answer = unsafe { libc::access(path.as_ptr(), access) };
+            if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        };
+        // SAFETY: one system call between fork and exec.
+        unsafe { command.pre_exec(ask) };
+        command.stdout(Stdio::null()).stderr(Stdio::null()).status().map(|_| ())
+    }
+}
+
+/// A command for the account, without the PostgreSQL settings of our environment.
+pub(super) fn command(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    // The account may not be allowed in our folder.
+    command.current_dir("/").stdin(Stdio::null()).env("LC_ALL", "C");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_bytes().starts_with(b"PG")) {
+        command.env_remove(name);
+    }
+    command
+}
+
+#[derive(Clone, Copy)]
+enum Key<'a> {
+    Name(&'a str),
+    Uid(libc::uid_t),
+}
+
+/// The account in the system's database of users.
+fn lookup(key: Key<'_>) -> Option<Account> {
+    let mut buffer = vec![0_u8; 16 << 10];
+    // SAFETY: all zeros is a valid passwd; it is only read after the call filled it.
+    let mut entry: libc::passwd = unsafe { std::mem::zeroed() };
+    let mut found: *mut libc::passwd = std::ptr::null_mut();
+    let (space, length) = (buffer.as_mut_ptr().cast(), buffer.len());
+    // SAFETY: the entry, its buffer and the name outlive the call.
+    let rc = unsafe {
+        match key {
+            Key::Name(name) => {
+                let name = CString::new(name).ok()?;
+                libc::getpwnam_r(name.as_ptr(), &raw mut entry, space, length, &raw mut found)
+            }
+            Key::Uid(uid) => libc::getpwuid_r(uid, &raw mut entry, space, length, &raw mut found),
+        }
+    };
+    if rc != 0 || found.is_null() {
+        return None;
+    }
+    // SAFETY: the call succeeded: the name is a terminated string in `buffer`.
+    let name = unsafe { CStr::from_ptr(entry.pw_name) };
+    let groups = groups_of(name, entry.pw_gid)?;
+    let name = name.to_string_lossy().into_owned();
+    Some(Account { name, uid: entry.pw_uid, gid: entry.pw_gid, groups: Some(groups) })
+}
+
+fn groups_of(name: &CStr, gid: libc::gid_t) -> Option<Vec<libc::gid_t>> {
+    // More than the kernel allows a process (NGROUPS_MAX).
+    let mut count: libc::c_int = 1 << 16;
+    let mut groups = vec![0; count as usize];
+    // SAFETY: `count` is the room in `groups`.
+    let rc = unsafe { libc::getgrouplist(name.as_ptr(), gid, groups.as_mut_ptr(), &raw mut count) };
+    groups.truncate(usize::try_from(count).ok()?);
+    (rc >= 0).then_some(groups)
+}

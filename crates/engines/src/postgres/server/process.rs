@@ -1,0 +1,193 @@
+//! Processes of a server: starting it so that it ends when we do, finding and ending them.
+
+use super::account::Account;
+use super::wait_for;
+use crate::Cancel;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::Duration;
+
+/// How long killed processes may take to go.
+const KILLED: Duration = Duration::from_secs(10);
+
+/// A server process that we started. It is sent SIGQUIT (immediate shutdown) when we die.
+#[derive(Debug)]
+pub(super) struct Process {
+    pid: libc::pid_t,
+    /// Held while a signal is sent, so that the number cannot go to another process meanwhile.
+    ended: Arc<Mutex<Option<ExitStatus>>>,
+}
+
+impl Process {
+    /// Starts a command as the account, in these cgroups (files that take a process number).
+    pub(super) fn start(mut command: Command, account: &Account, cgroups: &[PathBuf]) -> io::Result<Self> {
+        let cgroups = cgroups.iter().map(|file| open_cgroup(file)).collect::<io::Result<Vec<File>>>()?;
+        let join = move || {
+            // Zero stands for the process that writes.
+            for mut cgroup in &cgroups {
+                cgroup.write_all(b"0")?;
+            }
+            // SAFETY: a system call. In a session of its own the server does not hear a terminal's Ctrl-C.
+            unsafe { libc::setsid() };
+            Ok(())
+        };
+        // SAFETY: only system calls between fork and exec; nothing is allocated or locked.
+        unsafe { command.pre_exec(join) };
+        account.enter(&mut command);
+        end_with_us(&mut command, libc::SIGQUIT);
+        let ended = Arc::new(Mutex::new(None));
+        let pid = keep(command, Arc::clone(&ended))?;
+        Ok(Self { pid, ended })
+    }
+
+    /// Its number.
+    pub(super) fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// How it ended, once it has.
+    pub(super) fn ended(&self) -> Option<ExitStatus> {
+        *lock(&self.ended)
+    }
+
+    /// Sends a signal, unless it has ended.
+    pub(super) fn signal(&self, signal: libc::c_int) {
+        if lock(&self.ended).is_none() {
+            // SAFETY: a system call; the process has not been reaped, so the number is its own.
+            unsafe { libc::kill(self.pid, signal) };
+        }
+    }
+
+    /// Waits until it has ended; `false` when it has not in this time.
+    pub(super) fn wait(&self, at_most: Duration) -> bool {
+        let never = Cancel::new();
+        matches!(wait_for(at_most, &never, || Ok(self.ended())), Ok(Some(_)))
+    }
+}
+
+/// Lets a command be sent a signal when the thread that starts it ends, as it does when we are
+/// killed. After [`Account::enter`]: a change of user undoes it.
+pub(super) fn end_with_us(command: &mut Command, signal: libc::c_int) {
+    let us = std::process::id() as libc::pid_t;
+    let ask = move || {
+        // SAFETY: system calls.
+        let asked = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal) == 0 };
+        // SAFETY: cannot fail. Another parent: we were killed before the signal was asked for.
+        if asked && unsafe { libc::getppid() } == us { Ok(()) } else { Err(io::Error::last_os_error()) }
+    };
+    // SAFETY: only system calls between fork and exec; nothing is allocated or locked.
+    unsafe { command.pre_exec(ask) };
+}
+
+/// Starts a command from a thread that waits for its end: the signal at the parent's death comes
+/// when the *thread* that started it ends.
+fn keep(mut command: Command, ended: Arc<Mutex<Option<ExitStatus>>>) -> io::Result<libc::pid_t> {
+    let (tell, told) = mpsc::channel();
+    std::thread::Builder::new().name("server".into()).spawn(move || {
+        let started = command.spawn();
+        // The files it holds are not ours any more.
+        drop(command);
+        match started {
+            Err(error) => drop(tell.send(Err(error))),
+            Ok(mut child) => {
+                let _ = tell.send(Ok(child.id() as libc::pid_t));
+                await_end(&child);
+                let mut ended = lock(&ended);
+                // Cannot fail: nobody else waits for it.
+                *ended = Some(child.wait().unwrap_or_else(|_| ExitStatus::from_raw(0)));
+            }
+        }
+    })?;
+    told.recv().unwrap_or_else(|_| Err(io::Error::other("the thread that starts the server ended")))
+}
+
+/// Waits for the end of a child and leaves its number taken.
+fn await_end(child: &Child) {
+    // SAFETY: all zeros is a valid siginfo; the call only writes to it.
+    unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        let options = libc::WEXITED | libc::WNOWAIT;
+        while libc::waitid(libc::P_PID, child.id(), &raw mut info, options) == -1
+            && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+        {}
+    }
+}
+
+fn lock(ended: &Mutex<Option<ExitStatus>>) -> MutexGuard<'_, Option<ExitStatus>> {
+    ended.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn open_cgroup(file: &Path) -> io::Result<File> {
+    let opened = File::options().write(true).open(file);
+    opened.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))
+}
+
+/// Processes of the server with this data directory: its first one, those that work there, and
+/// the first one's children. Where another user's working directory cannot be seen, the first one
+/// is known by its arguments.
+pub(super) fn processes_of(data: &Path, first: Option<i32>) -> Vec<i32> {
+    let Ok(data) = data.canonicalize() else { return Vec::new() };
+    let ours = |pid: &i32| works_in(*pid, &data).unwrap_or_else(|| was_given(*pid, &data));
+    let first = first.filter(ours);
+    let is_of = |pid: &i32| ours(pid) || (first.is_some() && parent(*pid) == first);
+    numbers_in_proc().filter(|pid| is_server(*pid) && is_of(pid) && alive(*pid)).collect()
+}
+
+/// Kills the processes of a server; `false` when some are still there after a while.
+pub(super) fn kill_all(data: &Path, first: Option<i32>) -> bool {
+    let mut pids = Vec::new();
+    let gone = wait_for(KILLED, &Cancel::new(), || {
+        // Children are known while their parent lives.
+        pids.extend(processes_of(data, first));
+        pids.retain(|pid| is_server(*pid) && alive(*pid));
+        for pid in &pids {
+            // SAFETY: a system call.
+            unsafe { libc::kill(*pid, libc::SIGKILL) };
+        }
+        Ok(pids.is_empty().then_some(()))
+    });
+    matches!(gone, Ok(Some(())))
+}
+
+fn numbers_in_proc() -> impl Iterator<Item = i32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Whether a process works in this folder; `None` when that cannot be seen.
+fn works_in(pid: i32, folder: &Path) -> Option<bool> {
+    std::fs::read_link(format!("/proc/{pid}/cwd")).ok().map(|cwd| cwd == folder)
+}
+
+/// Whether a server was started with this data directory. Only its first process keeps its
+/// arguments; the others show what they do in their place.
+fn was_given(pid: i32, data: &Path) -> bool {
+    let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let arguments: Vec<&[u8]> = arguments.split(|byte| *byte == 0).collect();
+    let data = data.as_os_str().as_encoded_bytes();
+    arguments.windows(2).any(|pair| pair[0] == b"-D" && pair[1] == data)
+}
+
+fn is_server(pid: i32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim() == "postgres")
+}
+
+/// State and parent of a process, from `/proc/<pid>/stat`: after the name, which may hold anything.
+fn stat(pid: i32) -> Option<(char, i32)> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = text.rsplit_once(") ")?.1.split(' ');
+    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+}
+
+fn parent(pid: i32) -> Option<i32> {
+    stat(pid).map(|(_, parent)| parent)
+}
+
+/// Whether a process exists and has not ended (a zombie has).
+fn alive(pid: i32) -> bool {
+    stat(pid).is_some_and(|(state, _)| state != 'Z')
+}

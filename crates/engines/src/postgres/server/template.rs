@@ -1,0 +1,222 @@
+//! Clusters to clone from: `initdb` runs once for each program, user and options.
+
+use super::account::{Account, command};
+use super::clone::clone_folder;
+use super::installation::Installation;
+use super::process::end_with_us;
+use super::{failed, file_error, wait_for};
+use crate::{Cancel, EngineError};
+use std::fs::{DirBuilder, File, TryLockError};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The superuser of servers of ours.
+pub(super) const SUPERUSER: &str = "postgres";
+
+/// The file that marks a template as ours and complete; it says what it was made from.
+const MARKER: &str = ".steelbench-template";
+
+/// Bits of a mode that say who may do what.
+const PERMISSIONS: u32 = 0o777;
+/// All to the owner, nothing to others.
+const PRIVATE: u32 = 0o700;
+
+const ROOT: u32 = 0;
+
+/// How long another process may take for the same template.
+const INITDB: Duration = Duration::from_secs(300);
+
+/// What is decided when a cluster is initialised. The encoding is UTF-8, the order of texts that
+/// of their bytes (`--locale=C`): the same on every machine and version.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DataOptions {
+    /// Whether pages have checksums; `None`: as the version does it (since 18 they have).
+    pub checksums: Option<bool>,
+    /// Size of a file of the log in MB, a power of two from 1 to 1024; `None`: the version's (16).
+    pub wal_segment_mb: Option<u32>,
+}
+
+impl DataOptions {
+    fn arguments(&self, major: u32) -> Vec<String> {
+        let checksums = match self.checksums {
+            Some(true) => Some("--data-checksums".to_owned()),
+            // Before 18 they are off unless asked for, and there is no option to say so.
+            Some(false) if major >= 18 => Some("--no-data-checksums".to_owned()),
+            _ => None,
+        };
+        let segment = self.wal_segment_mb.map(|mb| format!("--wal-segsize={mb}"));
+        checksums.into_iter().chain(segment).collect()
+    }
+}
+
+/// An initialised cluster in the cache.
+#[derive(Debug)]
+pub struct Template {
+    data: PathBuf,
+    /// Whether `initdb` ran, that is, none was in the cache.
+    pub is_new: bool,
+}
+
+impl Template {
+    /// The template for this program, account and options, made now unless it is in the cache, a
+    /// folder that the account owns.
+    ///
+    /// # Errors
+    /// When `initdb` fails, or on request.
+    pub fn find_or_make(
+        cache: &Path,
+        installation: &Installation,
+        account: &Account,
+        options: &DataOptions,
+        cancel: &Cancel,
+    ) -> Result<Self, EngineError> {
+        let identity = identity(installation, account, options)?;
+        let mut hasher = DefaultHasher::new();
+        identity.hash(&mut hasher);
+        let name = format!("{}-{:016x}", installation.version, hasher.finish());
+        let folder = cache.join(&name);
+        // Released when dropped, or when we are killed.
+        let _lock = lock(&cache.join(format!("{name}.lock")), cancel)?;
+        let is_new = std::fs::read_to_string(folder.join(MARKER)).ok().as_ref() != Some(&identity);
+        if is_new {
+            make(&folder, installation, account, options, &identity)?;
+        }
+        Ok(Self { data: folder.join("data"), is_new })
+    }
+
+    /// The folder of the templates of an account: in our own cache, but for another account in the
+    /// system's, or else in the folder for temporary files. Only that account can enter it.
+    ///
+    /// # Errors
+    /// When it cannot be made, or somebody else has made it.
+    pub fn cache_folder(account: &Account) -> Result<PathBuf, EngineError> {
+        if !account.is_other() {
+            let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
+            let cache =
+                std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+            let cache = cache.or_else(home).unwrap_or_else(std::env::temp_dir).join("steelbench");
+            std::fs::create_dir_all(&cache).map_err(|source| file_error(&cache, source))?;
+            let folder = cache.join("postgres");
+            private_folder(&folder, account)?;
+            return Ok(folder);
+        }
+        let system = Path::new("/var/cache/steelbench").join(format!("postgres-{}", account.name));
+        let temporary = std::env::temp_dir().join(format!("steelbench-cache-{}", account.name));
+        let made = system.parent().is_some_and(|parent| std::fs::create_dir_all(parent).is_ok());
+        if made && private_folder(&system, account).is_ok() && account.can_enter(&system).is_ok() {
+            return Ok(system);
+        }
+        private_folder(&temporary, account)?;
+        account.can_enter(&temporary)?;
+        Ok(temporary)
+    }
+
+    /// Copies it to a new folder that the account owns.
+    ///
+    /// # Errors
+    /// When the folder is there already, or the disk is full.
+    pub fn clone_to(&self, data: &Path, account: &Account) -> Result<(), EngineError> {
+        clone_folder(&self.data, data, account)
+    }
+}
+
+/// What a template depends on: it is made anew when one of these changes.
+fn identity(
+    installation: &Installation,
+    account: &Account,
+    options: &DataOptions,
+) -> Result<String, EngineError> {
+    let program = installation.program("postgres");
+    let file = program.metadata().map_err(|source| file_error(&program, source))?;
+    Ok(format!(
+        "{}\n{} of {} bytes, changed {}.{}\nuser {} ({})\n{:?}\n",
+        installation.version,
+        program.display(),
+        file.len(),
+        file.mtime(),
+        file.mtime_nsec(),
+        account.name,
+        account.uid(),
+        options,
+    ))
+}
+
+/// Runs `initdb` beside the place and renames, so that what is there is complete.
+fn make(
+    folder: &Path,
+    installation: &Installation,
+    account: &Account,
+    options: &DataOptions,
+    identity: &str,
+) -> Result<(), EngineError> {
+    let mut unfinished = folder.as_os_str().to_owned();
+    unfinished.push(".new");
+    let unfinished = PathBuf::from(unfinished);
+    for left_over in [&unfinished, &folder.to_path_buf()] {
+        remove_if_there(left_over).map_err(|source| file_error(left_over, source))?;
+    }
+    private_folder(&unfinished, account)?;
+    let initdb = installation.program("initdb");
+    account.can_run(&initdb)?;
+    let mut command = command(&initdb);
+    command.arg("-D").arg(unfinished.join("data")).args(["-U", SUPERUSER, "-E", "UTF8", "--locale=C"]);
+    // Over TCP a password is asked for; the folder of the sockets keeps others out.
+    command.args(["--auth-local=trust", "--auth-host=scram-sha-256", "--no-sync", "--no-instructions"]);
+    command.args(options.arguments(installation.version.major));
+    account.enter(&mut command);
+    end_with_us(&mut command, libc::SIGKILL);
+    let doing = || format!("running {}", initdb.display());
+    let output = command.output().map_err(|error| failed(doing(), error.to_string()))?;
+    if !output.status.success() {
+        let _ = remove_if_there(&unfinished);
+        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(failed(doing(), format!("{}: {said}", output.status)));
+    }
+    account.write(&unfinished.join(MARKER), identity)?;
+    std::fs::rename(&unfinished, folder).map_err(|source| file_error(folder, source))
+}
+
+fn remove_if_there(folder: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn lock(path: &Path, cancel: &Cancel) -> Result<File, EngineError> {
+    let file =
+        File::options().create(true).truncate(false).write(true).custom_flags(libc::O_NOFOLLOW).open(path);
+    let file = file.map_err(|source| file_error(path, source))?;
+    let locked = wait_for(INITDB, cancel, || match file.try_lock() {
+        Ok(()) => Ok(Some(())),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(source)) => Err(file_error(path, source)),
+    })?;
+    let held = "another process has held this lock for minutes; end it";
+    locked.map(|()| file).ok_or_else(|| failed(path.display().to_string(), held))
+}
+
+/// Makes a folder that only the account can enter. One that is there must be like that already:
+/// in a folder for temporary files somebody else may have made it.
+fn private_folder(path: &Path, account: &Account) -> Result<(), EngineError> {
+    match DirBuilder::new().mode(PRIVATE).create(path) {
+        Ok(()) => return account.own(path),
+        Err(source) if source.kind() != io::ErrorKind::AlreadyExists => return Err(file_error(path, source)),
+        Err(_) => {}
+    }
+    let found = path.symlink_metadata().map_err(|source| file_error(path, source))?;
+    if found.is_dir() && found.mode() & PERMISSIONS == PRIVATE {
+        if found.uid() == account.uid() {
+            return Ok(());
+        }
+        // Made just now by another process of ours, which is about to give it away.
+        if found.uid() == ROOT && account.is_other() {
+            return account.own(path);
+        }
+    }
+    let message = format!("it is not a private folder of user {}; remove it", account.name);
+    Err(failed(path.display().to_string(), message))
+}

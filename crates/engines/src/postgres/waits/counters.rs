@@ -1,0 +1,179 @@
+use super::WaitsError;
+use super::error::while_doing;
+use observations::Operation;
+use pgclient::Client;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const DOING: &str = "reading the server's counters";
+
+/// Makes a session report what it has counted before it goes idle (from version 15 on). Sessions
+/// report of themselves once a second at most, and when they end.
+pub const FLUSH_OWN_COUNTERS: &str = "SELECT pg_stat_force_next_flush()";
+
+/// Before 15 a process of its own collected what sessions sent, and wrote it twice a second.
+const COLLECTOR_DELAY: Duration = Duration::from_millis(600);
+
+/// What the server counts and times itself, all processes together.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Counters {
+    counted: BTreeMap<String, Counted>,
+    /// When each view was reset last.
+    resets: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Counted {
+    count: u64,
+    bytes: u64,
+    wall_ms: f64,
+}
+
+/// A view, the versions that have it in this form, and the query that lists what it counts: name,
+/// calls, bytes, milliseconds, time of the last reset.
+struct View {
+    name: &'static str,
+    versions: std::ops::RangeInclusive<u32>,
+    sql: &'static str,
+}
+
+const LAST: u32 = u32::MAX;
+
+const VIEWS: &[View] = &[
+    View {
+        name: "pg_stat_io",
+        versions: 16..=17,
+        sql: "SELECT concat_ws(' ', 'IO', backend_type, object, nullif(context, 'normal'), o.op), o.n, \
+              o.n * coalesce(op_bytes, 0) * o.moves, o.ms, stats_reset FROM pg_stat_io, LATERAL (VALUES \
+              ('read', reads, 1, read_time), ('write', writes, 1, write_time), ('extend', extends, 1, extend_time), \
+              ('writeback', writebacks, 1, writeback_time), ('fsync', fsyncs, 0, fsync_time)) o(op, n, moves, ms)",
+    },
+    View {
+        name: "pg_stat_io",
+        versions: 18..=LAST,
+        sql: "SELECT concat_ws(' ', 'IO', backend_type, object, nullif(context, 'normal'), o.op), o.n, \
+              o.bytes, o.ms, stats_reset FROM pg_stat_io, LATERAL (VALUES \
+              ('read', reads, read_bytes, read_time), ('write', writes, write_bytes, write_time), \
+              ('extend', extends, extend_bytes, extend_time), ('writeback', writebacks, \
+              writebacks * current_setting('block_size')::int, writeback_time), ('fsync', fsyncs, 0, fsync_time)) \
+              o(op, n, bytes, ms)",
+    },
+    View {
+        name: "pg_stat_database",
+        versions: 14..=15,
+        sql: "SELECT o.* , stats_reset FROM pg_stat_database, LATERAL (VALUES \
+              ('IO client backend relation read', blks_read, blks_read * current_setting('block_size')::int, \
+              blk_read_time), ('IO client backend relation write', 0, 0, blk_write_time)) o \
+              WHERE datname = current_database()",
+    },
+    View {
+        name: "pg_stat_wal",
+        versions: 14..=17,
+        sql: "SELECT o.*, stats_reset FROM pg_stat_wal, LATERAL (VALUES ('WAL record', wal_records, wal_bytes, 0), \
+              ('WAL buffers full', wal_buffers_full, 0, 0), ('WAL write', wal_write, 0, wal_write_time), \
+              ('WAL sync', wal_sync, 0, wal_sync_time)) o",
+    },
+    View {
+        name: "pg_stat_wal",
+        versions: 18..=LAST,
+        sql: "SELECT o.*, stats_reset FROM pg_stat_wal, LATERAL (VALUES ('WAL record', wal_records, wal_bytes, 0), \
+              ('WAL buffers full', wal_buffers_full, 0, 0)) o",
+    },
+    View {
+        name: "pg_stat_bgwriter",
+        versions: 14..=16,
+        sql: "SELECT o.*, stats_reset FROM pg_stat_bgwriter, LATERAL (VALUES \
+              ('checkpoint', checkpoints_timed + checkpoints_req, 0, 0), \
+              ('checkpoint write', buffers_checkpoint, buffers_checkpoint * current_setting('block_size')::int, \
+              checkpoint_write_time), ('checkpoint sync', 0, 0, checkpoint_sync_time), \
+              ('background writer write', buffers_clean, buffers_clean * current_setting('block_size')::int, 0), \
+              ('backend write', buffers_backend, buffers_backend * current_setting('block_size')::int, 0), \
+              ('backend fsync', buffers_backend_fsync, 0, 0)) o",
+    },
+    View {
+        name: "pg_stat_checkpointer",
+        versions: 17..=LAST,
+        sql: "SELECT o.*, stats_reset FROM pg_stat_checkpointer, LATERAL (VALUES \
+              ('checkpoint', num_timed + num_requested, 0, 0), \
+              ('checkpoint write', buffers_written, buffers_written * current_setting('block_size')::int, \
+              write_time), ('checkpoint sync', 0, 0, sync_time)) o",
+    },
+];
+
+impl Counters {
+    /// Reads all that this version has.
+    pub(super) fn read(client: &mut Client) -> Result<Self, WaitsError> {
+        let version = client.server_version() / 10_000;
+        if version < 15 {
+            std::thread::sleep(COLLECTOR_DELAY);
+        }
+        let mut counters = Self { counted: BTreeMap::new(), resets: BTreeMap::new() };
+        for view in VIEWS.iter().filter(|view| view.versions.contains(&version)) {
+            let rows = client.query(view.sql, &[]).map_err(while_doing(DOING))?;
+            for row in rows.iter() {
+                let Some(name) = row.get(0) else { continue };
+                let number =
+                    |index: usize| row.get(index).and_then(|it| it.parse::<f64>().ok()).unwrap_or(0.0);
+                let counted =
+                    Counted { count: number(1) as u64, bytes: number(2) as u64, wall_ms: number(3) };
+                counters.counted.insert(name.to_owned(), counted);
+                counters.resets.insert(view.name.to_owned(), row.get(4).unwrap_or_default().to_owned());
+            }
+        }
+        Ok(counters)
+    }
+
+    /// What was counted since an earlier reading. All calls of these operations are in it, also
+    /// those that the system's page cache served.
+    ///
+    /// # Errors
+    /// When a view was reset in between.
+    pub(super) fn since(&self, before: &Self) -> Result<Vec<Operation>, WaitsError> {
+        let reset = |view: &str| WaitsError::Reset { view: view.to_owned() };
+        for (view, time) in &self.resets {
+            if before.resets.get(view) != Some(time) {
+                return Err(reset(view));
+            }
+        }
+        let mut operations = Vec::new();
+        for (name, now) in &self.counted {
+            let then = before.counted.get(name).copied().unwrap_or_default();
+            let fell = || reset(name);
+            let operation = Operation {
+                name: name.clone(),
+                count: now.count.checked_sub(then.count).ok_or_else(fell)?,
+                bytes: now.bytes.checked_sub(then.bytes).ok_or_else(fell)?,
+                wall_s: (now.wall_ms - then.wall_ms).max(0.0) / 1000.0,
+            };
+            if operation.count > 0 || operation.wall_s > 0.0 {
+                operations.push(operation);
+            }
+        }
+        Ok(operations)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(count: u64, reset: &str) -> Counters {
+        let counted = Counted { count, bytes: count * 8192, wall_ms: count as f64 };
+        Counters {
+            counted: [("IO client backend relation read".to_owned(), counted)].into(),
+            resets: [("pg_stat_io".to_owned(), reset.to_owned())].into(),
+        }
+    }
+
+    #[test]
+    fn differences_are_operations_and_resets_are_errors() {
+        let operations = reading(1500, "a").since(&reading(500, "a")).unwrap();
+        let read = &operations[0];
+        assert_eq!((read.count, read.bytes, read.wall_s), (1000, 8_192_000, 1.0));
+        assert!(reading(500, "a").since(&reading(500, "a")).unwrap().is_empty());
+        for wrong in [reading(1500, "b"), reading(499, "a")] {
+            let error = wrong.since(&reading(500, "a")).unwrap_err();
+            assert!(error.to_string().contains("were reset while they were watched"), "{error}");
+        }
+    }
+}

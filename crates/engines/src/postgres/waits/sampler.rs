@@ -1,0 +1,280 @@
+use super::WaitsError;
+use super::connection::connect;
+use super::error::while_doing;
+use super::kernel::KernelWatch;
+use super::profile::Profile;
+use super::roster::Roster;
+use super::window::{Sample, Source, Window};
+use pgclient::{Breaker, Client, Config, Statement};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How to observe.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ObserveOptions {
+    /// Samples a second.
+    pub hz: f64,
+    /// Use the profile of `pg_wait_sampling` where it is installed.
+    pub use_profile: bool,
+    /// Keep the texts of statements.
+    pub statements: bool,
+}
+
+impl Default for ObserveOptions {
+    fn default() -> Self {
+        Self { hz: 100.0, use_profile: true, statements: false }
+    }
+}
+
+/// How long the last sample may take once nobody wants any.
+const ANSWER_MAX: Duration = Duration::from_secs(1);
+
+/// Time between two lists of who is connected.
+const ROSTER_PERIOD: Duration = Duration::from_secs(1);
+/// A process that is not on the list is worth a new one, but not more often than this.
+const ROSTER_PERIOD_MIN: Duration = Duration::from_millis(100);
+
+/// One look at what processes do, as cheap as we know: about 0.1 ms of the server's time for 64
+/// connections. Who is idle is left out, and so is what our role may not see.
+const SAMPLE: &str = "SELECT pid, state, wait_event_type, wait_event, query_id FROM pg_stat_get_activity(NULL) \
+     WHERE wait_event_type IS DISTINCT FROM 'Activity' \
+     AND (wait_event IS DISTINCT FROM 'ClientRead' OR state IS DISTINCT FROM 'idle') \
+     AND backend_type IS NOT NULL AND pid <> pg_backend_pid()";
+
+/// Samples a server on a thread and a connection of its own.
+#[derive(Debug)]
+pub struct Sampler {
+    requests: Option<Sender<Sender<Result<Window, WaitsError>>>>,
+    thread: Option<JoinHandle<()>>,
+    breaker: Breaker,
+}
+
+impl Sampler {
+    /// Connects, and begins the first window.
+    ///
+    /// # Errors
+    /// When the server refuses, or no thread can be started.
+    pub fn start(config: &Config, options: ObserveOptions) -> Result<Self, WaitsError> {
+        let client = connect(config)?;
+        let breaker = client.breaker().map_err(while_doing("connecting"))?;
+        let mut watcher = Watcher::new(client, options)?;
+        watcher.begin()?;
+        let (requests, inbox) = channel();
+        let work = move || watcher.work(&inbox);
+        let thread = std::thread::Builder::new().name("wait sampler".to_owned()).spawn(work)?;
+        Ok(Self { requests: Some(requests), thread: Some(thread), breaker })
+    }
+
+    /// Ends the window, begins the next, and returns what was seen.
+    ///
+    /// # Errors
+    /// When the server failed meanwhile; after that, [`WaitsError::Ended`].
+    pub fn window(&self) -> Result<Window, WaitsError> {
+        let (reply, answer) = channel();
+        let requests = self.requests.as_ref().ok_or(WaitsError::Ended)?;
+        requests.send(reply).map_err(|_| WaitsError::Ended)?;
+        answer.recv().map_err(|_| WaitsError::Ended)?
+    }
+}
+
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        drop(self.requests.take());
+        if let Some(thread) = self.thread.take() {
+            let asked = Instant::now();
+            while !thread.is_finished() && asked.elapsed() < ANSWER_MAX {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            // It may be waiting for a server that does not answer any more.
+            self.breaker.cut();
+            // A thread that panicked has nothing more to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the thread owns.
+struct Watcher {
+    client: Client,
+    sample: Statement,
+    roster: Roster,
+    profile: Option<Profile>,
+    kernel: Option<KernelWatch>,
+    options: ObserveOptions,
+    window: Window,
+    began: Instant,
+    listed: Instant,
+    /// When the next sample is due.
+    due: Instant,
+    period: Duration,
+    /// A process was sampled that is not on the list.
+    stranger: bool,
+}
+
+impl Watcher {
+    fn new(mut client: Client, options: ObserveOptions) -> Result<Self, WaitsError> {
+        let sample = client.prepare(SAMPLE).map_err(while_doing("preparing to sample"))?;
+        let roster = Roster::prepare(&mut client, options.statements)?;
+        let profile = options.use_profile.then(|| Profile::find(&mut client)).flatten();
+        let rows = client.query("SELECT session_user", &[]).map_err(while_doing("asking who we are"))?;
+        let user = rows.iter().next().and_then(|row| row.get(0)).unwrap_or_default().to_owned();
+        let kernel = KernelWatch::of(&client, &user);
+        let period = match profile {
+            Some(_) => ROSTER_PERIOD,
+            None => Duration::from_secs_f64(1.0 / options.hz),
+        };
+        let window = Window::default();
+        let now = Instant::now();
+        Ok(Self {
+            client,
+            sample,
+            roster,
+            profile,
+            kernel,
+            options,
+            window,
+            began: now,
+            listed: now,
+            due: now,
+            period,
+            stranger: false,
+        })
+    }
+
+    /// Reads everything that a window counts from.
+    fn begin(&mut self) -> Result<(), WaitsError> {
+        self.roster.read(&mut self.client)?;
+        if let Some(profile) = &mut self.profile {
+            profile.advance(&mut self.client)?;
+        }
+        self.began = Instant::now();
+        self.listed = self.began;
+        self.due = self.began + self.period;
+        self.read_kernel();
+        self.window = self.empty_window();
+        Ok(())
+    }
+
+    fn empty_window(&self) -> Window {
+        let source = if self.profile.is_some() { Source::Profile } else { Source::Activity };
+        let hz = self.profile.as_ref().map_or(self.options.hz, |profile| profile.hz);
+        Window { source, hz, processes: self.roster.present.clone(), ..Window::default() }
+    }
+
+    /// Samples at a fixed rate until nobody can ask any more. What is late is dropped, not made up
+    /// for: a burst of samples would tell the same moment several times.
+    fn work(mut self, inbox: &Receiver<Sender<Result<Window, WaitsError>>>) {
+        let mut failure = None;
+        loop {
+            let until_due = self.due.saturating_duration_since(Instant::now());
+            let reply = match inbox.recv_timeout(until_due) {
+                Ok(reply) => reply,
+                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) => {
+                    failure = self.tick().err();
+                    self.due += self.period;
+                    self.miss_until(Instant::now());
+                    // What failed waits for the next one who asks.
+                    let Some(_) = failure else { continue };
+                    let Ok(reply) = inbox.recv() else { return };
+                    reply
+                }
+            };
+            let result = failure.take().map_or_else(|| self.finish(), Err);
+            let failed = result.is_err();
+            // Who asked may have gone.
+            let _ = reply.send(result);
+            if failed {
+                return;
+            }
+        }
+    }
+
+    /// Gives up the samples that were due until then; a profile's are not ours to take.
+    fn miss_until(&mut self, now: Instant) {
+        while self.due <= now {
+            self.due += self.period;
+            self.window.missed += u64::from(self.profile.is_none());
+        }
+    }
+
+    fn tick(&mut self) -> Result<(), WaitsError> {
+        if self.profile.is_none() {
+            self.take_sample()?;
+        }
+        let age = self.listed.elapsed();
+        if age >= ROSTER_PERIOD || (self.stranger && age >= ROSTER_PERIOD_MIN) {
+            self.list()?;
+        }
+        Ok(())
+    }
+
+    fn take_sample(&mut self) -> Result<(), WaitsError> {
+        let rows = self.client.query_prepared(&self.sample, &[]).map_err(while_doing("sampling"))?;
+        let window = &mut self.window;
+        window.polls += 1;
+        for row in rows.iter() {
+            let number = |index: usize| row.get(index).and_then(|number| number.parse::<i64>().ok());
+            let Some(pid) = number(0) else { continue };
+            let wait = row.get(2).zip(row.get(3));
+            let sample = Sample {
+                pid: pid as i32,
+                state: window.names.number(row.get(1).unwrap_or_default()),
+                wait: wait.map(|(kind, event)| (window.names.number(kind), window.names.number(event))),
+                query_id: number(4),
+                idle: false,
+            };
+            if self.roster.observers.contains(&sample.pid) {
+                continue;
+            }
+            self.stranger |= !window.processes.contains_key(&sample.pid);
+            *window.samples.entry(sample).or_insert(0) += 1;
+        }
+        Ok(())
+    }
+
+    /// Lists the processes; those that were there before have been there all the time since.
+    fn list(&mut self) -> Result<(), WaitsError> {
+        let now = Instant::now();
+        let since_s = now.duration_since(self.listed).as_secs_f64();
+        for pid in self.roster.present.keys() {
+            *self.window.present_s.entry(*pid).or_insert(0.0) += since_s;
+        }
+        self.listed = now;
+        self.stranger = false;
+        self.read_kernel();
+        self.roster.read(&mut self.client)?;
+        let new = self.roster.present.iter().map(|(pid, process)| (*pid, process.clone()));
+        self.window.processes.extend(new);
+        Ok(())
+    }
+
+    fn read_kernel(&mut self) {
+        if let Some(kernel) = &mut self.kernel {
+            kernel.read(self.roster.present.keys().copied());
+        }
+    }
+
+    fn finish(&mut self) -> Result<Window, WaitsError> {
+        self.list()?;
+        self.miss_until(self.listed);
+        let elapsed = self.listed.duration_since(self.began);
+        self.window.elapsed = elapsed;
+        // Another observer may have been sampled before it was on the list.
+        let observers = &self.roster.observers;
+        self.window.samples.retain(|sample, _| !observers.contains(&sample.pid));
+        self.window.kernel = self.kernel.as_mut().map(KernelWatch::take);
+        if let Some(profile) = &mut self.profile {
+            let mut counted = profile.advance(&mut self.client)?;
+            counted.retain(|key, _| !self.roster.observers.contains(&key.pid));
+            self.window.add_profile(counted);
+        } else {
+            self.window.add_idle();
+        }
+        self.window.statements.clone_from(&self.roster.statements);
+        self.began = self.listed;
+        let next = self.empty_window();
+        Ok(std::mem::replace(&mut self.window, next))
+    }
+}

@@ -1,0 +1,211 @@
+use super::profile::ProfileKey;
+use observe::ProcessTimes;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// A process of the server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Process {
+    /// Its kind: `client backend`, `checkpointer`.
+    pub kind: String,
+    /// What its client calls itself.
+    pub application: String,
+    /// Who is logged in.
+    pub user: String,
+    /// The database.
+    pub database: String,
+    /// What it does is not shown to our role.
+    pub hidden: bool,
+}
+
+impl Process {
+    /// Whether it works for a client: the client's own process, or a worker of its query.
+    pub fn for_client(&self) -> bool {
+        matches!(self.kind.as_str(), "client backend" | "parallel worker")
+    }
+}
+
+/// What a process was seen to do; names by their number in the window's [`Names`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Sample {
+    /// The process.
+    pub pid: i32,
+    /// State of the session; the empty name for background processes.
+    pub state: Name,
+    /// Type and name of the wait event; `None`: on a processor, or ready for one.
+    pub wait: Option<(Name, Name)>,
+    /// Number of the statement.
+    pub query_id: Option<i64>,
+    /// Nothing was asked of the session.
+    pub idle: bool,
+}
+
+/// Where samples come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Source {
+    /// Polls of `pg_stat_activity`.
+    #[default]
+    Activity,
+    /// The profile that the extension `pg_wait_sampling` keeps in the server.
+    Profile,
+}
+
+impl Source {
+    /// Its name in output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Activity => "pg_stat_activity",
+            Self::Profile => "pg_wait_sampling",
+        }
+    }
+}
+
+/// What was seen from one reading of a [`super::Sampler`] to the next.
+#[derive(Debug, Clone, Default)]
+pub struct Window {
+    /// How long.
+    pub elapsed: Duration,
+    /// Where the samples come from.
+    pub source: Source,
+    /// Samples a second that were asked for.
+    pub hz: f64,
+    /// Samples taken of each process.
+    pub polls: u64,
+    /// Samples that were due but were not taken.
+    pub missed: u64,
+    /// How often what was seen. A process that is not in it was idle at that time.
+    pub samples: HashMap<Sample, u64>,
+    /// Names in `samples`.
+    pub names: Names,
+    /// Seconds in which a process was there.
+    pub present_s: HashMap<i32, f64>,
+    /// Who the processes are, also those that have ended.
+    pub processes: HashMap<i32, Process>,
+    /// Time that each process used in the window; `None` when the kernel of the server is not ours.
+    pub kernel: Option<HashMap<i32, ProcessTimes>>,
+    /// Texts of statements that were seen.
+    pub statements: HashMap<i64, String>,
+}
+
+impl Window {
+    /// Seconds that one sample stands for.
+    pub fn sample_s(&self) -> f64 {
+        if self.polls == 0 { 0.0 } else { self.elapsed.as_secs_f64() / self.polls as f64 }
+    }
+
+    /// Adds what polls leave out: a process that was there but not in a sample had nothing to do.
+    pub(super) fn add_idle(&mut self) {
+        let client = (self.names.number("Client"), self.names.number("ClientRead"));
+        let background = (self.names.number("Activity"), self.names.number("Idle"));
+        let (idle, none) = (self.names.number("idle"), Name::default());
+        for (pid, rest) in self.rests() {
+            let (state, wait) = match self.processes.get(&pid) {
+                Some(process) if process.hidden => continue,
+                Some(process) if process.kind == "client backend" => (idle, client),
+                _ => (none, background),
+            };
+            let sample = Sample { pid, state, wait: Some(wait), query_id: None, idle: true };
+            *self.samples.entry(sample).or_insert(0) += rest;
+        }
+    }
+
+    /// Takes the samples from a profile. What it leaves out is a process that was there and did not
+    /// wait: it was on a processor or ready for one.
+    pub(super) fn add_profile(&mut self, counted: HashMap<ProfileKey, u64>) {
+        let mut totals: HashMap<i32, u64> = HashMap::new();
+        for (key, count) in counted {
+            *totals.entry(key.pid).or_insert(0) += count;
+            let sample = Sample {
+                pid: key.pid,
+                state: Name::default(),
+                wait: (!key.kind.is_empty())
+                    .then(|| (self.names.number(&key.kind), self.names.number(&key.event))),
+                query_id: key.query_id,
+                idle: key.kind == "Activity" || key.event == "ClientRead",
+            };
+            *self.samples.entry(sample).or_insert(0) += count;
+        }
+        // A process that waits all the time is in every sample: so many were taken, however exactly
+        // the extension keeps to its period.
+        self.polls = totals.into_values().max().unwrap_or(0);
+        for (pid, rest) in self.rests() {
+            let sample = Sample { pid, state: Name::default(), wait: None, query_id: None, idle: false };
+            *self.samples.entry(sample).or_insert(0) += rest;
+        }
+    }
+
+    /// For each process: in how many samples it could have been but was not.
+    fn rests(&self) -> Vec<(i32, u64)> {
+        let mut seen: HashMap<i32, u64> = HashMap::new();
+        for (sample, count) in &self.samples {
+            *seen.entry(sample.pid).or_insert(0) += count;
+        }
+        let sample_s = self.sample_s();
+        if sample_s == 0.0 {
+            return Vec::new();
+        }
+        let rest = |(pid, present_s): (&i32, &f64)| {
+            let samples = (present_s / sample_s).round() as u64;
+            (*pid, samples.saturating_sub(seen.get(pid).copied().unwrap_or(0)))
+        };
+        self.present_s.iter().map(rest).filter(|(_, rest)| *rest > 0).collect()
+    }
+
+    /// What could not be seen, in words.
+    pub(super) fn lost(&self) -> Vec<String> {
+        let hidden = self.processes.values().filter(|process| process.hidden).count();
+        let hidden = (hidden > 0).then(|| {
+            format!(
+                "What {hidden} of {} processes waited for: they belong to other roles. GRANT pg_monitor TO this role \
+                 (or pg_read_all_stats) to see them.",
+                self.processes.len()
+            )
+        });
+        let kernel = self.kernel.is_none().then(|| {
+            "Exact CPU and run-queue time: the server's processes are not processes of this machine, or not visible \
+             here. Time without a wait event is shown as CPU."
+                .to_owned()
+        });
+        hidden.into_iter().chain(kernel).collect()
+    }
+
+    /// `Type:Event`, as database administrators write it.
+    pub fn wait_type(&self, (kind, event): (Name, Name)) -> String {
+        format!("{}:{}", self.names.get(kind), self.names.get(event))
+    }
+}
+
+/// Number of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Name(u32);
+
+/// Names that were seen, each kept once. Number 0 is the empty name.
+#[derive(Debug, Clone)]
+pub struct Names {
+    numbers: HashMap<String, Name>,
+    names: Vec<String>,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self { numbers: [(String::new(), Name(0))].into(), names: vec![String::new()] }
+    }
+}
+
+impl Names {
+    /// The number of a name.
+    pub fn number(&mut self, name: &str) -> Name {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = Name(self.names.len() as u32);
+        self.names.push(name.to_owned());
+        self.numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    /// The name of a number that these names gave.
+    pub fn get(&self, number: Name) -> &str {
+        &self.names[number.0 as usize]
+    }
+}

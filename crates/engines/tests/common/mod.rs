@@ -1,0 +1,110 @@
+//! What tests on real servers need.
+#![allow(dead_code, clippy::unwrap_used, clippy::print_stdout, reason = "each file of tests uses some of it")]
+
+use engines::Cancel;
+use engines::postgres::server::{Account, Cluster, ClusterOptions, DataOptions, Installation};
+use pgclient::Config;
+use std::collections::BTreeSet;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Nothing in these tests takes so long.
+pub const LONG: Duration = Duration::from_secs(60);
+
+/// One installation of each major version to test on: those in `STEELBENCH_TEST_PG_BINDIRS`, or
+/// what is installed. Says so when there is none.
+pub fn installations() -> Vec<Installation> {
+    let listed = std::env::var_os("STEELBENCH_TEST_PG_BINDIRS");
+    let bindirs: Vec<PathBuf> = listed.iter().flat_map(std::env::split_paths).collect();
+    let real: Vec<PathBuf> = bindirs.iter().filter_map(|place| place.canonicalize().ok()).collect();
+    let mut found = Installation::find_all(&bindirs);
+    found.retain(|one| listed.is_none() || real.contains(&one.bindir));
+    let mut majors = BTreeSet::new();
+    found.retain(|one| majors.insert(one.version.major));
+    if found.is_empty() {
+        println!("SKIPPED: no PostgreSQL server is installed");
+    }
+    found
+}
+
+/// A folder that servers of any user can reach.
+pub fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    folder
+}
+
+/// What a plain cluster in this directory is made with.
+pub fn options(installation: &Installation, directory: &Path) -> ClusterOptions {
+    ClusterOptions {
+        installation: installation.clone(),
+        directory: directory.into(),
+        wal_directory: None,
+        account: Account::for_server(None).unwrap(),
+        data: DataOptions::default(),
+        connections: 1,
+        tcp: false,
+        cgroups: Vec::new(),
+    }
+}
+
+/// A cluster that runs.
+pub fn running(options: ClusterOptions) -> Cluster {
+    let cancel = Cancel::new();
+    let mut cluster = Cluster::create(options, &cancel).unwrap();
+    cluster.start(&cancel).unwrap();
+    cluster
+}
+
+/// The first value of the first row of an answer.
+pub fn ask(cluster: &Cluster, sql: &str) -> String {
+    let rows = cluster.connect().unwrap().query(sql, &[]).unwrap();
+    rows.iter().next().and_then(|row| row.get(0).map(str::to_owned)).unwrap_or_default()
+}
+
+/// How to connect, as superuser, to the private server whose directory this is, from the server's
+/// own note: process, data directory, start, port, folder of the socket. `None` while it does not
+/// accept connections.
+pub fn private(directory: &Path) -> Option<(i32, Config)> {
+    let note = std::fs::read_to_string(directory.join("data/postmaster.pid")).ok()?;
+    let line: Vec<&str> = note.lines().map(str::trim).collect();
+    (*line.get(7)? == "ready").then_some(())?;
+    let config = Config::unix(Path::new(line[4]), line[3].parse().ok()?, "postgres", "postgres");
+    Some((line[0].parse().ok()?, config))
+}
+
+/// When the server was started.
+pub fn started(cluster: &Cluster) -> String {
+    ask(cluster, "SELECT pg_postmaster_start_time()::text")
+}
+
+/// Looks until something is so; `false` when it does not come to that.
+pub fn until(mut there: impl FnMut() -> bool) -> bool {
+    let begin = Instant::now();
+    while !there() {
+        if begin.elapsed() > LONG {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    true
+}
+
+/// Whether a process exists and has not ended.
+pub fn is_alive(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
+
+/// Gives a folder to the account of servers.
+pub fn own(account: &Account, folder: &Path) -> std::io::Result<()> {
+    let id = |option: &str| {
+        let output = Command::new("id").args([option, &account.name]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().parse::<u32>().unwrap()
+    };
+    std::os::unix::fs::chown(folder, Some(id("-u")), Some(id("-g")))
+}

@@ -1,0 +1,358 @@
+//! Waits of real servers, of every version that is installed.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
+
+mod common;
+
+use common::{folder, installations, options, running};
+use engines::postgres::server::Cluster;
+use engines::postgres::waits::{
+    FLUSH_OWN_COUNTERS, LiveObserver, MEANINGS, ObserveOptions, PostgresCollector, Sampler, Source, class,
+};
+use engines::{Cancel, Collected, EngineError, WaitCollector};
+use observations::{Wait, WaitClass, WaitingTask};
+use pgclient::{Canceller, Client, Config};
+use std::cell::Cell;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Long enough for a hundred samples and more; nothing asserted depends on it.
+const WINDOW: Duration = Duration::from_millis(1500);
+
+/// A session that does one thing until it is told to stop.
+struct Session {
+    pid: i32,
+    canceller: Canceller,
+    thread: JoinHandle<()>,
+}
+
+impl Session {
+    fn doing(cluster: &Cluster, sql: &str) -> Self {
+        let mut client = cluster.connect().unwrap();
+        let (pid, canceller, sql) = (client.backend_pid(), client.canceller(), sql.to_owned());
+        let thread = std::thread::spawn(move || {
+            // It ends by being cancelled, or when what it waits for comes.
+            let _ = client.batch(&sql);
+        });
+        Self { pid, canceller, thread }
+    }
+
+    fn end(self) {
+        while !self.thread.is_finished() {
+            let _ = self.canceller.cancel();
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        self.thread.join().unwrap();
+    }
+}
+
+/// Runs a test on a server of each version.
+fn on_each_server(test: impl Fn(&mut Cluster)) {
+    for installation in installations() {
+        let folder = folder();
+        let mut options = options(&installation, folder.path());
+        options.connections = 20;
+        let mut cluster = running(options);
+        test(&mut cluster);
+        cluster.remove().unwrap();
+    }
+}
+
+#[track_caller]
+fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_true() {
+        assert!(start.elapsed() < common::LONG, "never happened: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn is_doing(client: &mut Client, pid: i32, what: &str) -> bool {
+    let sql = "SELECT concat_ws(':', state, wait_event) FROM pg_stat_activity WHERE pid = $1";
+    let rows = client.query(sql, &[Some(&pid.to_string())]).unwrap();
+    rows.first().and_then(|row| row.get(0).map(str::to_owned)).as_deref() == Some(what)
+}
+
+fn live() -> ObserveOptions {
+    ObserveOptions { statements: true, ..ObserveOptions::default() }
+}
+
+/// What a collector sees of these sessions while something goes on.
+fn collect(cluster: &Cluster, pids: Vec<i32>, meanwhile: impl FnOnce()) -> Result<Collected, EngineError> {
+    let (options, lost) = (ObserveOptions::default(), Arc::default());
+    let mut collector = PostgresCollector::new(cluster.config(), options, Arc::new(Mutex::new(pids)), lost);
+    collector.start()?;
+    meanwhile();
+    collector.stop()
+}
+
+fn seconds(waits: &[Wait], wait_type: &str) -> f64 {
+    waits.iter().filter(|wait| wait.wait_type == wait_type).map(Wait::wait_s).sum()
+}
+
+#[track_caller]
+fn near(figure: f64, expected: f64, tolerance: f64, what: &str) {
+    assert!((figure - expected).abs() <= tolerance * expected, "{what}: {figure} is not about {expected}");
+}
+
+#[test]
+fn who_waits_for_a_row_is_told_with_the_row_and_its_holder() {
+    on_each_server(|cluster| {
+        let mut holder = cluster.connect().unwrap();
+        holder.batch("CREATE TABLE \"odd name\" (a int); INSERT INTO \"odd name\" VALUES (1), (2)").unwrap();
+        holder.batch("BEGIN; UPDATE \"odd name\" SET a = 3 WHERE a = 2").unwrap();
+        let update = "UPDATE \"odd name\" SET a = 4 WHERE a = 2";
+        let mut observer = LiveObserver::start(&cluster.config(), live()).unwrap();
+        let find = |tasks: &[WaitingTask], pid| tasks.iter().find(|task| task.session.pid == pid).cloned();
+        let mut admin = cluster.connect().unwrap();
+        let first = Session::doing(cluster, update);
+        wait_until("the first waits", || is_doing(&mut admin, first.pid, "active:transactionid"));
+        let second = Session::doing(cluster, update);
+        wait_until("the second waits", || is_doing(&mut admin, second.pid, "active:tuple"));
+        std::thread::sleep(WINDOW);
+        let (activity, tasks) = (observer.window().unwrap(), observer.tasks().unwrap());
+        let (a, b) = (find(&tasks, first.pid).unwrap(), find(&tasks, second.pid).unwrap());
+        assert_eq!(a.wait_type, "Lock:transactionid");
+        assert_eq!(a.blocked_by.iter().map(|it| it.pid).collect::<Vec<_>>(), [holder.backend_pid()]);
+        assert_eq!(a.blocked_by[0].state, "idle in transaction");
+        let row = "row 2 of page 0 of public.\"odd name\"";
+        assert!(
+            a.resource.as_ref().unwrap().starts_with(&format!("{row}, changed by transaction ")),
+            "{a:?}"
+        );
+        assert_eq!((b.wait_type.as_str(), b.resource.as_deref()), ("Lock:tuple", Some(row)));
+        assert_eq!(b.lock_mode.as_deref(), Some("ExclusiveLock"));
+        // The second queues behind the first, and the holder is in the way of both.
+        assert!(b.blocked_by.iter().any(|blocker| blocker.pid == first.pid), "{b:?}");
+        assert!(a.waited_s.unwrap() >= WINDOW.as_secs_f64() && b.waited_s.unwrap() > 0.0);
+        assert_eq!(a.session.statement, update);
+        // Both waited all the time, and nothing but that was waited for.
+        for wait in ["Lock:transactionid", "Lock:tuple"] {
+            near(seconds(&activity.waits, wait), activity.elapsed_s, 0.1, wait);
+            assert!(activity.meanings.contains_key(wait));
+        }
+        holder.batch("ROLLBACK").unwrap();
+        second.end();
+        first.end();
+        assert!(observer.tasks().unwrap().iter().all(|task| task.resource.is_none()));
+    });
+}
+
+#[test]
+fn the_time_of_a_known_mix_of_sessions_adds_up() {
+    on_each_server(|cluster| {
+        let mut admin = cluster.connect().unwrap();
+        let idle = cluster.connect().unwrap();
+        let sleepers = [(); 2].map(|()| Session::doing(cluster, "SELECT pg_sleep(600)"));
+        let worker = Session::doing(cluster, "DO 'BEGIN LOOP END LOOP; END'");
+        for sleeper in &sleepers {
+            wait_until("a session sleeps", || is_doing(&mut admin, sleeper.pid, "active:PgSleep"));
+        }
+        let mut pids: Vec<i32> = sleepers.iter().map(|sleeper| sleeper.pid).collect();
+        pids.extend([idle.backend_pid(), worker.pid]);
+        let seen = collect(cluster, pids, || std::thread::sleep(WINDOW)).unwrap();
+        let time = seen.time.unwrap();
+        let one = time.session_s / 4.0;
+        assert!(one >= WINDOW.as_secs_f64());
+        near(seconds(&seen.waits, "Timeout:PgSleep"), 2.0 * one, 0.05, "sleep");
+        near(seconds(&seen.waits, "Client:ClientRead"), one, 0.05, "idle");
+        near(time.cpu_s + seconds(&seen.waits, "CPU_QUEUE"), one, 0.05, "work");
+        assert!(time.cpu_user_s.unwrap() <= time.cpu_s && time.cpu_s <= one * 1.01, "{time:?}");
+        let all = time.cpu_s + seen.waits.iter().map(Wait::wait_s).sum::<f64>();
+        near(all, time.session_s, 0.05, "everything");
+        sleepers.into_iter().chain([worker]).for_each(Session::end);
+    });
+}
+
+#[test]
+fn committing_sessions_wait_for_the_log_and_the_server_counts_it() {
+    on_each_server(|cluster| {
+        cluster.connect().unwrap().batch("CREATE TABLE t (a int)").unwrap();
+        let mut sessions: Vec<Client> = (0..8).map(|_| cluster.connect().unwrap()).collect();
+        let pids = sessions.iter().map(Client::backend_pid).collect();
+        for session in &mut sessions {
+            session.batch(FLUSH_OWN_COUNTERS).unwrap();
+        }
+        let mut commits = 0;
+        let seen = collect(cluster, pids, || {
+            let workers: Vec<JoinHandle<u64>> = sessions
+                .into_iter()
+                .map(|mut session| {
+                    std::thread::spawn(move || {
+                        let (start, mut commits) = (Instant::now(), 0);
+                        while start.elapsed() < WINDOW {
+                            session.batch("INSERT INTO t VALUES (1)").unwrap();
+                            commits += 1;
+                        }
+                        session.batch(FLUSH_OWN_COUNTERS).unwrap();
+                        commits
+                    })
+                })
+                .collect();
+            commits = workers.into_iter().map(|worker| worker.join().unwrap()).sum();
+        })
+        .unwrap();
+        let log = seen.waits.iter().filter(|wait| wait.class == WaitClass::Log);
+        assert!(log.map(Wait::wait_s).sum::<f64>() > 0.0, "{:?}", seen.waits);
+        // Each commit has two records at least, the row's and its own; those who commit together sync
+        // once, and nobody more than once.
+        let count =
+            |name: &str| seen.operations.iter().filter(|it| it.name == name).map(|it| it.count).sum::<u64>();
+        let syncs = count("WAL sync") + count("IO client backend wal fsync");
+        assert!(count("WAL record") >= 2 * commits, "{commits} {:?}", seen.operations);
+        assert!(syncs > 0 && syncs <= commits + 100, "{syncs} of {commits}");
+        let timed = |it: &&observations::Operation| it.name == "WAL sync" || it.name.ends_with("wal fsync");
+        assert!(seen.operations.iter().filter(timed).all(|it| it.wall_s > 0.0));
+    });
+}
+
+#[test]
+fn a_role_without_rights_is_told_what_it_does_not_see() {
+    on_each_server(|cluster| {
+        let mut admin = cluster.connect().unwrap();
+        admin.batch("CREATE ROLE plain LOGIN").unwrap();
+        let show = |admin: &mut Client, setting: &str| {
+            let rows = admin.query(&format!("SHOW {setting}"), &[]).unwrap();
+            rows.first().unwrap().get(0).unwrap().to_owned()
+        };
+        let (folder, port) = (show(&mut admin, "unix_socket_directories"), show(&mut admin, "port"));
+        let plain = Config::parse(&format!(
+            "host='{}' port={port} user=plain dbname=postgres",
+            folder.trim_matches('"')
+        ))
+        .unwrap();
+        let sleeper = Session::doing(cluster, "SELECT pg_sleep(600)");
+        wait_until("a session sleeps", || is_doing(&mut admin, sleeper.pid, "active:PgSleep"));
+        let see = || {
+            let mut observer = LiveObserver::start(&plain, live()).unwrap();
+            std::thread::sleep(Duration::from_millis(300));
+            let activity = observer.window().unwrap();
+            let lost = activity.lost.iter().any(|sentence| sentence.contains("GRANT pg_monitor"));
+            (seconds(&activity.waits, "Timeout:PgSleep") > 0.0, lost)
+        };
+        assert_eq!(see(), (false, true));
+        admin.batch("GRANT pg_monitor TO plain").unwrap();
+        assert_eq!(see(), (true, false));
+        sleeper.end();
+    });
+}
+
+#[test]
+fn the_profile_of_pg_wait_sampling_says_the_same_as_samples() {
+    let compared = Cell::new(false);
+    on_each_server(|cluster| {
+        let mut admin = cluster.connect().unwrap();
+        let available = "SELECT 1 FROM pg_available_extensions WHERE name = 'pg_wait_sampling'";
+        if admin.query(available, &[]).unwrap().is_empty() {
+            return;
+        }
+        let preload = [("shared_preload_libraries".to_owned(), "pg_wait_sampling".to_owned())];
+        cluster.apply(&preload.into(), &Cancel::new()).unwrap();
+        let mut admin = cluster.connect().unwrap();
+        admin.batch("CREATE EXTENSION pg_wait_sampling").unwrap();
+        let sleeper = Session::doing(cluster, "SELECT pg_sleep(600)");
+        let worker = Session::doing(cluster, "DO 'BEGIN LOOP END LOOP; END'");
+        wait_until("a session sleeps", || is_doing(&mut admin, sleeper.pid, "active:PgSleep"));
+        for (use_profile, source) in [(true, Source::Profile), (false, Source::Activity)] {
+            let sampler =
+                Sampler::start(&cluster.config(), ObserveOptions { use_profile, ..live() }).unwrap();
+            std::thread::sleep(WINDOW);
+            let window = sampler.window().unwrap();
+            assert_eq!(window.source, source);
+            let of = |pid, waiting| {
+                let samples =
+                    window.samples.iter().filter(|(it, _)| it.pid == pid && it.wait.is_some() == waiting);
+                samples.map(|(_, count)| *count as f64).sum::<f64>() * window.sample_s()
+            };
+            near(of(sleeper.pid, true), window.elapsed.as_secs_f64(), 0.1, source.name());
+            near(of(worker.pid, false), window.elapsed.as_secs_f64(), 0.1, source.name());
+            assert!(of(worker.pid, true) < 0.1 * WINDOW.as_secs_f64());
+        }
+        sleeper.end();
+        worker.end();
+        compared.set(true);
+    });
+    if !compared.get() {
+        println!("SKIPPED: pg_wait_sampling is not installed for any server");
+    }
+}
+
+#[test]
+fn every_wait_event_of_a_server_has_a_class_of_its_kind() {
+    let mut checked = false;
+    for installation in installations().into_iter().filter(|it| it.version.major >= 17) {
+        let folder = folder();
+        let cluster = running(options(&installation, folder.path()));
+        let mut client = cluster.connect().unwrap();
+        let rows = client.query("SELECT type, type || ':' || name FROM pg_wait_events", &[]).unwrap();
+        let mut names = Vec::new();
+        for row in rows.iter() {
+            let (kind, name) = (row.get(0).unwrap(), row.get(1).unwrap());
+            let expected: &[WaitClass] = match kind {
+                "Activity" => &[WaitClass::Idle],
+                "Client" => &[WaitClass::Client],
+                "Lock" => &[WaitClass::Lock],
+                "BufferPin" | "Buffer" => &[WaitClass::Latch],
+                "LWLock" => &[WaitClass::Latch, WaitClass::Log],
+                "IO" if name.contains("LockFile") || name.contains("Dsm") || name.contains("VersionFile") => {
+                    &[WaitClass::Other]
+                }
+                "IO" if name.starts_with("IO:Wal") => &[WaitClass::Log],
+                "IO" if name.starts_with("IO:DataFile") => &[WaitClass::DataRead, WaitClass::DataWrite],
+                "IO" => &[WaitClass::DataRead, WaitClass::DataWrite, WaitClass::Log, WaitClass::Checkpoint],
+                _ => &WaitClass::ALL,
+            };
+            assert!(expected.contains(&class(name)), "{name} is {}", class(name));
+            names.push(name.to_lowercase());
+        }
+        for (name, _) in MEANINGS.iter().filter(|(name, _)| name.contains(':')) {
+            assert!(
+                names.contains(&name.to_lowercase()),
+                "no such event in {}: {name}",
+                installation.version
+            );
+        }
+        checked = true;
+        cluster.remove().unwrap();
+    }
+    if !checked {
+        println!("SKIPPED: no PostgreSQL from 17 on is installed");
+    }
+}
+
+#[test]
+fn samples_are_taken_at_their_rate_or_said_to_be_missed_and_observers_do_not_see_observers() {
+    on_each_server(|cluster| {
+        let mut other = LiveObserver::start(&cluster.config(), live()).unwrap();
+        let sampler = Sampler::start(&cluster.config(), ObserveOptions { hz: 200.0, ..live() }).unwrap();
+        for _ in 0..2 {
+            std::thread::sleep(Duration::from_millis(700));
+            let window = sampler.window().unwrap();
+            let due = window.elapsed.as_secs_f64() * 200.0;
+            assert!(((window.polls + window.missed) as f64 - due).abs() <= 2.0, "{window:?} of {due}");
+            assert!(window.processes.values().all(|process| !process.for_client()), "{window:?}");
+        }
+        let activity = other.window().unwrap();
+        assert!(activity.cells.iter().all(|cell| !cell.for_client), "{:?}", activity.cells);
+        assert!(activity.processes.iter().any(|it| it.process == "checkpointer"));
+    });
+}
+
+#[test]
+fn counters_that_were_reset_and_servers_that_went_away_are_errors() {
+    on_each_server(|cluster| {
+        let mut admin = cluster.connect().unwrap();
+        let reset = collect(cluster, vec![admin.backend_pid()], || {
+            admin.batch("SELECT pg_stat_reset_shared('wal')").unwrap();
+        });
+        let message = reset.unwrap_err().to_string();
+        assert!(message.contains("pg_stat_wal were reset while they were watched"), "{message}");
+        let gone = collect(cluster, vec![admin.backend_pid()], || {
+            let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                       WHERE application_name = 'steelbench observer'";
+            admin.batch(end).unwrap();
+        });
+        let message = gone.unwrap_err().to_string();
+        assert!(message.contains("terminating connection due to administrator command"), "{message}");
+    });
+}

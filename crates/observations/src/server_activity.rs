@@ -1,0 +1,131 @@
+//! What was seen of a server's processes in an interval, by `steelbench waits`.
+
+use crate::{Operation, TimeUse, Wait, WaitClass};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A live server, watched for a while without changing anything on it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServerActivity {
+    /// Name and version: `PostgreSQL 15.18`.
+    pub server: String,
+    /// Seconds watched.
+    pub elapsed_s: f64,
+    /// How the waits became known.
+    pub sampling: Sampling,
+    /// What the clients' sessions waited for while they had something to do; idle time is left out.
+    pub waits: Vec<Wait>,
+    /// Use of the sessions' time while they had something to do.
+    pub time: TimeUse,
+    /// Whether the kernel told `time`, and the run queue in `waits`; otherwise CPU time is what the
+    /// samples without a wait say.
+    pub time_is_exact: bool,
+    /// The samples, all processes, summed by what is the same.
+    pub cells: Vec<ActivityCell>,
+    /// Time of the processes by kind, where the kernel tells it.
+    pub processes: Vec<ProcessUse>,
+    /// I/O that the server counts and times itself.
+    pub operations: Vec<Operation>,
+    /// Text of the statements in `cells`.
+    pub statements: BTreeMap<i64, String>,
+    /// What a session that waits for a type of wait is doing, one sentence each.
+    pub meanings: BTreeMap<String, String>,
+    /// Who waited when the interval ended, if asked for.
+    pub tasks: Option<Vec<WaitingTask>>,
+    /// What could not be seen, and why: one sentence each.
+    pub lost: Vec<String>,
+}
+
+/// How samples were taken.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// Where they come from: `pg_stat_activity`, `pg_wait_sampling`.
+    pub source: String,
+    /// Samples a second that were asked for.
+    pub hz: f64,
+    /// Samples taken of each process.
+    pub polls: u64,
+    /// Samples that were due but not taken, because the sample before took too long.
+    pub missed: u64,
+}
+
+/// Samples of processes that did the same for the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ActivityCell {
+    /// Kind of process: `client backend`, `checkpointer`.
+    pub process: String,
+    /// Whether it works for a client: its own process, or a worker of its query.
+    pub for_client: bool,
+    /// What it waited for; `None`: on a processor, or ready for one.
+    pub wait_type: Option<String>,
+    /// Our class of the wait; `None` with `wait_type`.
+    pub class: Option<WaitClass>,
+    /// Whether the session had nothing to do.
+    pub idle: bool,
+    /// The engine's word for the state of the session: `active`, `idle in transaction`.
+    pub state: String,
+    /// The engine's number of the statement.
+    pub query_id: Option<i64>,
+    /// What the client calls itself.
+    pub application: String,
+    /// Who is logged in.
+    pub user: String,
+    /// The database.
+    pub database: String,
+    /// Number of samples.
+    pub samples: u64,
+    /// Seconds that they stand for; where the kernel tells how long processes ran, corrected so that
+    /// these come out.
+    pub seconds: f64,
+}
+
+/// Time that the processes of one kind used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProcessUse {
+    /// Kind of process.
+    pub process: String,
+    /// Whether they work for clients.
+    pub for_client: bool,
+    /// Seconds on a processor.
+    pub cpu_s: f64,
+    /// Seconds ready to run, waiting for a processor.
+    pub run_queue_s: f64,
+}
+
+/// A session that waits, now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WaitingTask {
+    /// Who waits.
+    pub session: TaskSession,
+    /// What for.
+    pub wait_type: String,
+    /// Seconds that it has waited, where the engine tells.
+    pub waited_s: Option<f64>,
+    /// What it wants, in names: `row 3 of page 7 of public.accounts`.
+    pub resource: Option<String>,
+    /// The lock that it wants.
+    pub lock_mode: Option<String>,
+    /// Who is in its way.
+    pub blocked_by: Vec<TaskSession>,
+}
+
+/// A session that waits or is waited for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaskSession {
+    /// The engine's number of the session.
+    pub pid: i32,
+    /// Who is logged in.
+    pub user: String,
+    /// What the client calls itself.
+    pub application: String,
+    /// The database.
+    pub database: String,
+    /// `active`, `idle in transaction`.
+    pub state: String,
+    /// Its statement, or its last one.
+    pub statement: String,
+    /// Seconds since the statement began.
+    pub statement_s: Option<f64>,
+    /// Seconds since the transaction began.
+    pub transaction_s: Option<f64>,
+}

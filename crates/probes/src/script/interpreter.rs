@@ -1,0 +1,259 @@
+use super::compile::Action;
+use super::evaluate::Scope;
+use super::meta::{Amount, Keep, Sleep};
+use super::mix::{Mix, Script};
+use super::names::Slot;
+use super::statement::{Piece, Statement};
+use super::{Fault, ScriptError, Value};
+use engines::{Parameter, Request, Results};
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Runs the scripts of a mix for one connection, one transaction after the other.
+///
+/// ```text
+/// begin, then advance until the End; after a request that wants results: answer, then advance.
+/// ```
+pub struct Interpreter {
+    mix: Arc<Mix>,
+    variables: Vec<Option<Value>>,
+    random: Xoshiro256PlusPlus,
+    /// Variables and generator as the transaction found them, if it may have to be repeated.
+    before: Option<(Vec<Option<Value>>, Xoshiro256PlusPlus)>,
+    /// Chooses scripts: a generator of its own, so that what scripts draw has no part in it.
+    choice: Xoshiro256PlusPlus,
+    script: usize,
+    /// The next command.
+    next: usize,
+    /// The last statement sent.
+    asked: usize,
+    parameters: Vec<Parameter>,
+    text: String,
+    debug: Vec<String>,
+}
+
+/// What a script wants next.
+#[derive(Debug)]
+pub enum Next<'a> {
+    /// Something of the server.
+    Request(Request<'a>),
+    /// That so much time passes.
+    Sleep(Duration),
+    /// Nothing: the transaction is over.
+    End,
+}
+
+/// What a command leaves to do.
+enum Step {
+    Compute,
+    /// A statement is to be sent: the one that has become `asked`.
+    Ask,
+    Sleep(Duration),
+    End,
+}
+
+/// Spreads the numbers of clients over all seeds (2^64 divided by the golden ratio).
+const CLIENT_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Interpreter {
+    /// The interpreter of one connection; connections differ by their number, from 0.
+    pub fn new(mix: Arc<Mix>, client_id: u32) -> Self {
+        let seed = mix.seed ^ (u64::from(client_id) + 1).wrapping_mul(CLIENT_STEP);
+        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut choice = random.clone();
+        choice.long_jump();
+        let mut variables = mix.initial.clone();
+        if let Some(slot) = mix.client_id {
+            variables[slot] = Some(Value::Integer(i64::from(client_id)));
+        }
+        let mut interpreter = Self {
+            before: Some((variables.clone(), random.clone())),
+            mix,
+            variables,
+            random,
+            choice,
+            script: 0,
+            next: 0,
+            asked: 0,
+            parameters: Vec::new(),
+            text: String::new(),
+            debug: Vec::new(),
+        };
+        interpreter.begin();
+        interpreter
+    }
+
+    /// The same for transactions that are tried once: [`restart`](Self::restart) is not to be called.
+    /// Remembering how a transaction began costs time.
+    #[must_use]
+    pub fn without_restarts(self) -> Self {
+        Self { before: None, ..self }
+    }
+
+    /// Begins a new transaction and gives the position of the script that it runs.
+    pub fn begin(&mut self) -> usize {
+        self.script = self.mix.choose(&mut self.choice);
+        if let Some((variables, random)) = &mut self.before {
+            variables.clone_from(&self.variables);
+            random.clone_from(&self.random);
+        }
+        self.next = 0;
+        self.script
+    }
+
+    /// Begins the same transaction again, with the variables and the random numbers that it had: to
+    /// repeat it after a deadlock or a serialization failure.
+    pub fn restart(&mut self) {
+        if let Some((variables, random)) = &self.before {
+            self.variables.clone_from(variables);
+            self.random.clone_from(random);
+        }
+        self.next = 0;
+    }
+
+    /// Computes until the script wants something.
+    ///
+    /// # Errors
+    /// When an expression fails. The transaction cannot go on.
+    pub fn advance(&mut self) -> Result<Next<'_>, ScriptError> {
+        loop {
+            match self.step() {
+                Ok(Step::Compute) => {}
+                Ok(Step::Ask) => return Ok(Next::Request(self.request())),
+                Ok(Step::Sleep(time)) => return Ok(Next::Sleep(time)),
+                Ok(Step::End) => return Ok(Next::End),
+                Err(fault) => return Err(self.error(fault)),
+            }
+        }
+    }
+
+    /// Takes the results of the last request, if it wanted them: those of all its statements.
+    ///
+    /// # Errors
+    /// When `\gset` did not get one row.
+    pub fn answer(&mut self, results: &[Results]) -> Result<(), ScriptError> {
+        let asks = &self.mix.scripts[self.script].body.asks;
+        let Some(ask) = asks.get(self.asked) else { return Ok(()) };
+        let (prefix, kept) = match &ask.keep {
+            Keep::Nothing => return Ok(()),
+            Keep::One { prefix } => match results.split_last() {
+                Some((last, _)) if last.rows == 1 => (prefix, std::slice::from_ref(last)),
+                other => return Err(self.error(Fault::Rows(other.map_or(0, |(last, _)| last.rows)))),
+            },
+            Keep::Each { prefix } => (prefix, results),
+        };
+        for result in kept.iter().filter(|result| result.rows > 0) {
+            for (column, value) in result.columns.iter().zip(&result.last) {
+                if let Some(slot) = self.mix.names.find_prefixed(prefix, column) {
+                    let value = value.as_deref().map_or(Value::Null, |text| Value::Text(text.into()));
+                    self.variables[slot] = Some(value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What `debug()` has said since this was last asked; no more than 1,000 values.
+    pub fn take_debug(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.debug)
+    }
+
+    fn script(&self) -> &Script {
+        &self.mix.scripts[self.script]
+    }
+
+    fn error(&self, fault: Fault) -> ScriptError {
+        self.script().error(self.next - 1, fault)
+    }
+
+    /// Runs the next command.
+    fn step(&mut self) -> Result<Step, Fault> {
+        let Some(command) = self.mix.scripts[self.script].body.commands.get(self.next) else {
+            return Ok(Step::End);
+        };
+        self.next += 1;
+        let mut scope = Scope {
+            variables: &self.variables,
+            names: &self.mix.names,
+            random: &mut self.random,
+            debug: &mut self.debug,
+        };
+        match &command.action {
+            Action::Ask(asked) => {
+                self.asked = *asked;
+                return Ok(Step::Ask);
+            }
+            Action::Sleep(sleep) => return self.sleep(*sleep).map(Step::Sleep),
+            Action::Set { slot, expression } => {
+                let value = scope.evaluate(expression)?;
+                self.variables[*slot] = Some(value);
+            }
+            Action::Unless { condition, target } => {
+                if !scope.evaluate(condition)?.is_truthy() {
+                    self.next = *target;
+                }
+            }
+            Action::Jump { target } => self.next = *target,
+        }
+        Ok(Step::Compute)
+    }
+
+    fn request(&mut self) -> Request<'_> {
+        let ask = &self.mix.scripts[self.script].body.asks[self.asked];
+        let results = ask.keep != Keep::Nothing;
+        match &ask.statement {
+            Statement::Prepared { number, parameters } => {
+                self.parameters.clear();
+                let value = |slot: &Slot| self.variables[*slot].as_ref();
+                let parameter = |slot| value(slot).map_or(Parameter::Null, Value::to_parameter);
+                self.parameters.extend(parameters.iter().map(parameter));
+                Request::Execute { statement: *number, parameters: &self.parameters, results }
+            }
+            Statement::Text(pieces) => {
+                self.text.clear();
+                for piece in pieces {
+                    // Writing to a string cannot fail.
+                    let _ = match piece {
+                        Piece::Text(text) => self.text.write_str(text),
+                        Piece::Variable(slot) => match &self.variables[*slot] {
+                            Some(value) => write!(self.text, "{value}"),
+                            None => write!(self.text, ":{}", self.mix.names.name(*slot)),
+                        },
+                    };
+                }
+                Request::Query { sql: &self.text, results }
+            }
+        }
+    }
+
+    fn sleep(&self, sleep: Sleep) -> Result<Duration, Fault> {
+        let amount = match sleep.amount {
+            Amount::Fixed(amount) => amount,
+            Amount::Variable(slot) => {
+                let name = || self.mix.names.name(slot).to_owned();
+                let value = self.variables[slot].as_ref().ok_or_else(|| Fault::Undefined(name()))?;
+                whole(value).ok_or_else(|| Fault::Sleep { name: name(), text: value.to_string() })?
+            }
+        };
+        // A time that has passed is over at once.
+        Ok(Duration::from_micros(u64::try_from(amount).unwrap_or(0).saturating_mul(sleep.unit_us)))
+    }
+}
+
+/// The whole number that a value, or its text, begins with.
+fn whole(value: &Value) -> Option<i64> {
+    match value {
+        Value::Integer(number) => Some(*number),
+        Value::Double(number) => Some(*number as i64),
+        Value::Text(text) => {
+            let text = text.trim_ascii_start();
+            let sign = usize::from(text.starts_with(['+', '-']));
+            let digits = text[sign..].bytes().take_while(u8::is_ascii_digit).count();
+            text[..sign + digits].parse().ok()
+        }
+        Value::Null | Value::Bool(_) => None,
+    }
+}

@@ -1,0 +1,138 @@
+use super::error::Located;
+use super::{MixError, Source};
+
+/// Where a variable's value is kept: its position in the list of all variables of a mix.
+pub(super) type Slot = usize;
+
+/// The variables of a mix, and while it is parsed, what is known about their use.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    names: Vec<String>,
+    /// Whether something is known to set the variable.
+    assigned: Vec<bool>,
+    /// Prefixes of `\gset` and `\aset`: any variable that begins so may be set by them.
+    prefixes: Vec<String>,
+    uses: Vec<Use>,
+    /// Position of the script that is being parsed.
+    script: usize,
+}
+
+/// A use of a variable that has to make sense once all scripts are known.
+#[derive(Debug)]
+struct Use {
+    slot: Slot,
+    script: usize,
+    offset: usize,
+    kind: UseKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum UseKind {
+    /// Its value is needed.
+    Value,
+    /// `:name` in quotes of a statement to be prepared, where no value can be put.
+    Quoted,
+}
+
+impl Names {
+    /// The slot of a variable, a new one if need be.
+    pub fn slot(&mut self, name: &str) -> Slot {
+        self.find(name).unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.assigned.push(false);
+            self.names.len() - 1
+        })
+    }
+
+    /// As [`Self::slot`], of a variable that something sets.
+    pub fn assign(&mut self, name: &str) -> Slot {
+        let slot = self.slot(name);
+        self.assigned[slot] = true;
+        slot
+    }
+
+    /// As [`Self::slot`], of a variable whose value is needed at this place.
+    pub fn value(&mut self, name: &str, offset: usize) -> Slot {
+        let slot = self.slot(name);
+        self.uses.push(Use { slot, script: self.script, offset, kind: UseKind::Value });
+        slot
+    }
+
+    pub fn note_quoted(&mut self, name: &str, offset: usize) {
+        let slot = self.slot(name);
+        self.uses.push(Use { slot, script: self.script, offset, kind: UseKind::Quoted });
+    }
+
+    pub fn note_prefix(&mut self, prefix: &str) {
+        self.prefixes.push(prefix.to_owned());
+    }
+
+    pub fn begin_script(&mut self, script: usize) {
+        self.script = script;
+    }
+
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub fn name(&self, slot: Slot) -> &str {
+        &self.names[slot]
+    }
+
+    fn find(&self, name: &str) -> Option<Slot> {
+        self.names.iter().position(|known| known == name)
+    }
+
+    /// The variable that a column is stored into; `None` when no script mentions it.
+    pub fn find_prefixed(&self, prefix: &str, column: &str) -> Option<Slot> {
+        self.names.iter().position(|known| known.strip_prefix(prefix) == Some(column))
+    }
+
+    /// Objects to variables that nothing sets, and to those in quotes.
+    pub fn check(&self, sources: &[Source]) -> Result<(), MixError> {
+        for place in &self.uses {
+            let name = &self.names[place.slot];
+            let set = self.assigned[place.slot]
+                || self.prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()));
+            let message = match place.kind {
+                UseKind::Value if !set => self.never_set(name),
+                UseKind::Quoted if self.assigned[place.slot] || self.is_used(place.slot) => format!(
+                    "variable `{name}` in quotes: a prepared statement has no place for a value there; \
+                     write `'...' || :{name}`, or use the simple protocol"
+                ),
+                _ => continue,
+            };
+            let source = &sources[place.script];
+            return Err(Located::new(place.offset, message).in_script(&source.name, &source.text).into());
+        }
+        Ok(())
+    }
+
+    /// Whether its value is needed anywhere.
+    fn is_used(&self, slot: Slot) -> bool {
+        self.uses.iter().any(|place| place.slot == slot && place.kind == UseKind::Value)
+    }
+
+    fn never_set(&self, name: &str) -> String {
+        let known = self.names.iter().zip(&self.assigned).filter(|(_, assigned)| **assigned);
+        let known: Vec<&str> = known.map(|(known, _)| known.as_str()).collect();
+        let unknown = experiment::unknown_name("variable", name, &known);
+        format!("{unknown}; where none is meant, put a space after the colon")
+    }
+}
+
+/// Whether this can be a variable's name: letters of any language, digits and underscores, the first
+/// no digit.
+pub(super) fn is_name(text: &str) -> bool {
+    text.bytes().next().is_some_and(begins_name) && text.bytes().all(continues_name)
+}
+
+/// Whether a name can begin with this byte.
+pub(super) fn begins_name(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_' || !byte.is_ascii()
+}
+
+/// Whether a name can go on with this byte.
+pub(super) fn continues_name(byte: u8) -> bool {
+    begins_name(byte) || byte.is_ascii_digit()
+}

@@ -1,0 +1,113 @@
+//! The host of the trials at hand: kept while consecutive trials have the same engine and volumes.
+
+use crate::RunError;
+use crate::throttle::{Group, Inside};
+use crate::workdir::{WorkFolder, Workdir};
+use engines::{Engine, Host, Place};
+use experiment::Volume;
+use std::path::{Path, PathBuf};
+
+/// Keeps the host that the last trial used.
+#[derive(Default)]
+pub struct Hosts(Option<Kept>);
+
+struct Kept {
+    engine: &'static str,
+    volumes: Vec<String>,
+    // Dropped in this order: what runs in the folders is stopped before they are removed, and
+    // nobody is in a group that is removed.
+    host: Box<dyn Host>,
+    _inside: Option<Inside>,
+    _throttled: Option<Group>,
+    _folders: Vec<WorkFolder>,
+}
+
+impl Hosts {
+    /// Ends the host unless it serves a trial of this engine on these volumes. To be called before
+    /// volumes are cleaned.
+    pub fn release_unless(&mut self, engine: &str, volumes: &[&Volume]) {
+        let serves = |kept: &Kept| {
+            kept.engine == engine
+                && kept
+                    .volumes
+                    .iter()
+                    .map(String::as_str)
+                    .eq(volumes.iter().map(|volume| volume.name.as_str()))
+        };
+        if !self.0.as_ref().is_some_and(serves) {
+            self.release();
+        }
+    }
+
+    /// Ends the host and removes its folders.
+    pub fn release(&mut self) {
+        self.0 = None;
+    }
+
+    /// The host for a trial: the one that is kept, or a new one with folders of its own. A volume
+    /// that takes no folder fails the trial with the inner error: configurations on other volumes
+    /// can still run.
+    pub fn host(
+        &mut self,
+        engine: &'static dyn Engine,
+        volumes: &[&Volume],
+        workdir: &Workdir,
+    ) -> Result<Result<&mut dyn Host, String>, RunError> {
+        self.release_unless(engine.name(), volumes);
+        let kept = match self.0.take() {
+            Some(kept) => kept,
+            None => match Kept::new(engine, volumes, workdir)? {
+                Ok(kept) => kept,
+                Err(cause) => return Ok(Err(cause)),
+            },
+        };
+        Ok(Ok(self.0.insert(kept).host.as_mut()))
+    }
+}
+
+impl Kept {
+    fn new(
+        engine: &'static dyn Engine,
+        volumes: &[&Volume],
+        workdir: &Workdir,
+    ) -> Result<Result<Self, String>, RunError> {
+        let default = workdir.create(&workdir.default)?;
+        let directory = default.path().to_path_buf();
+        let (mut folders, mut places) = (vec![default], Vec::new());
+        for volume in volumes {
+            match workdir.create(Path::new(&volume.path)) {
+                Ok(folder) => {
+                    places.push((volume.name.clone(), folder.path().to_path_buf()));
+                    folders.push(folder);
+                }
+                Err(error) => return Ok(Err(format!("volume {}: {error}", volume.name))),
+            }
+        }
+        let limited = Group::for_volumes(volumes).and_then(|throttled| {
+            // An embedded engine is our own process; a server joins when it is started.
+            let entering = throttled.as_ref().filter(|_| engine.capabilities().embedded);
+            let inside = entering.map(Group::enter).transpose()?;
+            Ok((throttled, inside))
+        });
+        let (throttled, inside) = match limited {
+            Ok(limited) => limited,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let cgroup_joins = throttled.as_ref().map(Group::joins).unwrap_or_default();
+        Ok(Ok(Self {
+            engine: engine.name(),
+            volumes: volumes.iter().map(|volume| volume.name.clone()).collect(),
+            host: engine.host(Place { directory, volumes: places, cgroup_joins }),
+            _inside: inside,
+            _throttled: throttled,
+            _folders: folders,
+        }))
+    }
+}
+
+/// The directories whose file systems a trial fills.
+pub fn places(workdir: &Workdir, volumes: &[&Volume]) -> Vec<PathBuf> {
+    let mut places = vec![workdir.default.clone()];
+    places.extend(volumes.iter().map(|volume| PathBuf::from(&volume.path)));
+    places
+}

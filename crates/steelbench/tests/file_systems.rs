@@ -1,0 +1,151 @@
+//! The ready experiments on file systems, RAID and throttled disks, scaled down: each level is what its
+//! name says, and nothing of it stays. Needs root.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{Lab, end, signal, skipped, wait_until};
+use std::path::Path;
+use std::process::Command;
+
+/// A lab with the folder `experiments`, and one of its files, changed, as `e.toml`.
+fn lab(name: &str, changes: &[(&str, &str)], hooks: &str) -> Lab {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+    let lab = Lab::new();
+    std::os::unix::fs::symlink(&folder, lab.path("experiments")).unwrap();
+    let mut text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
+    for (old, new) in changes {
+        assert!(text.contains(old), "{old} is in {name}.toml");
+        text = text.replace(old, new);
+    }
+    lab.write("e.toml", &format!("{text}\n[hooks]\n{hooks}\n"));
+    lab
+}
+
+/// Whether these volumes can be made here; a word about it where not.
+fn can_make(mkfs: &[&str]) -> bool {
+    for program in mkfs {
+        let folder = tempfile::tempdir().unwrap();
+        let run = |arguments: &[&str]| {
+            let mut command = Command::new("experiments/loop-volume.sh");
+            command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+            command.args(arguments).env("STEELBENCH_VOLUME_PATH", folder.path().join("volume"));
+            command.output().unwrap()
+        };
+        let made = run(&["make", "1", "512M", program, "-q"]);
+        run(&["remove"]);
+        if !made.status.success() {
+            skipped(String::from_utf8_lossy(&made.stdout).trim());
+            return false;
+        }
+    }
+    true
+}
+
+/// Mounts, loop devices and their files that lie in the lab.
+fn left_in(lab: &Lab) -> Vec<String> {
+    let folder = lab.path("").canonicalize().unwrap().display().to_string();
+    let devices = Command::new("losetup").args(["--noheadings", "--output", "BACK-FILE"]).output().unwrap();
+    let devices = String::from_utf8(devices.stdout).unwrap();
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    let lines = devices.lines().chain(mounts.lines());
+    let mut left: Vec<String> = lines.filter(|line| line.contains(&folder)).map(str::to_owned).collect();
+    let results = std::fs::read_dir(lab.path("results")).into_iter().flatten().flatten();
+    let names = results.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    left.extend(names.filter(|name| !name.contains(".steelbench")));
+    left
+}
+
+/// What a hook printed in the trials of each volume, in one line for each different output.
+fn printed(lab: &Lab, name: &str, hook: &str) -> Vec<String> {
+    let sql = format!(
+        "SELECT DISTINCT l.level, trim(replace(h.output, char(10), ' ')) FROM hooks h
+         JOIN trials t ON t.id = h.trial JOIN configuration_levels l ON l.configuration = t.configuration
+         WHERE l.factor = 'target.volume' AND h.hook = '{hook}' ORDER BY 1"
+    );
+    lab.rows(name, &sql)
+}
+
+const FILE_SYSTEMS: &[&str] = &["mkfs.ext4", "mkfs.xfs", "mkfs.btrfs"];
+
+#[test]
+fn each_file_system_holds_the_data_of_its_level() {
+    if !can_make(FILE_SYSTEMS) {
+        return;
+    }
+    let hooks = "before_trial = 'findmnt -no FSTYPE results/$STEELBENCH_TARGET_VOLUME'\n\
+                 after_trial = 'device=$(findmnt -no SOURCE results/$STEELBENCH_TARGET_VOLUME); \
+                 read -r _ _ _ _ _ _ written _ < /sys/block/${device#/dev/}/stat; echo $written'";
+    let lab = lab("file-systems", &[("\"10k\"", "800"), ("blocks = 5", "blocks = 1")], hooks);
+    lab.run(0);
+    assert_eq!(lab.trials("file-systems"), 6);
+    assert_eq!(printed(&lab, "file-systems", "before_trial"), ["btrfs|btrfs", "ext4|ext4", "xfs|xfs"]);
+    // Between the trials on a volume its device has been written to: at least a page (8 sectors) for
+    // each of 40 transactions.
+    let written = printed(&lab, "file-systems", "after_trial");
+    let sectors = |line: &String| line.rsplit('|').next().unwrap().parse::<u64>().unwrap();
+    let of = |volume: &str| -> Vec<u64> {
+        written.iter().filter(|line| line.starts_with(volume)).map(sectors).collect()
+    };
+    for volume in ["btrfs", "ext4", "xfs"] {
+        let [first, second] = of(volume)[..] else { panic!("{written:?}") };
+        assert!(first.abs_diff(second) >= 40 * 8, "{written:?}");
+    }
+    assert_eq!(left_in(&lab), [""; 0]);
+}
+
+#[test]
+fn each_array_has_the_profile_of_its_level() {
+    if !can_make(&["mkfs.btrfs"]) {
+        return;
+    }
+    let hooks = "before_trial = 'btrfs filesystem df results/btrfs-$STEELBENCH_TARGET_VOLUME | grep -o \"^[DM][a-z]*, [A-Za-z0-9]*\"'\n\
+                 after_trial = 'btrfs filesystem show results/btrfs-$STEELBENCH_TARGET_VOLUME | grep -c devid'";
+    let lab =
+        lab("raid-btrfs", &[("\"24k\"", "800"), ("= 2000", "= 200"), ("blocks = 3", "blocks = 1")], hooks);
+    lab.run(0);
+    assert_eq!(
+        printed(&lab, "raid-btrfs", "before_trial"),
+        [
+            "raid0|Data, RAID0 Metadata, RAID0",
+            "raid1|Data, RAID1 Metadata, RAID1",
+            "raid10|Data, RAID10 Metadata, RAID10",
+            "single|Data, single Metadata, single"
+        ]
+    );
+    let devices = printed(&lab, "raid-btrfs", "after_trial");
+    assert_eq!(devices, ["raid0|4", "raid1|4", "raid10|4", "single|4"]);
+    assert_eq!(left_in(&lab), [""; 0]);
+}
+
+#[test]
+fn an_interrupted_run_leaves_no_volume_and_what_a_killed_one_leaves_is_replaced() {
+    if !can_make(FILE_SYSTEMS) {
+        return;
+    }
+    let changes = [("\"10k\"", "200"), ("blocks = 5", "blocks = 2")];
+    let lab = lab("file-systems", &changes, "before_trial = 'sleep 0.2'");
+    let mounted = || left_in(&lab).iter().any(|left| left.contains("/dev/loop"));
+    for (by, code) in [(libc::SIGINT, Some(130)), (libc::SIGKILL, None)] {
+        let before = lab.trials("file-systems");
+        let child = lab.start();
+        wait_until("a trial runs on a volume", || mounted() && lab.trials("file-systems") > before);
+        signal(&child, by);
+        assert_eq!(end(child).code, code);
+        assert_eq!(mounted(), by == libc::SIGKILL, "{:?}", left_in(&lab));
+    }
+    lab.run(0);
+    assert_eq!(lab.trials("file-systems"), 12);
+    assert_eq!(left_in(&lab), [""; 0]);
+}
+
+#[test]
+fn a_disk_is_compared_with_a_throttled_one() {
+    let lab = lab("cloud-disk", &[("\"2 s\"", "\"100 ms\""), ("blocks = 5", "blocks = 1")], "");
+    let ended = lab.steelbench(&["run", "e.toml"]);
+    if ended.code == Some(2) && ended.stderr.contains("throttle") {
+        return skipped(&ended.stderr);
+    }
+    ended.expect(0);
+    assert_eq!(lab.trials("cloud-disk"), 4);
+}

