@@ -12,8 +12,9 @@ pub trait Engine: Send + Sync {
     fn settings(&self) -> &'static [Setting];
     /// What it can do.
     fn capabilities(&self) -> Capabilities;
-    /// Version and compile options, for the environment record.
-    fn version(&self) -> EngineVersion;
+    /// Version and compile options, for the environment record, of what these configurations use.
+    /// Where a server cannot be asked, the answer says so.
+    fn version(&self, configurations: &[&Configuration]) -> EngineVersion;
     /// Objections to a configuration, found without creating anything.
     fn validate(&self, configuration: &Configuration) -> Vec<Invalid>;
     /// Where the targets of consecutive trials come from. Nothing is started yet.

@@ -2,7 +2,7 @@
 
 use crate::records::{configuration_records, factor_records, run_record};
 use crate::{Options, RunError, catalog, volumes};
-use experiment::{Changes, Experiment, changes, parse};
+use experiment::{Changes, Configuration, Experiment, changes, parse};
 use observations::{Environment, Event, Recording, RunRecord};
 use std::path::{Path, PathBuf};
 use store::{NewRun, RunLock, Store, StoreError};
@@ -124,13 +124,13 @@ fn environment(experiment: &Experiment, options: &Options) -> Environment {
     volumes.extend(experiment.volumes.iter().map(|volume| (volume.name.clone(), volume.path.clone().into())));
     let mut environment = observe::environment::capture(&volumes);
     environment.steelbench = env!("CARGO_PKG_VERSION").into();
-    let used = engines::all().into_iter().filter(|engine| {
-        experiment
-            .configurations
-            .iter()
-            .any(|configuration| configuration.text("target.engine") == engine.name())
-    });
-    environment.engines = used.map(|engine| (engine.name().to_owned(), engine.version())).collect();
+    for engine in engines::all() {
+        let on_it = |configuration: &&Configuration| configuration.text("target.engine") == engine.name();
+        let configurations: Vec<&Configuration> = experiment.configurations.iter().filter(on_it).collect();
+        if !configurations.is_empty() {
+            environment.engines.insert(engine.name().to_owned(), engine.version(&configurations));
+        }
+    }
     environment
 }
 

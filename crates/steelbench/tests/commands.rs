@@ -147,8 +147,8 @@ fn every_ready_experiment_is_valid() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
     let lab = Lab::new();
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap().flatten() {
-        let path = entry.path();
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    for path in files.filter(|path| path.extension().is_some_and(|extension| extension == "toml")) {
         let ended = lab.steelbench(&["check", path.to_str().unwrap()]).expect(0);
         let name = ended.stdout.split(": valid").next().unwrap().to_owned();
         assert_eq!(Some(name.as_str()), path.file_stem().and_then(|stem| stem.to_str()));

@@ -119,7 +119,7 @@ impl Engine for Null {
         Capabilities { embedded: true, synthetic: true, ..Capabilities::default() }
     }
 
-    fn version(&self) -> EngineVersion {
+    fn version(&self, _: &[&Configuration]) -> EngineVersion {
         EngineVersion { version: "scripted".into(), options: Vec::new() }
     }
 

@@ -24,6 +24,7 @@ pub mod waits;
 use crate::engine::{Capabilities, Engine, EngineError, Host, Place};
 use experiment::{Configuration, Invalid, Setting};
 use observations::EngineVersion;
+use pgclient::{Client, Config};
 use std::path::Path;
 
 /// PostgreSQL, from version 14 up.
@@ -43,12 +44,18 @@ impl Engine for Postgres {
         Capabilities { statements: true, ..Capabilities::default() }
     }
 
-    fn version(&self) -> EngineVersion {
-        let found = server::Installation::find_all(&[]);
-        let versions: Vec<String> = found.iter().map(|found| found.version.to_string()).collect();
-        let version = if versions.is_empty() { "none installed".into() } else { versions.join(", ") };
-        let options = found.iter().map(|found| found.bindir.display().to_string()).collect();
-        EngineVersion { version, options }
+    fn version(&self, configurations: &[&Configuration]) -> EngineVersion {
+        let server = |configuration: &Configuration| {
+            ["target.url", "target.version", "target.bindir"].map(|path| configuration.get(path).cloned())
+        };
+        let mut asked: Vec<&Configuration> = Vec::new();
+        for configuration in configurations {
+            if asked.iter().all(|known| server(known) != server(configuration)) {
+                asked.push(configuration);
+            }
+        }
+        let (versions, options): (Vec<String>, Vec<String>) = asked.into_iter().map(version_of).unzip();
+        EngineVersion { version: versions.join(", "), options }
     }
 
     fn validate(&self, configuration: &Configuration) -> Vec<Invalid> {
@@ -61,5 +68,21 @@ impl Engine for Postgres {
 
     fn reclaim(&self, directory: &Path) -> Result<(), EngineError> {
         server::reclaim(directory)
+    }
+}
+
+/// The version that a configuration runs on, and where its server comes from.
+fn version_of(configuration: &Configuration) -> (String, String) {
+    if let Some(url) = settings::url(configuration) {
+        let version = Config::parse(url).map_err(|error| error.to_string()).and_then(|config| {
+            let client = Client::connect(&config).map_err(|error| error.to_string())?;
+            Ok(client.parameter("server_version").unwrap_or("unknown").to_owned())
+        });
+        return (version.unwrap_or_else(|error| format!("unknown ({error})")), "by URL".into());
+    }
+    let bindirs: Vec<_> = configuration.texts("target.bindir").into_iter().map(Into::into).collect();
+    match server::Installation::find(&bindirs, settings::version(configuration).as_deref()) {
+        Ok(found) => (found.version.to_string(), found.bindir.display().to_string()),
+        Err(error) => ("none".into(), error.to_string()),
     }
 }

@@ -90,7 +90,7 @@ impl Engine for Sqlite {
         Capabilities { embedded: true, ..Capabilities::default() }
     }
 
-    fn version(&self) -> EngineVersion {
+    fn version(&self, _: &[&Configuration]) -> EngineVersion {
         let options = rusqlite::Connection::open_in_memory().and_then(|connection| {
             let mut statement = connection.prepare("PRAGMA compile_options")?;
             statement.query_map([], |row| row.get(0))?.collect()
