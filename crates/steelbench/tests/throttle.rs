@@ -2,8 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
+mod servers;
 
 use common::{Lab, end, signal, skipped, wait_until};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -149,4 +152,32 @@ fn what_cannot_be_throttled_is_said_before_anything_runs() {
     assert_eq!(lab.trials("t"), 0);
     let check = lab.steelbench(&["check", "e.toml"]).expect(0);
     check.shows("volume slow: throttled to writes 20 IOPS: needs root and control groups");
+}
+
+#[test]
+fn a_server_is_throttled_with_its_log() {
+    if servers::versions().is_none() {
+        return skipped("no PostgreSQL is installed");
+    }
+    let file = "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\n\
+                [workload]\nprobe = \"insert\"\nconnections = 1\nrows = 60\nrows_per_transaction = 1\n\
+                [factors]\n\"target.log_volume\" = [\"fast\", \"slow\"]\n\
+                [[volume]]\nname = \"fast\"\npath = \"disk\"\n\
+                [[volume]]\nname = \"slow\"\npath = \"disk\"\nthrottle = { write_iops = 20 }\n\
+                [repeats]\nblocks = 2\n";
+    let Some(SlowLab { lab, .. }) = &SlowLab::with(file) else { return };
+    // The server's account has to enter it.
+    for folder in ["", "disk"] {
+        std::fs::set_permissions(lab.path(folder), Permissions::from_mode(0o755)).unwrap();
+    }
+    let child = lab.start();
+    let pid = child.id();
+    end(child).expect(0);
+    let sql = "SELECT r.value FROM responses r JOIN trials t ON t.id = r.trial
+               JOIN configuration_levels l ON l.configuration = t.configuration
+               WHERE r.name = 'elapsed' ORDER BY l.level, r.value";
+    let elapsed: Vec<f64> = lab.rows("t", sql).iter().map(|value| value.parse().unwrap()).collect();
+    let [_, fast, slow, _] = elapsed[..] else { panic!("{elapsed:?}") };
+    assert!(slow > 3.0 * fast, "{slow} s against {fast} s");
+    assert_eq!((groups_of(pid).len(), lab.work_folders().len()), (0, 0));
 }

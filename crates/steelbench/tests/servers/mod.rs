@@ -1,0 +1,134 @@
+//! PostgreSQL for end-to-end tests.
+#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+#[path = "../../../pgclient/tests/common/mod.rs"]
+pub mod by_url;
+#[path = "../../../engines/tests/common/mod.rs"]
+pub mod installed;
+
+use crate::common::{Lab, wait_until};
+use pgclient::{Client, Config};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// Says that a session of a load is working.
+pub const LOAD_RUNS: &str =
+    "SELECT 1 FROM pg_stat_activity WHERE application_name = 'steelbench load' AND state = 'active'";
+
+/// The major versions that are installed, as a list of the experiment file. `None`, with a word
+/// about it, when there are none.
+pub fn versions() -> Option<String> {
+    let majors: Vec<String> =
+        installed::installations().iter().map(|found| found.version.major.to_string()).collect();
+    (!majors.is_empty()).then(|| format!("[{}]", majors.join(", ")))
+}
+
+/// A lab that the accounts of servers can reach.
+pub fn lab(file: &str) -> Lab {
+    let lab = Lab::with(file);
+    std::fs::set_permissions(lab.path(""), Permissions::from_mode(0o755)).unwrap();
+    lab
+}
+
+/// A file in which the account of servers can write what a script has it say.
+pub fn said(lab: &Lab) {
+    lab.write("said", "");
+    std::fs::set_permissions(lab.path("said"), Permissions::from_mode(0o666)).unwrap();
+}
+
+/// A statement that has a private server append a row of this query to that file.
+pub fn say(lab: &Lab, query: &str) -> String {
+    format!("COPY ({query}) TO PROGRAM 'cat >> {}';\n", lab.path("said").display())
+}
+
+/// An experiment on private servers of all versions; `target` and `workload` are lines of these
+/// sections, `more` comes at the end.
+pub fn managed(versions: &str, target: &str, workload: &str, more: &str) -> String {
+    format!(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nsettings.fsync = false\n{target}\n\
+         [workload]\n{workload}\n[factors]\n\"target.version\" = {versions}\n{more}"
+    )
+}
+
+/// An insert load of so long.
+pub fn inserts(seconds: f64) -> String {
+    format!("probe = \"insert\"\nconnections = 2\nduration = \"{seconds} s\"\nrows_per_transaction = 10")
+}
+
+/// A script that runs once.
+pub const ONCE: &str =
+    "probe = \"script\"\nscript = \"script.sql\"\nconnections = 1\ntransactions = 1\nprotocol = \"simple\"";
+
+/// The private server of a run that is going on, with its first process, once a load works on it; it
+/// is another one than `not`.
+pub fn running_load(lab: &Lab, not: Option<i32>) -> (i32, Client) {
+    let mut found = None;
+    wait_until("a load runs on a private server", || {
+        let folders = lab.work_folders();
+        let private = folders.iter().find_map(|folder| installed::private(folder));
+        let Some((pid, config)) = private.filter(|(pid, _)| Some(*pid) != not) else { return false };
+        let Ok(mut client) = Client::connect(&config) else { return false };
+        let runs = client.query(LOAD_RUNS, &[]).is_ok_and(|rows| !rows.is_empty());
+        if runs {
+            found = Some((pid, client));
+        }
+        runs
+    });
+    found.unwrap()
+}
+
+/// Waits until a load works on a server by URL.
+pub fn await_load(config: &Config) {
+    wait_until("a load runs", || {
+        let client = Client::connect(config);
+        client.is_ok_and(|mut client| client.query(LOAD_RUNS, &[]).is_ok_and(|rows| !rows.is_empty()))
+    });
+}
+
+pub fn kill(pid: i32, signal: libc::c_int) {
+    // SAFETY: a system call; the number was read from the server that is to be hit.
+    assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
+}
+
+/// Processes that work in a folder of the lab or were told of it: servers of the run, while there
+/// are any.
+pub fn processes(lab: &Lab) -> Vec<i32> {
+    let folder = lab.path("").canonicalize().unwrap();
+    let numbers = std::fs::read_dir("/proc").unwrap().flatten();
+    let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let concerned = |pid: &i32| {
+        let process = Path::new("/proc").join(pid.to_string());
+        let works_there = std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(&folder));
+        let told = std::fs::read(process.join("cmdline")).unwrap_or_default();
+        let told = String::from_utf8_lossy(&told).contains(folder.to_str().unwrap());
+        (works_there || told) && installed::is_alive(*pid)
+    };
+    numbers.filter(concerned).collect()
+}
+
+/// No process and no folder of a run is left.
+#[track_caller]
+pub fn nothing_is_left(lab: &Lab) {
+    assert_eq!((processes(lab), lab.work_folders()), (Vec::new(), Vec::new()));
+}
+
+/// Configuration, status and number of trials.
+pub const BY_CONFIGURATION: &str =
+    "SELECT c.label, t.status, count(*) FROM trials t JOIN configurations c ON c.id = t.configuration
+     GROUP BY 1, 2 ORDER BY 1, 2";
+
+/// Why trials failed, in the order in which they did.
+pub fn causes(lab: &Lab) -> Vec<String> {
+    lab.rows("t", "SELECT cause FROM trials WHERE status = 'failed' ORDER BY id")
+}
+
+/// The level that a factor had in each trial, in the order of the trials.
+pub fn levels(lab: &Lab, factor: &str) -> Vec<String> {
+    let sql = format!(
+        "SELECT l.level FROM trials t JOIN configuration_levels l ON l.configuration = t.configuration
+         WHERE l.factor = '{factor}' ORDER BY t.id"
+    );
+    lab.rows("t", &sql)
+}
