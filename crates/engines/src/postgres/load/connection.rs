@@ -20,11 +20,9 @@ pub struct Connection {
     /// The part of the input that has been received and not been looked at.
     received: std::ops::Range<usize>,
     results: Vec<Results>,
-    /// The first error of the request.
+    /// The first error of the request, or what the server said before it went away.
     error: Option<ServerError>,
     asking: bool,
-    /// The event that the socket can take more has been asked for.
-    pub waits_for_room: bool,
 }
 
 /// What has become of a connection's request.
@@ -49,7 +47,6 @@ impl Connection {
             results: Vec::new(),
             error: None,
             asking: false,
-            waits_for_room: false,
         }
     }
 
@@ -58,19 +55,38 @@ impl Connection {
         &self.transport
     }
 
-    /// Begins a request and sends as much of it as the socket takes.
-    pub fn ask(&mut self, request: &Request<'_>, texts: &Texts) -> Result<(), EngineError> {
+    /// Begins a request: puts what is to be sent behind what is left to send.
+    pub fn ask(&mut self, request: &Request<'_>, texts: &Texts) {
         self.results.clear();
-        self.error = None;
         self.asking = true;
+        self.forget_sent();
         let mut out = Output { bytes: &mut self.output, texts, prepared: &mut self.prepared };
         self.task.begin(request, &mut out);
-        self.send().map_err(|error| self.last_words(&error, texts))
+    }
+
+    /// Whether there is something left to send.
+    pub fn has_to_send(&self) -> bool {
+        self.sent < self.output.len() || self.transport.wants_write()
+    }
+
+    /// What is left to send.
+    pub fn unsent(&self) -> &[u8] {
+        &self.output[self.sent..]
+    }
+
+    /// So many bytes of it have been sent.
+    pub fn has_sent(&mut self, bytes: usize) {
+        self.sent += bytes;
+    }
+
+    /// So many bytes that seemed sent are not.
+    pub fn has_not_sent(&mut self, bytes: usize) {
+        self.sent -= bytes;
     }
 
     /// Sends what is left to send, as far as the socket takes it.
     pub fn send(&mut self) -> io::Result<()> {
-        while self.sent < self.output.len() || self.transport.wants_write() {
+        while self.has_to_send() {
             match self.transport.write(&self.output[self.sent..]) {
                 Ok(bytes) => self.sent += bytes,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
@@ -78,14 +94,7 @@ impl Connection {
                 Err(error) => return Err(error),
             }
         }
-        self.output.clear();
-        self.sent = 0;
         Ok(())
-    }
-
-    /// Whether the socket did not take everything.
-    pub fn has_to_send(&self) -> bool {
-        self.sent < self.output.len() || self.transport.wants_write()
     }
 
     /// Reads what has come and goes on with the request.
@@ -93,14 +102,14 @@ impl Connection {
     /// `ends`: the server has closed its side, which no other event will tell.
     pub fn receive(&mut self, texts: &Texts, ends: bool) -> Progress {
         loop {
-            self.make_room();
+            self.make_room(1);
             let room = self.input.len() - self.received.end;
             let read = match self.transport.read(&mut self.input[self.received.end..]) {
-                Ok(0) => return Progress::Over(Err(self.closed(texts))),
+                Ok(0) => return self.closed(texts),
                 Ok(read) => read,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Progress::UnderWay,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => return Progress::Over(Err(self.lost(&error, texts))),
+                Err(error) => return self.lost(&error, texts),
             };
             self.received.end += read;
             if let Some(result) = self.look(texts) {
@@ -112,6 +121,15 @@ impl Connection {
                 return Progress::UnderWay;
             }
         }
+    }
+
+    /// Goes on with the request with bytes that have come.
+    pub fn has_received(&mut self, bytes: &[u8], texts: &Texts) -> Progress {
+        self.make_room(bytes.len());
+        let end = self.received.end + bytes.len();
+        self.input[self.received.end..end].copy_from_slice(bytes);
+        self.received.end = end;
+        self.look(texts).map_or(Progress::UnderWay, Progress::Over)
     }
 
     /// Looks at the messages that have come; the result when the request is over.
@@ -155,9 +173,10 @@ impl Connection {
             self.asking = false;
             return Some(Err(failure::of_server("running a transaction", &error)));
         }
+        self.forget_sent();
         let mut out = Output { bytes: &mut self.output, texts, prepared: &mut self.prepared };
         if self.task.go_on(&mut out) {
-            return self.send().err().map(|error| Err(self.last_words(&error, texts)));
+            return None;
         }
         self.asking = false;
         Some(Ok(Done {
@@ -168,43 +187,58 @@ impl Connection {
         }))
     }
 
-    /// Room for more input: what has been looked at is forgotten, and a message that is larger
-    /// than the room makes it grow.
-    fn make_room(&mut self) {
+    fn forget_sent(&mut self) {
+        if self.sent == self.output.len() {
+            self.output.clear();
+            self.sent = 0;
+        }
+    }
+
+    /// Room for so many bytes more: what has been looked at is forgotten, and a message that is
+    /// larger than the room makes it grow.
+    fn make_room(&mut self, bytes: usize) {
         if self.received.is_empty() {
             self.received = 0..0;
-        } else if self.received.end == self.input.len() {
+        }
+        if self.received.end + bytes > self.input.len() {
             self.input.copy_within(self.received.clone(), 0);
             self.received = 0..self.received.len();
-            if self.received.end == self.input.len() {
+            if self.received.end + bytes > self.input.len() {
                 self.input.resize(self.input.len() * 2, 0);
             }
         }
     }
 
     /// Sending has failed: what the server said before it went away is still to be read.
-    pub fn last_words(&mut self, error: &io::Error, texts: &Texts) -> EngineError {
-        match self.receive(texts, true) {
-            Progress::Over(Err(error)) => error,
-            _ => self.lost(error, texts),
+    pub fn last_words(&mut self, error: &io::Error, texts: &Texts) -> Result<(), EngineError> {
+        let progress = match self.receive(texts, true) {
+            Progress::UnderWay => self.lost(error, texts),
+            over @ Progress::Over(_) => over,
+        };
+        match progress {
+            Progress::Over(Err(error)) => Err(error),
+            _ => Ok(()),
         }
     }
 
     /// The server has closed the connection, with or without a word.
-    fn closed(&mut self, texts: &Texts) -> EngineError {
+    pub fn closed(&mut self, texts: &Texts) -> Progress {
         self.lost(&ErrorKind::UnexpectedEof.into(), texts)
     }
 
-    fn lost(&mut self, error: &io::Error, texts: &Texts) -> EngineError {
-        self.asking = false;
+    /// The connection is lost, and with it the request; the next one will notice when there is none.
+    pub fn lost(&mut self, error: &io::Error, texts: &Texts) -> Progress {
         // A word that came right after the last answer has not been looked at yet.
         let _ = self.look(texts);
-        match self.error.take() {
+        if !std::mem::take(&mut self.asking) {
+            return Progress::UnderWay;
+        }
+        Progress::Over(Err(match self.error.take() {
             Some(said) => failure::of_server("running a transaction", &said),
             None => EngineError::Engine {
                 doing: "running a transaction".into(),
                 message: format!("the connection to the server is lost: {error}"),
             },
-        }
+        }))
     }
 }

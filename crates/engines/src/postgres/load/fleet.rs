@@ -1,25 +1,16 @@
-use super::connection::{Connection, Progress};
+use super::connection::Connection;
+use super::epoll::Epoll;
+use super::ring::Ring;
 use super::task::Texts;
 use crate::postgres::failure;
 use crate::postgres::waits::FLUSH_OWN_COUNTERS;
 use crate::{Answer, EngineError, Fleet, Request};
 use pgclient::{Client, Config};
-use rustix::event::epoll;
-use rustix::fd::OwnedFd;
-use rustix::time::Timespec;
-use std::mem::MaybeUninit;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a thread waits at most before it looks whether it is to stop.
 const WAIT_MAX: Duration = Duration::from_millis(50);
-
-/// Events that are looked at in one go.
-const EVENTS: usize = 64;
-
-/// Events of a socket whose other end is closed.
-const ENDS: epoll::EventFlags =
-    epoll::EventFlags::RDHUP.union(epoll::EventFlags::HUP).union(epoll::EventFlags::ERR);
 
 /// How long sessions may take to report their counters, which is no work.
 const PUBLISH_MAX: Duration = Duration::from_secs(30);
@@ -36,14 +27,53 @@ pub type Flush = Arc<dyn Fn() -> Result<(), EngineError> + Send + Sync>;
 /// The connections of one thread.
 pub struct PostgresFleet {
     connections: Vec<Connection>,
-    epoll: OwnedFd,
+    sockets: Sockets,
     texts: Arc<Texts>,
     flush: Option<Flush>,
     /// The server lets a session report its counters now.
     publishes: bool,
+    /// Held until the fleet is gone.
+    _listed: Listed,
+}
+
+/// How sockets are served: with `io_uring(7)` where the kernel offers what it takes, or else, and with
+/// TLS, with epoll.
+enum Sockets {
+    Ring(Box<Ring>),
+    Epoll(Epoll),
+}
+
+impl Sockets {
+    fn of(connections: &[Connection]) -> Result<Self, EngineError> {
+        let plain = !connections.iter().any(|connection| connection.transport().is_tls());
+        if plain && let Ok(ring) = Ring::new(connections) {
+            return Ok(Self::Ring(Box::new(ring)));
+        }
+        Epoll::new(connections).map(Self::Epoll).map_err(|error| system(&error))
+    }
+}
+
+/// Backends of ours in the list of all.
+struct Listed {
     backends: Backends,
-    /// Of these, ours.
-    pids: Vec<i32>,
+    ours: Vec<i32>,
+}
+
+impl Listed {
+    fn add(&mut self, pid: i32) {
+        self.ours.push(pid);
+        lock(&self.backends).push(pid);
+    }
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        lock(&self.backends).retain(|pid| !self.ours.contains(pid));
+    }
+}
+
+fn lock(backends: &Backends) -> MutexGuard<'_, Vec<i32>> {
+    backends.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl PostgresFleet {
@@ -55,66 +85,24 @@ impl PostgresFleet {
         backends: Backends,
         flush: Option<Flush>,
     ) -> Result<Self, EngineError> {
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| system(&error.into()))?;
-        let mut fleet = Self {
-            connections: Vec::with_capacity(connections as usize),
-            epoll,
-            texts,
-            flush,
-            publishes: false,
-            backends,
-            pids: Vec::with_capacity(connections as usize),
-        };
+        let mut listed = Listed { backends, ours: Vec::new() };
+        let mut opened = Vec::with_capacity(connections as usize);
+        let mut publishes = false;
         for number in 0..connections {
             let client = Client::connect(config)
                 .map_err(|error| failure::of_client(&format!("opening connection {number}"), &error))?;
-            fleet.pids.push(client.backend_pid());
-            lock(&fleet.backends).push(client.backend_pid());
-            fleet.publishes = client.server_version() >= PUBLISHES_SINCE;
+            listed.add(client.backend_pid());
+            publishes = client.server_version() >= PUBLISHES_SINCE;
             let transport = client
                 .into_transport()
                 .map_err(|error| failure::of_client("opening a connection", &error))?;
-            let connection = Connection::new(transport, &fleet.texts);
-            fleet.register(&connection, u64::from(number), true)?;
-            fleet.connections.push(connection);
+            let mut connection = Connection::new(transport, &texts);
+            // What came with the login's answer is no longer in the socket.
+            let _ = connection.receive(&texts, false);
+            opened.push(connection);
         }
-        Ok(fleet)
-    }
-
-    /// Asks for the events of a connection; a socket that was full for that of room, too. Each event is
-    /// told once: what a socket has received is then read to the end.
-    fn register(&self, connection: &Connection, number: u64, new: bool) -> Result<(), EngineError> {
-        let mut flags = epoll::EventFlags::IN | epoll::EventFlags::RDHUP | epoll::EventFlags::ET;
-        flags.set(epoll::EventFlags::OUT, connection.has_to_send());
-        let data = epoll::EventData::new_u64(number);
-        let fd = connection.transport();
-        let result = if new {
-            epoll::add(&self.epoll, fd, data, flags)
-        } else {
-            epoll::modify(&self.epoll, fd, data, flags)
-        };
-        result.map_err(|error| system(&error.into()))
-    }
-
-    /// Brings the events that are asked for in line with what a connection waits for.
-    fn watch_room(&mut self, number: usize) -> Result<(), EngineError> {
-        let connection = &self.connections[number];
-        let wanted = connection.has_to_send();
-        if wanted != connection.waits_for_room {
-            self.register(connection, number as u64, false)?;
-            self.connections[number].waits_for_room = wanted;
-        }
-        Ok(())
-    }
-}
-
-fn lock(backends: &Backends) -> MutexGuard<'_, Vec<i32>> {
-    backends.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Drop for PostgresFleet {
-    fn drop(&mut self) {
-        lock(&self.backends).retain(|pid| !self.pids.contains(pid));
+        let sockets = Sockets::of(&opened)?;
+        Ok(Self { connections: opened, sockets, texts, flush, publishes, _listed: listed })
     }
 }
 
@@ -125,43 +113,23 @@ fn system(error: &std::io::Error) -> EngineError {
 impl Fleet for PostgresFleet {
     fn begin(&mut self) {}
 
-    fn send(&mut self, connection: usize, request: &Request<'_>) -> Result<(), EngineError> {
-        self.connections[connection].ask(request, &self.texts)?;
-        if self.connections[connection].has_to_send() {
-            self.watch_room(connection)?;
+    fn send(&mut self, number: usize, request: &Request<'_>) -> Result<(), EngineError> {
+        let connection = &mut self.connections[number];
+        connection.ask(request, &self.texts);
+        match &mut self.sockets {
+            Sockets::Ring(ring) => ring.serve(number),
+            Sockets::Epoll(epoll) => epoll.send(number, connection, &self.texts)?,
         }
         Ok(())
     }
 
     fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError> {
-        let timeout = most_ns.map_or(WAIT_MAX, |most_ns| Duration::from_nanos(most_ns).min(WAIT_MAX));
-        let timeout = Timespec { tv_sec: 0, tv_nsec: timeout.as_nanos() as _ };
-        let mut room = [const { MaybeUninit::<epoll::Event>::uninit() }; EVENTS];
-        let events = match epoll::wait(&self.epoll, &mut room, Some(&timeout)) {
-            Ok((events, _)) => events,
-            Err(rustix::io::Errno::INTR) => return Ok(()),
-            Err(error) => return Err(system(&error.into())),
-        };
-        for event in events {
-            let number = event.data.u64() as usize;
-            let connection = &mut self.connections[number];
-            if connection.has_to_send()
-                && let Err(error) = connection.send()
-            {
-                let result = Err(connection.last_words(&error, &self.texts));
-                answers.push(Answer { connection: number, result });
-                continue;
-            }
-            let flags = event.flags;
-            let ends = flags.intersects(ENDS);
-            if let Progress::Over(result) = connection.receive(&self.texts, ends) {
-                answers.push(Answer { connection: number, result });
-            }
-            if self.connections[number].waits_for_room != self.connections[number].has_to_send() {
-                self.watch_room(number)?;
-            }
+        let most = most_ns.map_or(WAIT_MAX, |most_ns| Duration::from_nanos(most_ns).min(WAIT_MAX));
+        match &mut self.sockets {
+            Sockets::Ring(ring) => ring.wait(most, &mut self.connections, &self.texts, answers),
+            Sockets::Epoll(epoll) => epoll.wait(most, &mut self.connections, &self.texts, answers),
         }
-        Ok(())
+        .map_err(|error| system(&error))
     }
 
     fn publish(&mut self) -> Result<(), EngineError> {
