@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Rounds of A and B.
-const ROUNDS: u64 = 3;
+const ROUNDS: u64 = 5;
 /// Seconds of a measured part.
 const SECONDS: u64 = 3;
 const CONNECTIONS: [u32; 3] = [1, 16, 64];
@@ -220,10 +220,10 @@ fn alternate(
         .collect()
 }
 
-/// 95 % interval of the geometric mean of some ratios. 2.306: the t of 8 degrees of freedom.
+/// 95 % interval of the geometric mean of some ratios. 2.776: the t of 4 degrees of freedom.
 fn interval(ratios: &[f64]) -> (f64, f64) {
-    const T: f64 = 2.306;
-    const _: () = assert!(ROUNDS == 3, "the t is that of 9 pairs");
+    const T: f64 = 2.776;
+    const _: () = assert!(ROUNDS == 5, "the t is that of 5 pairs");
     let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
     let n = logs.len() as f64;
     let mean = logs.iter().sum::<f64>() / n;

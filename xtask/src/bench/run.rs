@@ -37,8 +37,7 @@ impl Bench {
             "--example",
             "straight_insert",
         ]))?;
-        let release = std::env::var_os("STEELBENCH_BENCH_RELEASE")
-            .map_or_else(|| target().join("release"), PathBuf::from);
+        let release = target().join("release");
         let folder = target().join("bench");
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         Ok(Self {
