@@ -268,19 +268,31 @@ fn level_waits(recording: &Recording, grid: &Grid, main: Option<(usize, &Layout)
         .collect()
 }
 
+impl Failure {
+    /// The first line of the cause. What may follow is of that trial alone: what a server's log says.
+    pub fn reason(&self) -> &str {
+        reason(&self.cause)
+    }
+}
+
+fn reason(cause: &str) -> &str {
+    cause.lines().next().unwrap_or_default()
+}
+
 fn failures(recording: &Recording) -> Vec<Failure> {
-    let mut causes: BTreeMap<&str, (usize, BTreeSet<usize>)> = BTreeMap::new();
+    let mut causes: BTreeMap<&str, (&str, usize, BTreeSet<usize>)> = BTreeMap::new();
     for trial in &recording.trials {
         if let TrialStatus::Failed { cause } = &trial.status {
-            let entry = causes.entry(cause).or_default();
-            entry.0 += 1;
-            entry.1.insert(trial.configuration);
+            let (_, attempts, hit) =
+                causes.entry(reason(cause)).or_insert_with(|| (cause, 0, BTreeSet::new()));
+            *attempts += 1;
+            hit.insert(trial.configuration);
         }
     }
     let label = |index: usize| recording.configurations.get(index).map(|c| c.label.clone());
     let mut failures: Vec<Failure> = causes
-        .into_iter()
-        .map(|(cause, (attempts, hit))| Failure {
+        .into_values()
+        .map(|(cause, attempts, hit)| Failure {
             cause: cause.to_owned(),
             attempts,
             configurations: hit.into_iter().filter_map(label).collect(),

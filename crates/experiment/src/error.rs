@@ -75,14 +75,14 @@ impl FileErrors {
             let _ = write!(
                 text,
                 "error: {}\n{:gutter$}--> {}:{}:{}\n{:gutter$} |\n{} | {}\n{:gutter$} | {:indent$}{}\n",
-                printable(&error.headline()),
+                printable(&hide_passwords(&error.headline())),
                 "",
                 printable(file_name),
                 error.line,
                 error.column,
                 "",
                 error.line,
-                printable(line),
+                printable(&hide_passwords(line)),
                 "",
                 "",
                 "^".repeat(error.length),
@@ -94,6 +94,35 @@ impl FileErrors {
         }
         text
     }
+}
+
+/// The text with a star for each character of the passwords in it: those of URLs, between the colon
+/// and the `@` of `://name:password@`, and what follows `password=`.
+fn hide_passwords(text: &str) -> String {
+    let mut hidden: Vec<Range<usize>> = Vec::new();
+    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '&');
+    for (at, mark) in text.match_indices("://") {
+        let rest = &text[at + mark.len()..];
+        let place = &rest[..rest.find(ends).unwrap_or(rest.len())];
+        let start = at + mark.len();
+        if let Some((name, _)) = place.split_once(':')
+            && let Some(end) = place.rfind('@').filter(|end| *end > name.len())
+        {
+            hidden.push(start + name.len() + 1..start + end);
+        }
+    }
+    // Other than the lower case of all letters, that of ASCII keeps the places.
+    for (at, mark) in text.to_ascii_lowercase().match_indices("password") {
+        let rest = &text[at + mark.len()..];
+        let Some(value) = rest.trim_start().strip_prefix('=') else { continue };
+        let value = value.trim_start();
+        let quoted = value.strip_prefix('\'').map(|inner| (inner, inner.rfind('\'')));
+        let (value, end) = quoted.unwrap_or((value, value.find(ends)));
+        let start = text.len() - value.len();
+        hidden.push(start..start + end.unwrap_or(value.len()));
+    }
+    let star = |(at, c)| if hidden.iter().any(|range| range.contains(&at)) { '*' } else { c };
+    text.char_indices().map(star).collect()
 }
 
 /// The text with every character that could command a terminal shown as a space.

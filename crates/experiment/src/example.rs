@@ -175,6 +175,6 @@ fn placeholder(setting: &Setting) -> String {
         }
         (None, Kind::Text | Kind::TextList) if names_volume(setting.path) => "\"fast\"".into(),
         (None, Kind::TextList) => "[\"...\"]".into(),
-        (None, Kind::Text | Kind::Scalar) => "\"...\"".into(),
+        (None, Kind::Text | Kind::MaybeEmptyText | Kind::Scalar) => "\"...\"".into(),
     }
 }

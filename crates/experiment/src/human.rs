@@ -102,6 +102,10 @@ pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, Fault> {
             real(node, SHARE_UNITS, allowed, |share| (0.0..=1.0).contains(&share))
         }
         Kind::Text => text(node).map(Value::Text),
+        Kind::MaybeEmptyText => match &node.content {
+            Content::Text(text) => Ok(Value::Text(text.clone())),
+            _ => text(node).map(Value::Text),
+        },
         Kind::TextList => match &node.content {
             Content::List(nodes) if nodes.is_empty() => Err("the list is empty".into()),
             Content::List(nodes) => nodes

@@ -117,6 +117,7 @@ fn of(setting: &Setting) -> Value {
         }
         Kind::Rate => number(&json!({ "minimum": RATE_MIN, "maximum": RATE_MAX }), RATE_UNITS),
         Kind::Share => number(&json!({ "minimum": 0, "maximum": 1 }), SHARE_UNITS),
+        Kind::MaybeEmptyText => json!({ "type": "string" }),
         Kind::Text => json!({ "type": "string", "minLength": 1 }),
         Kind::TextList => {
             json!({ "type": ["string", "array"], "items": { "type": "string" }, "minItems": 1 })

@@ -29,6 +29,8 @@ pub enum Kind {
     Share,
     /// Free text.
     Text,
+    /// Free text, which may be empty.
+    MaybeEmptyText,
     /// Text or a list of texts.
     TextList,
     /// One of these words.

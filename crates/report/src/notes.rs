@@ -10,7 +10,10 @@ pub(crate) fn failures(summary: &Summary) -> Option<Section> {
     let mut section = Section::new("Failed trials");
     for failure in &summary.failures {
         let attempts = number::plural(failure.attempts, "attempt");
-        section.toned(format!("{attempts}: {}", failure.cause), Tone::Bad);
+        // The first line says why; what a server's log says about it may follow.
+        let mut lines = failure.cause.lines();
+        section.toned(format!("{attempts}: {}", lines.next().unwrap_or_default()), Tone::Bad);
+        lines.for_each(|line| section.detail(line));
         section.detail(failure.configurations.join(", "));
     }
     (!section.blocks.is_empty()).then_some(section)

@@ -97,9 +97,12 @@ impl Display {
                 self.settled(
                     trial,
                     *wall_s,
-                    &format!("FAILED: {}{again}", Text::from(cause.as_str())),
+                    &format!("FAILED: {}{again}", Text::from(cause.lines().next().unwrap_or_default())),
                     !retry,
                 );
+                for line in cause.lines().skip(1) {
+                    self.line(&format!("         {}", Text::from(line)));
+                }
             }
             Event::Hook(hook) if hook.exit_code != Some(0) => {
                 self.line(&format!(

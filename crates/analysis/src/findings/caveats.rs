@@ -54,7 +54,7 @@ fn failed(summary: &Summary) -> Caveat {
         ),
     };
     let most = if summary.failures.len() == 1 { "the cause" } else { "the most frequent cause" };
-    let evidence = format!("{most}: {} ({})", first.cause, first.configurations.join(", "));
+    let evidence = format!("{most}: {} ({})", first.reason(), first.configurations.join(", "));
     Some((format!("{attempts} failed{lost}."), evidence))
 }
 

@@ -1,14 +1,14 @@
 //! The connection of administration: it holds our schema.
 
+use super::guard::until_cancelled;
 use super::{failure, schema};
 use crate::{Cancel, EngineError};
-use pgclient::{Breaker, Canceller, Client, Config};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use pgclient::{Client, Config};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Between two looks whether the trial is to stop.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Between two attempts to connect to a server that recovers.
+const TRY_EVERY: Duration = Duration::from_millis(50);
 
 /// How long a server may take to stop what it does when it is asked to.
 const STOPPING: Duration = Duration::from_secs(10);
@@ -46,7 +46,7 @@ impl Admin {
             match Client::connect(&config) {
                 Ok(client) => break client,
                 Err(error) if error.code() == Some(CANNOT_CONNECT_NOW) && started.elapsed() < RECOVERY => {
-                    std::thread::sleep(LOOK_EVERY);
+                    std::thread::sleep(TRY_EVERY);
                 }
                 Err(error) => return Err(failure::of_client("connecting", &error)),
             }
@@ -70,13 +70,14 @@ impl Admin {
         let mut client = self.client();
         let canceller = client.canceller();
         let breaker = client.breaker().map_err(|error| failure::of_client("connecting", &error))?;
-        let result = std::thread::scope(|scope| {
-            let (working, done) = channel::<()>();
-            scope.spawn(move || stop_when_cancelled(&self.cancel, &done, &canceller, &breaker));
-            let result = work(&mut client);
-            drop(working);
-            result
-        });
+        let stop = move |goes_on_for: &dyn Fn(Duration) -> bool| {
+            // A server that cannot be asked does not answer the work either.
+            let _ = canceller.cancel();
+            if goes_on_for(STOPPING) {
+                breaker.cut();
+            }
+        };
+        let result = until_cancelled(&self.cancel, stop, || work(&mut client));
         result.map_err(|error| if self.cancel.is_cancelled() { EngineError::Cancelled } else { error })
     }
 
@@ -103,20 +104,5 @@ impl Admin {
         let set = client.set_read_timeout(Some(patience));
         set.map_err(|error| failure::of_client("cleaning up", &error))?;
         work(&mut client)
-    }
-}
-
-/// Waits until the work is done (nobody can send any more) or the trial is asked to stop.
-fn stop_when_cancelled(cancel: &Cancel, done: &Receiver<()>, canceller: &Canceller, breaker: &Breaker) {
-    let goes_on_for = |time| matches!(done.recv_timeout(time), Err(RecvTimeoutError::Timeout));
-    while goes_on_for(LOOK_EVERY) {
-        if cancel.is_cancelled() {
-            // A server that cannot be asked does not answer the work either.
-            let _ = canceller.cancel();
-            if goes_on_for(STOPPING) {
-                breaker.cut();
-            }
-            return;
-        }
     }
 }

@@ -17,7 +17,7 @@ const CONNECTIONS_MIN: u32 = 128;
 
 /// How long a server by URL may take to let us in, and to be silent below what it has to say.
 const CONNECTING: Duration = Duration::from_secs(15);
-const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE: Duration = Duration::from_secs(30);
 
 /// Keeps the private server from one trial to the next.
 pub struct PostgresHost {

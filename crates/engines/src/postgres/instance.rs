@@ -59,6 +59,8 @@ pub struct PostgresInstance {
     sample_hz: Option<f64>,
     lost: Arc<Mutex<Vec<String>>>,
     cancel: Cancel,
+    /// Length of a private server's log when the trial began.
+    log_bytes: u64,
     /// It has been removed.
     gone: bool,
 }
@@ -76,6 +78,10 @@ impl PostgresInstance {
         verify_session_settings(&load, &server, configuration)?;
         let admin = Admin::take_schema(&config, cancel)?;
         let observe = configuration.get("observe.waits").is_none() || configuration.flag("observe.waits");
+        let log_bytes = match &server {
+            Server::Private(cluster) => lock(cluster).log_bytes(),
+            Server::ByUrl(_) => 0,
+        };
         let mut instance = Self {
             server,
             admin: Arc::new(admin),
@@ -89,6 +95,7 @@ impl PostgresInstance {
             sample_hz: observe.then(|| configuration.number("target.sample_rate").unwrap_or(100.0)),
             lost: Arc::default(),
             cancel: cancel.clone(),
+            log_bytes,
             gone: false,
         };
         let volumes = configuration.texts("target.volume");
@@ -101,7 +108,8 @@ impl PostgresInstance {
 
     fn create_tablespace(&mut self, file: u32, directory: &Path) -> Result<(), EngineError> {
         let Server::Private(cluster) = &self.server else { return Ok(()) };
-        let path = directory.join(format!("data-{file}"));
+        let file_error = |source| EngineError::File { path: directory.into(), source };
+        let path = directory.canonicalize().map_err(file_error)?.join(format!("data-{file}"));
         lock(cluster).account().make_folder(&path)?;
         let name = format!("{SCHEMA}_{file}");
         let sql = format!(
@@ -302,7 +310,8 @@ impl Instance for PostgresInstance {
         let Some(hz) = self.sample_hz else { return Box::new(NotObserved) };
         let options = ObserveOptions { hz, ..ObserveOptions::default() };
         let (backends, lost) = (self.backends.clone(), self.lost.clone());
-        Box::new(PostgresCollector::new(self.server.config(), options, backends, lost))
+        let collector = PostgresCollector::new(self.server.config(), options, backends, lost);
+        Box::new(collector.with_cancel(self.cancel.clone()))
     }
 
     fn space_bytes(&self) -> Option<u64> {
@@ -314,7 +323,12 @@ impl Instance for PostgresInstance {
 
     fn log_tail(&self) -> Option<String> {
         match &self.server {
-            Server::Private(cluster) => Some(lock(cluster).log_tail(LOG_LINES)),
+            Server::Private(cluster) => {
+                let said = lock(cluster).log_since(self.log_bytes);
+                let lines: Vec<&str> = said.lines().collect();
+                let last = lines[lines.len().saturating_sub(LOG_LINES)..].join("\n");
+                Some(last).filter(|last| !last.is_empty())
+            }
             Server::ByUrl(_) => None,
         }
     }
@@ -325,7 +339,11 @@ impl Instance for PostgresInstance {
 
     fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
         self.gone = true;
-        let dropped = self.drop_everything();
+        let dropped = match &self.server {
+            // A trial that was stopped has left work under way, and its server will not be used again.
+            Server::Private(_) if self.cancel.is_cancelled() => Err(EngineError::Cancelled),
+            _ => self.drop_everything(),
+        };
         match &self.server {
             Server::Private(cluster) => dropped.or_else(|_| Self::give_up(cluster))?,
             // The connection may be lost and the server still be there.

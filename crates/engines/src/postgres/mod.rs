@@ -5,6 +5,7 @@
 //! - `host`: the server of consecutive trials, ours or another's, brought into the same state
 //! - `instance`: what a trial works on: a schema of our own
 //! - `admin`: the connection that holds it
+//! - `guard`: an end to waiting for a server
 //! - `schema`: that schema, marked as ours
 //! - `tables`: the tables of our loads
 //! - `load`: the connections of a load
@@ -12,6 +13,7 @@
 
 mod admin;
 mod failure;
+mod guard;
 mod host;
 mod instance;
 mod load;

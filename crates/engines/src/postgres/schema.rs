@@ -15,9 +15,9 @@ const MARK: &str = "made by steelbench; dropped with everything in it";
 /// Key of the advisory lock that says that a run works in the schema: the name's first letters.
 const LOCK: i64 = i64::from_be_bytes(*b"steelben");
 
-/// How long the schema may be held by a session of a run that has ended but that the server still
-/// believes in.
-const HELD_MAX: Duration = Duration::from_secs(10);
+/// How long the schema may be held by a session that is over but that the server still believes in,
+/// until it asks: see `patient` in `host`.
+const HELD_MAX: Duration = Duration::from_secs(20);
 
 /// Between two attempts to take it.
 const TRY_EVERY: Duration = Duration::from_millis(100);

@@ -20,7 +20,7 @@ const RESETS: &[&str] = &["checkpoint", "os-cache", "restart", "cluster"];
 pub const SETTINGS: &[Setting] = &[
     setting(
         "target.url",
-        Kind::Text,
+        Kind::MaybeEmptyText,
         None,
         "A server that runs already: postgres://user@host/database, or keywords as libpq has them; \"\" takes all from the PG* variables. The password comes from PGPASSWORD or ~/.pgpass, never from the file. Without it a private server is started for the run and thrown away.",
     ),

@@ -188,8 +188,8 @@ impl Config {
         keep_alive.idle.get_or_insert(silence / 2);
         keep_alive.interval.get_or_insert(silence / 6);
         keep_alive.count.get_or_insert(3);
-        // For what was sent and not received; also for a server that does not read.
-        keep_alive.user_timeout.get_or_insert(silence);
+        // For what was sent and not received; also by a server that is too busy to read.
+        keep_alive.user_timeout.get_or_insert(silence * 2);
         self
     }
 

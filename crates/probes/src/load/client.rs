@@ -274,6 +274,7 @@ impl<'a, W: Workload> Client<'a, W> {
     /// Once every connection is done: does this thread's share of the work left over.
     /// `waited_from` is the reading before the wait for the others.
     pub fn flush(&mut self, waited_from: ThreadTimes) -> Result<(), EngineError> {
+        self.shared.check()?;
         let after_wait = self.thread.read();
         let now_ns = self.clock.now_ns();
         if !self.clock.is_virtual() {

@@ -25,6 +25,11 @@ pub fn versions() -> Option<String> {
     (!majors.is_empty()).then(|| format!("[{}]", majors.join(", ")))
 }
 
+/// The newest of them, as such a list.
+pub fn newest(versions: &str) -> String {
+    format!("[{}]", versions.trim_matches(['[', ']']).rsplit(", ").next().unwrap())
+}
+
 /// A lab that the accounts of servers can reach.
 pub fn lab(file: &str) -> Lab {
     let lab = Lab::with(file);
@@ -43,12 +48,13 @@ pub fn say(lab: &Lab, query: &str) -> String {
     format!("COPY ({query}) TO PROGRAM 'cat >> {}';\n", lab.path("said").display())
 }
 
-/// An experiment on private servers of all versions; `target` and `workload` are lines of these
-/// sections, `more` comes at the end.
-pub fn managed(versions: &str, target: &str, workload: &str, more: &str) -> String {
+/// An experiment on private servers of these versions; `target` and `workload` are lines of these
+/// sections, `factors` comes after that of the versions.
+pub fn managed(blocks: u32, versions: &str, [target, workload, factors]: [&str; 3]) -> String {
     format!(
         "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nsettings.fsync = false\n{target}\n\
-         [workload]\n{workload}\n[factors]\n\"target.version\" = {versions}\n{more}"
+         [workload]\n{workload}\n[repeats]\nblocks = {blocks}\n\
+         [factors]\n\"target.version\" = {versions}\n{factors}"
     )
 }
 
@@ -61,30 +67,30 @@ pub fn inserts(seconds: f64) -> String {
 pub const ONCE: &str =
     "probe = \"script\"\nscript = \"script.sql\"\nconnections = 1\ntransactions = 1\nprotocol = \"simple\"";
 
+/// The private server of a run that is going on: its first process, and how to connect.
+pub fn private(lab: &Lab) -> Option<(i32, Config)> {
+    let folders = std::fs::read_dir(lab.path("results/t.steelbench.work")).ok()?;
+    folders.flatten().find_map(|folder| installed::private(&folder.path()))
+}
+
 /// The private server of a run that is going on, with its first process, once a load works on it; it
 /// is another one than `not`.
 pub fn running_load(lab: &Lab, not: Option<i32>) -> (i32, Client) {
     let mut found = None;
-    wait_until("a load runs on a private server", || {
-        let folders = lab.work_folders();
-        let private = folders.iter().find_map(|folder| installed::private(folder));
-        let Some((pid, config)) = private.filter(|(pid, _)| Some(*pid) != not) else { return false };
-        let Ok(mut client) = Client::connect(&config) else { return false };
-        let runs = client.query(LOAD_RUNS, &[]).is_ok_and(|rows| !rows.is_empty());
-        if runs {
-            found = Some((pid, client));
-        }
-        runs
+    wait_until("a private server runs", || {
+        let connect = |(pid, config)| Some((pid, Client::connect(&config).ok()?));
+        found = private(lab).filter(|(pid, _)| Some(*pid) != not).and_then(connect);
+        found.is_some()
     });
-    found.unwrap()
+    let (pid, mut client) = found.unwrap();
+    wait_until("a load runs on it", || !client.query(LOAD_RUNS, &[]).unwrap().is_empty());
+    (pid, client)
 }
 
 /// Waits until a load works on a server by URL.
 pub fn await_load(config: &Config) {
-    wait_until("a load runs", || {
-        let client = Client::connect(config);
-        client.is_ok_and(|mut client| client.query(LOAD_RUNS, &[]).is_ok_and(|rows| !rows.is_empty()))
-    });
+    let mut client = Client::connect(config).unwrap();
+    wait_until("a load runs", || !client.query(LOAD_RUNS, &[]).unwrap().is_empty());
 }
 
 pub fn kill(pid: i32, signal: libc::c_int) {

@@ -18,6 +18,7 @@ use std::io::Read;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What a cluster is made with.
 #[derive(Debug, Clone)]
@@ -39,6 +40,9 @@ pub struct ClusterOptions {
     /// Files of cgroups (`cgroup.procs`) that the server joins before it starts.
     pub cgroups: Vec<PathBuf>,
 }
+
+/// How long a login may take on a slow disk; a server that is stopped would take for ever.
+const CONNECTING: Duration = Duration::from_secs(60);
 
 /// Of the superuser, over TCP. Never shown.
 pub(super) struct Password(pub(super) String);
@@ -107,7 +111,7 @@ impl Cluster {
 
     /// How to connect as superuser, over the socket.
     pub fn config(&self) -> Config {
-        Config::unix(&self.sockets, self.port, SUPERUSER, SUPERUSER)
+        Config::unix(&self.sockets, self.port, SUPERUSER, SUPERUSER).with_connect_timeout(Some(CONNECTING))
     }
 
     /// How to connect over TCP, where it was asked for: a connection string, which has a password.

@@ -169,12 +169,12 @@ impl Cluster {
     }
 
     /// Length of the server's log.
-    pub(super) fn log_bytes(&self) -> u64 {
+    pub fn log_bytes(&self) -> u64 {
         self.layout.log().metadata().map_or(0, |found| found.len())
     }
 
     /// What the server has said since its log had this length.
-    pub(super) fn log_since(&self, bytes: u64) -> String {
+    pub fn log_since(&self, bytes: u64) -> String {
         let grown = self.log_bytes().saturating_sub(bytes);
         tail(&self.layout.log(), grown.min(LOG_BYTES_MAX)).unwrap_or_default()
     }

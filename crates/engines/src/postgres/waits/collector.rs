@@ -1,13 +1,20 @@
 use super::accounting::{KernelTime, SessionSamples};
 use super::connection::connect;
 use super::counters::Counters;
+use super::error::while_doing;
 use super::sampler::{ObserveOptions, Sampler};
 use super::{WaitsError, Window};
-use crate::{Collected, EngineError, WaitCollector};
+use crate::postgres::guard::until_cancelled;
+use crate::{Cancel, Collected, EngineError, WaitCollector};
+use observations::Operation;
 use observe::ProcessTimes;
-use pgclient::{Client, Config};
+use pgclient::{Breaker, Client, Config};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long the server may still take for an answer when the trial was asked to stop.
+const STOPPING: Duration = Duration::from_secs(1);
 
 /// Collects the waits of the sessions of a load. Workers of their parallel queries are not sessions:
 /// a session waits for its workers.
@@ -21,6 +28,7 @@ pub struct PostgresCollector {
     options: ObserveOptions,
     sessions: Arc<Mutex<Vec<i32>>>,
     lost: Arc<Mutex<Vec<String>>>,
+    cancel: Cancel,
     running: Option<Running>,
 }
 
@@ -39,35 +47,78 @@ impl PostgresCollector {
         sessions: Arc<Mutex<Vec<i32>>>,
         lost: Arc<Mutex<Vec<String>>>,
     ) -> Self {
-        Self { config, options, sessions, lost, running: None }
+        Self { config, options, sessions, lost, cancel: Cancel::new(), running: None }
+    }
+
+    /// With an end to waiting for the server when the trial is asked to stop.
+    #[must_use]
+    pub fn with_cancel(self, cancel: Cancel) -> Self {
+        Self { cancel, ..self }
     }
 
     fn begin(&self) -> Result<Running, WaitsError> {
-        let mut client = connect(&self.config)?;
-        let before = Counters::read(&mut client)?;
-        Ok(Running { sampler: Sampler::start(&self.config, self.options)?, client, before })
+        let (mut client, sampled) = (connect(&self.config)?, connect(&self.config)?);
+        let breakers = (breaker(&client)?, breaker(&sampled)?);
+        self.watched([&breakers.0, &breakers.1], || {
+            let before = Counters::read(&mut client)?;
+            Ok(Running { sampler: Sampler::on(sampled, self.options)?, client, before })
+        })
+    }
+
+    /// The window, and what the server has counted in it.
+    fn end(&self, mut running: Running) -> Result<(Window, Vec<Operation>), WaitsError> {
+        let counting = breaker(&running.client)?;
+        let (window, operations, untimed) = self.watched([&counting, running.sampler.breaker()], || {
+            let window = running.sampler.window()?;
+            let operations = Counters::read(&mut running.client)?.since(&running.before)?;
+            Ok((window, operations, untimed(&mut running.client)))
+        })?;
+        *self.lost.lock().unwrap_or_else(PoisonError::into_inner) =
+            window.lost().into_iter().chain(untimed).collect();
+        Ok((window, operations))
+    }
+
+    /// Does some work with connections, which are cut some time after the trial was asked to stop.
+    fn watched<T>(
+        &self,
+        breakers: [&Breaker; 2],
+        work: impl FnOnce() -> Result<T, WaitsError>,
+    ) -> Result<T, WaitsError> {
+        let stop = |goes_on_for: &dyn Fn(Duration) -> bool| {
+            if goes_on_for(STOPPING) {
+                for breaker in breakers {
+                    breaker.cut();
+                }
+            }
+        };
+        until_cancelled(&self.cancel, stop, work)
+    }
+
+    /// Of an error that came with the request to stop, only that is told.
+    fn told(&self, error: WaitsError) -> EngineError {
+        if self.cancel.is_cancelled() { EngineError::Cancelled } else { error.into() }
     }
 }
 
 impl WaitCollector for PostgresCollector {
     fn start(&mut self) -> Result<(), EngineError> {
-        self.running = Some(self.begin()?);
+        self.running = Some(self.begin().map_err(|error| self.told(error))?);
         Ok(())
     }
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
-        let mut running = self.running.take().ok_or(WaitsError::Ended)?;
-        let window = running.sampler.window()?;
-        drop(running.sampler);
-        let operations = Counters::read(&mut running.client)?.since(&running.before)?;
+        let running = self.running.take().ok_or(WaitsError::Ended)?;
+        let (window, operations) = self.end(running).map_err(|error| self.told(error))?;
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let (waits, time) = samples_of(&window, &sessions).account();
-        *self.lost.lock().unwrap_or_else(PoisonError::into_inner) =
-            window.lost().into_iter().chain(untimed(&mut running.client)).collect();
         let all = window.kernel.iter().flat_map(HashMap::values);
         let server_cpu_s = all.map(|times| times.cpu_ns as f64 / 1e9).sum();
         Ok(Collected { waits, operations, time: Some(time), server_cpu_s })
     }
+}
+
+fn breaker(client: &Client) -> Result<Breaker, WaitsError> {
+    client.breaker().map_err(while_doing("connecting"))
 }
 
 /// What the server could time and does not; asking for it is as good as not knowing.

@@ -56,7 +56,14 @@ impl Sampler {
     /// # Errors
     /// When the server refuses, or no thread can be started.
     pub fn start(config: &Config, options: ObserveOptions) -> Result<Self, WaitsError> {
-        let client = connect(config)?;
+        Self::on(connect(config)?, options)
+    }
+
+    /// The same on a connection for observing.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub(super) fn on(client: Client, options: ObserveOptions) -> Result<Self, WaitsError> {
         let breaker = client.breaker().map_err(while_doing("connecting"))?;
         let mut watcher = Watcher::new(client, options)?;
         watcher.begin()?;
@@ -64,6 +71,11 @@ impl Sampler {
         let work = move || watcher.work(&inbox);
         let thread = std::thread::Builder::new().name("wait sampler".to_owned()).spawn(work)?;
         Ok(Self { requests: Some(requests), thread: Some(thread), breaker })
+    }
+
+    /// Ends its connection from elsewhere.
+    pub(super) fn breaker(&self) -> &Breaker {
+        &self.breaker
     }
 
     /// Ends the window, begins the next, and returns what was seen.

@@ -1,0 +1,207 @@
+//! Private servers that fail in the middle of a trial, and runs that end in the middle of one: the
+//! trial fails with its reason, the rest goes on, nothing of ours is left.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+mod servers;
+
+use common::{Lab, end, signal, skipped, wait_until};
+use servers::{
+    BY_CONFIGURATION, ONCE, causes, inserts, kill, lab, managed, newest, nothing_is_left, running_load,
+    versions,
+};
+use std::path::PathBuf;
+use std::process::Command;
+
+#[test]
+fn a_killed_server_and_a_killed_session_fail_their_trials_only() {
+    let Some(versions) = versions() else { return };
+    let lab = lab(&managed(2, &versions, ["", &inserts(1.0), ""]));
+    let child = lab.start();
+    let (first, _) = running_load(&lab, None);
+    kill(first, libc::SIGKILL);
+    let (second, mut client) = running_load(&lab, Some(first));
+    let session = "SELECT pid FROM pg_stat_activity WHERE application_name = 'steelbench load' LIMIT 1";
+    let session = client.query(session, &[]).unwrap().first().unwrap().get(0).unwrap().parse().unwrap();
+    kill(session, libc::SIGKILL);
+    let (third, _) = running_load(&lab, Some(second));
+    assert!(!servers::installed::is_alive(first) && !servers::installed::is_alive(second) && third != first);
+    end(child).expect(1).says("FAILED");
+    let of_server = versions.split(", ").count();
+    let statuses = lab.rows("t", "SELECT status FROM trials ORDER BY id");
+    assert_eq!(statuses[..2], ["failed", "failed"]);
+    assert_eq!(statuses.iter().filter(|status| *status == "done").count(), 2 * of_server - 2);
+    let causes = causes(&lab);
+    // The last words that sessions hear are those of a server that goes on without the killed one.
+    assert!(
+        causes[0].contains("connection") && causes[0].contains("the server's log ends with"),
+        "{causes:?}"
+    );
+    assert!(causes[1].contains("was terminated by signal 9: Killed"), "{causes:?}");
+    nothing_is_left(&lab);
+}
+
+#[test]
+fn a_server_that_hangs_fails_its_trial_when_its_time_is_over() {
+    let Some(versions) = versions() else { return };
+    let limits = "[limits]\ntrial_time = \"4 s\"\n";
+    let lab = lab(&managed(2, &newest(&versions), ["", &inserts(1.0), limits]));
+    let child = lab.start();
+    let (first, _) = running_load(&lab, None);
+    // All of its processes: nobody answers, nobody closes a connection.
+    for pid in servers::processes(&lab).into_iter().filter(|pid| *pid != child.id() as i32) {
+        kill(pid, libc::SIGSTOP);
+    }
+    let ended = end(child).expect(1);
+    let causes = causes(&lab);
+    assert!(
+        causes.len() == 1 && causes[0].contains("took longer than limits.trial_time"),
+        "{causes:?} {ended:?}"
+    );
+    assert_eq!(lab.rows("t", "SELECT status FROM trials ORDER BY id"), ["failed", "done"]);
+    assert!(!servers::installed::is_alive(first));
+    nothing_is_left(&lab);
+}
+
+#[test]
+fn a_statement_that_takes_too_long_fails_its_trial_or_all_its_time() {
+    let Some(versions) = versions() else { return };
+    let levels = "[limits]\ntrial_time = \"4 s\"\n\
+        [[level]]\nfactor = \"sleep\"\nname = \"short\"\nset = { \"workload.variables.sleep\" = 0 }\n\
+        [[level]]\nfactor = \"sleep\"\nname = \"over the statement's limit\"\n\
+        set = { \"workload.variables.sleep\" = 600, \"target.statement_timeout\" = \"200 ms\" }\n\
+        [[level]]\nfactor = \"sleep\"\nname = \"over the trial's limit\"\nset = { \"workload.variables.sleep\" = 600 }\n";
+    let lab = lab(&managed(1, &newest(&versions), ["", ONCE, levels]));
+    lab.write(
+        "script.sql",
+        "CREATE TABLE locked (a int);\nBEGIN;\nLOCK TABLE locked;\nSELECT pg_sleep(:sleep);\nCOMMIT;\n",
+    );
+    lab.run(1);
+    for row in lab.rows("t", BY_CONFIGURATION) {
+        assert_eq!(row.ends_with("|done|1"), row.contains("sleep=short"), "{row}");
+    }
+    let mut causes = causes(&lab);
+    causes.sort_by_key(|cause| cause.contains("limits.trial_time"));
+    assert!(causes[0].contains("canceling statement due to statement timeout"), "{causes:?}");
+    assert!(causes[1].contains("took longer than limits.trial_time"), "{causes:?}");
+    nothing_is_left(&lab);
+}
+
+/// A file system in memory; unmounted when dropped.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// `None`, with a word about it, where we may not mount.
+    fn mount(lab: &Lab, name: &str, megabytes: u32) -> Option<Self> {
+        let path = lab.path(name);
+        std::fs::create_dir(&path).unwrap();
+        let size = format!("size={megabytes}m,mode=755");
+        let output =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &size, "none"]).arg(&path).output().unwrap();
+        if !output.status.success() {
+            skipped(&format!("mounting a small disk: {}", String::from_utf8_lossy(&output.stderr).trim()));
+            return None;
+        }
+        Some(Self(path))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_of_data_or_log_fails_its_trials_only() {
+    let Some(versions) = versions() else { return };
+    let volumes = "[[volume]]\nname = \"small\"\npath = \"small\"\n\
+        [[level]]\nfactor = \"place\"\nname = \"default\"\nset = {}\n\
+        [[level]]\nfactor = \"place\"\nname = \"data\"\nset = { \"target.volume\" = \"small\" }\n\
+        [[level]]\nfactor = \"place\"\nname = \"log\"\nset = { \"target.log_volume\" = \"small\" }\n";
+    let workload = "probe = \"insert\"\nconnections = 2\nrows = \"200k\"\nrows_per_transaction = 100000\nmethod = \"copy\"";
+    let lab = lab(&managed(1, &newest(&versions), ["", workload, volumes]));
+    let Some(_disk) = SmallDisk::mount(&lab, "small", 96) else { return };
+    lab.run(1);
+    for row in lab.rows("t", BY_CONFIGURATION) {
+        assert_eq!(row.ends_with("|done|1"), row.contains("place=default"), "{row}");
+    }
+    for cause in causes(&lab) {
+        // Who sees it first: the server, or our watch over the volumes.
+        let told = ["the disk is full", "No space left on device", "a volume is nearly full"];
+        assert!(told.iter().any(|part| cause.contains(part)), "{cause}");
+    }
+    assert_eq!(std::fs::read_dir(lab.path("small")).unwrap().count(), 0);
+    nothing_is_left(&lab);
+}
+
+#[test]
+fn a_run_killed_in_the_middle_of_a_trial_takes_its_server_along_and_goes_on_later() {
+    let Some(versions) = versions() else { return };
+    let lab = lab(&managed(2, &newest(&versions), ["", &inserts(1.0), ""]));
+    let child = lab.start();
+    let (first, _) = running_load(&lab, None);
+    signal(&child, libc::SIGKILL);
+    end(child);
+    wait_until("the server ends with the run", || servers::processes(&lab).is_empty());
+    assert!(!servers::installed::is_alive(first));
+    assert_ne!(lab.work_folders().len(), 0);
+    lab.run(0).says("left by a run that was killed");
+    assert_eq!(lab.rows("t", "SELECT status FROM trials"), ["done", "done"]);
+    nothing_is_left(&lab);
+}
+
+#[test]
+fn an_orphaned_server_is_stopped_by_the_next_run() {
+    let Some(versions) = versions() else { return };
+    let lab = lab(&managed(1, &newest(&versions), ["", &inserts(1.0), ""]));
+    let child = lab.start();
+    let (first, _) = running_load(&lab, None);
+    // It does not hear that the run has ended.
+    kill(first, libc::SIGSTOP);
+    signal(&child, libc::SIGKILL);
+    end(child);
+    assert!(servers::installed::is_alive(first));
+    lab.run(0).says("left by a run that was killed");
+    assert!(!servers::installed::is_alive(first));
+    nothing_is_left(&lab);
+}
+
+#[test]
+fn an_interruption_ends_the_trial_also_in_the_middle_of_a_statement() {
+    let Some(versions) = versions() else { return };
+    for workload in [inserts(600.0), ONCE.to_owned()] {
+        let lab = lab(&managed(1, &newest(&versions), ["", &workload, ""]));
+        lab.write(
+            "script.sql",
+            "CREATE TABLE locked (a int);\nBEGIN;\nLOCK TABLE locked;\nSELECT pg_sleep(600);\nCOMMIT;",
+        );
+        let child = lab.start();
+        running_load(&lab, None);
+        signal(&child, libc::SIGINT);
+        end(child).expect(130);
+        assert_eq!(lab.trials("t"), 0);
+        nothing_is_left(&lab);
+    }
+}
+
+#[test]
+fn an_interruption_ends_the_preparation_also_in_the_middle_of_a_statement() {
+    let Some(versions) = versions() else { return };
+    // Millions of accounts, and their index.
+    let workload =
+        "probe = \"script\"\nbuiltin = \"tpcb-like\"\nscale = 20\nconnections = 1\ntransactions = 1";
+    let lab = lab(&managed(1, &newest(&versions), ["", workload, ""]));
+    let child = lab.start();
+    wait_until("the index is being made", || {
+        let client = servers::private(&lab).and_then(|(_, config)| pgclient::Client::connect(&config).ok());
+        client.is_some_and(|mut client| {
+            let sql = "SELECT 1 FROM pg_stat_activity WHERE query ILIKE '%pgbench_accounts%primary key%' \
+                       AND state = 'active' AND pid <> pg_backend_pid()";
+            !client.query(sql, &[]).unwrap().is_empty()
+        })
+    });
+    signal(&child, libc::SIGINT);
+    end(child).expect(130);
+    nothing_is_left(&lab);
+}

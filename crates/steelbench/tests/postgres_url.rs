@@ -1,0 +1,273 @@
+//! Servers by URL: we work in a schema of our own with what the role may do, and leave nothing.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+mod servers;
+
+use common::{Ended, Lab, end, signal};
+use pgclient::Config;
+use servers::by_url::{OWNER, Server, bindirs};
+use servers::{ONCE, await_load, causes, lab};
+use std::os::unix::fs::PermissionsExt;
+
+const PASSWORD: &str = "Geh3imnis-never-to-be-seen";
+
+/// Over TCP, `app` with its password and `owner` without one.
+const HBA: &str = "host all app 127.0.0.1/32 scram-sha-256\nhost all owner 127.0.0.1/32 trust";
+
+/// A server with a role that may create schemas in database `bench` and nothing else.
+fn server(bin: &std::path::Path, settings: &[(&str, &str)]) -> Server {
+    let server = Server::start(bin, HBA, settings);
+    let mut client = server.connect();
+    client.batch(&format!("CREATE ROLE app LOGIN PASSWORD '{PASSWORD}'")).unwrap();
+    client.batch("CREATE DATABASE bench").unwrap();
+    client.batch("GRANT CREATE ON DATABASE bench TO app").unwrap();
+    server
+}
+
+/// How its owner reaches that database, over the unix socket.
+fn owner(server: &Server) -> Config {
+    server.config().with_database("bench")
+}
+
+/// The same as a connection string for a file, with other users or hosts.
+fn url(server: &Server, host: &str, user: &str) -> String {
+    format!("host={host} port={} user={user} dbname=bench", server.port)
+}
+
+fn socket(server: &Server) -> String {
+    url(server, server.folder().to_str().unwrap(), OWNER)
+}
+
+fn file(url: &str, workload: &str, more: &str) -> String {
+    format!(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \"{url}\"\n\
+         [workload]\n{workload}\n[repeats]\nblocks = 1\n{more}"
+    )
+}
+
+const INSERTS: &str = "probe = \"insert\"\nconnections = 2\nrows = 500\nrows_per_transaction = 50";
+
+/// An insert load that goes on until it is stopped.
+const ENDLESS: &str = "probe = \"insert\"\nconnections = 2\nduration = \"600 s\"\nrows_per_transaction = 10";
+
+/// What there is in the database, besides what the server has itself.
+fn contents(server: &Server) -> String {
+    let sql = "SELECT coalesce(string_agg(n.nspname || '.' || coalesce(c.relname, ''), ' ' ORDER BY 1), '')
+               FROM pg_namespace n LEFT JOIN pg_class c ON c.relnamespace = n.oid
+               WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'";
+    let mut client = pgclient::Client::connect(&owner(server)).unwrap();
+    client.query(sql, &[]).unwrap().first().unwrap().get(0).unwrap().to_owned()
+}
+
+/// Everything that a run has written or said, but for the file of passwords.
+fn told(lab: &Lab, ended: &Ended) -> String {
+    let mut all = format!("{}{}", ended.stdout, ended.stderr);
+    for entry in std::fs::read_dir(lab.path("results")).unwrap().flatten() {
+        all += &String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap());
+    }
+    all
+}
+
+#[test]
+fn every_way_to_name_a_server_works_and_the_password_is_told_nowhere() {
+    for bin in bindirs() {
+        let server = server(&bin, &[]);
+        let before = contents(&server);
+        let host = "127.0.0.1";
+        let port = server.port.to_string();
+        let hooks =
+            "[hooks]\nbefore_trial = 'env | grep STEELBENCH'\nafter_trial = 'env | grep STEELBENCH'\n";
+        let variables = [("PGHOST", host), ("PGPORT", &port), ("PGUSER", "app"), ("PGDATABASE", "bench")];
+        for (url, variables, in_file) in [
+            (format!("postgres://app@{host}:{port}/bench"), &[][..], false),
+            (self::url(&server, host, "app"), &[][..], true),
+            (String::new(), &variables[..], false),
+        ] {
+            let lab = lab(&file(&url, INSERTS, hooks));
+            lab.write(".pgpass", &format!("{host}:*:bench:app:{PASSWORD}\n"));
+            std::fs::set_permissions(lab.path(".pgpass"), std::fs::Permissions::from_mode(0o600)).unwrap();
+            let mut run = lab.command(&["run", "e.toml", "--json"]);
+            run.env("HOME", lab.path("")).envs(variables.iter().copied());
+            if !in_file {
+                std::fs::remove_file(lab.path(".pgpass")).unwrap();
+                run.env("PGPASSWORD", PASSWORD);
+            }
+            let ended = Ended::from(run.output().unwrap()).expect(0);
+            assert_eq!(lab.rows("t", "SELECT work_amount, transactions FROM trials"), ["500|10"]);
+            let told = told(&lab, &ended);
+            assert!(told.contains("STEELBENCH") && !told.contains(PASSWORD));
+        }
+        assert_eq!(contents(&server), before);
+    }
+}
+
+#[test]
+fn what_a_plain_role_cannot_see_is_marked_and_seen_with_pg_monitor() {
+    for bin in bindirs() {
+        let server = server(&bin, &[]);
+        let marks = |granted: &str| {
+            server.connect().batch(granted).unwrap();
+            let lab = lab(&file(&url(&server, "127.0.0.1", "app"), INSERTS, ""));
+            let run = lab.command(&["run", "e.toml"]).env("PGPASSWORD", PASSWORD).output().unwrap();
+            Ended::from(run).expect(0);
+            lab.rows("t", "SELECT detail FROM marks WHERE kind = 'not_observed' ORDER BY position").join("\n")
+        };
+        let (plain, monitor) = (marks("SELECT 1"), marks("GRANT pg_monitor TO app"));
+        assert!(plain.contains("GRANT pg_monitor") && plain.contains("track_io_timing"), "{plain}");
+        assert!(!monitor.contains("pg_monitor") && monitor.contains("track_io_timing"), "{monitor}");
+        server.connect().batch("ALTER SYSTEM SET track_io_timing = on").unwrap();
+        server.connect().batch("SELECT pg_reload_conf()").unwrap();
+        assert_eq!(marks("SELECT 1"), "");
+    }
+}
+
+#[test]
+fn a_schema_that_is_not_ours_is_refused_and_one_of_a_killed_run_is_taken_over() {
+    for bin in bindirs() {
+        let server = server(&bin, &[]);
+        let mut client = pgclient::Client::connect(&owner(&server)).unwrap();
+        client.batch("CREATE SCHEMA steelbench; CREATE TABLE steelbench.precious (a int)").unwrap();
+        let before = contents(&server);
+        let lab = lab(&file(&socket(&server), INSERTS, ""));
+        lab.run(1).says("there is one that Steelbench did not make, and it is not touched");
+        assert_eq!(contents(&server), before);
+        client.batch("DROP SCHEMA steelbench CASCADE").unwrap();
+        let before = contents(&server);
+
+        lab.write("e.toml", &file(&socket(&server), ENDLESS, ""));
+        let fresh = || lab.command(&["run", "e.toml", "--fresh"]);
+        let child = fresh()
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        await_load(&owner(&server));
+        signal(&child, libc::SIGKILL);
+        end(child);
+        assert!(contents(&server).contains("steelbench.mybigtable"));
+        lab.write("e.toml", &file(&socket(&server), INSERTS, ""));
+        Ended::from(fresh().output().unwrap()).expect(0);
+        assert_eq!(contents(&server), before);
+    }
+}
+
+#[test]
+fn a_run_while_another_one_works_is_refused_and_the_other_goes_on() {
+    let Some(bin) = bindirs().pop() else { return };
+    let server = server(&bin, &[]);
+    let first = lab(&file(&socket(&server), ENDLESS, ""));
+    let child = first.start();
+    await_load(&owner(&server));
+    let second = lab(&file(&socket(&server), INSERTS, ""));
+    second.run(1).says("another run works in this database (session ").says("of role owner)");
+    await_load(&owner(&server));
+    signal(&child, libc::SIGINT);
+    end(child).expect(130);
+    assert!(!contents(&server).contains("steelbench"));
+    let third = lab(&file(&socket(&server), INSERTS, ""));
+    third.run(0);
+}
+
+#[test]
+fn what_is_wrong_with_a_url_is_told_by_check_without_a_password() {
+    let lab = lab("");
+    let check = |target: &str| {
+        lab.write("e.toml", &file("x", INSERTS, "").replace("url = \"x\"", target));
+        let ended = lab.steelbench(&["check", "e.toml"]).expect(2);
+        assert!(!format!("{ended:?}").contains(PASSWORD), "{ended:?}");
+        ended
+    };
+    for url in [
+        format!("postgres://app:{PASSWORD}@h/d"),
+        format!("postgres://app@h/d?password={PASSWORD}"),
+        format!("host=h password={PASSWORD}"),
+    ] {
+        check(&format!("url = \"{url}\"")).says("use PGPASSWORD or ~/.pgpass");
+        check(&format!("url = \"{url}\"\ncolour = 1")).says("colour");
+    }
+    check("url = \"host=h colour=blue\"").says("colour");
+    check("url = \"\"\nversion = 15").says("only a private server has this");
+    check("url = \"\"\ncache = \"cold\"").says("not ours to change");
+    check("url = \"\"\nreset = \"restart\"").says("not ours to do");
+}
+
+/// A port where nobody listens.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn a_server_that_refuses_is_told_and_nothing_is_left() {
+    let Some(bin) = bindirs().pop() else { return };
+    let server = server(&bin, &[("max_connections", "10")]);
+    let before = contents(&server);
+    let refused = |file: &str| {
+        let lab = lab(file);
+        lab.run(1).says("Trials failed.");
+        assert_eq!(contents(&server), before);
+        causes(&lab).concat()
+    };
+    let many = INSERTS.replace("connections = 2", "connections = 16");
+    let cause = refused(&file(&socket(&server), &many, ""));
+    assert!(cause.contains("opening connection ") && cause.contains("too many clients already"), "{cause}");
+    let nobody_there = format!("host=127.0.0.1 port={} user=app", free_port());
+    let cause = refused(&file(&nobody_there, INSERTS, ""));
+    assert!(cause.contains("127.0.0.1") && cause.contains("Connection refused"), "{cause}");
+    server.connect().batch("CREATE ROLE guest LOGIN").unwrap();
+    let guest = url(&server, server.folder().to_str().unwrap(), "guest");
+    let cause = refused(&file(&guest, INSERTS, ""));
+    assert!(cause.contains("creating schema steelbench") && cause.contains("permission denied"), "{cause}");
+    for (setting, why) in [
+        ("shared_buffers = \"1GB\"", "cannot be changed"),
+        ("fsync = false", "cannot be changed"),
+        ("log_statement = \"all\"", "permission denied"),
+        ("wrok_mem = \"1MB\"", "unrecognized configuration parameter"),
+    ] {
+        let app = file(&guest, INSERTS, "").replace("[workload]", &format!("settings.{setting}\n[workload]"));
+        let cause = refused(&app);
+        assert!(cause.contains(why) && cause.contains(setting.split(' ').next().unwrap()), "{cause}");
+    }
+}
+
+#[test]
+fn settings_of_a_session_are_levels_of_a_factor() {
+    for bin in bindirs() {
+        let server = server(&bin, &[]);
+        let mut client = pgclient::Client::connect(&owner(&server)).unwrap();
+        client.batch("CREATE TABLE told (mem text, note text)").unwrap();
+        let levels = "[factors]\n\"target.settings.work_mem\" = [\"1MB\", \"2MB\"]\n\
+                      \"target.settings.app.note\" = [\"two words\", 'a\\b']\n";
+        let lab = lab(&file(&socket(&server), ONCE, levels));
+        lab.write(
+            "script.sql",
+            "INSERT INTO told SELECT current_setting('work_mem'), current_setting('app.note')",
+        );
+        lab.run(0);
+        let told = client
+            .query("SELECT string_agg(mem || ' ' || note, ', ' ORDER BY mem, note) FROM told", &[])
+            .unwrap();
+        let told = told.first().unwrap().get(0).unwrap();
+        assert_eq!(told, "1MB a\\b, 1MB two words, 2MB a\\b, 2MB two words");
+    }
+}
+
+#[test]
+fn a_server_that_recovers_from_a_crash_fails_one_trial_and_nothing_of_ours_stays() {
+    for bin in bindirs() {
+        let server = server(&bin, &[]);
+        let before = contents(&server);
+        let workload = ENDLESS.replace("600 s", "1 s");
+        let lab = lab(&file(&socket(&server), &workload, "").replace("blocks = 1", "blocks = 2"));
+        let child = lab.start();
+        await_load(&owner(&server));
+        let sql = "SELECT pid FROM pg_stat_activity WHERE application_name = 'steelbench load' LIMIT 1";
+        let session =
+            server.connect().query(sql, &[]).unwrap().first().unwrap().get(0).unwrap().parse().unwrap();
+        servers::kill(session, libc::SIGKILL);
+        end(child).expect(1);
+        assert_eq!(lab.rows("t", "SELECT status FROM trials ORDER BY id"), ["failed", "done"]);
+        assert!(causes(&lab)[0].contains("connection"), "{:?}", causes(&lab));
+        assert_eq!(contents(&server), before);
+    }
+}
