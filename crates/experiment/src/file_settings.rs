@@ -3,15 +3,6 @@
 
 use crate::{Kind, Setting};
 
-const fn setting(
-    path: &'static str,
-    kind: Kind,
-    default: Option<&'static str>,
-    doc: &'static str,
-) -> Setting {
-    Setting { path, kind, default, doc }
-}
-
 const COUNT: Kind = Kind::Count { min: 1, max: 1_000_000 };
 
 /// The kernel takes limits below 2^32.
@@ -49,97 +40,97 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
 
 /// Settings with one value each.
 pub(crate) const SETTINGS: &[Setting] = &[
-    setting(
+    Setting::new(
         "experiment.name",
         Kind::Text,
         None,
         "Name of the experiment and of its results file: lower-case letters, digits, `-`, `_` and `.`.",
     ),
-    setting(
+    Setting::new(
         "experiment.question",
         Kind::Text,
         None,
         "The question that the experiment answers; printed above the answer.",
     ),
-    setting("experiment.description", Kind::Text, None, "Anything worth knowing about it."),
-    setting(
+    Setting::new("experiment.description", Kind::Text, None, "Anything worth knowing about it."),
+    Setting::new(
         "experiment.response",
         Kind::Text,
         None,
         "The response that configurations are compared on; default: the probe's first one.",
     ),
-    setting("target.engine", Kind::Text, None, "The engine under test."),
-    setting("workload.probe", Kind::Text, None, "What a trial does and measures."),
-    setting(
+    Setting::new("target.engine", Kind::Text, None, "The engine under test."),
+    Setting::new("workload.probe", Kind::Text, None, "What a trial does and measures."),
+    Setting::new(
         "hooks.before_run",
         Kind::Text,
         None,
         "Shell command that runs before the first trial of a sitting.",
     ),
-    setting(
+    Setting::new(
         "hooks.after_run",
         Kind::Text,
         None,
         "Shell command that runs after the last trial of a sitting.",
     ),
-    setting("hooks.before_trial", Kind::Text, None, "Shell command that runs before each trial."),
-    setting("hooks.after_trial", Kind::Text, None, "Shell command that runs after each trial."),
-    setting(
+    Setting::new("hooks.before_trial", Kind::Text, None, "Shell command that runs before each trial."),
+    Setting::new("hooks.after_trial", Kind::Text, None, "Shell command that runs after each trial."),
+    Setting::new(
         "hooks.timeout",
         Kind::PositiveDuration,
         Some("10 min"),
         "A hook that takes longer is killed and has failed.",
     ),
-    setting(
+    Setting::new(
         "order.hard_to_change",
         Kind::TextList,
         None,
         "Factors that are changed as seldom as possible: trials are grouped by their levels.",
     ),
-    setting(
+    Setting::new(
         "repeats.blocks",
         COUNT,
         Some("5"),
         "Number of blocks: each configuration runs once in a block. Or { min, max, until }: repeat until every 95 % interval is narrow enough.",
     ),
-    setting(
+    Setting::new(
         "repeats.blocks.min",
         Kind::Count { min: 2, max: 1_000_000 },
         None,
         "Blocks that are run in any case.",
     ),
-    setting(
+    Setting::new(
         "repeats.blocks.max",
         Kind::Count { min: 2, max: 1_000_000 },
         None,
         "Blocks after which to stop in any case.",
     ),
-    setting(
+    Setting::new(
         "repeats.blocks.until",
         Kind::Share,
         None,
         "Half width of the 95 % interval, as a share of the mean, at which to stop.",
     ),
-    setting("repeats.seed", SEED, Some("1"), "Seed of the order of trials and of the data."),
-    setting(
+    Setting::new("repeats.seed", SEED, Some("1"), "Seed of the order of trials and of the data."),
+    Setting::new(
         "repeats.retries",
         Kind::Count { min: 0, max: 100 },
         Some("0"),
         "How often a failed trial is tried again.",
     ),
-    setting(
+    Setting::new(
         "limits.trial_time",
         Kind::PositiveDuration,
         Some("1 h"),
         "A trial that takes longer, preparation included, is stopped and has failed.",
     ),
-    setting(
+    Setting::new(
         "limits.run_time",
         Kind::PositiveDuration,
         None,
         "A sitting that takes longer stops and can be resumed.",
     ),
-    setting(
+    Setting::new(
         "limits.disk_space",
         Kind::Size { min: 1, max: i64::MAX },
         None,
@@ -149,13 +140,13 @@ pub(crate) const SETTINGS: &[Setting] = &[
 
 /// Settings of `[observe]`, which can be factors.
 pub(crate) const OBSERVE: &[Setting] = &[
-    setting(
+    Setting::new(
         "observe.waits",
         Kind::Bool,
         Some("true"),
         "Whether waits are instrumented. Off shows what instrumenting costs.",
     ),
-    setting(
+    Setting::new(
         "observe.interval",
         Kind::PositiveDuration,
         Some("1 s"),
@@ -165,41 +156,46 @@ pub(crate) const OBSERVE: &[Setting] = &[
 
 /// Keys of one `[[volume]]`.
 pub(crate) const VOLUME: &[Setting] = &[
-    setting("volume.name", Kind::Text, None, "Name that `target.volume` gives."),
-    setting("volume.path", Kind::Text, None, "An existing directory; a prepare command may make it."),
-    setting(
+    Setting::new("volume.name", Kind::Text, None, "Name that `target.volume` gives."),
+    Setting::new("volume.path", Kind::Text, None, "An existing directory; a prepare command may make it."),
+    Setting::new(
         "volume.prepare",
         Kind::Text,
         None,
         "Shell command that runs before the first trial of a group that uses the volume: format and mount it.",
     ),
-    setting("volume.cleanup", Kind::Text, None, "Shell command that runs after the last one."),
-    setting(
+    Setting::new("volume.cleanup", Kind::Text, None, "Shell command that runs after the last one."),
+    Setting::new(
         "volume.hook_timeout",
         Kind::PositiveDuration,
         Some("10 min"),
         "A prepare or cleanup command that takes longer is killed and has failed.",
     ),
-    setting("volume.throttle.read_iops", IOPS, None, "Reads a second that the volume's device does at most."),
-    setting(
+    Setting::new(
+        "volume.throttle.read_iops",
+        IOPS,
+        None,
+        "Reads a second that the volume's device does at most.",
+    ),
+    Setting::new(
         "volume.throttle.write_iops",
         IOPS,
         None,
         "Writes a second that the volume's device does at most.",
     ),
-    setting(
+    Setting::new(
         "volume.throttle.bandwidth",
         Kind::Bandwidth,
         None,
         "Bytes a second that the volume's device reads at most, and as many that it writes.",
     ),
-    setting(
+    Setting::new(
         "volume.throttle.read_bandwidth",
         Kind::Bandwidth,
         None,
         "Bytes a second that the volume's device reads at most, instead of `bandwidth`.",
     ),
-    setting(
+    Setting::new(
         "volume.throttle.write_bandwidth",
         Kind::Bandwidth,
         None,
@@ -209,17 +205,17 @@ pub(crate) const VOLUME: &[Setting] = &[
 
 /// Keys of one `[[manual]]`.
 pub(crate) const MANUAL: &[Setting] = &[
-    setting(
+    Setting::new(
         "manual.factor",
         Kind::Text,
         None,
         "Factor whose change needs a person; it becomes hard to change.",
     ),
-    setting("manual.text", Kind::Text, None, "What to do; `{level}` stands for the new level."),
+    Setting::new("manual.text", Kind::Text, None, "What to do; `{level}` stands for the new level."),
 ];
 
 /// Keys of one `[[level]]`, besides `set`.
 pub(crate) const LEVEL: &[Setting] = &[
-    setting("level.factor", Kind::Text, None, "Name of the factor that this is a level of."),
-    setting("level.name", Kind::Scalar, None, "Name of the level."),
+    Setting::new("level.factor", Kind::Text, None, "Name of the factor that this is a level of."),
+    Setting::new("level.name", Kind::Scalar, None, "Name of the level."),
 ];

@@ -53,6 +53,18 @@ pub struct Setting {
     pub doc: &'static str,
 }
 
+impl Setting {
+    /// A setting, for tables of constants.
+    pub const fn new(
+        path: &'static str,
+        kind: Kind,
+        default: Option<&'static str>,
+        doc: &'static str,
+    ) -> Self {
+        Self { path, kind, default, doc }
+    }
+}
+
 /// The settings of one experiment's sections `[target]`, `[workload]` and `[observe]`:
 /// those that every engine and probe share and those of the engines and probes by name.
 #[derive(Debug, Clone, Default)]

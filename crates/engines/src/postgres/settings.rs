@@ -5,104 +5,100 @@ use experiment::{Configuration, Invalid, Kind, Setting, Value};
 use pgclient::{Config, Environment};
 use std::collections::BTreeMap;
 
-const fn setting(
-    path: &'static str,
-    kind: Kind,
-    default: Option<&'static str>,
-    doc: &'static str,
-) -> Setting {
-    Setting { path, kind, default, doc }
-}
-
 /// What can be put back between two trials, besides dropping what the trial made.
 const RESETS: &[&str] = &["checkpoint", "os-cache", "restart", "cluster"];
 
 pub const SETTINGS: &[Setting] = &[
-    setting(
+    Setting::new(
         "target.url",
         Kind::MaybeEmptyText,
         None,
         "A server that runs already: postgres://user@host/database, or keywords as libpq has them; \"\" takes all from the PG* variables. The password comes from PGPASSWORD or ~/.pgpass, never from the file. Without it a private server is started for the run and thrown away.",
     ),
-    setting(
+    Setting::new(
         "target.version",
         Kind::Scalar,
         None,
         "Version of the private server: 15, \"15.4\"; default: the newest that is installed.",
     ),
-    setting(
+    Setting::new(
         "target.bindir",
         Kind::TextList,
         None,
         "Folder (or list of folders) with the programs of PostgreSQL, besides PATH and the usual places.",
     ),
-    setting(
+    Setting::new(
         "target.user",
         Kind::Text,
         None,
         "As which user of the system a private server runs when we are root; default: postgres, else nobody.",
     ),
-    setting(
+    Setting::new(
         "target.data_files",
         Kind::Count { min: 1, max: 1024 },
         Some("1"),
         "Number of hash partitions that the table is spread over, each with files and an index of its own, and on a tablespace of its own when volumes are given.",
     ),
-    setting(
+    Setting::new(
         "target.volume",
         Kind::TextList,
         None,
         "Volume (or list of volumes, round robin) that the data files of a private server are put on.",
     ),
-    setting(
+    Setting::new(
         "target.log_volume",
         Kind::Text,
         None,
         "Volume that the write-ahead log of a private server is put on.",
     ),
-    setting(
+    Setting::new(
         "target.settings.*",
         Kind::Scalar,
         None,
         "Any setting of the server: shared_buffers, synchronous_commit, ...; applied, restarted for only when it must be, and read back. On a server by URL: settings that a session may change.",
     ),
-    setting(
+    Setting::new(
         "target.data_checksums",
         Kind::Bool,
         None,
         "Whether the pages of a private server have checksums; default: as its version does it.",
     ),
-    setting(
+    Setting::new(
         "target.wal_segment_size",
         Kind::Size { min: 1 << 20, max: 1 << 30 },
         None,
         "Size of a file of the write-ahead log of a private server: a power of two.",
     ),
-    setting(
+    Setting::new(
         "target.cache",
         Kind::Choice(CacheState::NAMES),
         Some("warm"),
         "State of the caches when measuring begins: cold (server restarted, nothing of its files in memory), warm (as loading left them), hot (all files in the operating system's page cache). Made so and verified; cold and hot need a private server.",
     ),
-    setting(
+    Setting::new(
         "target.reset",
         Kind::TextList,
         Some("checkpoint"),
         "What is done between two trials besides dropping the tables, none of it measured: checkpoint, os-cache (files out of the page cache), restart, cluster (a new one).",
     ),
-    setting(
+    Setting::new(
         "target.statement_timeout",
         Kind::PositiveDuration,
         None,
         "A statement that takes longer fails its trial.",
     ),
-    setting(
+    Setting::new(
         "target.final_checkpoint",
         Kind::Bool,
         Some("false"),
         "Whether the measured part ends with a checkpoint, so that no configuration leaves work undone.",
     ),
-    setting("target.sample_rate", Kind::Rate, Some("100/s"), "How often the waits of sessions are sampled."),
+    Setting::new(
+        "target.sample_rate",
+        Kind::Rate,
+        Some("100/s"),
+        "How often the waits of sessions are sampled.",
+    ),
 ];
 
 /// Settings that only a private server has.

@@ -16,79 +16,75 @@ pub struct ScriptProbe;
 /// Bytes of rows that a bulk load makes at once.
 const COPY_BYTES: usize = 60 << 10;
 
-const fn setting(
-    path: &'static str,
-    kind: Kind,
-    default: Option<&'static str>,
-    doc: &'static str,
-) -> Setting {
-    Setting { path, kind, default, doc }
-}
-
 const SETTINGS: &[Setting] = &[
-    setting(
+    Setting::new(
         "workload.script",
         Kind::TextList,
         None,
         "Script (or list of scripts) in pgbench's language; a weight can follow: \"mine.sql@3\". Paths count from the folder in which steelbench runs.",
     ),
-    setting(
+    Setting::new(
         "workload.builtin",
         Kind::TextList,
         None,
         "Built-in script (or list of them), as pgbench has them: tpcb-like, simple-update, select-only; a weight can follow.",
     ),
-    setting(
+    Setting::new(
         "workload.scale",
         Kind::Count { min: 1, max: 100_000 },
         Some("1"),
         "Size of pgbench's tables, in 100,000 accounts; `:scale` in scripts.",
     ),
-    setting(
+    Setting::new(
         "workload.initialize",
         Kind::Bool,
         None,
         "Whether pgbench's tables are created and filled for each trial; default: when a built-in script runs. Without it scripts find the tables that the database has.",
     ),
-    setting(
+    Setting::new(
         "workload.protocol",
         Kind::Choice(&["prepared", "simple"]),
         Some("prepared"),
         "How statements are sent: prepared once with variables as parameters, or as text each time.",
     ),
-    setting("workload.variables.*", Kind::Scalar, None, "Variables for scripts, as pgbench's --define."),
-    setting("workload.connections", Kind::Count { min: 1, max: 4096 }, Some("16"), "Number of connections."),
-    setting(
+    Setting::new("workload.variables.*", Kind::Scalar, None, "Variables for scripts, as pgbench's --define."),
+    Setting::new(
+        "workload.connections",
+        Kind::Count { min: 1, max: 4096 },
+        Some("16"),
+        "Number of connections.",
+    ),
+    Setting::new(
         "workload.threads",
         Kind::Count { min: 1, max: 1024 },
         Some("1"),
         "Threads of ours that drive the connections to a server.",
     ),
-    setting(
+    Setting::new(
         "workload.transactions",
         Kind::Count { min: 1, max: 1_000_000_000_000 },
         None,
         "Transactions in the measured part, all connections together. Give this or workload.duration.",
     ),
-    setting(
+    Setting::new(
         "workload.duration",
         Kind::PositiveDuration,
         None,
         "Length of the measured part. Give this or workload.transactions.",
     ),
-    setting(
+    Setting::new(
         "workload.warmup",
         Kind::Duration,
         Some("0"),
         "The load runs for this long before the measured part.",
     ),
-    setting(
+    Setting::new(
         "workload.rate",
         Kind::Rate,
         None,
         "Open loop: transactions a second, all connections together, at random (Poisson) times; latency counts from the intended start. Without it each connection starts its next transaction at once (closed loop).",
     ),
-    setting(
+    Setting::new(
         "workload.max_tries",
         Kind::Count { min: 1, max: 1_000_000 },
         Some("1"),
