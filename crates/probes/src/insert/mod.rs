@@ -4,7 +4,7 @@ mod keys;
 
 use crate::load::{LoadPlan, Step, Workload, drive};
 use crate::{Probe, ProbeError, TrialContext};
-use engines::{CacheState, EngineError, InsertMethod, Placement, Request, Schema, Shape};
+use engines::{EngineError, InsertMethod, Placement, Request, Schema, Shape};
 use experiment::{Configuration, Invalid, Kind, Setting};
 use keys::{KeyOrder, Keys};
 use observations::Observations;
@@ -164,20 +164,12 @@ impl InsertLoad {
         let count = |path| configuration.integer(path);
         let method = InsertMethod::from_name(configuration.text("workload.method"));
         let plan = LoadPlan {
-            connections: count("workload.connections").unwrap_or(1) as u32,
-            threads: count("workload.threads").unwrap_or(1) as u32,
-            rate: configuration.number("workload.rate"),
             units: count("workload.rows"),
-            duration_s: configuration.number("workload.duration"),
-            warmup_s: configuration.number("workload.warmup").unwrap_or(0.0),
-            cache: CacheState::from_name(configuration.text("target.cache")),
-            interval_s: configuration.number("observe.interval").unwrap_or(1.0),
             unit: "row",
             rate_unit: "rows/s",
             counts_transactions: false,
             timed: if method == InsertMethod::Procedure { "call" } else { "transaction" },
-            kinds: Vec::new(),
-            seed,
+            ..LoadPlan::of(configuration, seed)
         };
         Self {
             plan,
@@ -191,11 +183,9 @@ impl InsertLoad {
         }
     }
 
-    /// The rows of one connection: the total divided evenly, the first ones take the remainder.
+    /// The transactions of one connection.
     fn connection(&self, index: u32) -> InsertWorkload {
-        let connections = u64::from(self.plan.connections);
-        let share =
-            self.plan.units.map(|rows| rows / connections + u64::from(u64::from(index) < rows % connections));
+        let (connections, share) = (u64::from(self.plan.connections), self.plan.share(index));
         let keys = Keys::new(self.order, self.placement, self.seed, u64::from(index), connections)
             .after(self.initial_rows, self.rows_per_transaction);
         InsertWorkload::new(keys, self.rows_per_transaction, share).with_method(self.method)

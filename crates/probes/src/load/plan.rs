@@ -1,4 +1,5 @@
 use engines::CacheState;
+use experiment::Configuration;
 
 /// What a load is, apart from its transactions.
 #[derive(Debug, Clone)]
@@ -34,6 +35,35 @@ pub struct LoadPlan {
 }
 
 impl LoadPlan {
+    /// What every load reads alike from its configuration: a closed or open loop that counts
+    /// transactions, until the time is over. What differs is up to the probe.
+    pub fn of(configuration: &Configuration, seed: u64) -> Self {
+        let count = |path| configuration.integer(path).unwrap_or(1) as u32;
+        Self {
+            connections: count("workload.connections"),
+            threads: count("workload.threads"),
+            rate: configuration.number("workload.rate"),
+            units: None,
+            duration_s: configuration.number("workload.duration"),
+            warmup_s: configuration.number("workload.warmup").unwrap_or(0.0),
+            cache: CacheState::from_name(configuration.text("target.cache")),
+            interval_s: configuration.number("observe.interval").unwrap_or(1.0),
+            unit: "transaction",
+            rate_unit: "transactions/s",
+            counts_transactions: true,
+            timed: "transaction",
+            kinds: Vec::new(),
+            seed,
+        }
+    }
+
+    /// One connection's part of a fixed amount of work: divided evenly, the first ones take the
+    /// remainder.
+    pub fn share(&self, connection: u32) -> Option<u64> {
+        let (connection, connections) = (u64::from(connection), u64::from(self.connections));
+        self.units.map(|units| units / connections + u64::from(connection < units % connections))
+    }
+
     /// Length of an interval of the time series in nanoseconds.
     pub fn interval_ns(&self) -> u64 {
         (self.interval_s * 1e9).max(1.0) as u64

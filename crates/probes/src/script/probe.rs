@@ -4,7 +4,7 @@ use super::schema::{Generation, Step as SchemaStep, steps};
 use super::{Interpreter, Mix, MixError, Next, Presets, Protocol, Source, parse_file_argument};
 use crate::load::{LoadPlan, Step, Workload, drive};
 use crate::{Probe, ProbeError, TrialContext};
-use engines::{CacheState, Results, Schema, Setup};
+use engines::{Results, Schema, Setup};
 use experiment::{Configuration, Invalid, Kind, Setting};
 use observations::Observations;
 use std::sync::Arc;
@@ -135,11 +135,15 @@ impl Probe for ScriptProbe {
         let mix = Arc::new(mix);
         let mut setup = if initializes(configuration) { setup(scale(configuration)) } else { Vec::new() };
         context.instance.create(Schema::Statements { setup: &mut setup, prepared: mix.statements() })?;
-        let plan = plan(configuration, &mix, context.seed);
+        let plan = LoadPlan {
+            units: configuration.integer("workload.transactions"),
+            kinds: mix.names().map(str::to_owned).collect(),
+            ..LoadPlan::of(configuration, context.seed)
+        };
         let tries = configuration.integer("workload.max_tries").unwrap_or(1);
         drive(context, &plan, |connection| ScriptWorkload {
             interpreter: interpreter(mix.clone(), connection, tries),
-            share: plan.units.map(|units| share(units, connection, plan.connections)),
+            share: plan.share(connection),
             left: None,
             tries,
             tried: 0,
@@ -150,12 +154,6 @@ impl Probe for ScriptProbe {
 fn interpreter(mix: Arc<Mix>, connection: u32, tries: u64) -> Interpreter {
     let interpreter = Interpreter::new(mix, connection);
     if tries > 1 { interpreter } else { interpreter.without_restarts() }
-}
-
-/// This connection's part of the transactions: evenly, the first ones take the remainder.
-fn share(units: u64, connection: u32, connections: u32) -> u64 {
-    let connections = u64::from(connections);
-    units / connections + u64::from(u64::from(connection) < units % connections)
 }
 
 fn scale(configuration: &Configuration) -> u32 {
@@ -217,26 +215,6 @@ fn setup(scale: u32) -> Vec<Setup> {
         },
     };
     steps(scale, Generation::Copy).into_iter().map(setup).collect()
-}
-
-fn plan(configuration: &Configuration, mix: &Mix, seed: u64) -> LoadPlan {
-    let count = |path| configuration.integer(path);
-    LoadPlan {
-        connections: count("workload.connections").unwrap_or(1) as u32,
-        threads: count("workload.threads").unwrap_or(1) as u32,
-        rate: configuration.number("workload.rate"),
-        units: count("workload.transactions"),
-        duration_s: configuration.number("workload.duration"),
-        warmup_s: configuration.number("workload.warmup").unwrap_or(0.0),
-        cache: CacheState::from_name(configuration.text("target.cache")),
-        interval_s: configuration.number("observe.interval").unwrap_or(1.0),
-        unit: "transaction",
-        rate_unit: "transactions/s",
-        counts_transactions: true,
-        timed: "transaction",
-        kinds: mix.names().map(str::to_owned).collect(),
-        seed,
-    }
 }
 
 /// The transactions of one connection.
