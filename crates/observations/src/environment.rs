@@ -66,4 +66,6 @@ pub struct VolumeEnvironment {
     pub size_bytes: Option<u64>,
     /// Free bytes when the run started.
     pub free_bytes: Option<u64>,
+    /// Limits that made it slower than it is: `reads 3000 IOPS`; `None`: as fast as it is.
+    pub throttle: Option<String>,
 }

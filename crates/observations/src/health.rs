@@ -57,6 +57,14 @@ pub enum MarkKind {
     Unaccounted,
     /// Something could not be observed, for want of rights or because it is on another machine.
     NotObserved,
+    /// Something was done in another way than the best one or than was asked for.
+    Fallback,
+    /// Some I/O failed: what it belonged to has no figures.
+    IoErrors,
+    /// The throughput had not settled within the measured part.
+    NotSteady,
+    /// The kernel's counters of the device do not agree with what the load did.
+    DeviceDisagrees,
 }
 
 impl MarkKind {
@@ -70,6 +78,10 @@ impl MarkKind {
             Self::Short => "short",
             Self::Unaccounted => "unaccounted",
             Self::NotObserved => "not-observed",
+            Self::Fallback => "fallback",
+            Self::IoErrors => "io-errors",
+            Self::NotSteady => "not-steady",
+            Self::DeviceDisagrees => "device-disagrees",
         }
     }
 }

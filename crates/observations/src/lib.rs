@@ -1,9 +1,11 @@
 //! The nouns that cross rooms: what a trial saw, what a run recorded, what a run announces.
 //!
-//! Plain data with serde and no I/O. Data flows one way through them:
+//! Plain data with serde and no I/O, and arithmetic that several rooms need on it. Data flows one way through them:
 //! a probe fills [`Observations`], the store keeps them in a [`TrialRecord`], analysis reads a
 //! whole [`Recording`] back. [`Event`] is what a run announces while it works.
 
+mod device_agreement;
+mod device_use;
 mod environment;
 mod event;
 mod health;
@@ -13,8 +15,11 @@ mod response;
 mod series;
 mod server_activity;
 mod trial;
+mod volume_facts;
 mod wait;
 
+pub use device_agreement::{Disagreement, device_agreement, write_copies};
+pub use device_use::DeviceUse;
 pub use environment::{EngineVersion, Environment, VolumeEnvironment};
 pub use event::{Event, RunEnd, TrialRef};
 pub use health::{LoadHealth, MachineLoad, Mark, MarkKind};
@@ -27,4 +32,7 @@ pub use response::{Direction, Response};
 pub use series::Series;
 pub use server_activity::{ActivityCell, ProcessUse, Sampling, ServerActivity, TaskSession, WaitingTask};
 pub use trial::{Latency, Observations, TimeUse, Work};
+pub use volume_facts::{
+    ArrayFacts, DeviceFacts, LoopFacts, MappedFacts, MountFacts, PartitionFacts, VolumeFacts,
+};
 pub use wait::{Operation, Wait, WaitClass, WaitSource};

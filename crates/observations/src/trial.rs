@@ -1,5 +1,5 @@
 use crate::Histogram;
-use crate::{LoadHealth, MachineLoad, Mark, Operation, Response, Series, Wait};
+use crate::{DeviceUse, LoadHealth, MachineLoad, Mark, Operation, Response, Series, Wait};
 use serde::{Deserialize, Serialize};
 
 /// Everything that was seen in the measured part of one trial.
@@ -30,6 +30,8 @@ pub struct Observations {
     pub load: LoadHealth,
     /// What else the machine did meanwhile.
     pub machine: MachineLoad,
+    /// What the block devices under the target did meanwhile.
+    pub devices: Vec<DeviceUse>,
     /// Reasons to trust this trial less.
     pub marks: Vec<Mark>,
     /// True when the figures come from a scripted engine and not from a measurement.

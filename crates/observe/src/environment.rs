@@ -1,6 +1,7 @@
 //! The machine under a run, read from `/proc` and `/sys`. What cannot be read stays `None`.
 
 use crate::mounts::{self, Mount};
+use crate::sysfs::{self, selected};
 use observations::{Environment, VolumeEnvironment};
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -9,30 +10,26 @@ use std::path::{Path, PathBuf};
 
 /// Describes the machine and these volumes (name and path). Engines and our version are left to the caller.
 pub fn capture(volumes: &[(String, PathBuf)]) -> Environment {
-    let cpuinfo = read("/proc/cpuinfo").unwrap_or_default();
+    let cpuinfo = sysfs::text("/proc/cpuinfo").unwrap_or_default();
     let (cores, sockets) = cores_and_sockets(&cpuinfo);
     let mounts = mounts::all().unwrap_or_default();
     Environment {
-        host: read("/proc/sys/kernel/hostname"),
+        host: sysfs::text("/proc/sys/kernel/hostname"),
         cpu_model: cpuinfo_field(&cpuinfo, "model name").next().map(str::to_owned),
         cpus: crate::machine::processors_online(),
         cores,
         sockets,
         numa_nodes: numa_nodes(),
-        memory_bytes: read("/proc/meminfo").as_deref().and_then(memory_bytes),
+        memory_bytes: sysfs::text("/proc/meminfo").as_deref().and_then(memory_bytes),
         kernel: kernel(),
         virtualization: virtualization(&cpuinfo),
-        governor: read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        transparent_huge_pages: read("/sys/kernel/mm/transparent_hugepage/enabled")
+        governor: sysfs::text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        transparent_huge_pages: sysfs::text("/sys/kernel/mm/transparent_hugepage/enabled")
             .and_then(|text| selected(&text)),
-        swappiness: read("/proc/sys/vm/swappiness").and_then(|text| text.parse().ok()),
+        swappiness: sysfs::text("/proc/sys/vm/swappiness").and_then(|text| text.parse().ok()),
         volumes: volumes.iter().map(|(name, path)| volume(name, path, &mounts)).collect(),
         ..Environment::default()
     }
-}
-
-fn read(path: impl AsRef<Path>) -> Option<String> {
-    std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
 }
 
 fn cpuinfo_field<'a>(cpuinfo: &'a str, name: &'a str) -> impl Iterator<Item = &'a str> {
@@ -62,8 +59,9 @@ fn memory_bytes(meminfo: &str) -> Option<u64> {
 }
 
 fn kernel() -> Option<String> {
-    let (system, release) = (read("/proc/sys/kernel/ostype")?, read("/proc/sys/kernel/osrelease")?);
-    let distribution = read("/etc/os-release").and_then(|text| {
+    let (system, release) =
+        (sysfs::text("/proc/sys/kernel/ostype")?, sysfs::text("/proc/sys/kernel/osrelease")?);
+    let distribution = sysfs::text("/etc/os-release").and_then(|text| {
         let name = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
         Some(format!(" ({})", name.trim_matches('"')))
     });
@@ -75,13 +73,8 @@ fn virtualization(cpuinfo: &str) -> Option<String> {
         return Some("container".into());
     }
     let hypervisor = cpuinfo_field(cpuinfo, "flags").next()?.split(' ').any(|flag| flag == "hypervisor");
-    hypervisor.then(|| read("/sys/class/dmi/id/sys_vendor").unwrap_or_else(|| "virtual machine".into()))
-}
-
-/// The choice in brackets: `always [madvise] never`.
-fn selected(text: &str) -> Option<String> {
-    let (_, rest) = text.split_once('[')?;
-    rest.split_once(']').map(|(choice, _)| choice.to_owned())
+    hypervisor
+        .then(|| sysfs::text("/sys/class/dmi/id/sys_vendor").unwrap_or_else(|| "virtual machine".into()))
 }
 
 fn volume(name: &str, path: &Path, mounts: &[Mount]) -> VolumeEnvironment {
@@ -95,9 +88,12 @@ fn volume(name: &str, path: &Path, mounts: &[Mount]) -> VolumeEnvironment {
         volume.file_system = Some(mount.file_system.clone());
         volume.mount_options = Some(mount.options.clone());
         let queue = queue_of(&mount.source);
-        volume.scheduler =
-            queue.as_ref().and_then(|queue| read(queue.join("scheduler"))).and_then(|text| selected(&text));
-        volume.rotational = queue.and_then(|queue| read(queue.join("rotational"))).map(|text| text == "1");
+        volume.scheduler = queue
+            .as_ref()
+            .and_then(|queue| sysfs::text(queue.join("scheduler")))
+            .and_then(|text| selected(&text));
+        volume.rotational =
+            queue.and_then(|queue| sysfs::text(queue.join("rotational"))).map(|text| text == "1");
         volume.device = Some(mount.source.clone());
     }
     if let Some((size_bytes, free_bytes)) = space(&real) {
@@ -118,16 +114,22 @@ fn queue_of(device: &str) -> Option<PathBuf> {
 
 /// Size of the file system that holds a path, and what is free for us, in bytes.
 pub fn space(path: &Path) -> Option<(u64, u64)> {
+    let stat = file_system(path)?;
+    Some((stat.f_blocks * stat.f_frsize, stat.f_bavail * stat.f_frsize))
+}
+
+/// What the file system that holds a path says of itself (see statvfs(3)).
+pub(crate) fn file_system(path: &Path) -> Option<libc::statvfs> {
     let path = CString::new(path.as_os_str().as_bytes()).ok()?;
     let mut stat = std::mem::MaybeUninit::<libc::statvfs>::zeroed();
     // SAFETY: the path ends with a zero and `stat` is a valid place; zeroed is a valid value of it.
     let (rc, stat) = unsafe { (libc::statvfs(path.as_ptr(), stat.as_mut_ptr()), stat.assume_init()) };
-    (rc == 0).then(|| (stat.f_blocks * stat.f_frsize, stat.f_bavail * stat.f_frsize))
+    (rc == 0).then_some(stat)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{capture, cores_and_sockets, memory_bytes, selected};
+    use super::{capture, cores_and_sockets, memory_bytes};
 
     #[test]
     fn counts_cores_and_sockets_with_hyper_threads() {
@@ -139,9 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_choices_and_sizes() {
-        assert_eq!(selected("none [mq-deadline] kyber").as_deref(), Some("mq-deadline"));
-        assert_eq!(selected("none"), None);
+    fn reads_the_size_of_memory() {
         assert_eq!(memory_bytes("MemTotal:       16384 kB\nMemFree: 1 kB"), Some(16_777_216));
     }
 

@@ -1,15 +1,19 @@
 //! Reading what the operating system knows: thread CPU and run-queue time, machine load,
-//! the environment of a run, mounts, the page cache.
+//! the environment of a run, mounts, block devices, the page cache.
 
 mod clock;
+pub mod devices;
 pub mod environment;
+pub mod inspect;
 mod machine;
 pub mod mounts;
 pub mod page_cache;
 mod process_times;
+mod sysfs;
 mod thread_clock;
 
 pub use clock::Clock;
+pub use devices::DeviceMonitor;
 pub use machine::MachineMonitor;
 pub use process_times::{ProcessTimes, process_title};
 pub use thread_clock::{ThreadClock, ThreadTimes, involuntary_switches};

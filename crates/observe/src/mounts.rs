@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 /// One line of the table of mounts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
+    /// Number of its device, `254:0`; with a 0 in front of the colon, of none.
+    pub number: String,
     /// The folder of the file system that is mounted: `/`, unless a part of it is.
     pub root: PathBuf,
     /// Where it is mounted.
@@ -32,12 +34,14 @@ pub fn holding<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
 fn parse(line: &str) -> Option<Mount> {
     // A number of optional fields ends with a dash.
     let (mount, file_system) = line.split_once(" - ")?;
-    let mut mount = mount.split(' ').skip(3);
-    let (root, folder, of_mount) = (mount.next()?, mount.next()?, mount.next()?);
+    let mut mount = mount.split(' ').skip(2);
+    let (number, root) = (mount.next()?, mount.next()?);
+    let (folder, of_mount) = (mount.next()?, mount.next()?);
     let mut file_system = file_system.split(' ');
     let (file_system, source, of_file_system) =
         (file_system.next()?, file_system.next()?, file_system.next()?);
     Some(Mount {
+        number: number.into(),
         root: unescape(root).into(),
         folder: unescape(folder).into(),
         file_system: file_system.into(),
@@ -58,7 +62,7 @@ fn both(of_mount: &str, of_file_system: &str) -> String {
 }
 
 /// Undoes the octal escapes of blanks and backslashes.
-fn unescape(text: &str) -> String {
+pub(crate) fn unescape(text: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .iter()
         .fold(text.to_owned(), |text, (escape, plain)| text.replace(escape, plain))
@@ -85,7 +89,7 @@ mod tests {
             (mounts[0].file_system.as_str(), mounts[0].options.as_str()),
             ("ext3", "rw,noatime,errors=continue")
         );
-        assert_eq!(mounts[4].options, "ro,noquota");
+        assert_eq!((mounts[4].number.as_str(), mounts[4].options.as_str()), ("7:1", "ro,noquota"));
         let source = |path: &str| holding(&mounts, Path::new(path)).map(|mount| mount.source.as_str());
         assert_eq!(source("/home"), Some("/dev/vda"));
         assert_eq!(source("/mnt/my data/x"), Some("/dev/loop0"));

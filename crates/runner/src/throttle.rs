@@ -4,11 +4,10 @@
 //! on everything that it does on that device.
 
 mod cgroup;
-mod device;
 
 use cgroup::{Folder, Hierarchy};
-use device::{Device, devices_of};
 use experiment::{Experiment, Throttle, Volume};
+use observe::devices::{Device, DeviceError, devices_of};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -46,7 +45,8 @@ pub enum ThrottleError {
         /// Its path.
         path: PathBuf,
         /// What is there.
-        cause: String,
+        #[source]
+        cause: DeviceError,
     },
     /// Limits belong to a device, not to a folder on it.
     #[error(

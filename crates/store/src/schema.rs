@@ -6,7 +6,11 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(crate) const APPLICATION_ID: i64 = 0x5374_4c62;
 
 /// Step `i` leads from version `i` to version `i + 1`. Published steps never change.
-pub(crate) const STEPS: [&str; 2] = [include_str!("schema/1_tables.sql"), include_str!("schema/2_views.sql")];
+pub(crate) const STEPS: [&str; 3] = [
+    include_str!("schema/1_tables.sql"),
+    include_str!("schema/2_views.sql"),
+    include_str!("schema/3_devices.sql"),
+];
 
 /// The newest version, which this program writes.
 pub(crate) const NEWEST: i64 = STEPS.len() as i64;

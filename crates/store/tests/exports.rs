@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 
-const TABLES: [&str; 5] = ["trials", "waits", "latencies", "operations", "series"];
+const TABLES: [&str; 6] = ["trials", "waits", "latencies", "operations", "series", "devices"];
 
 /// Rows of a CSV file as column name to text.
 fn csv_rows(path: &Path) -> Vec<HashMap<String, String>> {
@@ -36,6 +36,7 @@ fn rows_expected(recording: &Recording, table: &str) -> usize {
         "waits" => seen.map(|seen| seen.waits.len()).sum(),
         "latencies" => seen.map(|seen| seen.latencies.len()).sum(),
         "operations" => seen.map(|seen| seen.operations.len()).sum(),
+        "devices" => seen.map(|seen| seen.devices.len()).sum(),
         _ => seen.flat_map(|seen| &seen.series).map(|series| series.values.len()).sum(),
     }
 }
@@ -93,6 +94,13 @@ fn csv_reads_back() {
         assert_eq!(row["signal_s"].parse::<f64>().unwrap(), wait.signal_s);
         assert_eq!((&row["wait_type"], row["class"].as_str()), (&wait.wait_type, wait.class.name()));
     }
+    let devices =
+        recording.trials.iter().filter_map(|t| t.observations.as_ref()).flat_map(|seen| &seen.devices);
+    for (row, used) in csv_rows(&folder.join("devices.csv")).iter().zip(devices) {
+        assert_eq!((&row["volume"], &row["device"]), (&used.volume, &used.device));
+        assert_eq!(row["write_bytes"], used.write_bytes.to_string());
+        assert_eq!(row["queue_s"].parse::<f64>().unwrap(), used.queue_s);
+    }
 }
 
 #[test]
@@ -133,7 +141,7 @@ fn parquet_reads_back_with_types() {
 const ARROW: &str = r#"
 import sys, pyarrow.parquet as pq, pyarrow.compute as pc
 folder = sys.argv[1]
-for name in ["trials", "waits", "latencies", "operations", "series"]:
+for name in ["trials", "waits", "latencies", "operations", "series", "devices"]:
     t = pq.read_table(f"{folder}/{name}.parquet")
     print(name, t.num_rows, t.schema.field("target.data_files").type, t.schema.field("layout").type)
 t = pq.read_table(f"{folder}/trials.parquet")

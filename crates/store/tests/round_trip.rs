@@ -3,7 +3,7 @@
 
 mod sample;
 
-use observations::{Environment, Recording, RunRecord};
+use observations::{Environment, MarkKind, Recording, RunRecord, TrialStatus};
 use store::{NewRun, Store, StoreError};
 
 fn write(store: &mut Store, recording: &Recording) -> i64 {
@@ -43,6 +43,22 @@ fn a_rich_recording_comes_back_equal() {
             (&trial.status, trial.wall_s, trial.sequence)
         );
     }
+}
+
+/// What a trial saw before it failed is worth as much as its cause.
+#[test]
+fn a_failed_trial_keeps_what_it_saw() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::create_or_open(folder.path().join("r")).unwrap();
+    let run = sample::begin(&mut store);
+    let failed = sample::trial(9);
+    assert!(matches!(failed.status, TrialStatus::Failed { .. }));
+    store.record_trial(run, &failed).unwrap();
+    let back = store.read(run).unwrap().trials.remove(0);
+    assert_eq!(back, failed);
+    let seen = back.observations.unwrap();
+    assert_eq!(seen.devices.len(), 2);
+    assert!(seen.marks.iter().any(|mark| mark.kind == MarkKind::IoErrors));
 }
 
 #[test]
@@ -140,6 +156,13 @@ fn views_answer_plain_questions() {
         .map(observations::Wait::wait_s)
         .sum();
     assert!((sum - expected).abs() < 1e-9 * expected, "{sum} {expected}");
+    let sql =
+        "SELECT busy_share, mean_queue, write_latency_us FROM trial_devices WHERE device = 'loop3' LIMIT 1";
+    let (busy, queue, latency_us): (f64, f64, f64) =
+        other.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+    // The sample's first trial takes a second, of which 4000 writes take two, summed.
+    assert!((busy - 0.9).abs() < 1e-9 && (queue - 31.7).abs() < 1e-9, "{busy} {queue}");
+    assert!((latency_us - 500.0).abs() < 1e-9, "{latency_us}");
     let values: i64 = other
         .query_row("SELECT count(*) FROM series, json_each(interval_values)", [], |row| row.get(0))
         .unwrap();

@@ -2,8 +2,8 @@
 //! admin-guide/cgroup-v1/blkio-controller.rst and admin-guide/cgroup-v2.rst).
 
 use super::ThrottleError;
-use super::device::Device;
 use experiment::Throttle;
+use observe::devices::Device;
 use observe::mounts::{self, Mount};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -223,6 +223,7 @@ mod tests {
 
     fn mount(file_system: &str, root: &str, folder: &Path, options: &str) -> Mount {
         Mount {
+            number: "0:1".into(),
             root: root.into(),
             folder: folder.into(),
             file_system: file_system.into(),

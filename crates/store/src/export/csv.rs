@@ -5,8 +5,8 @@ use crate::Result;
 use observations::Recording;
 use std::path::{Path, PathBuf};
 
-/// Writes `trials.csv`, `waits.csv`, `latencies.csv`, `operations.csv` and `series.csv` to a folder,
-/// which is made if need be, and returns their paths.
+/// Writes `trials.csv`, `waits.csv`, `latencies.csv`, `operations.csv`, `series.csv` and `devices.csv` to
+/// a folder, which is made if need be, and returns their paths.
 ///
 /// Every factor is a column in each; an empty cell means unknown. Times of day are milliseconds
 /// since 1970 UTC; numbers are written so that they read back exactly.

@@ -1,8 +1,8 @@
 use super::table::{Cell, Columns, Kind, Sink, Table};
 use crate::Result;
 use observations::{
-    FactorRecord, Latency, Observations, Operation, Recording, Response, Series, TrialRecord, TrialStatus,
-    Wait, WaitSource,
+    DeviceUse, FactorRecord, Latency, Observations, Operation, Recording, Response, Series, TrialRecord,
+    TrialStatus, Wait, WaitSource,
 };
 
 /// One part of what a trial saw (a wait, a latency, ...), with its trial.
@@ -14,16 +14,18 @@ struct Item<'a, P> {
     part: P,
 }
 
-/// One figure of what a trial saw.
-type Figure<T> = fn(&Observations) -> T;
+/// One figure of what a trial saw, or of a part of it.
+type Figure<T, P = Observations> = fn(&P) -> T;
 
-/// Hands every table to a sink: `trials`, `waits`, `latencies`, `operations`, `series`.
+/// Hands every table to a sink: `trials`, `waits`, `latencies`, `operations`, `series`,
+/// `devices`.
 pub(super) fn write_all(recording: &Recording, sink: &mut impl Sink) -> Result<()> {
     sink.table(trials(recording))?;
     sink.table(waits(recording))?;
     sink.table(latencies(recording))?;
     sink.table(operations(recording))?;
-    sink.table(series(recording))
+    sink.table(series(recording))?;
+    sink.table(devices(recording))
 }
 
 /// What every table begins with: which trial, of which configuration, at which levels.
@@ -197,6 +199,34 @@ fn series(recording: &Recording) -> Table<'_, Item<'_, (&Series, usize)>> {
         (0..part.values.len()).map(move |interval| Item { number, trial, part: (part, interval) })
     });
     Table { name: "series", columns, items: Box::new(items) }
+}
+
+fn devices(recording: &Recording) -> Table<'_, Item<'_, &DeviceUse>> {
+    let mut columns = common(recording);
+    columns.text("volume", |row: &Item<&DeviceUse>| &row.part.volume);
+    columns.text("device", |row| &row.part.device);
+    let counts: [(_, Figure<u64, DeviceUse>); 5] = [
+        ("reads", |used| used.reads),
+        ("read_bytes", |used| used.read_bytes),
+        ("writes", |used| used.writes),
+        ("write_bytes", |used| used.write_bytes),
+        ("flushes", |used| used.flushes),
+    ];
+    for (name, count) in counts {
+        columns.count(name, move |row| Some(count(row.part)));
+    }
+    let times: [(_, Figure<f64, DeviceUse>); 6] = [
+        ("read_s", |used| used.read_s),
+        ("write_s", |used| used.write_s),
+        ("flush_s", |used| used.flush_s),
+        ("busy_s", |used| used.busy_s),
+        ("queue_s", |used| used.queue_s),
+        ("device_elapsed_s", |used| used.elapsed_s),
+    ];
+    for (name, time) in times {
+        columns.real(name, move |row| Some(time(row.part)));
+    }
+    Table { name: "devices", columns, items: parts(recording, |seen| &seen.devices) }
 }
 
 fn seen<'a, P>(row: &Item<'a, P>) -> Option<&'a Observations> {

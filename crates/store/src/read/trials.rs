@@ -2,8 +2,8 @@ use super::RecordedTrial;
 use crate::names::{unreadable, variant};
 use crate::numbers::{self, real};
 use observations::{
-    Histogram, HookOutput, Latency, LoadHealth, MachineLoad, Mark, Observations, Operation, Response, Series,
-    TimeUse, TrialRecord, TrialStatus, Wait, WaitSource, Work,
+    DeviceUse, Histogram, HookOutput, Latency, LoadHealth, MachineLoad, Mark, Observations, Operation,
+    Response, Series, TimeUse, TrialRecord, TrialStatus, Wait, WaitSource, Work,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -69,6 +69,15 @@ pub(super) fn read(connection: &Connection, run: i64) -> rusqlite::Result<Vec<Tr
         seen.machine = machine_load(row)?;
         Ok(())
     })?;
+    trials.seen(
+        "devices",
+        "volume, device, reads, read_bytes, read_s, writes, write_bytes, write_s, flushes, flush_s, busy_s,
+             queue_s, elapsed_s",
+        |seen, row| {
+            seen.devices.push(device(row)?);
+            Ok(())
+        },
+    )?;
     trials.seen("marks", "kind, detail", |seen, row| {
         seen.marks.push(Mark { kind: variant(row, 1)?, detail: row.get(2)? });
         Ok(())
@@ -244,5 +253,23 @@ fn machine_load(row: &Row) -> rusqlite::Result<MachineLoad> {
         own_s: real(row, 3)?,
         steal_s: real(row, 4)?,
         iowait_s: real(row, 5)?,
+    })
+}
+
+fn device(row: &Row) -> rusqlite::Result<DeviceUse> {
+    Ok(DeviceUse {
+        volume: row.get(1)?,
+        device: row.get(2)?,
+        reads: row.get(3)?,
+        read_bytes: row.get(4)?,
+        read_s: real(row, 5)?,
+        writes: row.get(6)?,
+        write_bytes: row.get(7)?,
+        write_s: real(row, 8)?,
+        flushes: row.get(9)?,
+        flush_s: real(row, 10)?,
+        busy_s: real(row, 11)?,
+        queue_s: real(row, 12)?,
+        elapsed_s: real(row, 13)?,
     })
 }

@@ -1,7 +1,7 @@
 use crate::names::word;
 use crate::{Result, Store, StoreError, numbers};
 use observations::{
-    HookOutput, Latency, LoadHealth, MachineLoad, Mark, Observations, Operation, Response, Series,
+    DeviceUse, HookOutput, Latency, LoadHealth, MachineLoad, Mark, Observations, Operation, Response, Series,
     TrialRecord, TrialStatus, Wait, WaitSource,
 };
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
@@ -89,6 +89,7 @@ fn insert_observations(transaction: &Transaction, trial: i64, seen: &Observation
     insert_series(transaction, trial, &seen.series)?;
     insert_load_health(transaction, trial, &seen.load)?;
     insert_machine_load(transaction, trial, &seen.machine)?;
+    insert_devices(transaction, trial, &seen.devices)?;
     insert_marks(transaction, trial, &seen.marks)
 }
 
@@ -205,6 +206,34 @@ fn insert_machine_load(transaction: &Transaction, trial: i64, load: &MachineLoad
         "INSERT INTO machine_load (trial, cpus, busy_s, own_s, steal_s, iowait_s) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![trial, load.cpus, load.busy_s, load.own_s, load.steal_s, load.iowait_s],
     )?;
+    Ok(())
+}
+
+fn insert_devices(transaction: &Transaction, trial: i64, devices: &[DeviceUse]) -> rusqlite::Result<()> {
+    let mut insert = transaction.prepare(
+        "INSERT INTO devices (trial, position, volume, device, reads, read_bytes, read_s, writes, write_bytes,
+             write_s, flushes, flush_s, busy_s, queue_s, elapsed_s)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+    )?;
+    for (position, used) in devices.iter().enumerate() {
+        insert.execute(params![
+            trial,
+            position,
+            used.volume,
+            used.device,
+            used.reads,
+            used.read_bytes,
+            used.read_s,
+            used.writes,
+            used.write_bytes,
+            used.write_s,
+            used.flushes,
+            used.flush_s,
+            used.busy_s,
+            used.queue_s,
+            used.elapsed_s
+        ])?;
+    }
     Ok(())
 }
 

@@ -117,8 +117,19 @@ fn observations(i: usize) -> Observations {
         bytes: i64::MAX as u64 - n,
         wall_s: x / 11.0,
     };
-    let kinds =
-        [MarkKind::LoadLimited, MarkKind::OtherLoad, MarkKind::Steal, MarkKind::CacheState, MarkKind::Short];
+    let kinds = [
+        MarkKind::LoadLimited,
+        MarkKind::OtherLoad,
+        MarkKind::Steal,
+        MarkKind::CacheState,
+        MarkKind::Short,
+        MarkKind::Unaccounted,
+        MarkKind::NotObserved,
+        MarkKind::IoErrors,
+        MarkKind::NotSteady,
+        MarkKind::DeviceDisagrees,
+        MarkKind::Fallback,
+    ];
     Observations {
         elapsed_s: x,
         connections: 16,
@@ -145,8 +156,27 @@ fn observations(i: usize) -> Observations {
             send_delay_us_max: 12_345,
         },
         machine: MachineLoad { cpus: 8, busy_s: x, own_s: x / 1.1, steal_s: 1e-300, iowait_s: 0.0 },
+        devices: ["vda", "loop3"].map(|name| device(name, x)).to_vec(),
         marks: kinds.map(|kind| Mark { kind, detail: format!("{x} of 16") }).to_vec(),
         synthetic: i.is_multiple_of(2),
+    }
+}
+
+fn device(name: &str, x: f64) -> DeviceUse {
+    DeviceUse {
+        volume: "data, log".into(),
+        device: name.into(),
+        reads: 1_000,
+        read_bytes: 8_192_000,
+        read_s: x / 3.0,
+        writes: 4_000,
+        write_bytes: i64::MAX as u64,
+        write_s: x * 2.0,
+        flushes: 7,
+        flush_s: x / 1e3,
+        busy_s: x * 0.9,
+        queue_s: x * 31.7,
+        elapsed_s: x,
     }
 }
 

@@ -1,0 +1,184 @@
+//! Whether a block device may be overwritten.
+
+use super::find::{btrfs_folder, described_in};
+use super::{Device, signature};
+use crate::{mounts, sysfs};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Signatures lie this close to either end of a device, or a known distance behind them.
+const ENDS_BYTES: u64 = 1 << 20;
+
+/// Why it cannot be told whether a device is in use.
+#[derive(Debug, thiserror::Error)]
+pub enum InUseError {
+    /// A file, a directory, a terminal.
+    #[error("{} is not a block device", path.display())]
+    NotADevice {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The device, or what the kernel says of it, cannot be read.
+    #[error("{}: cannot {action}: {source}; without that it is not known what is on the device", path.display())]
+    Unreadable {
+        /// What was read.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// The cause.
+        source: io::Error,
+    },
+}
+
+/// Why a block device must not be overwritten, in words that follow its name: it or a part of it is
+/// mounted, is swap, is held by another device, has partitions, is open exclusively, or bears the
+/// signature of a file system, of a member of an array or of a table of partitions. `None`: nothing
+/// is known to be on it.
+///
+/// This is a look, not a claim: who then writes opens the device with `O_EXCL`.
+pub fn in_use(path: &Path) -> Result<Option<String>, InUseError> {
+    let unreadable = |action| move |source| InUseError::Unreadable { path: path.to_owned(), action, source };
+    let metadata = path.metadata().map_err(unreadable("look at it"))?;
+    if !metadata.file_type().is_block_device() {
+        return Err(InUseError::NotADevice { path: path.to_owned() });
+    }
+    let device = Device::of_number(metadata.rdev());
+    let partitions = partitions(device);
+    for (part, subject) in parts(device, &partitions) {
+        if let Some(use_of_it) = use_of(part)? {
+            return Ok(Some(format!("{subject} {use_of_it}")));
+        }
+    }
+    if !partitions.is_empty() {
+        let names: Vec<String> = partitions.into_iter().map(Device::name).collect();
+        return Ok(Some(format!("it has partitions: {}", names.join(", "))));
+    }
+    let file = match OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(path) {
+        Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
+            return Ok(Some("it is open exclusively: a program or the kernel works with it".into()));
+        }
+        opened => opened.map_err(unreadable("open it"))?,
+    };
+    // A probe for signatures takes what it cannot read for empty.
+    read_ends(&file).map_err(unreadable("read its beginning and end"))?;
+    Ok(signature::on(path))
+}
+
+/// What is looked at, and how a sentence about it begins.
+fn parts(device: Device, partitions: &[Device]) -> Vec<(Device, String)> {
+    let mut parts = vec![(device, "it".to_owned())];
+    if device.is_partition() {
+        let disk = device.whole();
+        parts.push((disk, format!("its disk {}", disk.name())));
+    }
+    parts.extend(partitions.iter().map(|part| (*part, format!("its partition {}", part.name()))));
+    parts
+}
+
+fn partitions(device: Device) -> Vec<Device> {
+    let mut parts = described_in(&device.folder());
+    parts.retain(|part| part.is_partition());
+    parts.sort_unstable();
+    parts
+}
+
+/// `is mounted at /mnt`, `is used as swap`, `is held by md0`.
+fn use_of(device: Device) -> Result<Option<String>, InUseError> {
+    if let Some(folder) = mounted(device)? {
+        return Ok(Some(format!("is mounted at {}", folder.display())));
+    }
+    if is_swap(device)? {
+        return Ok(Some("is used as swap".into()));
+    }
+    // Arrays, logical volumes, encrypted devices. Loop devices do not hold what is behind them.
+    let mut holders = sysfs::names(&device.folder().join("holders"));
+    holders.extend(loop_devices_on(device));
+    Ok((!holders.is_empty()).then(|| format!("is held by {}", holders.join(", "))))
+}
+
+/// Where the device is mounted. A btrfs has a number of its own and names one of its devices.
+fn mounted(device: Device) -> Result<Option<PathBuf>, InUseError> {
+    let unreadable = |source| InUseError::Unreadable {
+        path: "/proc/self/mountinfo".into(),
+        action: "read the mounts",
+        source,
+    };
+    let mounts = mounts::all().map_err(unreadable)?;
+    let number = device.to_string();
+    let members = btrfs_folder(device).map(|(_, members)| members).unwrap_or_default();
+    let is_on = |mount: &&mounts::Mount| {
+        let named = numbered(Path::new(&mount.source));
+        mount.number == number || named.is_some_and(|named| named == device || members.contains(&named))
+    };
+    Ok(mounts.iter().find(is_on).map(|mount| mount.folder.clone()))
+}
+
+fn is_swap(device: Device) -> Result<bool, InUseError> {
+    let path = Path::new("/proc/swaps");
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        // A kernel without swap has no list of it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(source) => {
+            return Err(InUseError::Unreadable { path: path.into(), action: "read the swap areas", source });
+        }
+    };
+    Ok(swap_areas(&text).any(|area| numbered(&area) == Some(device)))
+}
+
+/// The paths in `/proc/swaps` (proc(5)).
+fn swap_areas(text: &str) -> impl Iterator<Item = PathBuf> {
+    let names = text.lines().skip(1).filter_map(|line| line.split_ascii_whitespace().next());
+    names.map(|name| mounts::unescape(name).into())
+}
+
+/// The loop devices whose file is this device.
+fn loop_devices_on(device: Device) -> impl Iterator<Item = String> {
+    let disks = Path::new("/sys/block");
+    let is_on = move |name: &String| {
+        let file = sysfs::text(disks.join(name).join("loop/backing_file"));
+        file.is_some_and(|file| numbered(Path::new(&file)) == Some(device))
+    };
+    sysfs::names(disks).into_iter().filter(is_on)
+}
+
+/// The block device that a path is.
+fn numbered(path: &Path) -> Option<Device> {
+    let metadata = path.metadata().ok().filter(|metadata| metadata.file_type().is_block_device())?;
+    Some(Device::of_number(metadata.rdev()))
+}
+
+fn read_ends(mut file: &File) -> io::Result<()> {
+    let size = file.seek(SeekFrom::End(0))?;
+    let mut buffer = vec![0; ENDS_BYTES.min(size) as usize];
+    file.read_exact_at(&mut buffer, 0)?;
+    let last = size - buffer.len() as u64;
+    file.read_exact_at(&mut buffer, last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Path, in_use, swap_areas};
+
+    #[test]
+    fn reads_the_list_of_swap_areas() {
+        let text = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n\
+                    /dev/vda2                               partition\t1\t0\t-2\n\
+                    /my\\040swap/file                       file\t\t1\t0\t-3\n";
+        let areas: Vec<_> = swap_areas(text).collect();
+        assert_eq!(areas, [Path::new("/dev/vda2"), Path::new("/my swap/file")]);
+        assert_eq!(swap_areas("Filename Type\n").count(), 0);
+    }
+
+    #[test]
+    fn only_block_devices_are_answered_for() {
+        for path in ["/dev/null", "/", "/proc/self/stat"] {
+            let message = in_use(Path::new(path)).unwrap_err().to_string();
+            assert_eq!(message, format!("{path} is not a block device"));
+        }
+        let message = in_use(Path::new("/no/such/device")).unwrap_err().to_string();
+        assert!(message.starts_with("/no/such/device: cannot look at it: No such file"), "{message}");
+    }
+}
