@@ -10,7 +10,7 @@ const FILE_BYTES_MAX: u64 = 256 << 10;
 
 /// Which of our crates each crate may use: the arrows of the data flow, which point only downwards.
 /// Analysis and reports never touch an engine.
-const EDGES: [(&str, &[&str]); 12] = [
+const EDGES: [(&str, &[&str]); 13] = [
     (
         "steelbench",
         &[
@@ -30,8 +30,9 @@ const EDGES: [(&str, &[&str]); 12] = [
     ("report", &["analysis", "observations"]),
     ("analysis", &["observations"]),
     ("store", &["observations"]),
-    ("probes", &["engines", "experiment", "observations", "observe"]),
-    ("engines", &["experiment", "observations", "observe", "pgclient"]),
+    ("probes", &["disk", "engines", "experiment", "observations", "observe"]),
+    ("engines", &["disk", "experiment", "observations", "observe", "pgclient"]),
+    ("disk", &["observations", "observe"]),
     ("observe", &["observations"]),
     ("experiment", &[]),
     ("observations", &[]),

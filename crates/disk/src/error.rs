@@ -1,0 +1,33 @@
+use std::path::PathBuf;
+
+/// Why a run did not begin, or did not end as it should.
+#[derive(Debug, thiserror::Error)]
+pub enum DiskError {
+    /// A file cannot be used.
+    #[error("{path}: {doing}: {source}")]
+    File {
+        /// The file or device.
+        path: PathBuf,
+        /// What was being done: `open for direct I/O`.
+        doing: &'static str,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// A setting does not fit a file.
+    #[error("{path}: {message}")]
+    Unfit {
+        /// The file or device.
+        path: PathBuf,
+        /// What does not fit and what would.
+        message: String,
+    },
+    /// The system has not enough of something, or does not permit it.
+    #[error("{0}")]
+    System(String),
+    /// What was to be done when the measured part begins failed.
+    #[error("{0}")]
+    Go(String),
+    /// The run was asked to stop.
+    #[error("stopped on request")]
+    Stopped,
+}

@@ -1,0 +1,174 @@
+//! What one thread sees of one stream; nobody else looks at it before the thread is done.
+
+use crate::outcome::Direction;
+use crate::{Durability, Stream};
+use observations::Histogram;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A start later than this, with room in the queue, was missed by the thread.
+const MISSED_NS: u64 = 1_000_000;
+
+/// Intervals for which there is room from the beginning, where nobody knows how long it will take.
+const INTERVALS: usize = 4096;
+
+/// What one thread has done, for the live display. Two lines of cache, because processors fetch
+/// lines in pairs: no other thread writes near it.
+#[repr(align(128))]
+#[derive(Debug, Default)]
+pub struct LiveCount {
+    ios: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl LiveCount {
+    /// Only the owning thread calls this.
+    #[inline]
+    pub fn set(&self, ios: u64, bytes: u64) {
+        self.ios.store(ios, Ordering::Relaxed);
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// I/Os and bytes so far.
+    pub fn get(&self) -> (u64, u64) {
+        (self.ios.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
+    }
+}
+
+/// When an I/O happened, in nanoseconds on the run's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Times {
+    /// When it should have begun (open loop).
+    pub intended_ns: Option<u64>,
+    pub start_ns: u64,
+    pub end_ns: u64,
+}
+
+/// I/Os and bytes by interval.
+#[derive(Debug, Default)]
+pub struct Intervals {
+    from_ns: u64,
+    length_ns: u64,
+    pub ios: Vec<u64>,
+    pub bytes: Vec<u64>,
+}
+
+impl Intervals {
+    /// Has room for a part of this length, so that measuring allocates nothing.
+    pub fn new(from_ns: u64, length_ns: u64, part_ns: Option<u64>) -> Self {
+        let room = part_ns.map_or(INTERVALS, |part_ns| (part_ns / length_ns) as usize + 64);
+        Self { from_ns, length_ns, ios: Vec::with_capacity(room), bytes: Vec::with_capacity(room) }
+    }
+
+    #[inline]
+    fn add(&mut self, at_ns: u64, bytes: u64) {
+        let index = ((at_ns - self.from_ns) / self.length_ns) as usize;
+        if self.ios.len() <= index {
+            self.ios.resize(index + 1, 0);
+            self.bytes.resize(index + 1, 0);
+        }
+        self.ios[index] += 1;
+        self.bytes[index] += bytes;
+    }
+}
+
+/// What one thread sees of one stream in one part of the run.
+#[derive(Debug, Default)]
+pub struct Record {
+    pub reads: Option<Direction>,
+    pub writes: Option<Direction>,
+    pub syncs: Option<Direction>,
+    pub intervals: Intervals,
+    pub ios: u64,
+    pub bytes: u64,
+    pub sends_intended: u64,
+    pub sends_missed: u64,
+    pub send_delay_ns_max: u64,
+    /// I/Os under way, since when, and their number summed over the time before.
+    under_way: u64,
+    since_ns: u64,
+    pub depth_ns: u64,
+    /// When the part began, and when the last I/O ended.
+    pub from_ns: u64,
+    pub last_ns: u64,
+}
+
+impl Record {
+    /// With all the room that it will need.
+    pub fn new(stream: &Stream, intervals: Intervals) -> Self {
+        let open_loop = matches!(stream.arrivals, crate::Arrivals::Rate(_));
+        let direction =
+            |service: bool| Direction { service: service.then(Histogram::default), ..Direction::default() };
+        Self {
+            reads: (stream.read_percent > 0).then(|| direction(open_loop)),
+            writes: (stream.read_percent < 100).then(|| direction(open_loop)),
+            syncs: matches!(stream.durability, Durability::Sync { .. }).then(|| direction(false)),
+            since_ns: intervals.from_ns,
+            intervals,
+            ..Self::default()
+        }
+    }
+
+    /// The part begins now, and not when it was made ready for.
+    pub fn begin_at(&mut self, now_ns: u64) {
+        self.intervals.from_ns = now_ns;
+        (self.from_ns, self.since_ns, self.last_ns) = (now_ns, now_ns, now_ns);
+    }
+
+    /// An I/O has begun.
+    #[inline]
+    pub fn begun(&mut self, now_ns: u64) {
+        self.passed(now_ns);
+        self.under_way += 1;
+    }
+
+    /// An I/O has ended, in whatever way.
+    #[inline]
+    pub fn ended(&mut self, now_ns: u64) {
+        self.passed(now_ns);
+        self.under_way -= 1;
+        self.last_ns = now_ns;
+    }
+
+    #[inline]
+    fn passed(&mut self, now_ns: u64) {
+        self.depth_ns += self.under_way * (now_ns - self.since_ns);
+        self.since_ns = now_ns;
+    }
+
+    /// An I/O has moved its bytes.
+    #[inline]
+    pub fn done(&mut self, write: bool, bytes: u32, times: Times) {
+        let bytes = u64::from(bytes);
+        if let Some(direction) = if write { &mut self.writes } else { &mut self.reads } {
+            record(direction, bytes, times);
+        }
+        self.intervals.add(times.end_ns, bytes);
+        self.ios += 1;
+        self.bytes += bytes;
+    }
+
+    /// A file was synced.
+    pub fn synced(&mut self, times: Times) {
+        if let Some(syncs) = &mut self.syncs {
+            record(syncs, 0, times);
+            self.last_ns = times.end_ns;
+        }
+    }
+
+    /// An I/O of an open loop begins so much after it could have.
+    pub fn sent(&mut self, delay_ns: u64) {
+        self.sends_intended += 1;
+        self.sends_missed += u64::from(delay_ns > MISSED_NS);
+        self.send_delay_ns_max = self.send_delay_ns_max.max(delay_ns);
+    }
+}
+
+#[inline]
+fn record(direction: &mut Direction, bytes: u64, times: Times) {
+    let from_ns = times.intended_ns.unwrap_or(times.start_ns).min(times.end_ns);
+    direction.latency.record(times.end_ns - from_ns);
+    if let Some(service) = &mut direction.service {
+        service.record(times.end_ns - times.start_ns);
+    }
+    direction.bytes += bytes;
+}
