@@ -1,4 +1,4 @@
-use crate::{Cancel, Request, Schema};
+use crate::{Cancel, FileSet, Request, Schema, SchemaKind};
 use experiment::{Configuration, Invalid, Setting};
 use observations::{EngineVersion, Operation, TimeUse, Wait};
 use observe::Clock;
@@ -47,13 +47,21 @@ pub trait Host: Send {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Capabilities {
     /// The engine runs in the load threads: each of them is one connection, and their CPU time is
-    /// the engine's too. Of another engine one thread drives many connections, and what its host
-    /// keeps between trials is worth keeping.
+    /// the engine's too. Of another engine one thread drives many connections.
     pub embedded: bool,
-    /// It runs statements of the user, not only the loads that it knows itself.
-    pub statements: bool,
+    /// What its host keeps between trials is worth keeping: a server that runs, files that are full.
+    pub keeps: bool,
+    /// What loads can work on.
+    pub schemas: &'static [SchemaKind],
     /// Figures come from a script, not from a measurement.
     pub synthetic: bool,
+}
+
+impl Capabilities {
+    /// Whether loads can work on this.
+    pub fn has(self, schema: SchemaKind) -> bool {
+        self.schemas.contains(&schema)
+    }
 }
 
 /// Where a host may put its files.
@@ -63,9 +71,20 @@ pub struct Place {
     pub directory: PathBuf,
     /// A directory of the host's own on each volume in use, by the volume's name.
     pub volumes: Vec<(String, PathBuf)>,
+    /// What the user allows to be overwritten.
+    pub permits: Permits,
     /// Files to which a server's process writes `0` before it becomes another user and program: it
     /// then has the limits of throttled volumes. Empty when none is throttled.
     pub cgroup_joins: Vec<PathBuf>,
+}
+
+/// What the user allows to be overwritten, by naming it on the command line.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Permits {
+    /// Files that were there before us.
+    pub overwrite: Vec<PathBuf>,
+    /// Block devices.
+    pub destroy: Vec<PathBuf>,
 }
 
 /// A prepared target. Dropping it removes what it created.
@@ -86,6 +105,10 @@ pub trait Instance: Send + Sync {
     /// # Errors
     /// When files cannot be read or synced.
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError>;
+    /// The files and devices that it is, where it is nothing more.
+    fn files(&self) -> Option<&FileSet> {
+        None
+    }
     /// The collector of this instance's waits, for one measured part.
     fn wait_collector(&self) -> Box<dyn WaitCollector>;
     /// Bytes that the instance's files have allocated; `None` when they cannot be seen.

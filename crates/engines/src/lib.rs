@@ -2,6 +2,7 @@
 
 mod cancel;
 mod engine;
+pub mod files;
 pub mod null;
 mod open_files;
 pub mod postgres;
@@ -13,15 +14,16 @@ mod table;
 pub use cancel::{Cancel, CancelReason};
 pub use engine::{
     Answer, CacheReport, CacheState, Capabilities, Collected, Done, Engine, EngineError, Fleet, Host,
-    Instance, Place, Results, WaitCollector,
+    Instance, Permits, Place, Results, WaitCollector,
 };
-pub use request::{InsertMethod, Parameter, Request, Schema, Setup};
+pub use files::{FileSet, Role};
+pub use request::{InsertMethod, Parameter, Request, Schema, SchemaKind, Setup};
 pub use table::{Key, Placement, Shape};
 
 /// All engines, by the name that `target.engine` gives. The scripted one comes last; it is
 /// there for tests and marks its results as synthetic.
-pub fn all() -> [&'static dyn Engine; 3] {
-    [&sqlite::Sqlite, &postgres::Postgres, &null::Null]
+pub fn all() -> [&'static dyn Engine; 4] {
+    [&sqlite::Sqlite, &postgres::Postgres, &files::Files, &null::Null]
 }
 
 /// The engine with this name.

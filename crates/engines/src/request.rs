@@ -1,4 +1,4 @@
-use crate::{Key, Shape};
+use crate::{Key, Role, Shape};
 
 /// What a load works on, created by [`crate::Instance::create`] before anything connects.
 pub enum Schema<'a> {
@@ -7,6 +7,11 @@ pub enum Schema<'a> {
         /// Columns and row size.
         shape: Shape,
     },
+    /// Files and devices that stand for these, created and filled unless they are there already.
+    Files {
+        /// What the load works on.
+        roles: &'a [Role],
+    },
     /// The user's own.
     Statements {
         /// Done one after the other on one connection, to create and fill tables.
@@ -14,6 +19,17 @@ pub enum Schema<'a> {
         /// Prepared on every connection; [`Request::Execute`] gives their position.
         prepared: &'a [String],
     },
+}
+
+/// The kinds of [`Schema`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SchemaKind {
+    /// [`Schema::Table`]
+    Table,
+    /// [`Schema::Files`]
+    Files,
+    /// [`Schema::Statements`]
+    Statements,
 }
 
 /// Makes rows: appends some to a buffer; false when there are no more.

@@ -130,13 +130,19 @@ pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, Fault> {
     }
 }
 
-/// A value of a setting that stands in a text, as defaults do.
-pub(crate) fn read_default(kind: Kind, default: &str) -> Option<Value> {
-    let content = match kind {
-        Kind::Bool => Content::Bool(default == "true"),
-        _ => Content::Text(default.into()),
+/// A value of a setting that stands in a text.
+pub(crate) fn read_text(kind: Kind, text: &str) -> Result<Value, Fault> {
+    let content = match (kind, text) {
+        (Kind::Bool, "true") => Content::Bool(true),
+        (Kind::Bool, "false") => Content::Bool(false),
+        _ => Content::Text(text.into()),
     };
-    read(kind, &Node { span: 0..0, content }).ok()
+    read(kind, &Node { span: 0..0, content })
+}
+
+/// The default of a setting.
+pub(crate) fn read_default(kind: Kind, default: &str) -> Option<Value> {
+    read_text(kind, default).ok()
 }
 
 /// Reads a value once more, as another setting wants it.

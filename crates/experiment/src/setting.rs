@@ -1,3 +1,5 @@
+use crate::{Value, human};
+
 /// What a setting accepts. Human forms are read as the kind says.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
@@ -62,6 +64,17 @@ impl Setting {
         doc: &'static str,
     ) -> Self {
         Self { path, kind, default, doc }
+    }
+
+    /// Reads a value that stands in a text, as defaults do. The error says what is allowed.
+    ///
+    /// # Errors
+    /// When the setting does not take it.
+    pub fn read(&self, text: &str) -> Result<Value, String> {
+        human::read_text(self.kind, text).map_err(|fault| match fault.help {
+            Some(help) => format!("{}; {help}", fault.message),
+            None => fault.message,
+        })
     }
 }
 

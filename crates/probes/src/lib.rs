@@ -1,6 +1,7 @@
 //! Probes: what a trial does and measures. One folder a probe; `load` is the client loop that
 //! database probes share.
 
+pub mod disk;
 pub mod insert;
 mod load;
 mod probe;
@@ -9,8 +10,8 @@ pub mod script;
 pub use probe::{Probe, ProbeError, Progress, TrialContext};
 
 /// All probes, by the name that `workload.probe` gives.
-pub fn all() -> [&'static dyn Probe; 2] {
-    [&insert::Insert, &script::ScriptProbe]
+pub fn all() -> [&'static dyn Probe; 3] {
+    [&insert::Insert, &script::ScriptProbe, &disk::DiskProbe]
 }
 
 /// The probe with this name.

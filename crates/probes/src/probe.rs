@@ -1,6 +1,7 @@
 use engines::{Cancel, Capabilities, EngineError, Instance};
 use experiment::{Configuration, Invalid, Setting};
 use observations::Observations;
+use std::path::PathBuf;
 
 /// What a trial does to a target and measures.
 pub trait Probe: Send + Sync {
@@ -25,6 +26,8 @@ pub struct TrialContext<'a> {
     pub instance: &'a dyn Instance,
     /// What the target's engine can do.
     pub capabilities: Capabilities,
+    /// Folders that the target may have put its files in, by the name of their volume.
+    pub storage: &'a [(String, PathBuf)],
     /// Seed of this trial's data: the same for all configurations of a block.
     pub seed: u64,
     /// Asks the trial to stop.
@@ -55,6 +58,9 @@ pub enum ProbeError {
     /// What the plan did not object to has become wrong since: a script was changed.
     #[error(transparent)]
     Invalid(#[from] experiment::Invalid),
+    /// The disk load could not run.
+    #[error(transparent)]
+    Disk(#[from] ::disk::DiskError),
     /// A script of the user failed.
     #[error(transparent)]
     Script(#[from] crate::script::ScriptError),

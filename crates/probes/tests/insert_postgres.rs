@@ -43,6 +43,7 @@ fn measured(
     assert_eq!((Insert.plan(configuration), Postgres.validate(configuration)), (Vec::new(), Vec::new()));
     let instance = host.prepare(configuration, &cancel).unwrap();
     check(Insert.run(&TrialContext {
+        storage: &[],
         configuration,
         instance: instance.as_ref(),
         capabilities: Postgres.capabilities(),
@@ -56,7 +57,7 @@ fn measured(
 /// A host whose place is this folder, with volumes in folders of their names.
 fn host(folder: &Path, volumes: &[&str]) -> Box<dyn Host> {
     let volumes = volumes.iter().map(|name| ((*name).to_owned(), folder.join(name))).collect();
-    Postgres.host(Place { directory: folder.into(), volumes, cgroup_joins: Vec::new() })
+    Postgres.host(Place { directory: folder.into(), volumes, permits: engines::Permits::default(), cgroup_joins: Vec::new() })
 }
 
 /// The first row of an answer, columns joined by a space.

@@ -36,7 +36,7 @@ fn prepare(
     directory: &Path,
     cancel: &Cancel,
 ) -> Result<Box<dyn Instance>, EngineError> {
-    let place = Place { directory: directory.into(), volumes: Vec::new(), cgroup_joins: Vec::new() };
+    let place = Place { directory: directory.into(), volumes: Vec::new(), permits: engines::Permits::default(), cgroup_joins: Vec::new() };
     Sqlite.host(place).prepare(configuration, cancel)
 }
 
@@ -47,6 +47,7 @@ fn trial(
 ) -> Result<Observations, ProbeError> {
     assert_eq!((Insert.plan(configuration), Sqlite.validate(configuration)), (Vec::new(), Vec::new()));
     Insert.run(&TrialContext {
+        storage: &[],
         configuration,
         instance,
         capabilities: Sqlite.capabilities(),

@@ -123,6 +123,10 @@ fn environment(experiment: &Experiment, options: &Options) -> Environment {
     let mut volumes = vec![("default".to_owned(), folder(&options.results))];
     volumes.extend(experiment.volumes.iter().map(|volume| (volume.name.clone(), volume.path.clone().into())));
     let mut environment = observe::environment::capture(&volumes);
+    for volume in &mut environment.volumes {
+        let declared = experiment.volumes.iter().find(|declared| declared.name == volume.name);
+        volume.throttle = declared.and_then(|declared| declared.throttle).map(|limits| limits.to_string());
+    }
     environment.steelbench = env!("CARGO_PKG_VERSION").into();
     for engine in engines::all() {
         let on_it = |configuration: &&Configuration| configuration.text("target.engine") == engine.name();

@@ -3,26 +3,36 @@
 use crate::RunError;
 use crate::throttle::{Group, Inside};
 use crate::workdir::{WorkFolder, Workdir};
-use engines::{Engine, Host, Place};
+use engines::{Engine, Host, Permits, Place};
 use experiment::Volume;
 use std::path::{Path, PathBuf};
 
 /// Keeps the host that the last trial used.
-#[derive(Default)]
-pub struct Hosts(Option<Kept>);
+pub struct Hosts {
+    permits: Permits,
+    kept: Option<Kept>,
+}
 
-struct Kept {
+/// A host with what it has of its own.
+pub struct Kept {
     engine: &'static str,
     volumes: Vec<String>,
+    /// Its folder on each volume, by the volume's name; `default` for the work directory.
+    pub storage: Vec<(String, PathBuf)>,
     // Dropped in this order: what runs in the folders is stopped before they are removed, and
     // nobody is in a group that is removed.
-    host: Box<dyn Host>,
+    pub host: Box<dyn Host>,
     _inside: Option<Inside>,
     _throttled: Option<Group>,
     _folders: Vec<WorkFolder>,
 }
 
 impl Hosts {
+    /// No host yet; those that come may overwrite what these permits name.
+    pub fn new(permits: Permits) -> Self {
+        Self { permits, kept: None }
+    }
+
     /// Ends the host unless it serves a trial of this engine on these volumes. To be called before
     /// volumes are cleaned.
     pub fn release_unless(&mut self, engine: &str, volumes: &[&Volume]) {
@@ -34,14 +44,14 @@ impl Hosts {
                     .map(String::as_str)
                     .eq(volumes.iter().map(|volume| volume.name.as_str()))
         };
-        if !self.0.as_ref().is_some_and(serves) {
+        if !self.kept.as_ref().is_some_and(serves) {
             self.release();
         }
     }
 
     /// Ends the host and removes its folders.
     pub fn release(&mut self) {
-        self.0 = None;
+        self.kept = None;
     }
 
     /// The host for a trial: the one that is kept, or a new one with folders of its own. A volume
@@ -52,16 +62,16 @@ impl Hosts {
         engine: &'static dyn Engine,
         volumes: &[&Volume],
         workdir: &Workdir,
-    ) -> Result<Result<&mut dyn Host, String>, RunError> {
+    ) -> Result<Result<&mut Kept, String>, RunError> {
         self.release_unless(engine.name(), volumes);
-        let kept = match self.0.take() {
+        let kept = match self.kept.take() {
             Some(kept) => kept,
-            None => match Kept::new(engine, volumes, workdir)? {
+            None => match Kept::new(engine, volumes, workdir, self.permits.clone())? {
                 Ok(kept) => kept,
                 Err(cause) => return Ok(Err(cause)),
             },
         };
-        Ok(Ok(self.0.insert(kept).host.as_mut()))
+        Ok(Ok(self.kept.insert(kept)))
     }
 }
 
@@ -70,6 +80,7 @@ impl Kept {
         engine: &'static dyn Engine,
         volumes: &[&Volume],
         workdir: &Workdir,
+        permits: Permits,
     ) -> Result<Result<Self, String>, RunError> {
         let default = workdir.create(&workdir.default)?;
         let directory = default.path().to_path_buf();
@@ -93,11 +104,14 @@ impl Kept {
             Ok(limited) => limited,
             Err(error) => return Ok(Err(error.to_string())),
         };
+        let mut storage = vec![("default".to_owned(), directory.clone())];
+        storage.extend(places.iter().cloned());
         let cgroup_joins = throttled.as_ref().map(Group::joins).unwrap_or_default();
         Ok(Ok(Self {
             engine: engine.name(),
             volumes: volumes.iter().map(|volume| volume.name.clone()).collect(),
-            host: engine.host(Place { directory, volumes: places, cgroup_joins }),
+            storage,
+            host: engine.host(Place { directory, volumes: places, permits, cgroup_joins }),
             _inside: inside,
             _throttled: throttled,
             _folders: folders,

@@ -10,7 +10,7 @@ use crate::volumes::Volumes;
 use crate::watchdog::{Interrupt, Limit};
 use crate::workdir::Workdir;
 use crate::{RunError, throttle, validate};
-use engines::CancelReason;
+use engines::{CancelReason, Permits};
 use experiment::{Configuration, Experiment, Level, Plan};
 use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus};
 use std::path::{Path, PathBuf};
@@ -24,6 +24,10 @@ pub struct Options {
     pub fresh: bool,
     /// The manual step at which the run stopped has been done.
     pub manual_done: bool,
+    /// Files that were there before us and may be overwritten.
+    pub overwrite: Vec<PathBuf>,
+    /// Block devices whose contents may be destroyed.
+    pub destroy: Vec<PathBuf>,
     /// Asks the run to stop.
     pub interrupt: Interrupt,
     /// Who does manual steps.
@@ -69,6 +73,8 @@ pub fn run(
         trials: plan.len(),
         done: schedule.settled(),
     });
+    let (overwrite, destroy) = (options.overwrite.clone(), options.destroy.clone());
+    let permits = Permits { overwrite, destroy };
     let previous = sitting.recorded.trials.last().map(|trial| trial.configuration);
     let run_deadline = experiment.limits.run_time_s.map(|s| Instant::now() + Duration::from_secs_f64(s));
     let mut runner = Runner {
@@ -78,7 +84,7 @@ pub fn run(
         sitting,
         workdir,
         volumes,
-        hosts: Hosts::default(),
+        hosts: Hosts::new(permits),
         run_deadline,
         previous,
         options: &mut options,
@@ -312,11 +318,11 @@ impl Runner<'_> {
         let (seed, interrupt) = (self.plan.data_seed(block), &self.options.interrupt);
         let trial = Trial { configuration, engine, probe, limit, seed, interrupt };
         let outcome = match self.hosts.host(engine, &volumes, &self.workdir)? {
-            Ok(host) => trial.run(host, announce),
+            Ok(kept) => trial.run(kept, announce),
             Err(cause) => Outcome::Failed(cause),
         };
         // After a failure the next trial begins with nothing that the failure can have left.
-        if engine.capabilities().embedded || !matches!(outcome, Outcome::Done(_)) {
+        if !engine.capabilities().keeps || !matches!(outcome, Outcome::Done(_)) {
             self.hosts.release();
         }
         let after = self.experiment.hooks.after_trial.as_deref();

@@ -1,7 +1,8 @@
 //! One trial: prepare a target, run the probe under watch, remove the target.
 
+use crate::hosts::Kept;
 use crate::watchdog::{Interrupt, Limit, watched};
-use engines::{Cancel, CancelReason, Engine, EngineError, Host};
+use engines::{Cancel, CancelReason, Engine, EngineError};
 use experiment::Configuration;
 use observations::{Event, Observations};
 use probes::{Probe, ProbeError, Progress, TrialContext};
@@ -29,10 +30,10 @@ pub enum Outcome {
 
 impl Trial<'_> {
     /// Runs the trial on a target of this host.
-    pub fn run(&self, host: &mut dyn Host, announce: &mut (dyn FnMut(Event) + Send)) -> Outcome {
+    pub fn run(&self, kept: &mut Kept, announce: &mut (dyn FnMut(Event) + Send)) -> Outcome {
         let cancel = Cancel::new();
         announce(Event::Step { text: format!("preparing {}", self.engine.name()) });
-        let prepare = || host.prepare(self.configuration, &cancel);
+        let prepare = || kept.host.prepare(self.configuration, &cancel);
         let instance = match watched(&self.limit, &cancel, self.interrupt, None, prepare) {
             Ok(instance) => instance,
             Err(error) => return failed(&error, &cancel, None),
@@ -43,6 +44,7 @@ impl Trial<'_> {
                 configuration: self.configuration,
                 instance: instance.as_ref(),
                 capabilities: self.engine.capabilities(),
+                storage: &kept.storage,
                 seed: self.seed,
                 cancel: &cancel,
                 progress: &|progress| {

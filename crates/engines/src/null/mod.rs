@@ -10,7 +10,7 @@ use crate::engine::{
     WaitCollector,
 };
 use crate::session::Alone;
-use crate::{Cancel, Schema};
+use crate::{Cancel, Schema, SchemaKind};
 use experiment::{Configuration, Invalid, Kind, Setting};
 use observations::{EngineVersion, TimeUse, Wait, WaitClass, WaitSource};
 use session::NullSession;
@@ -116,7 +116,12 @@ impl Engine for Null {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { embedded: true, synthetic: true, ..Capabilities::default() }
+        Capabilities {
+            embedded: true,
+            schemas: &[SchemaKind::Table],
+            synthetic: true,
+            ..Capabilities::default()
+        }
     }
 
     fn version(&self, _: &[&Configuration]) -> EngineVersion {

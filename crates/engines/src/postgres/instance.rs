@@ -264,6 +264,9 @@ impl Instance for PostgresInstance {
                 }
                 Texts::User(prepared.to_vec())
             }
+            Schema::Files { .. } => {
+                return Err(EngineError::Unsupported { engine: "PostgreSQL", what: "plain files" });
+            }
         };
         // A second schema in one trial would be a defect of the probe: the first one stays.
         self.texts.get_or_init(|| Arc::new(texts));

@@ -23,6 +23,7 @@ mod settings;
 mod tables;
 pub mod waits;
 
+use crate::SchemaKind;
 use crate::engine::{Capabilities, Engine, EngineError, Host, Place};
 use experiment::{Configuration, Invalid, Setting};
 use observations::EngineVersion;
@@ -43,7 +44,11 @@ impl Engine for Postgres {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { statements: true, ..Capabilities::default() }
+        Capabilities {
+            schemas: &[SchemaKind::Table, SchemaKind::Statements],
+            keeps: true,
+            ..Capabilities::default()
+        }
     }
 
     fn version(&self, configurations: &[&Configuration]) -> EngineVersion {

@@ -15,7 +15,7 @@ mod wait_type;
 pub use wait_type::{WAIT_TYPES, WaitTypeInfo};
 
 use crate::engine::{Capabilities, Engine, EngineError, Host, Instance, Place};
-use crate::{Cancel, InsertMethod};
+use crate::{Cancel, InsertMethod, SchemaKind};
 use experiment::{Configuration, Invalid, Kind, Setting};
 use observations::EngineVersion;
 
@@ -87,7 +87,7 @@ impl Engine for Sqlite {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { embedded: true, ..Capabilities::default() }
+        Capabilities { embedded: true, schemas: &[SchemaKind::Table], ..Capabilities::default() }
     }
 
     fn version(&self, _: &[&Configuration]) -> EngineVersion {

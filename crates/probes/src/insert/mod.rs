@@ -4,7 +4,7 @@ mod keys;
 
 use crate::load::{LoadPlan, Step, Workload, drive};
 use crate::{Probe, ProbeError, TrialContext};
-use engines::{EngineError, InsertMethod, Placement, Request, Schema, Shape};
+use engines::{EngineError, InsertMethod, Placement, Request, Schema, SchemaKind, Shape};
 use experiment::{Configuration, Invalid, Kind, Setting};
 use keys::{KeyOrder, Keys};
 use observations::Observations;
@@ -106,6 +106,10 @@ impl Probe for Insert {
 
     fn plan(&self, configuration: &Configuration) -> Vec<Invalid> {
         let mut invalid = Vec::new();
+        let engine = engines::by_name(configuration.text("target.engine"));
+        if engine.is_some_and(|engine| !engine.capabilities().has(SchemaKind::Table)) {
+            invalid.push(Invalid::new("workload.probe", "this engine has no tables to insert into"));
+        }
         let (rows, duration) =
             (configuration.integer("workload.rows"), configuration.number("workload.duration"));
         match (rows, duration) {

@@ -9,6 +9,7 @@ use crate::{ProbeError, Progress, TrialContext};
 use engines::{CacheState, EngineError, Fleet};
 use observations::{MachineLoad, Mark, MarkKind, Observations, Response};
 use observe::MachineMonitor;
+use observe::devices::DeviceMonitor;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -57,10 +58,13 @@ pub fn drive<W: Workload>(
         if prepared.is_err() {
             shared.fail();
         }
+        let mut devices = watch_devices(context);
         let monitor = MachineMonitor::start();
+        devices.start();
         shared.together.wait(); // go
         let finished = watch(&receiver, &shared, plan, context);
         let machine = monitor.stop();
+        let devices = devices.stop();
         let cache = prepared?;
         // What a server knows of a connection it forgets when that is closed.
         let (reports, fleets): (Vec<_>, Vec<_>) = finished?.into_iter().unzip();
@@ -76,6 +80,7 @@ pub fn drive<W: Workload>(
         let own_s = machine.own_s + server_cpu_s;
         // The kernel counts a machine's time in ticks, a process's in nanoseconds.
         observations.machine = MachineLoad { own_s, busy_s: machine.busy_s.max(own_s), ..machine };
+        observations.devices = devices;
         observations.synthetic = context.capabilities.synthetic;
         if !cache.verified {
             observations.marks.push(cache_mark(plan.cache, &cache));
@@ -84,12 +89,18 @@ pub fn drive<W: Workload>(
     })
 }
 
-fn cache_mark(wanted: CacheState, report: &engines::CacheReport) -> Mark {
+pub fn cache_mark(wanted: CacheState, report: &engines::CacheReport) -> Mark {
     let resident =
         report.resident_bytes.map_or_else(|| "an unknown part".into(), |bytes| format!("{bytes} bytes"));
     let detail =
         format!("cache = {wanted:?} was asked for, but {resident} of {} are in memory", report.file_bytes);
     Mark { kind: MarkKind::CacheState, detail: detail.to_lowercase() }
+}
+
+/// The devices under the target; none where its files cannot be seen, because they are elsewhere.
+fn watch_devices(context: &TrialContext<'_>) -> DeviceMonitor {
+    let visible = context.instance.space_bytes().is_some();
+    DeviceMonitor::find(if visible { context.storage } else { &[] })
 }
 
 /// One thread. It passes every barrier, whatever happens, so that nobody waits for it in vain.

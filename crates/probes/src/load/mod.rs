@@ -21,6 +21,6 @@ mod shared;
 mod workload;
 
 pub use arrivals::Arrivals;
-pub use driver::drive;
+pub use driver::{cache_mark, drive};
 pub use plan::LoadPlan;
 pub use workload::{Step, Workload};

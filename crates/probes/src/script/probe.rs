@@ -4,7 +4,7 @@ use super::schema::{Generation, Step as SchemaStep, steps};
 use super::{Interpreter, Mix, MixError, Next, Presets, Protocol, Source, parse_file_argument};
 use crate::load::{LoadPlan, Step, Workload, drive};
 use crate::{Probe, ProbeError, TrialContext};
-use engines::{Results, Schema, Setup};
+use engines::{Results, Schema, SchemaKind, Setup};
 use experiment::{Configuration, Invalid, Kind, Setting};
 use observations::Observations;
 use std::sync::Arc;
@@ -105,7 +105,7 @@ impl Probe for ScriptProbe {
         let mut invalid = Vec::new();
         let given = |path| configuration.get(path).is_some();
         let engine = engines::by_name(configuration.text("target.engine"));
-        if engine.is_some_and(|engine| !engine.capabilities().statements) {
+        if engine.is_some_and(|engine| !engine.capabilities().has(SchemaKind::Statements)) {
             invalid.push(Invalid::new(
                 "workload.probe",
                 "scripts run on PostgreSQL; this engine has no SQL session for them",

@@ -1,0 +1,132 @@
+//! Keeps files while trials want the same ones.
+
+use super::layout::Layout;
+use super::made::{Made, file_error};
+use super::set::{FileSet, Origin, TargetFile};
+use crate::engine::{
+    CacheReport, CacheState, Collected, EngineError, Fleet, Host, Instance, Place, WaitCollector,
+};
+use crate::{Cancel, Schema};
+use experiment::Configuration;
+use std::os::unix::fs::MetadataExt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Keeps the files that the last trial used.
+pub struct FilesHost {
+    place: Arc<Place>,
+    made: Arc<Mutex<Option<Made>>>,
+}
+
+impl FilesHost {
+    pub fn new(place: Place) -> Self {
+        Self { place: Arc::new(place), made: Arc::default() }
+    }
+}
+
+impl Host for FilesHost {
+    fn prepare(
+        &mut self,
+        configuration: &Configuration,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Instance>, EngineError> {
+        Ok(Box::new(FilesInstance {
+            configuration: configuration.clone(),
+            place: self.place.clone(),
+            cancel: cancel.clone(),
+            made: self.made.clone(),
+            set: OnceLock::new(),
+        }))
+    }
+}
+
+/// The files of one trial, once they have been created.
+struct FilesInstance {
+    configuration: Configuration,
+    place: Arc<Place>,
+    cancel: Cancel,
+    made: Arc<Mutex<Option<Made>>>,
+    set: OnceLock<FileSet>,
+}
+
+impl FilesInstance {
+    fn files_of(&self) -> impl Iterator<Item = &TargetFile> {
+        self.set.get().into_iter().flat_map(|set| &set.files)
+    }
+}
+
+impl Instance for FilesInstance {
+    fn create(&self, schema: Schema<'_>) -> Result<(), EngineError> {
+        let Schema::Files { roles } = schema else {
+            return Err(EngineError::Unsupported { engine: "files", what: "tables and statements" });
+        };
+        let layout = Layout::of(&self.configuration, &self.place, roles)?;
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if made.as_ref().is_none_or(|made| made.layout != layout) {
+            // Gone before the next one is made: there may not be room for both.
+            *made = None;
+            *made = Some(Made::new(layout, &self.place, &self.cancel)?);
+        }
+        let Some(made) = made.as_ref() else { return Ok(()) };
+        let offset = self.configuration.integer("target.offset").unwrap_or(0);
+        self.set.get_or_init(|| FileSet { files: made.files.clone(), offset, notes: made.notes.clone() });
+        Ok(())
+    }
+
+    fn connect(&self, _: u32) -> Result<Box<dyn Fleet>, EngineError> {
+        Err(EngineError::Unsupported { engine: "files", what: "connections" })
+    }
+
+    fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
+        let mut report = CacheReport { file_bytes: 0, resident_bytes: Some(0), verified: true };
+        if cache == CacheState::Warm {
+            return Ok(report);
+        }
+        for file in self.files_of() {
+            match cache {
+                CacheState::Cold => observe::page_cache::evict(&file.path),
+                _ => observe::page_cache::load(&file.path),
+            }
+            .map_err(file_error(&file.path))?;
+            report.file_bytes += file.size;
+            // The kernel does not tell it of a device.
+            let resident = (file.origin != Origin::Device)
+                .then(|| observe::page_cache::resident_bytes(&file.path).ok())
+                .flatten();
+            report.resident_bytes = report.resident_bytes.zip(resident).map(|(sum, bytes)| sum + bytes);
+        }
+        report.verified = cache.reached(report.file_bytes, report.resident_bytes);
+        Ok(report)
+    }
+
+    fn files(&self) -> Option<&FileSet> {
+        self.set.get()
+    }
+
+    fn wait_collector(&self) -> Box<dyn WaitCollector> {
+        Box::new(Nothing)
+    }
+
+    fn space_bytes(&self) -> Option<u64> {
+        let created = self.files_of().filter(|file| file.origin == Origin::Created);
+        // 512: the unit of st_blocks, whatever the file system's block is.
+        Some(created.filter_map(|file| file.path.metadata().ok()).map(|file| file.blocks() * 512).sum())
+    }
+
+    fn remove(self: Box<Self>) -> Result<(), EngineError> {
+        // The host keeps the files.
+        Ok(())
+    }
+}
+
+/// Files do not count waits: the load does.
+struct Nothing;
+
+impl WaitCollector for Nothing {
+    fn start(&mut self) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<Collected, EngineError> {
+        Ok(Collected::default())
+    }
+}

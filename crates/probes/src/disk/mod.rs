@@ -1,0 +1,143 @@
+//! The disk probe: how fast storage is for what a database does to it.
+//!
+//! - `settings`, `named`, `pattern`: what can be asked for
+//! - `streams`: from settings to streams
+//! - `load`: from streams and files to what the I/O engine runs
+//! - `outcome`, `responses`, `waits`: from what it saw to the observations of the trial
+
+mod load;
+mod named;
+mod outcome;
+mod pattern;
+mod responses;
+mod settings;
+mod streams;
+mod waits;
+
+use crate::{Probe, ProbeError, Progress, TrialContext};
+use disk::{DiskError, Hooks};
+use engines::{CacheReport, CacheState, EngineError, Role, Schema, SchemaKind};
+use experiment::{Configuration, Invalid, Setting};
+use observations::Observations;
+use observe::MachineMonitor;
+use observe::devices::DeviceMonitor;
+use std::sync::Mutex;
+use streams::StreamPlan;
+
+/// The disk probe.
+#[derive(Debug, Clone, Copy)]
+pub struct DiskProbe;
+
+impl Probe for DiskProbe {
+    fn name(&self) -> &'static str {
+        "disk"
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        settings::SETTINGS
+    }
+
+    fn plan(&self, configuration: &Configuration) -> Vec<Invalid> {
+        let engine = engines::by_name(configuration.text("target.engine"));
+        if engine.is_some_and(|engine| !engine.capabilities().has(SchemaKind::Files)) {
+            let message = "the disk probe works on plain files and devices: set target.engine = \"files\"";
+            return vec![Invalid::new("workload.probe", message)];
+        }
+        let cold = configuration.text("target.cache") == "cold";
+        let mut invalid = Vec::new();
+        if cold && configuration.number("workload.warmup").unwrap_or(0.0) > 0.0 {
+            let message =
+                "a warm-up fills the page cache, which contradicts target.cache = \"cold\"; set it to 0";
+            invalid.push(Invalid::new("workload.warmup", message));
+        }
+        match streams::streams(configuration) {
+            Ok(streams) => invalid.extend(streams.iter().filter_map(StreamPlan::objection)),
+            Err(error) => invalid.push(error),
+        }
+        invalid
+    }
+
+    fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
+        let streams = streams::streams(context.configuration)?;
+        let mut roles: Vec<Role> = Vec::new();
+        for stream in &streams {
+            if !roles.contains(&stream.role()) {
+                roles.push(stream.role());
+            }
+        }
+        context.instance.create(Schema::Files { roles: &roles })?;
+        let set = context
+            .instance
+            .files()
+            .ok_or(EngineError::Unsupported { engine: "this engine", what: "plain files" })?;
+        let load = load::load(context, &streams, set)?;
+        let cache = CacheState::from_name(context.configuration.text("target.cache"));
+        // What is begun when the load is: the hook that begins it returns nothing.
+        let begun = Mutex::new(None);
+        let mut found = DeviceMonitor::find(&watched(context, set));
+        let mut go = || {
+            let settled = context.instance.settle(cache).map_err(|error| DiskError::Go(error.to_string()))?;
+            found.start();
+            if let Ok(mut begun) = begun.lock() {
+                *begun = Some((settled, MachineMonitor::start()));
+            }
+            Ok(())
+        };
+        let duration_s = context.configuration.number("workload.duration");
+        let last = Mutex::new((0.0, 0));
+        let outcome = disk::run(
+            &load,
+            Hooks {
+                go: &mut go,
+                progress: &|now| (context.progress)(progress(now, duration_s, &last)),
+                stop: &|| context.cancel.is_cancelled(),
+            },
+        );
+        let outcome = outcome.map_err(failed)?;
+        let begun = begun.into_inner().ok().flatten();
+        let (settled, machine): (Option<CacheReport>, _) = begun.map(|(a, b)| (a, b.stop())).unzip();
+        let seen = outcome::Seen {
+            streams: &streams,
+            outcome,
+            devices: found.stop(),
+            machine: machine.unwrap_or_default(),
+            interval_s: context.configuration.number("observe.interval").unwrap_or(1.0),
+        };
+        let mut observations = seen.observations()?;
+        observations.marks.extend(outcome::target_marks(context, set, cache, settled));
+        Ok(observations)
+    }
+}
+
+/// What stopped on request is told apart from what failed.
+fn failed(error: DiskError) -> ProbeError {
+    match error {
+        DiskError::Stopped => EngineError::Cancelled.into(),
+        error => error.into(),
+    }
+}
+
+/// Where the files are: folders of ours by volume, existing files and devices by their path.
+fn watched(context: &TrialContext<'_>, set: &engines::FileSet) -> Vec<(String, std::path::PathBuf)> {
+    let mut places = Vec::new();
+    for file in &set.files {
+        let folder = context.storage.iter().find(|(_, folder)| file.path.starts_with(folder));
+        let place = folder.cloned().unwrap_or_else(|| (file.path.display().to_string(), file.path.clone()));
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
+}
+
+fn progress(now: disk::Progress, duration_s: Option<f64>, last: &Mutex<(f64, u64)>) -> Progress {
+    let before = last.lock().map(|mut last| std::mem::replace(&mut *last, (now.elapsed_s, now.ios)));
+    let (last_s, last_ios) = before.unwrap_or((now.elapsed_s, now.ios));
+    let rate = now.ios.saturating_sub(last_ios) as f64 / (now.elapsed_s - last_s).max(1e-3);
+    Progress {
+        elapsed_s: now.elapsed_s,
+        fraction: duration_s.map_or(0.0, |all_s| (now.elapsed_s / all_s).clamp(0.0, 1.0)),
+        rate,
+        unit: "I/Os/s",
+    }
+}

@@ -1,0 +1,214 @@
+//! From what the I/O engine saw to the observations of the trial.
+
+use super::responses::Done;
+use super::streams::StreamPlan;
+use super::waits;
+use crate::{ProbeError, TrialContext};
+use disk::{DiskError, IoFailure, Outcome, StreamOutcome};
+use engines::{CacheReport, CacheState, FileSet};
+use observations::{
+    DeviceUse, Latency, LoadHealth, MachineLoad, Mark, MarkKind, Observations, Response, Series, TimeUse,
+    Work, device_agreement,
+};
+
+/// What was seen of a trial.
+pub struct Seen<'a> {
+    pub streams: &'a [StreamPlan],
+    pub outcome: Outcome,
+    pub devices: Vec<DeviceUse>,
+    pub machine: MachineLoad,
+    pub interval_s: f64,
+}
+
+impl Seen<'_> {
+    /// The observations. A stream of which a file failed has no figures of its own, and then there are none of all together.
+    ///
+    /// # Errors
+    /// When no stream is left.
+    pub fn observations(self) -> Result<Observations, ProbeError> {
+        let outcome = &self.outcome;
+        let in_order = waits::in_order(self.streams, outcome);
+        let whole: Vec<&StreamOutcome> =
+            in_order.iter().copied().filter(|stream| stream.failures.is_empty()).collect();
+        let failures: Vec<&IoFailure> = outcome.streams.iter().flat_map(|stream| &stream.failures).collect();
+        if let Some(first) = failures.first().filter(|_| whole.is_empty()) {
+            return Err(DiskError::System(in_words(first)).into());
+        }
+        let all = Done::of(outcome.streams.iter());
+        let session_s = outcome.elapsed_s * outcome.threads.len() as f64;
+        let cpu_ns: u64 = outcome.threads.iter().map(|thread| thread.times.cpu_ns).sum();
+        let mut marks: Vec<Mark> = outcome
+            .notes
+            .iter()
+            .map(|note| Mark { kind: MarkKind::Fallback, detail: note.clone() })
+            .collect();
+        marks.extend(
+            failures.iter().map(|failure| Mark { kind: MarkKind::IoErrors, detail: in_words(failure) }),
+        );
+        let series = self.series();
+        let paced = self.streams.iter().any(|stream| stream.arrivals() != disk::Arrivals::Closed);
+        marks.extend(not_steady(&series[0]).filter(|_| !paced && failures.is_empty()));
+        marks.extend(self.device_mark(&all).filter(|_| failures.is_empty()));
+        Ok(Observations {
+            elapsed_s: outcome.elapsed_s,
+            connections: outcome.threads.len() as u32,
+            work: Work {
+                unit: "I/O".into(),
+                amount: all.ios(),
+                errors: failures.len() as u64,
+                ..Work::default()
+            },
+            responses: self.responses(&all, &whole, failures.is_empty()),
+            latencies: latencies(&all, &in_order),
+            waits: waits::waits(self.streams, outcome),
+            operations: waits::operations(self.streams, outcome),
+            time: TimeUse { session_s, cpu_s: cpu_ns as f64 / 1e9, cpu_user_s: None },
+            series,
+            load: health(outcome, session_s),
+            machine: self.machine,
+            devices: self.devices,
+            marks,
+            ..Observations::default()
+        })
+    }
+
+    fn responses(&self, all: &Done, whole: &[&StreamOutcome], complete: bool) -> Vec<Response> {
+        let elapsed_s = self.outcome.elapsed_s;
+        // The kernel's own threads work for the I/O of a process on its account.
+        let mut responses =
+            if complete { all.responses("", elapsed_s, Some(self.machine.own_s)) } else { Vec::new() };
+        for stream in whole.iter().filter(|_| self.streams.len() > 1) {
+            let prefix = format!("{}.", stream.name);
+            responses.extend(Done::of(std::iter::once(*stream)).responses(&prefix, elapsed_s, None));
+        }
+        responses
+    }
+
+    /// I/Os and megabytes a second of all streams, and I/Os a second of each where there are several.
+    fn series(&self) -> Vec<Series> {
+        let streams = &self.outcome.streams;
+        let elapsed_s = self.outcome.elapsed_s;
+        let series = |name: &str, unit: &str, scale: f64, warmup: Vec<u64>, measured: Vec<u64>| {
+            let (before, intervals) = (warmup.len(), measured.len());
+            // The last interval ends when the measured part does.
+            let last_s = elapsed_s - self.interval_s * intervals.saturating_sub(1) as f64;
+            let values = warmup.iter().chain(&measured).enumerate().map(|(number, amount)| {
+                let last = number + 1 == before + intervals;
+                let length_s = if last { last_s.clamp(1e-9, self.interval_s) } else { self.interval_s };
+                *amount as f64 * scale / length_s
+            });
+            Series {
+                name: name.into(),
+                unit: unit.into(),
+                start_s: -self.interval_s * before as f64,
+                interval_s: self.interval_s,
+                values: values.collect(),
+            }
+        };
+        let sum = |part: fn(&StreamOutcome) -> &Vec<u64>| add_intervals(streams.iter().map(part));
+        let mut all = vec![
+            series("iops", "I/Os/s", 1.0, sum(|s| &s.warmup_ios_by_interval), sum(|s| &s.ios_by_interval)),
+            series(
+                "bandwidth",
+                "MB/s",
+                1e-6,
+                sum(|s| &s.warmup_bytes_by_interval),
+                sum(|s| &s.bytes_by_interval),
+            ),
+        ];
+        for stream in streams.iter().filter(|_| streams.len() > 1) {
+            let (warmup, measured) = (stream.warmup_ios_by_interval.clone(), stream.ios_by_interval.clone());
+            all.push(series(&format!("{}.iops", stream.name), "I/Os/s", 1.0, warmup, measured));
+        }
+        all
+    }
+
+    /// Whether the kernel counted what we counted; it does where no page cache is in between.
+    fn device_mark(&self, all: &Done) -> Option<Mark> {
+        let direct = self.streams.iter().all(StreamPlan::direct);
+        let ours = (all.reads.bytes, all.writes.bytes);
+        let disagreement = direct.then(|| device_agreement(ours, &self.devices))??;
+        Some(Mark { kind: MarkKind::DeviceDisagrees, detail: disagreement.sentence() })
+    }
+}
+
+fn add_intervals<'a>(streams: impl Iterator<Item = &'a Vec<u64>>) -> Vec<u64> {
+    streams.fold(Vec::new(), |mut sum, stream| {
+        sum.resize(sum.len().max(stream.len()), 0);
+        for (sum, amount) in sum.iter_mut().zip(stream) {
+            *sum += amount;
+        }
+        sum
+    })
+}
+
+fn in_words(failure: &IoFailure) -> String {
+    let IoFailure { path, doing, offset, length, message, at_s, .. } = failure;
+    format!(
+        "{}: {doing} of {length} bytes at {offset}, {at_s:.1} s after the start: {message}",
+        path.display()
+    )
+}
+
+/// A mark where the throughput was not steady at the end; none where the intervals are too few to tell.
+fn not_steady(iops: &Series) -> Option<Mark> {
+    let measured: Vec<f64> =
+        iops.values.iter().copied().skip((-iops.start_s / iops.interval_s).round() as usize).collect();
+    // The last interval may be a short one.
+    let whole = &measured[..measured.len().saturating_sub(1)];
+    (disk::steady(whole) == Some(false)).then(|| {
+        let window: Vec<String> =
+            whole[whole.len().saturating_sub(5)..].iter().map(|iops| format!("{iops:.0}")).collect();
+        let detail = format!("I/Os/s of the last intervals of {} s: {}", iops.interval_s, window.join(", "));
+        Mark { kind: MarkKind::NotSteady, detail }
+    })
+}
+
+/// Latency of all I/Os, of each direction, and of each direction of each stream where there are several.
+fn latencies(all: &Done, streams: &[&StreamOutcome]) -> Vec<Latency> {
+    let mut latencies = vec![Latency { name: "I/O".into(), histogram: all.latency() }];
+    latencies.extend(all.service().map(|histogram| Latency { name: "service".into(), histogram }));
+    let mut add = |prefix: &str, directions: [&disk::Direction; 3]| {
+        for (name, direction) in ["read", "write", "sync"].into_iter().zip(directions) {
+            if !direction.latency.is_empty() {
+                let histogram = direction.latency.clone();
+                latencies.push(Latency { name: format!("{prefix}{name}"), histogram });
+            }
+        }
+    };
+    add("", [&all.reads, &all.writes, &all.syncs]);
+    for stream in streams.iter().filter(|_| streams.len() > 1) {
+        add(&format!("{}: ", stream.name), [&stream.reads, &stream.writes, &stream.syncs]);
+    }
+    latencies
+}
+
+fn health(outcome: &Outcome, session_s: f64) -> LoadHealth {
+    let delay_ns: u64 = outcome.threads.iter().map(|thread| thread.times.run_delay_ns).sum();
+    let streams = &outcome.streams;
+    LoadHealth {
+        // All of a load thread's CPU is for its I/O: there is nothing that it could take it from.
+        client_share: 0.0,
+        run_delay_share: if session_s > 0.0 { delay_ns as f64 / 1e9 / session_s } else { 0.0 },
+        sends_intended: streams.iter().map(|stream| stream.sends_intended).sum(),
+        sends_missed: streams.iter().map(|stream| stream.sends_missed).sum(),
+        send_delay_us_max: streams.iter().map(|stream| stream.send_delay_ns_max).max().unwrap_or(0) / 1000,
+    }
+}
+
+/// What the target has to say to the figures.
+pub fn target_marks(
+    context: &TrialContext<'_>,
+    set: &FileSet,
+    wanted: CacheState,
+    settled: Option<CacheReport>,
+) -> Vec<Mark> {
+    let note = |detail: &String| Mark { kind: MarkKind::NotSteady, detail: detail.clone() };
+    let mut marks: Vec<Mark> = set.notes.iter().map(note).collect();
+    marks.extend(
+        settled.filter(|report| !report.verified).map(|report| crate::load::cache_mark(wanted, &report)),
+    );
+    let lost = context.instance.lost_observations().into_iter();
+    marks.extend(lost.map(|detail| Mark { kind: MarkKind::NotObserved, detail }));
+    marks
+}
