@@ -63,6 +63,28 @@ impl Estimate {
         })
     }
 
+    /// The mean in seconds, where the unit is one of time.
+    pub fn mean_s(&self) -> Option<f64> {
+        crate::response::seconds(&self.unit).map(|unit_s| self.mean * unit_s)
+    }
+
+    /// The same in seconds, where the unit is one of time.
+    pub fn in_seconds(&self) -> Option<Self> {
+        let unit_s = crate::response::seconds(&self.unit)?;
+        let interval = |i: Interval| Interval { low: i.low * unit_s, high: i.high * unit_s };
+        Some(Self {
+            n: self.n,
+            mean: self.mean * unit_s,
+            interval: self.interval.map(interval),
+            sd: self.sd.map(|sd| sd * unit_s),
+            median: self.median * unit_s,
+            min: self.min * unit_s,
+            max: self.max * unit_s,
+            unit: "s".to_owned(),
+            direction: self.direction,
+        })
+    }
+
     /// Coefficient of variation: standard deviation relative to the mean.
     pub fn cv(&self) -> Option<f64> {
         self.sd.filter(|_| self.mean != 0.0).map(|sd| sd / self.mean.abs())

@@ -1,9 +1,16 @@
 //! Two configurations, of one run or of two, head to head.
 
 use crate::grid::{Grid, Matched};
-use crate::{Comparison, Decomposition, Estimate, ResponseChoice};
-use observations::{Observations, Recording};
+use crate::response;
+use crate::{Comparison, Decomposition, Estimate, Interval, ResponseChoice, Scale};
+use observations::{Direction, Observations, Recording};
 use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Trials of a configuration by block.
+type Cells<'a> = BTreeMap<u32, &'a Observations>;
+/// How trials of both sides that have some figure are matched.
+type Matching<'f, 'a> = dyn Fn(&dyn Fn(&Observations) -> bool) -> Matched<'a> + 'f;
 
 /// One side of a comparison.
 #[derive(Debug, Clone, Copy)]
@@ -25,8 +32,52 @@ pub struct HeadToHead {
     pub to: Option<Estimate>,
     /// How much better the second is; above 1 is better. `None` when one side has no trial done.
     pub comparison: Option<Comparison>,
+    /// Every response that both sides recorded, in the order of the first.
+    pub responses: Vec<ResponseChange>,
     /// The difference in seconds for each unit of work, part by part; `None` when one side has done no work.
     pub decomposition: Option<Decomposition>,
+}
+
+/// How one response of the second side differs from the first.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ResponseChange {
+    /// The response.
+    pub response: ResponseChoice,
+    /// Estimate of the first.
+    pub from: Estimate,
+    /// Estimate of the second.
+    pub to: Estimate,
+    /// How much better the second is, corrected (Holm) over all responses.
+    pub comparison: Option<Comparison>,
+    /// The same in percent; `None` where a value is zero or negative.
+    pub percent: Option<Percent>,
+}
+
+/// A difference relative to the first side: 11.0 is 11 % better.
+///
+/// Where lower is better (latency, time, cost) the sign is turned, so that positive is better for every
+/// response: a latency that falls from 10 to 4 ms is +60 %.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Percent {
+    /// The difference in percent.
+    pub value: f64,
+    /// Its 95 % interval.
+    pub interval: Option<Interval>,
+}
+
+impl Percent {
+    /// From a factor above 1 that is better; `None` of a comparison that is not on the ratio scale.
+    pub fn of(comparison: &Comparison, direction: Direction) -> Option<Self> {
+        let percent = |factor: f64| match direction {
+            Direction::HigherIsBetter => 100.0 * (factor - 1.0),
+            // The factor is first / second here.
+            Direction::LowerIsBetter => 100.0 * (1.0 - 1.0 / factor),
+        };
+        (comparison.scale == Scale::Ratio).then(|| Self {
+            value: percent(comparison.value),
+            interval: comparison.interval.map(|i| Interval { low: percent(i.low), high: percent(i.high) }),
+        })
+    }
 }
 
 /// Compares two configurations: by paired blocks within a run; blocks of different runs have
@@ -46,15 +97,41 @@ pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
             Matched::apart(cells_from, cells_to, usable)
         }
     };
-    let estimate = |cells: &std::collections::BTreeMap<u32, &Observations>| {
-        let values: Vec<f64> = cells.values().filter_map(|o| response.value(o)).collect();
-        Estimate::of(&values, &response.unit, response.direction)
-    };
     Some(HeadToHead {
-        from: estimate(cells_from),
-        to: estimate(cells_to),
+        from: estimate(cells_from, &response),
+        to: estimate(cells_to, &response),
+        responses: changes(cells_from, cells_to, &matched),
         comparison: Comparison::of(&matched(&|o| response.value(o).is_some()), &response),
         decomposition: Decomposition::of(&matched(&Decomposition::usable)),
         response,
     })
+}
+
+fn estimate(cells: &Cells, response: &ResponseChoice) -> Option<Estimate> {
+    let values: Vec<f64> = cells.values().filter_map(|o| response.value(o)).collect();
+    Estimate::of(&values, &response.unit, response.direction)
+}
+
+/// Responses by the same name, in the same unit and direction, on both sides.
+fn changes<'a>(from: &Cells<'a>, to: &Cells<'a>, matched: &Matching<'_, 'a>) -> Vec<ResponseChange> {
+    let find = |cells: &Cells, name: &str| cells.values().find_map(|o| ResponseChoice::named(name, o));
+    let common: Vec<(ResponseChoice, Estimate, Estimate)> = response::names(from.values().copied())
+        .into_iter()
+        .filter_map(|name| {
+            let choice = find(from, name).filter(|choice| find(to, name).as_ref() == Some(choice))?;
+            let (a, b) = (estimate(from, &choice)?, estimate(to, &choice)?);
+            Some((choice, a, b))
+        })
+        .collect();
+    let compare = |(choice, _, _): &(ResponseChoice, Estimate, Estimate)| {
+        Comparison::of(&matched(&|o| choice.value(o).is_some()), choice)
+    };
+    let mut comparisons: Vec<Option<Comparison>> = common.iter().map(compare).collect();
+    crate::compare::correct(&mut comparisons);
+    let change = |((response, from, to), comparison): (_, Option<Comparison>)| {
+        let response: ResponseChoice = response;
+        let percent = comparison.as_ref().and_then(|c| Percent::of(c, response.direction));
+        ResponseChange { response, from, to, comparison, percent }
+    };
+    common.into_iter().zip(comparisons).map(change).collect()
 }

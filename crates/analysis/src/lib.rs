@@ -4,15 +4,19 @@
 //! [`Estimate`] is a mean with its interval, [`Comparison`] is two configurations by paired blocks,
 //! [`FactorEffect`] is what the levels of a factor do, [`WaitTable`] is where sessions waited,
 //! [`Accounting`] is where all of their time went, [`Decomposition`] is why two configurations differ,
-//! and [`Finding`] is a sentence with the evidence behind it.
+//! and [`Finding`] is a sentence with the evidence behind it. Of storage: [`DiskSummary`] is what the disk
+//! probe measured, [`Knee`] where it saturates, [`Ceiling`] how close a database came to it.
 //!
 //! Two functions serve the runner while a run goes on: [`health::marks`] when a trial ends and
 //! [`repeats::narrow_enough`] to decide whether another block is worth its time.
 
 pub mod accounting;
 pub mod activity;
+pub mod ceiling;
 pub mod compare;
 pub mod decompose;
+pub mod devices;
+pub mod disk;
 pub mod drift;
 pub mod effects;
 pub mod estimate;
@@ -23,25 +27,31 @@ pub mod power;
 pub mod repeats;
 pub mod response;
 pub mod summary;
+pub mod volume_advice;
 pub mod waits;
 
 mod bootstrap;
 mod distribution;
 mod grid;
 mod holm;
+mod settings;
 mod wording;
 
 pub use accounting::Accounting;
 pub use activity::{ActivitySummary, activity};
+pub use ceiling::{Ceiling, MeasuredCeiling, Way, ceilings};
 pub use compare::{Comparison, Method, Scale, Standing};
 pub use decompose::{Decomposition, Part, PartKind};
+pub use devices::{ConfigurationDevices, DeviceFigures};
+pub use disk::{DiskFigures, DiskGroup, DiskRow, DiskSummary, Knee, KneePoint, Little, knee};
 pub use drift::Drift;
 pub use effects::{FactorEffect, LevelEffect};
 pub use estimate::{Estimate, Interval};
 pub use findings::{Finding, FindingKind};
-pub use head_to_head::{HeadToHead, Side, compare};
+pub use head_to_head::{HeadToHead, Percent, ResponseChange, Side, compare};
 pub use health::MarkCount;
 pub use power::Detectable;
 pub use response::ResponseChoice;
-pub use summary::{ConfigurationRow, Failure, LevelWaits, Summary, summarize};
+pub use summary::{ConfigurationRow, Failure, LevelWaits, Summary, summarize, summarize_with};
+pub use volume_advice::{Advice, Weight, volume_advice};
 pub use waits::{WaitOptions, WaitRow, WaitTable};

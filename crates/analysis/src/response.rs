@@ -71,6 +71,34 @@ impl ResponseChoice {
     }
 }
 
+/// Names of the responses that any of these trials recorded, in the order in which they first occur: a trial
+/// in which something failed has fewer.
+pub(crate) fn names<'a>(trials: impl IntoIterator<Item = &'a Observations>) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for response in trials.into_iter().flat_map(|observations| &observations.responses) {
+        if !names.contains(&response.name.as_str()) {
+            names.push(&response.name);
+        }
+    }
+    names
+}
+
+/// The value of a response in seconds, where its unit is one of time.
+pub(crate) fn value_s(response: &Response) -> Option<f64> {
+    seconds(&response.unit).map(|unit_s| response.value * unit_s)
+}
+
+/// Length of a unit of time.
+pub(crate) fn seconds(unit: &str) -> Option<f64> {
+    match unit {
+        "s" => Some(1.0),
+        "ms" => Some(1e-3),
+        "us" => Some(1e-6),
+        "ns" => Some(1e-9),
+        _ => None,
+    }
+}
+
 /// Units of work a second.
 fn throughput(observations: &Observations) -> Option<f64> {
     (observations.elapsed_s > 0.0).then(|| observations.work.amount as f64 / observations.elapsed_s)

@@ -2,8 +2,8 @@
 
 use crate::grid::{Grid, Layout, Matched};
 use crate::{
-    Accounting, Comparison, Decomposition, Detectable, Drift, Estimate, FactorEffect, Finding, MarkCount,
-    ResponseChoice, Standing, WaitTable, findings, health,
+    Accounting, Ceiling, Comparison, ConfigurationDevices, Decomposition, Detectable, DiskSummary, Drift,
+    Estimate, FactorEffect, Finding, MarkCount, ResponseChoice, Standing, WaitTable, findings, health,
 };
 use observations::{Environment, FactorRecord, LevelRecord, Observations, Recording, RunRecord, TrialStatus};
 use serde::Serialize;
@@ -45,6 +45,12 @@ pub struct Summary {
     pub detectable: Option<Detectable>,
     /// Sentences.
     pub findings: Vec<Finding>,
+    /// What the disk probe measured; `None` when it was not used.
+    pub disk: Option<DiskSummary>,
+    /// Block devices under the configurations.
+    pub devices: Vec<ConfigurationDevices>,
+    /// How close the configurations came to what their storage was measured to do.
+    pub ceilings: Vec<Ceiling>,
 }
 
 /// One configuration.
@@ -106,6 +112,11 @@ pub struct Failure {
 
 /// All that a report shows of a run.
 pub fn summarize(recording: &Recording) -> Summary {
+    summarize_with(recording, &[])
+}
+
+/// The same with the ceilings that runs of the disk probe, on whatever storage, have for it.
+pub fn summarize_with(recording: &Recording, disk_runs: &[Recording]) -> Summary {
     let grid = Grid::new(recording);
     let response = ResponseChoice::of(recording);
     let layouts: Vec<Layout> = recording.factors.iter().map(|f| Layout::new(recording, f)).collect();
@@ -143,6 +154,9 @@ pub fn summarize(recording: &Recording) -> Summary {
             .and_then(|response| Drift::of_grid(&grid, response)),
         detectable: response.as_ref().and_then(|response| detectable(&grid, response, &configurations)),
         findings: Vec::new(),
+        disk: DiskSummary::of(recording, &grid),
+        devices: crate::devices::devices(recording, &grid),
+        ceilings: crate::ceilings(recording, disk_runs),
         response,
         configurations,
     };

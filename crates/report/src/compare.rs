@@ -1,6 +1,6 @@
-use crate::model::{Cell, Column, Document, Section, Table, Tone};
-use crate::number;
-use analysis::{Decomposition, HeadToHead, Part, PartKind, Scale};
+use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Column, Document, Section, Table, Tone};
+use crate::{Text, number};
+use analysis::{Decomposition, HeadToHead, Part, PartKind, ResponseChange, Scale};
 
 /// Wait types that are listed below the decomposition.
 const WAIT_TYPES: usize = 10;
@@ -8,6 +8,7 @@ const WAIT_TYPES: usize = 10;
 /// Two configurations head to head: how much they differ, and why.
 pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Document {
     let mut sections = vec![verdict(compared, from, to)];
+    sections.extend(percentages(compared));
     if let Some(decomposition) = &compared.decomposition {
         let scale = WorkScale::of(decomposition);
         let heading = format!("Elapsed seconds for {}", scale.name);
@@ -63,10 +64,70 @@ fn verdict(compared: &HeadToHead, from: &str, to: &str) -> Section {
     section
 }
 
+/// Every response as a percentage of A; `None` without any.
+fn percentages(compared: &HeadToHead) -> Option<Section> {
+    let streams = streams(&compared.responses);
+    let mut groups: Vec<BarGroup> = Vec::new();
+    for change in &compared.responses {
+        let Some(percent) = change.percent else { continue };
+        let name = change.response.name.as_str();
+        let stream = streams.iter().find(|stream| is_of(name, stream)).copied();
+        let label: Text = stream.unwrap_or_default().into();
+        let bar = Bar {
+            label: stream.map_or(name, |stream| &name[stream.len() + 1..]).into(),
+            value: percent.value,
+            interval: percent.interval.map(|interval| (interval.low, interval.high)),
+            note: Text::default(),
+            tone: percentage_tone(change),
+        };
+        match groups.iter_mut().find(|group| group.label == label) {
+            Some(group) => group.bars.push(bar),
+            None => groups.push(BarGroup { label, bars: vec![bar] }),
+        }
+    }
+    let not_shown: Vec<&str> =
+        compared.responses.iter().filter(|c| c.percent.is_none()).map(|c| c.response.name.as_str()).collect();
+    let mut section = Section::new("B against A");
+    section.toned(
+        "Above 0 is better for every response: where lower is better (latency, time, cost) the sign is turned. \
+         [ ]: 95 % intervals.",
+        Tone::Muted,
+    );
+    section.chart(Chart {
+        title: "Difference from A, + is better".into(),
+        unit: "%".into(),
+        kind: ChartKind::Diverging,
+        groups,
+    });
+    if !not_shown.is_empty() {
+        let names = not_shown.join(", ");
+        section.toned(format!("Not in percent, because a value is zero or negative: {names}."), Tone::Muted);
+    }
+    (not_shown.len() < compared.responses.len()).then_some(section)
+}
+
+/// Names of streams: what goes before `.iops`.
+fn streams(responses: &[ResponseChange]) -> Vec<&str> {
+    responses.iter().filter_map(|change| change.response.name.strip_suffix(".iops")).collect()
+}
+
+fn is_of(name: &str, stream: &str) -> bool {
+    name.strip_prefix(stream).is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// Better or worse is said only of what is supported.
+fn percentage_tone(change: &ResponseChange) -> Tone {
+    match &change.comparison {
+        Some(comparison) if comparison.supported() && comparison.is_better() => Tone::Good,
+        Some(comparison) if comparison.supported() => Tone::Bad,
+        _ => Tone::Muted,
+    }
+}
+
 /// A decomposition as a table whose printed figures add up in every column and subtract in every row.
 ///
 /// For that, figures are moved by less than their last digit; intervals therefore have one digit less.
-fn parts(heading: &str, parts: &[Part], total: &Part, scale: &WorkScale) -> Section {
+pub(crate) fn parts(heading: &str, parts: &[Part], total: &Part, scale: &WorkScale) -> Section {
     let mut section = Section::new(heading);
     let largest = parts.iter().flat_map(|p| [p.from_s, p.to_s]).map(f64::abs).fold(0.0, f64::max);
     // A fourth digit, so that small parts are not rounded away.
@@ -133,7 +194,7 @@ fn columns(first: &str) -> Vec<Column> {
     ]
 }
 
-fn name(kind: &PartKind) -> String {
+pub(crate) fn name(kind: &PartKind) -> String {
     match kind {
         PartKind::Cpu => "CPU".to_owned(),
         PartKind::Resource(class) => class.name().to_owned(),
@@ -172,13 +233,13 @@ fn interval(part: &Part, scale: &WorkScale, decimals: usize) -> String {
 
 /// For how many units of work seconds are shown, so that they are neither tiny nor huge; findings
 /// choose likewise.
-struct WorkScale {
-    units: f64,
-    name: String,
+pub(crate) struct WorkScale {
+    pub(crate) units: f64,
+    pub(crate) name: String,
 }
 
 impl WorkScale {
-    fn of(decomposition: &Decomposition) -> Self {
+    pub(crate) fn of(decomposition: &Decomposition) -> Self {
         let unit = if decomposition.unit.is_empty() { "unit" } else { &decomposition.unit };
         let (units, name) = match decomposition.work {
             work if work >= 1e6 => (1e6, format!("a million {unit}s")),

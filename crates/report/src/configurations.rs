@@ -71,8 +71,13 @@ fn estimate_figures(summary: &Summary) -> Vec<Figure<'_>> {
     }
     figures.push((Column::left("elapsed"), Box::new(|row| estimate(row.elapsed.as_ref()))));
     let throughput = || summary.configurations.iter().filter_map(|row| row.throughput.as_ref());
-    if let Some(first) =
-        throughput().next().filter(|first| throughput().all(|other| other.unit == first.unit))
+    let repeated = |unit: &str| {
+        let response = summary.response.as_ref();
+        response.is_some_and(|response| response.name != "throughput" && response.unit == unit)
+    };
+    if let Some(first) = throughput()
+        .next()
+        .filter(|first| !repeated(&first.unit) && throughput().all(|other| other.unit == first.unit))
     {
         let cell = |row: &ConfigurationRow| {
             let text = row.throughput.as_ref().map(number::estimate_without_unit);

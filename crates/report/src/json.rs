@@ -4,7 +4,8 @@
 //! have to change) and `kind`. Seconds are seconds, shares are from 0 to 1; a figure that cannot be
 //! told is `null`.
 
-use analysis::{ActivitySummary, HeadToHead, Summary};
+use analysis::{ActivitySummary, Advice, HeadToHead, Summary};
+use observations::VolumeFacts;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -25,6 +26,13 @@ struct Compared<'a> {
     to_label: &'a str,
     #[serde(flatten)]
     compared: &'a HeadToHead,
+}
+
+#[derive(Serialize)]
+struct Inspected<'a> {
+    #[serde(flatten)]
+    facts: &'a VolumeFacts,
+    advice: &'a [Advice],
 }
 
 /// A run: `kind` is `summary`, then the fields of [`Summary`].
@@ -50,4 +58,13 @@ pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> serde_json::
 /// As [`summary`].
 pub fn activity(summary: &ActivitySummary) -> serde_json::Result<Value> {
     serde_json::to_value(Envelope { schema: SCHEMA, kind: "activity", content: summary })
+}
+
+/// What is under a path: `kind` is `volume`, then the fields of [`VolumeFacts`] and `advice`.
+///
+/// # Errors
+/// As [`summary`].
+pub fn volume(facts: &VolumeFacts, advice: &[Advice]) -> serde_json::Result<Value> {
+    let content = Inspected { facts, advice };
+    serde_json::to_value(Envelope { schema: SCHEMA, kind: "volume", content: &content })
 }

@@ -1,3 +1,4 @@
+use crate::chart;
 use crate::model::{Align, Block, Document, Table};
 use std::fmt::Write;
 
@@ -18,6 +19,10 @@ pub fn markdown(document: &Document) -> String {
                     out.push_str(end);
                 }
                 Block::Table(table) => markdown_table(&mut out, table),
+                Block::Chart(chart) => {
+                    let _ = write!(out, "**{}**\n\n", escape(chart.heading().as_str()));
+                    markdown_table(&mut out, &chart::table(chart));
+                }
             }
         }
     }

@@ -20,13 +20,15 @@ pub struct Section {
     pub blocks: Vec<Block>,
 }
 
-/// A paragraph or a table.
+/// A paragraph, a table or a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
     /// A paragraph.
     Line(Line),
     /// A table.
     Table(Table),
+    /// A chart.
+    Chart(Chart),
 }
 
 /// A paragraph of one sentence or a few; wrapped where it does not fit.
@@ -99,6 +101,52 @@ pub struct Cell {
     pub tone: Tone,
 }
 
+/// Horizontal bars on one axis, which begins at zero.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    /// What is shown, and which way is better.
+    pub title: Text,
+    /// Unit of all values.
+    pub unit: Text,
+    /// Which way bars go.
+    pub kind: ChartKind,
+    /// Bars that belong together.
+    pub groups: Vec<BarGroup>,
+}
+
+/// Which way bars go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChartKind {
+    /// To the right; values are not negative.
+    Bars,
+    /// To both sides of zero: differences in percent.
+    Diverging,
+}
+
+/// Bars with a heading.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BarGroup {
+    /// Heading; empty where there is only one group.
+    pub label: Text,
+    /// The bars in order.
+    pub bars: Vec<Bar>,
+}
+
+/// A bar.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Bar {
+    /// What it is of.
+    pub label: Text,
+    /// Its length.
+    pub value: f64,
+    /// Both ends of the 95 % interval of the value, where it has one.
+    pub interval: Option<(f64, f64)>,
+    /// What else is to be said of it: `p99 1.20 ms`.
+    pub note: Text,
+    /// How it is meant.
+    pub tone: Tone,
+}
+
 impl Section {
     pub(crate) fn new(heading: impl Into<Text>) -> Self {
         Self { heading: heading.into(), blocks: Vec::new() }
@@ -119,6 +167,10 @@ impl Section {
 
     pub(crate) fn table(&mut self, table: Table) {
         self.blocks.push(Block::Table(table));
+    }
+
+    pub(crate) fn chart(&mut self, chart: Chart) {
+        self.blocks.push(Block::Chart(chart));
     }
 }
 

@@ -42,6 +42,17 @@ pub fn count(value: u64) -> String {
     all.join(",")
 }
 
+/// A figure for reading against others: four digits and separators from 1,000 on, three below.
+pub fn grouped(value: f64) -> String {
+    if !value.is_finite() || value.abs() < 999.5 {
+        return figure(value);
+    }
+    let digits = value.abs().log10().floor() as i32 + 1;
+    let unit = 10_f64.powi((digits - 4).max(0));
+    let sign = if value < 0.0 { "-" } else { "" };
+    format!("{sign}{}", count(((value.abs() / unit).round() * unit) as u64))
+}
+
 /// `1 trial`, `2 trials`.
 pub fn plural(n: usize, singular: &str) -> String {
     format!("{} {singular}{}", count(n as u64), if n == 1 { "" } else { "s" })
@@ -84,6 +95,8 @@ fn mean_and_half(estimate: &Estimate, scale: &UnitScale) -> String {
     let prefix = scale.prefix;
     let Some(interval) = estimate.interval else { return format!("{}{prefix}", figure(mean)) };
     let half = (interval.high - interval.low) / 2.0 * scale.factor;
+    // What the last bits of equal values differ by is no spread.
+    let half = if half < mean.abs() * 1e-9 { 0.0 } else { half };
     // Enough decimals to see a narrow interval at all, but not noise.
     let decimals = places(mean, 3).max(places(half, 1).min(places(mean, 6)));
     format!("{}{prefix} ± {}{prefix}", fixed(mean, decimals), fixed(half, decimals))
@@ -227,6 +240,18 @@ mod tests {
         assert_eq!(bytes(u64::MAX), "16.0 EiB");
         assert_eq!([count(0), count(999), count(1000), count(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
         assert_eq!((plural(1, "trial"), plural(1200, "trial")), ("1 trial".into(), "1,200 trials".into()));
+        for (value, text) in [
+            (61_234.0, "61,230"),
+            (8123.4, "8,123"),
+            (1_234_567.0, "1,235,000"),
+            (999.6, "1,000"),
+            (999.4, "999"),
+            (0.5, "0.500"),
+            (-61_234.0, "-61,230"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(grouped(value), text);
+        }
         assert_eq!(percent(-0.0049, 1), "-0.5 %");
         assert_eq!(percent(-0.0001, 1), "0.0 %");
     }
@@ -236,6 +261,7 @@ mod tests {
         assert_eq!(estimate(&sample(78.42, Some(1.2), "s")), "78.4 ± 1.2 s");
         assert_eq!(estimate(&sample(78.42, Some(0.004), "s")), "78.420 ± 0.004 s");
         assert_eq!(estimate(&sample(78.42, Some(0.0), "s")), "78.4 ± 0.0 s");
+        assert_eq!(estimate(&sample(24.576, Some(4e-15), "MB/s")), "24.6 ± 0.0 MB/s");
         assert_eq!(estimate(&sample(0.0784, Some(0.0012), "s")), "78.4 ± 1.2 ms");
         assert_eq!(estimate(&sample(4081.63, Some(62.0), "rows/s")), "4.08k ± 0.06k rows/s");
         assert_eq!(estimate(&sample(4081.63, None, "rows/s")), "4.08k rows/s");

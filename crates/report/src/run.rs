@@ -1,5 +1,5 @@
 use crate::model::{Document, Section, Tone};
-use crate::{configurations, notes, number, time, waits};
+use crate::{ceiling, configurations, devices, disk, notes, number, time, waits};
 use analysis::{FindingKind, Summary};
 use observations::Direction;
 
@@ -9,7 +9,10 @@ pub fn run(summary: &Summary) -> Document {
     sections.extend(findings(summary));
     sections.push(configurations::section(summary));
     sections.extend(configurations::factor_sections(summary));
+    sections.extend(disk::sections(summary));
+    sections.extend(ceiling::section(summary));
     sections.extend(waits::sections(summary));
+    sections.extend(devices::section(summary));
     sections.extend(notes::failures(summary));
     sections.extend(notes::marks(summary));
     sections.extend(notes::environment(summary));

@@ -1,4 +1,5 @@
-use crate::model::{Align, Block, Cell, Column, Document, Line, Table, Tone};
+use crate::chart::{self, Row};
+use crate::model::{Align, Block, Cell, Chart, Column, Document, Line, Table, Tone};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Between columns, as the published tables have it.
@@ -31,6 +32,7 @@ pub fn terminal(document: &Document, width: usize, style: Style) -> String {
             match block {
                 Block::Line(line) => out.line(line),
                 Block::Table(table) => out.table(table),
+                Block::Chart(chart) => out.chart(chart),
             }
         }
     }
@@ -75,6 +77,26 @@ impl Terminal {
             let note = format!("(left out at this width: {names})");
             for line in wrap(&note, self.width) {
                 self.end_line(&[self.paint(&line, Tone::Muted)]);
+            }
+        }
+    }
+
+    fn chart(&mut self, chart: &Chart) {
+        self.heading(chart.heading().as_str());
+        for row in chart::rows(chart, self.width) {
+            match row {
+                Row::Group(label) => {
+                    for part in wrap(&label, self.width) {
+                        self.end_line(&[part]);
+                    }
+                }
+                Row::Bar { label, bar, figure, note, tone } => {
+                    let gap = if bar.is_empty() { "" } else { "  " };
+                    let (text, blanks) = figure.split_at(figure.trim_end().len());
+                    let (bar, text) = (self.paint(&bar, tone), self.paint(text, tone));
+                    let parts = ["  ", &label, "  ", &bar, gap, &text, blanks, &note];
+                    self.end_line(&parts.map(str::to_owned));
+                }
             }
         }
     }
@@ -190,7 +212,7 @@ impl Layout {
 }
 
 /// Text of at most so many columns; what is cut shows.
-fn cut(text: &str, width: usize) -> String {
+pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }

@@ -17,7 +17,7 @@ fn tables(document: &Document) -> impl Iterator<Item = &Table> {
     let blocks = document.sections.iter().flat_map(|section| &section.blocks);
     blocks.filter_map(|block| match block {
         Block::Table(table) => Some(table),
-        Block::Line(_) => None,
+        Block::Line(_) | Block::Chart(_) => None,
     })
 }
 

@@ -2,6 +2,10 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+pub mod disk;
+
+pub use recording as plan;
+
 use observations::{
     ConfigurationRecord, FactorRecord, LevelRecord, Observations, Recording, Response, RunRecord, TimeUse,
     TrialRecord, TrialStatus, Wait, WaitClass, WaitSource, Work,

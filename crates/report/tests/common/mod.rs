@@ -1,6 +1,9 @@
 //! Recordings made by hand.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses its part")]
 
+#[path = "../../../analysis/tests/common/disk.rs"]
+pub mod disk;
+
 use observations::{
     ConfigurationRecord, Environment, FactorRecord, LevelRecord, Mark, MarkKind, Observations, Recording,
     Response, RunRecord, TimeUse, TrialRecord, TrialStatus, Wait, WaitClass, WaitSource, Work,

@@ -1,0 +1,178 @@
+//! What the kernel counted of the block devices under the trials.
+
+use crate::grid::Grid;
+use crate::settings::setting;
+use crate::{Estimate, ResponseChoice};
+use observations::{ConfigurationRecord, DeviceUse, Direction, Observations, Recording, write_copies};
+use serde::Serialize;
+
+/// The devices under a configuration, and for the disk probe the load itself to hold them against.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ConfigurationDevices {
+    /// Position of the configuration in the recording.
+    pub configuration: usize,
+    /// Its short label.
+    pub label: String,
+    /// Trials with counters.
+    pub trials: usize,
+    /// What the load did; `None` when it was not the disk probe.
+    pub load: Option<DeviceFigures>,
+    /// Each device.
+    pub devices: Vec<DeviceRow>,
+    /// How many times the devices wrote what the load wrote, where they are mirrors.
+    pub write_copies: Option<u64>,
+}
+
+/// One device.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DeviceRow {
+    /// The volume that it carries.
+    pub volume: String,
+    /// Its name.
+    pub device: String,
+    /// What it did.
+    pub figures: DeviceFigures,
+}
+
+/// Figures over trials; `None` where there is nothing to divide by, or nobody counts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DeviceFigures {
+    /// Reads a second.
+    pub reads: Option<Estimate>,
+    /// Writes a second.
+    pub writes: Option<Estimate>,
+    /// Bytes (read and written) a second.
+    pub bytes: Option<Estimate>,
+    /// Mean seconds of a read.
+    pub read_latency: Option<Estimate>,
+    /// Mean seconds of a write.
+    pub write_latency: Option<Estimate>,
+    /// Share of the time in which at least one I/O was under way.
+    pub utilisation: Option<Estimate>,
+    /// Mean number of I/Os under way.
+    pub queue: Option<Estimate>,
+}
+
+/// Devices of every configuration that has counters, in the order of the file.
+pub(crate) fn devices(recording: &Recording, grid: &Grid) -> Vec<ConfigurationDevices> {
+    let of = |(position, configuration): (usize, &ConfigurationRecord)| {
+        let trials: Vec<&Observations> =
+            grid.cells[position].values().copied().filter(|o| !o.devices.is_empty()).collect();
+        let names = names(&trials);
+        let disk = setting::<String>(configuration, "workload.probe").as_deref() == Some("disk");
+        (!names.is_empty()).then(|| ConfigurationDevices {
+            configuration: position,
+            label: configuration.label.clone(),
+            trials: trials.len(),
+            load: disk.then(|| DeviceFigures::of_load(&trials)),
+            devices: names.into_iter().map(|name| DeviceRow::of(&trials, name)).collect(),
+            write_copies: if disk { copies_of_trials(configuration, &trials) } else { None },
+        })
+    };
+    recording.configurations.iter().enumerate().filter_map(of).collect()
+}
+
+/// Volume and device, in the order in which they first occur.
+fn names<'a>(trials: &[&'a Observations]) -> Vec<(&'a str, &'a str)> {
+    let mut names: Vec<(&str, &str)> = Vec::new();
+    for device in trials.iter().flat_map(|observations| &observations.devices) {
+        let name = (device.volume.as_str(), device.device.as_str());
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The same in every trial, else nothing.
+fn copies_of_trials(configuration: &ConfigurationRecord, trials: &[&Observations]) -> Option<u64> {
+    let of = |o: &&Observations| write_copies(load_bytes(configuration, o)?.1, &o.devices);
+    let mut copies = trials.iter().map(of);
+    let first = copies.next()??;
+    copies.all(|other| other == Some(first)).then_some(first)
+}
+
+/// Bytes that a trial of the disk probe read and wrote; `None` where sizes differ and both directions occur.
+fn load_bytes(configuration: &ConfigurationRecord, observations: &Observations) -> Option<(u64, u64)> {
+    let (reads, writes) = (count(observations, "read"), count(observations, "write"));
+    let all = || {
+        let bandwidth = observations.responses.iter().find(|response| response.name == "bandwidth")?;
+        Some((bandwidth.value * 1e6 * observations.elapsed_s).round() as u64)
+    };
+    match (reads, writes) {
+        (_, 0) => Some((all()?, 0)),
+        (0, _) => Some((0, all()?)),
+        _ if crate::disk::is_uniform(configuration) => {
+            let block: u64 = setting(configuration, "workload.block_size")?;
+            Some((reads * block, writes * block))
+        }
+        _ => None,
+    }
+}
+
+fn count(observations: &Observations, latency: &str) -> u64 {
+    observations.latencies.iter().find(|own| own.name == latency).map_or(0, |own| own.histogram.len())
+}
+
+fn estimate(values: impl Iterator<Item = f64>, unit: &str, direction: Direction) -> Option<Estimate> {
+    Estimate::of(&values.collect::<Vec<_>>(), unit, direction)
+}
+
+impl DeviceRow {
+    fn of(trials: &[&Observations], (volume, device): (&str, &str)) -> Self {
+        let own: Vec<&DeviceUse> = trials
+            .iter()
+            .filter_map(|o| o.devices.iter().find(|d| d.volume == volume && d.device == device))
+            .collect();
+        Self { volume: volume.to_owned(), device: device.to_owned(), figures: DeviceFigures::of_device(&own) }
+    }
+}
+
+impl DeviceFigures {
+    fn of_device(trials: &[&DeviceUse]) -> Self {
+        use Direction::{HigherIsBetter as Higher, LowerIsBetter as Lower};
+        // What is divided by zero is not finite, and left out.
+        let ratio = |of: &dyn Fn(&DeviceUse) -> (f64, f64), unit: &str, direction| {
+            let values = trials.iter().map(|device| of(device)).map(|(over, under)| over / under);
+            estimate(values, unit, direction)
+        };
+        Self {
+            reads: ratio(&|d| (d.reads as f64, d.elapsed_s), "reads/s", Higher),
+            writes: ratio(&|d| (d.writes as f64, d.elapsed_s), "writes/s", Higher),
+            bytes: ratio(&|d| (d.read_bytes as f64 + d.write_bytes as f64, d.elapsed_s), "B/s", Higher),
+            read_latency: ratio(&|d| (d.read_s, d.reads as f64), "s", Lower),
+            write_latency: ratio(&|d| (d.write_s, d.writes as f64), "s", Lower),
+            utilisation: ratio(&|d| (d.busy_s, d.elapsed_s), "", Lower),
+            queue: ratio(&|d| (d.queue_s, d.elapsed_s), "I/Os", Lower),
+        }
+    }
+
+    fn of_load(trials: &[&Observations]) -> Self {
+        use Direction::{HigherIsBetter as Higher, LowerIsBetter as Lower};
+        let rate = |latency: &str, unit: &str| {
+            estimate(trials.iter().map(|o| count(o, latency) as f64 / o.elapsed_s), unit, Higher)
+        };
+        let latency = |name: &str| {
+            let means = trials.iter().filter_map(|o| o.latencies.iter().find(|own| own.name == name));
+            let means = means.filter(|own| !own.histogram.is_empty());
+            estimate(means.map(|own| own.histogram.min_mean_max_ns().1 / 1e9), "s", Lower)
+        };
+        let response = |name: &str, factor: f64, unit: &str| {
+            let choice = trials.iter().find_map(|o| ResponseChoice::named(name, o))?;
+            estimate(
+                trials.iter().filter_map(|o| choice.value(o)).map(|v| v * factor),
+                unit,
+                choice.direction,
+            )
+        };
+        Self {
+            reads: rate("read", "reads/s"),
+            writes: rate("write", "writes/s"),
+            bytes: response("bandwidth", 1e6, "B/s"),
+            read_latency: latency("read"),
+            write_latency: latency("write"),
+            utilisation: None,
+            queue: response("depth", 1.0, "I/Os"),
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Bars as text: how long they are, and what is written beside them.
+
+use crate::Text;
+use crate::model::{Align, Bar, Cell, Chart, ChartKind, Column, Table, Tone};
+use crate::number;
+use unicode_width::UnicodeWidthStr;
+
+/// Bars are no longer than this, so that they end near their figures on wide terminals.
+const BAR_MAX: usize = 40;
+/// Where there is less room than this, bars show nothing and are left out.
+const BAR_MIN: usize = 6;
+/// Labels are cut to a third of the width, but no shorter than this.
+const LABEL_MIN: usize = 8;
+/// Blocks that fill one to seven eighths of a column from the left.
+const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/// A line of a chart.
+pub(crate) enum Row {
+    /// Heading of a group.
+    Group(String),
+    /// A bar with what stands before and behind it.
+    Bar {
+        /// Label, filled with blanks.
+        label: String,
+        /// The bar, filled with blanks.
+        bar: String,
+        /// Its figure.
+        figure: String,
+        /// What else is to be said.
+        note: String,
+        /// How it is meant.
+        tone: Tone,
+    },
+}
+
+impl Chart {
+    /// Title and unit in one line.
+    pub fn heading(&self) -> Text {
+        if self.unit.is_empty() {
+            self.title.clone()
+        } else {
+            format!("{} ({})", self.title, self.unit).into()
+        }
+    }
+
+    /// The value of a bar as it is written: `8,123`; of diverging bars with its sign, `+11.0`.
+    pub fn value(&self, bar: &Bar) -> String {
+        match self.kind {
+            ChartKind::Bars => number::grouped(bar.value),
+            ChartKind::Diverging => percent(bar.value),
+        }
+    }
+
+    /// Its 95 % interval as it is written: `± 2 %`; of diverging bars `[+10.2, +11.8]`.
+    pub fn interval(&self, bar: &Bar) -> String {
+        let Some((low, high)) = bar.interval else { return String::new() };
+        match self.kind {
+            ChartKind::Diverging => format!("[{}, {}]", percent(low), percent(high)),
+            ChartKind::Bars if bar.value == 0.0 => {
+                format!("[{}, {}]", number::grouped(low), number::grouped(high))
+            }
+            ChartKind::Bars => {
+                let half = (high - low) / 2.0 / bar.value.abs();
+                format!("± {}", number::percent(half, usize::from(half < 0.0995)))
+            }
+        }
+    }
+
+    fn bars(&self) -> impl Iterator<Item = &Bar> {
+        self.groups.iter().flat_map(|group| &group.bars)
+    }
+}
+
+/// Signed, with three digits but at most one decimal.
+fn percent(value: f64) -> String {
+    let text = number::fixed(value, number::places(value, 3).min(1));
+    if value > 0.0 && text.bytes().any(|byte| matches!(byte, b'1'..=b'9')) {
+        format!("+{text}")
+    } else {
+        text
+    }
+}
+
+/// The lines of a chart that fit into so many columns.
+pub(crate) fn rows(chart: &Chart, width: usize) -> Vec<Row> {
+    let widest = |text: &dyn Fn(&Bar) -> String| chart.bars().map(|bar| text(bar).width()).max().unwrap_or(0);
+    let label_width = widest(&|bar| bar.label.to_string()).min((width / 3).max(LABEL_MIN));
+    let value_width = widest(&|bar| chart.value(bar));
+    let figure_width = value_width + 1 + widest(&|bar| chart.interval(bar));
+    let note_width = widest(&|bar| bar.note.to_string());
+    // Two blanks before the label, between the parts, and before a note.
+    let taken = 2 + label_width + 2 + 2 + figure_width + if note_width > 0 { 2 + note_width } else { 0 };
+    let room = width.saturating_sub(taken).min(BAR_MAX);
+    let axis = Axis::of(chart, if room < BAR_MIN { 0 } else { room });
+    let mut rows = Vec::new();
+    for group in &chart.groups {
+        if !group.label.is_empty() {
+            rows.push(Row::Group(group.label.to_string()));
+        }
+        rows.extend(group.bars.iter().map(|bar| {
+            let interval = chart.interval(bar);
+            Row::Bar {
+                label: filled(&crate::terminal::cut(bar.label.as_str(), label_width), label_width),
+                bar: axis.draw(bar.value),
+                figure: format!("{:>value_width$} {interval}", chart.value(bar)),
+                note: bar.note.to_string(),
+                tone: bar.tone,
+            }
+        }));
+    }
+    let figure = |row: &Row| if let Row::Bar { figure, .. } = row { figure.width() } else { 0 };
+    let figures = rows.iter().map(figure).max().unwrap_or(0);
+    for row in &mut rows {
+        if let Row::Bar { figure, note, .. } = row
+            && !note.is_empty()
+        {
+            *figure = filled(figure, figures + 2);
+        }
+    }
+    rows
+}
+
+fn filled(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
+}
+
+/// Where zero is, and how much a column is.
+struct Axis {
+    /// Columns for values below zero.
+    left: usize,
+    /// Columns for values above zero.
+    right: usize,
+    /// Columns for each unit.
+    scale: f64,
+    /// Whether zero is drawn.
+    zero: bool,
+}
+
+impl Axis {
+    fn of(chart: &Chart, room: usize) -> Self {
+        let values = || chart.bars().map(|bar| bar.value).filter(|value| value.is_finite());
+        let (low, high) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));
+        let zero = chart.kind == ChartKind::Diverging && room > 0;
+        let room = room.saturating_sub(usize::from(zero));
+        if chart.kind == ChartKind::Bars {
+            // What is below zero has no bar.
+            let scale = if high > 0.0 { room as f64 / high } else { 0.0 };
+            return Self { left: 0, right: room, scale, zero };
+        }
+        let span = high - low;
+        if span <= 0.0 {
+            return Self { left: 0, right: 0, scale: 0.0, zero };
+        }
+        let left = (room as f64 * -low / span).round() as usize;
+        let right = room.saturating_sub(left);
+        // The side that rounding has made tighter gives the scale.
+        let side =
+            |columns: usize, extreme: f64| if extreme > 0.0 { columns as f64 / extreme } else { f64::MAX };
+        Self { left, right, scale: side(left, -low).min(side(right, high)), zero }
+    }
+
+    fn draw(&self, value: f64) -> String {
+        let columns = if value.is_finite() { value * self.scale } else { 0.0 };
+        let left = if self.zero { leftward(-columns, self.left) } else { String::new() };
+        let zero = if self.zero { "│" } else { "" };
+        format!("{left}{zero}{}", rightward(columns, self.right))
+    }
+}
+
+/// From zero to the right, to an eighth of a column; what is not nothing shows.
+fn rightward(columns: f64, room: usize) -> String {
+    let eighths =
+        if columns > 0.0 { ((columns * 8.0).round() as usize).clamp(1, 8 * room.max(1)) } else { 0 };
+    let mut bar = "█".repeat((eighths / 8).min(room));
+    if eighths % 8 > 0 && eighths / 8 < room {
+        bar.push(EIGHTHS[eighths % 8 - 1]);
+    }
+    filled(&bar, room)
+}
+
+/// From zero to the left, to half a column: there are no finer blocks that begin at the right.
+fn leftward(columns: f64, room: usize) -> String {
+    let halves = if columns > 0.0 { ((columns * 2.0).round() as usize).clamp(1, 2 * room.max(1)) } else { 0 };
+    let full = (halves / 2).min(room);
+    let half = if halves % 2 > 0 && full < room { "▐" } else { "" };
+    let bar = format!("{half}{}", "█".repeat(full));
+    format!("{}{bar}", " ".repeat(room.saturating_sub(bar.width())))
+}
+
+/// The same figures as a table.
+pub(crate) fn table(chart: &Chart) -> Table {
+    let grouped = chart.groups.iter().any(|group| !group.label.is_empty());
+    let noted = chart.bars().any(|bar| !bar.note.is_empty());
+    let unit = if chart.unit.is_empty() { Text::from("value") } else { chart.unit.clone() };
+    let value = Column { heading: unit, align: Align::Right, ..Column::default() };
+    let columns = [
+        grouped.then(|| Column::name("group")),
+        Some(Column::name("")),
+        Some(value),
+        Some(Column::left("95 % interval")),
+        noted.then(|| Column::left("")),
+    ];
+    let row = |group: &Text, bar: &Bar| -> Vec<Cell> {
+        let cells = [
+            grouped.then(|| Cell::new(group.clone(), Tone::Plain)),
+            Some(Cell::new(bar.label.clone(), Tone::Plain)),
+            Some(Cell::new(chart.value(bar), bar.tone)),
+            Some(Cell::new(chart.interval(bar), Tone::Plain)),
+            noted.then(|| Cell::new(bar.note.clone(), Tone::Plain)),
+        ];
+        cells.into_iter().flatten().collect()
+    };
+    let groups = chart.groups.iter();
+    Table {
+        columns: columns.into_iter().flatten().collect(),
+        rows: groups.flat_map(|group| group.bars.iter().map(|bar| row(&group.label, bar))).collect(),
+        fixed: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_as_long_as_they_say() {
+        assert_eq!(rightward(2.5, 4), "██▌ ");
+        assert_eq!(rightward(4.0, 4), "████");
+        assert_eq!(rightward(0.001, 4), "▏   ");
+        assert_eq!(rightward(0.0, 2), "  ");
+        assert_eq!(rightward(-3.0, 2), "  ");
+        assert_eq!(rightward(9.0, 0), "");
+        assert_eq!(leftward(2.5, 4), " ▐██");
+        assert_eq!(leftward(0.001, 2), " ▐");
+        assert_eq!(leftward(4.0, 4), "████");
+        assert_eq!(leftward(-1.0, 3), "   ");
+        for eighths in 0..=80 {
+            let bar = rightward(f64::from(eighths) / 8.0, 10);
+            let drawn: usize = bar
+                .chars()
+                .map(|c| if c == '█' { 8 } else { EIGHTHS.iter().position(|e| *e == c).map_or(0, |e| e + 1) })
+                .sum();
+            assert_eq!((drawn, bar.width()), (eighths as usize, 10));
+        }
+    }
+
+    #[test]
+    fn percent_has_a_sign_and_a_decimal_where_it_says_something() {
+        let told =
+            [(11.0, "+11.0"), (-62.54, "-62.5"), (0.04, "0.0"), (-0.04, "0.0"), (123.4, "+123"), (0.0, "0")];
+        for (value, text) in told {
+            assert_eq!(percent(value), text);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What is under a path, and what should be different about it: `steelbench disk --inspect`.
+
+use crate::model::{Cell, Column, Document, Section, Table, Tone};
+use crate::number;
+use analysis::{Advice, Weight};
+use observations::{DeviceFacts, MountFacts, VolumeFacts};
+
+/// The layers of a volume, and the advice on it.
+pub fn volume(facts: &VolumeFacts, advice: &[Advice]) -> Document {
+    let mut sections = Vec::new();
+    sections.extend(facts.mount.as_ref().map(mount));
+    sections.push(devices(facts));
+    sections.push(advised(advice));
+    Document { title: format!("{}: what is under it", facts.path).into(), sections }
+}
+
+fn mount(mount: &MountFacts) -> Section {
+    let mut section = Section::new("File system");
+    section.line(format!("{} on {}, mounted at {}", mount.file_system, mount.source, mount.folder));
+    section.detail(mount.options.as_str());
+    let profiles =
+        |names: &[String], what: &str| (!names.is_empty()).then(|| format!("{what} {}", names.join(" and ")));
+    let space = mount
+        .size_bytes
+        .zip(mount.free_bytes)
+        .map(|(size, free)| format!("{} of {} free", number::bytes(free), number::bytes(size)));
+    let facts = [
+        space,
+        mount.block_bytes.map(|block| format!("blocks of {}", number::bytes(block))),
+        mount.stripe_unit_bytes.map(|unit| format!("stripe unit {}", number::bytes(unit))),
+        mount.stripe_width_bytes.map(|width| format!("stripe width {}", number::bytes(width))),
+        profiles(&mount.btrfs_data, "data"),
+        profiles(&mount.btrfs_metadata, "metadata"),
+    ];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    if !facts.is_empty() {
+        section.detail(facts.join(", "));
+    }
+    section
+}
+
+fn devices(facts: &VolumeFacts) -> Section {
+    let mut section = Section::new("Devices");
+    if facts.devices.is_empty() {
+        section
+            .toned("No block device: in memory, on a network, or made of other file systems.", Tone::Muted);
+        return section;
+    }
+    // Devices are few and facts are many: a row for each fact. Where there is no room, the devices
+    // farthest below are left out.
+    let mut columns = vec![Column::left("Device")];
+    columns.extend((0..).zip(&facts.devices).map(|(depth, device): (usize, &DeviceFacts)| {
+        Column::name(device.name.as_str()).optional(depth.min(u8::MAX.into()) as u8)
+    }));
+    let rows = FACTS.iter().filter_map(|(name, fact)| {
+        let found: Vec<Option<String>> = facts.devices.iter().map(fact).collect();
+        let is_known = found.iter().any(Option::is_some);
+        let cells = found.into_iter().map(|text| Cell::plain(text.unwrap_or_else(|| "-".into())));
+        is_known.then(|| std::iter::once(Cell::plain(*name)).chain(cells).collect())
+    });
+    let rows = rows.collect();
+    section.table(Table { columns, rows, fixed: false });
+    section
+}
+
+type Fact = (&'static str, fn(&DeviceFacts) -> Option<String>);
+
+/// What is shown of each device.
+const FACTS: [Fact; 14] = [
+    ("Size", |device| device.size_bytes.map(number::bytes)),
+    ("Is", kind),
+    ("Made of", |device| listed(&device.slaves)),
+    ("Held by", |device| listed(&device.holders)),
+    ("Begins at", |device| device.partition.as_ref().map(|part| exact_bytes(part.start_bytes))),
+    ("Off its boundary", |device| {
+        let offset = device.alignment_offset_bytes.filter(|offset| *offset != 0)?;
+        Some(if offset < 0 { "always".into() } else { exact_bytes(offset as u64) })
+    }),
+    ("Sector", sectors),
+    ("Least, best I/O", |device| {
+        let best = device.optimal_io_bytes.filter(|bytes| *bytes > 0);
+        let best = best.map_or("not said".into(), exact_bytes);
+        Some(format!("{}, {best}", exact_bytes(device.minimum_io_bytes?)))
+    }),
+    ("Moving head", |device| device.rotational.map(yes)),
+    ("Scheduler", |device| device.scheduler.clone()),
+    ("Write cache", |device| {
+        let fua = device.fua.map_or("", |fua| if fua { ", FUA" } else { ", no FUA" });
+        device.write_cache.as_ref().map(|cache| format!("{cache}{fua}"))
+    }),
+    ("Discard", |device| match device.discard_granularity_bytes? {
+        0 => Some("no".into()),
+        granularity => Some(format!("by {}", exact_bytes(granularity))),
+    }),
+    ("Queue", |device| device.queue_requests.map(number::count)),
+    ("Read ahead", |device| device.read_ahead_bytes.map(exact_bytes)),
+];
+
+fn kind(device: &DeviceFacts) -> Option<String> {
+    let partition = device.partition.as_ref().map(|partition| format!("partition of {}", partition.disk));
+    let array = device.array.as_ref().map(|array| {
+        let chunk = array.chunk_bytes.map(|chunk| format!(", chunks of {}", number::bytes(chunk)));
+        let disks = array.disks.map(|disks| format!(" of {}", number::plural(disks as usize, "disk")));
+        format!("{}{}{}", array.level, disks.unwrap_or_default(), chunk.unwrap_or_default())
+    });
+    let mapped = device.mapped.as_ref().map(|mapped| match &mapped.kind {
+        Some(kind) => format!("{kind} {}", mapped.name),
+        None => mapped.name.clone(),
+    });
+    let file = device.loop_file.as_ref().map(|file| {
+        let cached = match file.direct_io {
+            Some(true) => ", direct I/O",
+            Some(false) => ", cached",
+            None => "",
+        };
+        format!("file {}{cached}", file.backing_file)
+    });
+    listed(&[partition, array, mapped, file].into_iter().flatten().collect::<Vec<_>>())
+}
+
+fn sectors(device: &DeviceFacts) -> Option<String> {
+    let (logical, physical) = (device.logical_sector_bytes?, device.physical_sector_bytes?);
+    let physical_too = (physical != logical).then(|| format!(", physical {}", exact_bytes(physical)));
+    Some(format!("{}{}", exact_bytes(logical), physical_too.unwrap_or_default()))
+}
+
+fn listed(names: &[String]) -> Option<String> {
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+fn yes(is_so: bool) -> String {
+    if is_so { "yes" } else { "no" }.into()
+}
+
+/// A place or size whose every byte matters: in the largest unit that it is a multiple of.
+fn exact_bytes(value: u64) -> String {
+    let (unit, name) = match value {
+        0 => (1, "B"),
+        value if value % (1 << 20) == 0 => (1 << 20, "MiB"),
+        value if value % (1 << 10) == 0 => (1 << 10, "KiB"),
+        _ => (1, "B"),
+    };
+    format!("{} {name}", number::count(value / unit))
+}
+
+fn advised(advice: &[Advice]) -> Section {
+    let mut section = Section::new("Advice");
+    if advice.is_empty() {
+        section.toned("Nothing misaligned is known, and nothing else stands out.", Tone::Good);
+    }
+    for one in advice {
+        let (word, tone) = match one.weight {
+            Weight::Problem => ("Problem", Tone::Warning),
+            Weight::Note => ("Note", Tone::Plain),
+        };
+        section.toned(format!("{word}: {} {}.", one.subject, one.fact), tone);
+        section.detail(format!("Why: {}.", one.reason));
+        section.detail(format!("Do: {}.", one.action));
+    }
+    section
+}
+
+#[cfg(test)]
+mod tests;
