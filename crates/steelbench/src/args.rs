@@ -1,5 +1,9 @@
 //! What can be typed.
 
+mod disk;
+
+pub use disk::{Disk, Files, Load, Output, Pattern, same};
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -24,10 +28,14 @@ pub enum Command {
     Show(Show),
     /// Compare two configurations head to head and say why they differ
     Compare(Compare),
+    /// Write what a run found as one HTML file with figures, which needs no network
+    Report(Report),
     /// Write trials, waits and latencies as CSV, JSON or Parquet
     Export(Export),
     /// Show what the sessions of a live server wait for; changes nothing on it
     Waits(Waits),
+    /// Measure how fast storage is for what databases do to it
+    Disk(Box<Disk>),
     /// Print the JSON Schema of experiment files, for editors
     Schema,
     /// Write a commented experiment file to start from
@@ -53,6 +61,12 @@ pub struct Run {
     /// The manual step at which the run stopped has been done
     #[arg(long)]
     pub manual_done: bool,
+    /// This existing file of `target.paths` may be written to
+    #[arg(long, value_name = "FILE")]
+    pub overwrite: Vec<PathBuf>,
+    /// This block device of `target.paths` may be written to; everything on it is lost
+    #[arg(long, value_name = "DEVICE")]
+    pub destroy: Vec<PathBuf>,
     /// Print events and the summary as JSON, one object a line
     #[arg(long)]
     pub json: bool,
@@ -132,6 +146,27 @@ pub struct Compare {
     /// Print as Markdown
     #[arg(long)]
     pub md: bool,
+}
+
+/// Write a report.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// Which recorded run.
+    #[command(flatten)]
+    pub recorded: Recorded,
+    /// Format of the report
+    #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
+    pub format: ReportFormat,
+    /// Where to write it [default: beside the results file, NAME.html]
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Formats of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// One self-contained file for browsers
+    Html,
 }
 
 /// Write recorded figures for other programs.

@@ -5,11 +5,12 @@ use crate::commands::read_experiment;
 use crate::exit_code::{ExitCode, Failure};
 use crate::progress::Progress;
 use crate::{output, results};
-use analysis::summarize;
-use observations::{Event, RunEnd};
+use experiment::Experiment;
+use observations::{Event, Recording, RunEnd};
 use runner::{Interrupt, Manual, Options};
 use signal_hook::consts::{SIGHUP, TERM_SIGNALS};
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use store::Store;
@@ -18,28 +19,70 @@ use store::Store;
 pub fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let experiment = read_experiment(&arguments.file)?;
     let results = arguments.results.clone().unwrap_or_else(|| results::default_path(&experiment.name));
-    let options = Options {
-        results: results.clone(),
+    let sitting = Sitting {
+        results,
         fresh: arguments.fresh,
         manual_done: arguments.manual_done,
-        interrupt: interrupt_on_signals()?,
-        manual: manual(arguments.json),
+        overwrite: arguments.overwrite.clone(),
+        destroy: arguments.destroy.clone(),
+        json: arguments.json,
     };
-    let mut progress = Progress::new(arguments.json);
-    let result = runner::run(&experiment, options, &mut |event: Event| progress.hear(&event));
-    progress.finish();
-    let end = result?;
-    let store = Store::open(&results)?;
-    let summary = summarize(&results::read_run(&store, None)?);
-    if arguments.json {
-        let summary = report::json::summary(&summary).map_err(Failure::failed)?;
-        output::print_json(&serde_json::json!({ "event": "summary", "summary": summary }))?;
-    } else if summary.done + summary.failed > 0 {
-        output::print_document(&report::run(&summary))?;
-        output::print(&format!("\nResults: {}\n", results.display()))?;
+    let end = sitting.conduct(&experiment)?;
+    let failed = sitting.show()?;
+    Ok(exit_code(&end, failed, Some(&arguments.file.display().to_string())))
+}
+
+/// One go at an experiment: what every command that runs one needs to know.
+pub struct Sitting {
+    /// The results file.
+    pub results: PathBuf,
+    /// Begin a new run even if there is one to go on with.
+    pub fresh: bool,
+    /// The manual step at which the run stopped has been done.
+    pub manual_done: bool,
+    /// Existing files that may be written to.
+    pub overwrite: Vec<PathBuf>,
+    /// Block devices that may be written to.
+    pub destroy: Vec<PathBuf>,
+    /// Print events and the summary as JSON.
+    pub json: bool,
+}
+
+impl Sitting {
+    /// Runs an experiment and says how it goes.
+    pub fn conduct(&self, experiment: &Experiment) -> Result<RunEnd, Failure> {
+        let options = Options {
+            results: self.results.clone(),
+            fresh: self.fresh,
+            manual_done: self.manual_done,
+            overwrite: self.overwrite.clone(),
+            destroy: self.destroy.clone(),
+            interrupt: interrupt_on_signals()?,
+            manual: manual(self.json),
+        };
+        let mut progress = Progress::new(self.json);
+        let result = runner::run(experiment, options, &mut |event: Event| progress.hear(&event));
+        progress.finish();
+        Ok(result?)
     }
-    let failed = summary.configurations.iter().any(|row| row.lost_blocks > 0);
-    Ok(exit_code(&end, failed, arguments))
+
+    /// What the store holds of the run.
+    pub fn recording(&self) -> Result<Recording, Failure> {
+        results::read_run(&Store::open(&self.results)?, None)
+    }
+
+    /// Shows what the store holds of the run. Whether a configuration has lost a block for good.
+    pub fn show(&self) -> Result<bool, Failure> {
+        let summary = results::summary(&self.recording()?, &self.results);
+        if self.json {
+            let summary = report::json::summary(&summary).map_err(Failure::failed)?;
+            output::print_json(&serde_json::json!({ "event": "summary", "summary": summary }))?;
+        } else if summary.done + summary.failed > 0 {
+            output::print_document(&report::run(&summary))?;
+            output::print(&format!("\nResults: {}\n", self.results.display()))?;
+        }
+        Ok(summary.configurations.iter().any(|row| row.lost_blocks > 0))
+    }
 }
 
 /// The first signal asks to stop, resumably; the second ends the process at once.
@@ -65,25 +108,35 @@ fn manual(json: bool) -> Manual {
     }))
 }
 
-fn exit_code(end: &RunEnd, failed: bool, arguments: &Run) -> ExitCode {
-    let file = arguments.file.display();
+/// How the program ends after a run, and what can be done then; `file`: what `run` goes on with.
+pub fn exit_code(end: &RunEnd, failed: bool, file: Option<&str>) -> ExitCode {
+    let goes_on = match file {
+        Some(file) => format!("`steelbench run {file}` goes on where it stopped."),
+        None => "What was measured until then is kept.".to_owned(),
+    };
     match end {
         RunEnd::Completed if failed => {
-            output::complain(&format!(
-                "Trials failed. With a larger repeats.retries `steelbench run {file}` tries them again."
-            ));
+            output::complain(&match file {
+                Some(file) => {
+                    format!(
+                        "Trials failed. With a larger repeats.retries `steelbench run {file}` tries them again."
+                    )
+                }
+                None => "Trials failed.".to_owned(),
+            });
             ExitCode::Failed
         }
         RunEnd::Completed => ExitCode::Ok,
         RunEnd::Interrupted => {
-            output::complain(&format!("Interrupted. `steelbench run {file}` goes on where it stopped."));
+            output::complain(&format!("Interrupted. {goes_on}"));
             ExitCode::Interrupted
         }
         RunEnd::Limit { text } => {
-            output::complain(&format!("Stopped: {text}. `steelbench run {file}` goes on where it stopped."));
+            output::complain(&format!("Stopped: {text}. {goes_on}"));
             ExitCode::Failed
         }
         RunEnd::ManualStep { .. } => {
+            let file = file.unwrap_or("FILE");
             output::complain(&format!(
                 "Stopped for a manual step. When it is done, `steelbench run --manual-done {file}` goes on."
             ));

@@ -3,7 +3,6 @@
 use crate::args::Show;
 use crate::exit_code::{ExitCode, Failure};
 use crate::{output, results};
-use analysis::summarize;
 use observations::{ConfigurationRecord, Recording};
 use report::Text;
 use store::Store;
@@ -16,7 +15,7 @@ pub fn show(arguments: &Show) -> Result<ExitCode, Failure> {
     }
     let mut recording = results::read_run(&store, arguments.recorded.run)?;
     keep_only(&mut recording, &arguments.only)?;
-    let summary = summarize(&recording);
+    let summary = results::summary(&recording, store.path());
     if arguments.json {
         output::print_json(&report::json::summary(&summary).map_err(Failure::failed)?)?;
     } else if arguments.md {
