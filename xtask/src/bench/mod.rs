@@ -3,6 +3,7 @@
 
 mod a_a;
 mod command;
+mod disk;
 mod insert;
 mod peer_server;
 mod postgres;
@@ -12,13 +13,16 @@ use run::Bench;
 
 type Measurement = fn(&Bench) -> Result<(), String>;
 
-const ALL: [(&str, Measurement); 10] = [
+const ALL: [(&str, Measurement); 13] = [
     ("insert", insert::against_straight_loop),
     ("instruments", insert::instruments_on_and_off),
     ("overhead", command::overhead),
     ("start-up", command::start_up),
     ("report", command::report),
     ("a-a", a_a::identical_configurations),
+    ("disk-check", disk::against_fio),
+    ("disk-cpu", disk::cpu),
+    ("disk-cached", disk::page_cache),
     ("postgres-cpu", postgres::client_cpu),
     ("postgres-load", postgres::same_load),
     ("postgres-observer", postgres::observer),
@@ -41,6 +45,21 @@ pub fn run(names: &[String]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Geometric mean of some ratios and its 95 % interval: Student's t of their logarithms.
+pub fn mean_and_interval(ratios: &[f64]) -> (f64, f64, f64) {
+    /// Quantiles for 1, 2, .. degrees of freedom, 97.5 %.
+    const T: [f64; 14] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
+    ];
+    let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
+    let n = logs.len() as f64;
+    let mean = logs.iter().sum::<f64>() / n;
+    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let t = logs.len().checked_sub(2).and_then(|freedom| T.get(freedom)).copied().unwrap_or(f64::NAN);
+    let half = t * (variance / n).sqrt();
+    (mean.exp(), (mean - half).exp(), (mean + half).exp())
 }
 
 /// Median, smallest and largest of some figures.

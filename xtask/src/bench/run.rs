@@ -20,8 +20,17 @@ pub struct Trial {
     pub configuration: String,
     pub block: u64,
     pub wall_s: f64,
-    /// The measured part.
+    /// The measured part, of probes that have it as a response.
     pub elapsed_s: f64,
+    responses: Vec<(String, f64)>,
+}
+
+impl Trial {
+    /// A response by its name.
+    pub fn response(&self, name: &str) -> Result<f64, String> {
+        let found = self.responses.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| *value).ok_or_else(|| format!("the trial has no response {name}"))
+    }
 }
 
 impl Bench {
@@ -49,11 +58,16 @@ impl Bench {
 
     /// Runs an experiment from scratch and returns its trials.
     pub fn experiment(&self, name: &str, text: &str) -> Result<Vec<Trial>, String> {
+        self.experiment_with(name, text, &[])
+    }
+
+    /// The same with flags of `run`.
+    pub fn experiment_with(&self, name: &str, text: &str, flags: &[&str]) -> Result<Vec<Trial>, String> {
         let file = self.folder.join(format!("{name}.toml"));
         std::fs::write(&file, format!("[experiment]\nname = \"{name}\"\n{text}"))
             .map_err(|error| format!("{}: {error}", file.display()))?;
         let mut run = Command::new(&self.steelbench);
-        run.current_dir(&self.folder).arg("run").arg(&file).args(["--fresh", "--json"]);
+        run.current_dir(&self.folder).arg("run").arg(&file).args(["--fresh", "--json"]).args(flags);
         let events = output(&mut run)?;
         Ok(events
             .lines()
@@ -67,11 +81,14 @@ fn trial(event: &Value) -> Option<Trial> {
     if event["event"] != "trial_finished" {
         return None;
     }
-    let elapsed = event["responses"].as_array()?.iter().find(|response| response["name"] == "elapsed")?;
+    let response = |response: &Value| Some((response["name"].as_str()?.to_owned(), response["value"].as_f64()?));
+    let responses: Vec<(String, f64)> = event["responses"].as_array()?.iter().filter_map(response).collect();
+    let elapsed = responses.iter().find(|(name, _)| name == "elapsed");
     Some(Trial {
         configuration: event["trial"]["configuration"].as_str()?.to_owned(),
         block: event["trial"]["block"].as_u64()?,
         wall_s: event["wall_s"].as_f64()?,
-        elapsed_s: elapsed["value"].as_f64()?,
+        elapsed_s: elapsed.map_or(f64::NAN, |(_, value)| *value),
+        responses,
     })
 }

@@ -1,0 +1,153 @@
+//! The disk probe beside fio: the same file, the same settings, one after the other.
+
+use super::run::Bench;
+use super::{mean_and_interval, median_and_range};
+use crate::process::output;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Rounds of A and B.
+const ROUNDS: u64 = 7;
+/// Seconds of each.
+const SECONDS: u64 = 5;
+/// Of the file. It fits in memory, for the page cache.
+const FILE_MIB: u64 = 1024;
+
+/// One setting of both programs.
+struct Setting {
+    pattern: &'static str,
+    fio: &'static str,
+    block_kib: u64,
+    depth: u32,
+    direct: bool,
+}
+
+/// Names as we call them; times in us.
+const FIGURES: [&str; 6] = ["iops", "bandwidth", "latency_mean", "latency_p50", "latency_p99", "cpu"];
+
+type Figures = [f64; FIGURES.len()];
+
+/// IOPS, bandwidth and latency of direct 8 KiB I/O, against fio's.
+pub fn against_fio(bench: &Bench) -> Result<(), String> {
+    for (pattern, fio) in [("random-read", "randread"), ("random-write", "randwrite")] {
+        for depth in [1, 32] {
+            pairs(bench, &Setting { pattern, fio, block_kib: 8, depth, direct: true }, &FIGURES)?;
+        }
+    }
+    Ok(())
+}
+
+/// CPU of an I/O against fio's `io_uring` engine.
+pub fn cpu(bench: &Bench) -> Result<(), String> {
+    let setting =
+        Setting { pattern: "random-read", fio: "randread", block_kib: 8, depth: 32, direct: true };
+    pairs(bench, &setting, &["cpu", "iops"])
+}
+
+/// I/Os a second of one thread on a file in the page cache.
+pub fn page_cache(bench: &Bench) -> Result<(), String> {
+    let setting =
+        Setting { pattern: "random-read", fio: "randread", block_kib: 4, depth: 32, direct: false };
+    pairs(bench, &setting, &["iops", "cpu"])
+}
+
+/// Runs pairs in turn and prints the ratios of these figures.
+fn pairs(bench: &Bench, setting: &Setting, shown: &[&str]) -> Result<(), String> {
+    let file = file(bench)?;
+    let (mut all_ours, mut all_theirs) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        if round % 2 == 0 {
+            all_ours.push(ours(bench, &file, setting, round)?);
+            all_theirs.push(theirs(&file, setting)?);
+        } else {
+            all_theirs.push(theirs(&file, setting)?);
+            all_ours.push(ours(bench, &file, setting, round)?);
+        }
+    }
+    println!(
+        "{} {} KiB, depth {}, {}: ours / fio, {ROUNDS} pairs of {SECONDS} s",
+        setting.pattern,
+        setting.block_kib,
+        setting.depth,
+        if setting.direct { "direct" } else { "in the page cache" }
+    );
+    for (position, name) in FIGURES.iter().enumerate().filter(|(_, name)| shown.contains(name)) {
+        let of = |all: &[Figures]| all.iter().map(|figures| figures[position]).collect::<Vec<f64>>();
+        let (ours, theirs) = (of(&all_ours), of(&all_theirs));
+        let ratios: Vec<f64> = ours.iter().zip(&theirs).map(|(ours, theirs)| ours / theirs).collect();
+        let (mean, low, high) = mean_and_interval(&ratios);
+        let (median, smallest, largest) = median_and_range(&ratios);
+        println!(
+            "  {name}: {mean:.3} (95 % interval {low:.3} to {high:.3}; median {median:.3}, range {smallest:.3} to {largest:.3}); \
+             medians {:.1} and {:.1}",
+            median_and_range(&ours).0,
+            median_and_range(&theirs).0
+        );
+    }
+    Ok(())
+}
+
+/// The file that both work on, written in full.
+fn file(bench: &Bench) -> Result<PathBuf, String> {
+    let path = bench.folder.join("disk.data");
+    let full = path.metadata().is_ok_and(|file| file.len() == FILE_MIB << 20);
+    if !full {
+        let mut fio = Command::new("fio");
+        fio.args(["--name=fill", "--rw=write", "--bs=1M", "--refill_buffers", "--end_fsync=1"]);
+        output(fio.arg(format!("--size={FILE_MIB}M")).arg(format!("--filename={}", path.display())))?;
+    }
+    Ok(path)
+}
+
+fn ours(bench: &Bench, file: &std::path::Path, setting: &Setting, seed: u64) -> Result<Figures, String> {
+    let path = file.display().to_string();
+    // Read once before, a file of the page cache is in it.
+    let cache = if setting.direct { "warm" } else { "hot" };
+    let text = format!(
+        "[target]\nengine = \"files\"\npaths = [{path:?}]\ncache = \"{cache}\"\n\
+         [workload]\nprobe = \"disk\"\npattern = \"{}\"\nblock_size = \"{} KiB\"\nqueue_depth = {}\n\
+         direct = {}\nduration = \"{SECONDS} s\"\nwarmup = \"500 ms\"\n[repeats]\nblocks = 1\nseed = {seed}\n",
+        setting.pattern, setting.block_kib, setting.depth, setting.direct
+    );
+    let trials = bench.experiment_with("bench-disk", &text, &["--overwrite", &path])?;
+    let trial = trials.first().ok_or("no trial was finished")?;
+    let mut figures = [0.0; FIGURES.len()];
+    for (figure, name) in figures.iter_mut().zip(FIGURES) {
+        *figure = trial.response(name)?;
+    }
+    Ok(figures)
+}
+
+fn theirs(file: &std::path::Path, setting: &Setting) -> Result<Figures, String> {
+    let mut fio = Command::new("fio");
+    fio.args(["--name=bench", "--ioengine=io_uring", "--registerfiles", "--fixedbufs", "--time_based"])
+        .args(["--ramp_time=500ms", "--norandommap", "--randrepeat=0", "--invalidate=0"])
+        .args(["--lat_percentiles=1", "--clat_percentiles=0", "--percentile_list=50:99", "--output-format=json"])
+        .arg(format!("--filename={}", file.display()))
+        .arg(format!("--rw={}", setting.fio))
+        .arg(format!("--bs={}k", setting.block_kib))
+        .arg(format!("--iodepth={}", setting.depth))
+        .arg(format!("--direct={}", u8::from(setting.direct)))
+        .arg(format!("--runtime={SECONDS}"));
+    let text = output(&mut fio)?;
+    // Warnings can stand before the JSON.
+    let json: Value = serde_json::from_str(&text[text.find('{').unwrap_or(0)..])
+        .map_err(|error| format!("fio printed no JSON: {error}"))?;
+    let job = &json["jobs"][0];
+    let side = &job[if setting.fio == "randwrite" { "write" } else { "read" }];
+    let number = |value: &Value| value.as_f64().ok_or("fio left a figure out");
+    let latency = &side["lat_ns"];
+    let ios = number(&side["total_ios"])?;
+    let cpu_s = (number(&job["usr_cpu"])? + number(&job["sys_cpu"])?) / 100.0
+        * number(&job["job_runtime"])?
+        / 1e3;
+    Ok([
+        number(&side["iops"])?,
+        number(&side["bw_bytes"])? / 1e6,
+        number(&latency["mean"])? / 1e3,
+        number(&latency["percentile"]["50.000000"])? / 1e3,
+        number(&latency["percentile"]["99.000000"])? / 1e3,
+        cpu_s * 1e6 / ios,
+    ])
+}
