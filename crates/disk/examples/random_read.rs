@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         bytes: None,
     };
     let group =
-        Group { threads: 1, queue_depth: depth.parse()?, streams: vec![Weighted { stream, weight: 1 }] };
+        Group { threads: 1, queue_depth: depth.parse()?, batch: 1, streams: vec![Weighted { stream, weight: 1 }] };
     let load = Load {
         groups: vec![group],
         backend: None,

@@ -36,7 +36,7 @@ impl Queue for Blocking {
         Ok(())
     }
 
-    fn wait(&mut self, _most: Option<Duration>) -> io::Result<()> {
+    fn wait(&mut self, _least: u32, _most: Option<Duration>) -> io::Result<()> {
         if let Some(request) = self.request.take() {
             let result = perform(self.files[request.file as usize], &request);
             self.ended = Some(Ended { slot: request.slot, result });

@@ -46,6 +46,8 @@ pub struct Lane<'a, Q> {
     fresh: Vec<u32>,
     /// Number of these at most.
     portion: usize,
+    /// I/Os of closed feeds that are begun and waited for together.
+    batch: usize,
     /// The feed that is to be synced: nothing begins until that is done.
     sync_due: Option<usize>,
     /// Since when there is room in the queue.
@@ -75,11 +77,13 @@ pub struct Surroundings<'a> {
 impl<'a, Q: Queue> Lane<'a, Q> {
     /// A thread that keeps `depth` I/Os under way.
     pub fn new(
-        (queue, buffers, depth): (Q, Buffers, u32),
+        (queue, buffers, depth, batch): (Q, Buffers, u32, u32),
         feeds: Vec<Feed<'a>>,
         random: Xoshiro256PlusPlus,
         Surroundings { clock, stop, live }: Surroundings<'a>,
     ) -> Self {
+        let direct = feeds.iter().any(|feed| feed.stream().direct);
+        let batch = batch.clamp(1, depth) as usize;
         let place = Place { file: 0, offset: 0, length: 0 };
         let slot = Slot { feed: 0, place, write: false, intended_ns: None, start_ns: 0 };
         Self {
@@ -91,7 +95,8 @@ impl<'a, Q: Queue> Lane<'a, Q> {
             free: (0..depth).rev().collect(),
             fresh: Vec::with_capacity(depth as usize),
             // From the page cache, an I/O ends as it begins.
-            portion: if feeds.iter().any(|feed| feed.stream().direct) { PORTION } else { usize::MAX },
+            portion: if direct && batch == 1 { PORTION } else { usize::MAX },
+            batch,
             sync_due: None,
             room_since_ns: 0,
             random,
@@ -261,7 +266,9 @@ impl<'a, Q: Queue> Lane<'a, Q> {
     fn turn(&mut self, most: Option<Duration>) -> Result<(), DiskError> {
         self.stamp();
         self.io_waits += 1;
-        self.queue.wait(most).map_err(|error| broken(&error))?;
+        // What comes by the clock is not gathered.
+        let least = if self.timed.is_empty() { self.batch.min(self.under_way()) } else { 1 };
+        self.queue.wait(least as u32, most).map_err(|error| broken(&error))?;
         self.now_ns = self.clock.now_ns();
         let was_full = self.free.is_empty() || self.sync_due.is_some();
         let mut any = false;

@@ -25,6 +25,9 @@ pub struct Group {
     pub threads: u32,
     /// I/Os that a thread keeps under way.
     pub queue_depth: u32,
+    /// I/Os of a closed loop that a thread begins in one call and waits for together: 1, unless a program is
+    /// imitated that reads ahead in batches. Latency counts until the batch is seen.
+    pub batch: u32,
     /// Each I/O is of one of these, drawn by weight; those with a rate or bursts take no part in that but
     /// come when they are due, before the others.
     pub streams: Vec<Weighted>,

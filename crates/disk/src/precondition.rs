@@ -76,7 +76,12 @@ fn overwrite(regions: &[Region], block: u32, round: Duration, compress_percent: 
         bytes: None,
     };
     Load {
-        groups: vec![Group { threads: 1, queue_depth: DEPTH, streams: vec![Weighted { stream, weight: 1 }] }],
+        groups: vec![Group {
+            threads: 1,
+            queue_depth: DEPTH,
+            batch: 1,
+            streams: vec![Weighted { stream, weight: 1 }],
+        }],
         backend: None,
         duration: Some(round),
         warmup: Duration::ZERO,

@@ -59,11 +59,11 @@ pub trait Queue: Sized {
     /// When the queue is broken.
     fn submit(&mut self) -> io::Result<()>;
 
-    /// Begins what was added and waits until an I/O has ended or the time is over.
+    /// Begins what was added and waits until so many I/Os have ended or the time is over.
     ///
     /// # Errors
     /// When the queue is broken.
-    fn wait(&mut self, most: Option<Duration>) -> io::Result<()>;
+    fn wait(&mut self, least: u32, most: Option<Duration>) -> io::Result<()>;
 
     /// An I/O that has ended.
     fn ended(&mut self) -> Option<Ended>;

@@ -114,12 +114,12 @@ impl Queue for Ring {
         passable(self.ring.submit())
     }
 
-    fn wait(&mut self, most: Option<Duration>) -> io::Result<()> {
+    fn wait(&mut self, least: u32, most: Option<Duration>) -> io::Result<()> {
         let result = match most {
-            None => self.ring.submit_and_wait(1),
+            None => self.ring.submit_and_wait(least as usize),
             Some(most) => {
                 let most = Timespec::from(most);
-                self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&most))
+                self.ring.submitter().submit_with_args(least as usize, &SubmitArgs::new().timespec(&most))
             }
         };
         passable(result)

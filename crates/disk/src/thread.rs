@@ -131,7 +131,7 @@ impl Thread {
             feeds.push(Feed::new(stream, weighted.weight, first_file, buffers));
             first_file += stream.files.len() as u32;
         }
-        Ok((Lane::new((queue, buffers, self.depth), feeds, random, surroundings), note))
+        Ok((Lane::new((queue, buffers, self.depth, group.batch), feeds, random, surroundings), note))
     }
 
     /// Makes all feeds ready for a part of the run; hands over what they saw in the one before.

@@ -20,6 +20,8 @@ struct Setting {
     fio: &'static str,
     block_kib: u64,
     depth: u32,
+    /// I/Os that are begun and waited for together.
+    batch: u32,
     direct: bool,
 }
 
@@ -32,23 +34,26 @@ type Figures = [f64; FIGURES.len()];
 pub fn against_fio(bench: &Bench) -> Result<(), String> {
     for (pattern, fio) in [("random-read", "randread"), ("random-write", "randwrite")] {
         for depth in [1, 32] {
-            pairs(bench, &Setting { pattern, fio, block_kib: 8, depth, direct: true }, &FIGURES)?;
+            pairs(bench, &Setting { pattern, fio, block_kib: 8, depth, batch: 1, direct: true }, &FIGURES)?;
         }
     }
     Ok(())
 }
 
-/// CPU of an I/O against fio's `io_uring` engine.
+/// CPU of an I/O against fio's `io_uring` engine: one by one, and in batches.
 pub fn cpu(bench: &Bench) -> Result<(), String> {
-    let setting =
-        Setting { pattern: "random-read", fio: "randread", block_kib: 8, depth: 32, direct: true };
-    pairs(bench, &setting, &["cpu", "iops"])
+    for batch in [1, 8] {
+        let (pattern, fio) = ("random-read", "randread");
+        let setting = Setting { pattern, fio, block_kib: 8, depth: 32, batch, direct: true };
+        pairs(bench, &setting, &["cpu", "iops", "latency_mean"])?;
+    }
+    Ok(())
 }
 
 /// I/Os a second of one thread on a file in the page cache.
 pub fn page_cache(bench: &Bench) -> Result<(), String> {
     let setting =
-        Setting { pattern: "random-read", fio: "randread", block_kib: 4, depth: 32, direct: false };
+        Setting { pattern: "random-read", fio: "randread", block_kib: 4, depth: 32, batch: 1, direct: false };
     pairs(bench, &setting, &["iops", "cpu"])
 }
 
@@ -66,10 +71,11 @@ fn pairs(bench: &Bench, setting: &Setting, shown: &[&str]) -> Result<(), String>
         }
     }
     println!(
-        "{} {} KiB, depth {}, {}: ours / fio, {ROUNDS} pairs of {SECONDS} s",
+        "{} {} KiB, depth {}, batches of {}, {}: ours / fio, {ROUNDS} pairs of {SECONDS} s",
         setting.pattern,
         setting.block_kib,
         setting.depth,
+        setting.batch,
         if setting.direct { "direct" } else { "in the page cache" }
     );
     for (position, name) in FIGURES.iter().enumerate().filter(|(_, name)| shown.contains(name)) {
@@ -106,9 +112,9 @@ fn ours(bench: &Bench, file: &std::path::Path, setting: &Setting, seed: u64) -> 
     let cache = if setting.direct { "warm" } else { "hot" };
     let text = format!(
         "[target]\nengine = \"files\"\npaths = [{path:?}]\ncache = \"{cache}\"\n\
-         [workload]\nprobe = \"disk\"\npattern = \"{}\"\nblock_size = \"{} KiB\"\nqueue_depth = {}\n\
+         [workload]\nprobe = \"disk\"\npattern = \"{}\"\nblock_size = \"{} KiB\"\nqueue_depth = {}\nbatch = {}\n\
          direct = {}\nduration = \"{SECONDS} s\"\nwarmup = \"500 ms\"\n[repeats]\nblocks = 1\nseed = {seed}\n",
-        setting.pattern, setting.block_kib, setting.depth, setting.direct
+        setting.pattern, setting.block_kib, setting.depth, setting.batch, setting.direct
     );
     let trials = bench.experiment_with("bench-disk", &text, &["--overwrite", &path])?;
     let trial = trials.first().ok_or("no trial was finished")?;
@@ -123,11 +129,18 @@ fn theirs(file: &std::path::Path, setting: &Setting) -> Result<Figures, String> 
     let mut fio = Command::new("fio");
     fio.args(["--name=bench", "--ioengine=io_uring", "--registerfiles", "--fixedbufs", "--time_based"])
         .args(["--ramp_time=500ms", "--norandommap", "--randrepeat=0", "--invalidate=0"])
-        .args(["--lat_percentiles=1", "--clat_percentiles=0", "--percentile_list=50:99", "--output-format=json"])
+        .args([
+            "--lat_percentiles=1",
+            "--clat_percentiles=0",
+            "--percentile_list=50:99",
+            "--output-format=json",
+        ])
         .arg(format!("--filename={}", file.display()))
         .arg(format!("--rw={}", setting.fio))
         .arg(format!("--bs={}k", setting.block_kib))
         .arg(format!("--iodepth={}", setting.depth))
+        .arg(format!("--iodepth_batch={}", setting.batch))
+        .arg(format!("--iodepth_batch_complete_min={}", setting.batch))
         .arg(format!("--direct={}", u8::from(setting.direct)))
         .arg(format!("--runtime={SECONDS}"));
     let text = output(&mut fio)?;
@@ -139,9 +152,8 @@ fn theirs(file: &std::path::Path, setting: &Setting) -> Result<Figures, String> 
     let number = |value: &Value| value.as_f64().ok_or("fio left a figure out");
     let latency = &side["lat_ns"];
     let ios = number(&side["total_ios"])?;
-    let cpu_s = (number(&job["usr_cpu"])? + number(&job["sys_cpu"])?) / 100.0
-        * number(&job["job_runtime"])?
-        / 1e3;
+    let cpu_s =
+        (number(&job["usr_cpu"])? + number(&job["sys_cpu"])?) / 100.0 * number(&job["job_runtime"])? / 1e3;
     Ok([
         number(&side["iops"])?,
         number(&side["bw_bytes"])? / 1e6,

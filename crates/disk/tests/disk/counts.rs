@@ -179,6 +179,7 @@ fn streams_of_one_group_share_its_queue_by_weight() {
     load.groups = vec![Group {
         threads: 1,
         queue_depth: 8,
+        batch: 1,
         streams: vec![Weighted { stream: reads, weight: 3 }, Weighted { stream: writes, weight: 1 }],
     }];
     let outcome = go(&load).unwrap();
@@ -241,4 +242,18 @@ fn a_run_can_be_stopped_and_go_can_fail() {
     let mut refuse = || Err(DiskError::Go("no cache".into()));
     let failed = run(&load, Hooks { go: &mut refuse, progress: &|_| {}, stop: &|| false });
     assert!(matches!(&failed, Err(DiskError::Go(why)) if why == "no cache"), "{failed:?}");
+}
+
+#[test]
+fn a_batch_is_waited_for_together() {
+    let folder = folder();
+    let path = file(&folder, "data", 8 * MIB);
+    let mut load = load(1, 8, vec![stream(vec![whole(&path, 8 * MIB)])]);
+    load.groups[0].batch = 4;
+    load.backend = Some(disk::Backend::IoUring);
+    let outcome = go(&load).unwrap();
+    is_consistent(&outcome);
+    let waits = outcome.threads[0].io_waits;
+    // Those that are under way at the end are waited for by fewer.
+    assert!(waits <= ios(&outcome.streams[0]) / 4 + 8, "{waits} waits");
 }

@@ -46,7 +46,8 @@ pub fn stream(regions: Vec<Region>) -> Stream {
 
 /// One group of threads for each stream, 300 ms long.
 pub fn load(threads: u32, queue_depth: u32, streams: Vec<Stream>) -> Load {
-    let group = |stream| Group { threads, queue_depth, streams: vec![Weighted { stream, weight: 1 }] };
+    let group =
+        |stream| Group { threads, queue_depth, batch: 1, streams: vec![Weighted { stream, weight: 1 }] };
     Load {
         groups: streams.into_iter().map(group).collect(),
         backend: None,

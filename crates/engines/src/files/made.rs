@@ -8,7 +8,7 @@ use crate::engine::{EngineError, Place};
 use disk::{DiskError, Region};
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,6 +17,8 @@ const ROUND_S: f64 = 10.0;
 
 /// What a layout has become. Dropping it removes what was created.
 pub struct Made {
+    /// Devices that may be written to are held, so that nobody mounts one meanwhile.
+    claims: Vec<File>,
     pub layout: Layout,
     pub files: Vec<TargetFile>,
     pub notes: Vec<String>,
@@ -24,7 +26,7 @@ pub struct Made {
 
 impl Made {
     pub fn new(layout: Layout, place: &Place, cancel: &Cancel) -> Result<Self, EngineError> {
-        let mut made = Self { layout, files: Vec::new(), notes: Vec::new() };
+        let mut made = Self { claims: Vec::new(), layout, files: Vec::new(), notes: Vec::new() };
         for wanted in made.layout.files.clone() {
             let file = match wanted.create {
                 Some(size) => {
@@ -35,6 +37,9 @@ impl Made {
                 }
                 None => existing(&wanted, place)?,
             };
+            if file.origin == Origin::Device && file.forbidden.is_none() {
+                made.claims.push(claim(&file.path)?);
+            }
             made.files.push(file);
         }
         if let Some(most_s) = made.layout.precondition_s {
@@ -143,6 +148,11 @@ fn existing(wanted: &Wanted, place: &Place) -> Result<TargetFile, EngineError> {
     let size = file.seek(SeekFrom::End(0)).map_err(file_error(path))?;
     let forbidden = forbidden(path, origin, &place.permits);
     Ok(TargetFile { role: wanted.role, path: path.clone(), size, origin, forbidden })
+}
+
+/// Opens a device as the only one who may, as a mount does (open(2), `O_EXCL` without `O_CREAT`).
+fn claim(device: &Path) -> Result<File, EngineError> {
+    OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(device).map_err(file_error(device))
 }
 
 fn failed(doing: &str, error: DiskError) -> EngineError {

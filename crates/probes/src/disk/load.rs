@@ -15,6 +15,7 @@ pub fn load(context: &TrialContext<'_>, streams: &[StreamPlan], set: &FileSet) -
     let mut shared = Group {
         threads: count("workload.threads"),
         queue_depth: count("workload.queue_depth"),
+        batch: count("workload.batch"),
         streams: Vec::new(),
     };
     let mut groups = Vec::new();
@@ -25,6 +26,7 @@ pub fn load(context: &TrialContext<'_>, streams: &[StreamPlan], set: &FileSet) -
             None => groups.push(Group {
                 threads: plan.threads(),
                 queue_depth: plan.queue_depth(),
+                batch: plan.batch(),
                 streams: vec![Weighted { stream, weight: 1 }],
             }),
         }

@@ -18,6 +18,8 @@ pub struct Seen<'a> {
     pub devices: Vec<DeviceUse>,
     pub machine: MachineLoad,
     pub interval_s: f64,
+    /// Of the measured part, as asked for.
+    pub duration_s: f64,
 }
 
 impl Seen<'_> {
@@ -79,7 +81,11 @@ impl Seen<'_> {
             if complete { all.responses("", elapsed_s, Some(self.machine.own_s)) } else { Vec::new() };
         for stream in whole.iter().filter(|_| self.streams.len() > 1) {
             let prefix = format!("{}.", stream.name);
-            responses.extend(Done::of(std::iter::once(*stream)).responses(&prefix, elapsed_s, None));
+            // One that was done early had less time; the others end together.
+            let early = stream.elapsed_s < self.duration_s;
+            let own_s = if early { stream.elapsed_s } else { elapsed_s };
+            let own = Done::of(std::iter::once(*stream));
+            responses.extend(own.responses(&prefix, own_s, None));
         }
         responses
     }

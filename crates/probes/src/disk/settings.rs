@@ -41,6 +41,12 @@ pub const SETTINGS: &[Setting] = &[
         Some("1"),
         "I/Os that each thread keeps under way.",
     ),
+    Setting::new(
+        "workload.batch",
+        Kind::Count { min: 1, max: 65_536 },
+        Some("1"),
+        "I/Os that each thread begins in one call and waits for together, as programs do that read ahead in batches: costs less processor time; latency counts until the batch is seen. Not with rate or burst.",
+    ),
     Setting::new("workload.threads", Kind::Count { min: 1, max: 1024 }, Some("1"), "Threads of each stream."),
     Setting::new("workload.direct", Kind::Bool, Some("true"), "Past the page cache (O_DIRECT)."),
     Setting::new(
@@ -121,6 +127,7 @@ pub const OF_STREAMS: &[&str] = &[
     "block_size",
     "block_size_max",
     "queue_depth",
+    "batch",
     "threads",
     "direct",
     "sync",

@@ -122,6 +122,10 @@ impl StreamPlan {
         self.count("workload.queue_depth").unwrap_or(1) as u32
     }
 
+    pub fn batch(&self) -> u32 {
+        self.count("workload.batch").unwrap_or(1) as u32
+    }
+
     pub fn pattern(&self) -> Pattern {
         Pattern::from_name(self.configuration.text("workload.pattern"))
     }
@@ -202,6 +206,18 @@ impl StreamPlan {
             let message =
                 format!("{min} bytes is not a multiple of 512, the smallest sector, which direct I/O needs");
             return object("block_size", message);
+        }
+        if self.batch() > self.queue_depth() {
+            return object(
+                "batch",
+                format!("more than the {} I/Os that a thread keeps under way", self.queue_depth()),
+            );
+        }
+        if self.batch() > 1 && self.arrivals() != Arrivals::Closed {
+            return object(
+                "batch",
+                "I/Os that begin by the clock, with rate or burst, are not gathered".into(),
+            );
         }
         if self.configuration.get("workload.burst").is_some()
             && self.configuration.get("workload.rate").is_some()

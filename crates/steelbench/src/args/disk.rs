@@ -46,6 +46,9 @@ pub struct Load {
     /// I/Os that each thread keeps under way [default: 32]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub depth: Vec<u32>,
+    /// I/Os that each thread begins and waits for together, as a program that reads ahead does [default: 1]
+    #[arg(long, value_name = "N")]
+    pub batch: Option<u32>,
     /// Share of reads in the mixed patterns, as in 70%
     #[arg(long, value_name = "PERCENT")]
     pub reads: Option<String>,
@@ -140,7 +143,7 @@ pub struct Measure {
 pub struct Exchange {
     /// Run the jobs of a fio job file
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "paths", "pattern", "block", "threads", "depth", "reads", "mix", "stream", "rate", "buffered", "sync",
+        "paths", "pattern", "block", "threads", "depth", "batch", "reads", "mix", "stream", "rate", "buffered", "sync",
         "sync_every", "align", "working_set", "io_engine", "size", "files", "log_on", "backup_on", "offset",
         "compress", "precondition",
     ])]

@@ -220,6 +220,9 @@ fn workload(text: &mut FileText, request: &Request<'_>, places: &[Place]) {
             text.set(key, value);
         }
     }
+    if let Some(batch) = load.batch {
+        text.set("batch", batch);
+    }
     text.maybe("reads", load.reads.as_deref());
     text.maybe("rate", load.rate.as_deref());
     if load.buffered {
