@@ -63,6 +63,7 @@ impl Done {
         let cpu_s = cpu_s.filter(|_| self.ios() > 0);
         all.extend(cpu_s.map(|s| Response::lower(&named("cpu"), "us/I/O", s * 1e6 / self.ios() as f64)));
         all.push(higher("depth", "I/Os", self.depth_mean));
+        all.push(Response::lower(&named("elapsed"), "s", elapsed_s));
         let mixed = !self.reads.latency.is_empty() && !self.writes.latency.is_empty();
         for (name, direction) in [("read", &self.reads), ("write", &self.writes)] {
             if mixed {

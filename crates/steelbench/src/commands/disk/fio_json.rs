@@ -103,7 +103,9 @@ impl Stream {
     }
 
     fn job(&self, observations: &Observations) -> Map<String, Value> {
-        let (elapsed_s, failed) = (observations.elapsed_s, self.bandwidth(observations).is_none());
+        let elapsed_s = self.response(observations, "elapsed").unwrap_or(observations.elapsed_s);
+        let bandwidth = self.response(observations, "bandwidth");
+        let failed = bandwidth.is_none();
         let histogram = |name: &str| {
             let name = format!("{}{name}", self.latency_prefix);
             let found = observations.latencies.iter().find(|latency| latency.name == name);
@@ -111,7 +113,7 @@ impl Stream {
             found.filter(|_| !failed).map(|latency| latency.histogram.clone()).unwrap_or_default()
         };
         let (reads, writes, syncs) = (histogram("read"), histogram("write"), histogram("sync"));
-        let bytes = (self.bandwidth(observations).unwrap_or(0.0) * 1e6 * elapsed_s).round();
+        let bytes = (bandwidth.unwrap_or(0.0) * 1e6 * elapsed_s).round();
         // Reads and writes of a stream have the same sizes, or sizes drawn from the same range.
         let ios = (reads.len() + writes.len()).max(1) as f64;
         let share = |part: &Histogram| (bytes * part.len() as f64 / ios).round() as u64;
@@ -132,8 +134,8 @@ impl Stream {
         }
     }
 
-    fn bandwidth(&self, observations: &Observations) -> Option<f64> {
-        let name = format!("{}bandwidth", self.response_prefix);
+    fn response(&self, observations: &Observations, name: &str) -> Option<f64> {
+        let name = format!("{}{name}", self.response_prefix);
         let found = observations.responses.iter().find(|response| response.name == name);
         found.map(|response| response.value)
     }
