@@ -29,7 +29,7 @@ pub use record::{
     TrialStatus,
 };
 pub use response::{Direction, Response};
-pub use series::Series;
+pub use series::{Amounts, Series};
 pub use server_activity::{ActivityCell, ProcessUse, Sampling, ServerActivity, TaskSession, WaitingTask};
 pub use trial::{Latency, Observations, TimeUse, Work};
 pub use volume_facts::{

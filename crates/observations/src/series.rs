@@ -12,6 +12,71 @@ pub struct Series {
     pub start_s: f64,
     /// Length of an interval in seconds.
     pub interval_s: f64,
-    /// One value an interval. The last interval may be cut short: its value is scaled to a whole second.
+    /// One value an interval. The last interval of the warm-up and of the measured part may be cut short: they
+    /// are scaled by the length that they have, and left out where that is under a tenth.
     pub values: Vec<f64>,
+}
+
+/// Amounts of work by interval, and the seconds that they cover.
+#[derive(Debug, Clone, Copy)]
+pub struct Amounts<'a> {
+    /// One amount an interval, the last one cut short.
+    pub by_interval: &'a [u64],
+    /// Length of all intervals together.
+    pub covered_s: f64,
+}
+
+/// An interval shorter than this share of a whole one is left out: what it scales up is chance.
+const SHORTEST: f64 = 0.1;
+
+impl Amounts<'_> {
+    /// Amounts a second.
+    fn rates(self, interval_s: f64) -> Vec<f64> {
+        let before_last = self.by_interval.len().saturating_sub(1);
+        let last_s = (self.covered_s - interval_s * before_last as f64).clamp(0.0, interval_s);
+        let whole = self.by_interval.iter().take(before_last).map(|amount| *amount as f64 / interval_s);
+        let keep = last_s >= SHORTEST * interval_s || (before_last == 0 && last_s > 0.0);
+        let last = self.by_interval.last().filter(|_| keep).map(|amount| *amount as f64 / last_s);
+        whole.chain(last).collect()
+    }
+}
+
+impl Series {
+    /// Amounts a second, times `scale`: of the warm-up, then of the measured part.
+    pub fn of_amounts(
+        (name, unit, scale): (&str, &str, f64),
+        interval_s: f64,
+        warmup: Amounts<'_>,
+        measured: Amounts<'_>,
+    ) -> Self {
+        let (before, after) = (warmup.rates(interval_s), measured.rates(interval_s));
+        Self {
+            name: name.into(),
+            unit: unit.into(),
+            start_s: -interval_s * before.len() as f64,
+            interval_s,
+            values: before.into_iter().chain(after).map(|rate| rate * scale).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Amounts, Series};
+
+    fn rates(warmup: (&[u64], f64), measured: (&[u64], f64)) -> (f64, Vec<f64>) {
+        let amounts = |(by_interval, covered_s)| Amounts { by_interval, covered_s };
+        let series = Series::of_amounts(("n", "1/s", 1.0), 2.0, amounts(warmup), amounts(measured));
+        (series.start_s, series.values)
+    }
+
+    #[test]
+    fn intervals_that_are_cut_short_count_for_what_they_are() {
+        assert_eq!(rates((&[], 0.0), (&[10, 10, 5], 5.0)), (0.0, vec![5.0, 5.0, 5.0]));
+        assert_eq!(rates((&[10, 5], 3.0), (&[10], 2.0)), (-4.0, vec![5.0, 5.0, 5.0]));
+        // A few I/Os that end just after the deadline are no interval.
+        assert_eq!(rates((&[10, 3], 2.001), (&[10, 32], 2.000_1)), (-2.0, vec![5.0, 5.0]));
+        assert_eq!(rates((&[], 0.0), (&[1], 0.1)), (0.0, vec![10.0]));
+        assert_eq!(rates((&[], 0.0), (&[], 0.0)), (0.0, Vec::new()));
+    }
 }

@@ -50,9 +50,8 @@ pub fn run(names: &[String]) -> Result<(), String> {
 /// Geometric mean of some ratios and its 95 % interval: Student's t of their logarithms.
 pub fn mean_and_interval(ratios: &[f64]) -> (f64, f64, f64) {
     /// Quantiles for 1, 2, .. degrees of freedom, 97.5 %.
-    const T: [f64; 14] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
-    ];
+    const T: [f64; 14] =
+        [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145];
     let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
     let n = logs.len() as f64;
     let mean = logs.iter().sum::<f64>() / n;

@@ -81,7 +81,8 @@ fn trial(event: &Value) -> Option<Trial> {
     if event["event"] != "trial_finished" {
         return None;
     }
-    let response = |response: &Value| Some((response["name"].as_str()?.to_owned(), response["value"].as_f64()?));
+    let response =
+        |response: &Value| Some((response["name"].as_str()?.to_owned(), response["value"].as_f64()?));
     let responses: Vec<(String, f64)> = event["responses"].as_array()?.iter().filter_map(response).collect();
     let elapsed = responses.iter().find(|(name, _)| name == "elapsed");
     Some(Trial {

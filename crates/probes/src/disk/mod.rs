@@ -101,6 +101,7 @@ impl Probe for DiskProbe {
             outcome,
             devices: found.stop(),
             machine: machine.unwrap_or_default(),
+            warmup_s: context.configuration.number("workload.warmup").unwrap_or(0.0),
             duration_s: duration_s.unwrap_or(0.0),
             interval_s: context.configuration.number("observe.interval").unwrap_or(1.0),
         };

@@ -7,8 +7,8 @@ use crate::{ProbeError, TrialContext};
 use disk::{DiskError, IoFailure, Outcome, StreamOutcome};
 use engines::{CacheReport, CacheState, FileSet};
 use observations::{
-    DeviceUse, Latency, LoadHealth, MachineLoad, Mark, MarkKind, Observations, Response, Series, TimeUse,
-    Work, device_agreement,
+    Amounts, DeviceUse, Latency, LoadHealth, MachineLoad, Mark, MarkKind, Observations, Response, Series,
+    TimeUse, Work, device_agreement,
 };
 
 /// What was seen of a trial.
@@ -18,6 +18,8 @@ pub struct Seen<'a> {
     pub devices: Vec<DeviceUse>,
     pub machine: MachineLoad,
     pub interval_s: f64,
+    /// Of the warm-up, as asked for.
+    pub warmup_s: f64,
     /// Of the measured part, as asked for.
     pub duration_s: f64,
 }
@@ -49,7 +51,7 @@ impl Seen<'_> {
         );
         let series = self.series();
         let paced = self.streams.iter().any(|stream| stream.arrivals() != disk::Arrivals::Closed);
-        marks.extend(not_steady(&series[0]).filter(|_| !paced && failures.is_empty()));
+        marks.extend(not_steady(&series[0], outcome.elapsed_s).filter(|_| !paced && failures.is_empty()));
         marks.extend(self.device_mark(&all).filter(|_| failures.is_empty()));
         Ok(Observations {
             elapsed_s: outcome.elapsed_s,
@@ -95,21 +97,12 @@ impl Seen<'_> {
         let streams = &self.outcome.streams;
         let elapsed_s = self.outcome.elapsed_s;
         let series = |name: &str, unit: &str, scale: f64, warmup: Vec<u64>, measured: Vec<u64>| {
-            let (before, intervals) = (warmup.len(), measured.len());
-            // The last interval ends when the measured part does.
-            let last_s = elapsed_s - self.interval_s * intervals.saturating_sub(1) as f64;
-            let values = warmup.iter().chain(&measured).enumerate().map(|(number, amount)| {
-                let last = number + 1 == before + intervals;
-                let length_s = if last { last_s.clamp(1e-9, self.interval_s) } else { self.interval_s };
-                *amount as f64 * scale / length_s
-            });
-            Series {
-                name: name.into(),
-                unit: unit.into(),
-                start_s: -self.interval_s * before as f64,
-                interval_s: self.interval_s,
-                values: values.collect(),
-            }
+            Series::of_amounts(
+                (name, unit, scale),
+                self.interval_s,
+                Amounts { by_interval: &warmup, covered_s: self.warmup_s },
+                Amounts { by_interval: &measured, covered_s: elapsed_s },
+            )
         };
         let sum = |part: fn(&StreamOutcome) -> &Vec<u64>| add_intervals(streams.iter().map(part));
         let mut all = vec![
@@ -157,14 +150,13 @@ fn in_words(failure: &IoFailure) -> String {
 }
 
 /// A mark where the throughput was not steady at the end; none where the intervals are too few to tell.
-fn not_steady(iops: &Series) -> Option<Mark> {
-    let measured: Vec<f64> =
-        iops.values.iter().copied().skip((-iops.start_s / iops.interval_s).round() as usize).collect();
-    // The last interval may be a short one.
-    let whole = &measured[..measured.len().saturating_sub(1)];
-    (disk::steady(whole) == Some(false)).then(|| {
-        let window: Vec<String> =
-            whole[whole.len().saturating_sub(5)..].iter().map(|iops| format!("{iops:.0}")).collect();
+fn not_steady(iops: &Series, elapsed_s: f64) -> Option<Mark> {
+    let warmup = (-iops.start_s / iops.interval_s).round() as usize;
+    let whole = (elapsed_s / iops.interval_s) as usize;
+    let measured: Vec<f64> = iops.values.iter().copied().skip(warmup).take(whole).collect();
+    (disk::steady(&measured) == Some(false)).then(|| {
+        let window = &measured[measured.len().saturating_sub(disk::STEADY_ROUNDS)..];
+        let window: Vec<String> = window.iter().map(|iops| format!("{iops:.0}")).collect();
         let detail = format!("I/Os/s of the last intervals of {} s: {}", iops.interval_s, window.join(", "));
         Mark { kind: MarkKind::NotSteady, detail }
     })

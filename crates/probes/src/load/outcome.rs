@@ -4,8 +4,8 @@ use super::LoadPlan;
 use super::recorder::{ClientReport, ClientWait};
 use engines::Collected;
 use observations::{
-    Histogram, Latency, LoadHealth, Observations, Response, Series, TimeUse, Wait, WaitClass, WaitSource,
-    Work,
+    Amounts, Histogram, Latency, LoadHealth, Observations, Response, Series, TimeUse, Wait, WaitClass,
+    WaitSource, Work,
 };
 
 /// The observations of a load; machine, space and marks are left to the driver.
@@ -189,19 +189,12 @@ fn health(reports: &[ClientReport], session_s: f64, elapsed_s: f64) -> LoadHealt
 fn throughput(plan: &LoadPlan, reports: &[ClientReport], elapsed_s: f64) -> Series {
     let warmup = add_intervals(reports.iter().map(|report| report.warmup_units_by_interval.as_slice()));
     let measured = add_intervals(reports.iter().map(|report| report.record.units_by_interval.as_slice()));
-    let last_s = elapsed_s - plan.interval_s * measured.len().saturating_sub(1) as f64;
-    let whole = warmup.len() + measured.len();
-    let values = warmup.iter().chain(&measured).enumerate().map(|(interval, units)| {
-        let length_s = if interval + 1 == whole { last_s.min(plan.interval_s) } else { plan.interval_s };
-        if length_s > 0.0 { *units as f64 / length_s } else { 0.0 }
-    });
-    Series {
-        name: "throughput".into(),
-        unit: plan.rate_unit.into(),
-        start_s: -plan.interval_s * warmup.len() as f64,
-        interval_s: plan.interval_s,
-        values: values.collect(),
-    }
+    Series::of_amounts(
+        ("throughput", plan.rate_unit, 1.0),
+        plan.interval_s,
+        Amounts { by_interval: &warmup, covered_s: plan.warmup_s },
+        Amounts { by_interval: &measured, covered_s: elapsed_s },
+    )
 }
 
 fn add_intervals<'a>(threads: impl Iterator<Item = &'a [u64]>) -> Vec<u64> {
