@@ -1,0 +1,132 @@
+//! The HTML report as text: complete, small, without anything from elsewhere. What browsers make of it
+//! is tested with the binary.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod common;
+
+use analysis::summarize;
+use common::{data_files, failed, plan, two_factors};
+use observations::{Histogram, Latency, Recording, Series};
+use report::{Block, html};
+use sha2::{Digest, Sha512};
+
+fn page(recording: &Recording) -> String {
+    html(recording, &summarize(recording))
+}
+
+fn escaped(text: &str) -> String {
+    let escapes = [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&#39;")];
+    escapes.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
+}
+
+/// The terminal's document is the measure: whatever it says, the page says.
+#[test]
+fn says_all_that_the_terminal_says() {
+    for recording in [two_factors(), data_files(&["1"], &[&[3.0, 3.1]]), plan(&[("a.b", &["1", "2"])])] {
+        let page = page(&recording);
+        let document = report::run(&summarize(&recording));
+        let mut said = vec![document.title.to_string()];
+        // The page has figures for the small charts of the text.
+        let chart = |block: &Block| matches!(block, Block::Chart(_));
+        for section in document.sections.iter().filter(|section| !section.blocks.iter().any(chart)) {
+            said.push(section.heading.to_string());
+            for block in &section.blocks {
+                match block {
+                    Block::Line(line) => said.push(line.text.to_string()),
+                    Block::Table(table) => {
+                        said.extend(table.columns.iter().map(|column| column.heading.to_string()));
+                        said.extend(table.rows.iter().flatten().map(|cell| cell.text.to_string()));
+                    }
+                    Block::Chart(_) => {}
+                }
+            }
+        }
+        assert!(said.len() > 10);
+        for text in said {
+            assert!(page.contains(&escaped(&text)), "{text:?} is not in the page");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_drawn_is_a_sentence() {
+    let figures = |page: &str| page.matches("<figure>").count();
+    let mut nothing_done = plan(&[("target.data_files", &["1", "2"])]);
+    assert_eq!(figures(&page(&nothing_done)), 0);
+    nothing_done.trials = vec![failed(0, 1, "disk full"), failed(1, 1, "disk full")];
+    let page_of_failures = page(&nothing_done);
+    assert_eq!(figures(&page_of_failures), 0);
+    assert!(page_of_failures.contains("No trial was done: there is nothing to draw."));
+    assert_eq!(page_of_failures.matches("<tr class=\"failed\">").count(), 2);
+    // One configuration has nothing to be drawn against, and no latencies or series were recorded.
+    assert_eq!(figures(&page(&data_files(&["1"], &[&[3.0, 3.1]]))), 0);
+    // Two have: the response, the waterfall, the profile.
+    assert_eq!(figures(&page(&data_files(&["1", "2"], &[&[3.0, 3.1], &[2.0, 2.1]]))), 3);
+}
+
+/// 400 trials of an hour with eight series a second and two histograms: 11.5 million figures.
+#[test]
+fn four_hundred_long_trials_stay_under_five_megabytes() {
+    let blocks: Vec<f64> = (0..40).map(|block| 3600.0 + f64::from(block)).collect();
+    let levels = ["1", "2", "4", "8", "16", "32", "64", "128", "256", "512"];
+    let mut recording = data_files(&levels, &[blocks.as_slice(); 10]);
+    assert_eq!(recording.trials.len(), 400);
+    let mut histogram = Histogram::default();
+    (1..20_000_u64).for_each(|i| histogram.record(i * i * 7));
+    for trial in &mut recording.trials {
+        let seen = trial.observations.as_mut().unwrap();
+        seen.latencies = ["transaction", "service"]
+            .map(|name| Latency { name: name.into(), histogram: histogram.clone() })
+            .to_vec();
+        seen.series = (0..8)
+            .map(|number| {
+                let value = |second: usize| 1e6 / (1.0 + (second % 97) as f64) + f64::from(number) / 3.0;
+                Series {
+                    name: format!("wait:TYPE_{number}"),
+                    unit: "s/s".into(),
+                    start_s: -60.0,
+                    interval_s: 1.0,
+                    values: (0..3660).map(value).collect(),
+                }
+            })
+            .collect();
+    }
+    let page = page(&recording);
+    assert!(page.len() < 5_000_000, "{} bytes", page.len());
+    // The first blocks of ten configurations took 3600 s.
+    assert_eq!(page.matches("data-value=\"3600\"").count(), 10);
+    // Both histograms are the same: they are drawn once. Thinned series say so.
+    assert!(page.contains("Latency: transaction") && !page.contains("Latency: service"));
+    assert!(page.contains("Thinned: a line is the mean of up to"));
+}
+
+#[test]
+fn nothing_is_loaded_from_elsewhere() {
+    let page = page(&two_factors());
+    let ours = page.split("<script>").next().unwrap();
+    for reference in [" src=", "href=\"http", "url(", "@import", "<link", "<iframe"] {
+        assert!(!ours.contains(reference), "{reference}");
+    }
+    assert!(page.contains("default-src 'none'"));
+    assert_eq!(page.matches("'sha256-").count(), 3);
+    assert_eq!(page.matches("</script>").count(), 4);
+    // The same recording makes the same page.
+    assert_eq!(page, self::page(&two_factors()));
+}
+
+#[test]
+fn libraries_are_unchanged() {
+    let readme = include_str!("../assets/vendor/README.md");
+    let files = [
+        ("d3.min.js", include_str!("../assets/vendor/d3.min.js")),
+        ("plot.umd.min.js", include_str!("../assets/vendor/plot.umd.min.js")),
+    ];
+    for (name, content) in files {
+        let digest = Sha512::digest(content.as_bytes());
+        let hash = digest.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
+        assert!(readme.contains(&format!("{hash}  {name}")), "{name} is not the file that README.md names");
+        assert!(!content.contains("</script") && !content.contains("<!--") && !content.contains('\r'));
+    }
+    let ours = include_str!("../assets/report.js");
+    assert!(!ours.contains("</script") && !ours.contains("<!--") && !ours.contains('\r'));
+}

@@ -1,0 +1,43 @@
+//! `steelbench report`
+
+use crate::args::{Report, ReportFormat};
+use crate::exit_code::{ExitCode, Failure};
+use crate::{output, results};
+use analysis::summarize;
+use observations::Recording;
+use std::io::Write;
+use std::path::Path;
+
+/// Writes a report of a run and says where it is.
+pub fn report(arguments: &Report) -> Result<ExitCode, Failure> {
+    let ReportFormat::Html = arguments.format;
+    let store = results::open(arguments.recorded.name.as_deref())?;
+    let recording = results::read_run(&store, arguments.recorded.run)?;
+    let path = arguments.output.clone().unwrap_or_else(|| store.path().with_extension("html"));
+    write(&recording, &path)?;
+    output::print(&format!("{}\n", path.display()))?;
+    Ok(ExitCode::Ok)
+}
+
+/// Writes the HTML report of a run; a report that is there already is replaced as a whole.
+pub fn write(recording: &Recording, path: &Path) -> Result<(), Failure> {
+    let html = report::html(recording, &summarize(recording));
+    replace(path, html.as_bytes())
+        .map_err(|error| Failure::failed(format!("cannot write the report {}: {error}", path.display())))
+}
+
+/// Through a file beside it, so that a full disk leaves the report of before.
+pub fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    if path.exists() && !path.is_file() {
+        // A device or a pipe: there is nothing to replace.
+        return std::fs::write(path, content);
+    }
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".part");
+    let write = || {
+        let mut file = std::fs::File::create(&beside)?;
+        file.write_all(content)?;
+        std::fs::rename(&beside, path)
+    };
+    write().inspect_err(|_| drop(std::fs::remove_file(&beside)))
+}

@@ -1,0 +1,271 @@
+//! The HTML report in a real browser: it opens without errors and without a network, shows what the
+//! store holds, can be used by keyboard, and reads nothing in the data as markup.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod common;
+
+use analysis::summarize;
+use common::{Lab, scripted, skipped};
+use observations::{HookOutput, Mark, MarkKind, Recording};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What a browser saw.
+struct Seen {
+    results: Vec<Value>,
+    console: Vec<Value>,
+    alert: bool,
+}
+
+/// Opens a page and takes steps in it; `None`, which is said, where there is no browser.
+fn browse(page: &Path, dark: bool, steps: &[Value]) -> Option<Seen> {
+    let there = |mut command: Command| command.output().is_ok_and(|output| output.status.success());
+    let with = |program: &str, arguments: &[&str]| {
+        let mut command = Command::new(program);
+        command.args(arguments);
+        command
+    };
+    let found = there(with("python3", &["-c", "import selenium"]))
+        && there(with("chromium", &["--version"]))
+        && there(with("chromedriver", &["--version"]));
+    if !found {
+        skipped("needs chromium, chromedriver, and python3 with selenium");
+        return None;
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/html_browser.py");
+    let mut browser =
+        with("python3", &[]).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let asked = json!({ "page": page, "dark": dark, "steps": steps });
+    browser.stdin.take().unwrap().write_all(asked.to_string().as_bytes()).unwrap();
+    let output = browser.wait_with_output().unwrap();
+    assert!(output.status.success(), "the browser's driver failed");
+    let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let list = |name: &str| seen[name].as_array().unwrap().clone();
+    Some(Seen { results: list("results"), console: list("console"), alert: seen["alert"] == true })
+}
+
+fn js(script: &str) -> Value {
+    json!({ "js": script })
+}
+
+/// Cells of a column of the trial table, of the rows that are shown.
+fn column(heading: &str) -> Value {
+    js(&format!(
+        "const t = document.getElementById('trials');
+         const c = [...t.tHead.rows[0].cells].findIndex((cell) => cell.textContent === {heading:?});
+         return [...t.tBodies[0].rows].filter((row) => row.offsetParent !== null)
+           .map((row) => [row.cells[c].textContent, row.cells[c].dataset.value ?? null]);"
+    ))
+}
+
+/// Exact values of a column.
+fn values(cells: &Value) -> Vec<f64> {
+    cells.as_array().unwrap().iter().map(|cell| cell[1].as_str().unwrap().parse().unwrap()).collect()
+}
+
+fn sqlite_run() -> Lab {
+    let lab = Lab::with(
+        "[experiment]\nname = \"t\"\nquestion = \"How many?\"\n[target]\nengine = \"sqlite\"\n\
+         [workload]\nprobe = \"insert\"\nconnections = 2\nrows = 2000\nrows_per_transaction = 2\n\
+         [factors]\n\"target.data_files\" = [1, 2, 4]\n\"target.settings.synchronous\" = [\"off\", \"normal\"]\n\
+         [repeats]\nblocks = 2\n",
+    );
+    lab.run(0);
+    lab.steelbench(&["report", "t"]).expect(0).shows("results/t.html");
+    lab
+}
+
+#[test]
+fn shows_what_the_store_holds_and_loads_nothing() {
+    let lab = sqlite_run();
+    let steps = [
+        column("elapsed (s)"),
+        column("trial"),
+        js("return performance.getEntriesByType('resource').length"),
+        js("return [...document.querySelectorAll('.plot')].map((plot) => plot.querySelectorAll('svg path, svg rect').length)"),
+        js("return [...document.querySelectorAll('h1, h2, h3')].map((h) => Number(h.tagName[1]))"),
+        js("return [...document.querySelectorAll('figure')].every((f) => f.querySelector('[aria-label]').ariaLabel.length > 40
+              && f.querySelector('figcaption').textContent && f.querySelector('details table tbody tr'))"),
+        js("return [...document.querySelectorAll('input, select')].every((input) => input.labels.length === 1)"),
+        json!({ "pdf": true }),
+    ];
+    let Some(seen) = browse(&lab.path("results/t.html"), false, &steps) else { return };
+    assert_eq!((seen.console, seen.alert), (Vec::new(), false));
+    let stored = lab.rows("t", "SELECT sequence || ' ' || elapsed_s FROM trials ORDER BY sequence");
+    let sequences = values(&seen.results[1]);
+    let elapsed = values(&seen.results[0]);
+    assert_eq!((stored.len(), elapsed.len()), (12, 12));
+    let mut shown: Vec<(u32, f64)> = sequences.iter().map(|s| *s as u32).zip(elapsed).collect();
+    shown.sort_by_key(|(sequence, _)| *sequence);
+    for (stored, (sequence, elapsed)) in stored.iter().zip(&shown) {
+        let (number, exact) = stored.split_once(' ').unwrap();
+        assert_eq!(number, sequence.to_string());
+        let exact: f64 = exact.parse().unwrap();
+        assert!((exact - elapsed).abs() <= 1e-12 * exact, "{exact} {elapsed}");
+    }
+    for cell in seen.results[0].as_array().unwrap() {
+        let (text, exact) = (cell[0].as_str().unwrap(), cell[1].as_str().unwrap().parse::<f64>().unwrap());
+        let printed: f64 = text.replace(',', "").parse().unwrap();
+        assert!((printed / exact - 1.0).abs() < 0.005, "{text} is not {exact}");
+    }
+    assert_eq!(seen.results[2], 0, "nothing was requested");
+    let drawn = seen.results[3].as_array().unwrap();
+    assert!(drawn.len() >= 4 && drawn.iter().all(|marks| marks.as_u64().unwrap() > 3), "{drawn:?}");
+    let levels: Vec<i64> = seen.results[4].as_array().unwrap().iter().map(|l| l.as_i64().unwrap()).collect();
+    assert!(levels[0] == 1 && levels.windows(2).all(|two| two[1] > 1 && two[1] - two[0] <= 1), "{levels:?}");
+    assert_eq!((&seen.results[5], &seen.results[6]), (&json!(true), &json!(true)));
+    assert_eq!(seen.results[7][1], "%PDF-");
+}
+
+#[test]
+fn sorts_and_filters_by_keyboard() {
+    let lab = sqlite_run();
+    // Headings in order: trial, block, try, data_files, synchronous, status, then the responses.
+    let elapsed = js("const heads = [...document.querySelectorAll('#trials th')];
+        const head = heads.find((h) => h.textContent === 'elapsed (s)'); head.id = 'elapsed'; return head.ariaSort");
+    let sorted = || js("return document.getElementById('elapsed').getAttribute('aria-sort')");
+    let count = || js("return document.getElementById('filter-count').textContent");
+    let steps = [
+        elapsed,
+        json!({ "focus": "#elapsed button", "keys": ["ENTER"] }),
+        sorted(),
+        column("elapsed (s)"),
+        json!({ "focus": "#elapsed button", "keys": ["SPACE"] }),
+        sorted(),
+        column("elapsed (s)"),
+        json!({ "focus": "select[data-column='3']", "keys": ["4"] }),
+        count(),
+        column("data_files"),
+        json!({ "focus": "#filter-text", "keys": ["off"] }),
+        count(),
+        column("synchronous"),
+        json!({ "focus": "#filter-text", "keys": ["such text is nowhere"] }),
+        count(),
+    ];
+    let Some(seen) = browse(&lab.path("results/t.html"), false, &steps) else { return };
+    assert_eq!((seen.console, seen.alert), (Vec::new(), false));
+    let results = &seen.results;
+    assert_eq!(
+        (&results[0], &results[2], &results[5]),
+        (&json!("none"), &json!("ascending"), &json!("descending"))
+    );
+    let (up, down) = (values(&results[3]), values(&results[6]));
+    assert!(up.len() == 12 && up.is_sorted(), "{up:?}");
+    assert!(down.iter().rev().is_sorted() && down.len() == 12, "{down:?}");
+    assert_eq!(results[8], "4 of 12 trials");
+    assert!(results[9].as_array().unwrap().iter().all(|cell| cell[0] == "4"));
+    assert_eq!(results[11], "2 of 12 trials");
+    assert!(results[12].as_array().unwrap().iter().all(|cell| cell[0] == "off"));
+    assert_eq!(results[14], "0 of 12 trials");
+}
+
+#[test]
+fn is_dark_where_the_system_is_and_can_be_switched() {
+    let lab = Lab::with(&scripted(2, "waits = [\"A log 0.5 0\"]", ""));
+    lab.run(0);
+    lab.steelbench(&["report", "--output", "page.html"]).expect(0).shows("page.html");
+    // Sum of red, green and blue.
+    let light = || {
+        js("return getComputedStyle(document.documentElement).backgroundColor.match(/\\d+/g).slice(0, 3)
+        .reduce((sum, part) => sum + Number(part), 0)")
+    };
+    let steps = [light(), json!({ "focus": "#theme", "keys": ["ENTER"] }), light()];
+    for dark in [true, false] {
+        let Some(seen) = browse(&lab.path("page.html"), dark, &steps) else { return };
+        let is_dark = |step: usize| seen.results[step].as_u64().unwrap() < 200;
+        assert_eq!((is_dark(0), is_dark(2)), (dark, !dark));
+        assert_eq!(seen.console, Vec::<Value>::new());
+    }
+}
+
+/// Appended to every string of a recording.
+const MARKUP: &str =
+    "<script>alert(1)</script>\"><img src=x onerror=alert(2)>'><!--</title></style>\u{1b}[31m\u{202e}\u{0}";
+/// Names of enumerations, which are ours and cannot be anything else.
+const OURS: [&str; 5] = ["status", "class", "direction", "kind", "counted"];
+
+/// Appends markup to every string, and to every name that is data.
+fn poison(name: &str, value: &mut Value) {
+    match value {
+        Value::String(text) if !OURS.contains(&name) && !OURS.contains(&text.as_str()) => {
+            text.push_str(MARKUP);
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| poison(name, item)),
+        Value::Object(fields) => {
+            if name == "engines" {
+                *fields = std::mem::take(fields).into_iter().map(|(key, v)| (key + MARKUP, v)).collect();
+            }
+            fields.iter_mut().for_each(|(field, value)| poison(field, value));
+        }
+        _ => {}
+    }
+}
+
+/// A run with whatever a recording can hold: failures, marks, hooks, series, several factors.
+fn recorded() -> Recording {
+    let lab = Lab::with(&scripted(
+        3,
+        "waits = [\"A log 0.4 0.1\", \"B lock 0.2 0\", \"C client 0.1 0\"]\nspread = 0.3\ndelay = \"2 s\"",
+        "[report]\nbaseline = { \"target.data_files\" = 1, \"target.fail_while_exists\" = \"no\" }\n",
+    ).replace("[factors]\n", "[factors]\n\"target.fail_while_exists\" = [\"no\", \"e.toml\"]\n"));
+    lab.run(1);
+    let export = lab.steelbench(&["export", "--format", "json"]).expect(0);
+    let exported: Value = serde_json::from_str(&export.stdout).unwrap();
+    let recording = exported.get("recording").unwrap_or(&exported);
+    let mut recording: Recording = serde_json::from_value(recording.clone()).unwrap();
+    recording.run.question = Some("Why?".into());
+    for trial in &mut recording.trials {
+        let hook = |code| HookOutput {
+            hook: "before_trial".into(),
+            command: "true".into(),
+            exit_code: Some(code),
+            elapsed_s: 1.0,
+            output: "it said\nthis".into(),
+        };
+        trial.hooks = vec![hook(0), hook(1)];
+        if let Some(seen) = &mut trial.observations {
+            seen.marks.push(Mark { kind: MarkKind::Steal, detail: "stolen".into() });
+        }
+    }
+    recording
+}
+
+#[test]
+fn markup_in_the_data_is_only_text() {
+    let recording = recorded();
+    let mut poisoned = serde_json::to_value(&recording).unwrap();
+    poison("", &mut poisoned);
+    let poisoned: Recording = serde_json::from_value(poisoned).unwrap();
+    assert_eq!(poisoned.done().count(), 6);
+    let lab = Lab::new();
+    let elements = || {
+        js("const count = {};
+        for (const e of document.querySelectorAll('*')) count[e.tagName] = (count[e.tagName] ?? 0) + 1;
+        return [count, [...document.querySelectorAll('*')].flatMap((e) => e.getAttributeNames()).filter((name) => name.startsWith('on'))]")
+    };
+    let text = || {
+        js(
+            "document.querySelectorAll('details').forEach((d) => d.open = true); return document.body.innerText + document.title",
+        )
+    };
+    let mut pages = Vec::new();
+    for (name, recording) in [("plain.html", &recording), ("poisoned.html", &poisoned)] {
+        lab.write(name, &report::html(recording, &summarize(recording)));
+        let Some(seen) = browse(&lab.path(name), false, &[elements(), text()]) else { return };
+        assert_eq!((seen.console, seen.alert), (Vec::new(), false), "{name}");
+        pages.push(seen.results);
+    }
+    // No string has become an element or a handler. (There may be more cells, because a response with another name
+    // is another column; what the markup would make or end are these.)
+    let tags = |page: usize| pages[page][0][0].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(tags(0), tags(1));
+    for name in ["SCRIPT", "STYLE", "TITLE", "META"] {
+        assert_eq!(pages[0][0][0][name], pages[1][0][0][name], "{name}");
+    }
+    assert_eq!((&pages[1][0][0]["IMG"], &pages[1][0][1]), (&Value::Null, &json!([])));
+    let said = pages[1][1].as_str().unwrap();
+    assert!(said.matches("<script>alert(1)</script>\"><img").count() > 100);
+    assert!(!said.chars().any(|c| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}'));
+}
