@@ -1,14 +1,34 @@
 //! `steelbench compare`
 
+mod runs;
+
 use crate::args::Compare;
 use crate::commands::show::has_level;
 use crate::exit_code::{ExitCode, Failure};
 use crate::{output, results};
 use analysis::Side;
 use observations::Recording;
+use runs::RunName;
 
-/// Compares two configurations of a run.
+/// Compares two runs, or two configurations of one.
 pub fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
+    let run = |text| RunName::of(text, arguments.name.as_deref());
+    let (a, b) = (&arguments.a, &arguments.b);
+    match (run(a), run(b)) {
+        (Some(_), Some(_)) if arguments.run.is_some() => {
+            Err(Failure::usage(format!("--run is for configurations; name a run as `{a}@1`")))
+        }
+        (Some(from), Some(to)) => runs::compare(arguments, &from, &to),
+        (None, None) if arguments.runs.any() => Err(Failure::usage(
+            "--response, --all and --fail-if are for two runs; of two configurations every response is shown",
+        )),
+        (None, None) => configurations(arguments),
+        (Some(_), None) => Err(Failure::usage(format!("{a} is a run and {b} is none"))),
+        (None, Some(_)) => Err(Failure::usage(format!("{b} is a run and {a} is none"))),
+    }
+}
+
+fn configurations(arguments: &Compare) -> Result<ExitCode, Failure> {
     let store = results::open(arguments.name.as_deref())?;
     let recording = results::read_run(&store, arguments.run)?;
     let side = |text: &str| -> Result<Side<'_>, Failure> {

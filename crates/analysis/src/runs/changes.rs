@@ -1,0 +1,136 @@
+//! What differs around two runs.
+
+use super::matching::Match;
+use observations::{ConfigurationRecord, Environment, Recording};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Something that differs; `None` where a run does not have it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// Its name: `kernel`, `engines.sqlite.version`.
+    pub what: String,
+    /// In the first run.
+    pub from: Option<String>,
+    /// In the second run.
+    pub to: Option<String>,
+}
+
+/// A setting that differs in matched configurations; values are JSON text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SettingChange {
+    /// The setting and its values.
+    #[serde(flatten)]
+    pub change: Change,
+    /// Labels of the configurations, in the first run; empty when it differs in all of them.
+    pub configurations: Vec<String>,
+}
+
+/// A factor that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FactorChange {
+    /// Name of the factor.
+    pub factor: String,
+    /// Its levels in the first run; `None` when it is no factor there.
+    pub from: Option<Vec<String>>,
+    /// Its levels in the second run.
+    pub to: Option<Vec<String>>,
+}
+
+/// What differs between two machines, by the names of the recorded environment.
+pub(super) fn environment(from: Option<&Environment>, to: Option<&Environment>) -> Vec<Change> {
+    let (from, to) = (facts(from), facts(to));
+    let names: BTreeSet<&String> = from.keys().chain(to.keys()).collect();
+    let change = |name: &String| match (from.get(name), to.get(name)) {
+        (from, to) if from == to => None,
+        (from, to) => Some(Change { what: name.clone(), from: from.cloned(), to: to.cloned() }),
+    };
+    names.into_iter().filter_map(change).collect()
+}
+
+/// Every fact with its dotted name.
+fn facts(environment: Option<&Environment>) -> BTreeMap<String, String> {
+    let mut facts = BTreeMap::new();
+    // An environment is plain data and can always be written.
+    let value = environment.and_then(|environment| serde_json::to_value(environment).ok());
+    flatten("", &value.unwrap_or_default(), &mut facts);
+    facts
+}
+
+fn flatten(name: &str, value: &Value, facts: &mut BTreeMap<String, String>) {
+    let below = |part: &str| if name.is_empty() { part.to_owned() } else { format!("{name}.{part}") };
+    match value {
+        Value::Null => {}
+        Value::Object(object) => {
+            // Free space is different in any two runs and says little.
+            let all = object.iter().filter(|(part, _)| part.as_str() != "free_bytes" && *part != "name");
+            all.for_each(|(part, value)| flatten(&below(part), value, facts));
+        }
+        // Volumes have names; options are facts by themselves.
+        Value::Array(items) => items.iter().for_each(|item| match (item.get("name"), item) {
+            (Some(Value::String(own)), _) => flatten(&below(own), item, facts),
+            (_, Value::String(option)) => flatten(&below(option), &Value::Bool(true), facts),
+            (_, other) => flatten(&below(&other.to_string()), &Value::Bool(true), facts),
+        }),
+        Value::String(text) => drop(facts.insert(name.to_owned(), text.clone())),
+        other => drop(facts.insert(name.to_owned(), other.to_string())),
+    }
+}
+
+/// What differs in the settings of matched configurations, and in the seed.
+pub(super) fn settings(from: &Recording, to: &Recording, matches: &[Match]) -> Vec<SettingChange> {
+    let mut found: Vec<SettingChange> = Vec::new();
+    for own in matches {
+        let (a, b) = (&from.configurations[own.from], &to.configurations[own.to]);
+        for change in differing(a, b) {
+            match found.iter_mut().find(|other| other.change == change) {
+                Some(other) => other.configurations.push(a.label.clone()),
+                None => found.push(SettingChange { change, configurations: vec![a.label.clone()] }),
+            }
+        }
+    }
+    for change in &mut found {
+        if change.configurations.len() == matches.len() {
+            change.configurations.clear();
+        }
+    }
+    found.sort_by(|a, b| a.change.what.cmp(&b.change.what));
+    let [seed_from, seed_to] = [from, to].map(|it| it.run.seed);
+    if seed_from != seed_to {
+        let [from, to] = [seed_from, seed_to].map(|seed| Some(seed.to_string()));
+        let change = Change { what: "repeats.seed".to_owned(), from, to };
+        found.push(SettingChange { change, configurations: Vec::new() });
+    }
+    found
+}
+
+fn differing(from: &ConfigurationRecord, to: &ConfigurationRecord) -> Vec<Change> {
+    let value = |own: &ConfigurationRecord, path: &str| {
+        own.settings.iter().find(|(other, _)| other == path).map(|(_, value)| value.clone())
+    };
+    let paths: BTreeSet<&String> = from.settings.iter().chain(&to.settings).map(|(path, _)| path).collect();
+    let changes = paths.into_iter().map(|path| Change {
+        what: path.clone(),
+        from: value(from, path),
+        to: value(to, path),
+    });
+    changes.filter(|change| change.from != change.to).collect()
+}
+
+/// Factors that only one run has, or with other levels.
+pub(super) fn factors(from: &Recording, to: &Recording) -> Vec<FactorChange> {
+    let levels = |recording: &Recording, name: &str| {
+        let factor = recording.factors.iter().find(|factor| factor.name == name);
+        factor.map(|factor| factor.levels.clone())
+    };
+    let names = from.factors.iter().chain(&to.factors).map(|factor| factor.name.as_str());
+    let mut changed: Vec<FactorChange> = Vec::new();
+    for name in names {
+        let change = FactorChange { factor: name.to_owned(), from: levels(from, name), to: levels(to, name) };
+        if change.from != change.to && changed.iter().all(|it| it.factor != name) {
+            changed.push(change);
+        }
+    }
+    changed
+}

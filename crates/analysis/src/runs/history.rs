@@ -1,0 +1,178 @@
+//! Many runs of one experiment over time.
+
+use super::matching::matching;
+use super::{Change, Responses, RunName, RunsError, SettingChange, Verdict, changes};
+use crate::compare::welch;
+use crate::grid::Grid;
+use crate::{Comparison, Estimate, Interval, Method, ResponseChoice, Scale, change_points};
+use observations::{Direction, Recording};
+use serde::Serialize;
+
+/// What an experiment measured, run after run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct History {
+    /// The response shown.
+    pub response: ResponseChoice,
+    /// The runs, oldest first.
+    pub runs: Vec<HistoryRun>,
+    /// Each configuration of the latest run.
+    pub configurations: Vec<HistorySeries>,
+    /// Labels of configurations that earlier runs have and the latest does not.
+    pub gone: Vec<String>,
+}
+
+/// A run, and what changed since the one before.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HistoryRun {
+    /// Which one.
+    pub run: RunName,
+    /// What differs in machine and software.
+    pub environment: Vec<Change>,
+    /// What differs in the settings.
+    pub settings: Vec<SettingChange>,
+}
+
+/// A configuration over time.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HistorySeries {
+    /// Its label in the latest run.
+    pub label: String,
+    /// Its estimate in each run; `None` where a run did not measure it.
+    pub points: Vec<Option<Estimate>>,
+    /// Where it changed, in the order of the runs.
+    pub changes: Vec<HistoryChange>,
+}
+
+/// A change of level.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HistoryChange {
+    /// Position of the first run of the new level.
+    pub run: usize,
+    /// P-value of the permutation test.
+    pub p_value: f64,
+    /// Mean of the runs since the change before.
+    pub before: f64,
+    /// Mean of the runs until the next change.
+    pub after: f64,
+    /// How much better the new level is; above 1 is better. Its interval takes the place of the change as known.
+    pub comparison: Comparison,
+    /// Better or worse.
+    pub verdict: Verdict,
+}
+
+/// The history of an experiment from its runs, oldest first. Runs without trials done are points that are missing.
+///
+/// One value a run, its mean over blocks, goes into the search for changes: the blocks of a run share what was
+/// special about it, and would make every run look like a change.
+///
+/// # Errors
+/// When no run has a trial done, or none has such a response.
+pub fn history(runs: &[Recording], which: Responses) -> Result<History, RunsError> {
+    let latest = runs.iter().rfind(|run| run.done().next().is_some());
+    let Some(latest) = latest else {
+        let run = runs.last().map(|it| it.run.clone()).unwrap_or_default();
+        return Err(RunsError::NoTrials { name: run.name, run: run.id });
+    };
+    let response = choose(latest, runs, which)?;
+    let grids: Vec<Grid> = runs.iter().map(Grid::new).collect();
+    let matches: Vec<_> = runs.iter().map(|run| matching(latest, run)).collect();
+    let series = (0..latest.configurations.len()).map(|configuration| {
+        let points = grids.iter().zip(&matches).map(|(grid, matches)| {
+            let own = matches.iter().find(|it| it.from == configuration)?;
+            let values: Vec<f64> = grid.cells[own.to].values().filter_map(|o| response.value(o)).collect();
+            Estimate::of(&values, &response.unit, response.direction)
+        });
+        HistorySeries::of(latest.configurations[configuration].label.clone(), points.collect())
+    });
+    let mut gone: Vec<String> = Vec::new();
+    for (run, matches) in runs.iter().zip(&matches) {
+        let unmatched = (0..run.configurations.len()).filter(|at| matches.iter().all(|it| it.to != *at));
+        let labels = unmatched.map(|at| &run.configurations[at].label);
+        let new: Vec<String> = labels.filter(|label| !gone.contains(label)).cloned().collect();
+        gone.extend(new);
+    }
+    Ok(History {
+        configurations: series.collect(),
+        runs: (0..runs.len()).map(|at| HistoryRun::of(runs, at)).collect(),
+        gone,
+        response,
+    })
+}
+
+/// The response asked for, as the latest run that has it has it.
+fn choose(latest: &Recording, runs: &[Recording], which: Responses) -> Result<ResponseChoice, RunsError> {
+    let primary = ResponseChoice::of(latest);
+    let Responses::Named(name) = which else {
+        let run = &latest.run;
+        return primary.ok_or_else(|| RunsError::NoTrials { name: run.name.clone(), run: run.id });
+    };
+    let named = |run: &Recording| run.done().find_map(|(_, o)| ResponseChoice::named(name, o));
+    runs.iter().rev().find_map(named).ok_or_else(|| {
+        let known = crate::response::names(latest.done().map(|(_, o)| o)).join(", ");
+        RunsError::NoResponse { name: name.to_owned(), known }
+    })
+}
+
+impl HistoryRun {
+    fn of(runs: &[Recording], at: usize) -> Self {
+        let own = &runs[at];
+        let before = at.checked_sub(1).map(|before| &runs[before]);
+        Self {
+            run: RunName::of(own),
+            environment: before.map_or_else(Vec::new, |before| {
+                changes::environment(before.environments.first(), own.environments.first())
+            }),
+            settings: before
+                .map_or_else(Vec::new, |before| changes::settings(before, own, &matching(before, own))),
+        }
+    }
+}
+
+impl HistorySeries {
+    fn of(label: String, points: Vec<Option<Estimate>>) -> Self {
+        let known = points.iter().enumerate().filter_map(|(run, point)| Some((run, point.as_ref()?)));
+        let (at, known): (Vec<usize>, Vec<&Estimate>) = known.unzip();
+        let means: Vec<f64> = known.iter().map(|point| point.mean).collect();
+        let found = change_points::change_points(&means);
+        let ends = found.iter().skip(1).map(|it| it.at).chain([means.len()]);
+        let starts = [0].into_iter().chain(found.iter().map(|it| it.at));
+        let changes = found.iter().zip(starts).zip(ends).filter_map(|((change, start), end)| {
+            let direction = known.first()?.direction;
+            let comparison = levels(&means[start..change.at], &means[change.at..end], direction);
+            Some(HistoryChange {
+                run: at[change.at],
+                p_value: change.p_value,
+                before: mean(&means[start..change.at]),
+                after: mean(&means[change.at..end]),
+                verdict: if comparison.is_better() { Verdict::Better } else { Verdict::Worse },
+                comparison,
+            })
+        });
+        Self { changes: changes.collect(), label, points }
+    }
+}
+
+/// How much better the second level is, by Welch over the means of runs.
+fn levels(before: &[f64], after: &[f64], direction: Direction) -> Comparison {
+    let scale = if before.iter().chain(after).all(|it| *it > 0.0) { Scale::Ratio } else { Scale::Difference };
+    let better = if direction == Direction::HigherIsBetter { 1.0 } else { -1.0 };
+    let there = |values: &[f64]| -> Vec<f64> {
+        values.iter().map(|it| better * if scale == Scale::Ratio { it.ln() } else { *it }).collect()
+    };
+    let back = |value: f64| if scale == Scale::Ratio { value.exp() } else { value };
+    let test = welch(&there(before), &there(after), 0.0);
+    Comparison {
+        scale,
+        value: back(test.value),
+        interval: test.interval.map(|it| Interval { low: back(it.low), high: back(it.high) }),
+        // The place was chosen for its difference, so that this test's own p-value would be too small.
+        p_value: None,
+        adjusted_p: None,
+        blocks: test.blocks,
+        method: Method::Welch,
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}

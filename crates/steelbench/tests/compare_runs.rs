@@ -1,0 +1,133 @@
+//! Two runs against each other, and the gate, end to end.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{Ended, Lab, scripted};
+
+fn delay(delay: &str) -> String {
+    scripted(3, &format!("delay = \"{delay}\"\nspread = 0.01"), "")
+}
+
+/// Run 1 takes 2 ms for each of 10 transactions, run 2 twice as long.
+fn two_runs() -> Lab {
+    let lab = Lab::with(&delay("2 ms"));
+    lab.run(0);
+    lab.write("e.toml", &delay("4 ms"));
+    lab.run_with(&["--fresh"], 0);
+    lab
+}
+
+impl Lab {
+    fn compare(&self, arguments: &[&str]) -> Ended {
+        self.steelbench(&[&["compare"], arguments].concat())
+    }
+}
+
+#[test]
+fn every_way_to_name_runs_means_the_same() {
+    let lab = two_runs();
+    std::fs::copy(lab.path("results/t.steelbench"), lab.path("copy.steelbench")).unwrap();
+    let expected = lab.compare(&["t@1", "t@2"]).expect(0).stdout;
+    assert!(expected.contains("A: t, run 1; B: t, run 2"), "{expected}");
+    // Half as good, to the last digit: the engine's clock is virtual.
+    assert!(expected.contains("On elapsed, B is 0.50x"), "{expected}");
+    assert!(expected.contains("2 worse"), "{expected}");
+    for names in [
+        ["t@previous", "t@latest"],
+        ["t@previous", "t"],
+        ["@1", "@2"],
+        ["@previous", "@latest"],
+        ["results/t.steelbench@1", "copy.steelbench"],
+        ["copy.steelbench@previous", "copy.steelbench@2"],
+    ] {
+        assert_eq!(lab.compare(&names).expect(0).stdout, expected, "{names:?}");
+    }
+    assert_eq!(lab.compare(&["@1", "@2", "--in", "copy.steelbench"]).expect(0).stdout, expected);
+    // Configurations are compared as ever, also of an earlier run.
+    lab.compare(&["data_files=1", "data_files=2", "--run", "1"]).expect(0).shows("A: data_files=1");
+}
+
+#[test]
+fn what_changed_is_listed() {
+    let lab = two_runs();
+    let text = lab.compare(&["t@1", "t@2"]).expect(0).stdout;
+    let row = text.lines().find(|line| line.starts_with("target.delay")).unwrap();
+    assert!(row.contains('2') && row.contains('4') && row.ends_with("all"), "{row}");
+    assert!(text.contains("data_files=1 *") && text.contains("Environment: nothing"), "{text}");
+    // A factor that has the old value among its levels: the settings are the same, the label is not.
+    let file = delay("2 ms").replace("[factors]", "[factors]\n\"target.delay\" = [\"2 ms\", \"6 ms\"]");
+    lab.write("e.toml", &file.replace("delay = \"2 ms\"\n", ""));
+    lab.run_with(&["--fresh"], 0);
+    let text = lab.compare(&["t@1", "t@3"]).expect(0).stdout;
+    assert!(text.contains("Factor target.delay is only in B"), "{text}");
+    assert!(text.contains("Settings of the configurations compared: the same"), "{text}");
+    assert!(text.contains("Only in B: ") && text.contains("1.00x"), "{text}");
+}
+
+#[test]
+fn the_exit_code_is_the_gates() {
+    let lab = two_runs();
+    let gate = |limits: &[&str], code: i32| {
+        let flags: Vec<&str> = limits.iter().flat_map(|limit| ["--fail-if", *limit]).collect();
+        lab.compare(&[&["t@1", "t@2"], &flags[..]].concat()).expect(code)
+    };
+    gate(&["slower:3%"], 1).shows("Gate failed: elapsed of data_files=").shows("rose by 100.0 %");
+    gate(&["slower:150%"], 0);
+    gate(&["throughput:150%"], 2).says("throughput:150% can never be reached");
+    gate(&["elapsed:+150%"], 0).shows("Gate passed: every configuration is within elapsed:+150%");
+    gate(&["elapsed:+150%", "throughput:-3%"], 1).shows("throughput of data_files=").shows("fell by 50.0 %");
+    gate(&["faster:3%"], 0);
+    lab.compare(&["t@2", "t@1", "--fail-if", "faster:3%"]).expect(1);
+    lab.compare(&["t@2", "t@1", "--fail-if", "slower:3%", "--fail-if-unsure"]).expect(0);
+    // With JSON the reason is said apart, in one line.
+    let ended =
+        lab.compare(&["t@1", "t@2", "--fail-if", "slower:3%", "--json"]).expect(1).says("Gate failed");
+    assert_eq!(ended.stderr.trim_end().lines().count(), 1);
+    let json: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(
+        (json["kind"].as_str(), json["gate"]["decision"].as_str()),
+        (Some("run_comparison"), Some("broken"))
+    );
+    assert!(
+        (json["responses"][0]["configurations"][0]["comparison"]["value"].as_f64().unwrap() - 0.5).abs()
+            < 0.02
+    );
+}
+
+#[test]
+fn wrong_arguments_are_explained() {
+    let lab = two_runs();
+    for (arguments, says) in [
+        (&["t@1", "t@1"][..], "both are run 1 of t"),
+        (&["t@1", "t@9"], "9"),
+        (&["t@1", "data_files=1"], "data_files=1 is none"),
+        (&["none.steelbench", "t@1"], "neither a results file none.steelbench"),
+        (&["none@2", "t@1"], "neither a results file none "),
+        (&["t@1", "t@2", "--run", "1"], "--run is for configurations"),
+        (&["t@1", "t@2", "--response", "iops"], "elapsed, throughput"),
+        (&["t@1", "t@2", "--fail-if", "iops:3%"], "no response iops"),
+        (&["t@1", "t@2", "--fail-if", "slower"], "`slower` is not a limit"),
+        (&["t@1", "t@2", "--fail-if-unsure"], "--fail-if"),
+        (&["data_files=1", "data_files=2", "--fail-if", "slower:3%"], "are for two runs"),
+    ] {
+        lab.compare(arguments).expect(2).says(says);
+    }
+    let single = Lab::with(&delay("2 ms").replace("blocks = 3", "blocks = 1"));
+    single.run(0);
+    single.compare(&["t@previous", "t@latest"]).expect(2).says("no run before the latest");
+    single.run_with(&["--fresh"], 0);
+    let gate = single.compare(&["t@1", "t@2", "--fail-if", "slower:3%"]).expect(2);
+    gate.says("no configuration can be judged by slower:3%").shows("Gate unsure");
+    single.compare(&["t@1", "t@2"]).expect(0).shows("too few blocks");
+}
+
+#[test]
+fn all_responses_and_markdown() {
+    let lab = two_runs();
+    let all = lab.compare(&["t@1", "t@2", "--all", "--md"]).expect(0).stdout;
+    assert!(all.contains("### elapsed (s, lower is better)"), "{all}");
+    assert!(all.contains("### throughput (rows/s, higher is better)"), "{all}");
+    let one = lab.compare(&["t@1", "t@2", "--response", "throughput", "--md"]).expect(0).stdout;
+    assert!(one.contains("On throughput, B is 0.50x") && !one.contains("### elapsed"), "{one}");
+}
