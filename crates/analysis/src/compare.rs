@@ -18,6 +18,13 @@ pub enum Scale {
     Difference,
 }
 
+impl Scale {
+    /// The value that says "no difference".
+    pub fn equal(self) -> f64 {
+        if self == Self::Ratio { 1.0 } else { 0.0 }
+    }
+}
+
 /// How the interval and the p-value were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -67,7 +74,7 @@ pub enum Standing {
 
 /// A log ratio (or relative difference) smaller than this is rounding, not a difference: no clock
 /// or counter that we read resolves a billionth of what it measures.
-const RESOLUTION: f64 = 1e-9;
+pub(crate) const RESOLUTION: f64 = 1e-9;
 /// From this many blocks the bootstrap may take over; with fewer its intervals are too narrow.
 const BOOTSTRAP_BLOCKS: usize = 20;
 
@@ -83,23 +90,19 @@ impl Comparison {
         let (from, to) = (values(&matched.from), values(&matched.to));
         let all = || from.iter().chain(&to).flatten().copied();
         let largest = all().map(f64::abs).fold(0.0, f64::max);
-        let scale = if all().all(|value| value > 0.0) { Scale::Ratio } else { Scale::Difference };
-        let better = match response.direction {
-            Direction::HigherIsBetter => 1.0,
-            Direction::LowerIsBetter => -1.0,
-        };
+        let betterness = Betterness::of(all(), response.direction);
         let transform = |blocks: Vec<Vec<f64>>| -> Vec<f64> {
-            let one = |value: f64| better * if scale == Scale::Ratio { value.ln() } else { value };
             blocks
                 .into_iter()
                 .filter(|block| !block.is_empty())
-                .map(|block| block.iter().map(|value| one(*value)).sum::<f64>() / block.len() as f64)
+                .map(|block| block.iter().map(|v| betterness.of_value(*v)).sum::<f64>() / block.len() as f64)
                 .collect()
         };
         let (from, to) = (transform(from), transform(to));
         if from.is_empty() || to.is_empty() {
             return None;
         }
+        let scale = betterness.scale;
         let resolution = if scale == Scale::Ratio { RESOLUTION } else { RESOLUTION * largest };
         let test =
             if matched.paired { paired(&from, &to, resolution) } else { welch(&from, &to, resolution) };
@@ -108,12 +111,33 @@ impl Comparison {
 
     /// Whether the point estimate is better than equal.
     pub fn is_better(&self) -> bool {
-        self.value > if self.scale == Scale::Ratio { 1.0 } else { 0.0 }
+        self.value > self.scale.equal()
     }
 
     /// Whether a difference is supported at 95 %, after correction where the comparison is one of a family.
     pub fn supported(&self) -> bool {
         self.adjusted_p.or(self.p_value).is_some_and(|p| p < 0.05)
+    }
+}
+
+/// The scale on which differences are taken: larger is better, logarithms where every value has one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Betterness {
+    pub scale: Scale,
+    sign: f64,
+}
+
+impl Betterness {
+    pub fn of(mut values: impl Iterator<Item = f64>, direction: Direction) -> Self {
+        let sign = match direction {
+            Direction::HigherIsBetter => 1.0,
+            Direction::LowerIsBetter => -1.0,
+        };
+        Self { scale: if values.all(|value| value > 0.0) { Scale::Ratio } else { Scale::Difference }, sign }
+    }
+
+    pub fn of_value(&self, value: f64) -> f64 {
+        self.sign * if self.scale == Scale::Ratio { value.ln() } else { value }
     }
 }
 
@@ -127,7 +151,7 @@ pub(crate) struct Test {
 }
 
 impl Test {
-    fn into_comparison(self, scale: Scale) -> Comparison {
+    pub fn into_comparison(self, scale: Scale) -> Comparison {
         let back = |value: f64| if scale == Scale::Ratio { value.exp() } else { value };
         Comparison {
             scale,
@@ -226,11 +250,13 @@ pub(crate) fn best(estimates: &[Option<&Estimate>]) -> Option<usize> {
 pub(crate) fn standings(best: Option<usize>, against_best: &[Option<Comparison>]) -> Vec<Standing> {
     let p_values: Vec<_> = against_best.iter().map(|c| c.as_ref().and_then(|c| c.p_value)).collect();
     let adjusted = holm::adjust(&p_values);
+    // The best mean may be the worse one on the scale of ratios.
+    let worse = |i: usize| against_best[i].as_ref().is_some_and(|comparison| !comparison.is_better());
     (0..against_best.len())
         .map(|i| match adjusted[i] {
             _ if best == Some(i) => Standing::Best,
             None => Standing::Unknown,
-            Some(p) if p < 0.05 => Standing::Worse,
+            Some(p) if p < 0.05 && worse(i) => Standing::Worse,
             Some(_) => Standing::AsGoodAsBest,
         })
         .collect()

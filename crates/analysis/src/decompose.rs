@@ -1,5 +1,9 @@
 //! Why two configurations differ: seconds of CPU and of each class of wait for each unit of work.
 
+mod shape;
+
+pub use shape::WaitShape;
+
 use crate::compare::{paired, welch};
 use crate::estimate::Moments;
 use crate::grid::Matched;
@@ -28,8 +32,10 @@ pub struct Decomposition {
     /// The sum of `elapsed`: elapsed seconds for each unit of work.
     pub elapsed_total: Part,
     /// Wait seconds (resource and signal) by wait type, largest change first, of elapsed time (divided by the
-    /// connections of its configuration); detail beside the parts, not added to them.
+    /// connections of its configuration). They stand for the classes, signal and client of `elapsed`: see [`Self::by_type`].
     pub wait_types: Vec<Part>,
+    /// Number and length of the waits of each type that is counted on both sides, by name.
+    pub shapes: Vec<WaitShape>,
 }
 
 /// What a [`Part`] is of.
@@ -100,16 +106,30 @@ impl Decomposition {
         share(&mut elapsed, &elapsed_total);
         share(&mut wait_types, &elapsed_total);
         let trials = || matched.from.iter().chain(&matched.to).flatten();
+        let work = trials().map(|o| o.work.amount as f64).sum::<f64>() / trials().count() as f64;
         Some(Self {
             unit: first.work.unit.clone(),
-            work: trials().map(|o| o.work.amount as f64).sum::<f64>() / trials().count() as f64,
+            work,
             blocks: matched.from.len().min(matched.to.len()),
             session,
             session_total,
             elapsed,
             elapsed_total,
             wait_types,
+            shapes: shape::shapes(matched, work),
         })
+    }
+
+    /// Elapsed time by wait type instead of by class: CPU, each wait type (largest change first), unaccounted.
+    /// These too add up to `elapsed_total`.
+    pub fn by_type(&self) -> impl Iterator<Item = &Part> {
+        let of = |kind: PartKind| self.elapsed.iter().filter(move |part| part.kind == kind);
+        of(PartKind::Cpu).chain(&self.wait_types).chain(of(PartKind::Unaccounted))
+    }
+
+    /// Number and length of the waits of a type, where they are counted.
+    pub fn shape(&self, wait_type: &str) -> Option<&WaitShape> {
+        self.shapes.iter().find(|shape| shape.wait_type == wait_type)
     }
 
     /// Whether a trial can take part: it did some work.

@@ -51,6 +51,11 @@ pub fn normal_cdf(z: f64) -> f64 {
     0.5 * erf::erfc(-z / std::f64::consts::SQRT_2)
 }
 
+/// Density of the standard normal distribution.
+pub fn normal_density(z: f64) -> f64 {
+    (-0.5 * z * z).exp() / std::f64::consts::TAU.sqrt()
+}
+
 /// The z below which a standard normal value lies with probability `p`.
 pub fn normal_quantile(p: f64) -> f64 {
     -std::f64::consts::SQRT_2 * erf::erfc_inv(2.0 * p)

@@ -150,7 +150,7 @@ pub(crate) fn t_test(value: f64, standard_error: f64, df: f64) -> f64 {
 }
 
 /// Median of sorted values, which must not be empty.
-fn median(sorted: &[f64]) -> f64 {
+pub(crate) fn median(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
     if sorted.len() % 2 == 1 { sorted[middle] } else { f64::midpoint(sorted[middle - 1], sorted[middle]) }
 }

@@ -1,10 +1,11 @@
 //! Sentences with the evidence behind them. How they say it: `wording.rs`.
 
 mod caveats;
+mod factors;
 mod verdict;
-mod wait_changes;
+mod why;
 
-use crate::{Decomposition, Summary};
+use crate::{Explanation, FactorEffect, Summary};
 use serde::Serialize;
 
 /// What a finding is about.
@@ -15,6 +16,8 @@ pub enum FindingKind {
     Verdict,
     /// Which waits fell and rose.
     Waits,
+    /// How the response goes along a factor, and what depends on another one.
+    Factors,
     /// Something that limits what can be concluded: failed trials, marks, drift, synthetic figures.
     Caveat,
 }
@@ -38,18 +41,23 @@ impl Finding {
 
 /// Two levels of the main factor between which something was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Span {
-    from: usize,
-    to: usize,
+pub(crate) struct Span {
+    pub from: usize,
+    pub to: usize,
+}
+
+/// The levels that the verdict on a factor is about.
+pub(crate) fn verdict_span(effect: &FactorEffect) -> Option<Span> {
+    verdict::span(effect)
+}
+
+/// Why two sides differ.
+pub(crate) fn why(explanation: &Explanation) -> Vec<Finding> {
+    why::find(explanation)
 }
 
 /// The findings of a run: the verdict, the waits that explain it, the other factors, the caveats.
-///
-/// `decompose(factor, from, to)` gives the difference between two levels of a factor.
-pub(crate) fn find(
-    summary: &Summary,
-    decompose: impl Fn(usize, usize, usize) -> Option<Decomposition>,
-) -> Vec<Finding> {
+pub(crate) fn find(summary: &Summary) -> Vec<Finding> {
     let mut findings = Vec::new();
     let main = summary.main_factor.filter(|factor| *factor < summary.factors.len());
     let span = main.and_then(|main| verdict::span(&summary.factors[main]));
@@ -58,12 +66,14 @@ pub(crate) fn find(
             Some(main) => findings.push(verdict::main_factor(summary, &summary.factors[main])),
             None => findings.extend(verdict::single(summary)),
         }
-        if let (Some(main), Some(span)) = (main, span) {
-            let decomposition = decompose(main, span.from, span.to);
-            findings.extend(decomposition.and_then(|d| wait_changes::find(&summary.factors[main], span, &d)));
-        }
+        // The first explanation is of what the verdict says, a second one of the best configuration.
+        let mut explanations = summary.explanations.iter().map(why::find);
+        findings.extend(explanations.next().filter(|_| span.is_some()).unwrap_or_default());
         findings.extend(verdict::other_factors(summary, main));
+        findings.extend(factors::shapes(summary));
+        findings.extend(factors::interaction(summary));
         findings.extend(verdict::best_configuration(summary));
+        findings.extend(explanations.flatten());
     }
     findings.extend(caveats::find(summary, span));
     findings

@@ -1,6 +1,6 @@
 //! A recording laid out as configurations x blocks, and pairs taken from it.
 
-use observations::{FactorRecord, Observations, Recording};
+use observations::{FactorRecord, LevelRecord, Observations, Recording};
 use std::collections::{BTreeMap, HashMap};
 
 /// The trials done, by configuration and block.
@@ -73,6 +73,17 @@ impl<'a> Matched<'a> {
     }
 }
 
+/// Position of each configuration's level of a factor; `None` where it has none.
+pub fn positions(recording: &Recording, factor: &FactorRecord) -> Vec<Option<usize>> {
+    let position: HashMap<&str, usize> =
+        factor.levels.iter().enumerate().map(|(i, level)| (level.as_str(), i)).collect();
+    let own = |levels: &[LevelRecord]| {
+        let own = levels.iter().find(|level| level.factor == factor.name)?;
+        position.get(own.level.as_str()).copied()
+    };
+    recording.configurations.iter().map(|record| own(&record.levels)).collect()
+}
+
 /// Which configurations have which level of a factor, and which differ in nothing else.
 pub struct Layout {
     /// For each combination of the other factors' levels: the configuration of each level.
@@ -81,13 +92,11 @@ pub struct Layout {
 
 impl Layout {
     pub fn new(recording: &Recording, factor: &FactorRecord) -> Self {
-        let position: HashMap<&str, usize> =
-            factor.levels.iter().enumerate().map(|(i, level)| (level.as_str(), i)).collect();
+        let positions = positions(recording, factor);
         let mut index: HashMap<Vec<(&str, &str)>, usize> = HashMap::new();
         let mut groups: Vec<Vec<Option<usize>>> = Vec::new();
         for (configuration, record) in recording.configurations.iter().enumerate() {
-            let own = record.levels.iter().find(|l| l.factor == factor.name);
-            let Some(&level) = own.and_then(|own| position.get(own.level.as_str())) else { continue };
+            let Some(level) = positions[configuration] else { continue };
             let others = record.levels.iter().filter(|l| l.factor != factor.name);
             let key = others.map(|l| (l.factor.as_str(), l.level.as_str())).collect();
             let group = *index.entry(key).or_insert_with(|| {
@@ -97,6 +106,12 @@ impl Layout {
             groups[group][level] = Some(configuration);
         }
         Self { groups }
+    }
+
+    /// The same layout without the configurations for which `keep` is false.
+    pub fn restricted(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let kept = self.groups.iter().map(|group| group.iter().map(|own| own.filter(|c| keep(*c))).collect());
+        Self { groups: kept.filter(|group: &Vec<Option<usize>>| group.iter().any(Option::is_some)).collect() }
     }
 
     /// Whether the factor is the only one.

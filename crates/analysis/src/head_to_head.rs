@@ -2,7 +2,9 @@
 
 use crate::grid::{Grid, Matched};
 use crate::response;
-use crate::{Comparison, Decomposition, Estimate, Interval, ResponseChoice, Scale};
+use crate::{
+    Comparison, Decomposition, Estimate, Explanation, Finding, Interval, ResponseChoice, Scale, findings,
+};
 use observations::{Direction, Observations, Recording};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -36,6 +38,8 @@ pub struct HeadToHead {
     pub responses: Vec<ResponseChange>,
     /// The difference in seconds for each unit of work, part by part; `None` when one side has done no work.
     pub decomposition: Option<Decomposition>,
+    /// The same in words, where it is supported; the sides are called A and B.
+    pub why: Vec<Finding>,
 }
 
 /// How one response of the second side differs from the first.
@@ -97,12 +101,19 @@ pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
             Matched::apart(cells_from, cells_to, usable)
         }
     };
+    let decomposition = Decomposition::of(&matched(&Decomposition::usable));
+    let explanation = decomposition.clone().map(|decomposition| Explanation {
+        from: "A".to_owned(),
+        to: "B".to_owned(),
+        decomposition,
+    });
     Some(HeadToHead {
         from: estimate(cells_from, &response),
         to: estimate(cells_to, &response),
         responses: changes(cells_from, cells_to, &matched),
         comparison: Comparison::of(&matched(&|o| response.value(o).is_some()), &response),
-        decomposition: Decomposition::of(&matched(&Decomposition::usable)),
+        why: explanation.as_ref().map(findings::why).unwrap_or_default(),
+        decomposition,
         response,
     })
 }

@@ -1,11 +1,13 @@
 //! The entry point: all that a report shows of a run.
 
+use crate::factors::Factors;
 use crate::grid::{Grid, Layout, Matched};
 use crate::{
-    Accounting, Ceiling, Comparison, ConfigurationDevices, Decomposition, Detectable, DiskSummary, Drift,
-    Estimate, FactorEffect, Finding, MarkCount, ResponseChoice, Standing, WaitTable, findings, health,
+    Accounting, Ceiling, Comparison, ConfigurationDevices, Detectable, DiskSummary, Drift, Estimate,
+    Explanation, FactorEffect, Finding, GainTable, Interaction, MarkCount, Outlier, ResponseChoice, Standing,
+    Timeline, WaitTable, explanation, findings, health, outliers, timeline,
 };
-use observations::{Environment, FactorRecord, LevelRecord, Observations, Recording, RunRecord, TrialStatus};
+use observations::{Environment, LevelRecord, Observations, Recording, RunRecord, TrialStatus};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,6 +32,14 @@ pub struct Summary {
     pub configurations: Vec<ConfigurationRow>,
     /// Factors in the order of the file.
     pub factors: Vec<FactorEffect>,
+    /// What each pair of factors does beyond the sum of their effects; pairs that cannot be tested are left out.
+    pub interactions: Vec<Interaction>,
+    /// Main effects and interactions that are tested together (Holm).
+    pub family: usize,
+    /// What the levels of each other factor gain at each level of the main one.
+    pub gains: Vec<GainTable>,
+    /// Trials that stand apart.
+    pub outliers: Vec<Outlier>,
     /// Position in `factors` of the one by which waits are shown: the first ordered one, else the first.
     pub main_factor: Option<usize>,
     /// Waits and accounting of each level of the main factor that has trials (one entry without a level when there is no factor).
@@ -43,6 +53,10 @@ pub struct Summary {
     pub drift: Option<Drift>,
     /// Which difference could have been found; `None` when it cannot be told.
     pub detectable: Option<Detectable>,
+    /// Why what the verdict names differs; empty when no difference is supported.
+    pub explanations: Vec<Explanation>,
+    /// One trial of the baseline and of the best configuration over time, where that was recorded.
+    pub timelines: Vec<Timeline>,
     /// Sentences.
     pub findings: Vec<Finding>,
     /// What the disk probe measured; `None` when it was not used.
@@ -70,9 +84,13 @@ pub struct ConfigurationRow {
     pub throughput: Option<Estimate>,
     /// The response on which configurations are compared.
     pub response: Option<Estimate>,
+    /// Every response that was recorded, by name in the order of the first trial, and elapsed time and throughput.
+    pub responses: Vec<(String, Estimate)>,
     /// Against the baseline (above 1 is better); `None` for the baseline itself and where nothing can be compared.
     pub factor: Option<Comparison>,
-    /// Against the best configuration.
+    /// Against the best configuration; `None` for the best itself and where nothing can be compared.
+    pub against_best: Option<Comparison>,
+    /// What that says.
     pub standing: Standing,
     /// Trials done.
     pub done: usize,
@@ -126,14 +144,9 @@ pub fn summarize_with(recording: &Recording, disk_runs: &[Recording]) -> Summary
         .iter()
         .position(|factor| factor.numeric.is_some())
         .or(if recording.factors.is_empty() { None } else { Some(0) });
-    let effects = |response: &ResponseChoice| -> Vec<FactorEffect> {
-        let factors = recording.factors.iter().zip(&layouts);
-        factors
-            .map(|(factor, layout)| {
-                FactorEffect::of(factor, layout, &grid, reference(recording, factor), response)
-            })
-            .collect()
-    };
+    let factors =
+        response.as_ref().map(|response| Factors::of(recording, &grid, &layouts, main_factor, response));
+    let factors = factors.unwrap_or_default();
     // With a hard-to-change factor a block is a round within a group: block 1 of two groups may be days apart.
     let blocks_are_rounds = recording.factors.iter().all(|factor| !factor.hard_to_change);
     let mut summary = Summary {
@@ -143,7 +156,11 @@ pub fn summarize_with(recording: &Recording, disk_runs: &[Recording]) -> Summary
         synthetic: recording.done().any(|(_, o)| o.synthetic),
         done: recording.done().count(),
         failed: recording.trials.iter().filter(|t| matches!(t.status, TrialStatus::Failed { .. })).count(),
-        factors: response.as_ref().map(effects).unwrap_or_default(),
+        factors: factors.effects,
+        interactions: factors.interactions,
+        family: factors.family,
+        gains: factors.gains,
+        outliers: response.as_ref().map(|r| outliers::outliers(recording, &grid, r)).unwrap_or_default(),
         main_factor,
         waits: level_waits(recording, &grid, main_factor.map(|f| (f, &layouts[f]))),
         failures: failures(recording),
@@ -153,6 +170,8 @@ pub fn summarize_with(recording: &Recording, disk_runs: &[Recording]) -> Summary
             .filter(|_| blocks_are_rounds)
             .and_then(|response| Drift::of_grid(&grid, response)),
         detectable: response.as_ref().and_then(|response| detectable(&grid, response, &configurations)),
+        explanations: Vec::new(),
+        timelines: Vec::new(),
         findings: Vec::new(),
         disk: DiskSummary::of(recording, &grid),
         devices: crate::devices::devices(recording, &grid),
@@ -160,22 +179,19 @@ pub fn summarize_with(recording: &Recording, disk_runs: &[Recording]) -> Summary
         response,
         configurations,
     };
-    let decompose = |factor: usize, from: usize, to: usize| {
-        Decomposition::of(&layouts[factor].matched(&grid, from, to, Decomposition::usable))
-    };
-    summary.findings = findings::find(&summary, decompose);
+    summary.explanations = explanation::explanations(&summary, &grid, &layouts);
+    summary.timelines = summary
+        .response
+        .as_ref()
+        .map(|response| timeline::timelines(&summary.configurations, &grid, response))
+        .unwrap_or_default();
+    summary.findings = findings::find(&summary);
     summary
-}
-
-/// The level of the baseline, else the first.
-fn reference(recording: &Recording, factor: &FactorRecord) -> usize {
-    let baseline = recording.run.baseline.and_then(|index| recording.configurations.get(index));
-    let own = baseline.and_then(|b| b.levels.iter().find(|level| level.factor == factor.name));
-    own.and_then(|own| factor.levels.iter().position(|level| *level == own.level)).unwrap_or(0)
 }
 
 fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice>) -> Vec<ConfigurationRow> {
     let attempts = Attempts::of(recording);
+    let names = response_names(grid);
     let mut rows: Vec<ConfigurationRow> = recording
         .configurations
         .iter()
@@ -194,7 +210,9 @@ fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice>) -
                 elapsed: derived("elapsed"),
                 throughput: derived("throughput"),
                 response: response.and_then(estimate),
+                responses: every_response(&names, &grid.cells[index]),
                 factor: None,
+                against_best: None,
                 standing: Standing::Unknown,
                 done: grid.cells[index].len(),
                 failed: attempts.failed[index],
@@ -209,6 +227,26 @@ fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice>) -
         compare_rows(&mut rows, recording.run.baseline, grid, response);
     }
     rows
+}
+
+/// All recorded responses, then those that every trial has.
+fn response_names<'a>(grid: &Grid<'a>) -> Vec<&'a str> {
+    let mut names = crate::response::names(grid.observations());
+    for derived in ["elapsed", "throughput"] {
+        if !names.contains(&derived) {
+            names.push(derived);
+        }
+    }
+    names
+}
+
+fn every_response(names: &[&str], cells: &BTreeMap<u32, &Observations>) -> Vec<(String, Estimate)> {
+    let estimate = |name: &&str| {
+        let choice = cells.values().find_map(|o| ResponseChoice::named(name, o))?;
+        let values: Vec<f64> = cells.values().filter_map(|o| choice.value(o)).collect();
+        Some(((*name).to_owned(), Estimate::of(&values, &choice.unit, choice.direction)?))
+    };
+    names.iter().filter_map(estimate).collect()
 }
 
 /// Fills in the factor against the baseline and the standing against the best.
@@ -229,10 +267,13 @@ fn compare_rows(
         _ => vec![None; rows.len()],
     };
     crate::compare::correct(&mut factors);
-    let against_best = best.map_or_else(|| vec![None; rows.len()], against);
+    let mut against_best = best.map_or_else(|| vec![None; rows.len()], against);
+    crate::compare::correct(&mut against_best);
     let standings = crate::compare::standings(best, &against_best);
-    for (row, (factor, standing)) in rows.iter_mut().zip(factors.into_iter().zip(standings)) {
+    let compared = factors.into_iter().zip(against_best).zip(standings);
+    for (row, ((factor, against_best), standing)) in rows.iter_mut().zip(compared) {
         row.factor = factor;
+        row.against_best = against_best;
         row.standing = standing;
     }
 }
@@ -321,5 +362,5 @@ fn detectable(grid: &Grid, response: &ResponseChoice, rows: &[ConfigurationRow])
     let reference = rows.iter().rev().max_by_key(|row| row.done)?.index;
     let others = (0..rows.len()).filter(|other| *other != reference);
     let comparisons: Vec<Matched> = others.map(|other| matched(grid, reference, other, response)).collect();
-    Detectable::of_comparisons(&comparisons, response)
+    Detectable::of_comparisons(&comparisons, response, comparisons.len())
 }

@@ -1,12 +1,28 @@
-//! How findings say figures. The rules, in one place:
+//! How findings say figures, and what evidence each phrase needs. The rules, in one place:
 //!
 //! - A figure has three significant digits and its unit; a factor is `1.93x` with its interval in brackets.
-//! - "falls", "rises", "better", "worse" are said only of what is supported at 95 % after Holm's correction.
+//! - "falls", "rises", "better", "worse", "less", "more" are said only of what is supported at 95 % after Holm's
+//!   correction over the family of its sentence; with a single block nothing is, and that is said.
 //! - What is not supported is "as good as" or "does not differ", never "the same".
 //! - A level is named `data_files=8`: the last part of the factor's path and the label.
 //! - The baseline is called so only if the experiment names one; else it is "the first level".
+//!
+//! Why two sides differ (`findings/why.rs`), in elapsed time for each unit of work:
+//!
+//! | phrase | evidence |
+//! |---|---|
+//! | elapsed falls, rises; "of this gain", "of this loss" | the change of elapsed time, t over blocks |
+//! | less, more X wait; CPU time; time not accounted for | the change of that part; the family is all parts |
+//! | N % is | the part goes the way of the whole: its share of the change |
+//! | takes back, makes up for | the part goes the other way |
+//! | wait that is gone, new wait | a supported change, and less than 1 % of it is on the other side |
+//! | fewer waits, each longer (more, each shorter) | number and length of the waits each changed, the length in resource time and in all; the family is number and length of every wait type of 5 % of the waits or more |
+//! | as many waits, each longer (shorter) | the length changed, the number differs by less than 5 % |
 
-use crate::{Comparison, Scale};
+use crate::{Comparison, Scale, WaitShape};
+
+/// What is said has a corrected p-value below this.
+pub const SUPPORTED: f64 = 0.05;
 
 /// Three significant digits, without an exponent: `1755`, `12.3`, `0.0123`.
 pub fn figure(value: f64) -> String {
@@ -65,6 +81,53 @@ pub fn list(items: &[String]) -> String {
 /// `1 trial`, `2 trials`.
 pub fn count(n: usize, singular: &str) -> String {
     if n == 1 { format!("1 {singular}") } else { format!("{n} {singular}s") }
+}
+
+/// A figure with its sign: `+1.30`, `-12.4`.
+pub fn signed(figure: &str) -> String {
+    let says_something = figure.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
+    if says_something && !figure.starts_with('-') { format!("+{figure}") } else { figure.to_owned() }
+}
+
+/// The unit in which seconds of this size are said, and its length.
+pub fn seconds_unit(largest_s: f64) -> (f64, &'static str) {
+    match largest_s {
+        small if small > 0.0 && small < 1e-6 => (1e-9, "ns"),
+        small if small > 0.0 && small < 1e-3 => (1e-6, "us"),
+        small if small > 0.0 && small < 1.0 => (1e-3, "ms"),
+        _ => (1.0, "s"),
+    }
+}
+
+/// `4.95 ms`.
+fn duration(seconds: f64) -> String {
+    let (unit_s, unit) = seconds_unit(seconds);
+    format!("{} {unit}", figure(seconds / unit_s))
+}
+
+/// A number of things: `45.7 M`, `3.75 k`, `203`.
+fn amount(count: f64) -> String {
+    match count {
+        millions if millions >= 999_500.0 => format!("{} M", figure(millions / 1e6)),
+        thousands if thousands >= 9_999.5 => format!("{} k", figure(thousands / 1e3)),
+        few => format!("{few:.0}"),
+    }
+}
+
+/// Number and length of waits on both sides: `45.7 M of 4.95 ms -> 45.2 M of 5.42 ms`.
+pub fn shape(shape: &WaitShape) -> String {
+    let side = |count, each_s| format!("{} of {}", amount(count), duration(each_s));
+    format!("{} -> {}", side(shape.from_count, shape.from_each_s), side(shape.to_count, shape.to_each_s))
+}
+
+/// What the wait types of our own load driver are, which no manual of an engine explains.
+pub fn meaning(wait_type: &str) -> Option<&'static str> {
+    match wait_type {
+        "CPU_QUEUE" => Some("for a processor"),
+        "ARRIVAL" => Some("for the next intended start"),
+        "CONNECTION_DONE" => Some("connections that had finished, for the others"),
+        _ => None,
+    }
 }
 
 /// The last part of a dotted path: `data_files`.

@@ -108,6 +108,56 @@ fn holm() {
     }
 }
 
+/// Modified z-scores; a configuration alone has no blocks to take out.
+#[test]
+fn outliers() {
+    for case in reference("outliers") {
+        let values = numbers(&case, "values");
+        let expected = numbers(&case, "z");
+        let found = summarize(&data_files(&["1"], &[&values])).outliers;
+        let far: Vec<usize> = (0..values.len()).filter(|i| expected[*i].abs() > 3.5).collect();
+        assert!(!far.is_empty());
+        assert_eq!(found.len(), far.len());
+        for (outlier, position) in found.iter().zip(far) {
+            assert_eq!((outlier.block as usize, outlier.value), (position + 1, values[position]));
+            close(outlier.modified_z, expected[position]);
+        }
+    }
+}
+
+/// A repeated-measures analysis of variance with blocks as subjects, its degrees of freedom corrected, and a contrast
+/// of the corners.
+#[test]
+fn interactions() {
+    for case in reference("interaction") {
+        let values: Vec<Vec<Vec<f64>>> = serde_json::from_value(case["values"].clone()).unwrap();
+        let names = |n: usize| (1..=n).map(|level| level.to_string()).collect::<Vec<_>>();
+        let (a, b) = (names(values.len()), names(values[0].len()));
+        let (a, b): (Vec<&str>, Vec<&str>) =
+            (a.iter().map(String::as_str).collect(), b.iter().map(String::as_str).collect());
+        let mut recording = recording(&[("a", &a), ("b", &b)]);
+        for (configuration, blocks) in values.iter().flatten().enumerate() {
+            for (block, value) in (1..).zip(blocks) {
+                recording.trials.push(done(configuration, block, observed(*value)));
+            }
+        }
+        let [interaction] = &summarize(&recording).interactions[..] else { panic!("one pair") };
+        close(interaction.f, number(&case, "f"));
+        assert!((interaction.p_value - number(&case, "p")).abs() < 1e-9);
+        close(interaction.df.0, numbers(&case, "df")[0]);
+        close(interaction.df.1, numbers(&case, "df")[1]);
+        // The corner contrast of a 2 x 2 table is the only one: the size, up to its direction.
+        if (a.len(), b.len()) == (2, 2) {
+            let expected = numbers(&case, "contrast");
+            let interval = interaction.size.interval.unwrap();
+            let ours = [interaction.size.value, interval.low, interval.high];
+            let turned = [1.0 / ours[0], 1.0 / ours[2], 1.0 / ours[1]];
+            let ours = if expected[0] < 1.0 { turned } else { ours };
+            ours.iter().zip(&expected).for_each(|(ours, expected)| close(*ours, *expected));
+        }
+    }
+}
+
 /// A recording whose comparisons with the baseline have these p-values: with two blocks t has one
 /// degree of freedom, and p = 1 - 2 atan(t) / pi.
 fn with_p_values(p_values: &[f64]) -> Recording {

@@ -14,9 +14,9 @@ import numpy
 import pandas
 import scipy
 import statsmodels
-from scipy import optimize, stats
+from scipy import linalg, optimize, stats
 from statsmodels.formula.api import ols
-from statsmodels.stats.anova import anova_lm
+from statsmodels.stats.anova import AnovaRM, anova_lm
 from statsmodels.stats.multitest import multipletests
 
 random = numpy.random.default_rng(20100512)
@@ -120,17 +120,63 @@ def drifts():
 
 
 def detectables():
-    """Mean difference, in standard deviations, that a paired t-test of n blocks finds 4 times out of 5."""
-    def power(difference, n):
-        critical = stats.t.isf(0.025, n - 1)
-        noncentrality = difference * math.sqrt(n)
-        # Far out, where the lower tail is 0 to all digits, scipy returns NaN for it.
-        wrong_side = numpy.nan_to_num(stats.nct.cdf(-critical, n - 1, noncentrality))
-        return stats.nct.sf(critical, n - 1, noncentrality) + wrong_side
+    """Mean difference, in standard deviations, that a paired t-test of n blocks, corrected for so many comparisons,
+    finds 4 times out of 5."""
+    def power(difference, n, comparisons):
+        critical = stats.t.isf(0.025 / comparisons, n - 1)
+        return stats.nct.sf(critical, n - 1, difference * math.sqrt(n))
 
     return [
-        [n, optimize.brentq(lambda difference: power(difference, n) - 0.8, 0.1, 6)] for n in (3, 4, 5, 7, 10, 20)
+        [n, comparisons, optimize.brentq(lambda d: power(d, n, comparisons) - 0.8, 0.1, 60 if n > 2 else 400)]
+        for n in (2, 3, 4, 5, 7, 10, 20) for comparisons in (1, 4, 17)
     ]
+
+
+def outliers():
+    """Modified z-scores of logarithms from the median of one configuration; the deviation of the median itself, zero
+    by construction, is no part of the spread."""
+    cases = []
+    for values in ([10.0, 10.1, 9.9, 10.05, 15.0], [8.0, 8.1, 7.9, 8.2, 8.05, 7.95, 4.0, 8.02]):
+        log = numpy.log(values)
+        deviations = log - numpy.median(log)
+        spread = numpy.median(numpy.abs(deviations[numpy.abs(deviations) > 1e-12]))
+        cases.append({"values": values, "z": (0.6745 * deviations / spread).tolist()})
+    return cases
+
+
+def interactions():
+    """Two-factor repeated-measures analysis of variance of logarithms, blocks as subjects, with the epsilon of Geisser
+    and Greenhouse from the covariance of orthonormal contrasts."""
+    def contrasts(n):
+        return linalg.helmert(n)
+
+    cases = []
+    for a, b, blocks, gain in ((2, 2, 5, 0.0), (3, 2, 4, 0.1), (4, 3, 6, 0.02), (2, 4, 3, 0.5)):
+        values = [
+            [
+                (random.lognormal(2.0, 0.05, blocks) * math.exp(-0.2 * i + gain * i * j)).round(6).tolist()
+                for j in range(b)
+            ]
+            for i in range(a)
+        ]
+        frame = pandas.DataFrame(
+            [(i, j, k, math.log(values[i][j][k])) for i in range(a) for j in range(b) for k in range(blocks)],
+            columns=["a", "b", "block", "value"],
+        )
+        row = AnovaRM(frame, "value", "block", within=["a", "b"]).fit().anova_table.loc["a:b"]
+        log = numpy.log(values)
+        # The gain of the last level of a at b = 1 against the one at b = 0: a contrast over blocks.
+        contrast = (log[0, :, :] - log[-1, :, :])[1] - (log[0, :, :] - log[-1, :, :])[0]
+        low, high = stats.t.interval(0.95, blocks - 1, contrast.mean(), stats.sem(contrast))
+        both = numpy.kron(contrasts(a), contrasts(b)) @ log.reshape(a * b, blocks)
+        covariance = numpy.atleast_2d(numpy.cov(both))
+        epsilon = numpy.trace(covariance) ** 2 / (len(covariance) * numpy.sum(covariance * covariance))
+        df = [epsilon * row["Num DF"], epsilon * row["Den DF"]]
+        cases.append({
+            "values": values, "f": row["F Value"], "p": stats.f.sf(row["F Value"], *df), "df": df,
+            "contrast": [math.exp(contrast.mean()), math.exp(low), math.exp(high)],
+        })
+    return cases
 
 
 reference = {
@@ -145,6 +191,8 @@ reference = {
     "bootstrap": bootstraps(),
     "drift": drifts(),
     "detectable": detectables(),
+    "outliers": outliers(),
+    "interaction": interactions(),
 }
 path = pathlib.Path(__file__).with_suffix(".json")
 path.write_text(json.dumps(reference, indent=1, default=float) + "\n")

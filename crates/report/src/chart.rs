@@ -1,7 +1,10 @@
 //! Bars as text: how long they are, and what is written beside them.
 
+mod over_time;
+mod waterfall;
+
 use crate::Text;
-use crate::model::{Align, Bar, Cell, Chart, ChartKind, Column, Table, Tone};
+use crate::model::{Align, Bar, BarGroup, Cell, Chart, ChartKind, Column, Table, Tone};
 use crate::number;
 use unicode_width::UnicodeWidthStr;
 
@@ -46,8 +49,10 @@ impl Chart {
     /// The value of a bar as it is written: `8,123`; of diverging bars with its sign, `+11.0`.
     pub fn value(&self, bar: &Bar) -> String {
         match self.kind {
-            ChartKind::Bars => number::grouped(bar.value),
+            ChartKind::Bars | ChartKind::OverTime => number::grouped(bar.value),
             ChartKind::Diverging => percent(bar.value),
+            ChartKind::Waterfall if self.is_total(bar) => number::fixed(bar.value, self.decimals()),
+            ChartKind::Waterfall => number::signed(bar.value, self.decimals()),
         }
     }
 
@@ -56,6 +61,12 @@ impl Chart {
         let Some((low, high)) = bar.interval else { return String::new() };
         match self.kind {
             ChartKind::Diverging => format!("[{}, {}]", percent(low), percent(high)),
+            ChartKind::Waterfall => {
+                // A digit less than the values, which are moved by less than their last one to add up.
+                let end = |value| number::signed(value, self.decimals().saturating_sub(1));
+                format!("[{}, {}]", end(low), end(high))
+            }
+            ChartKind::OverTime => String::new(),
             ChartKind::Bars if bar.value == 0.0 => {
                 format!("[{}, {}]", number::grouped(low), number::grouped(high))
             }
@@ -69,41 +80,55 @@ impl Chart {
     fn bars(&self) -> impl Iterator<Item = &Bar> {
         self.groups.iter().flat_map(|group| &group.bars)
     }
+
+    /// Whether a bar of a waterfall is one of its two totals.
+    fn is_total(&self, bar: &Bar) -> bool {
+        let ends = [self.bars().next(), self.bars().last()];
+        ends.into_iter().flatten().any(|end| std::ptr::eq(end, bar))
+    }
+
+    /// Decimals that all values of a waterfall have: a fourth digit, so that small changes are not rounded away.
+    fn decimals(&self) -> usize {
+        number::places(self.bars().map(|bar| bar.value.abs()).fold(0.0, f64::max), 4)
+    }
 }
 
 /// Signed, with three digits but at most one decimal.
 fn percent(value: f64) -> String {
-    let text = number::fixed(value, number::places(value, 3).min(1));
-    if value > 0.0 && text.bytes().any(|byte| matches!(byte, b'1'..=b'9')) {
-        format!("+{text}")
-    } else {
-        text
-    }
+    number::signed(value, number::places(value, 3).min(1))
 }
 
 /// The lines of a chart that fit into so many columns.
 pub(crate) fn rows(chart: &Chart, width: usize) -> Vec<Row> {
+    if chart.kind == ChartKind::OverTime {
+        return series_rows(chart, width);
+    }
     let widest = |text: &dyn Fn(&Bar) -> String| chart.bars().map(|bar| text(bar).width()).max().unwrap_or(0);
     let label_width = widest(&|bar| bar.label.to_string()).min((width / 3).max(LABEL_MIN));
     let value_width = widest(&|bar| chart.value(bar));
-    let figure_width = value_width + 1 + widest(&|bar| chart.interval(bar));
+    let interval_width = 1 + widest(&|bar| chart.interval(bar));
     let note_width = widest(&|bar| bar.note.to_string());
+    let note_width = if note_width > 0 { 2 + note_width } else { 0 };
     // Two blanks before the label, between the parts, and before a note.
-    let taken = 2 + label_width + 2 + 2 + figure_width + if note_width > 0 { 2 + note_width } else { 0 };
-    let room = width.saturating_sub(taken).min(BAR_MAX);
-    let axis = Axis::of(chart, if room < BAR_MIN { 0 } else { room });
+    let with_value = 2 + label_width + 2 + value_width;
+    // Where there is no room, first the bars are left out, then notes, then intervals; the tables have them.
+    let has_interval = with_value + interval_width <= width;
+    let has_note = with_value + interval_width + note_width <= width;
+    let room = width.saturating_sub(with_value + 2 + interval_width + note_width).min(BAR_MAX);
+    let room = if room < BAR_MIN { 0 } else { room };
+    let mut drawn = draw(chart, room).into_iter();
     let mut rows = Vec::new();
     for group in &chart.groups {
         if !group.label.is_empty() {
             rows.push(Row::Group(group.label.to_string()));
         }
         rows.extend(group.bars.iter().map(|bar| {
-            let interval = chart.interval(bar);
+            let interval = if has_interval { chart.interval(bar) } else { String::new() };
             Row::Bar {
                 label: filled(&crate::terminal::cut(bar.label.as_str(), label_width), label_width),
-                bar: axis.draw(bar.value),
+                bar: filled(&drawn.next().unwrap_or_default(), room),
                 figure: format!("{:>value_width$} {interval}", chart.value(bar)),
-                note: bar.note.to_string(),
+                note: if has_note { bar.note.to_string() } else { String::new() },
                 tone: bar.tone,
             }
         }));
@@ -118,6 +143,57 @@ pub(crate) fn rows(chart: &Chart, width: usize) -> Vec<Row> {
         }
     }
     rows
+}
+
+/// All bars in order, in so many columns.
+fn draw(chart: &Chart, room: usize) -> Vec<String> {
+    if chart.kind == ChartKind::Waterfall {
+        return waterfall::lines(&chart.bars().collect::<Vec<_>>(), room);
+    }
+    let axis = Axis::of(chart, room);
+    chart.bars().map(|bar| axis.draw(bar.value)).collect()
+}
+
+/// A line for each series: its values over time, their mean and the lowest.
+fn series_rows(chart: &Chart, width: usize) -> Vec<Row> {
+    let most = chart.bars().map(|bar| bar.value).filter(|value| value.is_finite()).fold(0.0, f64::max);
+    let labels = chart.groups.iter().map(|group| group.label.as_str().width()).max().unwrap_or(0);
+    let label_width = labels.min((width / 3).max(LABEL_MIN));
+    let figures = |has_lowest: bool| -> Vec<String> {
+        let figure = |group: &BarGroup| {
+            let [mean, lowest] = series_figures(group);
+            if has_lowest { format!("mean {mean}, lowest {lowest}") } else { format!("mean {mean}") }
+        };
+        chart.groups.iter().map(figure).collect()
+    };
+    let room_beside = |figures: &[String]| {
+        let figure_width = figures.iter().map(|figure| figure.width()).max().unwrap_or(0);
+        width.saturating_sub(2 + label_width + 2 + 2 + figure_width).min(over_time::LINE_MAX)
+    };
+    let figures =
+        Some(figures(true)).filter(|own| room_beside(own) >= BAR_MIN).unwrap_or_else(|| figures(false));
+    let room = room_beside(&figures);
+    let room = if room < BAR_MIN { 0 } else { room };
+    let bucket = over_time::bucket(&chart.groups, room);
+    let row = |(group, figure): (&BarGroup, String)| {
+        let line = if room == 0 { String::new() } else { over_time::line(group, most, bucket) };
+        Row::Bar {
+            label: filled(&crate::terminal::cut(group.label.as_str(), label_width), label_width),
+            bar: line,
+            figure,
+            note: String::new(),
+            tone: Tone::Plain,
+        }
+    };
+    chart.groups.iter().zip(figures).map(row).collect()
+}
+
+/// Mean and lowest value of the measured part.
+fn series_figures(group: &BarGroup) -> [String; 2] {
+    let measured = group.bars.iter().filter(|bar| bar.tone != Tone::Muted).map(|bar| bar.value);
+    let measured: Vec<f64> = measured.collect();
+    let lowest = measured.iter().copied().fold(f64::INFINITY, f64::min);
+    [over_time::mean(&measured), lowest].map(number::grouped)
 }
 
 fn filled(text: &str, width: usize) -> String {
@@ -187,8 +263,16 @@ fn leftward(columns: f64, room: usize) -> String {
     format!("{}{bar}", " ".repeat(room.saturating_sub(bar.width())))
 }
 
-/// The same figures as a table.
+/// The same figures as a table; of a series over time its mean and its lowest value.
 pub(crate) fn table(chart: &Chart) -> Table {
+    if chart.kind == ChartKind::OverTime {
+        let columns = vec![Column::name(""), Column::right("mean"), Column::right("lowest")];
+        let row = |group: &BarGroup| {
+            let label = Cell::new(group.label.clone(), Tone::Plain);
+            [label].into_iter().chain(series_figures(group).map(Cell::plain)).collect()
+        };
+        return Table { columns, rows: chart.groups.iter().map(row).collect(), fixed: false };
+    }
     let grouped = chart.groups.iter().any(|group| !group.label.is_empty());
     let noted = chart.bars().any(|bar| !bar.note.is_empty());
     let unit = if chart.unit.is_empty() { Text::from("value") } else { chart.unit.clone() };

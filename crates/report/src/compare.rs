@@ -1,5 +1,5 @@
 use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Column, Document, Section, Table, Tone};
-use crate::{Text, number};
+use crate::{Text, number, why};
 use analysis::{Decomposition, HeadToHead, Part, PartKind, ResponseChange, Scale};
 
 /// Wait types that are listed below the decomposition.
@@ -9,7 +9,11 @@ const WAIT_TYPES: usize = 10;
 pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Document {
     let mut sections = vec![verdict(compared, from, to)];
     sections.extend(percentages(compared));
+    sections.extend(why::sentences(&compared.why));
     if let Some(decomposition) = &compared.decomposition {
+        let mut drawn = Section::new("From A to B");
+        drawn.chart(why::waterfall(decomposition, "A", "B"));
+        sections.push(drawn);
         let scale = WorkScale::of(decomposition);
         let heading = format!("Elapsed seconds for {}", scale.name);
         sections.push(parts(&heading, &decomposition.elapsed, &decomposition.elapsed_total, &scale));
@@ -127,7 +131,7 @@ fn percentage_tone(change: &ResponseChange) -> Tone {
 /// A decomposition as a table whose printed figures add up in every column and subtract in every row.
 ///
 /// For that, figures are moved by less than their last digit; intervals therefore have one digit less.
-pub(crate) fn parts(heading: &str, parts: &[Part], total: &Part, scale: &WorkScale) -> Section {
+fn parts(heading: &str, parts: &[Part], total: &Part, scale: &WorkScale) -> Section {
     let mut section = Section::new(heading);
     let largest = parts.iter().flat_map(|p| [p.from_s, p.to_s]).map(f64::abs).fold(0.0, f64::max);
     // A fourth digit, so that small parts are not rounded away.

@@ -1,11 +1,14 @@
 use crate::model::{Cell, Column, Section, Table, Tone};
 use crate::number;
-use analysis::{Comparison, ConfigurationRow, Estimate, FactorEffect, MarkCount, Standing, Summary};
+use analysis::{Comparison, ConfigurationRow, Estimate, MarkCount, Standing, Summary};
 
 /// What is printed where there is nothing to print.
-const NOTHING: &str = "-";
+pub(crate) const NOTHING: &str = "-";
 /// Said once below a table that has the column `best`.
 const LEGEND: &str = "best: the best mean; = as good as the best (not distinguishable at 95 %, Holm); ± and [ ]: 95 % intervals.";
+
+/// Outliers named below the table; of a run with more, something else is to be said than their names.
+const OUTLIERS_SHOWN: usize = 12;
 
 /// Every configuration with its figures.
 pub(crate) fn section(summary: &Summary) -> Section {
@@ -16,6 +19,7 @@ pub(crate) fn section(summary: &Summary) -> Section {
     }
     section.table(table(summary));
     section.toned(LEGEND, Tone::Muted);
+    remarks(summary, &mut section);
     section
 }
 
@@ -91,47 +95,48 @@ fn estimate_figures(summary: &Summary) -> Vec<Figure<'_>> {
     figures
 }
 
-/// The levels of each factor over those of the others; with one factor the configurations say it all.
-pub(crate) fn factor_sections(summary: &Summary) -> Vec<Section> {
+/// The label of a configuration: its levels, but for those of the factor `without`.
+pub(crate) fn label_without(summary: &Summary, row: &ConfigurationRow, without: &str) -> String {
     let names: Vec<&str> = summary.factors.iter().map(|factor| factor.factor.as_str()).collect();
-    let shown = summary.factors.iter().filter(|_| names.len() > 1);
-    shown.map(|factor| factor_section(summary, factor, short_name(&factor.factor, &names))).collect()
+    let others = row.levels.iter().filter(|level| level.factor != without);
+    let others = others.map(|level| format!("{}={}", short_name(&level.factor, &names), level.level));
+    others.collect::<Vec<_>>().join(" ")
 }
 
-fn factor_section(summary: &Summary, factor: &FactorEffect, name: &str) -> Section {
-    let mut section = Section::new(format!("Factor {name}: means over the other factors"));
-    let response = summary.response.as_ref();
-    let unit = response.map_or("", |response| response.unit.as_str());
-    let reference = factor.levels.get(factor.reference).map_or("", |level| level.level.as_str());
-    let row = |(i, level): (usize, &analysis::LevelEffect)| {
-        let comparison = match &level.comparison {
-            Some(comparison) => compared(comparison, unit),
-            None if i == factor.reference => Cell::plain("reference"),
-            None => Cell::plain(NOTHING),
+/// Which difference could have been found, and the trials that stand apart.
+fn remarks(summary: &Summary, section: &mut Section) {
+    if let Some(detectable) = &summary.detectable {
+        // Beyond 100 % a factor is what people say.
+        let size = match detectable.relative {
+            large if large > 1.0 => format!("{}x", number::ratio(1.0 + large)),
+            small => number::percent(small, usize::from(small < 0.1)),
         };
-        vec![
-            Cell::plain(level.level.as_str()),
-            Cell::plain(level.trials.to_string()),
-            estimate(level.response.as_ref()),
-            comparison,
-            standing(level.standing),
-        ]
-    };
-    section.table(Table {
-        columns: vec![
-            Column::name(name),
-            Column::right("trials"),
-            Column::left(response.map_or("", |response| response.name.as_str())),
-            Column::left(format!("vs {reference}")),
-            Column::left("best"),
-        ],
-        rows: factor.levels.iter().enumerate().map(row).collect(),
-        fixed: false,
-    });
-    section
+        let text = format!(
+            "Power: with {} a difference of about {size} between two configurations would be found 4 times of 5 \
+             (estimate, corrected for {}).",
+            number::plural(detectable.blocks, "block"),
+            number::plural(detectable.comparisons, "comparison"),
+        );
+        section.toned(text, Tone::Muted);
+    }
+    for outlier in summary.outliers.iter().take(OUTLIERS_SHOWN) {
+        let text = format!(
+            "Outlier, kept in all figures: {} in block {}: {}, expected {} (modified z {}).",
+            outlier.label,
+            outlier.block,
+            number::quantity(outlier.value, &outlier.unit),
+            number::quantity(outlier.expected, &outlier.unit),
+            number::fixed(outlier.modified_z, 1),
+        );
+        section.toned(text, Tone::Warning);
+    }
+    if let Some(more @ 1..) = summary.outliers.len().checked_sub(OUTLIERS_SHOWN) {
+        section
+            .toned(format!("{} more, by name in the JSON.", number::plural(more, "outlier")), Tone::Warning);
+    }
 }
 
-fn estimate(estimate: Option<&Estimate>) -> Cell {
+pub(crate) fn estimate(estimate: Option<&Estimate>) -> Cell {
     Cell::plain(estimate.map_or_else(|| NOTHING.to_owned(), number::estimate))
 }
 
@@ -144,17 +149,16 @@ fn against_baseline(summary: &Summary, row: &ConfigurationRow) -> Cell {
     }
 }
 
-fn compared(comparison: &Comparison, unit: &str) -> Cell {
-    let equal = if comparison.scale == analysis::Scale::Ratio { 1.0 } else { 0.0 };
+pub(crate) fn compared(comparison: &Comparison, unit: &str) -> Cell {
     let tone = match comparison.supported() {
         false => Tone::Muted,
-        true if comparison.value > equal => Tone::Good,
+        true if comparison.is_better() => Tone::Good,
         true => Tone::Bad,
     };
     Cell::new(number::comparison(comparison, unit), tone)
 }
 
-fn standing(standing: Standing) -> Cell {
+pub(crate) fn standing(standing: Standing) -> Cell {
     match standing {
         Standing::Best => Cell::new("best", Tone::Good),
         Standing::AsGoodAsBest => Cell::new("=", Tone::Good),

@@ -4,6 +4,7 @@
 //! have to change) and `kind`. Seconds are seconds, shares are from 0 to 1; a figure that cannot be
 //! told is `null`.
 
+use analysis::runs::{Gate, History, RunsCompared};
 use analysis::{ActivitySummary, Advice, HeadToHead, Summary};
 use observations::VolumeFacts;
 use serde::Serialize;
@@ -33,6 +34,13 @@ struct Inspected<'a> {
     #[serde(flatten)]
     facts: &'a VolumeFacts,
     advice: &'a [Advice],
+}
+
+#[derive(Serialize)]
+struct Gated<'a> {
+    #[serde(flatten)]
+    compared: &'a RunsCompared,
+    gate: Option<&'a Gate>,
 }
 
 /// A run: `kind` is `summary`, then the fields of [`Summary`].
@@ -67,4 +75,22 @@ pub fn activity(summary: &ActivitySummary) -> serde_json::Result<Value> {
 pub fn volume(facts: &VolumeFacts, advice: &[Advice]) -> serde_json::Result<Value> {
     let content = Inspected { facts, advice };
     serde_json::to_value(Envelope { schema: SCHEMA, kind: "volume", content: &content })
+}
+
+/// Two runs: `kind` is `run_comparison`, then the fields of [`RunsCompared`] and `gate`, which is `null` where no
+/// limit was given.
+///
+/// # Errors
+/// As [`summary`].
+pub fn runs(compared: &RunsCompared, gate: Option<&Gate>) -> serde_json::Result<Value> {
+    let content = Gated { compared, gate };
+    serde_json::to_value(Envelope { schema: SCHEMA, kind: "run_comparison", content: &content })
+}
+
+/// Many runs of an experiment: `kind` is `history`, then the fields of [`History`].
+///
+/// # Errors
+/// As [`summary`].
+pub fn history(history: &History) -> serde_json::Result<Value> {
+    serde_json::to_value(Envelope { schema: SCHEMA, kind: "history", content: history })
 }

@@ -9,35 +9,50 @@
 
 mod accounting;
 mod activity;
+mod ascii;
 mod ceiling;
 mod chart;
 mod compare;
 mod configurations;
 mod devices;
 mod disk;
+mod estimates;
+mod factors;
+mod history;
 mod html;
+mod main_figure;
 mod markdown;
 mod model;
 mod notes;
 mod number;
 mod run;
+mod runs;
+mod runs_gate;
 mod terminal;
 mod text;
 mod time;
+mod timeline;
 mod volume;
 mod waits;
+mod why;
+mod xlsx;
 
 pub mod json;
 
 pub use activity::activity;
+pub use ascii::ascii;
 pub use compare::head_to_head;
+pub use history::history;
 pub use html::html;
 pub use markdown::markdown;
 pub use model::{
     Align, Bar, BarGroup, Block, Cell, Chart, ChartKind, Column, Document, Line, Section, Table, Tone,
 };
 pub use run::run;
+pub use runs::runs;
+pub use runs_gate::gate;
 pub use terminal::{Style, terminal};
 pub use text::Text;
 pub use time::utc;
 pub use volume::volume;
+pub use xlsx::{WorkbookError, xlsx};

@@ -2,6 +2,9 @@ use crate::chart;
 use crate::model::{Align, Block, Document, Table};
 use std::fmt::Write;
 
+/// Tables with more rows are folded, so that what was found is not out of sight below them.
+const OPEN_ROWS: usize = 30;
+
 /// The report as Markdown (with tables as GitHub and most others read them), for pasting.
 pub fn markdown(document: &Document) -> String {
     let mut out = String::new();
@@ -39,6 +42,10 @@ fn heading(out: &mut String, level: &str, text: &str) {
 }
 
 fn markdown_table(out: &mut String, table: &Table) {
+    let is_folded = table.rows.len() > OPEN_ROWS;
+    if is_folded {
+        let _ = write!(out, "<details><summary>{} rows</summary>\n\n", table.rows.len());
+    }
     let row =
         |cells: &mut dyn Iterator<Item = String>| format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
     out.push_str(&row(&mut table.columns.iter().map(|column| escape(column.heading.as_str()))));
@@ -50,15 +57,19 @@ fn markdown_table(out: &mut String, table: &Table) {
         out.push_str(&row(&mut cells.iter().map(|cell| escape(cell.text.as_str()))));
     }
     out.push('\n');
+    if is_folded {
+        out.push_str("</details>\n\n");
+    }
 }
 
-/// Keeps names from being read as markup or HTML, or from ending a cell.
+/// Keeps names from being read as markup, HTML or a formula, from ending a cell, and from calling a person
+/// (`@name`) or naming an issue (`#12`) where they are pasted.
 fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut before = ' ';
     for (i, character) in text.char_indices() {
         let markup = match character {
-            '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '|' | '~' | '&' => true,
+            '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '|' | '~' | '&' | '$' => true,
             // Inside a word an underscore is one; engines' wait types are full of them.
             '_' => !before.is_alphanumeric() || !text[i + 1..].starts_with(char::is_alphanumeric),
             '#' | '+' | '-' => i == 0,
@@ -68,7 +79,52 @@ fn escape(text: &str) -> String {
             safe.push('\\');
         }
         safe.push(character);
+        let next = text[i + character.len_utf8()..].chars().next().unwrap_or(' ');
+        let calls = match character {
+            '@' => !before.is_alphanumeric() && next.is_alphanumeric(),
+            '#' => next.is_ascii_digit(),
+            _ => false,
+        };
+        if calls {
+            // No backslash helps: references are looked for in what is rendered.
+            safe.push_str("<!-- -->");
+        }
         before = character;
     }
     safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Cell, Column, Section};
+
+    #[test]
+    fn names_stay_names() {
+        for (raw, safe) in [
+            ("WAL_SYNC and _em_", "WAL_SYNC and \\_em\\_"),
+            ("a|b <b>&amp; `x` $y$", "a\\|b \\<b\\>\\&amp; \\`x\\` \\$y\\$"),
+            (
+                "ask @someone, not me@example.com or @ all",
+                "ask @<!-- -->someone, not me@example.com or @ all",
+            ),
+            ("see #12 and x/y#3, not # or #a", "see #<!-- -->12 and x/y#<!-- -->3, not # or #a"),
+            ("# 1", "\\# 1"),
+        ] {
+            assert_eq!(escape(raw), safe);
+        }
+    }
+
+    #[test]
+    fn long_tables_are_folded() {
+        for (rows, folded) in [(OPEN_ROWS, false), (OPEN_ROWS + 1, true)] {
+            let mut section = Section::new("Every response");
+            let rows = (0..rows).map(|n| vec![Cell::plain(n.to_string())]).collect();
+            section.table(Table { columns: vec![Column::right("n")], rows, fixed: false });
+            section.line("after");
+            let text = markdown(&Document { title: "t".into(), sections: vec![section] });
+            assert_eq!(text.contains("</summary>\n\n| n |\n| --: |\n| 0 |\n"), folded, "{text}");
+            assert_eq!(text.contains("\n\n</details>\n\nafter\n"), folded, "{text}");
+        }
+    }
 }

@@ -101,7 +101,7 @@ pub struct Cell {
     pub tone: Tone,
 }
 
-/// Horizontal bars on one axis, which begins at zero.
+/// Bars on one axis, which begins at zero.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
     /// What is shown, and which way is better.
@@ -121,6 +121,12 @@ pub enum ChartKind {
     Bars,
     /// To both sides of zero: differences in percent.
     Diverging,
+    /// From one total to another: the first and the last bar are totals, each bar between them is a change that
+    /// begins where the one before ended.
+    Waterfall,
+    /// Each group is one series, its bars the values of its intervals in order; those of the warm-up, which come
+    /// first, are muted.
+    OverTime,
 }
 
 /// Bars with a heading.

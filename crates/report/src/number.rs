@@ -27,6 +27,13 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
+/// The same with its sign: `+1.30`, `-12.4`, `0.00`.
+pub fn signed(value: f64, decimals: usize) -> String {
+    let text = fixed(value, decimals);
+    let says_something = text.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
+    if value > 0.0 && says_something { format!("+{text}") } else { text }
+}
+
 /// A share as percent with so many decimals: `31.0 %`.
 pub fn percent(share: f64, decimals: usize) -> String {
     format!("{} %", fixed(100.0 * share, decimals))
@@ -74,6 +81,12 @@ pub fn seconds(value: f64) -> String {
 pub fn quantity(value: f64, unit: &str) -> String {
     let scale = UnitScale::of(value, unit);
     scale.with_unit(&format!("{}{}", figure(value * scale.factor), scale.prefix))
+}
+
+/// The factor and the unit in which figures of which this is the largest are shown beside each other.
+pub fn common_unit(largest: f64, unit: &str) -> (f64, String) {
+    let scale = UnitScale::of(largest, unit);
+    if scale.prefix.is_empty() { (scale.factor, scale.unit) } else { (1.0, scale.unit) }
 }
 
 /// A mean with its 95 % interval: `78.4 ± 1.2 s`, `4.08k ± 0.06k rows/s`.

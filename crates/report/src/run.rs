@@ -1,18 +1,38 @@
 use crate::model::{Document, Section, Tone};
-use crate::{ceiling, configurations, devices, disk, notes, number, time, waits};
+use crate::{
+    ceiling, configurations, devices, disk, estimates, factors, main_figure, notes, number, time, timeline,
+    waits, why,
+};
 use analysis::{FindingKind, Summary};
 use observations::Direction;
 
-/// The report of a run: what was found, then the figures behind it.
+/// The report of a run: what was found, the figure that shows it, why it is so, then the tables behind it.
 pub fn run(summary: &Summary) -> Document {
+    document(summary, charts(summary), estimates::brief(summary))
+}
+
+/// The same without the small charts and with every response of every configuration, for a renderer that has figures
+/// of its own and room.
+pub(crate) fn without_charts(summary: &Summary) -> Document {
+    document(summary, Vec::new(), estimates::all(summary))
+}
+
+fn charts(summary: &Summary) -> Vec<Section> {
+    let charts = [main_figure::section(summary), why::section(summary), timeline::section(summary)];
+    charts.into_iter().flatten().collect()
+}
+
+fn document(summary: &Summary, charts: Vec<Section>, responses: Option<Section>) -> Document {
     let mut sections = vec![introduction(summary)];
     sections.extend(findings(summary));
+    sections.extend(charts);
     sections.push(configurations::section(summary));
-    sections.extend(configurations::factor_sections(summary));
+    sections.extend(factors::sections(summary));
     sections.extend(disk::sections(summary));
     sections.extend(ceiling::section(summary));
     sections.extend(waits::sections(summary));
     sections.extend(devices::section(summary));
+    sections.extend(responses);
     sections.extend(notes::failures(summary));
     sections.extend(notes::marks(summary));
     sections.extend(notes::environment(summary));

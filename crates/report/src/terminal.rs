@@ -19,7 +19,7 @@ pub enum Style {
 /// The report for a terminal that is so many columns wide.
 ///
 /// Lines are wrapped. A table that does not fit loses its optional columns (and says which), then
-/// long names are cut; a table in a published format stays as it is.
+/// long names are cut; if that is not enough, each row becomes a list. A table in a published format stays as it is.
 pub fn terminal(document: &Document, width: usize, style: Style) -> String {
     let mut out = Terminal { text: String::new(), width: width.max(20), style };
     out.heading(document.title.as_str());
@@ -63,6 +63,9 @@ impl Terminal {
 
     fn table(&mut self, table: &Table) {
         let layout = Layout::of(table, self.width);
+        if layout.width() > self.width && !table.fixed {
+            return self.lists(table);
+        }
         let headings: Vec<Cell> = table
             .columns
             .iter()
@@ -77,6 +80,26 @@ impl Terminal {
             let note = format!("(left out at this width: {names})");
             for line in wrap(&note, self.width) {
                 self.end_line(&[self.paint(&line, Tone::Muted)]);
+            }
+        }
+    }
+
+    /// Each row as a list of headings and cells, below its first cell.
+    fn lists(&mut self, table: &Table) {
+        for row in &table.rows {
+            for (i, (column, cell)) in table.columns.iter().zip(row).enumerate() {
+                let text = if column.heading.is_empty() || cell.text.is_empty() {
+                    cell.text.to_string()
+                } else {
+                    format!("{}: {}", column.heading, cell.text)
+                };
+                if !text.is_empty() {
+                    self.line(&Line {
+                        text: text.into(),
+                        tone: cell.tone,
+                        indent: if i == 0 { 0 } else { 2 },
+                    });
+                }
             }
         }
     }
@@ -229,8 +252,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     kept
 }
 
-/// Breaks at blanks, but not between a number and its unit; a word that is longer than a line gets
-/// one of its own.
+/// Breaks at blanks, but not between a number and its unit, and words that are longer than a line.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -242,6 +264,7 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
             _ => words.push(word.to_owned()),
         }
     }
+    let words = words.into_iter().flat_map(|word| pieces(&word, width));
     let mut lines: Vec<String> = Vec::new();
     for word in words {
         match lines.last_mut() {
@@ -253,6 +276,25 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// A word in pieces that fit: a figure that is too long for a line is parted from its unit, a name anywhere.
+fn pieces(word: &str, width: usize) -> Vec<String> {
+    if word.width() <= width {
+        return vec![word.to_owned()];
+    }
+    let mut pieces: Vec<String> = Vec::new();
+    for part in word.split(' ') {
+        let mut piece = String::new();
+        for character in part.chars() {
+            if piece.width() + character.width().unwrap_or(0) > width && !piece.is_empty() {
+                pieces.push(std::mem::take(&mut piece));
+            }
+            piece.push(character);
+        }
+        pieces.push(piece);
+    }
+    pieces
 }
 
 fn is_unit(word: &str) -> bool {
@@ -273,8 +315,9 @@ mod tests {
             wrap("client 0.5 % + unaccounted 2.0 %", 12),
             ["client 0.5 %", "+", "unaccounted", "2.0 %"]
         );
-        assert_eq!(wrap("(1755 s).", 6), ["(1755 s)."]);
-        assert_eq!(wrap("a incomprehensibilities b", 8), ["a", "incomprehensibilities", "b"]);
+        assert_eq!(wrap("(1755 s).", 9), ["(1755 s)."]);
+        assert_eq!(wrap("(1755 s).", 6), ["(1755", "s)."]);
+        assert_eq!(wrap("a incomprehensibilities b", 8), ["a", "incompre", "hensibil", "ities b"]);
         assert_eq!(wrap("", 8), [""]);
     }
 

@@ -1,7 +1,9 @@
 //! What can be typed.
 
+mod compare;
 mod disk;
 
+pub use compare::{Compare, History};
 pub use disk::{Disk, Files, Load, Output, Pattern, same};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -26,8 +28,10 @@ pub enum Command {
     Check(Check),
     /// Show what a run found, read from its results file
     Show(Show),
-    /// Compare two configurations head to head and say why they differ
-    Compare(Compare),
+    /// Compare two configurations head to head and say why they differ, or two runs before and after a change
+    Compare(Box<Compare>),
+    /// Show how an experiment's runs changed over time, and where
+    History(History),
     /// Write what a run found as one HTML file with figures, which needs no network
     Report(Report),
     /// Write trials, waits and latencies as CSV, JSON or Parquet
@@ -127,27 +131,6 @@ pub struct Show {
     pub md: bool,
 }
 
-/// Compare two configurations.
-#[derive(Debug, Args)]
-pub struct Compare {
-    /// The first configuration: levels as in `data_files=1` or `data_files=1,log=synced`
-    pub a: String,
-    /// The second configuration
-    pub b: String,
-    /// Name of an experiment, or path of a results file [default: the newest in results/]
-    #[arg(long = "in", value_name = "NAME")]
-    pub name: Option<String>,
-    /// Number of the run [default: the latest]
-    #[arg(long)]
-    pub run: Option<i64>,
-    /// Print as JSON
-    #[arg(long, conflicts_with = "md")]
-    pub json: bool,
-    /// Print as Markdown
-    #[arg(long)]
-    pub md: bool,
-}
-
 /// Write a report.
 #[derive(Debug, Args)]
 pub struct Report {
@@ -178,7 +161,7 @@ pub struct Export {
     /// Format of the files
     #[arg(long, value_enum)]
     pub format: Format,
-    /// Folder for the files (CSV, Parquet) or the file (JSON; default: standard output)
+    /// Folder for the files (CSV, Parquet) or the file (JSON: default standard output; XLSX: default NAME.xlsx)
     #[arg(long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 }
@@ -192,6 +175,8 @@ pub enum Format {
     Json,
     /// One file a table, with typed columns
     Parquet,
+    /// One workbook with filters and charts
+    Xlsx,
 }
 
 /// Show what the sessions of a live server wait for.

@@ -18,6 +18,7 @@ fn main() -> std::process::ExitCode {
         Command::Check(check) => commands::check::check(&check),
         Command::Show(show) => commands::show::show(&show),
         Command::Compare(compare) => commands::compare::compare(&compare),
+        Command::History(history) => commands::history::history(&history),
         Command::Report(report) => commands::report::report(&report),
         Command::Export(export) => commands::export::export(&export),
         Command::Waits(waits) => commands::waits::waits(&waits),

@@ -28,7 +28,7 @@ pub fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
     print(&format!("{value}\n"))
 }
 
-/// Prints a report as wide as the terminal, in colour where that is wanted.
+/// Prints a report as wide as the terminal, in colour where that is wanted, in ASCII where the locale is not UTF-8.
 pub fn print_document(document: &Document) -> Result<(), Failure> {
     let terminal = std::io::stdout().is_terminal();
     // https://no-color.org: any value but an empty one means no colour.
@@ -36,5 +36,14 @@ pub fn print_document(document: &Document) -> Result<(), Failure> {
     let style = if terminal && !no_color { Style::Colour } else { Style::Plain };
     let width =
         terminal.then(terminal_size::terminal_size).flatten().map_or(WIDTH, |(width, _)| width.0.into());
-    print(&report::terminal(document, width, style))
+    let render = if unicode() { report::terminal } else { report::ascii };
+    print(&render(document, width, style))
+}
+
+/// Whether the locale is one of UTF-8, and where none is set: terminals have been that for long. POSIX: the first
+/// of these variables that is not empty counts.
+fn unicode() -> bool {
+    let variables = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(std::env::var_os);
+    let locale = variables.map(|value| value.to_string_lossy().to_lowercase()).find(|value| !value.is_empty());
+    locale.is_none_or(|locale| locale.contains("utf-8") || locale.contains("utf8"))
 }

@@ -1,6 +1,5 @@
 //! Finding results files and the runs in them.
 
-use crate::args::Recorded;
 use crate::exit_code::Failure;
 use analysis::{Summary, summarize_with};
 use observations::Recording;
@@ -31,6 +30,11 @@ pub fn find(name: Option<&str>) -> Result<PathBuf, Failure> {
     Err(Failure::usage(format!("there is neither a results file {name} nor {}", by_name.display())))
 }
 
+/// Whether a text can only mean a results file, there or not.
+pub fn is_path(text: &str) -> bool {
+    Path::new(text).extension().is_some_and(|it| it == EXTENSION)
+}
+
 fn newest() -> Result<PathBuf, Failure> {
     let files = files(Path::new(FOLDER));
     let modified =
@@ -49,11 +53,6 @@ fn files(folder: &Path) -> impl Iterator<Item = PathBuf> {
 /// Opens a results file for reading.
 pub fn open(name: Option<&str>) -> Result<Store, Failure> {
     Ok(Store::open(find(name)?)?)
-}
-
-/// Reads the run that the arguments mean.
-pub fn read(recorded: &Recorded) -> Result<Recording, Failure> {
-    read_run(&open(recorded.name.as_deref())?, recorded.run)
 }
 
 /// Reads a run, the latest one without a number.

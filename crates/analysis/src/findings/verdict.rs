@@ -1,34 +1,18 @@
 use super::{Finding, FindingKind, Span};
-use crate::{Comparison, FactorEffect, LevelEffect, Method, Standing, Summary, wording};
+use crate::{Comparison, FactorEffect, Interaction, LevelEffect, Method, Standing, Summary, wording};
 
 /// The levels between which a supported difference is explained: from the reference to the level
 /// that beats it, or, when none does, to the one that is worst against it.
 pub fn span(effect: &FactorEffect) -> Option<Span> {
-    let to = winner(effect).or_else(|| extreme(effect, |comparison| -comparison.value))?;
+    let to = effect.winner().or_else(|| extreme(effect, |comparison| -comparison.value))?;
     Some(Span { from: effect.reference, to })
-}
-
-/// The level that is said to beat the reference: the best one, if that is supported, else the best
-/// of those for which it is.
-///
-/// Claims rest on the comparisons with the reference alone, a family that was chosen before the
-/// data was seen: of experiments in which nothing differs at most 5 % lead to any claim. The best
-/// level is chosen by looking, so that "worse than the best" alone would claim more often.
-fn winner(effect: &FactorEffect) -> Option<usize> {
-    let wins = |level: &usize| supported(&effect.levels[*level]).is_some_and(Comparison::is_better);
-    let highest = || extreme(effect, |comparison| comparison.value).filter(wins);
-    effect.best.filter(wins).or_else(highest)
 }
 
 /// Among the supported comparisons with the reference, the level with the highest rank.
 fn extreme(effect: &FactorEffect, rank: impl Fn(&Comparison) -> f64) -> Option<usize> {
     let ranks = effect.levels.iter().enumerate();
-    let ranks = ranks.filter_map(|(i, level)| Some((i, rank(supported(level)?))));
+    let ranks = ranks.filter_map(|(i, level)| Some((i, rank(level.supported()?))));
     ranks.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
-}
-
-fn supported(level: &LevelEffect) -> Option<&Comparison> {
-    level.comparison.as_ref().filter(|comparison| comparison.supported())
 }
 
 /// What the levels of the factor do.
@@ -46,16 +30,22 @@ pub fn main_factor(summary: &Summary, effect: &FactorEffect) -> Finding {
             String::new(),
         );
     }
-    if let Some((winner, comparison)) = winner(effect).and_then(|w| Some((w, supported(&effect.levels[w])?)))
+    if let Some((winner, comparison)) = effect.winner().and_then(|w| Some((w, effect.levels[w].supported()?)))
     {
-        return verdict(sweet_spot(summary, effect, winner, comparison), evidence(comparison, effect));
+        return verdict(
+            sweet_spot(summary, effect, winner, comparison),
+            statistics(comparison, &family(summary)),
+        );
     }
     let worst = extreme(effect, |comparison| -comparison.value).map(|worst| &effect.levels[worst]);
-    if let Some((worst, comparison)) = worst.and_then(|worst| Some((worst, supported(worst)?))) {
-        return verdict(nothing_beats(summary, effect, worst, comparison), evidence(comparison, effect));
+    if let Some((worst, comparison)) = worst.and_then(|worst| Some((worst, worst.supported()?))) {
+        return verdict(
+            nothing_beats(summary, effect, worst, comparison),
+            statistics(comparison, &family(summary)),
+        );
     }
     if effect.levels.iter().any(|level| level.comparison.as_ref().is_some_and(|c| c.p_value.is_some())) {
-        return verdict(nothing_differs(summary, effect), spread(summary));
+        return verdict(nothing_differs(summary, effect), spread(effect));
     }
     let text =
         format!("A single block cannot tell the levels of {name} apart: run at least two, better five.");
@@ -68,11 +58,8 @@ fn sweet_spot(summary: &Summary, effect: &FactorEffect, best: usize, comparison:
     let reference = reference(summary, effect);
     let figure = wording::comparison(comparison, unit(summary));
     let means = means(&effect.levels[best], &effect.levels[effect.reference]);
-    let equal = |level: &&LevelEffect| {
-        !std::ptr::eq(*level, &raw const effect.levels[best])
-            && matches!(level.standing, Standing::Best | Standing::AsGoodAsBest)
-    };
-    let others = labels(effect.levels.iter().filter(equal));
+    let others = effect.sweet_spot().into_iter().filter(|level| *level != best);
+    let others = labels(others.map(|level| &effect.levels[level]));
     let others = match others.len() {
         0 => String::new(),
         1 => format!("; {} is as good", wording::list(&others)),
@@ -108,7 +95,7 @@ fn nothing_beats(
 ) -> String {
     let name = wording::short_name(&effect.factor);
     let (worse, equal): (Vec<&LevelEffect>, Vec<&LevelEffect>) =
-        effect.levels.iter().filter(|l| l.comparison.is_some()).partition(|l| supported(l).is_some());
+        effect.levels.iter().filter(|l| l.comparison.is_some()).partition(|l| l.supported().is_some());
     let (worse, equal) = (labels(worse.into_iter()), labels(equal.into_iter()));
     let equal = match equal.len() {
         0 => String::new(),
@@ -124,9 +111,9 @@ fn nothing_beats(
 
 fn nothing_differs(summary: &Summary, effect: &FactorEffect) -> String {
     let name = wording::short_name(&effect.factor);
-    let power = summary.detectable.map_or_else(String::new, |detectable| {
-        let size = wording::percent(detectable.relative);
-        format!("; a difference of about {size} or more would have been found (estimate, 80 % power)")
+    let power = effect.detectable.map_or_else(String::new, |detectable| {
+        let (size, blocks) = (wording::percent(detectable.relative), wording::count(detectable.blocks, "block"));
+        format!("; with {blocks} a difference of about {size} or more would have been found (estimate, 80 % power)")
     });
     format!("No level of {name} differs from {} with 95 % support{power}.", reference(summary, effect))
 }
@@ -155,9 +142,14 @@ pub fn other_factors(summary: &Summary, main: Option<usize>) -> Vec<Finding> {
     supported.map(|(_, effect)| main_factor(summary, effect)).collect()
 }
 
-/// With several factors: the best of all configurations against the baseline.
+/// With several factors: the best of all configurations against the baseline, where a factor or an interaction has a
+/// supported effect. Asked on its own it would be one more chance of a false finding.
 pub fn best_configuration(summary: &Summary) -> Option<Finding> {
-    if summary.factors.len() < 2 {
+    let effect = || {
+        summary.factors.iter().any(|effect| span(effect).is_some())
+            || summary.interactions.iter().any(Interaction::supported)
+    };
+    if summary.factors.len() < 2 || !effect() {
         return None;
     }
     let best = summary.configurations.iter().find(|row| row.standing == Standing::Best)?;
@@ -169,7 +161,7 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
         n => format!(" ({} as good)", wording::count(n, "other")),
     };
     let text = format!("The best configuration is {}: {figure} against the baseline{others}.", best.label);
-    let evidence = statistics(comparison, summary.configurations.len() - 1);
+    let evidence = statistics(comparison, &wording::count(summary.configurations.len() - 1, "comparison"));
     Some(Finding::new(FindingKind::Verdict, text, evidence))
 }
 
@@ -194,11 +186,13 @@ fn unit(summary: &Summary) -> &str {
     summary.response.as_ref().map_or("", |response| response.unit.as_str())
 }
 
-fn evidence(comparison: &Comparison, effect: &FactorEffect) -> String {
-    statistics(comparison, effect.levels.len() - 1)
+/// What the levels of factors are tested together with: each other, and interactions where there are any.
+fn family(summary: &Summary) -> String {
+    let what = if summary.interactions.is_empty() { "comparison" } else { "test" };
+    wording::count(summary.family, what)
 }
 
-fn statistics(comparison: &Comparison, family: usize) -> String {
+fn statistics(comparison: &Comparison, family: &str) -> String {
     let method = match comparison.method {
         Method::PairedT => "paired t",
         Method::PairedBootstrap => "paired bootstrap",
@@ -206,13 +200,12 @@ fn statistics(comparison: &Comparison, family: usize) -> String {
         Method::Point => "a single value",
     };
     let p = comparison.adjusted_p.or(comparison.p_value).map(wording::p_value);
-    let p =
-        p.map_or_else(String::new, |p| format!(", {p} (Holm over {})", wording::count(family, "comparison")));
+    let p = p.map_or_else(String::new, |p| format!(", {p} (Holm over {family})"));
     format!("{method} over {}{p}", wording::count(comparison.blocks, "block"))
 }
 
-fn spread(summary: &Summary) -> String {
-    summary.detectable.map_or_else(String::new, |detectable| {
+fn spread(effect: &FactorEffect) -> String {
+    effect.detectable.map_or_else(String::new, |detectable| {
         let sd = wording::percent(detectable.sd_log_ratio);
         format!(
             "ratios vary by {sd} (sd) from block to block, over {}",

@@ -5,6 +5,7 @@ pub mod compare;
 pub mod disk;
 pub mod export;
 pub mod file;
+pub mod history;
 pub mod report;
 pub mod run;
 pub mod show;

@@ -1,0 +1,109 @@
+use super::{Finding, FindingKind, verdict};
+use crate::interaction::{self, Interaction};
+use crate::shape::{self, Segment, Trend};
+use crate::{Comparison, FactorEffect, Summary, wording};
+use observations::Direction;
+
+/// How the response goes along each ordered factor that has a supported effect.
+///
+/// The effect is asked for first: without it a step that stands out by chance would be a finding.
+pub fn shapes(summary: &Summary) -> Vec<Finding> {
+    let ordered = summary.factors.iter().filter(|effect| effect.steps.len() > 1);
+    ordered
+        .filter(|effect| verdict::span(effect).is_some())
+        .filter_map(|effect| shape(summary, effect))
+        .collect()
+}
+
+fn shape(summary: &Summary, effect: &FactorEffect) -> Option<Finding> {
+    let response = summary.response.as_ref()?;
+    let name = wording::short_name(&effect.factor);
+    let segments = shape::segments(&effect.steps);
+    let text = if segments.iter().all(|segment| segment.trend == Trend::Flat) {
+        format!("No single step of {name} is supported: only levels further apart differ.")
+    } else {
+        let parts: Vec<String> =
+            segments.iter().enumerate().map(|(i, s)| part(effect, *s, response.direction, i == 0)).collect();
+        format!("{} {}.", response.name, wording::list(&parts))
+    };
+    let steps = effect.steps.iter().filter_map(|step| {
+        let (from, to) = (&effect.levels[step.from].level, &effect.levels[step.to].level);
+        Some(format!("{from} to {to}: {}", wording::comparison(step.comparison.as_ref()?, &response.unit)))
+    });
+    let steps: Vec<String> = steps.collect();
+    let family = wording::count(effect.steps.len(), "step");
+    let evidence = format!("Holm over {family}; {}", steps.join(", "));
+    Some(Finding::new(FindingKind::Factors, text, evidence))
+}
+
+/// `falls from data_files=1 to 4`, `shows no supported change from 4 to 16`.
+fn part(effect: &FactorEffect, segment: Segment, direction: Direction, first: bool) -> String {
+    let verb = match (segment.trend, direction) {
+        (Trend::Flat, _) => "shows no supported change",
+        (Trend::Better, Direction::HigherIsBetter) | (Trend::Worse, Direction::LowerIsBetter) => "rises",
+        (Trend::Better, Direction::LowerIsBetter) | (Trend::Worse, Direction::HigherIsBetter) => "falls",
+    };
+    let name = if first { format!("{}=", wording::short_name(&effect.factor)) } else { String::new() };
+    let (from, to) = (&effect.levels[segment.from].level, &effect.levels[segment.to].level);
+    format!("{verb} from {name}{from} to {to}")
+}
+
+/// The largest interaction of two factors, where one is supported.
+pub fn interaction(summary: &Summary) -> Option<Finding> {
+    let interaction = interaction::largest_supported(&summary.interactions)?;
+    let (factor, by) = (&summary.factors[interaction.factor], &summary.factors[interaction.by]);
+    let unit = summary.response.as_ref().map_or("", |response| response.unit.as_str());
+    let text = sentence(interaction, factor, by, unit)?;
+    let family = wording::count(summary.family, "test");
+    let size = wording::comparison(&interaction.size, unit);
+    let evidence = format!(
+        "F({}, {}) = {} over {}, {} (Holm over {family}); the gains differ by {size}, the largest such difference",
+        degrees(interaction.df.0),
+        degrees(interaction.df.1),
+        wording::figure(interaction.f),
+        wording::count(interaction.blocks, "block"),
+        wording::p_value(interaction.adjusted_p.unwrap_or(interaction.p_value)),
+    );
+    Some(Finding::new(FindingKind::Factors, text, evidence))
+}
+
+/// `4`, or `3.2` where they were reduced.
+fn degrees(df: f64) -> String {
+    format!("{}", (df * 10.0).round() / 10.0)
+}
+
+/// What the level gains where it gains most and where it gains least.
+fn sentence(
+    interaction: &Interaction,
+    factor: &FactorEffect,
+    by: &FactorEffect,
+    unit: &str,
+) -> Option<String> {
+    let (most, least) = (gain(interaction, interaction.most)?, gain(interaction, interaction.least)?);
+    let name = wording::short_name(&factor.factor);
+    let (from, to) = (&factor.levels[interaction.from].level, &factor.levels[interaction.to].level);
+    let by_name = wording::short_name(&by.factor);
+    let (best, worst) = (&by.levels[interaction.most].level, &by.levels[interaction.least].level);
+    let (most_said, least_said) = (wording::comparison(most, unit), wording::comparison(least, unit));
+    let wins = |gain: &Comparison| gain.supported() && gain.is_better();
+    let loses = |gain: &Comparison| gain.supported() && !gain.is_better();
+    let winners = interaction.gains.iter().flatten().filter(|gain| wins(gain)).count();
+    Some(if wins(most) && loses(least) {
+        format!(
+            "{name}={to} is better than {from} with {by_name}={best} ({most_said}) but worse with {worst} ({least_said})."
+        )
+    } else if wins(most) && winners == 1 && !least.supported() {
+        format!(
+            "{name}={to} is better than {from} only with {by_name}={best} ({most_said}); \
+             with {worst} no difference is supported ({least_said})."
+        )
+    } else {
+        format!(
+            "What {name}={to} gains over {from} depends on {by_name}: {most_said} with {best}, {least_said} with {worst}."
+        )
+    })
+}
+
+fn gain(interaction: &Interaction, level: usize) -> Option<&Comparison> {
+    interaction.gains.get(level)?.as_ref()
+}

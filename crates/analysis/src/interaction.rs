@@ -1,0 +1,211 @@
+//! Does what a factor does depend on another factor?
+
+use crate::compare::{self, Betterness, RESOLUTION, Scale};
+use crate::distribution::f_upper_p;
+use crate::grid::{Grid, Layout};
+use crate::{Comparison, ResponseChoice};
+use observations::Observations;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Two factors: what one gains at each level of the other, and whether those gains differ.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Interaction {
+    /// Position of the factor whose levels are compared.
+    pub factor: usize,
+    /// Position of the factor that it may depend on.
+    pub by: usize,
+    /// F of the interaction on the scale of `size`, by the analysis of variance with blocks as subjects.
+    pub f: f64,
+    /// Degrees of freedom of the interaction and of what it is tested against, reduced (Geisser and Greenhouse) as far
+    /// as some configurations vary more than others.
+    pub df: (f64, f64),
+    /// The p-value of "each gain is the same at every level of the other factor".
+    pub p_value: f64,
+    /// The p-value after Holm's correction over all main effects and interactions of the experiment.
+    pub adjusted_p: Option<f64>,
+    /// Complete blocks.
+    pub blocks: usize,
+    /// The level of `factor` from which gains are counted: its reference.
+    pub from: usize,
+    /// The level of `factor` whose gains differ most.
+    pub to: usize,
+    /// `to` against `from` at each level of `by`, corrected (Holm) over these levels.
+    pub gains: Vec<Option<Comparison>>,
+    /// The level of `by` at which the gain is largest.
+    pub most: usize,
+    /// The level of `by` at which it is smallest.
+    pub least: usize,
+    /// The largest gain against the smallest; its interval is that of a pair chosen in advance.
+    pub size: Comparison,
+}
+
+/// A factor as the test sees it.
+#[derive(Clone, Copy)]
+pub(crate) struct Axis<'a> {
+    /// Position of the factor.
+    pub factor: usize,
+    /// Position of each configuration's level.
+    pub positions: &'a [Option<usize>],
+    /// Number of levels.
+    pub levels: usize,
+    /// The reference level.
+    pub reference: usize,
+    /// Its layout.
+    pub layout: &'a Layout,
+}
+
+impl Interaction {
+    /// Tests whether what `factor` does depends on `by`; `None` with fewer than two complete blocks or levels, or
+    /// where not every pair of levels was tried equally often.
+    pub(crate) fn of(factor: Axis, by: Axis, grid: &Grid, response: &ResponseChoice) -> Option<Self> {
+        let values = || grid.observations().filter_map(|o| response.value(o));
+        let scale = Betterness::of(values(), response.direction);
+        let tables = tables(factor, by, grid, response, scale)?;
+        let resolution = match scale.scale {
+            Scale::Ratio => RESOLUTION,
+            Scale::Difference => RESOLUTION * values().map(f64::abs).fold(0.0, f64::max),
+        };
+        let (f, df) = f_test(&tables, resolution)?;
+        let (to, most, least) = largest(&tables, factor.reference)?;
+        let gain = |by: usize| -> Vec<f64> {
+            tables.iter().map(|table| table[to][by] - table[factor.reference][by]).collect()
+        };
+        let usable = |o: &Observations| response.value(o).is_some();
+        let gain_at = |level: usize| {
+            let here = factor.layout.restricted(|c| by.positions[c] == Some(level));
+            Comparison::of(&here.matched(grid, factor.reference, to, usable), response)
+        };
+        let mut gains: Vec<Option<Comparison>> = (0..by.levels).map(gain_at).collect();
+        compare::correct(&mut gains);
+        Some(Self {
+            factor: factor.factor,
+            by: by.factor,
+            f,
+            df,
+            p_value: f_upper_p(f, df.0, df.1),
+            adjusted_p: None,
+            blocks: tables.len(),
+            from: factor.reference,
+            to,
+            size: compare::paired(&gain(least), &gain(most), resolution).into_comparison(scale.scale),
+            gains,
+            most,
+            least,
+        })
+    }
+
+    /// Whether it is supported at 95 %, corrected over the experiment.
+    pub fn supported(&self) -> bool {
+        self.adjusted_p.unwrap_or(self.p_value) < 0.05
+    }
+
+    /// How much the gains differ, so that interactions can be ranked.
+    fn magnitude(&self) -> f64 {
+        if self.size.scale == Scale::Ratio { self.size.value.ln() } else { self.size.value }
+    }
+}
+
+/// The supported interaction with the largest size.
+pub fn largest_supported(interactions: &[Interaction]) -> Option<&Interaction> {
+    let supported = interactions.iter().filter(|interaction| interaction.supported());
+    supported.max_by(|a, b| a.magnitude().total_cmp(&b.magnitude()))
+}
+
+/// For each complete block: the mean over all other factors of each pair of levels.
+fn tables(
+    factor: Axis,
+    by: Axis,
+    grid: &Grid,
+    response: &ResponseChoice,
+    scale: Betterness,
+) -> Option<Vec<Vec<Vec<f64>>>> {
+    let mut members: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    for configuration in 0..grid.cells.len() {
+        if let (Some(a), Some(b)) = (factor.positions[configuration], by.positions[configuration]) {
+            members.entry((a, b)).or_default().push(configuration);
+        }
+    }
+    let each = members.values().next()?.len();
+    let balanced =
+        members.len() == factor.levels * by.levels && members.values().all(|own| own.len() == each);
+    if !balanced || factor.levels < 2 || by.levels < 2 {
+        return None;
+    }
+    let value = |configuration: usize, block: u32| {
+        Some(scale.of_value(response.value(grid.cells[configuration].get(&block)?)?))
+    };
+    let table = |block: u32| -> Option<Vec<Vec<f64>>> {
+        let mut table = vec![vec![0.0; by.levels]; factor.levels];
+        for ((a, b), own) in &members {
+            for configuration in own {
+                table[*a][*b] += value(*configuration, block)? / each as f64;
+            }
+        }
+        Some(table)
+    };
+    let blocks: BTreeSet<u32> = grid.cells.iter().flat_map(BTreeMap::keys).copied().collect();
+    let tables: Vec<_> = blocks.into_iter().filter_map(table).collect();
+    (tables.len() >= 2).then_some(tables)
+}
+
+/// F of the interaction: what is left of the block means of each pair of levels when the means of both levels are
+/// taken out, against how much that varies from block to block.
+fn f_test(tables: &[Vec<Vec<f64>>], resolution: f64) -> Option<(f64, (f64, f64))> {
+    let n = tables.len() as f64;
+    let contrasts = ((tables[0].len() - 1) * (tables[0][0].len() - 1)) as f64;
+    let mut residuals: Vec<Vec<f64>> = tables.iter().map(|table| centred(table)).collect();
+    let means: Vec<f64> =
+        (0..residuals[0].len()).map(|i| residuals.iter().map(|block| block[i]).sum::<f64>() / n).collect();
+    for block in &mut residuals {
+        block.iter_mut().zip(&means).for_each(|(value, mean)| *value -= mean);
+    }
+    let between = n * means.iter().map(|mean| mean * mean).sum::<f64>();
+    let within: f64 = residuals.iter().flatten().map(|value| value * value).sum();
+    // Without noise (a scripted engine) nothing but rounding is left: that is no interaction.
+    if means.iter().all(|mean| mean.abs() < resolution) && within < resolution * resolution {
+        return Some((0.0, (contrasts, contrasts * (n - 1.0))));
+    }
+    let epsilon = epsilon(&residuals, contrasts);
+    let f = between / (within / (n - 1.0));
+    (!f.is_nan()).then_some((f, (epsilon * contrasts, epsilon * contrasts * (n - 1.0))))
+}
+
+/// How evenly the noise is spread over the contrasts: 1 when evenly, 1 / contrasts when it is all in one. With the
+/// degrees of freedom times this, the test holds where some configurations are noisier than others. Source: S.
+/// Geisser and S. Greenhouse, Annals of Mathematical Statistics 29 (1958).
+fn epsilon(residuals: &[Vec<f64>], contrasts: f64) -> f64 {
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let trace: f64 = residuals.iter().map(|block| product(block, block)).sum();
+    let squares: f64 = residuals.iter().flat_map(|a| residuals.iter().map(|b| product(a, b).powi(2))).sum();
+    if squares > 0.0 { (trace * trace / (contrasts * squares)).min(1.0) } else { 1.0 }
+}
+
+fn centred(table: &[Vec<f64>]) -> Vec<f64> {
+    let (a, b) = (table.len() as f64, table[0].len() as f64);
+    let rows: Vec<f64> = table.iter().map(|row| row.iter().sum::<f64>() / b).collect();
+    let columns: Vec<f64> =
+        (0..table[0].len()).map(|j| table.iter().map(|row| row[j]).sum::<f64>() / a).collect();
+    let mean = rows.iter().sum::<f64>() / a;
+    let cells = table.iter().zip(&rows);
+    cells
+        .flat_map(|(row, row_mean)| {
+            row.iter().zip(&columns).map(move |(value, column)| value - row_mean - column + mean)
+        })
+        .collect()
+}
+
+/// The level whose gain over the reference differs most, and where it is largest and smallest.
+fn largest(tables: &[Vec<Vec<f64>>], reference: usize) -> Option<(usize, usize, usize)> {
+    let (a, b) = (tables[0].len(), tables[0][0].len());
+    let gain = |to: usize, by: usize| -> f64 {
+        tables.iter().map(|table| table[to][by] - table[reference][by]).sum::<f64>()
+    };
+    let extremes = |to: usize| {
+        let most = (0..b).max_by(|x, y| gain(to, *x).total_cmp(&gain(to, *y)))?;
+        let least = (0..b).min_by(|x, y| gain(to, *x).total_cmp(&gain(to, *y)))?;
+        Some((to, most, least))
+    };
+    let spread = |(to, most, least): (usize, usize, usize)| gain(to, most) - gain(to, least);
+    (0..a).filter(|to| *to != reference).filter_map(extremes).max_by(|x, y| spread(*x).total_cmp(&spread(*y)))
+}

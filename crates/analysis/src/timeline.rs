@@ -1,0 +1,52 @@
+//! A figure over the time of one trial, for the eye: does it rise, fall or stall?
+
+use crate::grid::Grid;
+use crate::{ConfigurationRow, ResponseChoice, Standing};
+use observations::{Observations, Series};
+use serde::Serialize;
+
+/// What one trial recorded over time: not a mean of several, in which stalls at different times would vanish.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Timeline {
+    /// Label of the configuration.
+    pub configuration: String,
+    /// The block of the trial whose response is the (lower) median of its configuration.
+    pub block: u32,
+    /// The trial's first series: throughput, where the probe has it.
+    pub series: Series,
+}
+
+impl Timeline {
+    /// Intervals of the measured part: what is before second 0 is warm-up.
+    pub fn measured(&self) -> &[f64] {
+        &self.series.values[self.warm_up().min(self.series.values.len())..]
+    }
+
+    /// Number of intervals before the measured part.
+    pub fn warm_up(&self) -> usize {
+        (-self.series.start_s / self.series.interval_s).round().max(0.0) as usize
+    }
+}
+
+/// The baseline (else the first configuration) and the best one.
+pub(crate) fn timelines(rows: &[ConfigurationRow], grid: &Grid, response: &ResponseChoice) -> Vec<Timeline> {
+    let first = rows.iter().find(|row| row.baseline).or_else(|| rows.first());
+    let best = rows.iter().find(|row| row.standing == Standing::Best);
+    let best = best.filter(|best| first.is_none_or(|first| first.index != best.index));
+    first.into_iter().chain(best).filter_map(|row| timeline(row, grid, response)).collect()
+}
+
+fn timeline(row: &ConfigurationRow, grid: &Grid, response: &ResponseChoice) -> Option<Timeline> {
+    let cells = grid.cells.get(row.index)?.iter();
+    let recorded = |seen: &Observations| {
+        let first =
+            seen.series.first().filter(|series| series.interval_s > 0.0 && series.start_s.is_finite());
+        first.cloned()
+    };
+    let mut trials: Vec<(f64, u32, Series)> =
+        cells.filter_map(|(block, seen)| Some((response.value(seen)?, *block, recorded(seen)?))).collect();
+    trials.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let middle = trials.len().checked_sub(1)? / 2;
+    let (_, block, series) = trials.swap_remove(middle);
+    Some(Timeline { configuration: row.label.clone(), block, series })
+}

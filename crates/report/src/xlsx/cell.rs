@@ -1,0 +1,144 @@
+use crate::{Text, time};
+use std::borrow::Cow;
+
+/// Whole numbers up to here are exact in a spreadsheet, whose numbers are binary floating point.
+const EXACT_MAX: u64 = 1 << 53;
+/// A cell holds no longer text than this, in UTF-16 units (Excel's limit).
+const TEXT_MAX: usize = 32_767;
+/// Milliseconds from 1970 to the year 10000, where a spreadsheet's calendar ends.
+const CALENDAR_END_MS: i64 = 253_402_300_800_000;
+/// 1970-01-01 as a spreadsheet counts days.
+const EPOCH_DAY: f64 = 25_569.0;
+
+/// What a cell shows, before it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value<'a> {
+    /// Not known, or not applicable.
+    Empty,
+    Text(Cow<'a, str>),
+    Number(f64),
+    Count(u64),
+    /// From 0 to 1; shown as percent.
+    Share(f64),
+    Bool(bool),
+    /// Milliseconds since 1970 UTC.
+    Time(i64),
+}
+
+/// The same as the file has it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Written {
+    Empty,
+    Text(String),
+    Bool(bool),
+    Number(f64, Shown),
+}
+
+/// How a number is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// With the digits that suit the numbers of its column.
+    Number,
+    Whole,
+    Percent,
+    Date,
+}
+
+impl<'a> Value<'a> {
+    pub fn text(text: &'a str) -> Self {
+        Self::Text(Cow::Borrowed(text))
+    }
+
+    pub fn number(number: Option<f64>) -> Self {
+        number.map_or(Self::Empty, Self::Number)
+    }
+
+    pub fn count(count: Option<u64>) -> Self {
+        count.map_or(Self::Empty, Self::Count)
+    }
+
+    pub fn share(share: Option<f64>) -> Self {
+        share.map_or(Self::Empty, Self::Share)
+    }
+
+    /// Whether it is a count that is written as text, because a number would not be exact.
+    pub fn is_large(&self) -> bool {
+        matches!(self, Self::Count(count) if *count > EXACT_MAX)
+    }
+
+    /// What is not a finite number has no cell.
+    pub fn written(&self) -> Written {
+        let number = |number: f64, shown| {
+            if number.is_finite() { Written::Number(number, shown) } else { Written::Empty }
+        };
+        match self {
+            Self::Empty => Written::Empty,
+            Self::Text(text) => Written::Text(fitting(text)),
+            Self::Number(value) => number(*value, Shown::Number),
+            Self::Count(count) if self.is_large() => Written::Text(count.to_string()),
+            Self::Count(count) => number(*count as f64, Shown::Whole),
+            Self::Share(share) => number(*share, Shown::Percent),
+            Self::Bool(value) => Written::Bool(*value),
+            Self::Time(ms) if (0..CALENDAR_END_MS).contains(ms) => {
+                number(EPOCH_DAY + *ms as f64 / 86_400_000.0, Shown::Date)
+            }
+            Self::Time(ms) => Written::Text(time::utc(*ms)),
+        }
+    }
+}
+
+impl From<String> for Value<'_> {
+    fn from(text: String) -> Self {
+        Self::Text(Cow::Owned(text))
+    }
+}
+
+/// With control characters spelled out; what is too long for a cell is cut, and says so.
+fn fitting(raw: &str) -> String {
+    let text = Text::from(raw).to_string();
+    if text.len() <= TEXT_MAX || text.encode_utf16().count() <= TEXT_MAX {
+        return text;
+    }
+    let note = format!("... (cut: {} characters in all)", text.chars().count());
+    let mut left = TEXT_MAX - note.len();
+    let fits = |character: &char| {
+        let enough = left >= character.len_utf16();
+        left = left.saturating_sub(character.len_utf16());
+        enough
+    };
+    text.chars().take_while(fits).chain(note.chars()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_exact() {
+        let exact = 1_u64 << 53;
+        assert_eq!(Value::Count(exact).written(), Written::Number(exact as f64, Shown::Whole));
+        assert_eq!(Value::Count(exact + 1).written(), Written::Text("9007199254740993".into()));
+        assert_eq!(Value::Count(u64::MAX).written(), Written::Text("18446744073709551615".into()));
+        assert_eq!(Value::Number(f64::NAN).written(), Written::Empty);
+    }
+
+    #[test]
+    fn texts_fit() {
+        assert_eq!(Value::text("a\u{1b}[2Jb\n").written(), Written::Text("a\\u{1b}[2Jb\\n".into()));
+        let fits = "ä".repeat(TEXT_MAX);
+        assert_eq!(fitting(&fits), fits);
+        // Each is two units.
+        let long = "\u{1f980}".repeat(20_000);
+        let cut = fitting(&long);
+        assert!(cut.encode_utf16().count() <= TEXT_MAX && cut.encode_utf16().count() > TEXT_MAX - 2);
+        assert!(cut.ends_with("\u{1f980}... (cut: 20000 characters in all)"), "{cut}");
+    }
+
+    /// Expected: `date -u -d '2024-02-29 12:00' +%s`, and 45351.5 as spreadsheets number that day.
+    #[test]
+    fn dates() {
+        let noon = Value::Time(1_709_208_000_000);
+        assert_eq!(noon.written(), Written::Number(45_351.5, Shown::Date));
+        assert_eq!(Value::Time(-1).written(), Written::Text("1969-12-31 23:59 UTC".into()));
+    }
+}

@@ -1,0 +1,102 @@
+//! `docs/formats.md` names what the program writes: all of it, and nothing else.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod sample;
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+const DOCUMENT: &str = include_str!("../../../docs/formats.md");
+
+/// Objects whose keys are names of the user's things.
+const BY_NAME: [&str; 1] = ["environments[].engines"];
+
+/// Names in backticks that begin the rows of tables, under the headings that `heading` accepts, each below
+/// the name that is the heading.
+fn documented(section: &str, prefix: &str) -> BTreeSet<String> {
+    let start = DOCUMENT.find(&format!("\n## {section}\n")).unwrap_or_else(|| panic!("no section {section}"));
+    let text = &DOCUMENT[start + 1..];
+    let text = text.find("\n## ").map_or(text, |end| &text[..end]);
+    let mut below = None;
+    let mut found = BTreeSet::new();
+    for line in text.lines() {
+        if let Some(heading) = line.strip_prefix("### ") {
+            below = heading.trim_matches('`').strip_prefix(prefix).map(str::to_owned);
+        }
+        if let (Some(below), Some(row)) = (&below, line.strip_prefix("| `")) {
+            let name = row.split('`').next().unwrap();
+            let path = if below.is_empty() { name.to_owned() } else { format!("{below}.{name}") };
+            assert!(found.insert(path.clone()), "{path} is there twice");
+        }
+    }
+    found
+}
+
+fn walk(path: &str, value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let name = if BY_NAME.contains(&path) { "*" } else { name };
+                let below = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+                found.insert(below.clone());
+                walk(&below, value, found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| walk(&format!("{path}[]"), item, found)),
+        _ => {}
+    }
+}
+
+fn assert_same(documented: &BTreeSet<String>, written: &BTreeSet<String>) {
+    let missing: Vec<_> = written.difference(documented).collect();
+    let stale: Vec<_> = documented.difference(written).collect();
+    assert!(missing.is_empty(), "written, but not in docs/formats.md: {missing:#?}");
+    assert!(stale.is_empty(), "in docs/formats.md, but not written: {stale:#?}");
+}
+
+#[test]
+fn every_field_of_the_json_is_documented() {
+    let mut json = Vec::new();
+    store::export_json(&sample::recording(20), &mut json).unwrap();
+    let mut written = BTreeSet::new();
+    walk("", &serde_json::from_slice(&json).unwrap(), &mut written);
+    assert!(written.len() > 100, "{written:?}");
+    assert_same(&documented("JSON", "JSON: "), &written);
+}
+
+/// CSV and Parquet have the same columns.
+#[test]
+fn every_column_of_the_tables_is_documented() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = sample::recording(20);
+    let of_the_user: Vec<String> = recording
+        .factors
+        .iter()
+        .map(|factor| factor.name.clone())
+        .chain(sample_responses(&recording))
+        .collect();
+    let mut written = BTreeSet::new();
+    for path in store::export_csv(&recording, folder.path()).unwrap() {
+        let table = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let mut reader = csv::Reader::from_path(&path).unwrap();
+        for column in
+            reader.headers().unwrap().iter().filter(|name| !of_the_user.contains(&(*name).to_owned()))
+        {
+            written.insert(format!("{table}.{column}"));
+        }
+    }
+    let mut documented = documented("CSV and Parquet", "Table ");
+    // What all have is written down once.
+    let common: Vec<String> =
+        documented.iter().filter_map(|path| path.strip_prefix("all.").map(str::to_owned)).collect();
+    documented.retain(|path| !path.starts_with("all."));
+    for table in ["trials", "waits", "latencies", "operations", "series", "devices"] {
+        documented.extend(common.iter().map(|column| format!("{table}.{column}")));
+    }
+    assert_same(&documented, &written);
+}
+
+fn sample_responses(recording: &observations::Recording) -> impl Iterator<Item = String> {
+    let (_, seen) = recording.done().next().unwrap();
+    seen.responses.iter().map(|response| format!("{} ({})", response.name, response.unit))
+}
