@@ -170,9 +170,9 @@ fn rate(devices: &[&DeviceUse], way: Way) -> Option<f64> {
 }
 
 fn mean_bytes<'a>(devices: impl Iterator<Item = &'a DeviceUse>, way: Way) -> Option<f64> {
-    let (count, bytes) = devices.fold((0, 0), |(count, bytes), device| {
+    let (count, bytes) = devices.fold((0_u64, 0_u64), |(count, bytes), device| {
         let (own_count, own_bytes) = way.of(device);
-        (count + own_count, bytes + own_bytes)
+        (count.saturating_add(own_count), bytes.saturating_add(own_bytes))
     });
     (count > 0).then(|| bytes as f64 / count as f64)
 }

@@ -2,6 +2,7 @@
 
 use crate::args::Run;
 use crate::commands::read_experiment;
+use crate::commands::report::write as write_report;
 use crate::exit_code::{ExitCode, Failure};
 use crate::progress::Progress;
 use crate::{output, results};
@@ -73,13 +74,21 @@ impl Sitting {
 
     /// Shows what the store holds of the run. Whether a configuration has lost a block for good.
     pub fn show(&self) -> Result<bool, Failure> {
-        let summary = results::summary(&self.recording()?, &self.results);
+        let recording = self.recording()?;
+        let summary = results::summary(&recording, &self.results);
+        let page = self.results.with_extension("html");
+        if summary.done + summary.failed > 0 {
+            // The figures are in the results file: a report can be written again.
+            if let Err(failure) = write_report(&recording, &summary, &page) {
+                failure.report();
+            }
+        }
         if self.json {
             let summary = report::json::summary(&summary).map_err(Failure::failed)?;
             output::print_json(&serde_json::json!({ "event": "summary", "summary": summary }))?;
         } else if summary.done + summary.failed > 0 {
             output::print_document(&report::run(&summary))?;
-            output::print(&format!("\nResults: {}\n", self.results.display()))?;
+            output::print(&format!("\nResults: {}\nReport:  {}\n", self.results.display(), page.display()))?;
         }
         Ok(summary.configurations.iter().any(|row| row.lost_blocks > 0))
     }
