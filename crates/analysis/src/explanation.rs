@@ -2,25 +2,41 @@
 
 use crate::findings::verdict_span;
 use crate::grid::{Grid, Layout, Matched};
-use crate::{Decomposition, Standing, Summary, wording};
+use crate::{ConfigurationRow, Decomposition, Standing, Summary, wording};
+use observations::LevelRecord;
 use serde::Serialize;
 
 /// Two sides that differ, and why.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
-    /// The first side: `data_files=1`, or the label of a configuration.
+    /// The first side by what it does not share with the second: `data_files=1`.
     pub from: String,
     /// The second.
     pub to: String,
+    /// What holds for both: `with synchronous=full`, `on average over the other factors`; empty where there is nothing.
+    pub both: String,
     /// The difference, part by part.
     pub decomposition: Decomposition,
 }
 
+impl Explanation {
+    /// `data_files=1 to data_files=4 with synchronous=full`.
+    pub fn sides(&self) -> String {
+        format!("{} to {} {}", self.from, self.to, self.both).trim_end().to_owned()
+    }
+}
+
 /// What is explained of a run: the levels of the main factor that its verdict names, then, when there are several
-/// factors, the best configuration against the baseline. Only differences in the response that are supported at
-/// 95 %.
+/// factors, the best configuration against the baseline, which alone is left where it differs in the main factor
+/// only. Only differences in the response that are supported at 95 %.
 pub(crate) fn explanations(summary: &Summary, grid: &Grid, layouts: &[Layout]) -> Vec<Explanation> {
-    [levels(summary, grid, layouts), configurations(summary, grid)].into_iter().flatten().collect()
+    let configurations = configurations(summary, grid);
+    let levels = if configurations.as_ref().is_some_and(|own| repeats(summary, own)) {
+        None
+    } else {
+        levels(summary, grid, layouts)
+    };
+    levels.into_iter().chain(configurations.map(|(_, explanation)| explanation)).collect()
 }
 
 fn levels(summary: &Summary, grid: &Grid, layouts: &[Layout]) -> Option<Explanation> {
@@ -29,22 +45,42 @@ fn levels(summary: &Summary, grid: &Grid, layouts: &[Layout]) -> Option<Explanat
     let span = verdict_span(effect)?;
     let matched = layouts.get(main)?.matched(grid, span.from, span.to, Decomposition::usable);
     let name = wording::short_name(&effect.factor);
+    let several = summary.factors.len() > 1;
     Some(Explanation {
         from: format!("{name}={}", effect.levels[span.from].level),
         to: format!("{name}={}", effect.levels[span.to].level),
+        both: if several { "on average over the other factors".to_owned() } else { String::new() },
         decomposition: Decomposition::of(&matched)?,
     })
 }
 
-fn configurations(summary: &Summary, grid: &Grid) -> Option<Explanation> {
+/// The factors in which the two configurations differ, and why they do.
+fn configurations<'a>(summary: &'a Summary, grid: &Grid) -> Option<(Vec<&'a str>, Explanation)> {
     let rows = &summary.configurations;
     let baseline = rows.iter().find(|row| row.baseline).filter(|_| summary.factors.len() > 1)?;
     let best = rows.iter().find(|row| row.standing == Standing::Best)?;
     best.factor.as_ref().filter(|factor| factor.supported())?;
     let (from, to) = (grid.cells.get(baseline.index)?, grid.cells.get(best.index)?);
-    Some(Explanation {
-        from: baseline.label.clone(),
-        to: best.label.clone(),
-        decomposition: Decomposition::of(&Matched::configurations(from, to, Decomposition::usable))?,
-    })
+    let decomposition = Decomposition::of(&Matched::configurations(from, to, Decomposition::usable))?;
+    let shared = |level: &&LevelRecord| baseline.levels.contains(level) && best.levels.contains(level);
+    let name = |level: &LevelRecord| format!("{}={}", wording::short_name(&level.factor), level.level);
+    let own = |row: &ConfigurationRow| -> String {
+        let own = row.levels.iter().filter(|level| !shared(level));
+        own.map(name).collect::<Vec<_>>().join(" ")
+    };
+    let both: Vec<String> = best.levels.iter().filter(shared).map(name).collect();
+    let explanation = Explanation {
+        from: own(baseline),
+        to: own(best),
+        both: if both.is_empty() { String::new() } else { format!("with {}", both.join(" ")) },
+        decomposition,
+    };
+    let differing = best.levels.iter().filter(|level| !shared(level)).map(|level| level.factor.as_str());
+    Some((differing.collect(), explanation))
+}
+
+/// Whether the configurations differ in the main factor alone, so that its levels would be the same story again.
+fn repeats(summary: &Summary, (differing, _): &(Vec<&str>, Explanation)) -> bool {
+    let main = summary.main_factor.and_then(|main| summary.factors.get(main));
+    main.is_some_and(|main| *differing == [main.factor.as_str()])
 }

@@ -66,14 +66,11 @@ pub(crate) fn find(summary: &Summary) -> Vec<Finding> {
             Some(main) => findings.push(verdict::main_factor(summary, &summary.factors[main])),
             None => findings.extend(verdict::single(summary)),
         }
-        // The first explanation is of what the verdict says, a second one of the best configuration.
-        let mut explanations = summary.explanations.iter().map(why::find);
-        findings.extend(explanations.next().filter(|_| span.is_some()).unwrap_or_default());
         findings.extend(verdict::other_factors(summary, main));
         findings.extend(factors::shapes(summary));
         findings.extend(factors::interaction(summary));
         findings.extend(verdict::best_configuration(summary));
-        findings.extend(explanations.flatten());
+        findings.extend(summary.explanations.iter().flat_map(why::find));
     }
     findings.extend(caveats::find(summary, span));
     findings

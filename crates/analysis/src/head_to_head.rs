@@ -105,6 +105,7 @@ pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
     let explanation = decomposition.clone().map(|decomposition| Explanation {
         from: "A".to_owned(),
         to: "B".to_owned(),
+        both: String::new(),
         decomposition,
     });
     Some(HeadToHead {

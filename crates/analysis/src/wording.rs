@@ -83,12 +83,6 @@ pub fn count(n: usize, singular: &str) -> String {
     if n == 1 { format!("1 {singular}") } else { format!("{n} {singular}s") }
 }
 
-/// A figure with its sign: `+1.30`, `-12.4`.
-pub fn signed(figure: &str) -> String {
-    let says_something = figure.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
-    if says_something && !figure.starts_with('-') { format!("+{figure}") } else { figure.to_owned() }
-}
-
 /// The unit in which seconds of this size are said, and its length.
 pub fn seconds_unit(largest_s: f64) -> (f64, &'static str) {
     match largest_s {

@@ -5,8 +5,8 @@
 mod common;
 
 use analysis::{Comparison, Estimate, FindingKind, Interval, Summary, summarize};
-use common::{Random, done, observed, recording};
-use observations::Recording;
+use common::{Random, done, observed, recording, wait};
+use observations::{Observations, Recording, WaitClass};
 
 const EXPERIMENTS: usize = 1_000;
 const FILES: [&str; 6] = ["1", "2", "4", "8", "16", "32"];
@@ -82,11 +82,25 @@ impl Truth {
             let machine = self.machine * random.normal();
             for (configuration, (effect, noise)) in self.effect.iter().zip(&self.noise).enumerate() {
                 let elapsed_s = BASE_S * (effect + machine + noise * random.normal()).exp();
-                recording.trials.push(done(configuration, block, observed(elapsed_s)));
+                recording.trials.push(done(configuration, block, trial(random, elapsed_s)));
             }
         }
         recording
     }
+}
+
+/// A trial whose time is divided among CPU and two waits as chance has it.
+fn trial(random: &mut Random, elapsed_s: f64) -> Observations {
+    let mut observations = observed(elapsed_s);
+    let session_s = observations.time.session_s;
+    let [cpu, lock, log] = [(); 3].map(|()| (0.2 * random.normal()).exp());
+    let all = cpu + lock + log;
+    observations.time.cpu_s = session_s * cpu / all;
+    observations.waits = vec![
+        wait("WAL_SYNC", WaitClass::Log, session_s * log / all, 0.0),
+        wait("WRITER_LOCK", WaitClass::Lock, session_s * lock / all, 0.0),
+    ];
+    observations
 }
 
 /// Whether any sentence says that something differs.

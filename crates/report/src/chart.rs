@@ -62,8 +62,7 @@ impl Chart {
         match self.kind {
             ChartKind::Diverging => format!("[{}, {}]", percent(low), percent(high)),
             ChartKind::Waterfall => {
-                // A digit less than the values, which are moved by less than their last one to add up.
-                let end = |value| number::signed(value, self.decimals().saturating_sub(1));
+                let end = |value| number::signed(value, self.decimals());
                 format!("[{}, {}]", end(low), end(high))
             }
             ChartKind::OverTime => String::new(),

@@ -22,7 +22,7 @@ pub(crate) fn all(summary: &Summary) -> Option<Section> {
 }
 
 /// The response compared in full, the others of the baseline and the best configuration only: what a terminal has
-/// room for.
+/// room for. [`all`] says no less.
 pub(crate) fn brief(summary: &Summary) -> Option<Section> {
     let compared_on = summary.response.as_ref()?.name.as_str();
     let mut section = Section::new("Every response");
@@ -54,9 +54,6 @@ pub(crate) fn brief(summary: &Summary) -> Option<Section> {
         rows: others.iter().map(cells).collect(),
         fixed: false,
     });
-    if shown.len() < summary.configurations.len() {
-        section.toned("Of the baseline and the best; the HTML report and the JSON have all.", Tone::Muted);
-    }
     Some(section)
 }
 

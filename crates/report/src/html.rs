@@ -15,6 +15,7 @@ mod response;
 mod series;
 mod trials;
 mod waterfall;
+pub mod web;
 
 use crate::{Block, Document, Section, Tone};
 use analysis::Summary;
@@ -32,6 +33,11 @@ const LICENSES: &str = include_str!("../assets/vendor/LICENSES.txt");
 
 /// A run as one self-contained HTML file.
 pub fn html(recording: &Recording, summary: &Summary) -> String {
+    around(web::run(recording, summary))
+}
+
+/// Everything that the page of a run shows, and its title.
+fn run(recording: &Recording, summary: &Summary) -> (Document, Page) {
     let document = crate::run::without_charts(summary);
     let mut page = Page::default();
     let (lead, rest) = split(&document);
@@ -49,7 +55,7 @@ pub fn html(recording: &Recording, summary: &Summary) -> String {
     if let Some(hooks) = record::hooks(recording) {
         page.html("Hooks", &hooks);
     }
-    around(&document, page)
+    (document, page)
 }
 
 /// What is said before any figures: the question, the verdict, how sure it is.
@@ -97,10 +103,8 @@ fn stalls(summary: &Summary) -> Option<Section> {
 }
 
 /// The file around the body.
-fn around(document: &Document, page: Page) -> String {
-    let title = markup::escape(document.title.as_str());
-    let contents = page.contents();
-    let (body, island) = page.finish();
+fn around(body: web::Body) -> String {
+    let web::Body { title, contents, sections, island } = body;
     let scripts: Vec<&str> = LIBRARIES.into_iter().chain([SCRIPT]).collect();
     let hashes: Vec<String> = scripts.iter().map(|script| format!("'sha256-{}'", hash(script))).collect();
     let scripts: Vec<String> = scripts.iter().map(|script| format!("<script>{script}</script>\n")).collect();
@@ -115,14 +119,13 @@ fn around(document: &Document, page: Page) -> String {
          <header><p class=\"brand\">Steelbench</p><button type=\"button\" id=\"theme\" hidden>Dark</button></header>\n\
          <main id=\"main\">\n<h1>{title}</h1>\n<noscript><p class=\"warning\">Figures are drawn by scripts, which are \
          switched off; every figure has its data in a table.</p></noscript>\n\
-         <nav aria-label=\"Contents\"><ul>\n{contents}\n</ul></nav>\n{body}</main>\n\
+         <nav aria-label=\"Contents\"><ul>\n{contents}\n</ul></nav>\n{sections}</main>\n\
          <footer><details><summary>Licences of the charting libraries in this file</summary>\n<pre>{licenses}</pre>\
          </details></footer>\n\
          <script type=\"application/json\" id=\"report\">{island}</script>\n{scripts}</body>\n</html>\n",
         hashes = hashes.join(" "),
         scripts = scripts.concat(),
         licenses = markup::lines(LICENSES),
-        island = markup::json(&island),
     )
 }
 

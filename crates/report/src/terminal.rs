@@ -252,14 +252,17 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     kept
 }
 
-/// Breaks at blanks, but not between a number and its unit, and words that are longer than a line.
+/// Breaks at blanks, but not between a number and its unit or within `p = 0.012`, and words that are longer than a line.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match words.last_mut() {
-            Some(number) if number.ends_with(|c: char| c.is_ascii_digit()) && is_unit(word) => {
-                number.push(' ');
-                number.push_str(word);
+            Some(last)
+                if last.ends_with(|c: char| c.is_ascii_digit()) && is_unit(word)
+                    || is_statistic(last, word) =>
+            {
+                last.push(' ');
+                last.push_str(word);
             }
             _ => words.push(word.to_owned()),
         }
@@ -297,6 +300,13 @@ fn pieces(word: &str, width: usize) -> Vec<String> {
     pieces
 }
 
+/// Whether a word goes on with what a letter equals: `p`, `=`, `0.012`.
+fn is_statistic(before: &str, word: &str) -> bool {
+    let letter = before.trim_start_matches('(');
+    let begins = letter.len() == 1 && letter.ends_with(|c: char| c.is_ascii_alphabetic());
+    begins && matches!(word, "=" | "<") || before.ends_with(" =") || before.ends_with(" <")
+}
+
 fn is_unit(word: &str) -> bool {
     matches!(
         word.trim_end_matches(|c: char| c.is_ascii_punctuation() && c != '%'),
@@ -318,6 +328,7 @@ mod tests {
         assert_eq!(wrap("(1755 s).", 9), ["(1755 s)."]);
         assert_eq!(wrap("(1755 s).", 6), ["(1755", "s)."]);
         assert_eq!(wrap("a incomprehensibilities b", 8), ["a", "incompre", "hensibil", "ities b"]);
+        assert_eq!(wrap("F = 4.21, p < 0.001", 9), ["F = 4.21,", "p < 0.001"]);
         assert_eq!(wrap("", 8), [""]);
     }
 

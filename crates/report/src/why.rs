@@ -13,14 +13,15 @@ const VISIBLE: f64 = 0.02;
 /// What is explained last of a run, which is the larger question: the best configuration where there are several
 /// factors. `None` when no difference is supported.
 pub(crate) fn section(summary: &Summary) -> Option<Section> {
-    let Explanation { from, to, decomposition } = summary.explanations.last()?;
-    let mut section = Section::new(format!("Why: from {from} to {to}"));
+    let explanation = summary.explanations.last()?;
+    let Explanation { from, to, decomposition, .. } = explanation;
+    let mut section = Section::new(format!("Why: from {}", explanation.sides()));
     section.chart(waterfall(decomposition, from, to));
     let blocks = number::plural(decomposition.blocks, "block");
     section.toned(
         format!(
-            "Sessions' time by wait type, divided by the connections; the changes add up. [ ]: 95 % intervals, t over \
-             {blocks}; %: share of the whole change."
+            "Sessions' time by wait type, divided by the connections; the changes add up. In brackets: 95 % intervals, t \
+             over {blocks}; %: share of the whole change."
         ),
         Tone::Muted,
     );
@@ -53,7 +54,7 @@ pub(crate) fn waterfall(decomposition: &Decomposition, from: &str, to: &str) -> 
     shown.truncate(PARTS_MAX);
     let mut changes: Vec<Bar> = shown.iter().map(|part| change(part, units)).collect();
     if small != 0.0 {
-        changes.push(Bar { label: "smaller parts".into(), value: small * units, ..Bar::default() });
+        changes.push(Bar { label: "other parts".into(), value: small * units, ..Bar::default() });
     }
     // However small it is, it says how far to trust the rest.
     changes.extend(unaccounted.into_iter().map(|part| change(part, units)));

@@ -57,8 +57,8 @@ A: data_files=1; B: data_files=16
    configuration  n  elapsed
 A  data_files=1   3  1755 ± 12 s
 B  data_files=16  3  909 ± 12 s
-On elapsed, B is 1.93x [1.92, 1.94] as good as A (above 1 is better): better at 95 % (3 blocks, p <
-0.001).
+On elapsed, B is 1.93x [1.92, 1.94] as good as A (above 1 is better): better at 95 % (3 blocks,
+p < 0.001).
 
 B against A
 Above 0 is better for every response: where lower is better (latency, time, cost) the sign is
@@ -70,18 +70,17 @@ Difference from A, + is better (%)
 Why
 From A to B, elapsed falls from 5.48 to 2.84 s per 1,000 rows. Of this gain 63 % is less WAL_SYNC
 wait, 30 % less CPU time and 5.0 % less CPU_QUEUE wait (for a processor).
-  per 1,000 rows, t over 3 blocks, Holm: WAL_SYNC -1.67 s [-1.67, -1.67], p < 0.001; CPU -0.793 s
-  [-0.793, -0.793], p < 0.001; CPU_QUEUE -0.132 s [-0.132, -0.132], p < 0.001
+  t over 3 blocks, Holm: WAL_SYNC p < 0.001, CPU p < 0.001, CPU_QUEUE p < 0.001
 WAL_SYNC: as many waits, each shorter: 3200 of 5.53 s -> 3200 of 2.86 s.
   t of log ratios over 3 blocks, Holm: WAL_SYNC number p = 1.000, length p < 0.001
 
 From A to B
 Elapsed for 1,000 rows (s)
   A            ████████████████████████████████████████   5.484
-  WAL_SYNC                                 ░░░░░░░░░░░░  -1.665 [-1.67, -1.67]  63 %
-  CPU                                ░░░░░░              -0.793 [-0.79, -0.79]  30 %
-  CPU_QUEUE                         ░                    -0.132 [-0.13, -0.13]  5 %
-  unaccounted                       ░                    -0.053 [-0.05, -0.05]  2 %
+  WAL_SYNC                                 ░░░░░░░░░░░░  -1.665 [-1.666, -1.666]  63 %
+  CPU                                ░░░░░░              -0.793 [-0.793, -0.793]  30 %
+  CPU_QUEUE                         ░                    -0.132 [-0.132, -0.132]  5 %
+  unaccounted                       ░                    -0.053 [-0.053, -0.053]  2 %
   B            █████████████████████                      2.841
 
 Elapsed seconds for 1,000 rows

@@ -44,6 +44,7 @@ pub fn print_document(document: &Document) -> Result<(), Failure> {
 /// of these variables that is not empty counts.
 fn unicode() -> bool {
     let variables = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(std::env::var_os);
-    let locale = variables.map(|value| value.to_string_lossy().to_lowercase()).find(|value| !value.is_empty());
+    let locale =
+        variables.map(|value| value.to_string_lossy().to_lowercase()).find(|value| !value.is_empty());
     locale.is_none_or(|locale| locale.contains("utf-8") || locale.contains("utf8"))
 }

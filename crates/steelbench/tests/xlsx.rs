@@ -1,5 +1,5 @@
 //! The workbook, read back by another program.
-#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 mod common;
 #[path = "../../store/tests/sample/mod.rs"]

@@ -40,36 +40,25 @@ fn parts(explanation: &Explanation) -> Option<Finding> {
     let (scale, units) = wording::work_scale(decomposition.work, &decomposition.unit);
     let (unit_s, unit) = wording::seconds_unit(scale * total.from_s.max(total.to_s));
     let time = |seconds: f64| wording::figure(scale * seconds / unit_s);
-    let (a, b) = (&explanation.from, &explanation.to);
+    let sides = explanation.sides();
     let text = if total.p_value.is_some_and(|p| p < SUPPORTED) {
         let falls = total.change_s < 0.0;
         let (verb, what) = if falls { ("falls", "gain") } else { ("rises", "loss") };
         let (from, to) = (time(total.from_s), time(total.to_s));
         let shares = shares(what, same, opposite);
-        format!("From {a} to {b}, elapsed {verb} from {from} to {to} {unit} per {units}. {shares}.")
+        format!("From {sides}, elapsed {verb} from {from} to {to} {unit} per {units}. {shares}.")
     } else {
         let changes: Vec<String> = named.iter().map(|(part, _)| phrase(part)).collect();
         format!(
-            "From {a} to {b}, elapsed per {units} does not differ with 95 % support, but what it consists of does: {}.",
+            "From {sides}, elapsed per {units} does not differ with 95 % support, but what it consists of does: {}.",
             wording::list(&changes)
         )
     };
-    let evidence: Vec<String> = named
-        .iter()
-        .map(|(part, p)| {
-            let (low, high) = part.interval.map_or((part.change_s, part.change_s), |i| (i.low, i.high));
-            let change = wording::signed(&time(part.change_s));
-            format!(
-                "{} {change} {unit} [{}, {}], {}",
-                name(part),
-                time(low),
-                time(high),
-                wording::p_value(*p)
-            )
-        })
-        .collect();
+    // The intervals are beside the waterfall.
+    let evidence: Vec<String> =
+        named.iter().map(|(part, p)| format!("{} {}", name(part), wording::p_value(*p))).collect();
     let blocks = wording::count(decomposition.blocks, "block");
-    let evidence = format!("per {units}, t over {blocks}, Holm: {}", evidence.join("; "));
+    let evidence = format!("t over {blocks}, Holm: {}", evidence.join(", "));
     Some(Finding::new(FindingKind::Waits, text, evidence))
 }
 

@@ -13,9 +13,10 @@ pub fn figures(summary: &Summary) -> Vec<(String, Figure)> {
         let why = "No difference is supported at 95 %: there is nothing to explain.".to_owned();
         return vec![("Why".to_owned(), Figure::Nothing(why))];
     }
-    let figure = |Explanation { from, to, decomposition }: &Explanation| {
+    let figure = |explanation: &Explanation| {
+        let Explanation { from, to, decomposition, .. } = explanation;
         let drawing = drawing(&waterfall(decomposition, from, to), decomposition.blocks);
-        (format!("Why: from {from} to {to}"), Figure::Drawn(drawing))
+        (format!("Why: from {}", explanation.sides()), Figure::Drawn(drawing))
     };
     summary.explanations.iter().map(figure).collect()
 }
