@@ -12,7 +12,7 @@ const VENDORED: &str = "crates/report/assets/vendor/";
 
 /// Which of our crates each crate may use: the arrows of the data flow, which point only downwards.
 /// Analysis and reports never touch an engine.
-const EDGES: [(&str, &[&str]); 13] = [
+const EDGES: [(&str, &[&str]); 14] = [
     (
         "steelbench",
         &[
@@ -32,9 +32,10 @@ const EDGES: [(&str, &[&str]); 13] = [
     ("report", &["analysis", "observations"]),
     ("analysis", &["observations"]),
     ("store", &["observations"]),
-    ("probes", &["disk", "engines", "experiment", "observations", "observe"]),
+    ("probes", &["disk", "engines", "experiment", "observations", "observe", "recorder"]),
     ("engines", &["disk", "experiment", "observations", "observe", "pgclient"]),
-    ("disk", &["observations", "observe"]),
+    ("disk", &["observations", "observe", "recorder"]),
+    ("recorder", &["observations"]),
     ("observe", &["observations"]),
     ("experiment", &[]),
     ("observations", &[]),

@@ -1,7 +1,7 @@
 //! From what the threads saw to the outcome of a run.
 
 use crate::outcome::Direction;
-use crate::recorder::{Intervals, Record};
+use crate::recorder::{Intervals, Record, Recorded};
 use crate::shared::SharedStream;
 use crate::thread::Report;
 use crate::{Backend, Outcome, StreamOutcome};
@@ -53,19 +53,12 @@ fn add(outcome: &mut StreamOutcome, record: Record, warmup: &Intervals, elapsed_
     outcome.send_delay_ns_max = outcome.send_delay_ns_max.max(record.send_delay_ns_max);
 }
 
-fn add_direction(sum: &mut Direction, one: Option<Direction>) {
+fn add_direction(sum: &mut Direction, one: Option<Recorded>) {
     let Some(one) = one else { return };
     sum.bytes += one.bytes;
-    // Of one thread alone, smallest and largest stay exact.
-    if sum.latency.is_empty() {
-        sum.latency = one.latency;
-    } else {
-        sum.latency.merge(&one.latency);
-    }
-    match (&mut sum.service, one.service) {
-        (Some(sum), Some(one)) => sum.merge(&one),
-        (sum, Some(one)) => *sum = Some(one),
-        (_, None) => {}
+    sum.latency.merge(&one.latency.histogram());
+    if let Some(service) = &one.service {
+        sum.service.get_or_insert_default().merge(&service.histogram());
     }
 }
 

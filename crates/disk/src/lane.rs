@@ -5,7 +5,7 @@ use crate::data::Buffers;
 use crate::feed::{Feed, Next};
 use crate::offsets::{Place, below};
 use crate::queue::{Ended, Queue, Request};
-use crate::recorder::{LiveCount, Times};
+use crate::recorder::{Live, Times};
 use crate::time::Clock;
 use crate::{DiskError, Durability};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -55,7 +55,7 @@ pub struct Lane<'a, Q> {
     random: Xoshiro256PlusPlus,
     clock: &'a Clock,
     stop: &'a AtomicBool,
-    live: &'a LiveCount,
+    live: &'a Live,
     go_ns: u64,
     /// The last look at the clock.
     now_ns: u64,
@@ -71,7 +71,7 @@ pub struct Lane<'a, Q> {
 pub struct Surroundings<'a> {
     pub clock: &'a Clock,
     pub stop: &'a AtomicBool,
-    pub live: &'a LiveCount,
+    pub live: &'a Live,
 }
 
 impl<'a, Q: Queue> Lane<'a, Q> {
@@ -306,7 +306,7 @@ impl<'a, Q: Queue> Lane<'a, Q> {
     fn publish(&self) {
         let sum = |(ios, bytes), feed: &Feed<'_>| (ios + feed.record.ios, bytes + feed.record.bytes);
         let (ios, bytes) = self.feeds.iter().fold((0, 0), sum);
-        self.live.set(ios, bytes);
+        self.live.counts.set([ios, bytes]);
     }
 
     /// Makes a feed's writes durable. Nothing else is under way, so that a plain system call does.

@@ -72,4 +72,6 @@ pub struct Progress {
     pub ios: u64,
     /// Bytes that they moved.
     pub bytes: u64,
+    /// 99th percentile of the latencies since "go", in nanoseconds; `None` before the first.
+    pub latency_p99_ns: Option<u64>,
 }

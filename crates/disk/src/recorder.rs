@@ -1,9 +1,8 @@
 //! What one thread sees of one stream; nobody else looks at it before the thread is done.
 
-use crate::outcome::Direction;
 use crate::{Durability, Stream};
-use observations::Histogram;
-use std::sync::atomic::{AtomicU64, Ordering};
+use recorder::{Counters, Reader, Recorder};
+use std::sync::OnceLock;
 
 /// A start later than this, with room in the queue, was missed by the thread.
 const MISSED_NS: u64 = 1_000_000;
@@ -11,27 +10,21 @@ const MISSED_NS: u64 = 1_000_000;
 /// Intervals for which there is room from the beginning, where nobody knows how long it will take.
 const INTERVALS: usize = 4096;
 
-/// What one thread has done, for the live display. Two lines of cache, because processors fetch
-/// lines in pairs: no other thread writes near it.
-#[repr(align(128))]
+/// What one thread has done, for the live display.
 #[derive(Debug, Default)]
-pub struct LiveCount {
-    ios: AtomicU64,
-    bytes: AtomicU64,
+pub struct Live {
+    /// I/Os and bytes.
+    pub counts: Counters<2>,
+    /// Latencies of the measured part, once that is at hand.
+    pub latencies: OnceLock<Vec<Reader>>,
 }
 
-impl LiveCount {
-    /// Only the owning thread calls this.
-    #[inline]
-    pub fn set(&self, ios: u64, bytes: u64) {
-        self.ios.store(ios, Ordering::Relaxed);
-        self.bytes.store(bytes, Ordering::Relaxed);
-    }
-
-    /// I/Os and bytes so far.
-    pub fn get(&self) -> (u64, u64) {
-        (self.ios.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
-    }
+/// I/Os of one direction.
+#[derive(Debug, Default)]
+pub struct Recorded {
+    pub bytes: u64,
+    pub latency: Recorder,
+    pub service: Option<Recorder>,
 }
 
 /// When an I/O happened, in nanoseconds on the run's clock.
@@ -74,9 +67,9 @@ impl Intervals {
 /// What one thread sees of one stream in one part of the run.
 #[derive(Debug, Default)]
 pub struct Record {
-    pub reads: Option<Direction>,
-    pub writes: Option<Direction>,
-    pub syncs: Option<Direction>,
+    pub reads: Option<Recorded>,
+    pub writes: Option<Recorded>,
+    pub syncs: Option<Recorded>,
     pub intervals: Intervals,
     pub ios: u64,
     pub bytes: u64,
@@ -97,7 +90,7 @@ impl Record {
     pub fn new(stream: &Stream, intervals: Intervals) -> Self {
         let open_loop = matches!(stream.arrivals, crate::Arrivals::Rate(_));
         let direction =
-            |service: bool| Direction { service: service.then(Histogram::default), ..Direction::default() };
+            |service: bool| Recorded { service: service.then(Recorder::default), ..Recorded::default() };
         Self {
             reads: (stream.read_percent > 0).then(|| direction(open_loop)),
             writes: (stream.read_percent < 100).then(|| direction(open_loop)),
@@ -106,6 +99,11 @@ impl Record {
             intervals,
             ..Self::default()
         }
+    }
+
+    /// Latencies of reads and writes, for others to read.
+    pub fn readers(&self) -> impl Iterator<Item = Reader> {
+        [&self.reads, &self.writes].into_iter().flatten().map(|recorded| recorded.latency.reader())
     }
 
     /// The part begins now, and not when it was made ready for.
@@ -164,7 +162,7 @@ impl Record {
 }
 
 #[inline]
-fn record(direction: &mut Direction, bytes: u64, times: Times) {
+fn record(direction: &mut Recorded, bytes: u64, times: Times) {
     let from_ns = times.intended_ns.unwrap_or(times.start_ns).min(times.end_ns);
     direction.latency.record(times.end_ns - from_ns);
     if let Some(service) = &mut direction.service {

@@ -3,7 +3,7 @@
 use crate::blocking::Blocking;
 use crate::lane::Surroundings;
 use crate::queue::Queue;
-use crate::recorder::LiveCount;
+use crate::recorder::Live;
 use crate::ring::{self, Ring};
 use crate::shared::SharedStream;
 use crate::thread::{Report, Thread};
@@ -98,14 +98,14 @@ fn run_on<'a, Q: Queue>(
 ) -> Result<Vec<Report>, DiskError> {
     let threads = threads::<Q>(load);
     let (clock, stop) = (Clock::start(), AtomicBool::new(false));
-    let counts: Vec<LiveCount> = threads.iter().map(|_| LiveCount::default()).collect();
+    let live: Vec<Live> = threads.iter().map(|_| Live::default()).collect();
     let gates = [Gate::default(), Gate::default()];
     let (sender, events) = channel();
-    let mut watch = Watch::new(events, &clock, &counts, &stop);
+    let mut watch = Watch::new(events, &clock, &live, &stop);
     std::thread::scope(|scope| {
         let mut handles = Vec::with_capacity(threads.len());
         let mut refused = None;
-        for (number, (thread, live)) in threads.iter().zip(&counts).enumerate() {
+        for (number, (thread, live)) in threads.iter().zip(&live).enumerate() {
             let presence = Presence(sender.clone());
             let surroundings = Surroundings { clock: &clock, stop: &stop, live };
             let (group, gates) = (&groups[thread.group], &gates);

@@ -78,6 +78,8 @@ impl Thread {
         // Histograms and the like are made now, the schedules once "go" is known.
         let duration_ns = load.duration.map(|duration| duration.as_nanos() as u64);
         let warm = self.begin(load, &mut lane, 0, (duration_ns, true));
+        let readers = || lane.feeds.iter().flat_map(|feed| feed.record.readers()).collect();
+        surroundings.live.latencies.get_or_init(readers);
         let clock = ThreadClock::of_this_thread();
         presence.arrive();
         let go_ns = go.wait().ok_or(DiskError::Stopped)?;

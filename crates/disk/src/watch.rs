@@ -2,8 +2,9 @@
 
 use crate::Hooks;
 use crate::load::Progress;
-use crate::recorder::LiveCount;
+use crate::recorder::Live;
 use crate::time::Clock;
+use recorder::Reader;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -89,7 +90,7 @@ pub struct Watch<'a> {
     threads: usize,
     left: usize,
     pub clock: &'a Clock,
-    counts: &'a [LiveCount],
+    live: &'a [Live],
     /// When the measured part begins, as far as known.
     pub go_ns: u64,
     pub stop: &'a AtomicBool,
@@ -97,13 +98,8 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    pub fn new(
-        events: Receiver<Event>,
-        clock: &'a Clock,
-        counts: &'a [LiveCount],
-        stop: &'a AtomicBool,
-    ) -> Self {
-        Self { events, threads: counts.len(), left: 0, clock, counts, go_ns: 0, stop, told: Instant::now() }
+    pub fn new(events: Receiver<Event>, clock: &'a Clock, live: &'a [Live], stop: &'a AtomicBool) -> Self {
+        Self { events, threads: live.len(), left: 0, clock, live, go_ns: 0, stop, told: Instant::now() }
     }
 
     /// Waits until each thread is at the next gate, or one has left, or all should stop.
@@ -145,9 +141,14 @@ impl<'a> Watch<'a> {
         if (hooks.stop)() {
             self.stop.store(true, Ordering::Relaxed);
         }
-        let sum = |(ios, bytes), count: &LiveCount| (ios + count.get().0, bytes + count.get().1);
-        let (ios, bytes) = self.counts.iter().fold((0, 0), sum);
+        let (mut ios, mut bytes) = (0, 0);
+        for live in self.live {
+            let [own_ios, own_bytes] = live.counts.get();
+            (ios, bytes) = (ios + own_ios, bytes + own_bytes);
+        }
+        let latency = Reader::sum(self.live.iter().filter_map(|live| live.latencies.get()).flatten());
+        let latency_p99_ns = (!latency.is_empty()).then(|| latency.percentile_ns(99.0));
         let elapsed_s = (self.clock.now_ns() as f64 - self.go_ns as f64) / 1e9;
-        (hooks.progress)(Progress { elapsed_s, ios, bytes });
+        (hooks.progress)(Progress { elapsed_s, ios, bytes, latency_p99_ns });
     }
 }

@@ -72,6 +72,8 @@ pub enum Event {
         rate: f64,
         /// Unit of the rate.
         unit: String,
+        /// 99th percentile of the latencies since "go", in milliseconds, where it is known.
+        latency_p99_ms: Option<f64>,
     },
     /// A trial was measured and committed.
     TrialFinished {

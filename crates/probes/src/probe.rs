@@ -47,6 +47,8 @@ pub struct Progress {
     pub rate: f64,
     /// Unit of the rate: `rows/s`.
     pub unit: &'static str,
+    /// 99th percentile of the latencies since "go", in nanoseconds, where there are any and it is known.
+    pub latency_p99_ns: Option<u64>,
 }
 
 /// Why a probe has nothing to report.

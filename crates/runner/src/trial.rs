@@ -104,5 +104,6 @@ fn progress_event(progress: &Progress) -> Event {
         fraction: progress.fraction,
         rate: progress.rate,
         unit: progress.unit.into(),
+        latency_p99_ms: progress.latency_p99_ns.map(|ns| ns as f64 / 1e6),
     }
 }

@@ -82,9 +82,11 @@ impl Display {
                 self.resume();
                 self.message("");
             }
-            Event::Progress { elapsed_s, fraction, rate, unit } => {
+            Event::Progress { elapsed_s, fraction, rate, unit, latency_p99_ms } => {
                 let warmup = if *elapsed_s < 0.0 { "warm-up, " } else { "" };
-                self.message(&format!("{warmup}{:.0} %, {} {unit}", fraction * 100.0, thousands(*rate)));
+                let p99 = latency_p99_ms.map_or_else(String::new, |ms| format!(", p99 {ms:.2} ms"));
+                let rate = thousands(*rate);
+                self.message(&format!("{warmup}{:.0} %, {rate} {unit}{p99}", fraction * 100.0));
             }
             Event::TrialFinished { trial, wall_s, responses, marks } => {
                 let figures: Vec<String> = responses.iter().take(2).map(figure).collect();

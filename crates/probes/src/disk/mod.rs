@@ -141,5 +141,6 @@ fn progress(now: disk::Progress, duration_s: Option<f64>, last: &Mutex<(f64, u64
         fraction: duration_s.map_or(0.0, |all_s| (now.elapsed_s / all_s).clamp(0.0, 1.0)),
         rate,
         unit: "I/Os/s",
+        latency_p99_ns: now.latency_p99_ns,
     }
 }

@@ -83,6 +83,8 @@ impl<'a, W: Workload> Client<'a, W> {
     /// The measured part, from "go" (after the barrier) until these connections' work is done.
     pub fn measure(&mut self, before_go: ThreadTimes) -> Result<(), ProbeError> {
         self.report.record = ThreadRecord::with_room(4096, self.plan.kinds.len(), self.plan.rate.is_some());
+        let reader = self.report.record.latency.reader();
+        self.shared.latencies[self.index as usize].get_or_init(|| reader);
         self.fleet.begin();
         for (connection, lane) in (self.first..).zip(&mut self.lanes) {
             let seed = self.plan.seed.wrapping_add(u64::from(connection));
@@ -262,7 +264,7 @@ impl<'a, W: Workload> Client<'a, W> {
             let units = if self.plan.counts_transactions { 1 } else { lane.units };
             record.transaction(times, (units, lane.transactions.max(1)), lane.kind, self.plan.interval_ns());
             if self.measuring {
-                self.shared.live[self.index as usize].add(units);
+                self.shared.live[self.index as usize].add(0, units);
             }
         } else {
             record.errors += 1;

@@ -177,7 +177,8 @@ fn watch(
             Err(RecvTimeoutError::Timeout) => {
                 let elapsed_s = start.elapsed().as_secs_f64();
                 let units = shared.units();
-                (context.progress)(progress(plan, elapsed_s, units, last));
+                let latency_p99_ns = shared.latency_p99_ns();
+                (context.progress)(Progress { latency_p99_ns, ..progress(plan, elapsed_s, units, last) });
                 last = (elapsed_s, units);
             }
         }
@@ -198,5 +199,6 @@ fn progress(plan: &LoadPlan, elapsed_s: f64, units: u64, last: (f64, u64)) -> Pr
         fraction: by_units.or(by_time).unwrap_or(0.0).min(1.0),
         rate: (units - last.1) as f64 / (elapsed_s - last.0).max(1e-9),
         unit: plan.rate_unit,
+        latency_p99_ns: None,
     }
 }

@@ -7,6 +7,7 @@ use observations::{
     Amounts, Histogram, Latency, LoadHealth, Observations, Response, Series, TimeUse, Wait, WaitClass,
     WaitSource, Work,
 };
+use recorder::{Reader, Recorder};
 
 /// The observations of a load; machine, space and marks are left to the driver.
 pub fn add_up(
@@ -71,11 +72,9 @@ fn work(plan: &LoadPlan, reports: &[ClientReport]) -> Work {
     }
 }
 
-fn merge<'a>(histograms: impl Iterator<Item = &'a Histogram>) -> Histogram {
-    histograms.fold(Histogram::default(), |mut sum, histogram| {
-        sum.merge(histogram);
-        sum
-    })
+fn merge<'a>(recorders: impl Iterator<Item = &'a Recorder>) -> Histogram {
+    let readers: Vec<Reader> = recorders.map(Recorder::reader).collect();
+    Reader::sum(&readers)
 }
 
 /// Elapsed comes first where the amount of work is fixed, throughput where the time is.

@@ -1,34 +1,14 @@
-use observations::Histogram;
 use observe::ThreadTimes;
-use std::sync::atomic::{AtomicU64, Ordering};
+use recorder::Recorder;
 
-/// The amount of work that one thread has done, for the live display. Two lines of cache, because
-/// processors fetch lines in pairs: no other thread writes near it.
-#[repr(align(128))]
+/// What one thread records in the measured part. Others see only what readers of its recorders show.
 #[derive(Debug, Default)]
-pub struct LiveCount(AtomicU64);
-
-impl LiveCount {
-    /// Adds; only the owning thread calls this, so a plain load and store are enough.
-    #[inline]
-    pub fn add(&self, units: u64) {
-        self.0.store(self.0.load(Ordering::Relaxed) + units, Ordering::Relaxed);
-    }
-
-    /// The amount so far.
-    pub fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// What one thread records in the measured part; owned by the thread until it is done.
-#[derive(Debug, Clone, Default)]
 pub struct ThreadRecord {
     /// From the intended start to the end.
-    pub latency: Histogram,
+    pub latency: Recorder,
     /// From the actual start to the end, where transactions have an intended start (open loop): in a
     /// closed loop it is the latency.
-    pub service: Option<Histogram>,
+    pub service: Option<Recorder>,
     /// Units done in each interval since "go".
     pub units_by_interval: Vec<u64>,
     pub units: u64,
@@ -37,7 +17,7 @@ pub struct ThreadRecord {
     /// Transactions that failed and were given up.
     pub errors: u64,
     /// Where there are several kinds of transactions: latency of each.
-    pub latency_by_kind: Vec<Histogram>,
+    pub latency_by_kind: Vec<Recorder>,
     /// Time in the generator's own code.
     pub generator_ns: u64,
     /// Open loop: transactions intended, started late by an idle connection, and the worst delay.
@@ -56,8 +36,8 @@ impl ThreadRecord {
         let kinds = if kinds > 1 { kinds } else { 0 };
         Self {
             units_by_interval: Vec::with_capacity(intervals),
-            service: open_loop.then(Histogram::default),
-            latency_by_kind: vec![Histogram::default(); kinds],
+            service: open_loop.then(Recorder::default),
+            latency_by_kind: (0..kinds).map(|_| Recorder::default()).collect(),
             ..Self::default()
         }
     }

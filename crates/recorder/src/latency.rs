@@ -1,0 +1,173 @@
+//! One writer, any number of readers, no locks and no read-modify-write.
+
+use observations::Histogram;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// Highest recordable value: one hour in nanoseconds. Longer is recorded as one hour.
+const HIGHEST_NS: u64 = 3_600_000_000_000;
+
+/// Values of one power of two are told apart in so many steps, as an `HdrHistogram` of three digits does: the
+/// next power of two above 2 x 10^3.
+const STEPS_LOG2: u32 = 11;
+const STEPS: usize = 1 << STEPS_LOG2;
+const HALF_LOG2: u32 = STEPS_LOG2 - 1;
+
+/// Counters in all.
+const LENGTH: usize = index_of(HIGHEST_NS) + 1;
+
+/// The counter of a value. The first `STEPS` values have one each, the values of each power of two above have half as many.
+#[inline]
+const fn index_of(value: u64) -> usize {
+    let power = (value | (STEPS as u64 - 1)).ilog2() - HALF_LOG2;
+    ((power as usize) << HALF_LOG2) + (value >> power) as usize
+}
+
+/// The smallest value of a counter.
+const fn value_of(index: usize) -> u64 {
+    if index < STEPS {
+        return index as u64;
+    }
+    let power = (index >> HALF_LOG2) - 1;
+    ((index - (power << HALF_LOG2)) as u64) << power
+}
+
+/// The counters. The bounds come first, on lines of their own.
+#[repr(align(128))]
+#[derive(Debug)]
+struct Shared {
+    /// Counters outside of these bounds are 0.
+    lowest: AtomicUsize,
+    highest: AtomicUsize,
+    counts: Box<[AtomicU64]>,
+}
+
+/// Records the latencies of one thread: as precise as [`Histogram`] (1 ns to 1 h, three digits).
+///
+/// Recording is a load and a store of one counter, because nobody else writes to it.
+#[derive(Debug)]
+pub struct Recorder {
+    shared: Arc<Shared>,
+    /// What [`Shared`] says, kept where it costs nothing to look at.
+    lowest: usize,
+    highest: usize,
+}
+
+impl Default for Recorder {
+    fn default() -> Self {
+        let counts = (0..LENGTH).map(|_| AtomicU64::new(0)).collect();
+        let (lowest, highest) = (LENGTH, 0);
+        let shared = Shared { lowest: AtomicUsize::new(lowest), highest: AtomicUsize::new(highest), counts };
+        Self { shared: Arc::new(shared), lowest, highest }
+    }
+}
+
+impl Recorder {
+    /// Records one latency; allocates nothing.
+    #[inline]
+    pub fn record(&mut self, latency_ns: u64) {
+        let index = index_of(latency_ns.clamp(1, HIGHEST_NS));
+        let count = &self.shared.counts[index];
+        count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        if index < self.lowest || index > self.highest {
+            self.widen(index);
+        }
+    }
+
+    #[cold]
+    fn widen(&mut self, index: usize) {
+        (self.lowest, self.highest) = (self.lowest.min(index), self.highest.max(index));
+        self.shared.lowest.store(self.lowest, Ordering::Relaxed);
+        self.shared.highest.store(self.highest, Ordering::Relaxed);
+    }
+
+    /// A view of it for another thread.
+    pub fn reader(&self) -> Reader {
+        Reader(self.shared.clone())
+    }
+
+    /// What has been recorded.
+    pub fn histogram(&self) -> Histogram {
+        Reader::sum([&self.reader()])
+    }
+}
+
+/// What another thread sees of a [`Recorder`] while it records.
+#[derive(Debug, Clone)]
+pub struct Reader(Arc<Shared>);
+
+impl Reader {
+    /// What has been recorded until now by all of these together. A latency that is being recorded at this
+    /// moment may be in it or not.
+    pub fn sum<'a>(readers: impl IntoIterator<Item = &'a Self>) -> Histogram {
+        let mut sums = vec![0_u64; LENGTH];
+        for Self(shared) in readers {
+            let lowest = shared.lowest.load(Ordering::Relaxed);
+            let highest = shared.highest.load(Ordering::Relaxed);
+            let Some(counts) = shared.counts.get(lowest..=highest) else { continue };
+            for (sum, count) in sums[lowest..].iter_mut().zip(counts) {
+                *sum += count.load(Ordering::Relaxed);
+            }
+        }
+        let mut all = Histogram::default();
+        for (index, sum) in sums.into_iter().enumerate().filter(|(_, sum)| *sum > 0) {
+            all.add(value_of(index), sum);
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HIGHEST_NS, Histogram, LENGTH, Reader, Recorder, index_of, value_of};
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn counters_cover_all_values_in_order() {
+        assert!((1..LENGTH).all(|index| index_of(value_of(index)) == index));
+        assert!((1..LENGTH).all(|index| index_of(value_of(index) - 1) == index - 1));
+        assert_eq!(index_of(HIGHEST_NS), LENGTH - 1);
+    }
+
+    #[test]
+    fn records_what_an_hdr_histogram_records() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let (mut recorder, mut expected) = (Recorder::default(), Histogram::default());
+        for bits in 0..64 {
+            for _ in 0..200 {
+                let value = random.random::<u64>() >> bits;
+                recorder.record(value);
+                expected.record(value.min(HIGHEST_NS));
+            }
+        }
+        let recorded = recorder.histogram();
+        assert!(Vec::from(recorded.clone()) == Vec::from(expected.clone()), "a long list");
+        assert_eq!(recorded.min_mean_max_ns(), expected.min_mean_max_ns());
+        assert!(
+            [0.0, 50.0, 99.9, 100.0].iter().all(|p| recorded.percentile_ns(*p) == expected.percentile_ns(*p))
+        );
+        assert!(Recorder::default().histogram().is_empty());
+    }
+
+    #[test]
+    fn readers_see_a_growing_count_and_in_the_end_all() {
+        let (mut recorder, done) = (Recorder::default(), AtomicBool::new(false));
+        let reader = recorder.reader();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                (0..2_000_000_u64).for_each(|value| recorder.record(value));
+                done.store(true, Ordering::Release);
+            });
+            let (mut last, mut over) = (0, false);
+            while !over {
+                over = done.load(Ordering::Acquire);
+                let seen = Reader::sum([&reader]);
+                assert!(seen.len() >= last, "{} after {last}", seen.len());
+                last = seen.len();
+            }
+            assert_eq!(last, 2_000_000);
+        });
+    }
+}
