@@ -52,7 +52,7 @@ fn left_in(lab: &Lab) -> Vec<String> {
     let mut left: Vec<String> = lines.filter(|line| line.contains(&folder)).map(str::to_owned).collect();
     let results = std::fs::read_dir(lab.path("results")).into_iter().flatten().flatten();
     let names = results.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    left.extend(names.filter(|name| !name.contains(".steelbench")));
+    left.extend(names.filter(|name| !name.contains(".steelbench") && !name.ends_with(".html")));
     left
 }
 

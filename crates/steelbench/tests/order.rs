@@ -127,13 +127,13 @@ fn the_report_of_a_scripted_run_is_exact() {
         "The figures are synthetic",
         "
 Configurations
-data_files  delay   n  elapsed             rows/s      vs baseline         best
-1           100 ms  3  200.000 ± 0.000 ms  200 ± 0     baseline
-1           50 ms   3  100.000 ± 0.000 ms  400 ± 0     2.00x [2.00, 2.00]  best
-1           1 s     3  2.00 ± 0.00 s       20.0 ± 0.0  0.10x [0.10, 0.10]
-2           100 ms  3  200.000 ± 0.000 ms  200 ± 0     1.00x [1.00, 1.00]
-2           50 ms   3  100.000 ± 0.000 ms  400 ± 0     2.00x [2.00, 2.00]  =
-2           1 s     3  2.00 ± 0.00 s       20.0 ± 0.0  0.10x [0.10, 0.10]
+data_files  delay   n  elapsed        rows/s      vs baseline         best
+1           100 ms  3  200 ± 0 ms     200 ± 0     baseline
+1           50 ms   3  100 ± 0 ms     400 ± 0     2.00x [2.00, 2.00]  best
+1           1 s     3  2.00 ± 0.00 s  20.0 ± 0.0  0.10x [0.10, 0.10]
+2           100 ms  3  200 ± 0 ms     200 ± 0     1.00x [1.00, 1.00]
+2           50 ms   3  100 ± 0 ms     400 ± 0     2.00x [2.00, 2.00]  =
+2           1 s     3  2.00 ± 0.00 s  20.0 ± 0.0  0.10x [0.10, 0.10]
 ",
         "CPU 30.0 % + data-read 20.0 % + log 40.0 % + signal 10.0 % + client 0.0 % +\nunaccounted 0.0 %",
         "\nWaitType   Wait_S  Resource_S  Signal_S  WaitCount  Percentage  AvgWait_S  AvgRes_S  AvgSig_S\n",
@@ -141,7 +141,7 @@ data_files  delay   n  elapsed             rows/s      vs baseline         best
         assert!(ended.stdout.contains(part), "{part:?} is not in {}", ended.stdout);
     }
     let shown = lab.steelbench(&["show", "plan"]).expect(0).stdout;
-    assert_eq!(ended.stdout, format!("{shown}\nResults: results/plan.steelbench\n"));
+    assert_eq!(ended.stdout, format!("{shown}\nResults: results/plan.steelbench\nReport:  results/plan.html\n"));
 }
 
 #[test]
