@@ -13,7 +13,8 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask test [ARGUMENTS OF cargo test]   install what the tests need, run them all, then tidy
 cargo xtask bench [NAME...]                  measure: insert, instruments, overhead, start-up, report, a-a,
-                                             postgres-cpu, -load, -observer, -population; postgres: these four
+                                             disk-check, -cpu, -cached; recorder; postgres-cpu, -load, -observer,
+                                             -population; a beginning names all that have it: disk, postgres
 cargo xtask tidy                             file sizes, left-over notes, crate edges, large files";
 
 fn main() -> ExitCode {

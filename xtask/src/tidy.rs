@@ -12,7 +12,7 @@ const VENDORED: &str = "crates/report/assets/vendor/";
 
 /// Which of our crates each crate may use: the arrows of the data flow, which point only downwards.
 /// Analysis and reports never touch an engine.
-const EDGES: [(&str, &[&str]); 14] = [
+const EDGES: [(&str, &[&str]); 16] = [
     (
         "steelbench",
         &[
@@ -23,6 +23,7 @@ const EDGES: [(&str, &[&str]); 14] = [
             "observe",
             "pgclient",
             "probes",
+            "profile",
             "report",
             "runner",
             "store",
@@ -32,10 +33,12 @@ const EDGES: [(&str, &[&str]); 14] = [
     ("report", &["analysis", "observations"]),
     ("analysis", &["observations"]),
     ("store", &["observations"]),
-    ("probes", &["disk", "engines", "experiment", "observations", "observe", "recorder"]),
+    ("probes", &["disk", "engines", "experiment", "observations", "observe", "recorder", "sync"]),
     ("engines", &["disk", "experiment", "observations", "observe", "pgclient"]),
     ("disk", &["observations", "observe", "recorder"]),
+    ("sync", &["observations", "observe"]),
     ("recorder", &["observations"]),
+    ("profile", &["observations", "observe"]),
     ("observe", &["observations"]),
     ("experiment", &[]),
     ("observations", &[]),

@@ -141,7 +141,10 @@ data_files  delay   n  elapsed        rows/s      vs baseline         best
         assert!(ended.stdout.contains(part), "{part:?} is not in {}", ended.stdout);
     }
     let shown = lab.steelbench(&["show", "plan"]).expect(0).stdout;
-    assert_eq!(ended.stdout, format!("{shown}\nResults: results/plan.steelbench\nReport:  results/plan.html\n"));
+    assert_eq!(
+        ended.stdout,
+        format!("{shown}\nResults: results/plan.steelbench\nReport:  results/plan.html\n")
+    );
 }
 
 #[test]

@@ -7,13 +7,14 @@ mod disk;
 mod insert;
 mod peer_server;
 mod postgres;
+mod recorder;
 mod run;
 
 use run::Bench;
 
 type Measurement = fn(&Bench) -> Result<(), String>;
 
-const ALL: [(&str, Measurement); 13] = [
+const ALL: [(&str, Measurement); 14] = [
     ("insert", insert::against_straight_loop),
     ("instruments", insert::instruments_on_and_off),
     ("overhead", command::overhead),
@@ -23,6 +24,7 @@ const ALL: [(&str, Measurement); 13] = [
     ("disk-check", disk::against_fio),
     ("disk-cpu", disk::cpu),
     ("disk-cached", disk::page_cache),
+    ("recorder", recorder::costs),
     ("postgres-cpu", postgres::client_cpu),
     ("postgres-load", postgres::same_load),
     ("postgres-observer", postgres::observer),
