@@ -2,7 +2,6 @@
 // element `report`; what it holds is described where it is made, in crates/report/src/html/.
 "use strict";
 (() => {
-  const report = JSON.parse(document.getElementById("report").textContent);
   const COLORS = 8;
   const SYMBOLS = ["circle", "square", "triangle", "diamond", "cross", "star", "wye"];
   const DASHES = ["", "6 3", "2 3", "8 3 2 3"];
@@ -293,7 +292,7 @@
 
   const DRAW = { response: drawResponse, profile: drawProfile, waterfall: drawWaterfall, latency: drawLatency, series: drawSeries, bars: drawBars };
 
-  const figures = report.figures.map((spec, i) => {
+  const drawn = () => JSON.parse(document.getElementById("report").textContent).figures.map((spec, i) => {
     const root = document.getElementById(`figure-${i}`);
     const state = { width: 0 };
     state.redraw = () => {
@@ -307,10 +306,15 @@
     return { root, state };
   });
   // A figure is drawn anew when its width has changed, not when only its height has.
+  let figures = [];
   const watcher = new ResizeObserver(() => {
     for (const { root, state } of figures) if (root.clientWidth && Math.abs(root.clientWidth - state.width) > 1) state.redraw();
   });
-  for (const { root } of figures) watcher.observe(root);
+  const draw = () => {
+    watcher.disconnect();
+    figures = drawn();
+    for (const { root } of figures) watcher.observe(root);
+  };
 
   // The toggle: what the system says until it is pressed; nothing is stored.
   const toggle = document.getElementById("theme");
@@ -321,49 +325,57 @@
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", name);
   name();
 
-  const table = document.getElementById("trials");
-  if (!table) return;
-  const body = table.tBodies[0];
-  const rows = [...body.rows];
-  const heads = [...table.tHead.rows[0].cells];
-  const key = (row, column) => {
-    const cell = row.cells[column];
-    return cell.dataset.value === undefined ? cell.textContent : Number(cell.dataset.value);
-  };
-  // Numbers by size, names as people order them, what is empty at the end either way.
-  const compare = (a, b, sign) => {
-    if (a === "" || b === "") return (a === "") - (b === "");
-    return sign * (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true }));
-  };
-  heads.forEach((head, column) => {
-    const button = element("button", head.textContent, { type: "button" });
-    head.replaceChildren(button);
-    head.setAttribute("aria-sort", "none");
-    button.addEventListener("click", () => {
-      const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
-      heads.forEach((other) => other.setAttribute("aria-sort", "none"));
-      head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
-      const keyed = rows.map((row) => [key(row, column), row]);
-      keyed.sort(([a], [b]) => compare(a, b, sign));
-      body.append(...keyed.map(([, row]) => row));
+  // The table of trials: sorted by its headings, filtered by the fields above it.
+  const prepareTrials = () => {
+    const table = document.getElementById("trials");
+    if (!table) return;
+    const body = table.tBodies[0];
+    const rows = [...body.rows];
+    const heads = [...table.tHead.rows[0].cells];
+    const key = (row, column) => {
+      const cell = row.cells[column];
+      return cell.dataset.value === undefined ? cell.textContent : Number(cell.dataset.value);
+    };
+    // Numbers by size, names as people order them, what is empty at the end either way.
+    const compare = (a, b, sign) => {
+      if (a === "" || b === "") return (a === "") - (b === "");
+      return sign * (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true }));
+    };
+    heads.forEach((head, column) => {
+      const button = element("button", head.textContent, { type: "button" });
+      head.replaceChildren(button);
+      head.setAttribute("aria-sort", "none");
+      button.addEventListener("click", () => {
+        const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+        heads.forEach((other) => other.setAttribute("aria-sort", "none"));
+        head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
+        const keyed = rows.map((row) => [key(row, column), row]);
+        keyed.sort(([a], [b]) => compare(a, b, sign));
+        body.append(...keyed.map(([, row]) => row));
+      });
     });
-  });
 
-  const text = document.getElementById("filter-text");
-  const selects = [...document.querySelectorAll(".filters select")];
-  const count = document.getElementById("filter-count");
-  const filter = () => {
-    const wanted = text.value.trim().toLowerCase();
-    let shown = 0;
-    for (const row of rows) {
-      const level = selects.every((select) => select.value === "" || row.cells[select.dataset.column].textContent === select.value);
-      row.hidden = !level || (wanted !== "" && ![...row.cells].some((cell) => cell.textContent.toLowerCase().includes(wanted)));
-      shown += row.hidden ? 0 : 1;
-    }
-    count.textContent = `${shown} of ${rows.length} trials`;
+    const text = document.getElementById("filter-text");
+    const selects = [...document.querySelectorAll(".filters select")];
+    const count = document.getElementById("filter-count");
+    const filter = () => {
+      const wanted = text.value.trim().toLowerCase();
+      let shown = 0;
+      for (const row of rows) {
+        const level = selects.every((select) => select.value === "" || row.cells[select.dataset.column].textContent === select.value);
+        row.hidden = !level || (wanted !== "" && ![...row.cells].some((cell) => cell.textContent.toLowerCase().includes(wanted)));
+        shown += row.hidden ? 0 : 1;
+      }
+      count.textContent = `${shown} of ${rows.length} trials`;
+    };
+    document.querySelector(".filters").hidden = false;
+    text.addEventListener("input", filter);
+    selects.forEach((select) => select.addEventListener("change", filter));
+    filter();
   };
-  document.querySelector(".filters").hidden = false;
-  text.addEventListener("input", filter);
-  selects.forEach((select) => select.addEventListener("change", filter));
-  filter();
+
+  const show = () => { draw(); prepareTrials(); };
+  // A page that is served is brought up to date while a run goes on.
+  document.addEventListener("steelbench:changed", show);
+  show();
 })();

@@ -5,6 +5,7 @@
 //! JSON element; each has its data as a table. Scripts are allowed by their hashes only.
 
 mod figure;
+pub mod flame;
 mod latency;
 mod markup;
 mod page;

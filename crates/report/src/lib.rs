@@ -4,6 +4,8 @@
 //! [`terminal`] and [`markdown`] only lay it out. Programs read [`json`], which holds the
 //! analysis itself with exact figures.
 //!
+//! [`xlsx`] is the exception to "no I/O": what would not fit in memory passes through temporary files.
+//!
 //! *Rule*: a name from an experiment or an engine reaches a document only as a [`Text`], in which
 //! control characters are spelled out: no file can command a reader's terminal.
 
@@ -25,6 +27,7 @@ mod markdown;
 mod model;
 mod notes;
 mod number;
+mod profile;
 mod run;
 mod runs;
 mod runs_gate;
@@ -38,16 +41,18 @@ mod why;
 mod xlsx;
 
 pub mod json;
+pub mod survey;
 
 pub use activity::activity;
 pub use ascii::ascii;
 pub use compare::head_to_head;
 pub use history::history;
-pub use html::html;
+pub use html::{flame, html, web};
 pub use markdown::markdown;
 pub use model::{
     Align, Bar, BarGroup, Block, Cell, Chart, ChartKind, Column, Document, Line, Section, Table, Tone,
 };
+pub use profile::{folded, profile, profile_comparison};
 pub use run::run;
 pub use runs::runs;
 pub use runs_gate::gate;

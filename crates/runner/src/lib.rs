@@ -3,6 +3,7 @@
 //! - `catalog`: what engines and probes there are, and what they object to
 //! - `begin`: a new run, or going on with one that was stopped
 //! - `schedule`: which trial is next
+//! - `outlook`: how far a recorded run has come
 //! - `trial`: prepare a target, run the probe, remove the target
 //! - `workdir`: folders that are marked as ours
 //! - `volumes`, `hooks`: what happens around trials
@@ -15,6 +16,7 @@ mod catalog;
 mod error;
 mod hooks;
 mod hosts;
+mod outlook;
 mod records;
 mod run;
 mod schedule;
@@ -26,6 +28,7 @@ mod workdir;
 
 pub use catalog::{catalog, validate};
 pub use error::RunError;
+pub use outlook::{Outlook, outlook};
 pub use run::{Manual, Options, run};
 pub use throttle::ThrottleError;
 pub use watchdog::Interrupt;

@@ -43,6 +43,22 @@ impl RunLock {
     }
 }
 
+/// The process that holds the claim on a results file: `None` when no run uses it, and where the kernel does not
+/// show us the locks of that process (another machine or container).
+///
+/// Claims nothing itself, not even for a moment, so that a run that begins meanwhile is not refused.
+pub fn claimed_by(results: &Path) -> Option<u32> {
+    let path = lock_path(&results.canonicalize().ok()?);
+    let process: u32 = std::fs::read_to_string(path).ok()?.trim().parse().ok()?;
+    // A killed run leaves its number; what it does not leave is a lock. proc(5): `1: FLOCK ADVISORY WRITE 4711 ...`.
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    let holds = |line: &str| {
+        let mut words = line.split_whitespace().skip(1);
+        words.next() == Some("FLOCK") && words.nth(2).is_some_and(|holder| holder.parse() == Ok(process))
+    };
+    locks.lines().any(holds).then_some(process)
+}
+
 impl Drop for RunLock {
     fn drop(&mut self) {
         // Only tidiness: the lock itself goes with the descriptor.

@@ -2,6 +2,7 @@
 
 use super::figure::{Drawing, Figure};
 use super::markup::{escape, id, text};
+use super::waterfall;
 use crate::chart;
 use crate::model::{Align, Block, Chart, ChartKind, Line, Section, Table, Tone};
 use serde_json::{Value, json};
@@ -123,6 +124,10 @@ impl Page {
         let groups: Vec<Value> = one.groups.iter().map(group).collect();
         let heading = one.heading();
         let _ = writeln!(self.body, "<h3>{}</h3>", escape(heading.as_str()));
+        if one.kind == ChartKind::Waterfall {
+            self.draw(&waterfall::drawing(one));
+            return;
+        }
         self.draw(&Drawing {
             spec: json!({ "kind": "bars", "diverging": one.kind == ChartKind::Diverging, "unit": one.unit.as_str(), "groups": groups }),
             caption: "Bars begin at zero; thin lines are 95 % intervals.".to_owned(),

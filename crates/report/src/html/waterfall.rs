@@ -15,13 +15,16 @@ pub fn figures(summary: &Summary) -> Vec<(String, Figure)> {
     }
     let figure = |explanation: &Explanation| {
         let Explanation { from, to, decomposition, .. } = explanation;
-        let drawing = drawing(&waterfall(decomposition, from, to), decomposition.blocks);
-        (format!("Why: from {}", explanation.sides()), Figure::Drawn(drawing))
+        let drawn = drawing(&waterfall(decomposition, from, to));
+        let evidence = format!(" (t over {}).", crate::number::plural(decomposition.blocks, "block"));
+        let caption = drawn.caption.trim_end_matches('.').to_owned() + &evidence;
+        (format!("Why: from {}", explanation.sides()), Figure::Drawn(Drawing { caption, ..drawn }))
     };
     summary.explanations.iter().map(figure).collect()
 }
 
-fn drawing(chart: &Chart, blocks: usize) -> Drawing {
+/// A chart whose first and last bar are totals.
+pub fn drawing(chart: &Chart) -> Drawing {
     let bars: Vec<&Bar> = chart.groups.iter().flat_map(|group| &group.bars).collect();
     let last = bars.len().saturating_sub(1);
     let mut at = 0.0;
@@ -44,8 +47,7 @@ fn drawing(chart: &Chart, blocks: usize) -> Drawing {
         spec: json!({ "kind": "waterfall", "label": heading.as_str(), "steps": steps }),
         caption: format!(
             "{heading}: the sessions' time by wait type, divided by the connections; the changes add up to the \
-             difference. Pale bars: not supported at 95 % (t over {}).",
-            crate::number::plural(blocks, "block"),
+             difference. Pale bars: not supported at 95 %."
         ),
         alternative: format!("Waterfall: {heading}. {}.", said.join("; ")),
         data: chart::table(chart),

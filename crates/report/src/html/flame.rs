@@ -1,0 +1,82 @@
+//! A flame graph as SVG that needs no script: the root on top, what it called below.
+
+use super::markup::text;
+use crate::number;
+use analysis::FlameNode;
+use std::fmt::Write;
+
+/// Units of the picture, which is scaled to the page.
+const WIDTH: f64 = 1200.0;
+const ROW: f64 = 18.0;
+/// About the width of a letter.
+const LETTER: f64 = 6.6;
+/// Anything narrower is not drawn: 0.1 % of all.
+const NARROWEST: f64 = WIDTH / 1000.0;
+
+/// A flame graph for a page: the picture and its caption.
+pub fn section(root: &FlameNode) -> String {
+    if root.samples == 0 {
+        return "<p class=\"muted\">Nothing was found running.</p>\n".to_owned();
+    }
+    format!(
+        "<figure>\n{}<figcaption>Width is processor time, of a function and all that it called; what stands beside each other is in \
+         the order of names. Orange: user mode; blue: the kernel. What is narrower than 0.1 % is left out. Point at a box for its \
+         figures.</figcaption>\n</figure>\n",
+        svg(root)
+    )
+}
+
+/// The picture alone, also as a file of its own.
+pub fn svg(root: &FlameNode) -> String {
+    let mut boxes = String::new();
+    let levels = draw(&mut boxes, root, root.samples.max(1), 0.0, 0);
+    let height = ROW * levels as f64;
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"100%\" role=\"img\" \
+         aria-label=\"Flame graph of {} samples\" font-family=\"ui-monospace, Menlo, Consolas, monospace\" font-size=\"11\">\n\
+         {boxes}</svg>\n",
+        root.samples
+    )
+}
+
+/// Draws a node and what is below it; returns the levels that this takes. Writing to a string cannot fail.
+fn draw(out: &mut String, node: &FlameNode, all: u64, left: f64, level: usize) -> usize {
+    let width = WIDTH * node.samples as f64 / all as f64;
+    let (y, share) = (ROW * level as f64, number::percent(node.samples as f64 / all as f64, 1));
+    let module = if node.module.is_empty() { String::new() } else { format!(" ({})", node.module) };
+    let says = format!(
+        "{}{module}: {share}, {}, {} in itself",
+        node.function,
+        number::plural(node.samples as usize, "sample"),
+        number::count(node.own)
+    );
+    let fill = if node.kernel { "var(--c5, #56b4e9)" } else { "var(--c4, #e69f00)" };
+    let _ = write!(
+        out,
+        "<g><title>{}</title><rect x=\"{left:.2}\" y=\"{y}\" width=\"{width:.2}\" height=\"{ROW}\" fill=\"{fill}\" \
+         fill-opacity=\".75\" stroke=\"var(--page, #fff)\" stroke-width=\".7\"/>",
+        text(&says)
+    );
+    let fits = (width / LETTER) as usize;
+    if fits > 2 {
+        let shown: String = if node.function.chars().count() < fits {
+            node.function.clone()
+        } else {
+            node.function.chars().take(fits - 2).chain(['…']).collect()
+        };
+        let (x, y) = (left + 3.0, y + ROW - 5.5);
+        let _ =
+            write!(out, "<text x=\"{x:.2}\" y=\"{y}\" fill=\"var(--ink, #1b1f24)\">{}</text>", text(&shown));
+    }
+    out.push_str("</g>\n");
+    let mut levels = level + 1;
+    let mut at = left;
+    for child in &node.children {
+        let width = WIDTH * child.samples as f64 / all as f64;
+        if width >= NARROWEST {
+            levels = levels.max(draw(out, child, all, at, level + 1));
+        }
+        at += width;
+    }
+    levels
+}

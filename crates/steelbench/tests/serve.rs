@@ -1,0 +1,247 @@
+//! `serve` as a hostile client and a program see it: pages, how far a run is, refusals, names, ends.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod common;
+mod serving;
+
+use common::{Lab, end, scripted, signal, wait_until};
+use serving::{GATED, Server, let_go};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+fn recorded() -> Lab {
+    let lab = Lab::with(&scripted(3, "waits = [\"A log 0.4 0.1\"]\nspread = 0.1", ""));
+    lab.run(0);
+    lab
+}
+
+#[test]
+fn pages_show_what_show_and_compare_print() {
+    let lab = recorded();
+    lab.run_with(&["--fresh"], 0);
+    let server = Server::start(&lab, &[]);
+    let list = server.page("/");
+    assert!(list.contains("/run?file=t&amp;run=1") && list.contains("/run?file=t&amp;run=2"), "{list}");
+    assert!(list.contains("complete: 6 trials"), "{list}");
+    let summary = &lab.json(&["show"])[0];
+    let verdict = summary["findings"][0]["text"].as_str().unwrap();
+    let run = server.page("/run?file=t&run=2");
+    for page in [&list, &run] {
+        assert!(page.contains(verdict), "{verdict}: {page}");
+    }
+    assert!(server.page("/run?file=t").contains("Run 2, "), "the latest");
+
+    let only = server.page("/run?file=t&run=2&only=&only=target.data_files%3D2");
+    let rows = |page: &str| {
+        let table = page.split("id=\"trials\"").nth(1).unwrap().split("</tbody>").next().unwrap();
+        table.matches("<tr").count() - 1
+    };
+    assert_eq!((rows(&run), rows(&only)), (6, 3));
+    assert!(only.contains("<option value=\"target.data_files=2\" selected>"), "{only}");
+
+    let compared = server.page("/compare?file=t&run=2&a=data_files%3D1&b=data_files%3D2");
+    let printed = lab.steelbench(&["compare", "data_files=1", "data_files=2", "--md"]).expect(0).stdout;
+    let sentence = printed.lines().find(|line| line.starts_with("On ")).unwrap();
+    assert!(compared.contains(&sentence.replace('\\', "")), "{sentence}: {compared}");
+    assert!(compared.contains("\"kind\":\"waterfall\""), "why they differ is drawn: {compared}");
+
+    let runs = server.page("/runs?from=t%401&to=t%402&all=1");
+    assert!(runs.contains("/run?file=t&amp;run=1") && runs.contains("A: t, run 1"), "{runs}");
+}
+
+#[test]
+fn serves_what_it_was_given_and_notices_what_comes() {
+    let lab = Lab::with(&scripted(2, "", ""));
+    let server = Server::start(&lab, &[]);
+    assert!(server.page("/").contains("There is no run in the results files in results yet"));
+    let nothing = server.page("/version");
+    lab.run(0);
+    assert_ne!(server.page("/version"), nothing);
+    assert!(server.page("/").contains("complete: 4 trials"));
+    std::fs::write(lab.path("results/broken.steelbench"), "SQLite format 3\0").unwrap();
+    let list = server.page("/");
+    assert!(list.contains("broken: results file") && list.contains("complete: 4 trials"), "{list}");
+    assert_eq!(server.get("/run?file=broken").status, 500);
+
+    let one = Server::start(&lab, &["results/t.steelbench"]);
+    assert!(!one.page("/").contains("broken"));
+    assert_eq!(one.get("/run?file=broken").status, 404);
+    let named = Server::start(&lab, &["t"]);
+    assert!(named.page("/run?file=t").contains("Run 1, "));
+    lab.steelbench(&["serve", "--port", "0", "nowhere"]).expect(2).says("nowhere");
+}
+
+#[test]
+fn refuses_in_plain_words_what_is_not_there_or_makes_no_sense() {
+    let lab = recorded();
+    std::fs::copy(lab.path("results/t.steelbench"), lab.path("secret.steelbench")).unwrap();
+    let server = Server::start(&lab, &[]);
+    let paths = [
+        ("/nothing", 404),
+        ("/assets/nothing.js", 404),
+        ("/assets/..%2f..%2fe.toml", 404),
+        ("/..%2f..%2fetc%2fpasswd", 404),
+        ("/../../../../etc/passwd", 404),
+        ("/run?file=..%2fsecret", 404),
+        ("/run?file=../secret", 404),
+        ("/run?file=../secret.steelbench", 404),
+        ("/run?file=results/t", 404),
+        ("/run?file=%2fetc%2fpasswd", 404),
+        ("/run?file=t%00", 404),
+        ("/version?file=../secret", 404),
+        ("/run?file=t&run=7", 404),
+        ("/run?file=t&run=-1", 404),
+        ("/run?file=t&run=99999999999999999999", 400),
+        ("/run?file=t&run=one", 400),
+        ("/run", 400),
+        ("/run?file=t&only=data_files%3D9", 400),
+        ("/run?file=t&only=%ff%fe", 400),
+        ("/compare?file=t", 400),
+        ("/compare?file=t&a=data_files%3D1&b=nothing", 400),
+        ("/runs?from=t%401", 400),
+        ("/runs?from=t%401&to=t", 400),
+        ("/runs?from=t%401&to=t%401", 400),
+        ("/runs?from=t%401&to=..%2fsecret%401", 404),
+        ("/run?file=%3Cscript%3Ealert(1)%3C/script%3E", 404),
+        ("/run?file=t&run=%3Cscript%3Ealert(1)%3C/script%3E", 400),
+        ("/compare?file=t&a=%22%3E%3Cscript%3Ealert(1)&b=1", 400),
+    ];
+    for (path, status) in paths {
+        let answer = server.get(path);
+        assert_eq!(answer.status, status, "{path}: {answer:#?}");
+        assert!(answer.body.contains("<a href=\"/\">All runs</a>"), "{path}: {answer:#?}");
+        assert!(!answer.body.contains("<script>") && !answer.body.contains("root:"), "{path}: {answer:#?}");
+    }
+    for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"] {
+        for path in ["/", "/run?file=t", "/version", "/assets/report.js"] {
+            let answer = server.ask(method, path, &server.address);
+            assert_eq!(answer.status, 405, "{method} {path}: {answer:#?}");
+        }
+    }
+    let head = server.ask("HEAD", "/run?file=t", &server.address);
+    assert_eq!((head.status, head.body.as_str()), (200, ""));
+    assert!(server.page("/").contains("complete: 6 trials"), "it is still there");
+}
+
+#[test]
+fn answers_to_its_own_names_alone_and_lets_nothing_in() {
+    let lab = recorded();
+    let server = Server::start(&lab, &[]);
+    let port = server.address.rsplit_once(':').unwrap().1;
+    for host in [&server.address, "localhost", &format!("localhost:{port}"), "[::1]:9"] {
+        assert_eq!(server.ask("GET", "/", host).status, 200, "{host}");
+    }
+    for host in [
+        "evil.example",
+        &format!("evil.example:{port}"),
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "",
+    ] {
+        for path in ["/", "/version", "/run?file=t", "/assets/report.js"] {
+            let answer = server.ask("GET", path, host);
+            assert!(answer.status == 421 || answer.status == 400, "{host} {path}: {answer:#?}");
+            assert!(!answer.body.contains("data_files") && !answer.body.contains("version"), "{answer:#?}");
+        }
+    }
+    assert_ne!(server.send("GET / HTTP/1.0\r\n\r\n").status, 200, "no name");
+    for path in ["/", "/run?file=t", "/version", "/assets/report.js", "/nothing", "/run"] {
+        let head = server.get(path).head;
+        for header in [
+            "x-content-type-options: nosniff",
+            "content-security-policy: default-src 'none'",
+            "frame-ancestors 'none'",
+            "cross-origin-resource-policy: same-origin",
+        ] {
+            assert!(head.contains(header), "{path}: {head}");
+        }
+        assert!(!head.contains("access-control"), "{path}: {head}");
+    }
+    for garbage in
+        ["\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n"]
+    {
+        let mut stream = TcpStream::connect(&server.address).unwrap();
+        stream.write_all(garbage.as_bytes()).unwrap();
+        let mut answer = String::new();
+        drop(stream.shutdown(std::net::Shutdown::Write));
+        drop(stream.read_to_string(&mut answer));
+        assert!(!answer.contains(" 200 "), "{garbage:?}: {answer}");
+    }
+    assert_eq!(server.get("/").status, 200);
+}
+
+#[test]
+fn stops_when_told_to_and_says_when_a_port_is_taken() {
+    let lab = recorded();
+    for (number, idle) in [(libc::SIGINT, false), (libc::SIGTERM, false), (libc::SIGINT, true)] {
+        let mut server = Server::start(&lab, &[]);
+        let port = server.address.rsplit_once(':').unwrap().1.to_owned();
+        lab.steelbench(&["serve", "--port", &port])
+            .expect(1)
+            .says(&format!("port {port} of 127.0.0.1 is in use"));
+        // A connection that is open and says nothing holds up nobody.
+        let open = idle.then(|| TcpStream::connect(&server.address).unwrap());
+        assert_eq!(server.get("/").status, 200);
+        let child = server.child.take().unwrap();
+        signal(&child, number);
+        assert_eq!(end(child).expect(0).stderr, "");
+        drop(open);
+    }
+    lab.steelbench(&["serve", "--listen", "not-an-address"]).expect(2);
+}
+
+#[test]
+fn other_addresses_are_warned_of() {
+    let lab = recorded();
+    let mut server = Server::start(&lab, &["--listen", "0.0.0.0"]);
+    assert_eq!(server.ask("GET", "/", "192.0.2.1:80").status, 200);
+    assert_eq!(server.ask("GET", "/", "evil.example").status, 421);
+    let child = server.child.take().unwrap();
+    signal(&child, libc::SIGINT);
+    end(child).expect(0).says("there is no password");
+}
+
+#[test]
+fn a_run_goes_on_undisturbed_while_it_is_watched() {
+    let lab = Lab::with(&scripted(50, "", ""));
+    let server = Server::start(&lab, &[]);
+    let run = lab.start();
+    let mut versions = vec![server.page("/version")];
+    wait_until("the run ends", || {
+        server.get("/");
+        server.get("/run?file=t");
+        let version = server.page("/version");
+        if versions.last() != Some(&version) {
+            versions.push(version);
+        }
+        server.get("/run?file=t").body.contains("complete: 100 trials")
+    });
+    end(run).expect(0);
+    assert!(versions.len() > 2, "{versions:?}");
+    assert_eq!(lab.trials("t"), 100);
+    assert_eq!(lab.rows("t", "PRAGMA integrity_check"), ["ok"]);
+}
+
+#[test]
+fn says_how_far_a_run_is() {
+    let lab = Lab::with(&scripted(3, "", GATED));
+    let server = Server::start(&lab, &[]);
+    let run = lab.start();
+    let_go(&lab, 2);
+    let one = server.version();
+    let page = server.page("/run?file=t");
+    assert!(page.contains(">running: 2 of 6 trials<"), "{page}");
+    let_go(&lab, 1);
+    assert_ne!(server.version(), one, "a trial was committed");
+    assert!(server.page("/").contains("<td>running: 3 of 6 trials</td>"));
+    let three = server.version();
+    signal(&run, libc::SIGKILL);
+    end(run);
+    assert_ne!(server.version(), three, "the run has ended");
+    let stopped = "stopped: 3 of 6 trials, `steelbench run` goes on";
+    assert!(server.page("/run?file=t").contains(stopped));
+    let run = lab.start();
+    let_go(&lab, 3);
+    end(run).expect(0);
+    assert!(server.page("/run?file=t").contains(">complete: 6 trials<"));
+}
