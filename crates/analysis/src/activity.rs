@@ -149,7 +149,7 @@ fn shares(table: &WaitTable, busy: &[&ActivityCell]) -> Vec<SampledShare> {
 }
 
 /// Wilson's score interval of a share, at 95 %.
-fn wilson(part: u64, all: u64) -> Interval {
+pub(crate) fn wilson(part: u64, all: u64) -> Interval {
     let (n, share) = (all as f64, part as f64 / all as f64);
     let middle = share + Z * Z / (2.0 * n);
     let half = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();

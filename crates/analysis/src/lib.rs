@@ -2,7 +2,8 @@
 //!
 //! [`summarize`] is the entry point. Below it, from small to large:
 //! [`Estimate`] is a mean with its interval, [`Comparison`] is two configurations by paired blocks,
-//! [`FactorEffect`] is what the levels of a factor do, [`WaitTable`] is where sessions waited,
+//! [`FactorEffect`] is what the levels of a factor do, [`Interaction`] what depends on another factor, [`GainTable`]
+//! a table as studies print it, [`Outlier`] a trial that stands apart, [`WaitTable`] is where sessions waited,
 //! [`Accounting`] is where all of their time went, [`Decomposition`] is why two configurations differ,
 //! and [`Finding`] is a sentence with the evidence behind it. Of storage: [`DiskSummary`] is what the disk
 //! probe measured, [`Knee`] where it saturates, [`Ceiling`] how close a database came to it.
@@ -29,11 +30,14 @@ pub mod health;
 pub mod interaction;
 pub mod outliers;
 pub mod power;
+pub mod profile;
 pub mod repeats;
 pub mod response;
 pub mod runs;
+pub mod scaling;
 pub mod shape;
 pub mod summary;
+pub mod survey;
 pub mod timeline;
 pub mod volume_advice;
 pub mod waits;
@@ -64,8 +68,12 @@ pub use health::MarkCount;
 pub use interaction::Interaction;
 pub use outliers::Outlier;
 pub use power::Detectable;
+pub use profile::compare::{ProfileComparison, compare_profiles};
+pub use profile::flame::{FlameNode, flame};
+pub use profile::{ProfileSummary, merged, profile};
 pub use response::ResponseChoice;
 pub use runs::{RunsCompared, compare_runs, history};
+pub use scaling::{ScalingClass, ScalingSummary, scaling};
 pub use shape::{Segment, Step, Trend};
 pub use summary::{ConfigurationRow, Failure, LevelWaits, Summary, summarize, summarize_with};
 pub use timeline::Timeline;

@@ -3,6 +3,7 @@
 mod cancel;
 mod engine;
 pub mod files;
+pub mod nothing;
 pub mod null;
 mod open_files;
 pub mod postgres;
@@ -22,8 +23,8 @@ pub use table::{Key, Placement, Shape};
 
 /// All engines, by the name that `target.engine` gives. The scripted one comes last; it is
 /// there for tests and marks its results as synthetic.
-pub fn all() -> [&'static dyn Engine; 4] {
-    [&sqlite::Sqlite, &postgres::Postgres, &files::Files, &null::Null]
+pub fn all() -> [&'static dyn Engine; 5] {
+    [&sqlite::Sqlite, &postgres::Postgres, &files::Files, &nothing::Nothing, &null::Null]
 }
 
 /// The engine with this name.

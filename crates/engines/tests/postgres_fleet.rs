@@ -195,7 +195,12 @@ fn fleets_serve_their_connections_with_io_uring_and_where_that_is_forbidden_with
     };
     for installation in installations() {
         let folder = folder();
-        let place = Place { directory: folder.path().into(), volumes: Vec::new(), permits: engines::Permits::default(), cgroup_joins: Vec::new() };
+        let place = Place {
+            directory: folder.path().into(),
+            volumes: Vec::new(),
+            permits: engines::Permits::default(),
+            cgroup_joins: Vec::new(),
+        };
         let mut host = Postgres.host(place);
         for way in &ways {
             let instance = host.prepare(&configuration(&installation), &Cancel::new()).unwrap();

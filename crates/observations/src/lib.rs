@@ -10,10 +10,12 @@ mod environment;
 mod event;
 mod health;
 mod histogram;
+mod profile;
 mod record;
 mod response;
 mod series;
 mod server_activity;
+mod survey;
 mod trial;
 mod volume_facts;
 mod wait;
@@ -24,6 +26,7 @@ pub use environment::{EngineVersion, Environment, VolumeEnvironment};
 pub use event::{Event, RunEnd, TrialRef};
 pub use health::{LoadHealth, MachineLoad, Mark, MarkKind};
 pub use histogram::{Histogram, HistogramError};
+pub use profile::{Frame, Profile, Stack, UNKNOWN};
 pub use record::{
     ConfigurationRecord, FactorRecord, HookOutput, LevelRecord, Recording, RunRecord, TrialRecord,
     TrialStatus,
@@ -31,6 +34,10 @@ pub use record::{
 pub use response::{Direction, Response};
 pub use series::{Amounts, Series};
 pub use server_activity::{ActivityCell, ProcessUse, Sampling, ServerActivity, TaskSession, WaitingTask};
+pub use survey::{
+    Cache, Database, Extension, Limits, Memory, Mitigation, NumaNode, Processors, ServerSetting, Survey,
+    SurveyedMachine, SurveyedServer, SystemSetting, Unread,
+};
 pub use trial::{Latency, Observations, TimeUse, Work};
 pub use volume_facts::{
     ArrayFacts, DeviceFacts, LoopFacts, MappedFacts, MountFacts, PartitionFacts, VolumeFacts,

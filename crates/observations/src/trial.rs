@@ -1,5 +1,5 @@
 use crate::Histogram;
-use crate::{DeviceUse, LoadHealth, MachineLoad, Mark, Operation, Response, Series, Wait};
+use crate::{DeviceUse, LoadHealth, MachineLoad, Mark, Operation, Profile, Response, Series, Wait};
 use serde::{Deserialize, Serialize};
 
 /// Everything that was seen in the measured part of one trial.
@@ -32,6 +32,9 @@ pub struct Observations {
     pub machine: MachineLoad,
     /// What the block devices under the target did meanwhile.
     pub devices: Vec<DeviceUse>,
+    /// Where the target spent its processor time, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
     /// Reasons to trust this trial less.
     pub marks: Vec<Mark>,
     /// True when the figures come from a scripted engine and not from a measurement.

@@ -9,11 +9,14 @@ mod machine;
 pub mod mounts;
 pub mod page_cache;
 mod process_times;
+pub mod survey;
 mod sysfs;
 mod thread_clock;
+pub mod topology;
 
 pub use clock::Clock;
 pub use devices::DeviceMonitor;
 pub use machine::MachineMonitor;
 pub use process_times::{ProcessTimes, process_title};
 pub use thread_clock::{ThreadClock, ThreadTimes, involuntary_switches};
+pub use topology::Topology;

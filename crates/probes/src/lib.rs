@@ -6,12 +6,13 @@ pub mod insert;
 mod load;
 mod probe;
 pub mod script;
+pub mod sync;
 
 pub use probe::{Probe, ProbeError, Progress, TrialContext};
 
 /// All probes, by the name that `workload.probe` gives.
-pub fn all() -> [&'static dyn Probe; 3] {
-    [&insert::Insert, &script::ScriptProbe, &disk::DiskProbe]
+pub fn all() -> [&'static dyn Probe; 4] {
+    [&insert::Insert, &script::ScriptProbe, &disk::DiskProbe, &sync::SyncProbe]
 }
 
 /// The probe with this name.

@@ -63,6 +63,9 @@ pub enum ProbeError {
     /// The disk load could not run.
     #[error(transparent)]
     Disk(#[from] ::disk::DiskError),
+    /// The load on primitives of synchronisation could not run.
+    #[error(transparent)]
+    Sync(#[from] ::sync::SyncError),
     /// A script of the user failed.
     #[error(transparent)]
     Script(#[from] crate::script::ScriptError),

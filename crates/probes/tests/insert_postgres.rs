@@ -57,7 +57,12 @@ fn measured(
 /// A host whose place is this folder, with volumes in folders of their names.
 fn host(folder: &Path, volumes: &[&str]) -> Box<dyn Host> {
     let volumes = volumes.iter().map(|name| ((*name).to_owned(), folder.join(name))).collect();
-    Postgres.host(Place { directory: folder.into(), volumes, permits: engines::Permits::default(), cgroup_joins: Vec::new() })
+    Postgres.host(Place {
+        directory: folder.into(),
+        volumes,
+        permits: engines::Permits::default(),
+        cgroup_joins: Vec::new(),
+    })
 }
 
 /// The first row of an answer, columns joined by a space.

@@ -36,7 +36,12 @@ fn prepare(
     directory: &Path,
     cancel: &Cancel,
 ) -> Result<Box<dyn Instance>, EngineError> {
-    let place = Place { directory: directory.into(), volumes: Vec::new(), permits: engines::Permits::default(), cgroup_joins: Vec::new() };
+    let place = Place {
+        directory: directory.into(),
+        volumes: Vec::new(),
+        permits: engines::Permits::default(),
+        cgroup_joins: Vec::new(),
+    };
     Sqlite.host(place).prepare(configuration, cancel)
 }
 
@@ -189,7 +194,10 @@ fn initial_rows_and_warm_up_come_on_top_of_the_measured_rows() {
             let warmed: f64 = rates.map(|(number, rate)| rate * length(number)).sum();
             let on_top = (in_files - 5_000 - observations.work.amount as i64) as f64;
             // What was still under way when the warm-up was over is in no interval: a transaction each.
-            assert!(on_top > 0.0 && (-0.5..1_000.0).contains(&(on_top - warmed)), "{key}: {on_top}, {warmed}");
+            assert!(
+                on_top > 0.0 && (-0.5..1_000.0).contains(&(on_top - warmed)),
+                "{key}: {on_top}, {warmed}"
+            );
             match rows_wanted {
                 Some(rows) => assert_eq!(observations.work.amount as i64, rows),
                 None => assert!(observations.elapsed_s >= 0.29, "{}", observations.elapsed_s),

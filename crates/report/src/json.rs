@@ -5,8 +5,8 @@
 //! told is `null`.
 
 use analysis::runs::{Gate, History, RunsCompared};
-use analysis::{ActivitySummary, Advice, HeadToHead, Summary};
-use observations::VolumeFacts;
+use analysis::{ActivitySummary, Advice, HeadToHead, ProfileComparison, ProfileSummary, Summary};
+use observations::{Profile, VolumeFacts};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -49,6 +49,33 @@ struct Gated<'a> {
 /// None that the types of the analysis allow; serde's signature has one.
 pub fn summary(summary: &Summary) -> serde_json::Result<Value> {
     serde_json::to_value(Envelope { schema: SCHEMA, kind: "summary", content: summary })
+}
+
+/// A profile: `kind` is `profile`, then the fields of [`ProfileSummary`].
+///
+/// # Errors
+/// As [`summary`].
+pub fn profile(summary: &ProfileSummary) -> serde_json::Result<Value> {
+    serde_json::to_value(Envelope { schema: SCHEMA, kind: "profile", content: summary })
+}
+
+/// Kind of a profile with all its stacks.
+pub const SAMPLES: &str = "samples";
+
+/// A profile with all its stacks, to be read again: `kind` is [`SAMPLES`], then the fields of [`Profile`].
+///
+/// # Errors
+/// As [`summary`].
+pub fn samples(profile: &Profile) -> serde_json::Result<Value> {
+    serde_json::to_value(Envelope { schema: SCHEMA, kind: SAMPLES, content: profile })
+}
+
+/// Two profiles: `kind` is `profile_comparison`, then the fields of [`ProfileComparison`].
+///
+/// # Errors
+/// As [`summary`].
+pub fn profile_comparison(compared: &ProfileComparison) -> serde_json::Result<Value> {
+    serde_json::to_value(Envelope { schema: SCHEMA, kind: "profile_comparison", content: compared })
 }
 
 /// Two configurations: `kind` is `comparison`, then their labels and the fields of [`HeadToHead`].

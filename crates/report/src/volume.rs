@@ -10,7 +10,7 @@ pub fn volume(facts: &VolumeFacts, advice: &[Advice]) -> Document {
     let mut sections = Vec::new();
     sections.extend(facts.mount.as_ref().map(mount));
     sections.push(devices(facts));
-    sections.push(advised(advice));
+    sections.push(advised(advice, "Nothing misaligned is known, and nothing else stands out."));
     Document { title: format!("{}: what is under it", facts.path).into(), sections }
 }
 
@@ -143,10 +143,11 @@ fn exact_bytes(value: u64) -> String {
     format!("{} {name}", number::count(value / unit))
 }
 
-fn advised(advice: &[Advice]) -> Section {
+/// Each advice with its reason; `nothing` is said where there is none.
+pub(crate) fn advised(advice: &[Advice], nothing: &str) -> Section {
     let mut section = Section::new("Advice");
     if advice.is_empty() {
-        section.toned("Nothing misaligned is known, and nothing else stands out.", Tone::Good);
+        section.toned(nothing, Tone::Good);
     }
     for one in advice {
         let (word, tone) = match one.weight {

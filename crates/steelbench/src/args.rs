@@ -2,11 +2,18 @@
 
 mod compare;
 mod disk;
+mod profile;
+mod survey;
+mod sync;
 
 pub use compare::{Compare, History};
 pub use disk::{Disk, Files, Load, Output, Pattern, same};
+pub use profile::{ComparedProfiles, Profile, ProfileCommand};
+pub use survey::{Merge, Survey, SurveyCommand};
+pub use sync::Sync;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// Which storage, layout, setting or engine is faster for this work, by how much, how sure are
@@ -34,12 +41,20 @@ pub enum Command {
     History(History),
     /// Write what a run found as one HTML file with figures, which needs no network
     Report(Report),
+    /// Show recorded runs in the browser, also while they go on
+    Serve(Serve),
     /// Write trials, waits and latencies as CSV, JSON or Parquet
     Export(Export),
     /// Show what the sessions of a live server wait for; changes nothing on it
     Waits(Waits),
     /// Measure how fast storage is for what databases do to it
     Disk(Box<Disk>),
+    /// Measure how locks, atomics and partitioned counters scale with threads on this machine
+    Sync(Sync),
+    /// Take the inventory of this machine and of servers; merge the inventories of many machines
+    Survey(Survey),
+    /// Sample where processes or a command spend their processor time; compare two such profiles
+    Profile(Profile),
     /// Print the JSON Schema of experiment files, for editors
     Schema,
     /// Write a commented experiment file to start from
@@ -143,6 +158,19 @@ pub struct Report {
     /// Where to write it [default: beside the results file, NAME.html]
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// Show recorded runs in the browser.
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Name of an experiment, a results file, or a folder with results files [default: results/]
+    pub name: Option<String>,
+    /// Port to listen on; 0 takes one that is free
+    #[arg(long, value_name = "N", default_value_t = 8421)]
+    pub port: u16,
+    /// Address to listen on. There is no password: whoever reaches any other than the default can read the results
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
+    pub listen: IpAddr,
 }
 
 /// Formats of a report.

@@ -72,9 +72,14 @@ impl Failure {
         Self { code: ExitCode::Failed, message: message.to_string() }
     }
 
+    /// Why, in words for the user.
+    pub fn message(&self) -> &str {
+        self.message.trim_end()
+    }
+
     /// Tells the user, and says how to end.
     pub fn report(self) -> ExitCode {
-        let message = self.message.trim_end();
+        let message = self.message();
         let prefix = if message.starts_with("error:") { "" } else { "error: " };
         output::complain(&format!("{prefix}{message}"));
         self.code

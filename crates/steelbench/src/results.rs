@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use store::Store;
 
 /// Where results files are kept unless the user says otherwise.
-const FOLDER: &str = "results";
+pub const FOLDER: &str = "results";
 const EXTENSION: &str = "steelbench";
 
 /// The results file of an experiment.
@@ -45,7 +45,7 @@ fn newest() -> Result<PathBuf, Failure> {
 }
 
 /// The results files in a folder.
-fn files(folder: &Path) -> impl Iterator<Item = PathBuf> {
+pub fn files(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = std::fs::read_dir(folder).map(|entries| entries.flatten().map(|entry| entry.path()));
     entries.into_iter().flatten().filter(|path| path.extension().is_some_and(|it| it == EXTENSION))
 }

@@ -12,6 +12,7 @@ mod file;
 mod lock;
 mod names;
 mod numbers;
+mod profile;
 mod read;
 mod schema;
 mod write;
@@ -28,7 +29,7 @@ extern crate self as store;
 pub use error::StoreError;
 pub use export::{export_csv, export_json, export_parquet};
 pub use file::Store;
-pub use lock::RunLock;
+pub use lock::{RunLock, claimed_by};
 pub use read::RecordedTrial;
 pub use write::NewRun;
 

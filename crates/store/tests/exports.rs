@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 
-const TABLES: [&str; 6] = ["trials", "waits", "latencies", "operations", "series", "devices"];
+const TABLES: [&str; 7] = ["trials", "waits", "latencies", "operations", "series", "devices", "functions"];
 
 /// Rows of a CSV file as column name to text.
 fn csv_rows(path: &Path) -> Vec<HashMap<String, String>> {
@@ -37,6 +37,9 @@ fn rows_expected(recording: &Recording, table: &str) -> usize {
         "latencies" => seen.map(|seen| seen.latencies.len()).sum(),
         "operations" => seen.map(|seen| seen.operations.len()).sum(),
         "devices" => seen.map(|seen| seen.devices.len()).sum(),
+        "functions" => {
+            seen.filter_map(|seen| seen.profile.as_ref()).map(|profile| profile.frames.len()).sum()
+        }
         _ => seen.flat_map(|seen| &seen.series).map(|series| series.values.len()).sum(),
     }
 }
@@ -101,6 +104,18 @@ fn csv_reads_back() {
         assert_eq!(row["write_bytes"], used.write_bytes.to_string());
         assert_eq!(row["queue_s"].parse::<f64>().unwrap(), used.queue_s);
     }
+    // Counted by hand: a function that calls itself counts once for each sample.
+    let expected = [
+        ("main", "false", "4", "64"),
+        ("step, \"two\"", "false", "20", "60"),
+        ("vfs_read", "true", "40", "40"),
+    ];
+    for (row, (function, kernel, own, total)) in csv_rows(&folder.join("functions.csv")).iter().zip(expected)
+    {
+        assert_eq!((row["function"].as_str(), row["kernel"].as_str()), (function, kernel));
+        assert_eq!((row["self_samples"].as_str(), row["total_samples"].as_str()), (own, total));
+        assert_eq!(row["total_s"].parse::<f64>().unwrap(), total.parse::<f64>().unwrap() / 99.0);
+    }
 }
 
 #[test]
@@ -141,7 +156,7 @@ fn parquet_reads_back_with_types() {
 const ARROW: &str = r#"
 import sys, pyarrow.parquet as pq, pyarrow.compute as pc
 folder = sys.argv[1]
-for name in ["trials", "waits", "latencies", "operations", "series", "devices"]:
+for name in ["trials", "waits", "latencies", "operations", "series", "devices", "functions"]:
     t = pq.read_table(f"{folder}/{name}.parquet")
     print(name, t.num_rows, t.schema.field("target.data_files").type, t.schema.field("layout").type)
 t = pq.read_table(f"{folder}/trials.parquet")

@@ -62,6 +62,25 @@ fn a_failed_trial_keeps_what_it_saw() {
 }
 
 #[test]
+fn a_profile_can_be_queried_without_reading_its_stacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r");
+    let mut store = Store::create_or_open(&path).unwrap();
+    let run = sample::begin(&mut store);
+    store.record_trial(run, &sample::trial(0)).unwrap();
+    let sql = "SELECT samples, kernel_samples, length(stacks) FROM profiles";
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let row =
+        |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
+    let (samples, kernel, bytes) = connection.query_row(sql, [], row).unwrap();
+    assert_eq!((samples, kernel), (64, 40));
+    assert!(bytes < 300, "{bytes}");
+    // Damage is an error, whatever it makes of the stacks.
+    connection.execute("UPDATE profiles SET stacks = x'789c03000000000100'", []).unwrap();
+    assert!(store.read(run).is_err());
+}
+
+#[test]
 fn runs_in_one_file_do_not_mix() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::create_or_open(folder.path().join("r")).unwrap();

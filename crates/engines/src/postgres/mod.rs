@@ -10,6 +10,7 @@
 //! - `tables`: the tables of our loads
 //! - `load`: the connections of a load
 //! - `waits`: what sessions wait for
+//! - `survey`: what a server is and how it is set
 
 mod admin;
 mod failure;
@@ -20,6 +21,7 @@ mod load;
 mod schema;
 pub mod server;
 mod settings;
+pub mod survey;
 mod tables;
 pub mod waits;
 

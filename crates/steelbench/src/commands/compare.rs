@@ -68,7 +68,7 @@ fn levels(text: &str) -> Vec<String> {
 }
 
 /// The one configuration that has these levels.
-fn find(recording: &Recording, text: &str) -> Result<usize, Failure> {
+pub fn find(recording: &Recording, text: &str) -> Result<usize, Failure> {
     let levels = levels(text);
     let matching = recording.configurations.iter().enumerate().filter(|(_, configuration)| {
         configuration.label == text || levels.iter().all(|level| has_level(configuration, level))

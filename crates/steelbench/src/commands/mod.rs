@@ -6,10 +6,16 @@ pub mod disk;
 pub mod export;
 pub mod file;
 pub mod history;
+pub mod profile;
 pub mod report;
 pub mod run;
+pub mod serve;
 pub mod show;
+pub mod survey;
+pub mod sync;
 pub mod waits;
+
+mod file_text;
 
 use crate::exit_code::Failure;
 use experiment::Experiment;

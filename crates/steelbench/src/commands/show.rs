@@ -47,7 +47,7 @@ fn runs(store: &Store, json: bool) -> Result<ExitCode, Failure> {
 }
 
 /// Drops all configurations but those that have the given levels, with their trials.
-fn keep_only(recording: &mut Recording, levels: &[String]) -> Result<(), Failure> {
+pub fn keep_only(recording: &mut Recording, levels: &[String]) -> Result<(), Failure> {
     if levels.is_empty() {
         return Ok(());
     }
@@ -75,8 +75,11 @@ fn keep_only(recording: &mut Recording, levels: &[String]) -> Result<(), Failure
 /// Whether a configuration has a level given as `factor=level`, by the factor's whole name or the
 /// last part of it.
 pub fn has_level(configuration: &ConfigurationRecord, level: &str) -> bool {
-    let Some((factor, wanted)) = level.split_once('=') else { return false };
-    let short = |name: &str| name.rsplit('.').next().is_some_and(|last| last == factor);
-    let named = |name: &str| name == factor || short(name);
-    configuration.levels.iter().any(|it| named(&it.factor) && it.level == wanted)
+    configuration.levels.iter().any(|it| is_level(&it.factor, &it.level, level))
+}
+
+/// Whether a text means this level of this factor. Names and levels may have a `=` of their own.
+pub fn is_level(factor: &str, level: &str, text: &str) -> bool {
+    let named = |name: &str| text.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')) == Some(level);
+    named(factor) || factor.rsplit('.').next().is_some_and(named)
 }

@@ -1,8 +1,8 @@
 use super::table::{Cell, Columns, Kind, Sink, Table};
 use crate::Result;
 use observations::{
-    DeviceUse, FactorRecord, Latency, Observations, Operation, Recording, Response, Series, TrialRecord,
-    TrialStatus, Wait, WaitSource,
+    DeviceUse, FactorRecord, Frame, Latency, Observations, Operation, Profile, Recording, Response, Series,
+    TrialRecord, TrialStatus, Wait, WaitSource,
 };
 
 /// One part of what a trial saw (a wait, a latency, ...), with its trial.
@@ -18,14 +18,15 @@ struct Item<'a, P> {
 type Figure<T, P = Observations> = fn(&P) -> T;
 
 /// Hands every table to a sink: `trials`, `waits`, `latencies`, `operations`, `series`,
-/// `devices`.
+/// `devices`, `functions`.
 pub(super) fn write_all(recording: &Recording, sink: &mut impl Sink) -> Result<()> {
     sink.table(trials(recording))?;
     sink.table(waits(recording))?;
     sink.table(latencies(recording))?;
     sink.table(operations(recording))?;
     sink.table(series(recording))?;
-    sink.table(devices(recording))
+    sink.table(devices(recording))?;
+    sink.table(functions(recording))
 }
 
 /// What every table begins with: which trial, of which configuration, at which levels.
@@ -227,6 +228,31 @@ fn devices(recording: &Recording) -> Table<'_, Item<'_, &DeviceUse>> {
         columns.real(name, move |row| Some(time(row.part)));
     }
     Table { name: "devices", columns, items: parts(recording, |seen| &seen.devices) }
+}
+
+/// A function of a profile, with its samples: in it, and in it or in what it called.
+struct Sampled<'a> {
+    profile: &'a Profile,
+    frame: &'a Frame,
+    counts: (u64, u64),
+}
+
+fn functions(recording: &Recording) -> Table<'_, Item<'_, Sampled<'_>>> {
+    let mut columns = common(recording);
+    columns.text("module", |row: &Item<Sampled>| row.part.profile.module_of(row.part.frame));
+    columns.text("function", |row| &row.part.frame.function);
+    columns.own("kernel", Kind::Bool, |row| Cell::Bool(row.part.frame.kernel));
+    columns.count("self_samples", |row| Some(row.part.counts.0));
+    columns.count("total_samples", |row| Some(row.part.counts.1));
+    columns.real("self_s", |row| Some(row.part.profile.seconds(row.part.counts.0)));
+    columns.real("total_s", |row| Some(row.part.profile.seconds(row.part.counts.1)));
+    let profiles = numbered(recording)
+        .filter_map(|(number, trial)| Some((number, trial, trial.observations.as_ref()?.profile.as_ref()?)));
+    let items = profiles.flat_map(|(number, trial, profile)| {
+        let counted = profile.frames.iter().zip(profile.self_and_total());
+        counted.map(move |(frame, counts)| Item { number, trial, part: Sampled { profile, frame, counts } })
+    });
+    Table { name: "functions", columns, items: Box::new(items) }
 }
 
 fn seen<'a, P>(row: &Item<'a, P>) -> Option<&'a Observations> {

@@ -1,6 +1,7 @@
 use super::RecordedTrial;
 use crate::names::{unreadable, variant};
 use crate::numbers::{self, real};
+use crate::profile;
 use observations::{
     DeviceUse, Histogram, HookOutput, Latency, LoadHealth, MachineLoad, Mark, Observations, Operation,
     Response, Series, TimeUse, TrialRecord, TrialStatus, Wait, WaitSource, Work,
@@ -78,6 +79,10 @@ pub(super) fn read(connection: &Connection, run: i64) -> rusqlite::Result<Vec<Tr
             Ok(())
         },
     )?;
+    trials.seen("profiles", profile::COLUMNS, |seen, row| {
+        seen.profile = Some(profile::read(row)?);
+        Ok(())
+    })?;
     trials.seen("marks", "kind, detail", |seen, row| {
         seen.marks.push(Mark { kind: variant(row, 1)?, detail: row.get(2)? });
         Ok(())
@@ -116,7 +121,8 @@ impl<'a> Trials<'a> {
         mut add: impl FnMut(&mut TrialRecord, &Row) -> rusqlite::Result<()>,
     ) -> rusqlite::Result<()> {
         // CROSS JOIN fixes the order of the loops: by trial, then along the table's key, unsorted.
-        let order = if matches!(table, "load_health" | "machine_load") { "" } else { ", position" };
+        let order =
+            if matches!(table, "load_health" | "machine_load" | "profiles") { "" } else { ", position" };
         let sql = format!(
             "SELECT trial, {columns} FROM (SELECT id AS of_trial FROM trials WHERE run = ?1)
              CROSS JOIN {table} ON trial = of_trial ORDER BY of_trial{order}"

@@ -1,5 +1,5 @@
 use crate::names::word;
-use crate::{Result, Store, StoreError, numbers};
+use crate::{Result, Store, StoreError, numbers, profile};
 use observations::{
     DeviceUse, HookOutput, Latency, LoadHealth, MachineLoad, Mark, Observations, Operation, Response, Series,
     TrialRecord, TrialStatus, Wait, WaitSource,
@@ -90,6 +90,9 @@ fn insert_observations(transaction: &Transaction, trial: i64, seen: &Observation
     insert_load_health(transaction, trial, &seen.load)?;
     insert_machine_load(transaction, trial, &seen.machine)?;
     insert_devices(transaction, trial, &seen.devices)?;
+    if let Some(seen) = &seen.profile {
+        profile::insert(transaction, trial, seen)?;
+    }
     insert_marks(transaction, trial, &seen.marks)
 }
 

@@ -157,8 +157,29 @@ fn observations(i: usize) -> Observations {
         },
         machine: MachineLoad { cpus: 8, busy_s: x, own_s: x / 1.1, steal_s: 1e-300, iowait_s: 0.0 },
         devices: ["vda", "loop3"].map(|name| device(name, x)).to_vec(),
+        profile: i.is_multiple_of(3).then(|| profile(x)),
         marks: kinds.map(|kind| Mark { kind, detail: format!("{x} of 16") }).to_vec(),
         synthetic: i.is_multiple_of(2),
+    }
+}
+
+fn profile(x: f64) -> Profile {
+    let frame = |function: &str, module, kernel| Frame { function: function.into(), module, kernel };
+    Profile {
+        target: "pid 7 (a \"b\")".into(),
+        elapsed_s: x,
+        hz: 99.0,
+        threads: 16,
+        lost: 3,
+        profiler_cpu_s: x / 1e3,
+        modules: vec!["/bin/a".into(), "[kernel]".into()],
+        frames: vec![frame("main", 0, false), frame("step, \"two\"", 0, false), frame("vfs_read", 1, true)],
+        stacks: vec![
+            Stack { frames: vec![0, 1, 1, 2], samples: 40 },
+            Stack { frames: vec![0, 1], samples: 20 },
+            Stack { frames: vec![0], samples: 4 },
+        ],
+        missing: vec!["Something.".into()],
     }
 }
 

@@ -1,8 +1,8 @@
 //! From the command line to the text of an experiment file.
 
-use super::file_text::{FileText, list, quoted};
 use super::places::{Place, PlaceKind, kind, look_at};
 use crate::args::{Disk, Files, Load, same};
+use crate::commands::file_text::{FileText, list, quoted};
 use crate::exit_code::Failure;
 use std::path::Path;
 

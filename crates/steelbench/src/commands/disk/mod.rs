@@ -1,13 +1,12 @@
 //! `steelbench disk`: a quick command is an experiment too.
 //!
-//! - `places`, `compose`, `file_text`: from the command line to the text of an experiment file
+//! - `places`, `compose`: from the command line to the text of an experiment file
 //! - `fio`: the same from a fio job file
 //! - `find_max`: a coarse run that says where a fine one looks
 //! - `fio_json`: results as fio writes them
 //! - `inspect`: how a volume is set up
 
 mod compose;
-mod file_text;
 mod find_max;
 mod fio;
 mod fio_json;

@@ -1,6 +1,6 @@
 //! `steelbench waits`
 
-mod advice;
+pub mod advice;
 mod watch;
 
 use crate::args::Waits;
@@ -62,7 +62,7 @@ fn observe(
 }
 
 /// The first signal ends the interval, and what was seen is printed; the second ends the process.
-fn stop_on_signals() -> Result<Arc<AtomicBool>, Failure> {
+pub fn stop_on_signals() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in TERM_SIGNALS {
         let code = ExitCode::Interrupted as i32;

@@ -11,9 +11,9 @@ mod ini;
 mod job;
 mod number;
 
-use super::file_text::{FileText, quoted};
 use super::places::PlaceKind;
 use crate::args::Disk;
+use crate::commands::file_text::{FileText, quoted};
 use crate::exit_code::Failure;
 use files::Files;
 use group::Group;

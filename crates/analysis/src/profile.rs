@@ -1,0 +1,191 @@
+//! Where the processor time went: by module, by function, by stack.
+
+pub mod compare;
+pub mod flame;
+
+use crate::activity::wilson;
+use crate::estimate::Interval;
+use observations::{Frame, Profile, Stack};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+
+/// Stacks that are listed.
+const STACKS: usize = 10;
+
+/// A profile, summed up.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProfileSummary {
+    /// What was sampled.
+    pub target: String,
+    /// Seconds between start and stop, of several trials their sum.
+    pub elapsed_s: f64,
+    /// Samples for each second on a processor.
+    pub hz: f64,
+    /// Threads with at least one sample.
+    pub threads: u64,
+    /// All samples.
+    pub all: Sampled,
+    /// Those in the kernel.
+    pub kernel: Sampled,
+    /// Records that the kernel had no room for.
+    pub lost: u64,
+    /// Processor seconds that collecting the samples took.
+    pub profiler_cpu_s: f64,
+    /// By module, most first, each with its functions, most first.
+    pub modules: Vec<ModuleUse>,
+    /// The most frequent stacks.
+    pub stacks: Vec<StackUse>,
+    /// What could not be seen, one sentence each.
+    pub missing: Vec<String>,
+}
+
+/// A number of samples and what it stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Sampled {
+    /// Samples.
+    pub samples: u64,
+    /// Share of all samples.
+    pub share: f64,
+    /// Where the share lies with 95 % confidence: Wilson's interval, which takes samples as independent.
+    pub interval: Interval,
+    /// Processor seconds.
+    pub seconds: f64,
+}
+
+/// A program, a library, or a part of the kernel.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModuleUse {
+    /// Its path, or a name in brackets.
+    pub module: String,
+    /// Whether it is of the kernel.
+    pub kernel: bool,
+    /// Samples in its functions.
+    pub own: Sampled,
+    /// Its functions that were found running, most first.
+    pub functions: Vec<FunctionUse>,
+}
+
+/// A function.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FunctionUse {
+    /// Its name.
+    pub function: String,
+    /// Samples in it.
+    pub own: Sampled,
+    /// Samples in it or in what it called, as far as stacks are known.
+    pub total: Sampled,
+}
+
+/// A stack.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StackUse {
+    /// Functions from the outermost caller to the one that ran.
+    pub functions: Vec<String>,
+    /// Samples that found it.
+    pub own: Sampled,
+}
+
+impl Sampled {
+    fn new(samples: u64, all: u64, hz: f64) -> Self {
+        let share = if all > 0 { samples as f64 / all as f64 } else { 0.0 };
+        let interval = if all > 0 { wilson(samples, all) } else { Interval { low: 0.0, high: 1.0 } };
+        Self { samples, share, interval, seconds: if hz > 0.0 { samples as f64 / hz } else { 0.0 } }
+    }
+}
+
+/// Sums up a profile.
+pub fn profile(profile: &Profile) -> ProfileSummary {
+    let all = profile.samples();
+    let sampled = |samples| Sampled::new(samples, all, profile.hz);
+    let leaf_in_kernel = |stack: &&Stack| profile.frames_of(stack).last().is_some_and(|leaf| leaf.kernel);
+    let kernel: u64 = profile.stacks.iter().filter(leaf_in_kernel).map(|stack| stack.samples).sum();
+    let stack = |stack: &Stack| StackUse {
+        functions: profile.frames_of(stack).map(|frame| frame.function.clone()).collect(),
+        own: sampled(stack.samples),
+    };
+    ProfileSummary {
+        target: profile.target.clone(),
+        elapsed_s: profile.elapsed_s,
+        hz: profile.hz,
+        threads: profile.threads,
+        all: sampled(all),
+        kernel: sampled(kernel),
+        lost: profile.lost,
+        profiler_cpu_s: profile.profiler_cpu_s,
+        modules: modules(profile, sampled),
+        stacks: most(&profile.stacks, STACKS).into_iter().map(stack).collect(),
+        missing: profile.missing.clone(),
+    }
+}
+
+fn modules(profile: &Profile, sampled: impl Fn(u64) -> Sampled) -> Vec<ModuleUse> {
+    let mut modules: BTreeMap<(&str, bool), (u64, Vec<FunctionUse>)> = BTreeMap::new();
+    for (frame, (own, total)) in profile.frames.iter().zip(profile.self_and_total()) {
+        if own > 0 {
+            let module = modules.entry((profile.module_of(frame), frame.kernel)).or_default();
+            module.0 += own;
+            let function = frame.function.clone();
+            module.1.push(FunctionUse { function, own: sampled(own), total: sampled(total) });
+        }
+    }
+    let mut modules: Vec<ModuleUse> = modules
+        .into_iter()
+        .map(|((module, kernel), (own, mut functions))| {
+            functions.sort_by_key(|function| std::cmp::Reverse(function.own.samples));
+            ModuleUse { module: module.to_owned(), kernel, own: sampled(own), functions }
+        })
+        .collect();
+    modules.sort_by_key(|module| std::cmp::Reverse(module.own.samples));
+    modules
+}
+
+fn most(stacks: &[Stack], count: usize) -> Vec<&Stack> {
+    let mut sorted: Vec<&Stack> = stacks.iter().collect();
+    sorted.sort_by_key(|stack| std::cmp::Reverse(stack.samples));
+    sorted.truncate(count);
+    sorted
+}
+
+/// The profiles of several trials as one: times, samples and what was lost are added. `None` without any, and
+/// where they were sampled at different rates, which no share survives.
+pub fn merged<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Option<Profile> {
+    let mut profiles = profiles.into_iter();
+    let mut merged = profiles.next()?.clone();
+    let mut modules: HashMap<String, usize> =
+        merged.modules.iter().cloned().enumerate().map(|(index, name)| (name, index)).collect();
+    let mut frames: HashMap<Frame, usize> =
+        merged.frames.iter().cloned().enumerate().map(|(index, frame)| (frame, index)).collect();
+    let mut stacks: HashMap<Vec<usize>, u64> =
+        merged.stacks.drain(..).map(|stack| (stack.frames, stack.samples)).collect();
+    for other in profiles {
+        if other.hz.to_bits() != merged.hz.to_bits() {
+            return None;
+        }
+        merged.elapsed_s += other.elapsed_s;
+        merged.threads = merged.threads.max(other.threads);
+        merged.lost += other.lost;
+        merged.profiler_cpu_s += other.profiler_cpu_s;
+        merged.missing.extend(
+            other.missing.iter().filter(|one| !merged.missing.contains(one)).cloned().collect::<Vec<_>>(),
+        );
+        for stack in &other.stacks {
+            let mut place = |frame: &Frame| {
+                let name = other.module_of(frame);
+                let module = *modules.entry(name.to_owned()).or_insert_with(|| {
+                    merged.modules.push(name.to_owned());
+                    merged.modules.len() - 1
+                });
+                let frame = Frame { module, ..frame.clone() };
+                *frames.entry(frame.clone()).or_insert_with(|| {
+                    merged.frames.push(frame);
+                    merged.frames.len() - 1
+                })
+            };
+            let own: Vec<usize> = other.frames_of(stack).map(&mut place).collect();
+            *stacks.entry(own).or_insert(0) += stack.samples;
+        }
+    }
+    merged.stacks = stacks.into_iter().map(|(frames, samples)| Stack { frames, samples }).collect();
+    merged.stacks.sort_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.frames.cmp(&b.frames)));
+    Some(merged)
+}

@@ -1,0 +1,203 @@
+//! Two profiles, and which of their differences the samples can tell.
+
+use super::{ProfileSummary, Sampled, profile};
+use crate::estimate::Interval;
+use crate::holm;
+use observations::Profile;
+use serde::Serialize;
+use statrs::distribution::{Binomial, DiscreteCDF, Hypergeometric};
+use std::collections::BTreeMap;
+
+/// 97.5th percentile of the standard normal distribution.
+const Z: f64 = 1.959_963_984_540_054;
+/// Below this adjusted p-value a difference is more than chance in sampling.
+const BEYOND: f64 = 0.05;
+
+/// Two profiles side by side.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProfileComparison {
+    /// The first one.
+    pub a: ProfileSummary,
+    /// The second one.
+    pub b: ProfileSummary,
+    /// By module, the largest difference in seconds first.
+    pub modules: Vec<Change>,
+    /// By function, the largest difference in seconds first.
+    pub functions: Vec<Change>,
+}
+
+/// What changed from the first profile to the second, in the module or function itself.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Change {
+    /// The module, by the last part of its path: versions may lie in different folders.
+    pub module: String,
+    /// The function; `None`: the whole module.
+    pub function: Option<String>,
+    /// Whether it is of the kernel.
+    pub kernel: bool,
+    /// In the first profile.
+    pub a: Sampled,
+    /// In the second one.
+    pub b: Sampled,
+    /// Difference of the shares, from -1 to 1, with Newcombe's 95 % interval.
+    pub share: Difference,
+    /// Difference in processor seconds, with a 95 % interval from the number of samples.
+    pub seconds: Difference,
+}
+
+/// A difference, second less first.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Difference {
+    /// The difference.
+    pub value: f64,
+    /// Its 95 % interval; what varies from run to run is not in it.
+    pub interval: Interval,
+    /// Exact p-value after Holm's correction over the table.
+    pub adjusted_p: f64,
+    /// Whether it is beyond the error of sampling at 95 %.
+    pub is_beyond: bool,
+}
+
+/// Module, function, kernel.
+type Key = (String, Option<String>, bool);
+
+/// Compares two profiles.
+pub fn compare_profiles(a: &Profile, b: &Profile) -> ProfileComparison {
+    let (a, b) = (profile(a), profile(b));
+    ProfileComparison { modules: changes(&a, &b, false), functions: changes(&a, &b, true), a, b }
+}
+
+fn changes(a: &ProfileSummary, b: &ProfileSummary, by_function: bool) -> Vec<Change> {
+    let mut counts: BTreeMap<Key, [u64; 2]> = BTreeMap::new();
+    for (side, summary) in [a, b].into_iter().enumerate() {
+        for (key, samples) in own(summary, by_function) {
+            counts.entry(key).or_default()[side] += samples;
+        }
+    }
+    let tests: Vec<(Option<f64>, Option<f64>)> = counts
+        .values()
+        .map(|&[of_a, of_b]| {
+            let share = same_share_p((of_a, a.all.samples), (of_b, b.all.samples));
+            (Some(share), Some(same_seconds_p((of_a, a.hz), (of_b, b.hz))))
+        })
+        .collect();
+    let (shares, seconds): (Vec<_>, Vec<_>) = tests.into_iter().unzip();
+    let adjusted = holm::adjust(&shares).into_iter().zip(holm::adjust(&seconds));
+    let mut changes: Vec<Change> = counts
+        .into_iter()
+        .zip(adjusted)
+        .map(|(((module, function, kernel), [of_a, of_b]), (share_p, seconds_p))| {
+            let (a, b) = (Sampled::new(of_a, a.all.samples, a.hz), Sampled::new(of_b, b.all.samples, b.hz));
+            Change {
+                share: difference(b.share - a.share, newcombe(&a, &b), share_p),
+                seconds: difference(b.seconds - a.seconds, seconds_interval(&a, &b), seconds_p),
+                module,
+                function,
+                kernel,
+                a,
+                b,
+            }
+        })
+        .collect();
+    changes.sort_by(|one, other| other.seconds.value.abs().total_cmp(&one.seconds.value.abs()));
+    changes
+}
+
+fn own(summary: &ProfileSummary, by_function: bool) -> Vec<(Key, u64)> {
+    let mut own = Vec::new();
+    for module in &summary.modules {
+        let name = module.module.rsplit('/').next().unwrap_or_default().to_owned();
+        if by_function {
+            let key = |function: &str| (name.clone(), Some(function.to_owned()), module.kernel);
+            own.extend(module.functions.iter().map(|used| (key(&used.function), used.own.samples)));
+        } else {
+            own.push(((name, None, module.kernel), module.own.samples));
+        }
+    }
+    own
+}
+
+fn difference(value: f64, interval: Interval, adjusted_p: Option<f64>) -> Difference {
+    let adjusted_p = adjusted_p.unwrap_or(1.0);
+    Difference { value, interval, adjusted_p, is_beyond: adjusted_p < BEYOND }
+}
+
+/// Interval of a difference of two shares: Newcombe 1998, Statistics in Medicine 17:873-890, method 10.
+fn newcombe(a: &Sampled, b: &Sampled) -> Interval {
+    let value = b.share - a.share;
+    let below = (b.share - b.interval.low).hypot(a.interval.high - a.share);
+    let above = (b.interval.high - b.share).hypot(a.share - a.interval.low);
+    Interval { low: value - below, high: value + above }
+}
+
+/// Interval of a difference in seconds. Counts vary as Poisson's do, or less: a thread that never waits
+/// is sampled a known number of times.
+fn seconds_interval(a: &Sampled, b: &Sampled) -> Interval {
+    let error = |one: &Sampled| if one.samples > 0 { one.seconds / (one.samples as f64).sqrt() } else { 0.0 };
+    let half = Z * error(a).hypot(error(b));
+    let value = b.seconds - a.seconds;
+    Interval { low: value - half, high: value + half }
+}
+
+/// Twice the smaller tail of Fisher's exact test: are these two parts the same share of their wholes?
+fn same_share_p(a: (u64, u64), b: (u64, u64)) -> f64 {
+    let part = a.0 + b.0;
+    Hypergeometric::new(a.1 + b.1, part, a.1).map_or(1.0, |chance| two_tails(&chance, a.0))
+}
+
+/// The exact conditional test of two Poisson rates: is it the same time, sampled so often a second?
+fn same_seconds_p(a: (u64, f64), b: (u64, f64)) -> f64 {
+    let expected = a.1 / (a.1 + b.1);
+    Binomial::new(expected, a.0 + b.0).map_or(1.0, |chance| two_tails(&chance, a.0))
+}
+
+fn two_tails(chance: &impl DiscreteCDF<u64, f64>, found: u64) -> f64 {
+    let below = chance.cdf(found);
+    let above = found.checked_sub(1).map_or(1.0, |less| chance.sf(less));
+    (2.0 * below.min(above)).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exact_tests_give_what_summing_fractions_gives() {
+        // Computed with exact fractions from binomial coefficients.
+        for (a, b, p) in [
+            ((30, 100), (10, 100), 0.000_650_410_707_603),
+            ((3, 1000), (0, 900), 0.291_173_100_776),
+            ((0, 50), (9, 60), 0.006_367_473_997),
+            ((500, 2000), (480, 2100), 0.116_093_700_295),
+            ((5, 5), (5, 5), 1.0),
+        ] {
+            let found = same_share_p(a, b);
+            assert!((found / p - 1.0).abs() < 1e-6, "{a:?} {b:?}: {found}, not {p}");
+        }
+        for (a, b, p) in [
+            ((30, 99.0), (10, 99.0), 0.002_221_433_773),
+            ((100, 99.0), (130, 99.0), 0.055_613_577_781),
+            ((0, 99.0), (6, 99.0), 0.03125),
+            ((99, 99.0), (999, 999.0), 1.000_000_000_000),
+            ((0, 99.0), (0, 99.0), 1.0),
+        ] {
+            let found = same_seconds_p(a, b);
+            assert!((found / p - 1.0).abs() < 1e-6, "{a:?} {b:?}: {found}, not {p}");
+        }
+    }
+
+    #[test]
+    fn differences_of_shares_have_the_published_interval() {
+        // Newcombe 1998, table II, method 10: (a) 56/70 - 48/80, (b) 9/10 - 3/10, (e) 5/56 - 0/29.
+        for (part, low, high) in [
+            ([(48, 80), (56, 70)], 0.0524, 0.3339),
+            ([(3, 10), (9, 10)], 0.1705, 0.8090),
+            ([(0, 29), (5, 56)], -0.0381, 0.1926),
+        ] {
+            let [a, b] = part.map(|(samples, all)| Sampled::new(samples, all, 99.0));
+            let interval = newcombe(&a, &b);
+            let near = |a: f64, b: f64| (a - b).abs() < 0.000_06;
+            assert!(near(interval.low, low) && near(interval.high, high), "{part:?}: {interval:?}");
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Throughput by number of threads.
+
+use super::{ScalingClass, value};
+use crate::grid::{Grid, Matched};
+use crate::settings::{setting, with_probe};
+use crate::{Comparison, Estimate, ResponseChoice, Scale, compare, wording};
+use observations::{ConfigurationRecord, Environment, FactorRecord, Observations, Recording};
+use serde::Serialize;
+
+/// What is varied along a curve.
+const THREADS: &str = "workload.threads";
+
+/// Configurations with the sync probe that differ in the number of threads only.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Curve {
+    /// Levels of the other factors: `primitive=atomic`; empty when there is none.
+    pub group: String,
+    /// By threads, the fewest first.
+    pub points: Vec<ScalingPoint>,
+    /// Position in `points` of the highest mean.
+    pub peak: usize,
+    /// Where it leaves something.
+    pub edges: Vec<Edge>,
+    /// How it scales up to the most threads that each have a processor; `None` with fewer than two such points.
+    pub scaled: Option<Scaled>,
+}
+
+/// A number of threads.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScalingPoint {
+    /// Position of the configuration in the recording.
+    pub configuration: usize,
+    /// Threads.
+    pub threads: u64,
+    /// Operations a millisecond.
+    pub throughput: Estimate,
+    /// Against the point before it; `None` of the first.
+    pub against_before: Option<Comparison>,
+    /// Where the threads are.
+    pub place: Option<Place>,
+}
+
+/// Where threads are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// Whether they were pinned there. If not, this is the fewest that they fit on, a thread on each processor.
+    pub pinned: bool,
+    /// Processors.
+    pub processors: u64,
+    /// Cores.
+    pub cores: u64,
+    /// Sockets.
+    pub sockets: u64,
+    /// Memory (NUMA) nodes.
+    pub nodes: u64,
+}
+
+/// Where a curve leaves something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Edge {
+    /// What.
+    pub kind: EdgeKind,
+    /// Position in `points` of the first one beyond.
+    pub at: usize,
+    /// Whether this is known; if not, it is there at the latest.
+    pub pinned: bool,
+}
+
+/// What a curve leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EdgeKind {
+    /// One core.
+    Core,
+    /// One memory node.
+    Node,
+    /// One socket.
+    Socket,
+    /// A processor for each thread.
+    Processors,
+}
+
+/// How a curve scales.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Scaled {
+    /// Position in `points` of the end; the beginning is the first point.
+    pub to: usize,
+    /// Throughput at the end relative to the beginning.
+    pub speedup: Comparison,
+    /// Speed-up relative to the number of threads.
+    pub efficiency: f64,
+    /// By the speed-up.
+    pub class: ScalingClass,
+    /// By both ends of its 95 % interval; `None` with a single block.
+    pub between: Option<(ScalingClass, ScalingClass)>,
+}
+
+/// The curves of a recording, of those configurations that have a trial done.
+pub fn curves(recording: &Recording, grid: &Grid) -> Vec<Curve> {
+    let groups = groups(recording);
+    let telling: Vec<&FactorRecord> = recording
+        .factors
+        .iter()
+        .filter(|factor| factor.levels.len() > 1 && groups.iter().all(|g| constant(recording, factor, g)))
+        .collect();
+    let curve = |group: Vec<usize>| {
+        let label = |configuration: &ConfigurationRecord| {
+            let levels = telling.iter().filter_map(|factor| {
+                Some(format!("{}={}", wording::short_name(&factor.name), level(configuration, factor)?))
+            });
+            levels.collect::<Vec<_>>().join(" ")
+        };
+        let name = group.first().map_or_else(String::new, |c| label(&recording.configurations[*c]));
+        Curve::of(name, &group, recording, grid)
+    };
+    groups.into_iter().filter_map(curve).collect()
+}
+
+/// By their settings, so that linked levels which set the number of threads are seen through.
+fn groups(recording: &Recording) -> Vec<Vec<usize>> {
+    let others = |position: usize| {
+        recording.configurations[position].settings.iter().filter(|(path, _)| path != THREADS)
+    };
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for position in with_probe(recording, "sync") {
+        match groups.iter_mut().find(|group| others(group[0]).eq(others(position))) {
+            Some(group) => group.push(position),
+            None => groups.push(vec![position]),
+        }
+    }
+    groups
+}
+
+fn level<'a>(configuration: &'a ConfigurationRecord, factor: &FactorRecord) -> Option<&'a str> {
+    configuration.levels.iter().find(|level| level.factor == factor.name).map(|level| level.level.as_str())
+}
+
+fn constant(recording: &Recording, factor: &FactorRecord, group: &[usize]) -> bool {
+    let mut levels = group.iter().map(|position| level(&recording.configurations[*position], factor));
+    let first = levels.next();
+    levels.all(|level| Some(level) == first)
+}
+
+/// The throughput that the probe recorded.
+pub fn throughput(trials: &[&Observations]) -> Option<Estimate> {
+    let choice = ResponseChoice::named("throughput", trials.first()?)?;
+    let values: Vec<f64> = trials.iter().filter_map(|trial| choice.value(trial)).collect();
+    Estimate::of(&values, &choice.unit, choice.direction)
+}
+
+impl Curve {
+    fn of(group: String, positions: &[usize], recording: &Recording, grid: &Grid) -> Option<Self> {
+        let environment = recording.environments.first();
+        let point = |position: &usize| {
+            let trials: Vec<&Observations> = grid.cells[*position].values().copied().collect();
+            let threads = setting(&recording.configurations[*position], THREADS)?;
+            Some(ScalingPoint {
+                configuration: *position,
+                threads,
+                throughput: throughput(&trials)?,
+                against_before: None,
+                place: pinned(trials.first()?).or_else(|| fewest(threads, environment?)),
+            })
+        };
+        let mut points: Vec<ScalingPoint> = positions.iter().filter_map(point).collect();
+        points.sort_by_key(|point| point.threads);
+        let mut steps: Vec<Option<Comparison>> = std::iter::once(None)
+            .chain(points.windows(2).map(|pair| compared(&pair[0], &pair[1], grid)))
+            .collect();
+        compare::correct(&mut steps);
+        for (point, step) in points.iter_mut().zip(steps) {
+            point.against_before = step;
+        }
+        let by_mean =
+            |a: &usize, b: &usize| points[*a].throughput.mean.total_cmp(&points[*b].throughput.mean);
+        // Of equals the one with the fewest threads, which is the last one here.
+        let peak = (0..points.len()).rev().max_by(by_mean)?;
+        let (edges, scaled) = (edges(&points), scaled(&points, grid));
+        Some(Self { group, points, peak, edges, scaled })
+    }
+}
+
+fn compared(from: &ScalingPoint, to: &ScalingPoint, grid: &Grid) -> Option<Comparison> {
+    let (from, to) = (&grid.cells[from.configuration], &grid.cells[to.configuration]);
+    let choice = from.values().find_map(|trial| ResponseChoice::named("throughput", trial))?;
+    Comparison::of(&Matched::configurations(from, to, |trial| choice.value(trial).is_some()), &choice)
+}
+
+fn pinned(trial: &Observations) -> Option<Place> {
+    let count = |name| value(trial, name).map(|count| count as u64);
+    Some(Place {
+        pinned: true,
+        processors: count("processors")?,
+        cores: count("cores")?,
+        sockets: count("sockets")?,
+        nodes: count("nodes")?,
+    })
+}
+
+/// The fewest that so many threads fit on, when cores, sockets and nodes are all alike.
+fn fewest(threads: u64, environment: &Environment) -> Option<Place> {
+    let cpus = u64::from(environment.cpus).max(1);
+    let used = threads.min(cpus);
+    let filled = |parts: Option<u32>| {
+        let parts = u64::from(parts?).clamp(1, cpus);
+        Some(used.div_ceil(cpus / parts).min(parts))
+    };
+    Some(Place {
+        pinned: false,
+        processors: used,
+        cores: filled(environment.cores)?,
+        sockets: filled(environment.sockets)?,
+        nodes: filled(environment.numa_nodes).unwrap_or(1),
+    })
+}
+
+impl EdgeKind {
+    const ALL: [Self; 4] = [Self::Core, Self::Node, Self::Socket, Self::Processors];
+
+    /// Whether a point is still inside.
+    fn holds(self, point: &ScalingPoint, place: &Place) -> bool {
+        match self {
+            Self::Core => place.cores <= 1,
+            Self::Node => place.nodes <= 1,
+            Self::Socket => place.sockets <= 1,
+            Self::Processors => point.threads <= place.processors,
+        }
+    }
+}
+
+fn edges(points: &[ScalingPoint]) -> Vec<Edge> {
+    let mut edges = Vec::new();
+    for (at, pair) in points.windows(2).enumerate() {
+        let (Some(before), Some(after)) = (&pair[0].place, &pair[1].place) else { continue };
+        let left = |kind: &EdgeKind| kind.holds(&pair[0], before) && !kind.holds(&pair[1], after);
+        // How many processors there are is known without pinning.
+        let edge = |kind| Edge { kind, at: at + 1, pinned: after.pinned || kind == EdgeKind::Processors };
+        edges.extend(EdgeKind::ALL.into_iter().filter(left).map(edge));
+    }
+    edges
+}
+
+fn scaled(points: &[ScalingPoint], grid: &Grid) -> Option<Scaled> {
+    let served = |point: &ScalingPoint| point.place.is_none_or(|place| point.threads <= place.processors);
+    let to = points.iter().rposition(served).filter(|to| *to > 0)?;
+    let (first, last) = (&points[0], &points[to]);
+    let threads = last.threads as f64 / first.threads.max(1) as f64;
+    let speedup =
+        compared(first, last, grid).filter(|speedup| threads > 1.0 && speedup.scale == Scale::Ratio)?;
+    let class = |ratio| ScalingClass::of(ratio, threads);
+    Some(Scaled {
+        to,
+        efficiency: speedup.value / threads,
+        class: class(speedup.value),
+        between: speedup.interval.map(|interval| (class(interval.low), class(interval.high))),
+        speedup,
+    })
+}

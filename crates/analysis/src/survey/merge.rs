@@ -1,0 +1,260 @@
+use super::parallelism::{self, Parallelism};
+use observations::{ServerSetting, Survey, SurveyedServer};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A value that no more than this share of the machines has, or one machine alone, is odd where more than half share
+/// another. Our choice: of 40 machines, up to 4.
+const ODD_SHARE_MAX: f64 = 0.10;
+
+/// Settings that the kernel sizes by the machine, or that count what goes on: they differ everywhere.
+const OF_EACH_MACHINE: [&str; 9] = [
+    "cpufreq.max_khz",
+    "fs.aio-nr",
+    "fs.file-max",
+    "kernel.pid_max",
+    "kernel.threads-max",
+    "vm.min_free_kbytes",
+    "server_version_num",
+    "shared_memory_size",
+    "wal_buffers",
+];
+
+/// Several inventories, side by side.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Merged {
+    /// The machines in the order of their names.
+    pub machines: Vec<MachineRow>,
+    /// Parallelism against cores and NUMA nodes.
+    pub parallelism: Parallelism,
+    /// What stands apart from what most machines have, the rarest first.
+    pub odd: Vec<OddOne>,
+    /// All that is not the same everywhere.
+    pub differences: Vec<Difference>,
+}
+
+/// A machine. What its inventory does not tell is `None`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MachineRow {
+    /// Host name, with a number where several inventories have the same.
+    pub name: String,
+    /// When the inventory was taken, in milliseconds since 1970 UTC.
+    pub taken_ms: i64,
+    /// Logical processors.
+    pub logical: Option<u32>,
+    /// Physical cores.
+    pub cores: Option<u32>,
+    /// Sockets.
+    pub sockets: Option<u32>,
+    /// NUMA nodes; 0: the kernel knows none.
+    pub numa_nodes: usize,
+    /// Memory in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Kernel.
+    pub kernel: Option<String>,
+    /// Its servers.
+    pub servers: Vec<ServerRow>,
+}
+
+/// A server of a machine.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ServerRow {
+    /// Its version.
+    pub version: String,
+    /// Whether it runs on the machine itself.
+    pub is_local: bool,
+    /// Processes that one part of a query may have beside its own.
+    pub parallel_workers_per_gather: Option<i64>,
+    /// Parallel workers in all.
+    pub parallel_workers: Option<i64>,
+    /// Most connections.
+    pub connections: Option<i64>,
+    /// Shared buffers in bytes.
+    pub shared_buffers_bytes: Option<u64>,
+}
+
+/// A value and who has it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Held {
+    /// The value.
+    pub value: String,
+    /// Names of the machines or servers.
+    pub holders: Vec<String>,
+}
+
+/// Something that is not the same everywhere.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Difference {
+    /// What: `vm.swappiness`, `postgres work_mem`, `cores`.
+    pub what: String,
+    /// How many tell it.
+    pub of: usize,
+    /// The values, the most frequent first.
+    pub values: Vec<Held>,
+}
+
+/// A rare value of something of which most have the same.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OddOne {
+    /// What.
+    pub what: String,
+    /// The rare value and who has it.
+    pub held: Held,
+    /// How many tell it.
+    pub of: usize,
+    /// The value that more than half have.
+    pub usual: String,
+    /// How many have that.
+    pub usual_count: usize,
+}
+
+/// Lays inventories side by side.
+pub fn merge(surveys: &[Survey]) -> Merged {
+    let mut sorted: Vec<(String, &Survey)> = named(surveys);
+    sorted.sort_by_cached_key(|(name, _)| natural(name));
+    let mut values: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
+    for (name, survey) in &sorted {
+        for (what, value, holder) in told(name, survey) {
+            values.entry(what).or_default().entry(value).or_default().push(holder);
+        }
+    }
+    let differences: Vec<Difference> =
+        values.into_iter().filter(|(_, values)| values.len() > 1).map(difference).collect();
+    let mut odd: Vec<OddOne> = differences.iter().flat_map(odd).collect();
+    odd.sort_by_key(|one| one.held.holders.len());
+    Merged {
+        machines: sorted.iter().map(|(name, survey)| row(name, survey)).collect(),
+        parallelism: parallelism::of(surveys),
+        odd,
+        differences,
+    }
+}
+
+/// Each inventory with a name of its own.
+fn named(surveys: &[Survey]) -> Vec<(String, &Survey)> {
+    let mut taken = BTreeSet::new();
+    let name = |survey: &Survey| {
+        let host = survey.machine.host.as_deref().unwrap_or("unnamed");
+        let numbered = (2..).map(|number| format!("{host} ({number})"));
+        let mut names = std::iter::once(host.to_owned()).chain(numbered);
+        names.find(|name| taken.insert(name.clone())).unwrap_or_default()
+    };
+    surveys.iter().map(name).zip(surveys).collect()
+}
+
+/// Sorts `db2` before `db10`: a name as texts, each with the number that follows it.
+fn natural(name: &str) -> Vec<(String, u128)> {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let digits = rest.find(|sign: char| sign.is_ascii_digit()).unwrap_or(rest.len());
+        let (text, after) = rest.split_at(digits);
+        let end = after.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(after.len());
+        let (number, after) = after.split_at(end);
+        let none = if number.is_empty() { 0 } else { u128::MAX };
+        parts.push((text.to_owned(), number.parse().unwrap_or(none)));
+        rest = after;
+    }
+    parts
+}
+
+fn row(name: &str, survey: &Survey) -> MachineRow {
+    let (machine, cpus) = (&survey.machine, &survey.machine.processors);
+    MachineRow {
+        name: name.into(),
+        taken_ms: survey.taken_ms,
+        logical: cpus.logical,
+        cores: cpus.cores,
+        sockets: cpus.sockets,
+        numa_nodes: machine.nodes.len(),
+        memory_bytes: machine.memory.total_bytes,
+        kernel: machine.kernel.clone(),
+        servers: survey.servers.iter().map(server).collect(),
+    }
+}
+
+fn server(server: &SurveyedServer) -> ServerRow {
+    ServerRow {
+        version: server.version.clone(),
+        is_local: server.is_local,
+        parallel_workers_per_gather: server.number("max_parallel_workers_per_gather"),
+        parallel_workers: server.number("max_parallel_workers"),
+        connections: server.number("max_connections"),
+        shared_buffers_bytes: server.bytes("shared_buffers"),
+    }
+}
+
+/// Everything that can be compared of an inventory: what, its value, and who has it.
+fn told(name: &str, survey: &Survey) -> Vec<(String, String, String)> {
+    let (machine, cpus) = (&survey.machine, &survey.machine.processors);
+    let number = |value: Option<u32>| value.map(|value| value.to_string());
+    // The kernel keeps some for itself: to the whole GiB, equal machines are equal.
+    let gib = |bytes: u64| format!("{:.0} GiB", bytes as f64 / f64::from(1 << 30));
+    let facts = [
+        ("cores", number(cpus.cores)),
+        ("sockets", number(cpus.sockets)),
+        ("NUMA nodes", Some(machine.nodes.len().to_string())),
+        ("SMT", cpus.smt.clone()),
+        ("processor", cpus.model.clone()),
+        ("memory", machine.memory.total_bytes.map(gib)),
+        ("swap", machine.memory.swap_bytes.map(|bytes| if bytes > 0 { "yes" } else { "no" }.to_owned())),
+        ("kernel", machine.kernel.clone()),
+        ("distribution", machine.distribution.clone()),
+        ("virtualization", machine.virtualization.clone()),
+        (
+            "clock synchronized",
+            machine.clock_synchronized.map(|is_so| if is_so { "yes" } else { "no" }.to_owned()),
+        ),
+    ];
+    let of_machine = |what: &str, value: String| (what.to_owned(), value, name.to_owned());
+    let facts = facts.into_iter().filter_map(|(what, value)| Some(of_machine(what, value?)));
+    let settings = survey.settings.iter().filter(|setting| is_common(&setting.name));
+    let settings = settings.filter_map(|setting| Some(of_machine(&setting.name, setting.value.clone()?)));
+    let servers = survey.servers.iter().enumerate().flat_map(|(index, server)| {
+        let holder =
+            if survey.servers.len() > 1 { format!("{name} #{}", index + 1) } else { name.to_owned() };
+        let what = |what: &str| format!("{} {what}", server.engine);
+        let version = (what("version"), server.version.clone(), holder.clone());
+        let settings = server.settings.iter().filter(|setting| is_common(&setting.name));
+        let settings = settings.filter_map(|one| Some((what(&one.name), shown(one)?, holder.clone())));
+        std::iter::once(version).chain(settings.collect::<Vec<_>>()).collect::<Vec<_>>()
+    });
+    facts.chain(settings).chain(servers).collect()
+}
+
+fn is_common(name: &str) -> bool {
+    !OF_EACH_MACHINE.contains(&name)
+}
+
+fn shown(setting: &ServerSetting) -> Option<String> {
+    let value = setting.value.as_ref()?;
+    Some(match &setting.unit {
+        Some(unit) if unit.starts_with(|sign: char| sign.is_ascii_digit()) => format!("{value} x {unit}"),
+        Some(unit) => format!("{value} {unit}"),
+        None => value.clone(),
+    })
+}
+
+fn difference((what, values): (String, BTreeMap<String, Vec<String>>)) -> Difference {
+    let mut values: Vec<Held> = values.into_iter().map(|(value, holders)| Held { value, holders }).collect();
+    values.sort_by_key(|held| std::cmp::Reverse(held.holders.len()));
+    Difference { what, of: values.iter().map(|held| held.holders.len()).sum(), values }
+}
+
+fn odd(difference: &Difference) -> Vec<OddOne> {
+    let Some((usual, others)) = difference.values.split_first() else { return Vec::new() };
+    if 2 * usual.holders.len() <= difference.of {
+        return Vec::new();
+    }
+    let most = ((ODD_SHARE_MAX * difference.of as f64) as usize).max(1);
+    let rare = others.iter().filter(|held| held.holders.len() <= most);
+    let one = |held: &Held| OddOne {
+        what: difference.what.clone(),
+        held: held.clone(),
+        of: difference.of,
+        usual: usual.value.clone(),
+        usual_count: usual.holders.len(),
+    };
+    // Two that differ are just two: nobody is the odd one.
+    rare.filter(|_| difference.of > 2).map(one).collect()
+}

@@ -1,0 +1,100 @@
+//! No target: for probes that measure the machine itself.
+
+use crate::engine::{
+    CacheReport, CacheState, Capabilities, Collected, Engine, EngineError, Fleet, Host, Instance, Place,
+    WaitCollector,
+};
+use crate::{Cancel, Schema};
+use experiment::{Configuration, Invalid, Setting};
+use observations::EngineVersion;
+
+/// The engine that is none: `target.engine = "none"`. No load can work on it.
+#[derive(Debug, Clone, Copy)]
+pub struct Nothing;
+
+impl Engine for Nothing {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        &[]
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { embedded: true, ..Capabilities::default() }
+    }
+
+    fn version(&self, _: &[&Configuration]) -> EngineVersion {
+        let kernel = observe::environment::capture(&[]).kernel;
+        EngineVersion { version: kernel.unwrap_or_default(), options: Vec::new() }
+    }
+
+    fn validate(&self, _: &Configuration) -> Vec<Invalid> {
+        Vec::new()
+    }
+
+    fn host(&self, _: Place) -> Box<dyn Host> {
+        Box::new(Self)
+    }
+}
+
+impl Host for Nothing {
+    fn prepare(&mut self, _: &Configuration, _: &Cancel) -> Result<Box<dyn Instance>, EngineError> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl Instance for Nothing {
+    fn create(&self, _: Schema<'_>) -> Result<(), EngineError> {
+        Err(EngineError::Unsupported { engine: "none", what: "tables, files and statements" })
+    }
+
+    fn connect(&self, _: u32) -> Result<Box<dyn Fleet>, EngineError> {
+        Err(EngineError::Unsupported { engine: "none", what: "connections" })
+    }
+
+    fn settle(&self, _: CacheState) -> Result<CacheReport, EngineError> {
+        Ok(CacheReport { file_bytes: 0, resident_bytes: Some(0), verified: true })
+    }
+
+    fn wait_collector(&self) -> Box<dyn WaitCollector> {
+        Box::new(Self)
+    }
+
+    fn space_bytes(&self) -> Option<u64> {
+        Some(0)
+    }
+
+    fn remove(self: Box<Self>) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+/// What waits there are the load itself sees.
+impl WaitCollector for Nothing {
+    fn start(&mut self) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<Collected, EngineError> {
+        Ok(Collected::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Nothing;
+    use crate::{Engine, SchemaKind, by_name};
+
+    #[test]
+    fn no_load_can_work_on_it() {
+        let engine = by_name("none").unwrap();
+        let capabilities = engine.capabilities();
+        assert!(capabilities.embedded && !capabilities.synthetic);
+        for schema in [SchemaKind::Table, SchemaKind::Files, SchemaKind::Statements] {
+            assert!(!capabilities.has(schema));
+        }
+        assert!(!Nothing.version(&[]).version.is_empty());
+    }
+}

@@ -1,0 +1,289 @@
+use crate::VolumeFacts;
+use serde::{Deserialize, Serialize};
+
+/// The inventory of a machine and of servers. What could not be read is `None` or absent, and
+/// [`Survey::unread`] says why; nothing is guessed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Survey {
+    /// When it was taken, in milliseconds since 1970 UTC.
+    pub taken_ms: i64,
+    /// Version of Steelbench that took it.
+    pub steelbench: String,
+    /// The machine.
+    pub machine: SurveyedMachine,
+    /// Settings of the operating system that matter to databases, in the order of the page.
+    pub settings: Vec<SystemSetting>,
+    /// Volumes, layer by layer.
+    pub volumes: Vec<VolumeFacts>,
+    /// Servers that were asked.
+    pub servers: Vec<SurveyedServer>,
+    /// What could not be read, and why.
+    pub unread: Vec<Unread>,
+}
+
+/// Something that could not be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unread {
+    /// What: a file, a server, a view of it.
+    pub what: String,
+    /// Why.
+    pub why: String,
+}
+
+/// Processors, memory and what surrounds them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SurveyedMachine {
+    /// Host name.
+    pub host: Option<String>,
+    /// System and release of the kernel: `Linux 6.1.0-18-amd64`.
+    pub kernel: Option<String>,
+    /// Distribution: `Debian GNU/Linux 12 (bookworm)`.
+    pub distribution: Option<String>,
+    /// Instruction set, as the kernel names it: `x86_64`.
+    pub architecture: Option<String>,
+    /// Hypervisor or container, where one can be seen.
+    pub virtualization: Option<String>,
+    /// Share of all processor time since boot that a hypervisor gave to others, from 0 to 1.
+    pub steal_share: Option<f64>,
+    /// Processors.
+    pub processors: Processors,
+    /// NUMA nodes; empty where the kernel knows none.
+    pub nodes: Vec<NumaNode>,
+    /// Memory.
+    pub memory: Memory,
+    /// What the kernel does about flaws of the processor: `spectre_v2` and its state. Those that this processor does
+    /// not have are left out.
+    pub mitigations: Vec<Mitigation>,
+    /// Limits that this process runs under.
+    pub limits: Limits,
+    /// Whether the kernel's clock follows another one.
+    pub clock_synchronized: Option<bool>,
+}
+
+/// Processors that are online.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Processors {
+    /// Model.
+    pub model: Option<String>,
+    /// Logical processors online.
+    pub logical: Option<u32>,
+    /// Physical cores: groups of logical processors that share one.
+    pub cores: Option<u32>,
+    /// Sockets.
+    pub sockets: Option<u32>,
+    /// Simultaneous multithreading: `on`, `off`, `forceoff`, `notsupported`, `notimplemented`.
+    pub smt: Option<String>,
+    /// Caches, the nearest to a core first.
+    pub caches: Vec<Cache>,
+}
+
+/// Caches of one kind.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cache {
+    /// Level: 1 is nearest to the core.
+    pub level: u32,
+    /// `Data`, `Instruction` or `Unified`.
+    pub kind: String,
+    /// Size of one, in bytes.
+    pub bytes: u64,
+    /// How many there are.
+    pub instances: u32,
+}
+
+/// A NUMA node: processors and the memory that is near to them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NumaNode {
+    /// Its number.
+    pub node: u32,
+    /// Its processors: `0-7,16-23`; empty of a node that has only memory.
+    pub cpus: String,
+    /// How many these are.
+    pub cpu_count: u32,
+    /// Its memory in bytes.
+    pub memory_bytes: Option<u64>,
+    /// How far each node is, in the order of the nodes; 10 is the node itself.
+    pub distances: Vec<u32>,
+}
+
+/// Memory, as `/proc/meminfo` has it, in bytes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Memory {
+    /// What the kernel can use.
+    pub total_bytes: Option<u64>,
+    /// What programs could still get without swapping.
+    pub available_bytes: Option<u64>,
+    /// Swap space.
+    pub swap_bytes: Option<u64>,
+    /// Size of an explicit huge page.
+    pub huge_page_bytes: Option<u64>,
+    /// Explicit huge pages that are set aside.
+    pub huge_pages: Option<u64>,
+    /// Those of them that nobody uses.
+    pub huge_pages_free: Option<u64>,
+}
+
+/// A flaw of the processor and what is done about it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mitigation {
+    /// The flaw, as the kernel names it.
+    pub flaw: String,
+    /// `Mitigation: ...` or `Vulnerable: ...`.
+    pub state: String,
+}
+
+/// Limits of this process. A server that is started by another program has its own.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// Files that it may have open; 2^64 - 1 is no limit.
+    pub open_files: Option<u64>,
+    /// Memory that it may lock, in bytes; 2^64 - 1 is no limit.
+    pub locked_bytes: Option<u64>,
+    /// Memory that its control group may use, in bytes; `None`: no limit is known.
+    pub memory_bytes: Option<u64>,
+    /// Processors' worth of time that its control group may use; `None`: no limit is known.
+    pub cpus: Option<f64>,
+    /// Logical processors that it may run on.
+    pub allowed_cpus: Option<u32>,
+}
+
+/// A setting of the operating system.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SystemSetting {
+    /// Its name: `vm.swappiness`.
+    pub name: String,
+    /// Its value; where processors differ, each with how many have it. `None`: it could not be read.
+    pub value: Option<String>,
+}
+
+/// A server that was asked what it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SurveyedServer {
+    /// The engine's name: `postgres`.
+    pub engine: String,
+    /// Where it was reached, without user and password.
+    pub address: String,
+    /// Its version: `PostgreSQL 15.18`.
+    pub version: String,
+    /// Whether it is a process of the surveyed machine, as far as can be seen.
+    pub is_local: bool,
+    /// Whether it is a replica.
+    pub is_replica: Option<bool>,
+    /// Whether its shared memory is in explicit huge pages; `None`: it does not say.
+    pub huge_pages_used: Option<bool>,
+    /// The settings that matter to every server, and all that differ from the default.
+    pub settings: Vec<ServerSetting>,
+    /// Extensions in the database that was connected to: name and version.
+    pub extensions: Vec<Extension>,
+    /// Its databases, the largest first.
+    pub databases: Vec<Database>,
+}
+
+/// A setting of a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerSetting {
+    /// Its name.
+    pub name: String,
+    /// Its value in `unit`; `None`: it is a text, which may tell of users or secrets, and is not recorded.
+    pub value: Option<String>,
+    /// Unit of value and default: `8kB`, `ms`.
+    pub unit: Option<String>,
+    /// Its value when nobody sets it; `None` where the value is not recorded.
+    pub default: Option<String>,
+    /// Where the value is from: `default`, `configuration file`, `command line`, `database`.
+    pub source: String,
+    /// Name of that file without its folder, where we may know it.
+    pub file: Option<String>,
+    /// Whether somebody set it to something other than the default.
+    pub is_changed: bool,
+    /// Whether another value waits for a restart.
+    pub pending_restart: bool,
+}
+
+/// An extension.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extension {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// A database.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Database {
+    /// Its name.
+    pub name: String,
+    /// Its size in bytes; `None`: we may not ask.
+    pub bytes: Option<u64>,
+}
+
+impl Survey {
+    /// The value of a setting of the operating system.
+    pub fn setting(&self, name: &str) -> Option<&str> {
+        self.settings.iter().find(|setting| setting.name == name)?.value.as_deref()
+    }
+}
+
+impl SurveyedServer {
+    /// A setting.
+    pub fn setting(&self, name: &str) -> Option<&ServerSetting> {
+        self.settings.iter().find(|setting| setting.name == name)
+    }
+
+    /// The value of a setting that is a number without a unit.
+    pub fn number(&self, name: &str) -> Option<i64> {
+        self.setting(name)?.value.as_ref()?.parse().ok()
+    }
+
+    /// The value of a setting that is an amount of memory, in bytes; `None` also of values below 0, which stand for
+    /// "chosen by the server".
+    pub fn bytes(&self, name: &str) -> Option<u64> {
+        self.setting(name)?.bytes()
+    }
+}
+
+impl ServerSetting {
+    /// The value in bytes, if it is an amount of memory that is not chosen by the server.
+    pub fn bytes(&self) -> Option<u64> {
+        self.value.as_ref()?.parse::<u64>().ok()?.checked_mul(unit_bytes(self.unit.as_deref()?)?)
+    }
+}
+
+/// Bytes of a unit of `pg_settings`: `8kB`, `MB`.
+fn unit_bytes(unit: &str) -> Option<u64> {
+    let letters = unit.find(|sign: char| !sign.is_ascii_digit())?;
+    let (count, name) = unit.split_at(letters);
+    let count = if count.is_empty() { 1 } else { count.parse().ok()? };
+    let factor: u64 = match name {
+        "B" => 1,
+        "kB" => 1 << 10,
+        "MB" => 1 << 20,
+        "GB" => 1 << 30,
+        "TB" => 1 << 40,
+        _ => return None,
+    };
+    factor.checked_mul(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ServerSetting, unit_bytes};
+
+    #[test]
+    fn knows_the_units_of_memory() {
+        let units = ["8kB", "MB", "B", "ms", "", "99999999999999999999kB", "18446744073709551615TB"];
+        let expected = [Some(8192), Some(1 << 20), Some(1), None, None, None, None];
+        assert_eq!(units.map(unit_bytes), expected);
+        let setting = |value: &str| {
+            ServerSetting { value: Some(value.into()), unit: Some("8kB".into()), ..ServerSetting::default() }
+                .bytes()
+        };
+        assert_eq!((setting("16384"), setting("-1")), (Some(128 << 20), None));
+    }
+}

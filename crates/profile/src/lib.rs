@@ -1,0 +1,27 @@
+//! Where processes spend their processor time: call stacks, sampled by the kernel's `perf_event_open`, with names.
+//!
+//! [`Profiler`] samples processes that are there, or a command that it starts, and ends in an
+//! [`observations::Profile`]. `events` opens the kernel's events, `records` reads what they
+//! leave in the rings, `spaces` knows which file is at which address of which process, `stacks` counts,
+//! `symbols` gives names.
+//!
+//! *Decision*: the clock is `cpu-clock`, also where the processor counts cycles. A sample then stands for the same
+//! time on every machine, virtual ones included, so that profiles of two machines can be
+//! compared. Its limit: code that runs with interrupts off is found where it switches them on again.
+
+mod collector;
+mod error;
+mod events;
+mod permission;
+mod processes;
+mod profiler;
+mod records;
+mod spaces;
+mod stacks;
+mod symbols;
+
+pub use error::ProfileError;
+pub use profiler::{HZ_MAX, HZ_MIN, Profiler};
+
+/// Result of everything in this crate.
+pub type Result<T, E = ProfileError> = std::result::Result<T, E>;

@@ -1,0 +1,50 @@
+//! Why the kernel refuses, and what to do about it.
+
+use std::fs;
+
+/// The kernel's switch; see `Documentation/admin-guide/sysctl/kernel.rst`.
+const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
+
+/// The level that is set; `None` where it cannot be read.
+fn paranoid() -> Option<i32> {
+    fs::read_to_string(PARANOID).ok()?.trim().parse().ok()
+}
+
+/// What to do where sampling is refused.
+pub(crate) fn advice() -> String {
+    let level = paranoid();
+    // Debian's and Ubuntu's kernels know levels 3 and 4: nothing at all without the capability.
+    let mut advice = match level {
+        Some(level) if level > 2 => format!(
+            "kernel.perf_event_paranoid is {level}: run as root, give the program CAP_PERFMON \
+             (setcap cap_perfmon+ep), or set it to 2 to sample your own processes in user mode, to 1 for the kernel too"
+        ),
+        Some(level) => format!(
+            "a process of another user needs root, or CAP_PERFMON and CAP_SYS_PTRACE (kernel.perf_event_paranoid is \
+             {level}, which allows your own processes)"
+        ),
+        None => "run as root or with CAP_PERFMON".to_owned(),
+    };
+    if in_container() {
+        advice.push_str(
+            ". This is a container: its seccomp profile may forbid perf_event_open; docker and podman: \
+             --cap-add PERFMON, or --security-opt seccomp=unconfined",
+        );
+    }
+    advice
+}
+
+/// What a profile says that was taken in user mode only.
+pub(crate) fn kernel_unseen() -> String {
+    let level = paranoid().map_or("not readable".to_owned(), |level| level.to_string());
+    format!(
+        "Time in the kernel is not in this profile: kernel.perf_event_paranoid is {level}. Set it to 1, or run as \
+         root or with CAP_PERFMON."
+    )
+}
+
+/// Marks that container runtimes leave.
+fn in_container() -> bool {
+    ["/.dockerenv", "/run/.containerenv"].iter().any(|mark| fs::exists(mark).unwrap_or(false))
+        || fs::read_to_string("/proc/1/environ").is_ok_and(|text| text.contains("container="))
+}

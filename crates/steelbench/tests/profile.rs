@@ -1,0 +1,145 @@
+//! `steelbench profile` on real programs.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod common;
+
+use common::{Ended, Lab, signal, skipped};
+use serde_json::{Value, json};
+use std::process::Stdio;
+
+/// Burns processor time in a shell: about a second of it.
+const BURN: [&str; 3] = ["sh", "-c", "i=0; while [ $i -lt 1500000 ]; do i=$((i+1)); done"];
+
+/// Runs `profile`; `None` where the system does not permit it.
+fn profile(lab: &Lab, options: &[&str]) -> Option<Ended> {
+    let ended = lab.steelbench(&[&["profile"], options].concat());
+    if ended.stderr.contains("does not permit sampling") || ended.stderr.contains("cannot sample processes") {
+        skipped(ended.stderr.trim());
+        return None;
+    }
+    Some(ended)
+}
+
+fn saved(lab: &Lab, file: &str) -> Value {
+    serde_json::from_str(&lab.read(file)).unwrap()
+}
+
+fn samples(profile: &Value) -> u64 {
+    profile["stacks"].as_array().unwrap().iter().map(|stack| stack["samples"].as_u64().unwrap()).sum()
+}
+
+/// A saved profile in which `copy` takes so many samples.
+fn written(copies: u64) -> String {
+    json!({
+        "schema": "steelbench/1", "kind": "samples", "target": "db", "elapsed_s": 10.0, "hz": 100.0, "threads": 1,
+        "lost": 0, "profiler_cpu_s": 0.0, "modules": ["/bin/db"], "missing": [],
+        "frames": [
+            { "function": "parse", "module": 0, "kernel": false },
+            { "function": "copy", "module": 0, "kernel": false },
+        ],
+        "stacks": [{ "frames": [0], "samples": 400 }, { "frames": [0, 1], "samples": copies }],
+    })
+    .to_string()
+}
+
+#[test]
+fn a_command_is_sampled_and_saved_in_three_formats() {
+    let lab = Lab::new();
+    let command = [&["--rate", "500", "--output", "a.json", "--"][..], &BURN].concat();
+    let Some(ended) = profile(&lab, &command) else { return };
+    let ended = ended.expect(0).shows("By module").shows("By function").shows("Most frequent stacks");
+    let a = saved(&lab, "a.json");
+    assert!(samples(&a) > 100, "{}", ended.stdout);
+    assert_eq!((a["kind"].as_str(), a["hz"].as_f64()), (Some("samples"), Some(500.0)));
+    assert!(a["target"].as_str().unwrap().starts_with("sh -c"), "{a}");
+    // Compared with itself, nothing differs.
+    let compared = &lab.json(&["profile", "compare", "a.json", "a.json"])[0];
+    assert_eq!(compared["kind"], "profile_comparison");
+    let changes = compared["functions"].as_array().unwrap();
+    assert!(!changes.is_empty());
+    assert!(changes.iter().all(|change| change["seconds"]["is_beyond"] == false), "{compared}");
+
+    let command = [&["--output", "a.folded", "--"][..], &BURN].concat();
+    profile(&lab, &command).unwrap().expect(0);
+    let folded = lab.read("a.folded");
+    assert!(folded.lines().count() > 0);
+    for line in folded.lines() {
+        let (stack, count) = line.rsplit_once(' ').unwrap();
+        assert!(!stack.is_empty() && count.parse::<u64>().unwrap() > 0, "{line}");
+    }
+    let command = [&["--output", "a.svg", "--json", "--"][..], &BURN].concat();
+    let summary: Value = serde_json::from_str(&profile(&lab, &command).unwrap().expect(0).stdout).unwrap();
+    assert_eq!(summary["kind"], "profile");
+    let shares: f64 =
+        summary["modules"].as_array().unwrap().iter().map(|row| row["own"]["share"].as_f64().unwrap()).sum();
+    assert!((shares - 1.0).abs() < 1e-9);
+    assert!(lab.read("a.svg").starts_with("<svg "));
+}
+
+#[test]
+fn a_process_is_sampled_until_a_signal_or_its_end() {
+    let lab = Lab::new();
+    let mut busy = std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+    let pid = busy.id().to_string();
+    let mut command = lab.command(&["profile", "-p", &pid, "--seconds", "600", "--json"]);
+    let sampling = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    signal(&sampling, libc::SIGINT);
+    let ended: Ended = sampling.wait_with_output().unwrap().into();
+    let mut command = lab.command(&["profile", "-p", &pid, "--seconds", "600", "--json"]);
+    let sampling = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    busy.kill().unwrap();
+    busy.wait().unwrap();
+    let gone: Ended = sampling.wait_with_output().unwrap().into();
+    if ended.stderr.contains("does not permit sampling") {
+        return skipped(ended.stderr.trim());
+    }
+    let summary: Value = serde_json::from_str(&ended.expect(0).stdout).unwrap();
+    assert!(summary["all"]["samples"].as_u64().unwrap() > 0, "{summary}");
+    gone.expect(0);
+    let ended = lab.steelbench(&["profile", "-p", &pid]).expect(2);
+    assert!(ended.stderr.contains(&format!("pid {pid}: there is no such process")), "{ended:?}");
+}
+
+#[test]
+fn a_command_that_fails_is_shown_and_its_failure_is_said() {
+    let lab = Lab::new();
+    let Some(ended) = profile(&lab, &["--", "sh", "-c", "exit 3"]) else { return };
+    ended.expect(1).says("warning: the command ended with exit status: 3");
+    profile(&lab, &["--", "/no/such/program"]).unwrap().expect(2).says("cannot start /no/such/program");
+}
+
+#[test]
+fn two_saved_profiles_of_a_known_difference_are_compared() {
+    let lab = Lab::new();
+    lab.write("a.json", &written(100));
+    lab.write("b.json", &written(400));
+    let ended = lab.steelbench(&["profile", "compare", "a.json", "b.json"]).expect(0);
+    let copy = ended.stdout.lines().find(|line| line.contains(" copy ")).unwrap_or_default();
+    assert!(copy.contains("+3.00 [2.56, 3.44] s") && copy.contains("time, share"), "{}", ended.stdout);
+    let md = lab.steelbench(&["profile", "compare", "a.json", "b.json", "--md"]).expect(0);
+    assert!(md.stdout.contains("| copy |"), "{}", md.stdout);
+}
+
+#[test]
+fn what_is_no_profile_is_refused() {
+    let lab = Lab::new();
+    lab.write("good.json", &written(1));
+    for (text, says) in [
+        ("{", "not a profile"),
+        ("{}", "its kind is another one"),
+        (&written(1).replace("[0,1]", "[0,9]"), "its stacks point to no function"),
+        (&written(1).replace("100.0", "0.0"), "its stacks point to no function"),
+        (&written(1).replace("\"threads\":1", "\"threads\":-1"), "not a profile"),
+    ] {
+        lab.write("bad.json", text);
+        lab.steelbench(&["profile", "compare", "good.json", "bad.json"]).expect(2).says(says);
+    }
+    lab.steelbench(&["profile", "compare", "good.json", "none.json"]).expect(2).says("none.json: ");
+    for arguments in [&["profile"][..], &["profile", "-p", "0"], &["profile", "--rate", "5000", "--", "true"]]
+    {
+        lab.steelbench(arguments).expect(2);
+    }
+    lab.steelbench(&["profile", "-p", "1", "--", "true"]).expect(2);
+}

@@ -1,0 +1,139 @@
+//! How far apart the members of a table lie.
+
+use std::ops::Deref;
+
+/// Bytes of a cache line on x86-64 and most 64-bit ARM processors.
+pub const LINE_BYTES: usize = 64;
+/// Alignment of the tables, so that members lie in lines in the same way in every trial.
+const TABLE_ALIGNMENT: usize = 128;
+
+/// How far apart the members of a table lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Padding {
+    /// One after the other: several in a cache line.
+    None,
+    /// Each in a cache line of its own, 64 bytes.
+    Line,
+    /// Each in two lines of its own, 128 bytes: processors fetch lines in pairs (Intel, "64 and IA-32 Architectures
+    /// Optimization Reference Manual", the spatial prefetcher).
+    TwoLines,
+}
+
+impl Padding {
+    /// Names in the experiment file.
+    pub const NAMES: &'static [&'static str] = &["none", "line", "two-lines"];
+
+    /// The padding with this name; none for any other.
+    pub fn from_name(name: &str) -> Self {
+        match name {
+            "line" => Self::Line,
+            "two-lines" => Self::TwoLines,
+            _ => Self::None,
+        }
+    }
+}
+
+/// A padding as a type, so that the measured loop has no trace of the choice.
+pub trait Layout: 'static {
+    /// A member with what keeps it apart from the next one.
+    type Cell<T: Default + Send + Sync>: Default + Send + Sync + Deref<Target = T>;
+}
+
+macro_rules! layout {
+    ($layout:ident, $cell:ident, $($alignment:meta)?) => {
+        #[derive(Debug, Clone, Copy)]
+        pub struct $layout;
+
+        #[derive(Debug, Default)]
+        $(#[$alignment])?
+        pub struct $cell<T>(T);
+
+        impl<T> Deref for $cell<T> {
+            type Target = T;
+
+            #[inline]
+            fn deref(&self) -> &T {
+                &self.0
+            }
+        }
+
+        impl Layout for $layout {
+            type Cell<T: Default + Send + Sync> = $cell<T>;
+        }
+    };
+}
+
+layout!(Packed, PackedCell,);
+layout!(OneLine, OneLineCell, repr(align(64)));
+layout!(TwoLines, TwoLinesCell, repr(align(128)));
+
+/// Members at a fixed place within the lines, with nothing else in these.
+#[derive(Debug)]
+pub struct Cells<P: Layout, T: Default + Send + Sync> {
+    cells: Box<[P::Cell<T>]>,
+    first: usize,
+    members: usize,
+}
+
+impl<P: Layout, T: Default + Send + Sync> Cells<P, T> {
+    pub fn new(members: usize) -> Self {
+        // Room to begin at an aligned place and to fill up the last line.
+        let spare = TABLE_ALIGNMENT.div_ceil(size_of::<P::Cell<T>>());
+        let mut cells: Vec<P::Cell<T>> = Vec::new();
+        cells.resize_with(members + 3 * spare, Default::default);
+        let cells = cells.into_boxed_slice();
+        // Where no member begins at such a place (none of our sizes), the first one does.
+        let first = Some(cells.as_ptr().align_offset(TABLE_ALIGNMENT)).filter(|first| *first <= 2 * spare);
+        Self { cells, first: first.unwrap_or(0), members }
+    }
+
+    #[inline]
+    pub fn get(&self, member: usize) -> &T {
+        &self.cells[self.first + member]
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.cells[self.first..self.first + self.members].iter().map(|cell| &**cell)
+    }
+
+    /// Number of cache lines that the members lie in.
+    pub fn lines(&self) -> u32 {
+        let lines = (self.members * size_of::<P::Cell<T>>()).div_ceil(LINE_BYTES);
+        lines.min(self.members * size_of::<T>().div_ceil(LINE_BYTES)) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cells, Layout, OneLine, Packed, TwoLines};
+    use std::sync::atomic::AtomicU64;
+    use std::sync::{Mutex, RwLock};
+
+    /// Addresses of the members, counted from the first, which has to be aligned.
+    fn offsets<P: Layout, T: Default + Send + Sync>() -> Vec<usize> {
+        let cells = Cells::<P, T>::new(5);
+        let first = std::ptr::from_ref(cells.get(0)).addr();
+        assert_eq!(first % 128, 0);
+        assert_eq!(cells.iter().count(), 5);
+        cells.iter().map(|member| std::ptr::from_ref(member).addr() - first).collect()
+    }
+
+    #[test]
+    fn members_lie_as_far_apart_as_asked_for() {
+        assert_eq!(offsets::<Packed, AtomicU64>(), [0, 8, 16, 24, 32]);
+        assert_eq!(offsets::<OneLine, AtomicU64>(), [0, 64, 128, 192, 256]);
+        assert_eq!(offsets::<TwoLines, AtomicU64>(), [0, 128, 256, 384, 512]);
+        assert_eq!(offsets::<OneLine, RwLock<u64>>(), [0, 64, 128, 192, 256]);
+        assert_eq!(offsets::<Packed, Mutex<u64>>(), [0, 16, 32, 48, 64]);
+        assert_eq!(offsets::<Packed, RwLock<u64>>(), [0, 24, 48, 72, 96]);
+    }
+
+    #[test]
+    fn lines_are_counted() {
+        assert_eq!(Cells::<Packed, AtomicU64>::new(1).lines(), 1);
+        assert_eq!(Cells::<Packed, AtomicU64>::new(8).lines(), 1);
+        assert_eq!(Cells::<Packed, AtomicU64>::new(9).lines(), 2);
+        assert_eq!(Cells::<OneLine, AtomicU64>::new(9).lines(), 9);
+        assert_eq!(Cells::<TwoLines, AtomicU64>::new(9).lines(), 9);
+    }
+}
