@@ -4,9 +4,8 @@
 //! [`Estimate`] is a mean with its interval, [`Comparison`] is two configurations by paired blocks,
 //! [`FactorEffect`] is what the levels of a factor do, [`Interaction`] what depends on another factor, [`GainTable`]
 //! a table as studies print it, [`Outlier`] a trial that stands apart, [`WaitTable`] is where sessions waited,
-//! [`Accounting`] is where all of their time went, [`Decomposition`] is why two configurations differ,
-//! and [`Finding`] is a sentence with the evidence behind it. Of storage: [`DiskSummary`] is what the disk
-//! probe measured, [`Knee`] where it saturates, [`Ceiling`] how close a database came to it.
+//! [`Accounting`] is where all of their time went, [`Decomposition`] is why two configurations differ, [`Finding`] a
+//! sentence with its evidence. Of storage: [`DiskSummary`], [`Knee`] where it saturates, [`Ceiling`] how close it came.
 //!
 //! Two functions serve the runner while a run goes on: [`health::marks`] when a trial ends and
 //! [`repeats::narrow_enough`] to decide whether another block is worth its time.

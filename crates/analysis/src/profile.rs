@@ -5,7 +5,7 @@ pub mod flame;
 
 use crate::activity::wilson;
 use crate::estimate::Interval;
-use observations::{Frame, Profile, Stack};
+use observations::{Frame, Profile, Recording, Stack};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
@@ -144,6 +144,12 @@ fn most(stacks: &[Stack], count: usize) -> Vec<&Stack> {
     sorted.sort_by_key(|stack| std::cmp::Reverse(stack.samples));
     sorted.truncate(count);
     sorted
+}
+
+/// All trials of a configuration that were profiled to their end, as one. `None` where none was.
+pub fn of_configuration(recording: &Recording, configuration: usize) -> Option<Profile> {
+    let trials = recording.done().filter(|(trial, _)| trial.configuration == configuration);
+    merged(trials.filter_map(|(_, seen)| seen.profile.as_ref()))
 }
 
 /// The profiles of several trials as one: times, samples and what was lost are added. `None` without any, and

@@ -1,4 +1,5 @@
-//! What an inventory says: what each setting is for, what should be looked at, and what differs between machines.
+//! What an inventory says: what each setting is for, what should be looked at, and what differs between
+//! machines.
 
 mod anonymous;
 mod known;

@@ -53,8 +53,8 @@ pub struct SurveyedMachine {
     pub nodes: Vec<NumaNode>,
     /// Memory.
     pub memory: Memory,
-    /// What the kernel does about flaws of the processor: `spectre_v2` and its state. Those that this processor does
-    /// not have are left out.
+    /// What the kernel does about flaws of the processor: `spectre_v2` and its state. Those that this
+    /// processor does not have are left out.
     pub mitigations: Vec<Mitigation>,
     /// Limits that this process runs under.
     pub limits: Limits,
@@ -241,8 +241,8 @@ impl SurveyedServer {
         self.setting(name)?.value.as_ref()?.parse().ok()
     }
 
-    /// The value of a setting that is an amount of memory, in bytes; `None` also of values below 0, which stand for
-    /// "chosen by the server".
+    /// The value of a setting that is an amount of memory, in bytes; `None` also of values below 0, which
+    /// stand for "chosen by the server".
     pub fn bytes(&self, name: &str) -> Option<u64> {
         self.setting(name)?.bytes()
     }

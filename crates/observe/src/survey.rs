@@ -1,4 +1,5 @@
-//! The inventory of this machine: processors, memory, settings of the kernel, limits, volumes. Nothing is written.
+//! The inventory of this machine: processors, memory, settings of the kernel, limits, volumes. Nothing is
+//! written.
 //!
 //! - `tree`: the files of `/proc`, `/sys` and `/etc`, and what of them could not be read
 //! - `processors`: topology, caches, NUMA nodes
@@ -39,8 +40,8 @@ pub fn machine() -> Taken {
     taken
 }
 
-/// The inventory of the machine whose `/proc`, `/sys` and `/etc` are in this folder. What only a system call tells is
-/// left out.
+/// The inventory of the machine whose `/proc`, `/sys` and `/etc` are in this folder. What only a system call
+/// tells is left out.
 fn machine_in(root: &Path) -> Taken {
     let tree = Tree::new(root);
     let cpuinfo = tree.text("proc/cpuinfo").unwrap_or_default();

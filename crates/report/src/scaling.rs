@@ -105,9 +105,10 @@ fn table(curves: &[Curve]) -> Table {
     Table { columns, rows: curves.iter().map(row).collect(), fixed: false }
 }
 
-/// `flat`; `negative to flat` where the interval has both.
+/// `flat`; `negative to flat` where the interval has both; nothing where it has all.
 fn class(scaled: &Scaled) -> String {
     match scaled.between {
+        Some((ScalingClass::Negative, ScalingClass::Linear)) => "cannot be told".to_owned(),
         Some((low, high)) if low != high => format!("{} to {}", low.name(), high.name()),
         _ => scaled.class.name().to_owned(),
     }

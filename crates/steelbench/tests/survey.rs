@@ -38,7 +38,7 @@ fn forty(lab: &Lab) -> Vec<String> {
     let write = |number: u32| {
         let (cores, nodes) = if number < 25 { (16, 2) } else { (64, 4) };
         let swappiness = if number < 2 { "60" } else { "1" };
-        let per_gather = if number % 5 == 0 { "8" } else { "2" };
+        let per_gather = if number.is_multiple_of(5) { "8" } else { "2" };
         let name = format!("prod{number}.json");
         lab.write(&name, &file(&format!("prod{number}"), cores, nodes, swappiness, per_gather).to_string());
         name

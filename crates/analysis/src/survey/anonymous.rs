@@ -1,6 +1,7 @@
 use observations::Survey;
 
-/// Takes out what names machines, servers, databases and places: each gets a number in the order of the inventories.
+/// Takes out what names machines, servers, databases and places: each gets a number in the order of the
+/// inventories.
 pub fn anonymous(surveys: &mut [Survey]) {
     let mut servers = 0;
     for (index, survey) in surveys.iter_mut().enumerate() {

@@ -3,8 +3,8 @@ use observations::{ServerSetting, Survey, SurveyedServer};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A value that no more than this share of the machines has, or one machine alone, is odd where more than half share
-/// another. Our choice: of 40 machines, up to 4.
+/// A value that no more than this share of the machines has, or one machine alone, is odd where more than
+/// half share another. Our choice: of 40 machines, up to 4.
 const ODD_SHARE_MAX: f64 = 0.10;
 
 /// Settings that the kernel sizes by the machine, or that count what goes on: they differ everywhere.

@@ -2,8 +2,8 @@ use observations::Survey;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How many servers have which setting of parallelism, against the machines that they run on: what P. Randal's survey
-/// of max degree of parallelism against cores and NUMA nodes asked.
+/// How many servers have which setting of parallelism, against the machines that they run on: what P.
+/// Randal's survey of max degree of parallelism against cores and NUMA nodes asked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Parallelism {
     /// The setting: processes that one part of one query may have beside its own.

@@ -5,8 +5,8 @@ use crate::volume_advice::Weight::{self, Note, Problem};
 use crate::wording::percent;
 use observations::Survey;
 
-/// Above this, memory of programs is swapped before the page cache has given much: SQL Server on Linux asks for 1,
-/// the kernel's default is 60.
+/// Above this, memory of programs is swapped before the page cache has given much: SQL Server on Linux asks
+/// for 1, the kernel's default is 60.
 const SWAPPINESS_MAX: u32 = 10;
 /// What storage of today takes a second or so to write: our choice.
 const UNWRITTEN_BYTES_MAX: f64 = (1_u64 << 30) as f64;
@@ -26,44 +26,52 @@ const fn rule(name: &'static str, weight: Weight, find: Find, reason: &'static s
 #[rustfmt::skip]
 pub(super) const RULES: [Rule<Find>; 13] = [
     rule("zone-reclaim", Problem, zone_reclaim,
-        "a node that gives up its own cache before it takes memory of another reads from storage what could have stayed; the \
-         kernel's documentation wants it off where caching matters more than locality (sysctl/vm.rst)"),
+        "a node that gives up its own cache before it takes memory of another reads from storage what could \
+         have stayed; the kernel's documentation wants it off where caching matters more than locality \
+         (sysctl/vm.rst)"),
     rule("clock-source", Problem, clock_source,
-        "each look at this clock goes to a chip and costs about a microsecond instead of tens of nanoseconds; servers that time what \
-         they do look very often (PostgreSQL: pg_test_timing, track_io_timing)"),
+        "each look at this clock goes to a chip and costs about a microsecond instead of tens of \
+         nanoseconds; servers that time what they do look very often (PostgreSQL: pg_test_timing, \
+         track_io_timing)"),
     rule("governor", Note, governor,
-        "a processor that is slowed down to save energy is slow when a request comes, and measurements depend on what ran before; \
-         guides of database vendors want performance (Microsoft: Performance best practices for SQL Server on Linux; \
-         Documentation/admin-guide/pm/cpufreq.rst)"),
+        "a processor that is slowed down to save energy is slow when a request comes, and measurements \
+         depend on what ran before; guides of database vendors want performance (Microsoft: Performance \
+         best practices for SQL Server on Linux; Documentation/admin-guide/pm/cpufreq.rst)"),
     rule("aio-limit", Problem, aio_limit,
-        "a server that finds no asynchronous I/Os left does not start, or falls back to synchronous ones (MySQL: innodb_use_native_aio)"),
+        "a server that finds no asynchronous I/Os left does not start, or falls back to synchronous ones \
+         (MySQL: innodb_use_native_aio)"),
     rule("swappiness", Note, swappiness,
-        "memory of a server that was swapped out costs reads in the middle of requests; with a large page cache, as databases \
-         have it, the kernel's default of 60 swaps early (sysctl/vm.rst; Microsoft: Performance best practices for SQL Server \
-         on Linux has 1)"),
+        "memory of a server that was swapped out costs reads in the middle of requests; with a large page \
+         cache, as databases have it, the kernel's default of 60 swaps early (sysctl/vm.rst; Microsoft: \
+         Performance best practices for SQL Server on Linux has 1)"),
     rule("transparent-huge-pages", Note, transparent_huge_pages,
-        "a process that touches memory waits while the kernel makes a huge page of it. PostgreSQL discourages them (runtime \
-         configuration, huge_pages), SQL Server wants them (Performance best practices for SQL Server on Linux): it is one or \
-         the other"),
+        "a process that touches memory waits while the kernel makes a huge page of it. PostgreSQL \
+         discourages them (runtime configuration, huge_pages), SQL Server wants them (Performance best \
+         practices for SQL Server on Linux): it is one or the other"),
     rule("huge-page-defrag", Note, huge_page_defrag,
-        "every allocation stalls while memory is tidied for a huge page (Documentation/admin-guide/mm/transhuge.rst)"),
+        "every allocation stalls while memory is tidied for a huge page \
+         (Documentation/admin-guide/mm/transhuge.rst)"),
     rule("numa-balancing", Note, numa_balancing,
-        "pages are unmapped from time to time to see who uses them, which costs faults; memory that all processors share, as a \
-         database's, has no right place (sysctl/kernel.rst; Microsoft: Performance best practices for SQL Server on Linux)"),
+        "pages are unmapped from time to time to see who uses them, which costs faults; memory that all \
+         processors share, as a database's, has no right place (sysctl/kernel.rst; Microsoft: Performance \
+         best practices for SQL Server on Linux)"),
     rule("unwritten-data", Note, unwritten_data,
-        "the kernel lets so much pile up before it writes; a checkpoint that asks for it to be durable then waits for all of it, \
-         and so do commits behind it (PostgreSQL: checkpoint_flush_after is there for that)"),
+        "the kernel lets so much pile up before it writes; a checkpoint that asks for it to be durable then \
+         waits for all of it, and so do commits behind it (PostgreSQL: checkpoint_flush_after is there for \
+         that)"),
     rule("memory-limit", Note, memory_limit,
-        "what is sized by the memory of the machine is too large here: the group is stopped at its limit (cgroup-v2.rst)"),
+        "what is sized by the memory of the machine is too large here: the group is stopped at its limit \
+         (cgroup-v2.rst)"),
     rule("processor-limit", Note, processor_limit,
-        "what is sized by the number of processors is too large here: when the group's time is used up, all its threads stand \
-         still until the next period (cgroup-v2.rst)"),
+        "what is sized by the number of processors is too large here: when the group's time is used up, all \
+         its threads stand still until the next period (cgroup-v2.rst)"),
     rule("stolen-time", Note, stolen_time,
-        "the hypervisor gave the processors to others while somebody here wanted to run: figures measured here vary with what \
-         those do (proc(5), steal)"),
+        "the hypervisor gave the processors to others while somebody here wanted to run: figures measured \
+         here vary with what those do (proc(5), steal)"),
     rule("clock-synchronized", Note, clock_synchronized,
-        "the kernel knows of nobody who keeps its clock right: times of several machines cannot be laid side by side, and \
-         certificates and replicas may object (adjtimex(2)). Some hypervisors keep it right without telling"),
+        "the kernel knows of nobody who keeps its clock right: times of several machines cannot be laid \
+         side by side, and certificates and replicas may object (adjtimex(2)). Some hypervisors keep it \
+         right without telling"),
 ];
 
 fn found(subject: &str, fact: String, action: &str) -> Finding {
@@ -87,7 +95,8 @@ fn zone_reclaim(survey: &Survey) -> Option<Finding> {
 fn clock_source(survey: &Survey) -> Option<Finding> {
     let clock = survey.setting("clocksource.current").filter(|clock| SLOW_CLOCKS.contains(clock))?;
     let others = survey.setting("clocksource.available").unwrap_or("no other known");
-    let action = "choose tsc, or the hypervisor's own, if it is available; the kernel's log says why it was not chosen";
+    let action = "choose tsc, or the hypervisor's own, if it is available; the kernel's log says why it was \
+                  not chosen";
     Some(found("clocksource", format!("is {clock} (available: {others})"), action))
 }
 
@@ -155,7 +164,8 @@ fn unwritten_data(survey: &Survey) -> Option<Finding> {
     };
     let bytes = fixed.or_else(of_memory).filter(|bytes| *bytes > UNWRITTEN_BYTES_MAX)?;
     let fact = format!("let {} pile up before the kernel begins to write", gib(bytes));
-    let action = "set vm.dirty_background_bytes to what the storage writes in about a second, and vm.dirty_bytes to some times that";
+    let action = "set vm.dirty_background_bytes to what the storage writes in about a second, and \
+                  vm.dirty_bytes to some times that";
     Some(found("vm.dirty_background_*", fact, action))
 }
 

@@ -26,39 +26,41 @@ pub(super) const RULES: [Rule<Find>; 13] = [
     rule("postgres-fsync", Problem, fsync,
         "a crash of the machine can leave a database that cannot be repaired (fsync)"),
     rule("postgres-full-page-writes", Problem, full_page_writes,
-        "a crash of the machine can leave pages that are half old, half new, unless the file system never tears them \
-         (full_page_writes)"),
+        "a crash of the machine can leave pages that are half old, half new, unless the file system never \
+         tears them (full_page_writes)"),
     rule("postgres-parallel-limit", Problem, parallel_limit,
-        "parallel workers are taken from those of max_parallel_workers, and these from the processes of max_worker_processes: \
-         what is above the next limit has no effect (max_parallel_workers)"),
+        "parallel workers are taken from those of max_parallel_workers, and these from the processes of \
+         max_worker_processes: what is above the next limit has no effect (max_parallel_workers)"),
     rule("postgres-pending-restart", Problem, pending_restart,
-        "the file says one thing and the server does another until it is restarted: the next restart changes how it behaves \
-         (pg_settings.pending_restart)"),
+        "the file says one thing and the server does another until it is restarted: the next restart \
+         changes how it behaves (pg_settings.pending_restart)"),
     rule("postgres-shared-buffers-small", Note, shared_buffers_small,
-        "a server with a machine of its own starts well with a quarter of the memory; the default suits any machine, so none \
-         in particular (shared_buffers)"),
+        "a server with a machine of its own starts well with a quarter of the memory; the default suits any \
+         machine, so none in particular (shared_buffers)"),
     rule("postgres-shared-buffers-large", Note, shared_buffers_large,
-        "PostgreSQL reads through the operating system's cache too, so pages are in memory twice; more than 40 % is unlikely to \
-         work better (shared_buffers)"),
+        "PostgreSQL reads through the operating system's cache too, so pages are in memory twice; more than \
+         40 % is unlikely to work better (shared_buffers)"),
     rule("postgres-cache-size", Note, cache_size,
-        "the planner believes that so much of an index is in memory, and chooses index scans by it (effective_cache_size)"),
+        "the planner believes that so much of an index is in memory, and chooses index scans by it \
+         (effective_cache_size)"),
     rule("postgres-session-memory", Note, session_memory,
-        "each sort and hash of each session may take so much, some several at once: when sessions are many, the kernel ends \
-         processes (work_mem)"),
+        "each sort and hash of each session may take so much, some several at once: when sessions are many, \
+         the kernel ends processes (work_mem)"),
     rule("postgres-huge-pages", Note, huge_pages,
-        "each session has page tables of its own for the shared memory: 8 bytes for each 4 KiB it has touched. Huge pages need \
-         512 times less, and fewer misses of the TLB (Managing Kernel Resources, Linux Huge Pages)"),
+        "each session has page tables of its own for the shared memory: 8 bytes for each 4 KiB it has \
+         touched. Huge pages need 512 times less, and fewer misses of the TLB (Managing Kernel Resources, \
+         Linux Huge Pages)"),
     rule("postgres-overcommit", Note, overcommit,
-        "the kernel promises more memory than there is, and when it runs out may end the whole server, not just the session that \
-         asked (Managing Kernel Resources, Linux Memory Overcommit)"),
+        "the kernel promises more memory than there is, and when it runs out may end the whole server, not \
+         just the session that asked (Managing Kernel Resources, Linux Memory Overcommit)"),
     rule("postgres-workers", Note, workers,
-        "large queries share out to no more processes than this, whatever the machine has (max_parallel_workers). For many \
-         short transactions that is no loss"),
+        "large queries share out to no more processes than this, whatever the machine has \
+         (max_parallel_workers). For many short transactions that is no loss"),
     rule("postgres-io-concurrency", Note, io_concurrency,
         "bitmap scans ask for one page ahead; SSDs and arrays serve many at once (effective_io_concurrency)"),
     rule("postgres-io-timing", Note, io_timing,
-        "without it the server's statistics cannot tell how long reads and writes take; pg_test_timing tells what it costs here \
-         (track_io_timing)"),
+        "without it the server's statistics cannot tell how long reads and writes take; pg_test_timing \
+         tells what it costs here (track_io_timing)"),
 ];
 
 fn found(place: &OnMachine<'_>, fact: String, action: &str) -> Finding {
@@ -163,15 +165,16 @@ fn huge_pages(place: &OnMachine<'_>) -> Option<Finding> {
     (tables > PAGE_TABLES_SHARE_MAX * memory).then_some(())?;
     let fact =
         format!("uses no huge pages: page tables of {connections} connections can take {}", gib(tables));
-    let action = "set vm.nr_hugepages to what `postgres -C shared_memory_size_in_huge_pages` says, then huge_pages = on";
+    let action = "set vm.nr_hugepages to what `postgres -C shared_memory_size_in_huge_pages` says, then \
+                  huge_pages = on";
     Some(found(place, fact, action))
 }
 
 fn overcommit(place: &OnMachine<'_>) -> Option<Finding> {
     place.memory_bytes()?;
     let mode = place.survey.setting("vm.overcommit_memory").filter(|mode| *mode != "2")?;
-    let action = "on a machine for servers alone set vm.overcommit_memory = 2 with a fitting vm.overcommit_ratio, or shield the \
-                  postmaster with OOMScoreAdjust";
+    let action = "on a machine for servers alone set vm.overcommit_memory = 2 with a fitting \
+                  vm.overcommit_ratio, or shield the postmaster with OOMScoreAdjust";
     Some(found(place, format!("runs with vm.overcommit_memory = {mode}"), action))
 }
 

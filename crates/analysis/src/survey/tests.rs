@@ -197,8 +197,8 @@ fn forty() -> Vec<Survey> {
         survey.machine.kernel = Some(if number == 7 { "Linux 5.10" } else { "Linux 6.1" }.into());
         set(&mut survey, "vm.swappiness", if [3, 30].contains(&number) { "60" } else { "1" });
         set(&mut survey, "fs.file-max", &number.to_string());
-        let mut server = server(if number % 3 == 0 { "8" } else { "2" });
-        if number % 3 == 0 {
+        let mut server = server(if number.is_multiple_of(3) { "8" } else { "2" });
+        if number.is_multiple_of(3) {
             let setting =
                 server.settings.iter_mut().find(|one| one.name == "max_parallel_workers_per_gather");
             setting.unwrap().is_changed = true;

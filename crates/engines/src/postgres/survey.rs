@@ -5,44 +5,47 @@ use observe::process_title;
 use pgclient::{Client, Config, Error, Row, Rows};
 use std::time::Duration;
 
-/// A server that does not answer a question about its settings for so long is in more trouble than a survey can tell.
+/// A server that does not answer a question about its settings for so long is in more trouble than a survey
+/// can tell.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What is asked of each setting, in this order. Settings that this session changed itself (`client`, `session`)
-/// tell nothing of the server.
+/// What is asked of each setting, in this order. Settings that this session changed itself (`client`,
+/// `session`) tell nothing of the server.
 const SETTINGS: &str = "SELECT name, setting, boot_val, unit, vartype, source, \
-     regexp_replace(sourcefile, '.*/', ''), pending_restart, context, category \
+     pg_catalog.regexp_replace(sourcefile, '.*/', ''), pending_restart, context, category \
      FROM pg_catalog.pg_settings WHERE source NOT IN ('client', 'session') ORDER BY name";
 
-/// What replicas and sizes are asked with: databases that we may not connect to have no size for us.
+/// Databases that we may not connect to have no size for us.
 const DATABASES: &str = "SELECT datname, CASE WHEN pg_catalog.has_database_privilege(oid, 'CONNECT') \
-     OR pg_catalog.pg_has_role('pg_read_all_stats', 'MEMBER') THEN pg_catalog.pg_database_size(oid) END AS bytes \
+     OR pg_catalog.pg_has_role('pg_read_all_stats', 'MEMBER') \
+     THEN pg_catalog.pg_database_size(oid) END AS bytes \
      FROM pg_catalog.pg_database WHERE NOT datistemplate ORDER BY bytes DESC NULLS LAST, datname";
 
 const EXTENSIONS: &str = "SELECT extname, extversion FROM pg_catalog.pg_extension ORDER BY extname";
 
-/// Settings that are shown of every server, whether they are changed or not: what decides how parallel it works, what
-/// memory it takes, and how it writes.
+/// Settings that are shown of every server, whether they are changed or not: what decides how parallel it
+/// works, what memory it takes, and how it writes.
 #[rustfmt::skip]
 const OF_EVERY_SERVER: &[&str] = &[
-    "autovacuum_max_workers", "bgwriter_delay", "bgwriter_lru_maxpages", "block_size", "checkpoint_completion_target",
-    "checkpoint_timeout", "data_checksums", "debug_assertions", "effective_cache_size", "effective_io_concurrency",
-    "fsync", "full_page_writes", "hash_mem_multiplier", "huge_page_size", "huge_pages", "huge_pages_status",
-    "io_combine_limit", "io_max_concurrency", "io_method", "io_workers", "jit", "maintenance_io_concurrency",
-    "maintenance_work_mem", "max_connections", "max_parallel_maintenance_workers", "max_parallel_workers",
+    "autovacuum_max_workers", "bgwriter_delay", "bgwriter_lru_maxpages", "block_size",
+    "checkpoint_completion_target", "checkpoint_timeout", "data_checksums", "debug_assertions",
+    "effective_cache_size", "effective_io_concurrency", "fsync", "full_page_writes", "hash_mem_multiplier",
+    "huge_page_size", "huge_pages", "huge_pages_status", "io_combine_limit", "io_max_concurrency",
+    "io_method", "io_workers", "jit", "maintenance_io_concurrency", "maintenance_work_mem",
+    "max_connections", "max_parallel_maintenance_workers", "max_parallel_workers",
     "max_parallel_workers_per_gather", "max_wal_size", "max_worker_processes", "min_wal_size",
     "parallel_setup_cost", "parallel_tuple_cost", "random_page_cost", "seq_page_cost", "server_version_num",
-    "shared_buffers", "shared_memory_size", "shared_memory_type", "shared_preload_libraries", "synchronous_commit",
-    "temp_buffers", "track_io_timing", "wal_buffers", "wal_compression", "wal_level", "wal_segment_size",
-    "wal_sync_method", "work_mem",
+    "shared_buffers", "shared_memory_size", "shared_memory_type", "shared_preload_libraries",
+    "synchronous_commit", "temp_buffers", "track_io_timing", "wal_buffers", "wal_compression", "wal_level",
+    "wal_segment_size", "wal_sync_method", "work_mem",
 ];
 
 /// Texts that tell of nobody. The values of other texts may be names, addresses, commands or secrets
 /// (`primary_conninfo`, `ssl_passphrase_command`).
 const TEXTS: [&str; 2] = ["shared_preload_libraries", "huge_pages_status"];
 
-/// `initdb` writes those of this category, and the one below, as it finds the machine: they say nothing of how a
-/// server is tuned.
+/// `initdb` writes those of this category, and the one below, as it finds the machine: they say nothing of
+/// how a server is tuned.
 const LOCALE: &str = "Client Connection Defaults / Locale and Formatting";
 const LOG_TIMEZONE: &str = "log_timezone";
 
@@ -117,7 +120,8 @@ fn address(config: &Config) -> String {
     shown.split(" user=").next().unwrap_or_default().to_owned()
 }
 
-/// Whether the session is a process of this machine: the connection is, and the process with its number says so.
+/// Whether the session is a process of this machine: the connection is, and the process with its number says
+/// so.
 fn is_local(client: &Client, user: &str) -> bool {
     let title = client.is_local().then(|| process_title(client.backend_pid())).flatten();
     title.is_some_and(|title| title.starts_with("postgres:") && title.split(' ').any(|word| word == user))
@@ -155,8 +159,8 @@ fn database(row: &Row<'_>) -> Option<Database> {
     Some(Database { name: row.get(0)?.into(), bytes: row.get(1).and_then(|bytes| bytes.parse().ok()) })
 }
 
-/// From version 17 on the server says so. Of an older one on this machine, the kernel does: a mapping of huge pages
-/// has a name of its own among those of our session's process (`fs/hugetlbfs/inode.c`).
+/// From version 17 on the server says so. Of an older one on this machine, the kernel does: a mapping of huge
+/// pages has a name of its own among those of our session's process (`fs/hugetlbfs/inode.c`).
 fn huge_pages_used(settings: &[ServerSetting], client: &Client, is_local: bool) -> Option<bool> {
     let status = settings.iter().find(|setting| setting.name == "huge_pages_status");
     match status.and_then(|setting| setting.value.as_deref()) {

@@ -13,8 +13,8 @@ pub(super) fn of_process(resource: libc::__rlimit_resource_t) -> Option<u64> {
     (rc == 0).then_some(limit.rlim_cur)
 }
 
-/// What the control groups that this process is in allow (Documentation/admin-guide/cgroup-v2.rst, cgroup-v1). The
-/// narrowest limit on the way up to the root counts.
+/// What the control groups that this process is in allow (Documentation/admin-guide/cgroup-v2.rst,
+/// cgroup-v1). The narrowest limit on the way up to the root counts.
 pub(super) fn of_groups(tree: &Tree) -> Limits {
     let groups = tree.if_there("proc/self/cgroup").unwrap_or_default();
     let status = tree.if_there("proc/self/status").unwrap_or_default();

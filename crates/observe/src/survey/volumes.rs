@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 /// File systems of packages and media, on which nobody puts a database.
 const READ_ONLY: [&str; 4] = ["squashfs", "erofs", "iso9660", "udf"];
 
-/// What is under each mounted file system that is on block devices, and what could not be looked at. Of one that is
-/// mounted several times, the first mount.
+/// What is under each mounted file system that is on block devices, and what could not be looked at. Of one
+/// that is mounted several times, the first mount.
 pub fn all() -> (Vec<VolumeFacts>, Vec<Unread>) {
     let unread = |what: String, why: String| Unread { what, why };
     let mounts = match mounts::all() {

@@ -49,7 +49,8 @@ pub enum SurveyFileError {
     },
     /// It is of another version.
     #[error(
-        "it has the schema {found}, and this version reads {SCHEMA}; use the version that wrote it, or a newer one"
+        "it has the schema {found}, and this version reads {SCHEMA}; use the version that wrote it, or a \
+         newer one"
     )]
     Version {
         /// What it says.

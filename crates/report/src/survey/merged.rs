@@ -40,8 +40,8 @@ fn table(machines: &[MachineRow]) -> Section {
     let rows = machines.iter().flat_map(rows).collect();
     section.table(Table { columns, rows, fixed: false });
     section.detail(
-        "per gather: max_parallel_workers_per_gather; workers: max_parallel_workers. A server elsewhere than on the machine is \
-         marked (remote).",
+        "per gather: max_parallel_workers_per_gather; workers: max_parallel_workers. A server elsewhere \
+         than on the machine is marked (remote).",
     );
     section
 }
