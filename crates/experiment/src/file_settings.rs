@@ -152,13 +152,6 @@ pub(crate) const OBSERVE: &[Setting] = &[
         Some("1 s"),
         "Length of an interval of the time series.",
     ),
-    Setting::new(
-        "observe.profile",
-        Kind::Bool,
-        // No default: it would change the key of every configuration recorded before.
-        None,
-        "Whether call stacks are sampled in the measured part, to show which code took the processor time; default: false.",
-    ),
 ];
 
 /// Keys of one `[[volume]]`.

@@ -132,7 +132,7 @@ impl Collector {
         for record in self.pending.drain(..complete) {
             self.stacks.take(record);
         }
-        self.complete_until = newest.unwrap_or(u64::MAX);
+        self.complete_until = newest.unwrap_or(self.complete_until);
     }
 
     fn finish(mut self, clock: &ThreadClock) -> Result<Collected> {
