@@ -8,6 +8,10 @@ use crate::grid::Matched;
 use serde::Serialize;
 use statrs::function::gamma::ln_gamma;
 
+/// A relative difference beyond this is no figure to plan with: so few and so different blocks tell hardly
+/// anything apart.
+pub const RELATIVE_MAX: f64 = 9.0;
+
 /// The smallest difference that would be found with a probability of 80 %: an estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Detectable {

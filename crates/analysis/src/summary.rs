@@ -4,8 +4,8 @@ use crate::factors::Factors;
 use crate::grid::{Grid, Layout, Matched};
 use crate::{
     Accounting, Ceiling, Comparison, ConfigurationDevices, Detectable, DiskSummary, Drift, Estimate,
-    Explanation, FactorEffect, Finding, GainTable, Interaction, MarkCount, Outlier, ResponseChoice, Standing,
-    Timeline, WaitTable, explanation, findings, health, outliers, timeline,
+    Explanation, FactorEffect, Finding, GainTable, Interaction, MarkCount, Outlier, ResponseChoice,
+    ScalingSummary, Standing, Timeline, WaitTable, explanation, findings, health, outliers, timeline,
 };
 use observations::{Environment, LevelRecord, Observations, Recording, RunRecord, TrialStatus};
 use serde::Serialize;
@@ -61,6 +61,8 @@ pub struct Summary {
     pub findings: Vec<Finding>,
     /// What the disk probe measured; `None` when it was not used.
     pub disk: Option<DiskSummary>,
+    /// How throughput goes with threads; `None` when the sync probe was not used.
+    pub scaling: Option<ScalingSummary>,
     /// Block devices under the configurations.
     pub devices: Vec<ConfigurationDevices>,
     /// How close the configurations came to what their storage was measured to do.
@@ -174,6 +176,7 @@ pub fn summarize_with(recording: &Recording, disk_runs: &[Recording]) -> Summary
         timelines: Vec::new(),
         findings: Vec::new(),
         disk: DiskSummary::of(recording, &grid),
+        scaling: ScalingSummary::of(recording, &grid),
         devices: crate::devices::devices(recording, &grid),
         ceilings: crate::ceilings(recording, disk_runs),
         response,

@@ -25,8 +25,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         compress_percent: 0,
         bytes: None,
     };
-    let group =
-        Group { threads: 1, queue_depth: depth.parse()?, batch: 1, streams: vec![Weighted { stream, weight: 1 }] };
+    let group = Group {
+        threads: 1,
+        queue_depth: depth.parse()?,
+        batch: 1,
+        streams: vec![Weighted { stream, weight: 1 }],
+    };
     let load = Load {
         groups: vec![group],
         backend: None,

@@ -105,7 +105,8 @@ pub(crate) fn label_without(summary: &Summary, row: &ConfigurationRow, without: 
 
 /// Which difference could have been found, and the trials that stand apart.
 fn remarks(summary: &Summary, section: &mut Section) {
-    if let Some(detectable) = &summary.detectable {
+    let planned = summary.detectable.as_ref().filter(|it| it.relative <= analysis::power::RELATIVE_MAX);
+    if let Some(detectable) = planned {
         // Beyond 100 % a factor is what people say.
         let size = match detectable.relative {
             large if large > 1.0 => format!("{}x", number::ratio(1.0 + large)),

@@ -31,6 +31,7 @@ mod profile;
 mod run;
 mod runs;
 mod runs_gate;
+mod scaling;
 mod terminal;
 mod text;
 mod time;

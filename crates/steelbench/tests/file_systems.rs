@@ -51,7 +51,8 @@ fn left_in(lab: &Lab) -> Vec<String> {
     let lines = devices.lines().chain(mounts.lines());
     let mut left: Vec<String> = lines.filter(|line| line.contains(&folder)).map(str::to_owned).collect();
     let results = std::fs::read_dir(lab.path("results")).into_iter().flatten().flatten();
-    let paths = results.map(|entry| entry.path()).filter(|path| path.extension().is_none_or(|it| it != "html"));
+    let paths =
+        results.map(|entry| entry.path()).filter(|path| path.extension().is_none_or(|it| it != "html"));
     let names = paths.map(|path| path.file_name().unwrap_or_default().to_string_lossy().into_owned());
     left.extend(names.filter(|name| !name.contains(".steelbench")));
     left

@@ -11,7 +11,12 @@ const SHORT: [&str; 6] = ["--duration", "60ms", "--warmup", "0", "--blocks", "2"
 fn primitives_by_threads_are_measured_and_shown() {
     let lab = Lab::new();
     let lists = ["sync", "--primitive", "mutex-map,atomic-shared", "--threads", "1,2"];
-    lab.steelbench(&[&lists[..], &SHORT].concat()).expect(0).shows("8 trials done").shows("ops/ms");
+    lab.steelbench(&[&lists[..], &SHORT].concat())
+        .expect(0)
+        .shows("8 trials done")
+        .shows("ops/ms")
+        .shows("One shared cache line tops out at")
+        .shows("Scaling");
     let first = "SELECT DISTINCT name FROM responses WHERE name IN ('throughput', 'fairness_jain', 'acquire_mean') ORDER BY name";
     assert_eq!(lab.rows("sync", first), ["acquire_mean", "fairness_jain", "throughput"]);
     // Another use of the command is another run of the same experiment.

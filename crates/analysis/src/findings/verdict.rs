@@ -1,4 +1,5 @@
 use super::{Finding, FindingKind, Span};
+use crate::power::RELATIVE_MAX;
 use crate::{Comparison, FactorEffect, Interaction, LevelEffect, Method, Standing, Summary, wording};
 
 /// The levels between which a supported difference is explained: from the reference to the level
@@ -112,7 +113,11 @@ fn nothing_beats(
 fn nothing_differs(summary: &Summary, effect: &FactorEffect) -> String {
     let name = wording::short_name(&effect.factor);
     let power = effect.detectable.map_or_else(String::new, |detectable| {
-        let (size, blocks) = (wording::percent(detectable.relative), wording::count(detectable.blocks, "block"));
+        let blocks = wording::count(detectable.blocks, "block");
+        if detectable.relative > RELATIVE_MAX {
+            return format!("; with {blocks} that differ so much hardly any difference would have been found");
+        }
+        let size = wording::percent(detectable.relative);
         format!("; with {blocks} a difference of about {size} or more would have been found (estimate, 80 % power)")
     });
     format!("No level of {name} differs from {} with 95 % support{power}.", reference(summary, effect))
