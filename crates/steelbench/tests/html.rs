@@ -112,7 +112,8 @@ fn shows_what_the_store_holds_and_loads_nothing() {
     }
     assert_eq!(seen.results[2], 0, "nothing was requested");
     let drawn = seen.results[3].as_array().unwrap();
-    assert!(drawn.len() >= 4 && drawn.iter().all(|marks| marks.as_u64().unwrap() > 3), "{drawn:?}");
+    // Response, profile and latency; whether a waterfall or a series is drawn depends on the figures.
+    assert!(drawn.len() >= 3 && drawn.iter().all(|marks| marks.as_u64().unwrap() > 3), "{drawn:?}");
     let levels: Vec<i64> = seen.results[4].as_array().unwrap().iter().map(|l| l.as_i64().unwrap()).collect();
     assert!(levels[0] == 1 && levels.windows(2).all(|two| two[1] > 1 && two[1] - two[0] <= 1), "{levels:?}");
     assert_eq!((&seen.results[5], &seen.results[6]), (&json!(true), &json!(true)));
