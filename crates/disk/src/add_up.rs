@@ -5,6 +5,7 @@ use crate::recorder::{Intervals, Record, Recorded};
 use crate::shared::SharedStream;
 use crate::thread::Report;
 use crate::{Backend, Outcome, StreamOutcome};
+use observations::add_by_interval;
 
 /// Adds the reports of all threads up.
 pub fn add_up(
@@ -44,10 +45,10 @@ fn add(outcome: &mut StreamOutcome, record: Record, warmup: &Intervals, elapsed_
     if elapsed_s > 0.0 {
         outcome.depth_mean += record.depth_ns as f64 / 1e9 / elapsed_s;
     }
-    add_counts(&mut outcome.ios_by_interval, &record.intervals.ios);
-    add_counts(&mut outcome.bytes_by_interval, &record.intervals.bytes);
-    add_counts(&mut outcome.warmup_ios_by_interval, &warmup.ios);
-    add_counts(&mut outcome.warmup_bytes_by_interval, &warmup.bytes);
+    add_by_interval(&mut outcome.ios_by_interval, &record.intervals.ios);
+    add_by_interval(&mut outcome.bytes_by_interval, &record.intervals.bytes);
+    add_by_interval(&mut outcome.warmup_ios_by_interval, &warmup.ios);
+    add_by_interval(&mut outcome.warmup_bytes_by_interval, &warmup.bytes);
     outcome.sends_intended += record.sends_intended;
     outcome.sends_missed += record.sends_missed;
     outcome.send_delay_ns_max = outcome.send_delay_ns_max.max(record.send_delay_ns_max);
@@ -60,11 +61,4 @@ fn add_direction(sum: &mut Direction, one: Option<Recorded>) {
     if let Some(service) = &one.service {
         sum.service.get_or_insert_default().merge(&service.histogram());
     }
-}
-
-fn add_counts(sum: &mut Vec<u64>, more: &[u64]) {
-    if sum.len() < more.len() {
-        sum.resize(more.len(), 0);
-    }
-    sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
 }

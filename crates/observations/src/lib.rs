@@ -32,7 +32,7 @@ pub use record::{
     TrialStatus,
 };
 pub use response::{Direction, Response};
-pub use series::{Amounts, Series};
+pub use series::{Amounts, Series, add_by_interval};
 pub use server_activity::{ActivityCell, ProcessUse, Sampling, ServerActivity, TaskSession, WaitingTask};
 pub use survey::{
     Cache, Database, Extension, Limits, Memory, Mitigation, NumaNode, Processors, ServerSetting, Survey,

@@ -1,4 +1,4 @@
-use crate::{Environment, Observations};
+use crate::{Environment, Observations, Response};
 use serde::{Deserialize, Serialize};
 
 /// One run of an experiment as the store holds it: all that analysis and reports may use.
@@ -126,6 +126,18 @@ pub struct HookOutput {
 }
 
 impl Recording {
+    /// Every response that any trial has, one of each name and unit, in the order of first appearance.
+    pub fn responses(&self) -> Vec<&Response> {
+        let mut distinct: Vec<&Response> = Vec::new();
+        let all = self.trials.iter().filter_map(|trial| trial.observations.as_ref());
+        for response in all.flat_map(|seen| &seen.responses) {
+            if !distinct.iter().any(|known| known.name == response.name && known.unit == response.unit) {
+                distinct.push(response);
+            }
+        }
+        distinct
+    }
+
     /// Trials that were measured to the end, with what they saw.
     pub fn done(&self) -> impl Iterator<Item = (&TrialRecord, &Observations)> {
         self.trials.iter().filter_map(|trial| match (&trial.status, &trial.observations) {

@@ -17,6 +17,12 @@ pub struct Series {
     pub values: Vec<f64>,
 }
 
+/// Adds amounts interval by interval; one may have more intervals than the other.
+pub fn add_by_interval(sum: &mut Vec<u64>, more: &[u64]) {
+    sum.resize(sum.len().max(more.len()), 0);
+    sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+}
+
 /// Amounts of work by interval, and the seconds that they cover.
 #[derive(Debug, Clone, Copy)]
 pub struct Amounts<'a> {

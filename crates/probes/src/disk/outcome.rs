@@ -3,6 +3,7 @@
 use super::responses::Done;
 use super::streams::StreamPlan;
 use super::waits;
+use crate::load::add_intervals;
 use crate::{ProbeError, TrialContext};
 use disk::{DiskError, IoFailure, Outcome, StreamOutcome};
 use engines::{CacheReport, CacheState, FileSet};
@@ -104,7 +105,7 @@ impl Seen<'_> {
                 Amounts { by_interval: &measured, covered_s: elapsed_s },
             )
         };
-        let sum = |part: fn(&StreamOutcome) -> &Vec<u64>| add_intervals(streams.iter().map(part));
+        let sum = |part: fn(&StreamOutcome) -> &[u64]| add_intervals(streams.iter().map(part));
         let mut all = vec![
             series("iops", "I/Os/s", 1.0, sum(|s| &s.warmup_ios_by_interval), sum(|s| &s.ios_by_interval)),
             series(
@@ -129,16 +130,6 @@ impl Seen<'_> {
         let disagreement = direct.then(|| device_agreement(ours, &self.devices))??;
         Some(Mark { kind: MarkKind::DeviceDisagrees, detail: disagreement.sentence() })
     }
-}
-
-fn add_intervals<'a>(streams: impl Iterator<Item = &'a Vec<u64>>) -> Vec<u64> {
-    streams.fold(Vec::new(), |mut sum, stream| {
-        sum.resize(sum.len().max(stream.len()), 0);
-        for (sum, amount) in sum.iter_mut().zip(stream) {
-            *sum += amount;
-        }
-        sum
-    })
 }
 
 fn in_words(failure: &IoFailure) -> String {

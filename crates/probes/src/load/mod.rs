@@ -22,5 +22,6 @@ mod workload;
 
 pub use arrivals::Arrivals;
 pub use driver::{cache_mark, drive};
+pub use outcome::add_intervals;
 pub use plan::LoadPlan;
 pub use workload::{Step, Workload};

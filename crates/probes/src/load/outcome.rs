@@ -5,7 +5,7 @@ use super::recorder::{ClientReport, ClientWait};
 use engines::Collected;
 use observations::{
     Amounts, Histogram, Latency, LoadHealth, Observations, Response, Series, TimeUse, Wait, WaitClass,
-    WaitSource, Work,
+    WaitSource, Work, add_by_interval,
 };
 use recorder::{Reader, Recorder};
 
@@ -196,12 +196,10 @@ fn throughput(plan: &LoadPlan, reports: &[ClientReport], elapsed_s: f64) -> Seri
     )
 }
 
-fn add_intervals<'a>(threads: impl Iterator<Item = &'a [u64]>) -> Vec<u64> {
-    threads.fold(Vec::new(), |mut sum, thread| {
-        sum.resize(sum.len().max(thread.len()), 0);
-        for (sum, units) in sum.iter_mut().zip(thread) {
-            *sum += units;
-        }
+/// Amounts by interval of all these together.
+pub fn add_intervals<'a>(parts: impl Iterator<Item = &'a [u64]>) -> Vec<u64> {
+    parts.fold(Vec::new(), |mut sum, part| {
+        add_by_interval(&mut sum, part);
         sum
     })
 }

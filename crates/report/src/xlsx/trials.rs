@@ -12,7 +12,7 @@ pub fn sheet(book: &mut Book, recording: &Recording) -> Result<(), XlsxError> {
     columns.add("sequence", |row| Value::Count(row.trial.sequence.into()));
     columns.add("started (UTC)", |row| Value::Time(row.trial.started_ms));
     columns.add("whole trial (s)", |row| Value::Number(row.trial.wall_s));
-    for response in responses(recording) {
+    for response in recording.responses() {
         columns.add(format!("{} ({})", response.name, response.unit), move |row| {
             let same = |other: &&Response| other.name == response.name && other.unit == response.unit;
             Value::number(row.trial.observations.as_ref().and_then(|seen| {
@@ -64,16 +64,4 @@ fn observed<'a>(columns: &mut Columns<'a, Row<'a, ()>>) {
     seen("machine: own (s)", |seen| Value::Number(seen.machine.own_s));
     seen("machine: stolen (s)", |seen| Value::Number(seen.machine.steal_s));
     seen("machine: I/O wait (s)", |seen| Value::Number(seen.machine.iowait_s));
-}
-
-/// Every response that any trial has, in the order of first appearance.
-fn responses(recording: &Recording) -> Vec<&Response> {
-    let mut distinct: Vec<&Response> = Vec::new();
-    let all = recording.trials.iter().filter_map(|trial| trial.observations.as_ref());
-    for response in all.flat_map(|seen| &seen.responses) {
-        if !distinct.iter().any(|known| known.name == response.name && known.unit == response.unit) {
-            distinct.push(response);
-        }
-    }
-    distinct
 }

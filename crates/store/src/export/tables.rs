@@ -99,7 +99,7 @@ fn trials(recording: &Recording) -> Table<'_, Item<'_, ()>> {
     });
     observed_counts(&mut columns);
     observed_reals(&mut columns);
-    for response in responses(recording) {
+    for response in recording.responses() {
         columns.guest(
             "response",
             &format!("{} ({})", response.name, response.unit),
@@ -272,16 +272,4 @@ fn parts<'a, P: 'a>(
         let list = trial.observations.as_ref().map(list);
         list.into_iter().flatten().map(move |part| Item { number, trial, part })
     }))
-}
-
-/// Every response that any trial has, in the order of first appearance.
-fn responses(recording: &Recording) -> Vec<&Response> {
-    let mut distinct: Vec<&Response> = Vec::new();
-    let all = recording.trials.iter().filter_map(|trial| trial.observations.as_ref());
-    for response in all.flat_map(|seen| &seen.responses) {
-        if !distinct.iter().any(|known| known.name == response.name && known.unit == response.unit) {
-            distinct.push(response);
-        }
-    }
-    distinct
 }
