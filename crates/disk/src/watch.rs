@@ -95,11 +95,23 @@ pub struct Watch<'a> {
     pub go_ns: u64,
     pub stop: &'a AtomicBool,
     told: Instant,
+    /// The last look at latencies: the second of the measured part, and what it showed.
+    latency_p99_ns: (i64, Option<u64>),
 }
 
 impl<'a> Watch<'a> {
     pub fn new(events: Receiver<Event>, clock: &'a Clock, live: &'a [Live], stop: &'a AtomicBool) -> Self {
-        Self { events, threads: live.len(), left: 0, clock, live, go_ns: 0, stop, told: Instant::now() }
+        Self {
+            events,
+            threads: live.len(),
+            left: 0,
+            clock,
+            live,
+            go_ns: 0,
+            stop,
+            told: Instant::now(),
+            latency_p99_ns: (0, None),
+        }
     }
 
     /// Waits until each thread is at the next gate, or one has left, or all should stop.
@@ -137,7 +149,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn tell(&self, hooks: &Hooks<'_>) {
+    fn tell(&mut self, hooks: &Hooks<'_>) {
         if (hooks.stop)() {
             self.stop.store(true, Ordering::Relaxed);
         }
@@ -146,9 +158,16 @@ impl<'a> Watch<'a> {
             let [own_ios, own_bytes] = live.counts.get();
             (ios, bytes) = (ios + own_ios, bytes + own_bytes);
         }
-        let latency = Reader::sum(self.live.iter().filter_map(|live| live.latencies.get()).flatten());
-        let latency_p99_ns = (!latency.is_empty()).then(|| latency.percentile_ns(99.0));
         let elapsed_s = (self.clock.now_ns() as f64 - self.go_ns as f64) / 1e9;
+        // Adding up many threads' latencies takes a millisecond: once a second is enough for the eye.
+        let second = elapsed_s.floor() as i64;
+        if second != self.latency_p99_ns.0 {
+            let readers = self.live.iter().filter_map(|live| live.latencies.get()).flatten();
+            let latency = Reader::sum(readers);
+            let p99_ns = (!latency.is_empty()).then(|| latency.percentile_ns(99.0));
+            self.latency_p99_ns = (second, p99_ns);
+        }
+        let latency_p99_ns = self.latency_p99_ns.1;
         (hooks.progress)(Progress { elapsed_s, ios, bytes, latency_p99_ns });
     }
 }

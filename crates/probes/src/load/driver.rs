@@ -165,6 +165,7 @@ fn watch(
 ) -> Result<Vec<Finished>, ProbeError> {
     let (start, mut last) = (Instant::now(), (0.0, 0));
     let (mut reports, mut failure) = (Vec::new(), None);
+    let mut latency_p99_ns = None;
     loop {
         match receiver.recv_timeout(REPORT_EVERY) {
             Ok(Ok(report)) => reports.push(report),
@@ -177,7 +178,10 @@ fn watch(
             Err(RecvTimeoutError::Timeout) => {
                 let elapsed_s = start.elapsed().as_secs_f64();
                 let units = shared.units();
-                let latency_p99_ns = shared.latency_p99_ns();
+                // Adding up many threads' latencies takes a millisecond: once a second is enough for the eye.
+                if elapsed_s.floor() > last.0 {
+                    latency_p99_ns = shared.latency_p99_ns();
+                }
                 (context.progress)(Progress { latency_p99_ns, ..progress(plan, elapsed_s, units, last) });
                 last = (elapsed_s, units);
             }
