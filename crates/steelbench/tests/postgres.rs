@@ -147,7 +147,7 @@ fn the_ready_experiments_run_on_postgres_by_changing_the_engine() {
         let small = |line: &str| match line.split(" = ").next().unwrap() {
             "settings" => "settings = { fsync = false }".to_owned(),
             "engine" => "engine = \"postgres\"".to_owned(),
-            "rows" => "rows = 3000".to_owned(),
+            "rows" => "rows = 20000".to_owned(),
             "blocks" => "blocks = 1".to_owned(),
             _ => line.replace(levels[0], levels[1]),
         };

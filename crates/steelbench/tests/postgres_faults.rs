@@ -119,7 +119,7 @@ fn a_full_disk_of_data_or_log_fails_its_trials_only() {
         [[level]]\nfactor = \"place\"\nname = \"default\"\nset = {}\n\
         [[level]]\nfactor = \"place\"\nname = \"data\"\nset = { \"target.volume\" = \"small\" }\n\
         [[level]]\nfactor = \"place\"\nname = \"log\"\nset = { \"target.log_volume\" = \"small\" }\n";
-    let workload = "probe = \"insert\"\nconnections = 2\nrows = \"200k\"\nrows_per_transaction = 100000\nmethod = \"copy\"";
+    let workload = "probe = \"insert\"\nconnections = 2\nrows = \"800k\"\nrows_per_transaction = 100000\nmethod = \"copy\"";
     let lab = lab(&managed(1, &newest(&versions), ["", workload, volumes]));
     let Some(_disk) = SmallDisk::mount(&lab, "small", 96) else { return };
     lab.run(1);

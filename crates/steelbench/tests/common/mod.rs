@@ -4,6 +4,7 @@
 
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -68,9 +69,17 @@ impl Lab {
         ended.expect(code)
     }
 
-    /// Starts `run e.toml` and does not wait for it.
+    /// Starts `run e.toml` and does not wait for it. It is killed when the test ends before.
     pub fn start(&self) -> Child {
-        self.command(&["run", "e.toml"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        let mut command = self.command(&["run", "e.toml"]);
+        // SAFETY: between fork and exec a system call alone is made.
+        unsafe {
+            command.pre_exec(|| {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                Ok(())
+            });
+        }
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     pub fn json(&self, arguments: &[&str]) -> Vec<Value> {
@@ -98,15 +107,19 @@ impl Lab {
         rows.iter().map(|row| row.iter().map(shown).collect::<Vec<_>>().join("|")).collect()
     }
 
-    /// Number of recorded trials; 0 while there is no results file.
+    /// Number of recorded trials; 0 while there is no results file, or nothing in it yet.
     pub fn trials(&self, name: &str) -> usize {
         let path = self.path(&format!("results/{name}.steelbench"));
-        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
-        let count = connection.and_then(|connection| {
-            connection.busy_timeout(PATIENCE)?;
-            connection.query_row("SELECT count(*) FROM trials", [], |row| row.get::<_, i64>(0))
-        });
-        count.unwrap_or(0) as usize
+        if !path.exists() {
+            return 0;
+        }
+        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
+        connection.busy_timeout(PATIENCE).unwrap();
+        match connection.query_row("SELECT count(*) FROM trials", [], |row| row.get::<_, i64>(0)) {
+            Ok(count) => count as usize,
+            Err(error) if error.to_string().contains("no such table") => 0,
+            Err(error) => panic!("{error}"),
+        }
     }
 
     /// Folders that trials work in, or have left.

@@ -13,9 +13,10 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Says that a session of a load is working.
+/// Says that a session of a load is working, and that its waits are observed: before that, it prepares.
 pub const LOAD_RUNS: &str =
-    "SELECT 1 FROM pg_stat_activity WHERE application_name = 'steelbench load' AND state = 'active'";
+    "SELECT 1 FROM pg_stat_activity WHERE application_name = 'steelbench load' AND state = 'active'
+     AND EXISTS (SELECT 1 FROM pg_stat_activity WHERE application_name = 'steelbench observer')";
 
 /// The major versions that are installed, as a list of the experiment file. `None`, with a word
 /// about it, when there are none.

@@ -79,8 +79,9 @@ impl Drop for Server {
     }
 }
 
-/// A run of two configurations that waits before each trial until it is let go on; its hook ends with it.
-pub const GATED: &str = "[hooks]\nbefore_trial = \"until mv token used 2>/dev/null; do kill -0 $PPID && sleep 0.02 || exit; done\"\n";
+/// A run of two configurations that waits before each trial until it is let go on. Its hook ends with
+/// it, and does not take what is meant for the next run.
+pub const GATED: &str = "[hooks]\nbefore_trial = \"while kill -0 $PPID; do mv token used 2>/dev/null && exit; sleep 0.02; done\"\n";
 
 /// Lets `n` trials of a gated run go, one after the other.
 pub fn let_go(lab: &Lab, n: usize) {
