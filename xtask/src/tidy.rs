@@ -33,7 +33,7 @@ const EDGES: [(&str, &[&str]); 16] = [
     ("report", &["analysis", "observations"]),
     ("analysis", &["observations"]),
     ("store", &["observations"]),
-    ("probes", &["disk", "engines", "experiment", "observations", "observe", "recorder", "sync"]),
+    ("probes", &["disk", "engines", "experiment", "observations", "observe", "profile", "recorder", "sync"]),
     ("engines", &["disk", "experiment", "observations", "observe", "pgclient"]),
     ("disk", &["observations", "observe", "recorder"]),
     ("sync", &["observations", "observe"]),

@@ -1,7 +1,9 @@
 //! Why two configurations differ: seconds of CPU and of each class of wait for each unit of work.
 
+mod code;
 mod shape;
 
+pub use code::CodeChange;
 pub use shape::WaitShape;
 
 use crate::compare::{paired, welch};
@@ -36,6 +38,8 @@ pub struct Decomposition {
     pub wait_types: Vec<Part>,
     /// Number and length of the waits of each type that is counted on both sides, by name.
     pub shapes: Vec<WaitShape>,
+    /// Processor time by function; `None` where not all trials were profiled.
+    pub code: Option<CodeChange>,
 }
 
 /// What a [`Part`] is of.
@@ -54,6 +58,15 @@ pub enum PartKind {
     Unaccounted,
     /// Resource and signal wait of one wait type.
     WaitType(String),
+    /// Processor time in a function itself.
+    Function {
+        /// Its name.
+        function: String,
+        /// The program, library or part of the kernel that it is in.
+        module: String,
+    },
+    /// Processor time in all other functions.
+    OtherCode,
     /// The sum.
     Total,
 }
@@ -117,6 +130,7 @@ impl Decomposition {
             elapsed_total,
             wait_types,
             shapes: shape::shapes(matched, work),
+            code: CodeChange::of(matched),
         })
     }
 

@@ -1,6 +1,7 @@
 //! Sentences with the evidence behind them. How they say it: `wording.rs`.
 
 mod caveats;
+mod code;
 mod factors;
 mod verdict;
 mod why;
@@ -16,6 +17,8 @@ pub enum FindingKind {
     Verdict,
     /// Which waits fell and rose.
     Waits,
+    /// Which code takes more or less processor time.
+    Code,
     /// How the response goes along a factor, and what depends on another one.
     Factors,
     /// Something that limits what can be concluded: failed trials, marks, drift, synthetic figures.

@@ -53,7 +53,7 @@ pub use accounting::Accounting;
 pub use activity::{ActivitySummary, activity};
 pub use ceiling::{Ceiling, MeasuredCeiling, Way, ceilings};
 pub use compare::{Comparison, Method, Scale, Standing};
-pub use decompose::{Decomposition, Part, PartKind, WaitShape};
+pub use decompose::{CodeChange, Decomposition, Part, PartKind, WaitShape};
 pub use devices::{ConfigurationDevices, DeviceFigures};
 pub use disk::{DiskFigures, DiskGroup, DiskRow, DiskSummary, Knee, KneePoint, Little, knee};
 pub use drift::Drift;

@@ -146,6 +146,32 @@ fn most(stacks: &[Stack], count: usize) -> Vec<&Stack> {
     sorted
 }
 
+/// The last part of a module's path: versions of a program may lie in different folders.
+pub(crate) fn short_module(module: &str) -> &str {
+    module.rsplit('/').next().unwrap_or_default()
+}
+
+/// The profile of a configuration's trials.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ConfigurationProfile {
+    /// Position of the configuration in the recording.
+    pub index: usize,
+    /// Its short label.
+    pub label: String,
+    /// All its trials that were profiled, as one.
+    pub profile: ProfileSummary,
+}
+
+/// Those of all configurations that have one.
+pub(crate) fn of_configurations(recording: &Recording) -> Vec<ConfigurationProfile> {
+    let labels = recording.configurations.iter().map(|configuration| &configuration.label);
+    let of = |(index, label): (usize, &String)| {
+        let profile = profile(&of_configuration(recording, index)?);
+        Some(ConfigurationProfile { index, label: label.clone(), profile })
+    };
+    labels.enumerate().filter_map(of).collect()
+}
+
 /// All trials of a configuration that were profiled to their end, as one. `None` where none was.
 pub fn of_configuration(recording: &Recording, configuration: usize) -> Option<Profile> {
     let trials = recording.done().filter(|(trial, _)| trial.configuration == configuration);

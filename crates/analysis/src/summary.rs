@@ -2,6 +2,7 @@
 
 use crate::factors::Factors;
 use crate::grid::{Grid, Layout, Matched};
+use crate::profile::ConfigurationProfile;
 use crate::{
     Accounting, Ceiling, Comparison, ConfigurationDevices, Detectable, DiskSummary, Drift, Estimate,
     Explanation, FactorEffect, Finding, GainTable, Interaction, MarkCount, Outlier, ResponseChoice,
@@ -63,6 +64,8 @@ pub struct Summary {
     pub disk: Option<DiskSummary>,
     /// How throughput goes with threads; `None` when the sync probe was not used.
     pub scaling: Option<ScalingSummary>,
+    /// The code that each configuration's processor time went to, where trials were profiled.
+    pub profiles: Vec<ConfigurationProfile>,
     /// Block devices under the configurations.
     pub devices: Vec<ConfigurationDevices>,
     /// How close the configurations came to what their storage was measured to do.
@@ -177,6 +180,7 @@ pub fn summarize_with(recording: &Recording, disk_runs: &[Recording]) -> Summary
         findings: Vec::new(),
         disk: DiskSummary::of(recording, &grid),
         scaling: ScalingSummary::of(recording, &grid),
+        profiles: crate::profile::of_configurations(recording),
         devices: crate::devices::devices(recording, &grid),
         ceilings: crate::ceilings(recording, disk_runs),
         response,

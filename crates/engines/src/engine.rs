@@ -113,6 +113,14 @@ pub trait Instance: Send + Sync {
     fn wait_collector(&self) -> Box<dyn WaitCollector>;
     /// Bytes that the instance's files have allocated; `None` when they cannot be seen.
     fn space_bytes(&self) -> Option<u64>;
+    /// The first process of a server that was there before us; `None` when all that works for this target is our
+    /// own process and what it has started.
+    ///
+    /// # Errors
+    /// When such a server's processes cannot be seen.
+    fn server_process(&self) -> Result<Option<i32>, EngineError> {
+        Ok(None)
+    }
     /// The end of the server's log, where it can be read: what it has to say about a failure.
     fn log_tail(&self) -> Option<String> {
         None

@@ -152,6 +152,19 @@ pub(crate) const OBSERVE: &[Setting] = &[
         Some("1 s"),
         "Length of an interval of the time series.",
     ),
+    Setting::new(
+        "observe.latencies",
+        Kind::Bool,
+        None,
+        "Whether a load of inserts or scripts records latencies: yes, unless it is false. Off shows what recording costs.",
+    ),
+    Setting::new(
+        "observe.profile",
+        Kind::Bool,
+        None,
+        "Whether the measured part is sampled 99 times a second of processor time, to see which code it goes to: the \
+         program's own processes and, on this machine, the server's.",
+    ),
 ];
 
 /// Keys of one `[[volume]]`.

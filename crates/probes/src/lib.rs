@@ -1,10 +1,11 @@
 //! Probes: what a trial does and measures. One folder a probe; `load` is the client loop that
-//! database probes share.
+//! database probes share, `sampling` the profile of a trial.
 
 pub mod disk;
 pub mod insert;
 mod load;
 mod probe;
+mod sampling;
 pub mod script;
 pub mod sync;
 

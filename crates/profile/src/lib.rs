@@ -1,6 +1,6 @@
 //! Where processes spend their processor time: call stacks, sampled by the kernel's `perf_event_open`, with names.
 //!
-//! [`Profiler`] samples processes that are there, or a command that it starts, and ends in an
+//! [`Profiler`] samples processes that are there, or a command that it starts; its [`Samples`], named, are an
 //! [`observations::Profile`]. `events` opens the kernel's events, `records` reads what they
 //! leave in the rings, `spaces` knows which file is at which address of which process, `stacks` counts,
 //! `symbols` gives names.
@@ -21,7 +21,7 @@ mod stacks;
 mod symbols;
 
 pub use error::ProfileError;
-pub use profiler::{HZ_MAX, HZ_MIN, Profiler};
+pub use profiler::{HZ_MAX, HZ_MIN, Profiler, Samples};
 
 /// Result of everything in this crate.
 pub type Result<T, E = ProfileError> = std::result::Result<T, E>;

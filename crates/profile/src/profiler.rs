@@ -81,13 +81,15 @@ impl Profiler {
         self.roots.iter().any(|pid| processes::is_alive(*pid))
     }
 
-    /// Ends sampling and gives names to what was found, which reads the symbols of all programs and libraries that
-    /// were met.
-    pub fn stop(self) -> Result<Profile> {
+    /// Ends sampling.
+    ///
+    /// # Errors
+    /// What ended the collector before.
+    pub fn stop(self) -> Result<Samples> {
         // A collector that has ended says below why.
         let _ = self.orders.send(Order::Stop);
         let collected = self.collector.join().map_err(|_| ProfileError::Stopped)??;
-        Ok(named(collected, self.name, self.hz))
+        Ok(Samples { collected, target: self.name, hz: self.hz })
     }
 
     fn why_it_ended(self) -> ProfileError {
@@ -99,14 +101,26 @@ impl Profiler {
     }
 }
 
-fn named(collected: Collected, target: String, hz: u32) -> Profile {
-    let Collected { stacks, kernel, elapsed_s, cpu_s } = collected;
-    let mut missing = Vec::new();
-    if !kernel {
-        missing.push(permission::kernel_unseen());
+/// What was found, by address.
+pub struct Samples {
+    collected: Collected,
+    target: String,
+    hz: u32,
+}
+
+impl Samples {
+    /// Gives names to what was found, which reads the symbols of all programs and libraries that were met: that may
+    /// take a second.
+    pub fn named(self) -> Profile {
+        let Collected { stacks, kernel, elapsed_s, cpu_s } = self.collected;
+        let mut missing = Vec::new();
+        if !kernel {
+            missing.push(permission::kernel_unseen());
+        }
+        let (threads, lost) = (stacks.threads.len() as u64, stacks.lost);
+        let mut profile = Symbols::new(stacks.modules).profile(&stacks.counts);
+        missing.append(&mut profile.missing);
+        let (target, hz) = (self.target, self.hz.into());
+        Profile { target, elapsed_s, hz, threads, lost, profiler_cpu_s: cpu_s, missing, ..profile }
     }
-    let (threads, lost) = (stacks.threads.len() as u64, stacks.lost);
-    let mut profile = Symbols::new(stacks.modules).profile(&stacks.counts);
-    missing.append(&mut profile.missing);
-    Profile { target, elapsed_s, hz: hz.into(), threads, lost, profiler_cpu_s: cpu_s, missing, ..profile }
 }

@@ -2,7 +2,7 @@
 
 use observations::Histogram;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Highest recordable value: one hour in nanoseconds. Longer is recorded as one hour.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
@@ -32,13 +32,16 @@ const fn value_of(index: usize) -> u64 {
     ((index - (power << HALF_LOG2)) as u64) << power
 }
 
-/// The counters. The bounds come first, on lines of their own.
+/// Counters of a block, two lines of cache: readers pass over blocks without a count.
+const BLOCK: usize = 16;
+const BITS: usize = u64::BITS as usize;
+const WORDS: usize = LENGTH.div_ceil(BLOCK).div_ceil(BITS);
+
+/// The counters, after the blocks that have a count: a bit each. Nothing else is on their lines.
 #[repr(align(128))]
 #[derive(Debug)]
 struct Shared {
-    /// Counters outside of these bounds are 0.
-    lowest: AtomicUsize,
-    highest: AtomicUsize,
+    used: [AtomicU64; WORDS],
     counts: Box<[AtomicU64]>,
 }
 
@@ -46,19 +49,12 @@ struct Shared {
 ///
 /// Recording is a load and a store of one counter, because nobody else writes to it.
 #[derive(Debug)]
-pub struct Recorder {
-    shared: Arc<Shared>,
-    /// What [`Shared`] says, kept where it costs nothing to look at.
-    lowest: usize,
-    highest: usize,
-}
+pub struct Recorder(Arc<Shared>);
 
 impl Default for Recorder {
     fn default() -> Self {
         let counts = (0..LENGTH).map(|_| AtomicU64::new(0)).collect();
-        let (lowest, highest) = (LENGTH, 0);
-        let shared = Shared { lowest: AtomicUsize::new(lowest), highest: AtomicUsize::new(highest), counts };
-        Self { shared: Arc::new(shared), lowest, highest }
+        Self(Arc::new(Shared { used: [const { AtomicU64::new(0) }; WORDS], counts }))
     }
 }
 
@@ -67,23 +63,23 @@ impl Recorder {
     #[inline]
     pub fn record(&mut self, latency_ns: u64) {
         let index = index_of(latency_ns.clamp(1, HIGHEST_NS));
-        let count = &self.shared.counts[index];
-        count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-        if index < self.lowest || index > self.highest {
-            self.widen(index);
+        let count = &self.0.counts[index];
+        let before = count.load(Ordering::Relaxed);
+        count.store(before + 1, Ordering::Relaxed);
+        if before == 0 {
+            self.use_block(index / BLOCK);
         }
     }
 
     #[cold]
-    fn widen(&mut self, index: usize) {
-        (self.lowest, self.highest) = (self.lowest.min(index), self.highest.max(index));
-        self.shared.lowest.store(self.lowest, Ordering::Relaxed);
-        self.shared.highest.store(self.highest, Ordering::Relaxed);
+    fn use_block(&mut self, block: usize) {
+        let word = &self.0.used[block / BITS];
+        word.store(word.load(Ordering::Relaxed) | 1 << (block % BITS), Ordering::Relaxed);
     }
 
     /// A view of it for another thread.
     pub fn reader(&self) -> Reader {
-        Reader(self.shared.clone())
+        Reader(self.0.clone())
     }
 
     /// What has been recorded.
@@ -102,11 +98,16 @@ impl Reader {
     pub fn sum<'a>(readers: impl IntoIterator<Item = &'a Self>) -> Histogram {
         let mut sums = vec![0_u64; LENGTH];
         for Self(shared) in readers {
-            let lowest = shared.lowest.load(Ordering::Relaxed);
-            let highest = shared.highest.load(Ordering::Relaxed);
-            let Some(counts) = shared.counts.get(lowest..=highest) else { continue };
-            for (sum, count) in sums[lowest..].iter_mut().zip(counts) {
-                *sum += count.load(Ordering::Relaxed);
+            for (word, used) in shared.used.iter().enumerate() {
+                let mut used = used.load(Ordering::Relaxed);
+                while used != 0 {
+                    let start = (word * BITS + used.trailing_zeros() as usize) * BLOCK;
+                    let counters = start..LENGTH.min(start + BLOCK);
+                    for (sum, count) in sums[counters.clone()].iter_mut().zip(&shared.counts[counters]) {
+                        *sum += count.load(Ordering::Relaxed);
+                    }
+                    used &= used - 1;
+                }
             }
         }
         let mut all = Histogram::default();

@@ -1,5 +1,5 @@
 use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Column, Document, Section, Table, Tone};
-use crate::{Text, number, why};
+use crate::{Text, code, number, why};
 use analysis::{Decomposition, HeadToHead, Part, PartKind, ResponseChange, Scale};
 
 /// Wait types that are listed below the decomposition.
@@ -20,6 +20,7 @@ pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Document {
         let heading = format!("Session seconds for {}, summed over connections", scale.name);
         sections.push(parts(&heading, &decomposition.session, &decomposition.session_total, &scale));
         sections.extend(wait_types(decomposition, &scale));
+        sections.extend(code::changes(decomposition, "from A to B", ["A", "B"]));
     }
     Document { title: format!("A: {from}; B: {to}").into(), sections }
 }
@@ -155,7 +156,7 @@ fn parts(heading: &str, parts: &[Part], total: &Part, scale: &WorkScale) -> Sect
             Cell::plain(share.map_or_else(String::new, |share| number::percent(share, 0))),
         ]
     });
-    section.table(Table { columns: columns("part"), rows: rows.collect(), fixed: false });
+    section.table(Table { columns: change_columns("part", ["A", "B"]), rows: rows.collect(), fixed: false });
     section
 }
 
@@ -166,20 +167,14 @@ fn wait_types(decomposition: &Decomposition, scale: &WorkScale) -> Option<Sectio
     let decimals = number::places(largest * scale.units, 4);
     let visible = |part: &&Part| (part.change_s * scale.units * 10_f64.powi(decimals as i32)).abs() >= 0.5;
     let changed: Vec<&Part> = all.iter().filter(visible).take(WAIT_TYPES).collect();
-    let seconds = |value: f64| number::fixed(value * scale.units, decimals);
-    let rows = changed.iter().map(|part| {
-        vec![
-            Cell::plain(name(&part.kind)),
-            Cell::plain(seconds(part.from_s)),
-            Cell::plain(seconds(part.to_s)),
-            Cell::new(signed(part.change_s * scale.units, decimals), tone(part)),
-            Cell::plain(interval(part, scale, decimals)),
-            Cell::plain(part.share.map_or_else(String::new, |s| number::percent(s, 0))),
-        ]
-    });
+    let rows = changed.iter().map(|part| change_row(part, scale, decimals));
     let mut section =
         Section::new(format!("Wait types that changed most, elapsed seconds for {}", scale.name));
-    section.table(Table { columns: columns("wait type"), rows: rows.collect(), fixed: false });
+    section.table(Table {
+        columns: change_columns("wait type", ["A", "B"]),
+        rows: rows.collect(),
+        fixed: false,
+    });
     section.toned(
         "Detail of the parts above, resource and signal wait together; not to be added to them.",
         Tone::Muted,
@@ -187,11 +182,24 @@ fn wait_types(decomposition: &Decomposition, scale: &WorkScale) -> Option<Sectio
     (!changed.is_empty()).then_some(section)
 }
 
-fn columns(first: &str) -> Vec<Column> {
+/// One part by itself: what else is in its table need not add up to it.
+pub(crate) fn change_row(part: &Part, scale: &WorkScale, decimals: usize) -> Vec<Cell> {
+    let seconds = |value: f64| number::fixed(value * scale.units, decimals);
+    vec![
+        Cell::plain(name(&part.kind)),
+        Cell::plain(seconds(part.from_s)),
+        Cell::plain(seconds(part.to_s)),
+        Cell::new(signed(part.change_s * scale.units, decimals), tone(part)),
+        Cell::plain(interval(part, scale, decimals)),
+        Cell::plain(part.share.map_or_else(String::new, |share| number::percent(share, 0))),
+    ]
+}
+
+pub(crate) fn change_columns(first: &str, [from, to]: [&str; 2]) -> Vec<Column> {
     vec![
         Column::name(first),
-        Column::right("A"),
-        Column::right("B"),
+        Column::right(from),
+        Column::right(to),
         Column::right("change"),
         Column::left("95 % interval").optional(1),
         Column::right("share of change").optional(2),
@@ -206,6 +214,8 @@ pub(crate) fn name(kind: &PartKind) -> String {
         PartKind::Client => "client".to_owned(),
         PartKind::Unaccounted => "unaccounted".to_owned(),
         PartKind::WaitType(name) => name.clone(),
+        PartKind::Function { function, module } => format!("{function} ({module})"),
+        PartKind::OtherCode => "other code".to_owned(),
         PartKind::Total => "total".to_owned(),
     }
 }

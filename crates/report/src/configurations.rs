@@ -184,3 +184,8 @@ pub(crate) fn short_name<'a>(path: &'a str, all: &[&str]) -> &'a str {
     let namesakes = all.iter().filter(|other| other.rsplit('.').next() == Some(short)).count();
     if namesakes > 1 { path } else { short }
 }
+
+/// An experiment without factors has one configuration, without a name.
+pub(crate) fn label(label: &str) -> &str {
+    if label.is_empty() { "the configuration" } else { label }
+}

@@ -1,5 +1,6 @@
 //! Many runs of one experiment over time.
 
+use crate::configurations::label;
 use crate::model::{Cell, Column, Document, Section, Table, Tone};
 use crate::{number, runs, time};
 use analysis::Estimate;
@@ -51,7 +52,7 @@ fn overview(history: &History) -> Section {
             n => Cell::new(n.to_string(), change.map_or(Tone::Plain, |it| tone(it.verdict))),
         };
         vec![
-            Cell::plain(runs::label(&own.label)),
+            Cell::plain(label(&own.label)),
             Cell::plain(sparkline(&own.points)),
             estimate(own.points.iter().flatten().next()),
             estimate(own.points.iter().flatten().next_back()),
@@ -85,7 +86,7 @@ fn changes(history: &History) -> Option<Section> {
     for own in &history.configurations {
         for change in &own.changes {
             let run = &history.runs[change.run].run;
-            let (name, when) = (runs::label(&own.label), time::utc(run.started_ms));
+            let (name, when) = (label(&own.label), time::utc(run.started_ms));
             let unit = &history.response.unit;
             let (before, after) =
                 (number::quantity(change.before, unit), number::quantity(change.after, unit));
@@ -142,7 +143,7 @@ fn surroundings(history: &History) -> Option<Section> {
 }
 
 fn configuration(history: &History, own: &HistorySeries) -> Section {
-    let mut section = Section::new(runs::label(&own.label));
+    let mut section = Section::new(label(&own.label));
     let rows = history.runs.iter().zip(&own.points).enumerate().map(|(at, (run, point))| {
         let change = own.changes.iter().find(|change| change.run == at);
         let (word, tone) = match change.map(|it| it.verdict) {

@@ -84,6 +84,12 @@ fn figures(page: &mut Page, recording: &Recording, summary: &Summary) {
         page.figure(&heading, figure);
     }
     page.figure("Time: where it went", profile::figure(summary));
+    for shown in crate::code::shown(summary) {
+        if let Some(profile) = analysis::profile::of_configuration(recording, shown.index) {
+            let flame = flame::section(&analysis::flame(&profile));
+            page.html(&format!("Flame graph: {}", crate::configurations::label(&shown.label)), &flame);
+        }
+    }
     for (heading, figure) in latency::figures(recording, summary) {
         page.figure(&heading, figure);
     }

@@ -14,6 +14,7 @@ mod activity;
 mod ascii;
 mod ceiling;
 mod chart;
+mod code;
 mod compare;
 mod configurations;
 mod devices;

@@ -61,7 +61,7 @@ fn overview(summary: &ProfileSummary) -> Section {
 }
 
 /// `12.3 s on processors in 10.0 s: 1,218 samples of 4 threads, 31.0 % of them in the kernel.`
-fn used(summary: &ProfileSummary) -> String {
+pub(crate) fn used(summary: &ProfileSummary) -> String {
     format!(
         "{} on processors in {}: {} of {}, {} of them in the kernel.",
         number::seconds(summary.all.seconds),
@@ -83,19 +83,25 @@ fn by_module(summary: &ProfileSummary) -> Section {
     let mut columns = own_columns();
     columns.extend([Column::left("Mode"), Column::name("Module")]);
     section.table(Table { columns, rows, fixed: false });
-    more(&mut section, summary.modules.len());
+    more(&mut section, summary.modules.len().saturating_sub(ROWS_MAX));
     section
 }
 
 fn by_function(summary: &ProfileSummary) -> Section {
     let mut section = Section::new("By function");
+    functions(&mut section, summary, ROWS_MAX);
+    section
+}
+
+/// The functions in which most time went, as a table.
+pub(crate) fn functions(section: &mut Section, summary: &ProfileSummary, rows_max: usize) {
     let mut all: Vec<(&ModuleUse, &FunctionUse)> = summary
         .modules
         .iter()
         .flat_map(|module| module.functions.iter().map(move |function| (module, function)))
         .collect();
     all.sort_by_key(|(_, function)| std::cmp::Reverse(function.own.samples));
-    let rows = all.iter().take(ROWS_MAX).map(|(module, function)| {
+    let rows = all.iter().take(rows_max).map(|(module, function)| {
         let mut cells = own(&function.own);
         cells.extend([
             Cell::plain(number::percent(function.total.share, 1)),
@@ -112,8 +118,7 @@ fn by_function(summary: &ProfileSummary) -> Section {
         Column::name("Module"),
     ]);
     section.table(Table { columns, rows, fixed: false });
-    more(&mut section, all.len());
-    section
+    more(section, all.len().saturating_sub(rows_max));
 }
 
 /// Share, its interval, samples, time.
@@ -168,9 +173,9 @@ fn missing(sentences: &[String]) -> Option<Section> {
     Some(section)
 }
 
-fn more(section: &mut Section, rows: usize) {
-    if let Some(more) = rows.checked_sub(ROWS_MAX).filter(|more| *more > 0) {
-        section.toned(format!("{} more are not shown.", number::count(more as u64)), Tone::Muted);
+pub(crate) fn more(section: &mut Section, rows: usize) {
+    if rows > 0 {
+        section.toned(format!("{} more are not shown.", number::count(rows as u64)), Tone::Muted);
     }
 }
 

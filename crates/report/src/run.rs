@@ -1,7 +1,7 @@
 use crate::model::{Document, Section, Tone};
 use crate::{
-    ceiling, configurations, devices, disk, estimates, factors, main_figure, notes, number, scaling, time,
-    timeline, waits, why,
+    ceiling, code, configurations, devices, disk, estimates, factors, main_figure, notes, number, scaling,
+    time, timeline, waits, why,
 };
 use analysis::{FindingKind, Summary};
 use observations::Direction;
@@ -32,6 +32,7 @@ fn document(summary: &Summary, charts: Vec<Section>, responses: Option<Section>)
     sections.extend(scaling::section(summary.scaling.as_ref()));
     sections.extend(ceiling::section(summary));
     sections.extend(waits::sections(summary));
+    sections.extend(code::sections(summary));
     sections.extend(devices::section(summary));
     sections.extend(responses);
     sections.extend(notes::failures(summary));

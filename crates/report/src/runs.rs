@@ -1,5 +1,6 @@
 //! Two runs against each other.
 
+use crate::configurations::label;
 use crate::model::{Cell, Column, Document, Section, Table, Tone};
 use crate::{number, runs_gate, time};
 use analysis::runs::Gate;
@@ -140,11 +141,6 @@ fn labels(own: &ConfigurationCompared) -> String {
     let (from, to) = (label(&own.from_label), label(&own.to_label));
     let name = if from == to { from.to_owned() } else { format!("{from} / {to}") };
     if own.matched_by == MatchedBy::Levels { format!("{name} *") } else { name }
-}
-
-/// An experiment without factors has one configuration, without a name.
-pub(crate) fn label(label: &str) -> &str {
-    if label.is_empty() { "the configuration" } else { label }
 }
 
 fn surroundings(compared: &RunsCompared) -> Section {

@@ -1,7 +1,8 @@
 //! A gate's decision in one line.
 
+use crate::configurations::label;
 use crate::model::Tone;
-use crate::{Text, number, runs};
+use crate::{Text, number};
 use analysis::Interval;
 use analysis::runs::{Decision, Gate, Judged, LimitJudged};
 
@@ -48,7 +49,7 @@ fn beyond(limit: &LimitJudged, own: &Judged) -> f64 {
 }
 
 fn change(limit: &LimitJudged, own: &Judged) -> String {
-    let name = format!("{} of {}", limit.response.name, runs::label(&own.label));
+    let name = format!("{} of {}", limit.response.name, label(&own.label));
     let Some(change) = own.change else {
         return format!("{name} cannot be judged, a value is missing or not above 0");
     };

@@ -4,7 +4,7 @@
 mod common;
 mod servers;
 
-use common::{Ended, Lab, end, signal};
+use common::{Ended, Lab, end, signal, skipped};
 use pgclient::Config;
 use servers::by_url::{OWNER, Server, bindirs};
 use servers::{ONCE, await_load, causes, lab};
@@ -270,4 +270,25 @@ fn a_server_that_recovers_from_a_crash_fails_one_trial_and_nothing_of_ours_stays
         assert!(causes(&lab)[0].contains("connection"), "{:?}", causes(&lab));
         assert_eq!(contents(&server), before);
     }
+}
+
+#[test]
+fn the_processes_of_a_server_on_this_machine_are_in_the_profile_of_a_trial() {
+    let Some(bin) = bindirs().pop() else { return };
+    let server = server(&bin, &[]);
+    let inserts = "probe = \"insert\"\nconnections = 2\nduration = \"2 s\"\nrows_per_transaction = 10";
+    let lab = lab(&file(&socket(&server), inserts, "[observe]\nprofile = true\n"));
+    lab.run(0);
+    let unseen =
+        lab.rows("t", "SELECT detail FROM marks WHERE kind = 'not-observed' AND detail LIKE '%profile%'");
+    if let Some(why) = unseen.first() {
+        return skipped(why);
+    }
+    let profile = lab.json(&["show", "t"])[0]["profiles"][0]["profile"].clone();
+    let of = |name: &str| {
+        let modules = profile["modules"].as_array().unwrap().iter();
+        let own = modules.filter(|module| module["module"].as_str().unwrap().ends_with(name));
+        own.map(|module| module["own"]["samples"].as_u64().unwrap()).sum::<u64>()
+    };
+    assert!(of("/postgres") > 20 && of("/steelbench") > 0, "{profile}");
 }

@@ -143,3 +143,102 @@ fn what_is_no_profile_is_refused() {
     }
     lab.steelbench(&["profile", "-p", "1", "--", "true"]).expect(2);
 }
+
+/// Inserts into SQLite by two connections, with these lines in `[observe]`.
+fn inserts(observe: &str) -> String {
+    format!(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\nsettings = {{ synchronous = \"off\" }}\n\
+         [workload]\nprobe = \"insert\"\nconnections = 2\nduration = \"2 s\"\n\
+         [factors]\n\"workload.rows_per_transaction\" = [10, 100]\n[repeats]\nblocks = 1\n[observe]\n{observe}\n"
+    )
+}
+
+/// Whether trials may be sampled here; says so where not.
+fn is_permitted(lab: &Lab) -> bool {
+    let unseen =
+        lab.rows("t", "SELECT detail FROM marks WHERE kind = 'not-observed' AND detail LIKE 'a profile:%'");
+    unseen.first().inspect(|why| skipped(why)).is_none()
+}
+
+#[test]
+fn trials_are_sampled_and_the_report_names_their_code() {
+    let lab = Lab::with(&inserts("profile = true"));
+    let ended = lab.run(0);
+    if !is_permitted(&lab) {
+        return;
+    }
+    ended.shows("Code: rows_per_transaction=10").shows("With callees").shows("sqlite3");
+    // As many samples as the kernel counted processor time, within four standard deviations of chance.
+    let sql = "SELECT 99 * own_s, samples FROM profiles JOIN machine_load USING (trial)";
+    let rows = lab.rows("t", sql);
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        let (expected, samples) = row.split_once('|').unwrap();
+        let (expected, samples): (f64, f64) = (expected.parse().unwrap(), samples.parse().unwrap());
+        assert!(
+            expected > 50.0 && (samples - expected).abs() < 4.0 * expected.sqrt() + 0.05 * expected,
+            "{row}"
+        );
+    }
+    let summary = &lab.json(&["show", "t"])[0];
+    let modules: Vec<&str> = summary["profiles"][0]["profile"]["modules"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|module| module["module"].as_str().unwrap())
+        .collect();
+    assert!(modules.iter().any(|module| module.ends_with("/steelbench")), "{modules:?}");
+    let page = lab.read("results/t.html");
+    assert!(
+        page.contains("Flame graph: rows_per_transaction=10")
+            && page.contains("aria-label=\"Flame graph of ")
+    );
+    lab.steelbench(&["compare", "rows_per_transaction=10", "rows_per_transaction=100"])
+        .expect(0)
+        .shows("Code that changed most, from A to B")
+        .shows("other code");
+}
+
+#[test]
+fn latencies_are_recorded_unless_they_are_switched_off() {
+    for (observe, latencies) in [("", "2"), ("latencies = true", "2"), ("latencies = false", "0")] {
+        let lab = Lab::with(&inserts(observe));
+        lab.run(0);
+        let named = "SELECT count(*) FROM responses WHERE name = 'latency_p99'";
+        assert_eq!(lab.rows("t", named), [latencies], "{observe}");
+        let kept = "SELECT count(*) FROM latencies WHERE name = 'transaction'";
+        assert_eq!(lab.rows("t", kept), [latencies], "{observe}");
+        assert_eq!(
+            lab.rows("t", "SELECT count(*) FROM responses WHERE name = 'throughput' AND value > 0"),
+            ["2"]
+        );
+    }
+}
+
+#[test]
+fn a_synthetic_engine_has_no_profile_and_says_so() {
+    let lab = Lab::with(&common::scripted(1, "", "[observe]\nprofile = true\n"));
+    lab.run(0).shows("not-observed");
+    assert_eq!(lab.rows("t", "SELECT count(*) FROM profiles"), ["0"]);
+}
+
+#[test]
+fn disks_and_locks_are_sampled_too() {
+    let disk = "[target]\nengine = \"files\"\n[workload]\nprobe = \"disk\"\npattern = \"random-read\"\n\
+                working_set = \"16 MiB\"\ndirect = false\nduration = \"1 s\"\n";
+    let sync = "[target]\nengine = \"none\"\n[workload]\nprobe = \"sync\"\nprimitive = \"mutex-array\"\n\
+                threads = 2\nduration = \"1 s\"\n";
+    for (probe, function) in [(disk, ""), (sync, "sync::")] {
+        let file =
+            format!("[experiment]\nname = \"t\"\n{probe}[observe]\nprofile = true\n[repeats]\nblocks = 1\n");
+        let lab = Lab::with(&file);
+        lab.run(0);
+        if !is_permitted(&lab) {
+            return;
+        }
+        let samples: f64 = lab.rows("t", "SELECT samples FROM profiles")[0].parse().unwrap();
+        assert!(samples > 20.0, "{samples}: {probe}");
+        let json = lab.json(&["show", "t"])[0]["profiles"].to_string();
+        assert!(json.contains(function), "{json}");
+    }
+}

@@ -1,11 +1,11 @@
 //! Why two configurations differ, in words. Which evidence each phrase needs: `wording.rs`.
 
-use super::{Finding, FindingKind};
+use super::{Finding, FindingKind, code};
 use crate::wording::{self, SUPPORTED};
 use crate::{Decomposition, Explanation, Part, PartKind, WaitShape, holm};
 
 /// Parts named in one sentence, each way, and wait types whose number and length are told.
-const NAMED: usize = 3;
+pub const NAMED: usize = 3;
 /// A change smaller than this share of the largest one is noise to a reader, however well supported.
 const SMALL: f64 = 0.05;
 /// Number and length are told of waits that are at least this share of all of a side's waits.
@@ -17,18 +17,19 @@ const AS_MANY: f64 = 0.05;
 
 /// What the difference consists of, and waits whose number and length went opposite ways.
 pub fn find(explanation: &Explanation) -> Vec<Finding> {
-    parts(explanation).into_iter().chain(shapes(&explanation.decomposition)).collect()
+    let found = [parts(explanation), shapes(&explanation.decomposition), code::find(explanation)];
+    found.into_iter().flatten().collect()
 }
 
 /// A part whose change is supported, with its corrected p-value.
-type Supported<'a> = (&'a Part, f64);
+pub type Supported<'a> = (&'a Part, f64);
 
 /// CPU and wait types that changed, as shares of the gain or loss; `None` when no change is supported.
 ///
 /// Of elapsed time and not session time, which a level with more connections has more of for no other reason.
 fn parts(explanation: &Explanation) -> Option<Finding> {
     let decomposition = &explanation.decomposition;
-    let supported = supported(decomposition);
+    let supported = supported(decomposition.by_type());
     let total = &decomposition.elapsed_total;
     let (same, opposite): (Vec<&Supported>, Vec<&Supported>) =
         supported.iter().partition(|(part, _)| (part.change_s < 0.0) == (total.change_s < 0.0));
@@ -63,8 +64,8 @@ fn parts(explanation: &Explanation) -> Option<Finding> {
 }
 
 /// Largest change first; the family of the correction is every part.
-fn supported(decomposition: &Decomposition) -> Vec<Supported<'_>> {
-    let parts: Vec<&Part> = decomposition.by_type().collect();
+pub fn supported<'a>(parts: impl Iterator<Item = &'a Part>) -> Vec<Supported<'a>> {
+    let parts: Vec<&Part> = parts.collect();
     let adjusted = holm::adjust(&parts.iter().map(|part| part.p_value).collect::<Vec<_>>());
     let supported = parts.into_iter().zip(adjusted);
     let mut supported: Vec<Supported> =
@@ -108,6 +109,7 @@ fn phrase(part: &Part) -> String {
             None => format!("{name} wait"),
         },
         PartKind::Cpu => "CPU time".to_owned(),
+        PartKind::Function { function, .. } => format!("{function} time"),
         _ => "time not accounted for".to_owned(),
     };
     let is_wait = matches!(part.kind, PartKind::WaitType(_));

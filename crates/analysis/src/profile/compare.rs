@@ -1,6 +1,6 @@
 //! Two profiles, and which of their differences the samples can tell.
 
-use super::{ProfileSummary, Sampled, profile};
+use super::{ProfileSummary, Sampled, profile, short_module};
 use crate::estimate::Interval;
 use crate::holm;
 use observations::Profile;
@@ -106,7 +106,7 @@ fn changes(a: &ProfileSummary, b: &ProfileSummary, by_function: bool) -> Vec<Cha
 fn own(summary: &ProfileSummary, by_function: bool) -> Vec<(Key, u64)> {
     let mut own = Vec::new();
     for module in &summary.modules {
-        let name = module.module.rsplit('/').next().unwrap_or_default().to_owned();
+        let name = short_module(&module.module).to_owned();
         if by_function {
             let key = |function: &str| (name.clone(), Some(function.to_owned()), module.kernel);
             own.extend(module.functions.iter().map(|used| (key(&used.function), used.own.samples)));

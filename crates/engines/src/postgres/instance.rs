@@ -7,7 +7,7 @@ use super::schema::{self, SCHEMA};
 use super::server::{Cluster, Stop};
 use super::tables::TableText;
 use super::waits::{ObserveOptions, PostgresCollector};
-use super::{failure, settings};
+use super::{failure, local, settings};
 use crate::engine::{CacheReport, CacheState, Collected, EngineError, Fleet, Instance, Place, WaitCollector};
 use crate::{Cancel, Schema, Setup, Shape, open_files};
 use experiment::Configuration;
@@ -334,6 +334,13 @@ impl Instance for PostgresInstance {
             }
             Server::ByUrl(_) => None,
         }
+    }
+
+    fn server_process(&self) -> Result<Option<i32>, EngineError> {
+        let Server::ByUrl(config) = &self.server else { return Ok(None) };
+        let elsewhere =
+            EngineError::Unsupported { engine: "a server on another machine", what: "seeing its processes" };
+        self.admin.ask(|admin| local::first_process(admin, config.user()).ok_or(elsewhere)).map(Some)
     }
 
     fn lost_observations(&self) -> Vec<String> {

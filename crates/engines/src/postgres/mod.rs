@@ -9,6 +9,7 @@
 //! - `schema`: that schema, marked as ours
 //! - `tables`: the tables of our loads
 //! - `load`: the connections of a load
+//! - `local`: whether a server is on this machine
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set
 
@@ -18,6 +19,7 @@ mod guard;
 mod host;
 mod instance;
 mod load;
+mod local;
 mod schema;
 pub mod server;
 mod settings;

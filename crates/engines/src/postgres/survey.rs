@@ -1,7 +1,7 @@
 //! What a server is and how it is set: `steelbench survey --server`. Nothing is changed, no table is read.
 
+use super::local::is_local;
 use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
-use observe::process_title;
 use pgclient::{Client, Config, Error, Row, Rows};
 use std::time::Duration;
 
@@ -118,13 +118,6 @@ pub fn survey(config: &Config) -> Result<(SurveyedServer, Vec<Unread>), SurveyEr
 fn address(config: &Config) -> String {
     let shown = config.to_string();
     shown.split(" user=").next().unwrap_or_default().to_owned()
-}
-
-/// Whether the session is a process of this machine: the connection is, and the process with its number says
-/// so.
-fn is_local(client: &Client, user: &str) -> bool {
-    let title = client.is_local().then(|| process_title(client.backend_pid())).flatten();
-    title.is_some_and(|title| title.starts_with("postgres:") && title.split(' ').any(|word| word == user))
 }
 
 fn setting(row: &Row<'_>) -> Option<ServerSetting> {

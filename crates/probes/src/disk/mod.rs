@@ -14,11 +14,12 @@ mod settings;
 mod streams;
 mod waits;
 
+use crate::sampling::Sampling;
 use crate::{Probe, ProbeError, Progress, TrialContext};
 use disk::{DiskError, Hooks};
-use engines::{CacheReport, CacheState, EngineError, Role, Schema, SchemaKind};
+use engines::{CacheState, EngineError, Role, Schema, SchemaKind};
 use experiment::{Configuration, Invalid, Setting};
-use observations::Observations;
+use observations::{MachineLoad, Observations};
 use observe::MachineMonitor;
 use observe::devices::DeviceMonitor;
 use std::sync::Mutex;
@@ -77,9 +78,10 @@ impl Probe for DiskProbe {
         let mut found = DeviceMonitor::find(&watched(context, set));
         let mut go = || {
             let settled = context.instance.settle(cache).map_err(|error| DiskError::Go(error.to_string()))?;
+            let sampling = Sampling::start(context);
             found.start();
             if let Ok(mut begun) = begun.lock() {
-                *begun = Some((settled, MachineMonitor::start()));
+                *begun = Some((settled, sampling, MachineMonitor::start()));
             }
             Ok(())
         };
@@ -95,18 +97,24 @@ impl Probe for DiskProbe {
         );
         let outcome = outcome.map_err(failed)?;
         let begun = begun.into_inner().ok().flatten();
-        let (settled, machine): (Option<CacheReport>, _) = begun.map(|(a, b)| (a, b.stop())).unzip();
+        let (mut settled, mut sampled, mut machine) = (None, None, MachineLoad::default());
+        if let Some((report, sampling, monitor)) = begun {
+            (settled, sampled, machine) = (Some(report), Some(sampling.stop()), monitor.stop());
+        }
         let seen = outcome::Seen {
             streams: &streams,
             outcome,
             devices: found.stop(),
-            machine: machine.unwrap_or_default(),
+            machine,
             warmup_s: context.configuration.number("workload.warmup").unwrap_or(0.0),
             duration_s: duration_s.unwrap_or(0.0),
             interval_s: context.configuration.number("observe.interval").unwrap_or(1.0),
         };
         let mut observations = seen.observations()?;
         observations.marks.extend(outcome::target_marks(context, set, cache, settled));
+        if let Some(sampled) = sampled {
+            sampled.note(&mut observations);
+        }
         Ok(observations)
     }
 }

@@ -68,7 +68,7 @@ impl<'a, W: Workload> Client<'a, W> {
 
     /// Runs transactions for the warm-up time; nothing of it is measured but the series.
     pub fn warm_up(&mut self) -> Result<(), ProbeError> {
-        self.report.record = ThreadRecord::with_room(0, self.plan.kinds.len(), false);
+        self.report.record = ThreadRecord::with_room(0, self.plan);
         self.go_ns = self.clock.now_ns();
         self.deadline_ns = (self.plan.warmup_s * 1e9) as u64;
         for lane in &mut self.lanes {
@@ -82,9 +82,10 @@ impl<'a, W: Workload> Client<'a, W> {
 
     /// The measured part, from "go" (after the barrier) until these connections' work is done.
     pub fn measure(&mut self, before_go: ThreadTimes) -> Result<(), ProbeError> {
-        self.report.record = ThreadRecord::with_room(4096, self.plan.kinds.len(), self.plan.rate.is_some());
-        let reader = self.report.record.latency.reader();
-        self.shared.latencies[self.index as usize].get_or_init(|| reader);
+        self.report.record = ThreadRecord::with_room(4096, self.plan);
+        if let Some(latency) = &self.report.record.latency {
+            self.shared.latencies[self.index as usize].get_or_init(|| latency.reader());
+        }
         self.fleet.begin();
         for (connection, lane) in (self.first..).zip(&mut self.lanes) {
             let seed = self.plan.seed.wrapping_add(u64::from(connection));

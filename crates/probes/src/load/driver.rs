@@ -5,6 +5,7 @@ use super::client::Client;
 use super::recorder::ClientReport;
 use super::shared::Shared;
 use super::{LoadPlan, outcome};
+use crate::sampling::Sampling;
 use crate::{ProbeError, Progress, TrialContext};
 use engines::{CacheState, EngineError, Fleet};
 use observations::{MachineLoad, Mark, MarkKind, Observations, Response};
@@ -59,10 +60,12 @@ pub fn drive<W: Workload>(
             shared.fail();
         }
         let mut devices = watch_devices(context);
+        let sampling = Sampling::start(context);
         let monitor = MachineMonitor::start();
         devices.start();
         shared.together.wait(); // go
         let finished = watch(&receiver, &shared, plan, context);
+        let sampled = sampling.stop();
         let machine = monitor.stop();
         let devices = devices.stop();
         let cache = prepared?;
@@ -85,6 +88,7 @@ pub fn drive<W: Workload>(
         if !cache.verified {
             observations.marks.push(cache_mark(plan.cache, &cache));
         }
+        sampled.note(&mut observations);
         Ok(observations)
     })
 }

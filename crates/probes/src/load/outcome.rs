@@ -32,12 +32,7 @@ pub fn add_up(
         TimeUse { session_s, cpu_s: seconds(cpu_ns), cpu_user_s: None }
     };
     let work = work(plan, reports);
-    let latency = merge(reports.iter().map(|report| &report.record.latency));
-    let service = if plan.rate.is_some() {
-        merge(reports.iter().filter_map(|report| report.record.service.as_ref()))
-    } else {
-        latency.clone()
-    };
+    let latency = merge(reports.iter().filter_map(|report| report.record.latency.as_ref()));
     let done_ns = reports.iter().map(|report| report.done_ns).max().unwrap_or(0);
     let mut responses = responses(plan, elapsed_s, seconds(end_ns - done_ns.min(end_ns)), &work, &latency);
     if !embedded {
@@ -48,7 +43,7 @@ pub fn add_up(
         connections: plan.connections,
         responses,
         work,
-        latencies: latencies(plan, reports, latency, service),
+        latencies: if plan.latencies { latencies(plan, reports, latency) } else { Vec::new() },
         waits,
         time,
         operations: collected.operations,
@@ -94,21 +89,23 @@ fn responses(
     if !plan.counts_transactions {
         responses.push(Response::higher("transactions", "transactions/s", rate(work.transactions)));
     }
-    responses.push(Response::lower("latency_mean", "ms", latency.min_mean_max_ns().1 / 1e6));
-    for (name, percentile) in [("latency_p50", 50.0), ("latency_p95", 95.0), ("latency_p99", 99.0)] {
-        responses.push(Response::lower(name, "ms", ms(latency.percentile_ns(percentile))));
+    if plan.latencies {
+        responses.push(Response::lower("latency_mean", "ms", latency.min_mean_max_ns().1 / 1e6));
+        for (name, percentile) in [("latency_p50", 50.0), ("latency_p95", 95.0), ("latency_p99", 99.0)] {
+            responses.push(Response::lower(name, "ms", ms(latency.percentile_ns(percentile))));
+        }
     }
     responses.push(Response::lower("flush", "s", flush_s));
     responses
 }
 
 /// Latency of all transactions, their service time, and the latency of each kind of them.
-fn latencies(
-    plan: &LoadPlan,
-    reports: &[ClientReport],
-    latency: Histogram,
-    service: Histogram,
-) -> Vec<Latency> {
+fn latencies(plan: &LoadPlan, reports: &[ClientReport], latency: Histogram) -> Vec<Latency> {
+    let service = if plan.rate.is_some() {
+        merge(reports.iter().filter_map(|report| report.record.service.as_ref()))
+    } else {
+        latency.clone()
+    };
     let mut latencies = vec![
         Latency { name: plan.timed.into(), histogram: latency },
         Latency { name: "service".into(), histogram: service },

@@ -20,6 +20,8 @@ pub struct LoadPlan {
     pub cache: CacheState,
     /// Length of an interval of the time series in seconds.
     pub interval_s: f64,
+    /// Whether latencies are recorded.
+    pub latencies: bool,
     /// Unit of the work in the singular, and of its rate.
     pub unit: &'static str,
     /// Unit of the rate: `rows/s`.
@@ -48,6 +50,8 @@ impl LoadPlan {
             warmup_s: configuration.number("workload.warmup").unwrap_or(0.0),
             cache: CacheState::from_name(configuration.text("target.cache")),
             interval_s: configuration.number("observe.interval").unwrap_or(1.0),
+            latencies: configuration.get("observe.latencies").is_none()
+                || configuration.flag("observe.latencies"),
             unit: "transaction",
             rate_unit: "transactions/s",
             counts_transactions: true,

@@ -1,11 +1,12 @@
+use super::LoadPlan;
 use observe::ThreadTimes;
 use recorder::Recorder;
 
 /// What one thread records in the measured part. Others see only what readers of its recorders show.
 #[derive(Debug, Default)]
 pub struct ThreadRecord {
-    /// From the intended start to the end.
-    pub latency: Recorder,
+    /// From the intended start to the end; `None` when latencies are not recorded.
+    pub latency: Option<Recorder>,
     /// From the actual start to the end, where transactions have an intended start (open loop): in a
     /// closed loop it is the latency.
     pub service: Option<Recorder>,
@@ -30,13 +31,14 @@ pub struct ThreadRecord {
 const MISSED_NS: u64 = 1_000_000;
 
 impl ThreadRecord {
-    /// A record with room for so many intervals, so that measuring does not allocate, and for so
-    /// many kinds of transactions.
-    pub fn with_room(intervals: usize, kinds: usize, open_loop: bool) -> Self {
-        let kinds = if kinds > 1 { kinds } else { 0 };
+    /// A record with room for so many intervals, so that measuring does not allocate, and for what the plan
+    /// wants recorded.
+    pub fn with_room(intervals: usize, plan: &LoadPlan) -> Self {
+        let kinds = if plan.latencies && plan.kinds.len() > 1 { plan.kinds.len() } else { 0 };
         Self {
             units_by_interval: Vec::with_capacity(intervals),
-            service: open_loop.then(Recorder::default),
+            latency: plan.latencies.then(Recorder::default),
+            service: (plan.latencies && plan.rate.is_some()).then(Recorder::default),
             latency_by_kind: (0..kinds).map(|_| Recorder::default()).collect(),
             ..Self::default()
         }
@@ -52,7 +54,9 @@ impl ThreadRecord {
         interval_ns: u64,
     ) {
         let latency_ns = times.end_ns - times.intended_ns.min(times.end_ns);
-        self.latency.record(latency_ns);
+        if let Some(latency) = &mut self.latency {
+            latency.record(latency_ns);
+        }
         if let Some(latency) = self.latency_by_kind.get_mut(kind) {
             latency.record(latency_ns);
         }

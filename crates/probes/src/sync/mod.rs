@@ -6,6 +6,7 @@
 mod outcome;
 mod settings;
 
+use crate::sampling::{Sampled, Sampling};
 use crate::{Probe, ProbeError, Progress, TrialContext};
 use ::sync::{Hooks, Load, Padding, Pinning, Primitive, SyncError, place};
 use engines::nothing::Nothing;
@@ -76,19 +77,26 @@ impl Probe for SyncProbe {
             interval: Duration::from_secs_f64(configuration.number("observe.interval").unwrap_or(1.0)),
             seed: context.seed,
         };
-        let machine = Cell::new(None);
+        let begun = Cell::new(None);
         let last = Cell::new((0.0, 0));
         let outcome = ::sync::run(
             &load,
             Hooks {
-                go: &mut || machine.set(Some(MachineMonitor::start())),
+                go: &mut || begun.set(Some((Sampling::start(context), MachineMonitor::start()))),
                 progress: &|now| (context.progress)(progress(now, load.duration.as_secs_f64(), &last)),
                 stop: &|| context.cancel.is_cancelled(),
             },
         );
         let outcome = outcome.map_err(failed)?;
-        let machine = machine.take().map(MachineMonitor::stop).unwrap_or_default();
-        Ok(outcome::observations(&load, &outcome, topology.span(&load.cpus), machine))
+        let (sampled, machine) =
+            begun.take().map(|(sampling, monitor)| (sampling.stop(), monitor.stop())).unzip();
+        let span = topology.span(&load.cpus);
+        let mut observations = outcome::observations(&load, &outcome, span, machine.unwrap_or_default());
+        if let Some(sampled) = sampled {
+            let sampled: Sampled = sampled;
+            sampled.note(&mut observations);
+        }
+        Ok(observations)
     }
 }
 

@@ -10,7 +10,7 @@ fn watched(child: &Child, busy: i32, time: Duration) -> Option<observations::Pro
     let profiler = permitted(Profiler::attach(&[child.id() as i32], 250))?;
     let profiler = profiler.start().unwrap();
     wait_for_cpu(busy, time);
-    Some(sound(profiler.stop().unwrap()))
+    Some(sound(profiler.stop().unwrap().named()))
 }
 
 fn end(mut child: Child) {
@@ -64,7 +64,7 @@ fn our_own_threads_are_sampled_and_the_collector_is_not() {
         }
     }
     assert_ne!(value, 0);
-    let profile = sound(profiler.stop().unwrap());
+    let profile = sound(profiler.stop().unwrap().named());
     let here = total(&profile, "our_own_threads_are_sampled_and_the_collector_is_not");
     assert!(here > 50, "{profile:#?}");
     assert_eq!(total(&profile, "collector::collect"), 0);
@@ -78,7 +78,7 @@ fn a_process_that_ends_meanwhile_keeps_its_names() {
     assert!(profiler.is_target_alive());
     child.wait().unwrap();
     assert!(!profiler.is_target_alive());
-    let profile = sound(profiler.stop().unwrap());
+    let profile = sound(profiler.stop().unwrap().named());
     assert!(own(&profile, "burn::burn_three") > 50, "{profile:#?}");
 }
 
@@ -101,7 +101,7 @@ fn nothing_is_sampled_before_the_start() {
     std::thread::sleep(Duration::from_millis(700));
     let profiler = profiler.start().unwrap();
     std::thread::sleep(Duration::from_millis(300));
-    let profile = sound(profiler.stop().unwrap());
+    let profile = sound(profiler.stop().unwrap().named());
     child.kill().unwrap();
     child.wait().unwrap();
     // One thread cannot have more processor time than there was.

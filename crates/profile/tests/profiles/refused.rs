@@ -73,6 +73,6 @@ fn of_itself() {
     for _ in 0..2000 {
         std::io::Read::read(&mut zero, &mut buffer).unwrap();
     }
-    let profile = sound(profiler.stop().unwrap());
+    let profile = sound(profiler.stop().unwrap().named());
     println!("{:?}\nkernel samples: {}", profile.missing, kernel(&profile));
 }

@@ -48,7 +48,7 @@ pub fn started(kind: &str, milliseconds: u32) -> Child {
 pub fn profile_of(command: Command, hz: u32) -> Option<Profile> {
     let (profiler, mut child) = permitted(Profiler::spawn(command, hz))?;
     child.wait().unwrap();
-    Some(sound(profiler.stop().unwrap()))
+    Some(sound(profiler.stop().unwrap().named()))
 }
 
 /// What is not permitted is left out.

@@ -1,3 +1,4 @@
+use crate::configurations::label;
 use crate::model::{Bar, BarGroup, Chart, ChartKind, Section, Tone};
 use crate::number;
 use analysis::{DiskFigures, DiskRow, DiskSummary, Estimate, Standing, Summary};
@@ -80,7 +81,7 @@ fn groups<'s>(disk: &'s DiskSummary) -> Vec<(String, Vec<(String, &'s DiskRow)>)
         .collect();
     if all.iter().all(|(_, rows)| rows.len() == 1) {
         // Nothing but the groups themselves differs: they are the lines.
-        let lines = all.iter().map(|(_, rows)| (super::named(&rows[0].label).to_owned(), rows[0]));
+        let lines = all.iter().map(|(_, rows)| (label(&rows[0].label).to_owned(), rows[0]));
         return vec![(String::new(), thinned(lines.collect(), BARS_MAX))];
     }
     let each = (BARS_MAX / all.len()).max(1);
@@ -93,7 +94,7 @@ fn groups<'s>(disk: &'s DiskSummary) -> Vec<(String, Vec<(String, &'s DiskRow)>)
 fn load(row: &DiskRow) -> String {
     match (row.threads, row.queue_depth) {
         (Some(threads), Some(depth)) => format!("{threads} x {depth}"),
-        _ => super::named(&row.label).to_owned(),
+        _ => label(&row.label).to_owned(),
     }
 }
 

@@ -3,6 +3,7 @@
 mod charts;
 mod knee;
 
+use crate::configurations::label;
 use crate::model::{Cell, Column, Section, Table, Tone};
 use crate::number;
 use analysis::disk::LITTLE_TOLERANCE;
@@ -49,16 +50,12 @@ fn little(section: &mut Section, rows: &[DiskRow]) {
         let text = format!(
             "Little's law does not hold for {}: IOPS x mean latency is {product}, but {depth} I/Os were under way \
              ({} of difference, {}).",
-            named(&row.label),
+            label(&row.label),
             number::percent(little.difference.abs(), 1),
             number::plural(little.trials, "trial"),
         );
         section.toned(text, Tone::Warning);
     }
-}
-
-fn named(label: &str) -> &str {
-    if label.is_empty() { "the configuration" } else { label }
 }
 
 /// One of the figures.
@@ -76,14 +73,14 @@ const FIGURES: [(&str, Figure, u8); 6] = [
 
 fn figures(disk: &DiskSummary) -> Section {
     let mut section = Section::new("Disk: figures");
-    let lines = disk.rows.iter().map(|row| (vec![named(&row.label).to_owned()], row.trials, &row.all));
+    let lines = disk.rows.iter().map(|row| (vec![label(&row.label).to_owned()], row.trials, &row.all));
     section.table(table(&["configuration"], &lines.collect::<Vec<_>>()));
     section
 }
 
 /// Each of several streams; `None` where there is only one.
 fn streams(disk: &DiskSummary) -> Option<Section> {
-    let line = |row: &DiskRow, name: &str| vec![named(&row.label).to_owned(), name.to_owned()];
+    let line = |row: &DiskRow, name: &str| vec![label(&row.label).to_owned(), name.to_owned()];
     let lines: Vec<_> = disk
         .rows
         .iter()

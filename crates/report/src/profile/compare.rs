@@ -56,7 +56,7 @@ fn changes(heading: &str, changes: &[Change], compared: &ProfileComparison) -> S
     ];
     columns.push(if heading == "By module" { Column::left("Mode") } else { Column::name("Module") });
     section.table(Table { columns, rows: rows.collect(), fixed: false });
-    more(&mut section, changes.len());
+    more(&mut section, changes.len().saturating_sub(ROWS_MAX));
     let total = compared.b.all.seconds - compared.a.all.seconds;
     section.toned(format!("All together: {} s.", number::signed(total, 2)), Tone::Muted);
     section

@@ -52,14 +52,14 @@ fn sample_processes(arguments: &Arguments, stop: &AtomicBool) -> Result<Profile,
         }
         std::thread::sleep(left.min(NAP));
     }
-    profiler.stop().map_err(failure)
+    Ok(profiler.stop().map_err(failure)?.named())
 }
 
 /// To the end of the command, or until a signal, which the command gets too where it comes from the terminal.
 fn sample_command(command: Command, hz: u32, stop: &AtomicBool) -> Result<(Profile, ExitCode), Failure> {
     let (profiler, mut child) = Profiler::spawn(command, hz).map_err(failure)?;
     let ended = wait(&mut child, stop)?;
-    let profile = profiler.stop().map_err(failure)?;
+    let profile = profiler.stop().map_err(failure)?.named();
     let code = match ended {
         Some(status) if status.success() => ExitCode::Ok,
         Some(status) => {

@@ -28,6 +28,7 @@ pub use cluster::{Cluster, ClusterOptions};
 pub use installation::{Installation, Version};
 pub use lifecycle::Stop;
 pub use orphan::reclaim;
+pub(super) use process::parent;
 pub use settings::Applied;
 pub use template::{DataOptions, Template};
 

@@ -183,7 +183,8 @@ fn stat(pid: i32) -> Option<(char, i32)> {
     Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
 }
 
-fn parent(pid: i32) -> Option<i32> {
+/// The process that started this one.
+pub fn parent(pid: i32) -> Option<i32> {
     stat(pid).map(|(_, parent)| parent)
 }
 

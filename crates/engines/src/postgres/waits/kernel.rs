@@ -1,4 +1,5 @@
-use observe::{ProcessTimes, process_title};
+use crate::postgres::local::is_local;
+use observe::ProcessTimes;
 use pgclient::Client;
 use std::collections::HashMap;
 
@@ -16,13 +17,10 @@ pub(super) struct KernelWatch {
 }
 
 impl KernelWatch {
-    /// A watch, if the server's processes are processes of this machine: the connection is local,
-    /// and the process with our session's number calls itself a session of this user.
+    /// A watch, if the server's processes are processes of this machine.
     pub(super) fn of(client: &Client, user: &str) -> Option<Self> {
-        let title = client.is_local().then(|| process_title(client.backend_pid())).flatten()?;
-        let is_ours = title.starts_with("postgres:") && title.split(' ').any(|word| word == user);
         // `of` fails where the kernel does not keep the time of the run queue.
-        (is_ours && ProcessTimes::of(client.backend_pid()).is_some()).then(Self::default)
+        (is_local(client, user) && ProcessTimes::of(client.backend_pid()).is_some()).then(Self::default)
     }
 
     /// Reads the processes that there are. The first call of a watch begins its first window.

@@ -1,0 +1,53 @@
+//! Samples of the processor time of a trial's measured part, where `observe.profile` asks for them.
+
+use crate::TrialContext;
+use observations::{Mark, MarkKind, Observations};
+use profile::{ProfileError, Profiler, Samples};
+
+/// Samples for each second on a processor. Not 100: what happens 100 times a second would be found each time or never.
+const HZ: u32 = 99;
+
+/// Sampling of all that works for a trial on this machine: our own process, and servers.
+pub struct Sampling(Option<Result<Profiler, ProfileError>>, Vec<String>);
+
+impl Sampling {
+    /// Begins, if it is asked for: when the load is ready, just before "go".
+    pub fn start(context: &TrialContext<'_>) -> Self {
+        if !context.configuration.flag("observe.profile") {
+            return Self(None, Vec::new());
+        }
+        if context.capabilities.synthetic {
+            return Self(None, vec!["a profile: this engine only says that time has passed".into()]);
+        }
+        let mut pids = vec![std::process::id() as i32];
+        let mut unseen = Vec::new();
+        match context.instance.server_process() {
+            Ok(server) => pids.extend(server),
+            Err(error) => unseen.push(format!("the server in the profile: {error}")),
+        }
+        Self(Some(Profiler::attach(&pids, HZ).and_then(Profiler::start)), unseen)
+    }
+
+    /// Ends with the measured part.
+    pub fn stop(self) -> Sampled {
+        Sampled(self.0.map(|profiler| profiler.and_then(Profiler::stop)), self.1)
+    }
+}
+
+/// What was found.
+pub struct Sampled(Option<Result<Samples, ProfileError>>, Vec<String>);
+
+impl Sampled {
+    /// Adds it to what else was observed, with marks for what was not. Takes its time to find names: after all that
+    /// is measured.
+    pub fn note(self, observations: &mut Observations) {
+        let mut unseen = self.1;
+        match self.0 {
+            Some(Ok(samples)) => observations.profile = Some(samples.named()),
+            Some(Err(error)) => unseen.push(format!("a profile: {error}")),
+            None => {}
+        }
+        let marks = unseen.into_iter().map(|detail| Mark { kind: MarkKind::NotObserved, detail });
+        observations.marks.extend(marks);
+    }
+}
