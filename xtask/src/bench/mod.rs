@@ -14,7 +14,7 @@ use run::Bench;
 
 type Measurement = fn(&Bench) -> Result<(), String>;
 
-const ALL: [(&str, Measurement); 14] = [
+const ALL: [(&str, Measurement); 16] = [
     ("insert", insert::against_straight_loop),
     ("instruments", insert::instruments_on_and_off),
     ("overhead", command::overhead),
@@ -25,6 +25,8 @@ const ALL: [(&str, Measurement); 14] = [
     ("disk-cpu", disk::cpu),
     ("disk-cached", disk::page_cache),
     ("recorder", recorder::costs),
+    ("recording", recorder::recording),
+    ("profiling", recorder::profiling),
     ("postgres-cpu", postgres::client_cpu),
     ("postgres-load", postgres::same_load),
     ("postgres-observer", postgres::observer),
@@ -58,7 +60,9 @@ pub fn mean_and_interval(ratios: &[f64]) -> (f64, f64, f64) {
     let n = logs.len() as f64;
     let mean = logs.iter().sum::<f64>() / n;
     let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    let t = logs.len().checked_sub(2).and_then(|freedom| T.get(freedom)).copied().unwrap_or(f64::NAN);
+    // Beyond the table its last value, which is wider than need be.
+    let t = logs.len().checked_sub(2).and_then(|freedom| T.get(freedom).or(T.last()));
+    let t = t.copied().unwrap_or(f64::NAN);
     let half = t * (variance / n).sqrt();
     (mean.exp(), (mean - half).exp(), (mean + half).exp())
 }

@@ -1,6 +1,6 @@
 //! What our load costs beside PostgreSQL's own client programs, on one server.
 
-use super::median_and_range;
+use super::{mean_and_interval, median_and_range};
 use super::peer_server::{PeerServer, Used, used};
 use super::run::Bench;
 use serde_json::Value;
@@ -70,7 +70,7 @@ pub fn same_load(bench: &Bench) -> Result<(), String> {
         };
         let pairs = alternate(|| load(&server), || ours(&server, bench, &text, 8, "observe.waits = false"))?;
         let ratios: Vec<f64> = pairs.iter().map(|(peer, ours)| ours.tps / peer.tps).collect();
-        let (low, high) = interval(&ratios);
+        let (_, low, high) = mean_and_interval(&ratios);
         line(&format!("{script}, 8 connections: throughput ours / pgbench"), median_and_range(&ratios));
         println!("  geometric mean within [{low:.3}, {high:.3}] (95 %, paired t)");
     }
@@ -85,7 +85,7 @@ pub fn observer(bench: &Bench) -> Result<(), String> {
     };
     let pairs = alternate(|| run(false), || run(true))?;
     let ratios: Vec<f64> = pairs.iter().map(|(off, on)| on.tps / off.tps).collect();
-    let (low, high) = interval(&ratios);
+    let (_, low, high) = mean_and_interval(&ratios);
     line("select-only, 16 connections: throughput with waits at 100 Hz / without", median_and_range(&ratios));
     println!("  geometric mean within [{low:.3}, {high:.3}] (95 %, paired t)");
     Ok(())
@@ -218,18 +218,6 @@ fn alternate(
             }
         })
         .collect()
-}
-
-/// 95 % interval of the geometric mean of some ratios. 2.776: the t of 4 degrees of freedom.
-fn interval(ratios: &[f64]) -> (f64, f64) {
-    const T: f64 = 2.776;
-    const _: () = assert!(ROUNDS == 5, "the t is that of 5 pairs");
-    let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
-    let n = logs.len() as f64;
-    let mean = logs.iter().sum::<f64>() / n;
-    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    let half = T * (variance / n).sqrt();
-    ((mean - half).exp(), (mean + half).exp())
 }
 
 fn line(what: &str, (median, low, high): (f64, f64, f64)) {

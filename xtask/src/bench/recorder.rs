@@ -1,7 +1,7 @@
-//! What recording a latency costs, beside other recorders.
+//! What recording a latency costs, beside other recorders and beside none; what profiling costs.
 
-use super::median_and_range;
-use super::run::Bench;
+use super::run::{Bench, Trial};
+use super::{mean_and_interval, median_and_range};
 use crate::process::{cargo, output, succeed, target};
 use std::process::Command;
 
@@ -42,6 +42,46 @@ pub fn costs(_: &Bench) -> Result<(), String> {
         let (median, low, high) = median_and_range(&snapshots);
         println!(
             "reading 64 threads while two record, {of}: median {median:.0} us (range {low:.0} to {high:.0} us)"
+        );
+    }
+    Ok(())
+}
+
+/// Blocks of one trial with and one without.
+const BLOCKS: u64 = 60;
+
+/// Throughput with latencies recorded against not: as many transactions as SQLite can do, and in memory.
+pub fn recording(bench: &Bench) -> Result<(), String> {
+    with_and_without(bench, "observe.latencies", "rows_per_transaction = 1")
+}
+
+/// Throughput with the load profiled against not.
+pub fn profiling(bench: &Bench) -> Result<(), String> {
+    with_and_without(bench, "observe.profile", "rows_per_transaction = 100")
+}
+
+fn with_and_without(bench: &Bench, setting: &str, transactions: &str) -> Result<(), String> {
+    for connections in [1, 2] {
+        let text = format!(
+            "[target]\nengine = \"sqlite\"\ndata_files = {connections}\n\
+             settings = {{ journal_mode = \"wal\", synchronous = \"off\" }}\n\
+             [workload]\nprobe = \"insert\"\nconnections = {connections}\nduration = \"1 s\"\n{transactions}\n\
+             [factors]\n\"{setting}\" = [true, false]\n[repeats]\nblocks = {BLOCKS}\n"
+        );
+        let trials = bench.experiment("bench-recording", &text)?;
+        let throughput = |block: u64, level: &str| {
+            let matches = |trial: &&Trial| trial.block == block && trial.configuration.ends_with(level);
+            trials.iter().find(matches).and_then(|trial| trial.response("throughput").ok())
+        };
+        let ratios: Vec<f64> = (1..=BLOCKS)
+            .filter_map(|block| Some(throughput(block, "=true")? / throughput(block, "=false")?))
+            .collect();
+        let (median, low, high) = median_and_range(&ratios);
+        let (mean, from, to) = mean_and_interval(&ratios);
+        println!(
+            "{connections} connections, {transactions}: throughput with / without median {median:.4} (range {low:.3} to \
+             {high:.3}, {} pairs); geometric mean {mean:.4} [{from:.4}, {to:.4}]",
+            ratios.len()
         );
     }
     Ok(())
