@@ -1,8 +1,8 @@
 //! What our load costs beside PostgreSQL's own client programs, on one server.
 
-use super::{mean_and_interval, median_and_range};
 use super::peer_server::{PeerServer, Used, used};
 use super::run::Bench;
+use super::{mean_and_interval, median_and_range};
 use serde_json::Value;
 use std::path::Path;
 
