@@ -273,22 +273,26 @@ fn a_server_that_recovers_from_a_crash_fails_one_trial_and_nothing_of_ours_stays
 }
 
 #[test]
-fn the_processes_of_a_server_on_this_machine_are_in_the_profile_of_a_trial() {
+fn the_processes_of_servers_on_this_machine_are_in_the_profile_of_a_trial() {
     let Some(bin) = bindirs().pop() else { return };
     let server = server(&bin, &[]);
     let inserts = "probe = \"insert\"\nconnections = 2\nduration = \"2 s\"\nrows_per_transaction = 10";
-    let lab = lab(&file(&socket(&server), inserts, "[observe]\nprofile = true\n"));
-    lab.run(0);
-    let unseen =
-        lab.rows("t", "SELECT detail FROM marks WHERE kind = 'not-observed' AND detail LIKE '%profile%'");
-    if let Some(why) = unseen.first() {
-        return skipped(why);
+    let by_url = file(&socket(&server), inserts, "[observe]\nprofile = true\n");
+    let managed = by_url.replace(&format!("url = \"{}\"", socket(&server)), "settings.fsync = false");
+    assert_ne!(managed, by_url);
+    for file in [by_url, managed] {
+        let lab = lab(&file);
+        lab.run(0);
+        let unseen = "SELECT detail FROM marks WHERE kind = 'not-observed' AND detail LIKE '%profile%'";
+        if let Some(why) = lab.rows("t", unseen).first() {
+            return skipped(why);
+        }
+        let profile = lab.json(&["show", "t"])[0]["profiles"][0]["profile"].clone();
+        let of = |name: &str| {
+            let modules = profile["modules"].as_array().unwrap().iter();
+            let own = modules.filter(|module| module["module"].as_str().unwrap().ends_with(name));
+            own.map(|module| module["own"]["samples"].as_u64().unwrap()).sum::<u64>()
+        };
+        assert!(of("/postgres") > 20 && of("/steelbench") > 0, "{profile}");
     }
-    let profile = lab.json(&["show", "t"])[0]["profiles"][0]["profile"].clone();
-    let of = |name: &str| {
-        let modules = profile["modules"].as_array().unwrap().iter();
-        let own = modules.filter(|module| module["module"].as_str().unwrap().ends_with(name));
-        own.map(|module| module["own"]["samples"].as_u64().unwrap()).sum::<u64>()
-    };
-    assert!(of("/postgres") > 20 && of("/steelbench") > 0, "{profile}");
 }

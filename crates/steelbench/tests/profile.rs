@@ -167,7 +167,7 @@ fn trials_are_sampled_and_the_report_names_their_code() {
     if !is_permitted(&lab) {
         return;
     }
-    ended.shows("Code: rows_per_transaction=10").shows("With callees").shows("sqlite3");
+    ended.shows("Code: rows_per_transaction=10").shows("With callees");
     // As many samples as the kernel counted processor time, within four standard deviations of chance.
     let sql = "SELECT 99 * own_s, samples FROM profiles JOIN machine_load USING (trial)";
     let rows = lab.rows("t", sql);
@@ -176,18 +176,16 @@ fn trials_are_sampled_and_the_report_names_their_code() {
         let (expected, samples) = row.split_once('|').unwrap();
         let (expected, samples): (f64, f64) = (expected.parse().unwrap(), samples.parse().unwrap());
         assert!(
-            expected > 50.0 && (samples - expected).abs() < 4.0 * expected.sqrt() + 0.05 * expected,
+            expected > 20.0 && (samples - expected).abs() < 4.0 * expected.sqrt() + 0.05 * expected,
             "{row}"
         );
     }
     let summary = &lab.json(&["show", "t"])[0];
-    let modules: Vec<&str> = summary["profiles"][0]["profile"]["modules"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|module| module["module"].as_str().unwrap())
-        .collect();
-    assert!(modules.iter().any(|module| module.ends_with("/steelbench")), "{modules:?}");
+    let modules = summary["profiles"][0]["profile"]["modules"].as_array().unwrap();
+    let ours = modules.iter().find(|module| module["module"].as_str().unwrap().ends_with("/steelbench"));
+    let mut functions = ours.unwrap()["functions"].as_array().unwrap().iter();
+    let is_of_sqlite = |used: &Value| used["function"].as_str().unwrap().starts_with("sqlite3");
+    assert!(functions.any(is_of_sqlite), "{ours:?}");
     let page = lab.read("results/t.html");
     assert!(
         page.contains("Flame graph: rows_per_transaction=10")
@@ -237,7 +235,7 @@ fn disks_and_locks_are_sampled_too() {
             return;
         }
         let samples: f64 = lab.rows("t", "SELECT samples FROM profiles")[0].parse().unwrap();
-        assert!(samples > 20.0, "{samples}: {probe}");
+        assert!(samples > 10.0, "{samples}: {probe}");
         let json = lab.json(&["show", "t"])[0]["profiles"].to_string();
         assert!(json.contains(function), "{json}");
     }
