@@ -56,7 +56,7 @@ pub(crate) fn verdict_span(effect: &FactorEffect) -> Option<Span> {
 
 /// Why two sides differ.
 pub(crate) fn why(explanation: &Explanation) -> Vec<Finding> {
-    why::find(explanation)
+    why::find(explanation).into_iter().chain(code::find(explanation)).collect()
 }
 
 /// The findings of a run: the verdict, the waits that explain it, the other factors, the caveats.
@@ -73,7 +73,7 @@ pub(crate) fn find(summary: &Summary) -> Vec<Finding> {
         findings.extend(factors::shapes(summary));
         findings.extend(factors::interaction(summary));
         findings.extend(verdict::best_configuration(summary));
-        findings.extend(summary.explanations.iter().flat_map(why::find));
+        findings.extend(summary.explanations.iter().flat_map(why));
     }
     findings.extend(caveats::find(summary, span));
     findings

@@ -1,6 +1,6 @@
 //! Why two configurations differ, in words. Which evidence each phrase needs: `wording.rs`.
 
-use super::{Finding, FindingKind, code};
+use super::{Finding, FindingKind};
 use crate::wording::{self, SUPPORTED};
 use crate::{Decomposition, Explanation, Part, PartKind, WaitShape, holm};
 
@@ -17,8 +17,7 @@ const AS_MANY: f64 = 0.05;
 
 /// What the difference consists of, and waits whose number and length went opposite ways.
 pub fn find(explanation: &Explanation) -> Vec<Finding> {
-    let found = [parts(explanation), shapes(&explanation.decomposition), code::find(explanation)];
-    found.into_iter().flatten().collect()
+    parts(explanation).into_iter().chain(shapes(&explanation.decomposition)).collect()
 }
 
 /// A part whose change is supported, with its corrected p-value.
