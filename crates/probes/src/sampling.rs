@@ -8,16 +8,21 @@ use profile::{ProfileError, Profiler, Samples};
 const HZ: u32 = 99;
 
 /// Sampling of all that works for a trial on this machine: our own process, and servers.
-pub struct Sampling(Option<Result<Profiler, ProfileError>>, Vec<String>);
+pub struct Sampling {
+    profiler: Option<Result<Profiler, ProfileError>>,
+    /// What is not sampled, and why.
+    unseen: Vec<String>,
+}
 
 impl Sampling {
     /// Begins, if it is asked for: when the load is ready, just before "go".
     pub fn start(context: &TrialContext<'_>) -> Self {
         if !context.configuration.flag("observe.profile") {
-            return Self(None, Vec::new());
+            return Self { profiler: None, unseen: Vec::new() };
         }
         if context.capabilities.synthetic {
-            return Self(None, vec!["a profile: this engine only says that time has passed".into()]);
+            let unseen = vec!["a profile: this engine only says that time has passed".into()];
+            return Self { profiler: None, unseen };
         }
         let mut pids = vec![std::process::id() as i32];
         let mut unseen = Vec::new();
@@ -25,24 +30,29 @@ impl Sampling {
             Ok(server) => pids.extend(server),
             Err(error) => unseen.push(format!("the server in the profile: {error}")),
         }
-        Self(Some(Profiler::attach(&pids, HZ).and_then(Profiler::start)), unseen)
+        let profiler = Profiler::attach(&pids, HZ).and_then(Profiler::start);
+        Self { profiler: Some(profiler), unseen }
     }
 
     /// Ends with the measured part.
     pub fn stop(self) -> Sampled {
-        Sampled(self.0.map(|profiler| profiler.and_then(Profiler::stop)), self.1)
+        let samples = self.profiler.map(|profiler| profiler.and_then(Profiler::stop));
+        Sampled { samples, unseen: self.unseen }
     }
 }
 
 /// What was found.
-pub struct Sampled(Option<Result<Samples, ProfileError>>, Vec<String>);
+pub struct Sampled {
+    samples: Option<Result<Samples, ProfileError>>,
+    unseen: Vec<String>,
+}
 
 impl Sampled {
     /// Adds it to what else was observed, with marks for what was not. Takes its time to find names: after all that
     /// is measured.
     pub fn note(self, observations: &mut Observations) {
-        let mut unseen = self.1;
-        match self.0 {
+        let mut unseen = self.unseen;
+        match self.samples {
             Some(Ok(samples)) => observations.profile = Some(samples.named()),
             Some(Err(error)) => unseen.push(format!("a profile: {error}")),
             None => {}

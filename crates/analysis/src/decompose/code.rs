@@ -5,7 +5,7 @@ use crate::grid::Matched;
 use crate::profile;
 use observations::{Observations, Profile};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 /// Functions with less than this share of the samples on both sides are added up: hardly ever would a difference of
 /// theirs be supported, and each would weaken what can be said of the others.
@@ -25,52 +25,48 @@ pub struct CodeChange {
 /// Function and module.
 type Key = (String, String);
 
+/// Seconds by function.
+type Seconds = HashMap<Key, f64>;
+
 impl CodeChange {
     /// `None` where a side has trials without a profile.
     pub(super) fn of(matched: &Matched) -> Option<Self> {
-        let sides = [blocks(&matched.from)?, blocks(&matched.to)?];
-        let samples = [samples(&matched.from), samples(&matched.to)];
-        let mut large: BTreeMap<&Key, f64> = BTreeMap::new();
-        for side in &sides {
-            let all: f64 = side.iter().flat_map(HashMap::values).sum();
-            let mut each: HashMap<&Key, f64> = HashMap::new();
-            for (key, seconds) in side.iter().flatten() {
-                *each.entry(key).or_insert(0.0) += seconds;
-            }
-            large.extend(each.into_iter().filter(|(_, seconds)| *seconds >= SMALL * all));
-        }
-        let of_key =
-            |key: &Key| sides.each_ref().map(|side| side.iter().map(|block| at(block, key)).collect());
-        let rest = sides.each_ref().map(|side| {
-            let of_block = |block: &HashMap<Key, f64>| {
-                block.iter().filter(|(key, _)| !large.contains_key(key)).map(|(_, seconds)| seconds).sum()
-            };
-            side.iter().map(of_block).collect::<Vec<f64>>()
-        });
-        let all =
-            sides.each_ref().map(|side| side.iter().map(|block| block.values().sum()).collect::<Vec<f64>>());
-        let function = |key: &Key| {
-            let [from, to]: [Vec<f64>; 2] = of_key(key);
-            let (function, module) = key.clone();
-            part(matched, PartKind::Function { function, module }, &from, &to)
+        let [from, to] = [blocks(&matched.from)?, blocks(&matched.to)?];
+        let measured = |kind: PartKind, seconds: &dyn Fn(&Seconds) -> f64| {
+            let of_side = |side: &[Seconds]| side.iter().map(seconds).collect::<Vec<f64>>();
+            part(matched, kind, &of_side(&from), &of_side(&to))
         };
-        let mut parts: Vec<Part> = large.keys().map(|key| function(key)).collect();
+        let large: BTreeSet<&Key> = [&from, &to].into_iter().flat_map(|side| large(side)).collect();
+        let function = |key: &Key| {
+            let (function, module) = key.clone();
+            let kind = PartKind::Function { function, module };
+            measured(kind, &|block| block.get(key).copied().unwrap_or(0.0))
+        };
+        let mut parts: Vec<Part> = large.iter().map(|key| function(key)).collect();
         parts.sort_by(|left, right| right.change_s.abs().total_cmp(&left.change_s.abs()));
-        parts.push(part(matched, PartKind::OtherCode, &rest[0], &rest[1]));
-        let total = part(matched, PartKind::Total, &all[0], &all[1]);
+        parts.push(measured(PartKind::OtherCode, &|block| {
+            block.iter().filter(|(key, _)| !large.contains(key)).map(|(_, seconds)| seconds).sum()
+        }));
+        let total = measured(PartKind::Total, &|block| block.values().sum());
         share(&mut parts, &total);
-        Some(Self { parts, total, samples })
+        Some(Self { parts, total, samples: [samples(&matched.from), samples(&matched.to)] })
     }
 }
 
-fn at(block: &HashMap<Key, f64>, key: &Key) -> f64 {
-    block.get(key).copied().unwrap_or(0.0)
+/// Functions that are more than a small share of a side.
+fn large(side: &[Seconds]) -> Vec<&Key> {
+    let all: f64 = side.iter().flat_map(HashMap::values).sum();
+    let mut each: HashMap<&Key, f64> = HashMap::new();
+    for (key, seconds) in side.iter().flatten() {
+        *each.entry(key).or_insert(0.0) += seconds;
+    }
+    each.into_iter().filter(|(_, seconds)| *seconds >= SMALL * all).map(|(key, _)| key).collect()
 }
 
 /// Seconds for each unit of work by function, of each block the mean over its trials.
-fn blocks(side: &[Vec<&Observations>]) -> Option<Vec<HashMap<Key, f64>>> {
+fn blocks(side: &[Vec<&Observations>]) -> Option<Vec<Seconds>> {
     let of_block = |block: &Vec<&Observations>| {
-        let mut sums = HashMap::new();
+        let mut sums = Seconds::new();
         for observations in block {
             let profile = observations.profile.as_ref()?;
             let units = profile.hz * observations.work.amount as f64 * block.len() as f64;

@@ -34,7 +34,7 @@ fn reads(data: &Path, block: &'static str) -> [String; 5] {
 #[test]
 fn too_little_locked_memory_costs_the_registration_only() {
     let Some((_folder, program, data)) = example() else { return };
-    if !command("prlimit --memlock=67108864 setpriv --reuid=65534 --regid=65534 --clear-groups true") {
+    if !command("prlimit --memlock=4194304 setpriv --reuid=65534 --regid=65534 --clear-groups true") {
         println!("SKIPPED: needs root, setpriv and prlimit");
         return;
     }
@@ -52,7 +52,7 @@ fn too_little_locked_memory_costs_the_registration_only() {
     assert!(little.contains("backend IoUring"), "{little}");
     assert!(little.contains("not registered") && little.contains("64 KiB"), "{little}");
     assert!(little.contains("needs 1024 KiB"), "{little}");
-    let enough = run("--memlock=67108864");
+    let enough = run("--memlock=4194304");
     assert!(enough.contains("backend IoUring, notes []"), "{enough}");
 }
 
