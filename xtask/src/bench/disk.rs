@@ -22,6 +22,9 @@ struct Setting {
     depth: u32,
     /// I/Os that are begun and waited for together.
     batch: u32,
+    /// How many ended I/Os fio takes at once at most, 1 by default: those that wait to be taken count as under way.
+    /// We take all that there are.
+    fio_takes: u32,
     direct: bool,
 }
 
@@ -39,7 +42,9 @@ type Figures = [f64; FIGURES.len()];
 pub fn against_fio(bench: &Bench) -> Result<(), String> {
     for (pattern, fio) in [("random-read", "randread"), ("random-write", "randwrite")] {
         for depth in [1, 32] {
-            pairs(bench, &Setting { pattern, fio, block_kib: 8, depth, batch: 1, direct: true }, &FIGURES)?;
+            let (block_kib, batch, fio_takes, direct) = (8, 1, depth, true);
+            let setting = Setting { pattern, fio, block_kib, depth, batch, fio_takes, direct };
+            pairs(bench, &setting, &FIGURES)?;
         }
     }
     Ok(())
@@ -49,7 +54,8 @@ pub fn against_fio(bench: &Bench) -> Result<(), String> {
 pub fn cpu(bench: &Bench) -> Result<(), String> {
     for batch in [1, 8] {
         let (pattern, fio) = ("random-read", "randread");
-        let setting = Setting { pattern, fio, block_kib: 8, depth: 32, batch, direct: true };
+        let (block_kib, depth, fio_takes, direct) = (8, 32, batch, true);
+        let setting = Setting { pattern, fio, block_kib, depth, batch, fio_takes, direct };
         pairs(bench, &setting, &["cpu", "iops", "latency_mean"])?;
     }
     Ok(())
@@ -57,8 +63,9 @@ pub fn cpu(bench: &Bench) -> Result<(), String> {
 
 /// I/Os a second of one thread on a file in the page cache.
 pub fn page_cache(bench: &Bench) -> Result<(), String> {
-    let setting =
-        Setting { pattern: "random-read", fio: "randread", block_kib: 4, depth: 32, batch: 1, direct: false };
+    let (pattern, fio) = ("random-read", "randread");
+    let (block_kib, depth, batch, fio_takes, direct) = (4, 32, 1, 1, false);
+    let setting = Setting { pattern, fio, block_kib, depth, batch, fio_takes, direct };
     pairs(bench, &setting, &["iops", "cpu"])
 }
 
@@ -146,6 +153,7 @@ fn theirs(file: &std::path::Path, setting: &Setting) -> Result<Figures, String> 
         .arg(format!("--iodepth={}", setting.depth))
         .arg(format!("--iodepth_batch={}", setting.batch))
         .arg(format!("--iodepth_batch_complete_min={}", setting.batch))
+        .arg(format!("--iodepth_batch_complete_max={}", setting.fio_takes))
         .arg(format!("--direct={}", u8::from(setting.direct)))
         .arg(format!("--runtime={SECONDS}"));
     let text = output(&mut fio)?;
