@@ -147,7 +147,7 @@ fn most(stacks: &[Stack], count: usize) -> Vec<&Stack> {
 }
 
 /// The last part of a module's path: versions of a program may lie in different folders.
-pub(crate) fn short_module(module: &str) -> &str {
+pub fn short_module(module: &str) -> &str {
     module.rsplit('/').next().unwrap_or_default()
 }
 

@@ -1,7 +1,9 @@
 //! Settings of a configuration, which a recording has as JSON text by dotted path.
 
-use observations::{ConfigurationRecord, Recording};
+use crate::wording;
+use observations::{ConfigurationRecord, FactorRecord, Recording};
 use serde::de::DeserializeOwned;
+use std::collections::HashMap;
 
 /// The value of a setting; `None` where it is absent or of another type.
 pub fn setting<T: DeserializeOwned>(configuration: &ConfigurationRecord, path: &str) -> Option<T> {
@@ -19,4 +21,54 @@ pub fn with_probe<'a>(recording: &'a Recording, probe: &'a str) -> impl Iterator
     let all = recording.configurations.iter().enumerate();
     all.filter(move |(_, own)| setting::<String>(own, "workload.probe").as_deref() == Some(probe))
         .map(|(position, _)| position)
+}
+
+/// Configurations that differ in some settings only.
+pub struct Group {
+    /// Levels of the factors by which groups differ: `pattern=random-read block_size=8 KiB`; empty when there is none.
+    pub label: String,
+    /// Their positions in the recording, in the order of the file; there is one at least.
+    pub configurations: Vec<usize>,
+}
+
+/// The configurations with a probe, grouped by all but these settings: by settings and not by factors, so that linked
+/// levels which set several of them together are seen through.
+pub fn groups(recording: &Recording, probe: &str, apart_from: &[&str]) -> Vec<Group> {
+    let mut index: HashMap<Vec<&(String, String)>, usize> = HashMap::new();
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for position in with_probe(recording, probe) {
+        let settings = &recording.configurations[position].settings;
+        let key = settings.iter().filter(|(path, _)| !apart_from.contains(&path.as_str())).collect();
+        let group = *index.entry(key).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[group].push(position);
+    }
+    let telling: Vec<&FactorRecord> = recording
+        .factors
+        .iter()
+        .filter(|factor| factor.levels.len() > 1 && groups.iter().all(|g| constant(recording, factor, g)))
+        .collect();
+    let label = |configuration: &ConfigurationRecord| {
+        let levels = telling.iter().filter_map(|factor| {
+            Some(format!("{}={}", wording::short_name(&factor.name), level(configuration, factor)?))
+        });
+        levels.collect::<Vec<_>>().join(" ")
+    };
+    let group = |configurations: Vec<usize>| Group {
+        label: configurations.first().map_or_else(String::new, |c| label(&recording.configurations[*c])),
+        configurations,
+    };
+    groups.into_iter().map(group).collect()
+}
+
+fn level<'a>(configuration: &'a ConfigurationRecord, factor: &FactorRecord) -> Option<&'a str> {
+    configuration.levels.iter().find(|level| level.factor == factor.name).map(|level| level.level.as_str())
+}
+
+fn constant(recording: &Recording, factor: &FactorRecord, group: &[usize]) -> bool {
+    let mut levels = group.iter().map(|position| level(&recording.configurations[*position], factor));
+    let first = levels.next();
+    levels.all(|level| Some(level) == first)
 }

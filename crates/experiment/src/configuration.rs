@@ -69,6 +69,11 @@ impl Configuration {
         matches!(self.get(path), Some(Value::Bool(true)))
     }
 
+    /// A switch that is on unless it is switched off; also when absent.
+    pub fn is_on(&self, path: &str) -> bool {
+        !matches!(self.get(path), Some(Value::Bool(false)))
+    }
+
     /// A text or list of texts as a list; empty when absent.
     pub fn texts(&self, path: &str) -> Vec<&str> {
         match self.get(path) {

@@ -6,7 +6,7 @@ use engines::{Cancel, Engine, Permits, Place};
 use experiment::{Catalog, Configuration, parse};
 use observations::{Observations, WaitClass};
 use probes::sync::SyncProbe;
-use probes::{Probe, TrialContext};
+use probes::{Probe, ProbeError, Progress, TrialContext};
 
 fn configuration(engine: &str, workload: &str) -> Configuration {
     let catalog = Catalog {
@@ -21,6 +21,14 @@ fn configuration(engine: &str, workload: &str) -> Configuration {
 }
 
 fn run(workload: &str) -> Observations {
+    run_with(workload, &Cancel::new(), &|_| {}).unwrap()
+}
+
+fn run_with(
+    workload: &str,
+    cancel: &Cancel,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Observations, ProbeError> {
     let configuration = configuration("none", workload);
     assert_eq!(SyncProbe.plan(&configuration), Vec::new());
     let place = Place {
@@ -29,18 +37,16 @@ fn run(workload: &str) -> Observations {
         permits: Permits::default(),
         cgroup_joins: Vec::new(),
     };
-    let cancel = Cancel::new();
-    let instance = Nothing.host(place).prepare(&configuration, &cancel).unwrap();
-    let observations = SyncProbe.run(&TrialContext {
+    let instance = Nothing.host(place).prepare(&configuration, cancel).unwrap();
+    SyncProbe.run(&TrialContext {
         configuration: &configuration,
         instance: instance.as_ref(),
         capabilities: Nothing.capabilities(),
         storage: &[],
         seed: 1,
-        cancel: &cancel,
-        progress: &|_| {},
-    });
-    observations.unwrap()
+        cancel,
+        progress,
+    })
 }
 
 fn response(observations: &Observations, name: &str) -> Option<f64> {
@@ -125,23 +131,7 @@ fn nonsense_is_refused_before_anything_runs() {
 
 #[test]
 fn it_can_be_stopped() {
-    let configuration = configuration("none", "");
-    let place = Place {
-        directory: std::env::temp_dir(),
-        volumes: Vec::new(),
-        permits: Permits::default(),
-        cgroup_joins: Vec::new(),
-    };
     let cancel = Cancel::new();
-    let instance = Nothing.host(place).prepare(&configuration, &cancel).unwrap();
-    let result = SyncProbe.run(&TrialContext {
-        configuration: &configuration,
-        instance: instance.as_ref(),
-        capabilities: Nothing.capabilities(),
-        storage: &[],
-        seed: 1,
-        cancel: &cancel,
-        progress: &|_| cancel.cancel(engines::CancelReason::Interrupt),
-    });
+    let result = run_with("", &cancel, &|_| cancel.cancel(engines::CancelReason::Interrupt));
     assert_eq!(result.unwrap_err().to_string(), "stopped on request");
 }

@@ -32,8 +32,9 @@ pub(crate) fn sections(summary: &Summary) -> Vec<Section> {
         let between = format!("from {}", explanation.sides());
         sections.extend(changes(&explanation.decomposition, &between, ["from", "to"]));
     }
-    sections.extend(shown(summary).into_iter().map(section));
-    let left_out = summary.profiles.len() - shown(summary).len();
+    let shown = shown(summary);
+    let left_out = summary.profiles.len() - shown.len();
+    sections.extend(shown.into_iter().map(section));
     if let Some(last) = sections.last_mut().filter(|_| left_out > 0) {
         let others = number::plural(left_out, "other configuration");
         last.toned(format!("{others} were profiled too: `compare` and `export` show them."), Tone::Muted);

@@ -9,7 +9,7 @@ pub use folded::folded;
 use crate::model::{Cell, Column, Document, Section, Table, Tone};
 use crate::number;
 use analysis::ProfileSummary;
-use analysis::profile::{FunctionUse, ModuleUse, Sampled};
+use analysis::profile::{FunctionUse, ModuleUse, Sampled, short_module};
 
 /// Rows of a table.
 const ROWS_MAX: usize = 25;
@@ -106,7 +106,7 @@ pub(crate) fn functions(section: &mut Section, summary: &ProfileSummary, rows_ma
         cells.extend([
             Cell::plain(number::percent(function.total.share, 1)),
             Cell::plain(function.function.as_str()),
-            Cell::plain(last_part(&module.module)),
+            Cell::plain(short_module(&module.module)),
         ]);
         cells
     });
@@ -181,8 +181,4 @@ pub(crate) fn more(section: &mut Section, rows: usize) {
 
 fn mode(kernel: bool) -> &'static str {
     if kernel { "kernel" } else { "user" }
-}
-
-fn last_part(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }

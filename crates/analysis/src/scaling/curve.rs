@@ -2,9 +2,9 @@
 
 use super::{ScalingClass, value};
 use crate::grid::{Grid, Matched};
-use crate::settings::{setting, with_probe};
-use crate::{Comparison, Estimate, ResponseChoice, Scale, compare, wording};
-use observations::{ConfigurationRecord, Environment, FactorRecord, Observations, Recording};
+use crate::settings::{groups, setting};
+use crate::{Comparison, Estimate, ResponseChoice, Scale, compare};
+use observations::{Environment, Observations, Recording};
 use serde::Serialize;
 
 /// What is varied along a curve.
@@ -97,48 +97,8 @@ pub struct Scaled {
 
 /// The curves of a recording, of those configurations that have a trial done.
 pub fn curves(recording: &Recording, grid: &Grid) -> Vec<Curve> {
-    let groups = groups(recording);
-    let telling: Vec<&FactorRecord> = recording
-        .factors
-        .iter()
-        .filter(|factor| factor.levels.len() > 1 && groups.iter().all(|g| constant(recording, factor, g)))
-        .collect();
-    let curve = |group: Vec<usize>| {
-        let label = |configuration: &ConfigurationRecord| {
-            let levels = telling.iter().filter_map(|factor| {
-                Some(format!("{}={}", wording::short_name(&factor.name), level(configuration, factor)?))
-            });
-            levels.collect::<Vec<_>>().join(" ")
-        };
-        let name = group.first().map_or_else(String::new, |c| label(&recording.configurations[*c]));
-        Curve::of(name, &group, recording, grid)
-    };
-    groups.into_iter().filter_map(curve).collect()
-}
-
-/// By their settings, so that linked levels which set the number of threads are seen through.
-fn groups(recording: &Recording) -> Vec<Vec<usize>> {
-    let others = |position: usize| {
-        recording.configurations[position].settings.iter().filter(|(path, _)| path != THREADS)
-    };
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for position in with_probe(recording, "sync") {
-        match groups.iter_mut().find(|group| others(group[0]).eq(others(position))) {
-            Some(group) => group.push(position),
-            None => groups.push(vec![position]),
-        }
-    }
-    groups
-}
-
-fn level<'a>(configuration: &'a ConfigurationRecord, factor: &FactorRecord) -> Option<&'a str> {
-    configuration.levels.iter().find(|level| level.factor == factor.name).map(|level| level.level.as_str())
-}
-
-fn constant(recording: &Recording, factor: &FactorRecord, group: &[usize]) -> bool {
-    let mut levels = group.iter().map(|position| level(&recording.configurations[*position], factor));
-    let first = levels.next();
-    levels.all(|level| Some(level) == first)
+    let groups = groups(recording, "sync", &[THREADS]).into_iter();
+    groups.filter_map(|group| Curve::of(group.label, &group.configurations, recording, grid)).collect()
 }
 
 /// The throughput that the probe recorded.

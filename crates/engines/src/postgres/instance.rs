@@ -77,7 +77,7 @@ impl PostgresInstance {
         let load = load_config(&config, &server, configuration);
         verify_session_settings(&load, &server, configuration)?;
         let admin = Admin::take_schema(&config, cancel)?;
-        let observe = configuration.get("observe.waits").is_none() || configuration.flag("observe.waits");
+        let observe = configuration.is_on("observe.waits");
         let log_bytes = match &server {
             Server::Private(cluster) => lock(cluster).log_bytes(),
             Server::ByUrl(_) => 0,

@@ -44,7 +44,7 @@ impl Layout {
         Ok(Self {
             files: files.collect(),
             attached: configuration.text("target.open") == "attached",
-            timed: configuration.get("observe.waits").is_none() || configuration.flag("observe.waits"),
+            timed: configuration.is_on("observe.waits"),
             pragmas: Pragmas::of(configuration),
             busy_timeout_s: configuration.number("target.busy_timeout").unwrap_or(60.0),
             growth_bytes: configuration.integer("target.file_growth").unwrap_or(0),

@@ -50,8 +50,7 @@ impl LoadPlan {
             warmup_s: configuration.number("workload.warmup").unwrap_or(0.0),
             cache: CacheState::from_name(configuration.text("target.cache")),
             interval_s: configuration.number("observe.interval").unwrap_or(1.0),
-            latencies: configuration.get("observe.latencies").is_none()
-                || configuration.flag("observe.latencies"),
+            latencies: configuration.is_on("observe.latencies"),
             unit: "transaction",
             rate_unit: "transactions/s",
             counts_transactions: true,
