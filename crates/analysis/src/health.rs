@@ -1,7 +1,7 @@
 //! Reasons to trust a trial less, with the thresholds and why they are where they are.
 
 use crate::Accounting;
-use observations::{Mark, MarkKind, Observations};
+use observations::{Observations, Warning, WarningKind};
 use serde::Serialize;
 
 /// Above this share of its sessions' time the generator is a good part of what is measured: the
@@ -19,38 +19,41 @@ pub const UNACCOUNTED_SHARE: f64 = 0.03;
 /// Start-up, scheduling and one late checkpoint are of the order of 10 ms: 1 % of this.
 pub const SHORT_S: f64 = 1.0;
 
-/// How many trials carry a mark.
+/// How many trials carry a warning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct MarkCount {
-    /// Kind of mark.
-    pub kind: MarkKind,
+pub struct WarningCount {
+    /// Kind of warning.
+    pub kind: WarningKind,
     /// Trials that carry it.
     pub trials: usize,
-    /// The first such mark's sentence, as an example.
+    /// The first such warning's sentence, as an example.
     pub detail: String,
 }
 
-/// The marks that a trial earns by its own figures; the runner adds them when the trial ends.
+/// The warnings that a trial earns by its own figures; the runner adds them when the trial ends.
 ///
 /// Figures of a scripted engine come from a virtual clock: only what the script itself can
-/// get wrong is marked, not the machine under it.
-pub fn marks(observations: &Observations) -> Vec<Mark> {
-    let mut marks = Vec::new();
-    let mut mark = |kind, detail| marks.push(Mark { kind, detail });
+/// get wrong is warned, not the machine under it.
+pub fn warnings(observations: &Observations) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let mut warning = |kind, detail| warnings.push(Warning { kind, detail });
     if let Some(detail) = load_limited(observations) {
-        mark(MarkKind::LoadLimited, detail);
+        warning(WarningKind::LoadLimited, detail);
     }
     let machine = &observations.machine;
     let capacity_s = f64::from(machine.cpus) * observations.elapsed_s;
     if !observations.synthetic && capacity_s > 0.0 {
         let others = (machine.busy_s - machine.own_s) / capacity_s;
         if others > OTHER_LOAD_SHARE {
-            mark(MarkKind::OtherLoad, format!("other processes used {} of the processors", percent(others)));
+            warning(
+                WarningKind::OtherLoad,
+                format!("other processes used {} of the processors", percent(others)),
+            );
         }
         let steal = machine.steal_s / capacity_s;
         if steal > STEAL_SHARE {
-            mark(
-                MarkKind::Steal,
+            warning(
+                WarningKind::Steal,
                 format!("the hypervisor took {} of the processor time away", percent(steal)),
             );
         }
@@ -62,14 +65,14 @@ pub fn marks(observations: &Observations) -> Vec<Mark> {
         } else {
             format!("{} more than the sessions' time is accounted for", percent(-unaccounted))
         };
-        mark(MarkKind::Unaccounted, detail);
+        warning(WarningKind::Unaccounted, detail);
     }
     if !observations.synthetic && observations.elapsed_s < SHORT_S {
         let detail =
             format!("the measured part took only {:.3} s, under {SHORT_S} s", observations.elapsed_s);
-        mark(MarkKind::Short, detail);
+        warning(WarningKind::Short, detail);
     }
-    marks
+    warnings
 }
 
 fn load_limited(observations: &Observations) -> Option<String> {
@@ -87,17 +90,21 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// Counts the trials that carry each mark, in the order in which the kinds first occur.
-pub(crate) fn count<'a>(trials: impl IntoIterator<Item = &'a Observations>) -> Vec<MarkCount> {
-    let mut counts: Vec<MarkCount> = Vec::new();
+/// Counts the trials that carry each warning, in the order in which the kinds first occur.
+pub(crate) fn count<'a>(trials: impl IntoIterator<Item = &'a Observations>) -> Vec<WarningCount> {
+    let mut counts: Vec<WarningCount> = Vec::new();
     for observations in trials {
-        for (i, mark) in observations.marks.iter().enumerate() {
-            if observations.marks[..i].iter().any(|earlier| earlier.kind == mark.kind) {
+        for (i, warning) in observations.warnings.iter().enumerate() {
+            if observations.warnings[..i].iter().any(|earlier| earlier.kind == warning.kind) {
                 continue;
             }
-            match counts.iter_mut().find(|count| count.kind == mark.kind) {
+            match counts.iter_mut().find(|count| count.kind == warning.kind) {
                 Some(count) => count.trials += 1,
-                None => counts.push(MarkCount { kind: mark.kind, trials: 1, detail: mark.detail.clone() }),
+                None => counts.push(WarningCount {
+                    kind: warning.kind,
+                    trials: 1,
+                    detail: warning.detail.clone(),
+                }),
             }
         }
     }
@@ -125,22 +132,25 @@ mod tests {
         }
     }
 
-    fn kinds(change: impl Fn(&mut Observations)) -> Vec<MarkKind> {
+    fn kinds(change: impl Fn(&mut Observations)) -> Vec<WarningKind> {
         let mut observations = healthy();
         change(&mut observations);
-        marks(&observations).into_iter().map(|mark| mark.kind).collect()
+        warnings(&observations).into_iter().map(|warning| warning.kind).collect()
     }
 
     #[test]
     fn marks_what_is_beyond_a_threshold_and_nothing_at_it() {
         assert_eq!(kinds(|_| ()), []);
-        assert_eq!(kinds(|o| o.load.client_share = 0.26), [MarkKind::LoadLimited]);
-        assert_eq!(kinds(|o| o.load.sends_missed = 11), [MarkKind::LoadLimited]);
-        assert_eq!(kinds(|o| o.machine.busy_s = 11.1), [MarkKind::OtherLoad]);
-        assert_eq!(kinds(|o| o.machine.steal_s = 0.21), [MarkKind::Steal]);
-        assert_eq!(kinds(|o| o.time.cpu_s = 19.3), [MarkKind::Unaccounted]);
-        assert_eq!(kinds(|o| o.time.cpu_s = 20.7), [MarkKind::Unaccounted]);
-        assert_eq!(kinds(|o| o.elapsed_s = 0.999), [MarkKind::OtherLoad, MarkKind::Steal, MarkKind::Short]);
+        assert_eq!(kinds(|o| o.load.client_share = 0.26), [WarningKind::LoadLimited]);
+        assert_eq!(kinds(|o| o.load.sends_missed = 11), [WarningKind::LoadLimited]);
+        assert_eq!(kinds(|o| o.machine.busy_s = 11.1), [WarningKind::OtherLoad]);
+        assert_eq!(kinds(|o| o.machine.steal_s = 0.21), [WarningKind::Steal]);
+        assert_eq!(kinds(|o| o.time.cpu_s = 19.3), [WarningKind::Unaccounted]);
+        assert_eq!(kinds(|o| o.time.cpu_s = 20.7), [WarningKind::Unaccounted]);
+        assert_eq!(
+            kinds(|o| o.elapsed_s = 0.999),
+            [WarningKind::OtherLoad, WarningKind::Steal, WarningKind::Short]
+        );
     }
 
     #[test]
@@ -155,12 +165,16 @@ mod tests {
 
     #[test]
     fn counts_trials_not_marks() {
-        let mark = |kind| Mark { kind, detail: "x".into() };
+        let warning = |kind| Warning { kind, detail: "x".into() };
         let twice = Observations {
-            marks: vec![mark(MarkKind::Short), mark(MarkKind::Short), mark(MarkKind::Steal)],
+            warnings: vec![
+                warning(WarningKind::Short),
+                warning(WarningKind::Short),
+                warning(WarningKind::Steal),
+            ],
             ..healthy()
         };
         let counts: Vec<_> = count([&twice, &twice, &healthy()]).iter().map(|c| (c.kind, c.trials)).collect();
-        assert_eq!(counts, [(MarkKind::Short, 2), (MarkKind::Steal, 2)]);
+        assert_eq!(counts, [(WarningKind::Short, 2), (WarningKind::Steal, 2)]);
     }
 }

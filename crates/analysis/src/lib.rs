@@ -63,7 +63,7 @@ pub use explanation::Explanation;
 pub use findings::{Finding, FindingKind};
 pub use gains::{BestOfLevel, GainColumn, GainTable};
 pub use head_to_head::{HeadToHead, Percent, ResponseChange, Side, compare};
-pub use health::MarkCount;
+pub use health::WarningCount;
 pub use interaction::Interaction;
 pub use outliers::Outlier;
 pub use power::Detectable;

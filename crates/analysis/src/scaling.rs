@@ -99,9 +99,9 @@ fn shared_line(recording: &Recording, grid: &Grid) -> Option<SharedLine> {
         let configuration = &recording.configurations[position];
         let trials: Vec<&Observations> = grid.cells[position].values().copied().collect();
         let all = |test: &dyn Fn(&Observations) -> bool| trials.iter().all(|trial| test(trial));
-        let shares = all(&|trial| value(trial, "shared_lines") == Some(1.0));
-        let several = all(&|trial| value(trial, "cores").is_none_or(|cores| cores > 1.0));
-        let loses = !all(&|trial| value(trial, "lost_updates").is_none());
+        let shares = all(&|trial| trial.fact("shared_lines") == Some(1.0));
+        let several = all(&|trial| trial.fact("cores").is_none_or(|cores| cores > 1.0));
+        let loses = !all(&|trial| trial.response("lost_updates").is_none());
         let threads: u64 = setting(configuration, "workload.threads")?;
         let reads: f64 = setting(configuration, "workload.reads").unwrap_or(0.0);
         if !shares || !several || loses || threads < 2 || reads > 0.0 {
@@ -116,10 +116,6 @@ fn shared_line(recording: &Recording, grid: &Grid) -> Option<SharedLine> {
         })
     });
     candidates.max_by(|a, b| a.throughput.mean.total_cmp(&b.throughput.mean))
-}
-
-fn value(observations: &Observations, name: &str) -> Option<f64> {
-    observations.responses.iter().find(|response| response.name == name).map(|response| response.value)
 }
 
 #[cfg(test)]

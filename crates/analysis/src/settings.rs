@@ -1,19 +1,16 @@
 //! Settings of a configuration, which a recording has as JSON text by dotted path.
 
 use crate::wording;
-use observations::{ConfigurationRecord, FactorRecord, Recording};
-use serde::de::DeserializeOwned;
-use std::collections::HashMap;
+use observations::{ConfigurationRecord, FactorRecord, FromValue, Recording, Value};
 
 /// The value of a setting; `None` where it is absent or of another type.
-pub fn setting<T: DeserializeOwned>(configuration: &ConfigurationRecord, path: &str) -> Option<T> {
-    let (_, json) = configuration.settings.iter().find(|(own, _)| own == path)?;
-    serde_json::from_str(json).ok()
+pub fn setting<T: FromValue>(configuration: &ConfigurationRecord, path: &str) -> Option<T> {
+    configuration.get(path)
 }
 
 /// Whether a setting has a value.
 pub fn is_set(configuration: &ConfigurationRecord, path: &str) -> bool {
-    configuration.settings.iter().any(|(own, json)| own == path && json != "null")
+    configuration.settings.contains_key(path)
 }
 
 /// Positions of the configurations whose probe this is.
@@ -34,12 +31,13 @@ pub struct Group {
 /// The configurations with a probe, grouped by all but these settings: by settings and not by factors, so that linked
 /// levels which set several of them together are seen through.
 pub fn groups(recording: &Recording, probe: &str, apart_from: &[&str]) -> Vec<Group> {
-    let mut index: HashMap<Vec<&(String, String)>, usize> = HashMap::new();
+    let mut keys: Vec<Vec<(&String, &Value)>> = Vec::new();
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for position in with_probe(recording, probe) {
         let settings = &recording.configurations[position].settings;
-        let key = settings.iter().filter(|(path, _)| !apart_from.contains(&path.as_str())).collect();
-        let group = *index.entry(key).or_insert_with(|| {
+        let key: Vec<_> = settings.iter().filter(|(path, _)| !apart_from.contains(&path.as_str())).collect();
+        let group = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
+            keys.push(key);
             groups.push(Vec::new());
             groups.len() - 1
         });

@@ -5,8 +5,8 @@ use crate::grid::{Grid, Layout, Matched};
 use crate::profile::ConfigurationProfile;
 use crate::{
     Accounting, Ceiling, Comparison, ConfigurationDevices, Detectable, DiskSummary, Drift, Estimate,
-    Explanation, FactorEffect, Finding, GainTable, Interaction, MarkCount, Outlier, ResponseChoice,
-    ScalingSummary, Standing, Timeline, WaitTable, explanation, findings, health, outliers, timeline,
+    Explanation, FactorEffect, Finding, GainTable, Interaction, Outlier, ResponseChoice, ScalingSummary,
+    Standing, Timeline, WaitTable, WarningCount, explanation, findings, health, outliers, timeline,
 };
 use observations::{Environment, LevelRecord, Observations, Recording, RunRecord, TrialStatus};
 use serde::Serialize;
@@ -48,7 +48,7 @@ pub struct Summary {
     /// Causes of failure, the most frequent first.
     pub failures: Vec<Failure>,
     /// Marks over all trials.
-    pub marks: Vec<MarkCount>,
+    pub warnings: Vec<WarningCount>,
     /// Block effect; `None` when it cannot be tested, or when blocks were not rounds of the whole run
     /// because a factor is hard to change.
     pub drift: Option<Drift>,
@@ -104,7 +104,7 @@ pub struct ConfigurationRow {
     /// Blocks in which every attempt failed.
     pub lost_blocks: usize,
     /// Marks of its trials.
-    pub marks: Vec<MarkCount>,
+    pub warnings: Vec<WarningCount>,
     /// Where its sessions waited.
     pub waits: WaitTable,
     /// Where its sessions' time went; `None` without trials done.
@@ -169,7 +169,7 @@ pub fn summarize_with(recording: &Recording, disk_runs: &[Recording]) -> Summary
         main_factor,
         waits: level_waits(recording, &grid, main_factor.map(|f| (f, &layouts[f]))),
         failures: failures(recording),
-        marks: health::count(grid.observations()),
+        warnings: health::count(grid.observations()),
         drift: response
             .as_ref()
             .filter(|_| blocks_are_rounds)
@@ -224,7 +224,7 @@ fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice>) -
                 done: grid.cells[index].len(),
                 failed: attempts.failed[index],
                 lost_blocks: attempts.blocks[index].len() - grid.cells[index].len(),
-                marks: health::count(trials()),
+                warnings: health::count(trials()),
                 waits: WaitTable::of_trials(trials()),
                 accounting: Accounting::mean(trials()),
             }

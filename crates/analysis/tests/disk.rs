@@ -7,7 +7,7 @@ use analysis::disk::little_difference;
 use analysis::{Side, Way, ceilings, compare, knee, summarize, summarize_with};
 use common::disk::{DISK, Device, device_use, disk_observed, on_volume, saturation, with_settings};
 use common::{done, observed, recording};
-use observations::{DeviceUse, Latency, Recording, device_agreement, write_copies};
+use observations::{DeviceUse, Latency, Recording, Value, device_agreement, write_copies};
 
 /// X(N) = min(N / 100 us, 1 / 20 us): the asymptotes meet at N* = 5, so that 8 is the first power of two beyond.
 const DEVICE: Device = Device { service_s: 20e-6, delay_s: 80e-6 };
@@ -42,7 +42,7 @@ fn no_knee_where_iops_still_rise() {
     let mut open_loop = saturation(DEVICE, &["1"], &["1", "2", "4", "8", "16"]);
     assert_eq!(knee(&open_loop).len(), 1);
     for configuration in &mut open_loop.configurations {
-        configuration.settings.push(("workload.rate".into(), "1000.0".into()));
+        configuration.settings.insert("workload.rate".into(), Value::Float(1000.0));
     }
     assert!(knee(&open_loop).is_empty(), "its IOPS are those that were asked for");
 }
@@ -309,8 +309,7 @@ fn other_storage_is_no_ceiling() {
     ] {
         none(&|run| {
             for configuration in &mut run.configurations {
-                configuration.settings.retain(|(own, _)| own != path);
-                configuration.settings.push((path.into(), json.into()));
+                configuration.settings.insert(path.into(), Value::from_json(json).unwrap());
             }
         });
     }

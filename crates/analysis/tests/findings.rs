@@ -4,7 +4,7 @@ mod common;
 
 use analysis::{FindingKind, Standing, Summary, summarize};
 use common::{data_files, done, failed, observed, recording, wait};
-use observations::{Environment, Mark, MarkKind, Recording, WaitClass};
+use observations::{Environment, Recording, WaitClass, Warning, WarningKind};
 
 fn texts(summary: &Summary, kind: FindingKind) -> Vec<&str> {
     summary.findings.iter().filter(|f| f.kind == kind).map(|f| f.text.as_str()).collect()
@@ -129,9 +129,9 @@ fn caveats_stand_beside_the_verdict() {
         let Some(observations) = &mut trial.observations else { continue };
         observations.synthetic = true;
         // The middle level is not compared: its marks do not touch the verdict.
-        let kind = if trial.configuration == 1 { MarkKind::Steal } else { MarkKind::Short };
+        let kind = if trial.configuration == 1 { WarningKind::Steal } else { WarningKind::Short };
         if trial.block == 1 {
-            observations.marks.push(Mark { kind, detail: "took 0.5 s".to_owned() });
+            observations.warnings.push(Warning { kind, detail: "took 0.5 s".to_owned() });
         }
     }
     let summary = summarize(&recording);

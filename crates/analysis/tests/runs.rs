@@ -6,7 +6,7 @@ mod common;
 use analysis::runs::{Decision, Limit, MatchedBy, Responses, RunsError, Verdict, compare_runs, judge};
 use analysis::{Method, history};
 use common::{Random, done, observed};
-use observations::{ConfigurationRecord, Environment, FactorRecord, LevelRecord, Recording, Response};
+use observations::{ConfigurationRecord, Environment, FactorRecord, LevelRecord, Recording, Response, Value};
 
 /// A run with the elapsed seconds of each configuration's blocks.
 fn run(id: i64, elapsed: &[(&str, &[f64])]) -> Recording {
@@ -23,7 +23,11 @@ fn run(id: i64, elapsed: &[(&str, &[f64])]) -> Recording {
             key: format!("key of {level}"),
             label: format!("x={level}"),
             levels: vec![LevelRecord { factor: "target.x".into(), level: (*level).into() }],
-            settings: vec![("target.x".into(), format!("\"{level}\"")), ("target.y".into(), "1".into())],
+            settings: [
+                ("target.x".into(), Value::Text(level.to_string())),
+                ("target.y".into(), Value::Integer(1)),
+            ]
+            .into(),
         });
         for (block, elapsed_s) in (1..).zip(*blocks) {
             recording.trials.push(done(at, block, observed(*elapsed_s)));
@@ -76,7 +80,7 @@ fn configurations_match_by_settings_then_by_levels() {
     let mut to = run(2, &[("2", &[1.0, 1.1]), ("1", &[1.0, 1.1]), ("4", &[1.0, 1.1])]);
     // The second run has another setting in one configuration, and a new factor in its label in the other.
     to.configurations[0].key = "another".into();
-    to.configurations[0].settings[1].1 = "2".into();
+    to.configurations[0].settings.insert("target.y".into(), Value::Integer(2));
     to.configurations[1].label = "x=1 z=5".into();
     to.configurations[1].levels.push(LevelRecord { factor: "target.z".into(), level: "5".into() });
     to.environments[0].kernel = Some("Linux 6.12".into());

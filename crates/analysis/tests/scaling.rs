@@ -9,16 +9,21 @@ use analysis::scaling::EdgeKind::{Core, Node, Processors, Socket};
 use analysis::scaling::scaling;
 use common::done;
 use observations::{
-    ConfigurationRecord, Environment, FactorRecord, LevelRecord, Observations, Recording, Response, RunRecord,
+    ConfigurationRecord, Environment, Fact, FactorRecord, LevelRecord, Observations, Recording, Response,
+    RunRecord, Value,
 };
 
 /// A trial with this throughput and these other responses.
 fn trial(throughput: f64, others: &[(&str, f64)]) -> Observations {
-    let others = others.iter().map(|(name, value)| Response::higher(name, "", *value));
+    let fact =
+        |(name, value): &(&str, f64)| Fact { name: (*name).into(), unit: String::new(), value: *value };
+    let (lost, facts): (Vec<_>, Vec<_>) = others.iter().partition(|(name, _)| *name == "lost_updates");
+    let lost = lost.iter().map(|(name, value)| Response::lower(name, "%", *value));
     let own = Response::higher("throughput", "ops/ms", throughput);
     Observations {
         elapsed_s: 1.0,
-        responses: std::iter::once(own).chain(others).collect(),
+        responses: std::iter::once(own).chain(lost).collect(),
+        facts: facts.iter().map(fact).collect(),
         ..Observations::default()
     }
 }
@@ -61,11 +66,12 @@ fn study(
                     level("workload.primitive", (*primitive).to_owned()),
                     level("workload.threads", own.to_string()),
                 ],
-                settings: vec![
-                    ("workload.primitive".into(), format!("\"{primitive}\"")),
-                    ("workload.probe".into(), "\"sync\"".into()),
-                    ("workload.threads".into(), own.to_string()),
-                ],
+                settings: [
+                    ("workload.primitive".into(), Value::Text((*primitive).into())),
+                    ("workload.probe".into(), Value::Text("sync".into())),
+                    ("workload.threads".into(), Value::Integer(*own as i64)),
+                ]
+                .into(),
             });
             for block in 1..=3_u32 {
                 let mut observations = seen(primitive, *own);
@@ -182,7 +188,7 @@ fn the_ceiling_of_one_line_is_the_best_that_shares_it_and_loses_nothing() {
 fn other_probes_have_no_curves() {
     let mut recording = study(&["atomic"], &[1, 2], |_, _| trial(1.0, &[]), 0.0);
     for configuration in &mut recording.configurations {
-        configuration.settings[1].1 = "\"disk\"".into();
+        configuration.settings.insert("workload.probe".into(), Value::Text("disk".into()));
     }
     assert_eq!(scaling(&recording), None);
 }

@@ -1,5 +1,5 @@
 use crate::{Cancel, FileSet, Request, Schema, SchemaKind};
-use experiment::{Configuration, Invalid, Setting};
+use experiment::{Configuration, Declaration, Invalid};
 use observations::{EngineVersion, Operation, TimeUse, Wait};
 use observe::Clock;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ pub trait Engine: Send + Sync {
     /// The name that `target.engine` gives.
     fn name(&self) -> &'static str;
     /// Its settings in `[target]`.
-    fn settings(&self) -> &'static [Setting];
+    fn settings(&self) -> &'static [Declaration];
     /// What it can do.
     fn capabilities(&self) -> Capabilities;
     /// Version and compile options, for the environment record, of what these configurations use.
@@ -99,7 +99,7 @@ pub trait Instance: Send + Sync {
     ///
     /// # Errors
     /// When the engine refuses.
-    fn connect(&self, connections: u32) -> Result<Box<dyn Fleet>, EngineError>;
+    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError>;
     /// Brings caches into the declared state and verifies it, between loading and measuring.
     ///
     /// # Errors
@@ -139,7 +139,7 @@ pub trait Instance: Send + Sync {
 /// The connections of one load thread.
 ///
 /// A request is sent, its answer is waited for; meanwhile the other connections work.
-pub trait Fleet: Send {
+pub trait ConnectionSet: Send {
     /// The measured part begins now: what these connections did before does not count.
     fn begin(&mut self);
     /// Sends a request on a connection (from 0) that has none outstanding.
@@ -162,7 +162,7 @@ pub trait Fleet: Send {
         Ok(())
     }
     /// Does a share of the work that the load left for later (a checkpoint), once no connection
-    /// is in a transaction; this is fleet number `index` of `of`. Part of the measured time.
+    /// is in a transaction; this is connection_set number `index` of `of`. Part of the measured time.
     ///
     /// # Errors
     /// When the engine fails.
@@ -193,7 +193,7 @@ pub trait WaitCollector: Send {
     /// # Errors
     /// When the engine's counters cannot be read.
     fn start(&mut self) -> Result<(), EngineError>;
-    /// Stops and returns what sessions waited for, after every [`Fleet::end`].
+    /// Stops and returns what sessions waited for, after every [`ConnectionSet::end`].
     ///
     /// # Errors
     /// When the engine's counters cannot be read or were reset.

@@ -14,7 +14,7 @@ mod table;
 
 pub use cancel::{Cancel, CancelReason};
 pub use engine::{
-    Answer, CacheReport, CacheState, Capabilities, Collected, Done, Engine, EngineError, Fleet, Host,
+    Answer, CacheReport, CacheState, Capabilities, Collected, ConnectionSet, Done, Engine, EngineError, Host,
     Instance, Permits, Place, Results, WaitCollector,
 };
 pub use files::{FileSet, Role};

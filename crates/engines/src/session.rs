@@ -1,4 +1,4 @@
-use crate::{Answer, Done, EngineError, Fleet, Request};
+use crate::{Answer, ConnectionSet, Done, EngineError, Request};
 use observe::Clock;
 
 /// A connection that works in the thread that calls it: the form of embedded engines.
@@ -10,7 +10,7 @@ pub trait Session: Send {
     /// # Errors
     /// When the engine fails; [`EngineError::Cancelled`] when it was asked to stop.
     fn run(&mut self, request: &Request<'_>) -> Result<Done, EngineError>;
-    /// As [`Fleet::flush`].
+    /// As [`ConnectionSet::flush`].
     ///
     /// # Errors
     /// When the engine fails.
@@ -23,7 +23,7 @@ pub trait Session: Send {
     }
 }
 
-/// A fleet of one connection, which works while it is asked.
+/// A connection_set of one connection, which works while it is asked.
 pub struct Alone<S> {
     session: S,
     clock: Clock,
@@ -31,14 +31,14 @@ pub struct Alone<S> {
 }
 
 impl<S: Session> Alone<S> {
-    /// Makes a connection a fleet.
+    /// Makes a connection a connection_set.
     pub fn new(session: S) -> Self {
         let clock = session.clock();
         Self { session, clock, answer: None }
     }
 }
 
-impl<S: Session> Fleet for Alone<S> {
+impl<S: Session> ConnectionSet for Alone<S> {
     fn begin(&mut self) {
         self.session.begin();
     }

@@ -184,7 +184,7 @@ fn compare_configurations(old: &Experiment, new: &Experiment, differences: &mut 
             continue;
         };
         for path in before.settings.keys().chain(configuration.settings.keys()) {
-            let (had, has) = (before.get(path), configuration.get(path));
+            let (had, has) = (before.value(path), configuration.value(path));
             if had != has {
                 let shown = |value: Option<&crate::Value>| optional(value.map(ToString::to_string));
                 lines.insert(format!("{path}: {} -> {}", shown(had), shown(has)));

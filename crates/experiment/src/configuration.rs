@@ -1,4 +1,4 @@
-use crate::Value;
+use crate::{FromValue, Setting, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -38,14 +38,19 @@ impl Invalid {
 }
 
 impl Configuration {
-    /// The value of a setting, if it is given or has a default.
-    pub fn get(&self, path: &str) -> Option<&Value> {
+    /// The value of a setting.
+    pub fn get<T: FromValue>(&self, setting: Setting<T>) -> T {
+        setting.of(&self.settings)
+    }
+
+    /// The value at a path, if it is given or has a default.
+    pub fn value(&self, path: &str) -> Option<&Value> {
         self.settings.get(path)
     }
 
     /// A text setting; empty when absent.
     pub fn text(&self, path: &str) -> &str {
-        match self.get(path) {
+        match self.value(path) {
             Some(Value::Text(text)) => text,
             _ => "",
         }
@@ -53,7 +58,7 @@ impl Configuration {
 
     /// A count or size; `None` when absent.
     pub fn integer(&self, path: &str) -> Option<u64> {
-        match self.get(path) {
+        match self.value(path) {
             Some(Value::Integer(integer)) => u64::try_from(*integer).ok(),
             _ => None,
         }
@@ -61,22 +66,22 @@ impl Configuration {
 
     /// A duration in seconds, a rate or a share; `None` when absent.
     pub fn number(&self, path: &str) -> Option<f64> {
-        self.get(path).and_then(Value::as_f64)
+        self.value(path).and_then(Value::as_f64)
     }
 
     /// A switch; false when absent.
     pub fn flag(&self, path: &str) -> bool {
-        matches!(self.get(path), Some(Value::Bool(true)))
+        matches!(self.value(path), Some(Value::Bool(true)))
     }
 
     /// A switch that is on unless it is switched off; also when absent.
     pub fn is_on(&self, path: &str) -> bool {
-        !matches!(self.get(path), Some(Value::Bool(false)))
+        !matches!(self.value(path), Some(Value::Bool(false)))
     }
 
     /// A text or list of texts as a list; empty when absent.
     pub fn texts(&self, path: &str) -> Vec<&str> {
-        match self.get(path) {
+        match self.value(path) {
             Some(Value::Text(text)) => vec![text],
             Some(Value::List(values)) => values
                 .iter()

@@ -3,7 +3,7 @@
 use crate::configuration::names_volume;
 use crate::file_settings::{OBSERVE, SETTINGS};
 use crate::human::read_default;
-use crate::{Catalog, Kind, Setting, Value};
+use crate::{Catalog, Declaration, Kind, Value};
 use std::fmt::Write as _;
 
 /// What the example gives instead of leaving it out.
@@ -78,19 +78,19 @@ pub fn example(catalog: &Catalog, engine: &str, probe: &str) -> String {
     text
 }
 
-fn owned(owners: &[(&'static str, &'static [Setting])], name: &str) -> &'static [Setting] {
+fn owned(owners: &[(&'static str, &'static [Declaration])], name: &str) -> &'static [Declaration] {
     owners.iter().find(|(owner, _)| *owner == name).map_or(&[], |(_, settings)| settings)
 }
 
 /// A number that can be doubled twice makes a good factor.
-fn factor(setting: &Setting) -> Option<(&'static str, [i64; 3])> {
+fn factor(setting: &Declaration) -> Option<(&'static str, [i64; 3])> {
     let Kind::Count { max, .. } = setting.kind else { return None };
     let Value::Integer(first) = read_default(setting.kind, setting.default?)? else { return None };
     let levels = [first, first.checked_mul(2)?, first.checked_mul(4)?];
     (first > 0 && levels[2] <= max).then_some((setting.path, levels))
 }
 
-fn factors(path: &str, levels: &[i64; 3], settings: &[Setting]) -> String {
+fn factors(path: &str, levels: &[i64; 3], settings: &[Declaration]) -> String {
     let [first, second, third] = levels;
     let choices = settings.iter().filter_map(|setting| match setting.kind {
         Kind::Choice(words) => Some(format!("\"{}\" = \"{}\"", setting.path, words.last()?)),
@@ -123,7 +123,7 @@ fn factors(path: &str, levels: &[i64; 3], settings: &[Setting]) -> String {
     )
 }
 
-fn section(text: &mut String, name: &str, settings: &[Setting], selected: &[(&str, &str)]) {
+fn section(text: &mut String, name: &str, settings: &[Declaration], selected: &[(&str, &str)]) {
     // Writing to a string cannot fail.
     let _ = writeln!(text, "\n[{name}]");
     for (key, value) in selected {
@@ -145,7 +145,7 @@ fn section(text: &mut String, name: &str, settings: &[Setting], selected: &[(&st
     }
 }
 
-fn given(setting: &Setting, settings: &[Setting]) -> Option<&'static str> {
+fn given(setting: &Declaration, settings: &[Declaration]) -> Option<&'static str> {
     // A load is as long as its rows take; one that has no rows needs a time.
     let has_rows = settings.iter().any(|setting| setting.path == "workload.rows");
     if setting.path == "workload.duration" && setting.default.is_none() && !has_rows {
@@ -154,7 +154,7 @@ fn given(setting: &Setting, settings: &[Setting]) -> Option<&'static str> {
     GIVEN.iter().find(|(path, _)| *path == setting.path).map(|(_, value)| *value)
 }
 
-fn placeholder(setting: &Setting) -> String {
+fn placeholder(setting: &Declaration) -> String {
     if let Some((_, shown)) = SHOWN.iter().find(|(path, _)| *path == setting.path) {
         return (*shown).into();
     }

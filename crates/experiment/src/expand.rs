@@ -7,7 +7,7 @@ use crate::experiment::Factor;
 use crate::file_settings::OBSERVE;
 use crate::human;
 use crate::parse::places;
-use crate::setting::{Catalog, Kind, Known, Setting};
+use crate::setting::{Catalog, Declaration, Kind, Known};
 use crate::{Configuration, Level, Value};
 use std::collections::{BTreeMap, HashMap};
 
@@ -178,16 +178,16 @@ impl OwnSettings<'_> {
             known.add(OBSERVE);
             let mut shared = Vec::new();
             for (name, all) in [(engine, &catalog.engines), (probe, &catalog.probes)] {
-                let mine: &[Setting] =
+                let mine: &[Declaration] =
                     all.iter().find(|(owner, _)| owner == name).map_or(&[], |(_, settings)| settings);
                 known.add(mine);
-                let differs = |mine: &&Setting| {
+                let differs = |mine: &&Declaration| {
                     let mut others = all.iter().flat_map(|(_, settings)| *settings);
                     others.any(|other| other.path == mine.path && other.kind != mine.kind)
                 };
                 shared.extend(mine.iter().filter(differs).map(|setting| (setting.path, setting.kind)));
             }
-            let default = |setting: &Setting| {
+            let default = |setting: &Declaration| {
                 Some((setting.path.to_owned(), human::read_default(setting.kind, setting.default?)?))
             };
             let defaults = known.with_default().filter_map(default).collect();
@@ -199,9 +199,9 @@ impl OwnSettings<'_> {
 /// Linked levels can leave a configuration without an engine or a probe.
 fn check_owners(root: &Node, configurations: &[Configuration], errors: &mut Errors) {
     for path in OWNERS {
-        let missing = configurations.iter().find(|configuration| configuration.get(path).is_none());
+        let missing = configurations.iter().find(|configuration| configuration.value(path).is_none());
         // Where nothing gives it, that is an error already.
-        let Some(missing) = missing.filter(|_| configurations.iter().any(|some| some.get(path).is_some()))
+        let Some(missing) = missing.filter(|_| configurations.iter().any(|some| some.value(path).is_some()))
         else {
             continue;
         };

@@ -1,7 +1,8 @@
 //! The settings of an experiment file that no engine or probe owns. The same tables drive
 //! parsing, the JSON Schema and the commented example.
 
-use crate::{Kind, Setting};
+use crate::common::{ENGINE, OBSERVE_INTERVAL, OBSERVE_LATENCIES, OBSERVE_PROFILE, OBSERVE_WAITS, PROBE};
+use crate::{Declaration, Kind, declarations};
 
 const COUNT: Kind = Kind::Count { min: 1, max: 1_000_000 };
 
@@ -39,98 +40,98 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
 ];
 
 /// Settings with one value each.
-pub(crate) const SETTINGS: &[Setting] = &[
-    Setting::new(
+pub(crate) const SETTINGS: &[Declaration] = &[
+    Declaration::new(
         "experiment.name",
         Kind::Text,
         None,
         "Name of the experiment and of its results file: lower-case letters, digits, `-`, `_` and `.`.",
     ),
-    Setting::new(
+    Declaration::new(
         "experiment.question",
         Kind::Text,
         None,
         "The question that the experiment answers; printed above the answer.",
     ),
-    Setting::new("experiment.description", Kind::Text, None, "Anything worth knowing about it."),
-    Setting::new(
+    Declaration::new("experiment.description", Kind::Text, None, "Anything worth knowing about it."),
+    Declaration::new(
         "experiment.response",
         Kind::Text,
         None,
         "The response that configurations are compared on; default: the probe's first one.",
     ),
-    Setting::new("target.engine", Kind::Text, None, "The engine under test."),
-    Setting::new("workload.probe", Kind::Text, None, "What a trial does and measures."),
-    Setting::new(
+    ENGINE.declaration,
+    PROBE.declaration,
+    Declaration::new(
         "hooks.before_run",
         Kind::Text,
         None,
-        "Shell command that runs before the first trial of a sitting.",
+        "Shell command that runs before the first trial of a session.",
     ),
-    Setting::new(
+    Declaration::new(
         "hooks.after_run",
         Kind::Text,
         None,
-        "Shell command that runs after the last trial of a sitting.",
+        "Shell command that runs after the last trial of a session.",
     ),
-    Setting::new("hooks.before_trial", Kind::Text, None, "Shell command that runs before each trial."),
-    Setting::new("hooks.after_trial", Kind::Text, None, "Shell command that runs after each trial."),
-    Setting::new(
+    Declaration::new("hooks.before_trial", Kind::Text, None, "Shell command that runs before each trial."),
+    Declaration::new("hooks.after_trial", Kind::Text, None, "Shell command that runs after each trial."),
+    Declaration::new(
         "hooks.timeout",
         Kind::PositiveDuration,
         Some("10 min"),
         "A hook that takes longer is killed and has failed.",
     ),
-    Setting::new(
+    Declaration::new(
         "order.hard_to_change",
         Kind::TextList,
         None,
         "Factors that are changed as seldom as possible: trials are grouped by their levels.",
     ),
-    Setting::new(
+    Declaration::new(
         "repeats.blocks",
         COUNT,
         Some("5"),
         "Number of blocks: each configuration runs once in a block. Or { min, max, until }: repeat until every 95 % interval is narrow enough.",
     ),
-    Setting::new(
+    Declaration::new(
         "repeats.blocks.min",
         Kind::Count { min: 2, max: 1_000_000 },
         None,
         "Blocks that are run in any case.",
     ),
-    Setting::new(
+    Declaration::new(
         "repeats.blocks.max",
         Kind::Count { min: 2, max: 1_000_000 },
         None,
         "Blocks after which to stop in any case.",
     ),
-    Setting::new(
+    Declaration::new(
         "repeats.blocks.until",
         Kind::Share,
         None,
         "Half width of the 95 % interval, as a share of the mean, at which to stop.",
     ),
-    Setting::new("repeats.seed", SEED, Some("1"), "Seed of the order of trials and of the data."),
-    Setting::new(
+    Declaration::new("repeats.seed", SEED, Some("1"), "Seed of the order of trials and of the data."),
+    Declaration::new(
         "repeats.retries",
         Kind::Count { min: 0, max: 100 },
         Some("0"),
         "How often a failed trial is tried again.",
     ),
-    Setting::new(
+    Declaration::new(
         "limits.trial_time",
         Kind::PositiveDuration,
         Some("1 h"),
         "A trial that takes longer, preparation included, is stopped and has failed.",
     ),
-    Setting::new(
+    Declaration::new(
         "limits.run_time",
         Kind::PositiveDuration,
         None,
-        "A sitting that takes longer stops and can be resumed.",
+        "A session that takes longer stops and can be resumed.",
     ),
-    Setting::new(
+    Declaration::new(
         "limits.disk_space",
         Kind::Size { min: 1, max: i64::MAX },
         None,
@@ -139,76 +140,56 @@ pub(crate) const SETTINGS: &[Setting] = &[
 ];
 
 /// Settings of `[observe]`, which can be factors.
-pub(crate) const OBSERVE: &[Setting] = &[
-    Setting::new(
-        "observe.waits",
-        Kind::Bool,
-        Some("true"),
-        "Whether waits are instrumented. Off shows what instrumenting costs.",
-    ),
-    Setting::new(
-        "observe.interval",
-        Kind::PositiveDuration,
-        Some("1 s"),
-        "Length of an interval of the time series.",
-    ),
-    Setting::new(
-        "observe.latencies",
-        Kind::Bool,
-        None,
-        "Whether a load of inserts or scripts records latencies: yes, unless it is false. Off shows what recording costs.",
-    ),
-    Setting::new(
-        "observe.profile",
-        Kind::Bool,
-        None,
-        "Whether the measured part is sampled 99 times a second of processor time, to see which code it goes to: the \
-         program's own processes and, on this machine, the server's.",
-    ),
-];
+pub(crate) const OBSERVE: &[Declaration] =
+    declarations![OBSERVE_WAITS, OBSERVE_INTERVAL, OBSERVE_LATENCIES, OBSERVE_PROFILE];
 
 /// Keys of one `[[volume]]`.
-pub(crate) const VOLUME: &[Setting] = &[
-    Setting::new("volume.name", Kind::Text, None, "Name that `target.volume` gives."),
-    Setting::new("volume.path", Kind::Text, None, "An existing directory; a prepare command may make it."),
-    Setting::new(
+pub(crate) const VOLUME: &[Declaration] = &[
+    Declaration::new("volume.name", Kind::Text, None, "Name that `target.volume` gives."),
+    Declaration::new(
+        "volume.path",
+        Kind::Text,
+        None,
+        "An existing directory; a prepare command may make it.",
+    ),
+    Declaration::new(
         "volume.prepare",
         Kind::Text,
         None,
         "Shell command that runs before the first trial of a group that uses the volume: format and mount it.",
     ),
-    Setting::new("volume.cleanup", Kind::Text, None, "Shell command that runs after the last one."),
-    Setting::new(
+    Declaration::new("volume.cleanup", Kind::Text, None, "Shell command that runs after the last one."),
+    Declaration::new(
         "volume.hook_timeout",
         Kind::PositiveDuration,
         Some("10 min"),
         "A prepare or cleanup command that takes longer is killed and has failed.",
     ),
-    Setting::new(
+    Declaration::new(
         "volume.throttle.read_iops",
         IOPS,
         None,
         "Reads a second that the volume's device does at most.",
     ),
-    Setting::new(
+    Declaration::new(
         "volume.throttle.write_iops",
         IOPS,
         None,
         "Writes a second that the volume's device does at most.",
     ),
-    Setting::new(
+    Declaration::new(
         "volume.throttle.bandwidth",
         Kind::Bandwidth,
         None,
         "Bytes a second that the volume's device reads at most, and as many that it writes.",
     ),
-    Setting::new(
+    Declaration::new(
         "volume.throttle.read_bandwidth",
         Kind::Bandwidth,
         None,
         "Bytes a second that the volume's device reads at most, instead of `bandwidth`.",
     ),
-    Setting::new(
+    Declaration::new(
         "volume.throttle.write_bandwidth",
         Kind::Bandwidth,
         None,
@@ -217,18 +198,18 @@ pub(crate) const VOLUME: &[Setting] = &[
 ];
 
 /// Keys of one `[[manual]]`.
-pub(crate) const MANUAL: &[Setting] = &[
-    Setting::new(
+pub(crate) const MANUAL: &[Declaration] = &[
+    Declaration::new(
         "manual.factor",
         Kind::Text,
         None,
         "Factor whose change needs a person; it becomes hard to change.",
     ),
-    Setting::new("manual.text", Kind::Text, None, "What to do; `{level}` stands for the new level."),
+    Declaration::new("manual.text", Kind::Text, None, "What to do; `{level}` stands for the new level."),
 ];
 
 /// Keys of one `[[level]]`, besides `set`.
-pub(crate) const LEVEL: &[Setting] = &[
-    Setting::new("level.factor", Kind::Text, None, "Name of the factor that this is a level of."),
-    Setting::new("level.name", Kind::Scalar, None, "Name of the level."),
+pub(crate) const LEVEL: &[Declaration] = &[
+    Declaration::new("level.factor", Kind::Text, None, "Name of the factor that this is a level of."),
+    Declaration::new("level.name", Kind::Scalar, None, "Name of the level."),
 ];

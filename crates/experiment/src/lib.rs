@@ -1,7 +1,7 @@
 //! The experiment file: factors and levels in, a [`Plan`] of configurations and trials out.
 //!
 //! Plain data; knows no engine and no probe by name. What they can be told comes in as a
-//! [`Catalog`] of [`Setting`]s, from which validation, the JSON Schema and the commented
+//! [`Catalog`] of [`Declaration`]s, from which validation, the JSON Schema and the commented
 //! example file are all made.
 //!
 //! - `document`, `human`: TOML with places, values as people write them
@@ -12,6 +12,7 @@
 //! - `schema`, `example`: what editors and newcomers need
 
 mod changes;
+pub mod common;
 mod conditions;
 mod configuration;
 mod document;
@@ -26,7 +27,6 @@ mod parse;
 mod plan;
 mod schema;
 mod setting;
-mod value;
 
 pub use changes::{Changes, changes, describe};
 pub use configuration::{Configuration, Invalid, Level};
@@ -34,8 +34,8 @@ pub use error::{FileError, FileErrors, Place};
 pub use example::example;
 pub use experiment::{Blocks, Experiment, Factor, FactorLevel, Hooks, Limits, Repeats, Throttle, Volume};
 pub use nearest::{nearest, unknown_name};
+pub use observations::{FromValue, Optional, Value};
 pub use parse::parse;
 pub use plan::{Plan, PlannedTrial};
 pub use schema::schema;
-pub use setting::{Catalog, Kind, Setting};
-pub use value::Value;
+pub use setting::{Catalog, Declaration, Kind, Setting};

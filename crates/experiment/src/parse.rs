@@ -14,7 +14,7 @@ use crate::expand;
 use crate::experiment::Experiment;
 use crate::file_settings::SECTIONS;
 use crate::setting::{Catalog, Known};
-use crate::{Setting, Value, human};
+use crate::{Declaration, Value, human};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -113,7 +113,7 @@ fn leaves<'a>(table: Option<&'a Node>, path: &str) -> Vec<Leaf<'a>> {
 }
 
 /// The settings that a key may mean, of different engines; if there is none, an error.
-fn lookup(known: &Known, leaf: &Leaf<'_>, errors: &mut Errors) -> Vec<&'static Setting> {
+fn lookup(known: &Known, leaf: &Leaf<'_>, errors: &mut Errors) -> Vec<&'static Declaration> {
     let path = leaf.path.as_str();
     let found = known.find(path);
     if found.is_empty() && !known.is_open(path) {
@@ -127,7 +127,7 @@ fn lookup(known: &Known, leaf: &Leaf<'_>, errors: &mut Errors) -> Vec<&'static S
 }
 
 /// Reads a value as the first of these settings that accepts it.
-fn read_as(settings: &[&'static Setting], node: &Node) -> Result<Value, Fault> {
+fn read_as(settings: &[&'static Declaration], node: &Node) -> Result<Value, Fault> {
     let mut faults = Vec::new();
     for setting in settings {
         match human::read(setting.kind, node) {

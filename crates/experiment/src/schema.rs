@@ -5,7 +5,7 @@ use crate::human::{
     BANDWIDTH_MAX, BANDWIDTH_MIN, BANDWIDTH_UNITS, COUNT_UNITS, DURATION_S_MAX, RATE_MAX, RATE_MIN,
     RATE_UNITS, SHARE_UNITS, SIZE_UNITS, TIME_UNITS,
 };
-use crate::{Catalog, Kind, Setting};
+use crate::{Catalog, Declaration, Kind};
 use serde_json::{Map, Value, json};
 
 /// The JSON Schema (draft 2020-12) of an experiment file with these engines and probes.
@@ -46,11 +46,11 @@ pub fn schema(catalog: &Catalog) -> Value {
 }
 
 /// The schema of a section with the settings of its engines or probes and the one that selects them.
-fn varied<'a>(section: &str, settings: impl Iterator<Item = &'a Setting>) -> Value {
+fn varied<'a>(section: &str, settings: impl Iterator<Item = &'a Declaration>) -> Value {
     table(section, SETTINGS.iter().chain(settings))
 }
 
-fn table<'a>(section: &str, settings: impl Iterator<Item = &'a Setting>) -> Value {
+fn table<'a>(section: &str, settings: impl Iterator<Item = &'a Declaration>) -> Value {
     let mut schema = json!({ "type": "object", "additionalProperties": false, "properties": {} });
     for setting in settings {
         let Some(path) = setting.path.strip_prefix(section).and_then(|path| path.strip_prefix('.')) else {
@@ -62,7 +62,7 @@ fn table<'a>(section: &str, settings: impl Iterator<Item = &'a Setting>) -> Valu
 }
 
 /// Puts a setting at its place below a table; `a.b` lies in a table `a`, `a.*` allows any key there.
-fn insert(table: &mut Value, path: &str, setting: &Setting) {
+fn insert(table: &mut Value, path: &str, setting: &Declaration) {
     match path.split_once('.') {
         None if path == "*" => table["additionalProperties"] = of(setting),
         None => allow(&mut table["properties"][path], of(setting)),
@@ -98,7 +98,7 @@ fn allow(place: &mut Value, schema: Value) {
     }
 }
 
-fn of(setting: &Setting) -> Value {
+fn of(setting: &Declaration) -> Value {
     let mut schema = match setting.kind {
         Kind::Bool => json!({ "type": "boolean" }),
         Kind::Count { min, max } => {

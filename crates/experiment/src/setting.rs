@@ -1,4 +1,6 @@
-use crate::{Value, human};
+use crate::{FromValue, Value, human};
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
 
 /// What a setting accepts. Human forms are read as the kind says.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,9 +43,9 @@ pub enum Kind {
     Scalar,
 }
 
-/// One setting that an experiment file may give or vary.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Setting {
+/// A setting that an experiment file may give or vary, as parsing, schema, example file and errors need it.
+#[derive(Debug, Clone, Copy)]
+pub struct Declaration {
     /// Dotted path: `target.data_files`. A last part of `*` stands for any name that the engine
     /// knows (`target.settings.*`).
     pub path: &'static str,
@@ -53,17 +55,19 @@ pub struct Setting {
     pub default: Option<&'static str>,
     /// One or two sentences for people: the schema, the example file and errors show it.
     pub doc: &'static str,
+    /// Whether its owner's type holds this value, or its absence.
+    pub(crate) fits: fn(Option<&Value>) -> bool,
 }
 
-impl Setting {
-    /// A setting, for tables of constants.
+impl Declaration {
+    /// A setting of the file itself, which is read where it is parsed.
     pub const fn new(
         path: &'static str,
         kind: Kind,
         default: Option<&'static str>,
         doc: &'static str,
     ) -> Self {
-        Self { path, kind, default, doc }
+        Self { path, kind, default, doc, fits: |_| true }
     }
 
     /// Reads a value that stands in a text, as defaults do. The error says what is allowed.
@@ -76,6 +80,158 @@ impl Setting {
             None => fault.message,
         })
     }
+
+    /// Whether the type of the setting holds its default, or its absence where there is none.
+    pub fn is_consistent(&self) -> bool {
+        match self.default {
+            Some(default) => {
+                human::read_default(self.kind, default).is_some_and(|value| (self.fits)(Some(&value)))
+            }
+            None => (self.fits)(None),
+        }
+    }
+}
+
+/// A setting with the type of its values: declared once, read with [`crate::Configuration::get`].
+#[derive(Debug)]
+pub struct Setting<T> {
+    /// What the file may say.
+    pub declaration: Declaration,
+    values: PhantomData<fn() -> T>,
+}
+
+// Not derived: handles are copied whatever their values are.
+impl<T> Clone for Setting<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Setting<T> {}
+
+impl<T: FromValue> Setting<T> {
+    /// A setting, for constants; [`crate::settings!`] is the short form.
+    pub const fn new(
+        path: &'static str,
+        kind: Kind,
+        default: Option<&'static str>,
+        doc: &'static str,
+    ) -> Self {
+        let declaration = Declaration { path, kind, default, doc, fits: fits::<T> };
+        Self { declaration, values: PhantomData }
+    }
+
+    /// Its dotted path.
+    pub const fn path(self) -> &'static str {
+        self.declaration.path
+    }
+
+    /// Its value among these, or its default.
+    pub fn of(self, settings: &BTreeMap<String, Value>) -> T {
+        let Declaration { path, kind, default, .. } = self.declaration;
+        let given = settings.get(path).and_then(|value| T::from_value(Some(value)));
+        given
+            .or_else(|| T::from_value(default.and_then(|text| human::read_default(kind, text)).as_ref()))
+            .unwrap_or_default()
+    }
+}
+
+fn fits<T: FromValue>(value: Option<&Value>) -> bool {
+    T::from_value(value).is_some()
+}
+
+/// Declares settings, each a constant of its type; the comment is the help that people read.
+///
+/// ```
+/// use experiment::{Kind, settings};
+///
+/// settings! {
+///     /// Number of connections.
+///     pub CONNECTIONS: u32 = "workload.connections", Kind::Count { min: 1, max: 4096 }, "16";
+///     /// Transactions a second.
+///     pub RATE: Option<f64> = "workload.rate", Kind::Rate;
+/// }
+/// assert_eq!(CONNECTIONS.of(&Default::default()), 16);
+/// ```
+#[macro_export]
+macro_rules! settings {
+    ($($(#[doc = $doc:literal])+ $visibility:vis $name:ident: $type:ty = $path:literal, $kind:expr $(, $default:literal)?;)*) => {
+        $($(#[doc = $doc])+
+        $visibility const $name: $crate::Setting<$type> =
+            $crate::Setting::new($path, $kind, $crate::settings!(@default $($default)?), concat!($($doc),+).trim_ascii());)*
+    };
+    (@default) => { None };
+    (@default $default:literal) => { Some($default) };
+}
+
+/// The declarations of these settings, as a table.
+#[macro_export]
+macro_rules! declarations {
+    ($($setting:expr),* $(,)?) => { &[$($setting.declaration),*] };
+}
+
+/// Declares a type of which each value has a name in experiment files. Its default is the first one.
+///
+/// ```
+/// experiment::choice! {
+///     /// State of the caches.
+///     pub enum CacheState {
+///         /// Nothing is in memory.
+///         Cold = "cold",
+///         /// All is in memory.
+///         Hot = "hot",
+///     }
+/// }
+/// assert_eq!(CacheState::from_name("hot"), Some(CacheState::Hot));
+/// assert_eq!(CacheState::Cold.name(), "cold");
+/// ```
+#[macro_export]
+macro_rules! choice {
+    ($(#[$meta:meta])* $visibility:vis enum $type:ident {
+        $(#[$first_meta:meta])* $first:ident = $first_name:literal,
+        $($(#[$value_meta:meta])* $value:ident = $name:literal,)*
+    }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+        $visibility enum $type {
+            $(#[$first_meta])* #[default] $first,
+            $($(#[$value_meta])* $value,)*
+        }
+
+        #[allow(dead_code, reason = "not every type needs all of what each of them has")]
+        impl $type {
+            /// What a setting of this type accepts.
+            $visibility const KIND: $crate::Kind = $crate::Kind::Choice(Self::NAMES);
+            /// The names in experiment files.
+            $visibility const NAMES: &'static [&'static str] = &[$first_name $(, $name)*];
+            /// All values, in the order of their names.
+            $visibility const ALL: &'static [Self] = &[Self::$first $(, Self::$value)*];
+
+            /// The name in experiment files.
+            $visibility const fn name(self) -> &'static str {
+                match self {
+                    Self::$first => $first_name,
+                    $(Self::$value => $name,)*
+                }
+            }
+
+            /// The value with this name.
+            $visibility fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.name() == name)
+            }
+        }
+
+        impl $crate::FromValue for $type {
+            fn from_value(value: Option<&$crate::Value>) -> Option<Self> {
+                match value {
+                    Some($crate::Value::Text(name)) => Self::from_name(name),
+                    _ => None,
+                }
+            }
+        }
+
+        impl $crate::Optional for $type {}
+    };
 }
 
 /// The settings of one experiment's sections `[target]`, `[workload]` and `[observe]`:
@@ -83,22 +239,22 @@ impl Setting {
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     /// Engine name and its `target.*` settings.
-    pub engines: Vec<(&'static str, &'static [Setting])>,
+    pub engines: Vec<(&'static str, &'static [Declaration])>,
     /// Probe name and its `workload.*` settings.
-    pub probes: Vec<(&'static str, &'static [Setting])>,
+    pub probes: Vec<(&'static str, &'static [Declaration])>,
 }
 
 /// The settings that a file, or one configuration of it, may use.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    settings: Vec<&'static Setting>,
+    settings: Vec<&'static Declaration>,
     /// Sections of which not everything is known, because their engine or probe is not.
     open: Vec<&'static str>,
 }
 
 impl Known {
     /// Adds settings; of two with the same path the first one is explained to people.
-    pub fn add(&mut self, settings: &'static [Setting]) {
+    pub fn add(&mut self, settings: &'static [Declaration]) {
         self.settings.extend(settings);
     }
 
@@ -113,7 +269,7 @@ impl Known {
     }
 
     /// The settings of this path, of different engines; exact ones go before those with `*`.
-    pub fn find(&self, path: &str) -> Vec<&'static Setting> {
+    pub fn find(&self, path: &str) -> Vec<&'static Declaration> {
         let exact: Vec<_> = self.settings.iter().copied().filter(|setting| setting.path == path).collect();
         if !exact.is_empty() {
             return exact;
@@ -151,13 +307,13 @@ impl Known {
     }
 
     /// The settings that have a default.
-    pub fn with_default(&self) -> impl Iterator<Item = &'static Setting> {
+    pub fn with_default(&self) -> impl Iterator<Item = &'static Declaration> {
         self.settings.iter().copied().filter(|setting| setting.default.is_some())
     }
 }
 
 /// Whether a setting with `*` stands for this path.
-fn covers(setting: &Setting, path: &str) -> bool {
+fn covers(setting: &Declaration, path: &str) -> bool {
     let prefix = setting.path.strip_suffix('*');
     prefix.and_then(|prefix| path.strip_prefix(prefix)).is_some_and(|name| !name.is_empty())
 }

@@ -45,7 +45,7 @@ fn each_engine_reads_the_value_in_its_way() {
         let experiment = experiment(&engines("1", order));
         let value_of = |engine: &str| {
             let mut all = experiment.configurations.iter();
-            all.find(|it| it.text("target.engine") == engine).unwrap().get("target.file_growth").cloned()
+            all.find(|it| it.text("target.engine") == engine).unwrap().value("target.file_growth").cloned()
         };
         assert_eq!(value_of("sqlite"), Some(Value::Integer(1)));
         assert_eq!(value_of("server"), Some(Value::Float(1.0)));
@@ -69,8 +69,8 @@ fn linked_levels_give_each_engine_its_own() {
     ";
     let experiment = experiment(source);
     let [ours, theirs] = &experiment.configurations[..] else { panic!("two configurations") };
-    assert_eq!(ours.get("target.file_growth"), Some(&Value::Integer(4 << 20)));
-    assert_eq!(theirs.get("target.file_growth"), Some(&Value::Float(0.1)));
+    assert_eq!(ours.value("target.file_growth"), Some(&Value::Integer(4 << 20)));
+    assert_eq!(theirs.value("target.file_growth"), Some(&Value::Float(0.1)));
 }
 
 /// The bounds of a setting are those of its own probe: one of these takes a duration of 0.

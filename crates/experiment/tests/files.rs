@@ -44,7 +44,7 @@ fn the_file_of_the_design() {
     assert_eq!(last.number("target.busy_timeout"), Some(60.0));
     assert!(last.flag("observe.waits"));
     assert_eq!(last.number("observe.interval"), Some(1.0));
-    assert_eq!(last.get("workload.duration"), None);
+    assert_eq!(last.value("workload.duration"), None);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_file_with_everything() {
     assert!(experiment.factors[3].levels.iter().all(|level| level.set.is_empty()));
     // A setting of one linked level is not one of the other.
     let rollback = experiment.configurations.iter().find(|it| it.levels[2].label == "rollback").unwrap();
-    assert_eq!(rollback.get("target.settings.wal_autocheckpoint"), None);
+    assert_eq!(rollback.value("target.settings.wal_autocheckpoint"), None);
     assert_eq!(rollback.text("target.settings.synchronous"), "normal");
 
     let [fast, slow] = &experiment.volumes[..] else { panic!("two volumes") };
@@ -155,12 +155,12 @@ fn engines_can_be_varied() {
     let [sqlite, server] = &experiment.configurations[..] else { panic!("two configurations") };
     assert_eq!((sqlite.text("target.engine"), server.text("target.engine")), ("sqlite", "server"));
     assert_eq!((sqlite.text("target.url"), server.text("target.url")), ("", "server://somewhere"));
-    assert_eq!(sqlite.get("target.final_checkpoint"), Some(&Value::Bool(false)));
-    assert_eq!(server.get("target.final_checkpoint"), None);
+    assert_eq!(sqlite.value("target.final_checkpoint"), Some(&Value::Bool(false)));
+    assert_eq!(server.value("target.final_checkpoint"), None);
     // The default of a setting that both have is each one's own.
-    assert_eq!(sqlite.get("target.file_growth"), Some(&Value::Integer(0)));
-    assert_eq!(server.get("target.file_growth"), Some(&Value::Float(0.1)));
-    assert_eq!(server.get("target.busy_timeout"), None);
+    assert_eq!(sqlite.value("target.file_growth"), Some(&Value::Integer(0)));
+    assert_eq!(server.value("target.file_growth"), Some(&Value::Float(0.1)));
+    assert_eq!(server.value("target.busy_timeout"), None);
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn copies(ours: u64, devices: u64) -> Option<u64> {
 }
 
 impl Disagreement {
-    /// One sentence with the figures, for a mark.
+    /// One sentence with the figures, for a warning.
     pub fn sentence(&self) -> String {
         let one = |(verb, preposition): (&str, &str), (ours, devices): (u64, u64)| {
             let (ours, devices) = (ours as f64 / 1e6, devices as f64 / 1e6);

@@ -83,8 +83,8 @@ pub enum Event {
         wall_s: f64,
         /// Its responses.
         responses: Vec<Response>,
-        /// Short names of its marks.
-        marks: Vec<String>,
+        /// Short names of its warnings.
+        warnings: Vec<String>,
     },
     /// A trial failed and that was committed.
     TrialFailed {

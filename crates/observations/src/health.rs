@@ -32,17 +32,17 @@ pub struct MachineLoad {
 
 /// A reason to trust a trial less, or a note that a reader must see beside the figure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
+pub struct Warning {
     /// What kind of reason.
-    pub kind: MarkKind,
+    pub kind: WarningKind,
     /// One sentence with the figure behind it.
     pub detail: String,
 }
 
-/// Kinds of [`Mark`].
+/// Kinds of [`Warning`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum MarkKind {
+pub enum WarningKind {
     /// The load generator, not the target, was the limit.
     LoadLimited,
     /// Other processes used the machine.
@@ -67,7 +67,7 @@ pub enum MarkKind {
     DeviceDisagrees,
 }
 
-impl MarkKind {
+impl WarningKind {
     /// The short name printed beside a trial.
     pub fn name(self) -> &'static str {
         match self {

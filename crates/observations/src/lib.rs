@@ -17,6 +17,7 @@ mod series;
 mod server_activity;
 mod survey;
 mod trial;
+mod value;
 mod volume_facts;
 mod wait;
 
@@ -24,14 +25,14 @@ pub use device_agreement::{Disagreement, device_agreement, write_copies};
 pub use device_use::DeviceUse;
 pub use environment::{EngineVersion, Environment, VolumeEnvironment};
 pub use event::{Event, RunEnd, TrialRef};
-pub use health::{LoadHealth, MachineLoad, Mark, MarkKind};
+pub use health::{LoadHealth, MachineLoad, Warning, WarningKind};
 pub use histogram::{Histogram, HistogramError};
 pub use profile::{Frame, Profile, Stack, UNKNOWN};
 pub use record::{
     ConfigurationRecord, FactorRecord, HookOutput, LevelRecord, Recording, RunRecord, TrialRecord,
     TrialStatus,
 };
-pub use response::{Direction, Response};
+pub use response::{Direction, Fact, Response};
 pub use series::{Amounts, Series, add_by_interval};
 pub use server_activity::{ActivityCell, ProcessUse, Sampling, ServerActivity, TaskSession, WaitingTask};
 pub use survey::{
@@ -39,6 +40,7 @@ pub use survey::{
     SurveyedMachine, SurveyedServer, SystemSetting, Unread,
 };
 pub use trial::{Latency, Observations, TimeUse, Work};
+pub use value::{FromValue, Optional, Value};
 pub use volume_facts::{
     ArrayFacts, DeviceFacts, LoopFacts, MappedFacts, MountFacts, PartitionFacts, VolumeFacts,
 };

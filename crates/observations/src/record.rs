@@ -1,5 +1,6 @@
-use crate::{Environment, Observations, Response};
+use crate::{Environment, FromValue, Observations, Response, Value};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One run of an experiment as the store holds it: all that analysis and reports may use.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -53,7 +54,7 @@ pub struct FactorRecord {
 }
 
 /// One level for each factor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConfigurationRecord {
     /// Stable identity: a hash of the settings, the same in every run with the same settings.
     pub key: String,
@@ -61,8 +62,15 @@ pub struct ConfigurationRecord {
     pub label: String,
     /// The level of each factor.
     pub levels: Vec<LevelRecord>,
-    /// All settings, defaults included, as JSON text by dotted path.
-    pub settings: Vec<(String, String)>,
+    /// All settings, defaults included, by dotted path.
+    pub settings: BTreeMap<String, Value>,
+}
+
+impl ConfigurationRecord {
+    /// The value of a setting; `None` where it is absent or of another type.
+    pub fn get<T: FromValue>(&self, path: &str) -> Option<T> {
+        T::from_value(Some(self.settings.get(path)?))
+    }
 }
 
 /// One factor's level in a configuration.

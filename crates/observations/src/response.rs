@@ -23,6 +23,24 @@ pub struct Response {
     pub value: f64,
 }
 
+/// A figure of a trial that is neither better nor worse: how many sockets the threads ran on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fact {
+    /// Name in `snake_case`, the same in every trial.
+    pub name: String,
+    /// Unit as printed; empty for a plain count.
+    pub unit: String,
+    /// The value in that unit.
+    pub value: f64,
+}
+
+impl Fact {
+    /// A plain count.
+    pub fn count(name: &str, value: u32) -> Self {
+        Self { name: name.into(), unit: String::new(), value: f64::from(value) }
+    }
+}
+
 impl Response {
     /// A response of which less is better (time, latency, cost).
     pub fn lower(name: &str, unit: &str, value: f64) -> Self {

@@ -1,5 +1,5 @@
 use crate::Histogram;
-use crate::{DeviceUse, LoadHealth, MachineLoad, Mark, Operation, Profile, Response, Series, Wait};
+use crate::{DeviceUse, Fact, LoadHealth, MachineLoad, Operation, Profile, Response, Series, Wait, Warning};
 use serde::{Deserialize, Serialize};
 
 /// Everything that was seen in the measured part of one trial.
@@ -16,6 +16,9 @@ pub struct Observations {
     pub work: Work,
     /// Measured figures with unit and direction; the first is the primary one unless the file says otherwise.
     pub responses: Vec<Response>,
+    /// Figures that are neither better nor worse.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<Fact>,
     /// Latency distributions in nanoseconds, by name: `transaction` (from the intended start) and `service`.
     pub latencies: Vec<Latency>,
     /// Time in which sessions could not run, by wait type.
@@ -36,9 +39,21 @@ pub struct Observations {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
     /// Reasons to trust this trial less.
-    pub marks: Vec<Mark>,
+    pub warnings: Vec<Warning>,
     /// True when the figures come from a scripted engine and not from a measurement.
     pub synthetic: bool,
+}
+
+impl Observations {
+    /// The fact with this name.
+    pub fn fact(&self, name: &str) -> Option<f64> {
+        self.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value)
+    }
+
+    /// The value of the response with this name.
+    pub fn response(&self, name: &str) -> Option<f64> {
+        self.responses.iter().find(|response| response.name == name).map(|response| response.value)
+    }
 }
 
 /// Amount of work done in the measured part.

@@ -1,5 +1,5 @@
 use engines::{Cancel, Capabilities, EngineError, Instance};
-use experiment::{Configuration, Invalid, Setting};
+use experiment::{Configuration, Declaration, Invalid};
 use observations::Observations;
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ pub trait Probe: Send + Sync {
     /// The name that `workload.probe` gives.
     fn name(&self) -> &'static str;
     /// Its settings in `[workload]`.
-    fn settings(&self) -> &'static [Setting];
+    fn settings(&self) -> &'static [Declaration];
     /// Objections to a configuration, found before anything runs.
     fn plan(&self, configuration: &Configuration) -> Vec<Invalid>;
     /// Runs one trial on a prepared target: load, warm up, settle, measure.
@@ -62,10 +62,10 @@ pub enum ProbeError {
     Invalid(#[from] experiment::Invalid),
     /// The disk load could not run.
     #[error(transparent)]
-    Disk(#[from] ::disk::DiskError),
+    Disk(#[from] disk_io::DiskError),
     /// The load on primitives of synchronisation could not run.
     #[error(transparent)]
-    Sync(#[from] ::sync::SyncError),
+    Sync(#[from] primitives::SyncError),
     /// A script of the user failed.
     #[error(transparent)]
     Script(#[from] crate::script::ScriptError),

@@ -1,7 +1,7 @@
 //! Samples of the processor time of a trial's measured part, where `observe.profile` asks for them.
 
 use crate::TrialContext;
-use observations::{Mark, MarkKind, Observations};
+use observations::{Observations, Warning, WarningKind};
 use profile::{ProfileError, Profiler, Samples};
 
 /// Samples for each second on a processor. Not 100: what happens 100 times a second would be found each time or never.
@@ -48,7 +48,7 @@ pub struct Sampled {
 }
 
 impl Sampled {
-    /// Adds it to what else was observed, with marks for what was not. Takes its time to find names: after all that
+    /// Adds it to what else was observed, with warnings for what was not. Takes its time to find names: after all that
     /// is measured.
     pub fn note(self, observations: &mut Observations) {
         let mut unseen = self.unseen;
@@ -57,7 +57,7 @@ impl Sampled {
             Some(Err(error)) => unseen.push(format!("a profile: {error}")),
             None => {}
         }
-        let marks = unseen.into_iter().map(|detail| Mark { kind: MarkKind::NotObserved, detail });
-        observations.marks.extend(marks);
+        let warnings = unseen.into_iter().map(|detail| Warning { kind: WarningKind::NotObserved, detail });
+        observations.warnings.extend(warnings);
     }
 }

@@ -4,7 +4,7 @@
 use engines::files::Files;
 use engines::{Cancel, Engine, Permits, Place};
 use experiment::{Catalog, Configuration, Experiment, parse};
-use observations::{MarkKind, Observations, WaitClass};
+use observations::{Observations, WaitClass, WarningKind};
 use probes::disk::DiskProbe;
 use probes::{Probe, TrialContext};
 use std::path::{Path, PathBuf};
@@ -178,7 +178,7 @@ fn a_stream_whose_file_fails_leaves_the_others_their_figures() {
         });
         try_run(&configuration, Vec::new()).unwrap()
     });
-    let failed = seen.marks.iter().find(|mark| mark.kind == MarkKind::IoErrors).unwrap();
+    let failed = seen.warnings.iter().find(|warning| warning.kind == WarningKind::IoErrors).unwrap();
     assert!(failed.detail.contains("shrinks"), "{}", failed.detail);
     assert!(response(&seen, "second.iops") > 0.0);
     assert!(!seen.responses.iter().any(|response| response.name == "first.iops" || response.name == "iops"));

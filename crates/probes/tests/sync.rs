@@ -49,10 +49,6 @@ fn run_with(
     })
 }
 
-fn response(observations: &Observations, name: &str) -> Option<f64> {
-    observations.responses.iter().find(|response| response.name == name).map(|response| response.value)
-}
-
 /// Seconds of a class of waits.
 fn waited(observations: &Observations, class: WaitClass) -> f64 {
     let own = observations.waits.iter().filter(|wait| wait.class == class);
@@ -78,7 +74,7 @@ fn only_locks_that_sleep_are_a_wait_and_the_rest_uses_its_processor() {
         let seen = run(&format!("primitive = \"{primitive}\"\nthreads = 2\nmembers = 1"));
         assert!(waited(&seen, WaitClass::Latch) == 0.0, "{primitive}: {:?}", seen.waits);
         let spins = primitive.starts_with("spin");
-        assert_eq!(response(&seen, "acquire_mean").is_some(), spins, "{primitive}");
+        assert_eq!(seen.response("acquire_mean").is_some(), spins, "{primitive}");
         assert_eq!(seen.operations.len(), usize::from(spins), "{primitive}");
     }
 }
@@ -86,24 +82,24 @@ fn only_locks_that_sleep_are_a_wait_and_the_rest_uses_its_processor() {
 #[test]
 fn figures_agree_with_each_other() {
     let seen = run("primitive = \"atomic-shared\"\nthreads = 2");
-    let throughput = response(&seen, "throughput").unwrap();
+    let throughput = seen.response("throughput").unwrap();
     let expected = seen.work.amount as f64 / seen.elapsed_s / 1e3;
     assert!((throughput / expected - 1.0).abs() < 1e-9);
     assert_eq!(seen.responses[0].name, "throughput");
-    let jain = response(&seen, "fairness_jain").unwrap();
+    let jain = seen.response("fairness_jain").unwrap();
     assert!((0.5..=1.0).contains(&jain), "{jain}");
-    assert!(response(&seen, "fairness_min_max").unwrap() <= jain);
-    assert_eq!(response(&seen, "shared_lines"), Some(1.0));
+    assert!(seen.response("fairness_min_max").unwrap() <= jain);
+    assert_eq!(seen.fact("shared_lines"), Some(1.0));
     // Not pinned: nobody can say where the threads were.
-    assert_eq!(response(&seen, "cores"), None);
-    assert_eq!(response(&seen, "lost_updates"), None);
-    assert!(response(&run("primitive = \"racy\"\nthreads = 2"), "lost_updates").is_some());
+    assert_eq!(seen.fact("cores"), None);
+    assert_eq!(seen.response("lost_updates"), None);
+    assert!(run("primitive = \"racy\"\nthreads = 2").response("lost_updates").is_some());
 }
 
 #[test]
 fn pinned_threads_are_where_they_were_put() {
     let seen = run("primitive = \"per-thread\"\nthreads = 2\npinning = \"same-core\"");
-    assert_eq!((response(&seen, "processors"), response(&seen, "cores")), (Some(1.0), Some(1.0)));
+    assert_eq!((seen.fact("processors"), seen.fact("cores")), (Some(1.0), Some(1.0)));
     let busy = seen.time.cpu_s / seen.elapsed_s;
     assert!(busy <= 1.05, "two threads on one processor used {busy} processors");
     let cores = observe::Topology::of_this_machine().whole().cores;
@@ -112,7 +108,7 @@ fn pinned_threads_are_where_they_were_put() {
         return;
     }
     let seen = run("primitive = \"per-thread\"\nthreads = 2\npinning = \"other-core\"");
-    assert_eq!((response(&seen, "cores"), response(&seen, "sockets")), (Some(2.0), Some(1.0)));
+    assert_eq!((seen.fact("cores"), seen.fact("sockets")), (Some(2.0), Some(1.0)));
 }
 
 #[test]

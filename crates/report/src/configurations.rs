@@ -1,6 +1,6 @@
 use crate::model::{Cell, Column, Section, Table, Tone};
 use crate::number;
-use analysis::{Comparison, ConfigurationRow, Estimate, MarkCount, Standing, Summary};
+use analysis::{Comparison, ConfigurationRow, Estimate, Standing, Summary, WarningCount};
 
 /// What is printed where there is nothing to print.
 pub(crate) const NOTHING: &str = "-";
@@ -38,10 +38,10 @@ fn table(summary: &Summary) -> Table {
     if rows.iter().any(|row| row.failed > 0) {
         figures.push((Column::right("failed"), Box::new(|row| occurrences(row.failed, Tone::Bad))));
     }
-    if rows.iter().any(|row| !row.marks.is_empty()) {
-        let marked =
-            |row: &ConfigurationRow| occurrences(row.marks.iter().map(|m| m.trials).sum(), Tone::Warning);
-        figures.push((Column::right("marks").optional(1), Box::new(marked)));
+    if rows.iter().any(|row| !row.warnings.is_empty()) {
+        let warned =
+            |row: &ConfigurationRow| occurrences(row.warnings.iter().map(|m| m.trials).sum(), Tone::Warning);
+        figures.push((Column::right("warnings").optional(1), Box::new(warned)));
     }
     let rows = rows.iter().map(|row| figures.iter().map(|(_, cell)| cell(row)).collect()).collect();
     Table { columns: figures.into_iter().map(|(column, _)| column).collect(), rows, fixed: false }
@@ -172,9 +172,9 @@ fn occurrences(n: usize, tone: Tone) -> Cell {
 }
 
 /// `3 load-limited, 1 steal`.
-pub(crate) fn marks(marks: &[MarkCount]) -> String {
-    let one = |mark: &MarkCount| format!("{} {}", mark.trials, mark.kind.name());
-    marks.iter().map(one).collect::<Vec<_>>().join(", ")
+pub(crate) fn warnings(warnings: &[WarningCount]) -> String {
+    let one = |warning: &WarningCount| format!("{} {}", warning.trials, warning.kind.name());
+    warnings.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// The last part of a dotted path where it names one factor only, else the whole path.

@@ -1,4 +1,4 @@
-//! What else a reader must know: what failed, what is marked, on which machine.
+//! What else a reader must know: what failed, what is warned, on which machine.
 
 use crate::model::{Section, Tone};
 use crate::{configurations, number};
@@ -20,15 +20,18 @@ pub(crate) fn failures(summary: &Summary) -> Option<Section> {
 }
 
 /// Marks by kind with an example, and where they are; `None` without any.
-pub(crate) fn marks(summary: &Summary) -> Option<Section> {
+pub(crate) fn warnings(summary: &Summary) -> Option<Section> {
     let mut section = Section::new("Marks");
-    for mark in &summary.marks {
-        let trials = number::plural(mark.trials, "trial");
-        section.toned(format!("{}: {trials}, for example: {}", mark.kind.name(), mark.detail), Tone::Warning);
+    for warning in &summary.warnings {
+        let trials = number::plural(warning.trials, "trial");
+        section.toned(
+            format!("{}: {trials}, for example: {}", warning.kind.name(), warning.detail),
+            Tone::Warning,
+        );
     }
-    for row in summary.configurations.iter().filter(|row| !row.marks.is_empty()) {
+    for row in summary.configurations.iter().filter(|row| !row.warnings.is_empty()) {
         let trials = number::plural(row.done, "trial");
-        section.detail(format!("{}: of {trials} {}", row.label, configurations::marks(&row.marks)));
+        section.detail(format!("{}: of {trials} {}", row.label, configurations::warnings(&row.warnings)));
     }
     (!section.blocks.is_empty()).then_some(section)
 }

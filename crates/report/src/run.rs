@@ -36,7 +36,7 @@ fn document(summary: &Summary, charts: Vec<Section>, responses: Option<Section>)
     sections.extend(devices::section(summary));
     sections.extend(responses);
     sections.extend(notes::failures(summary));
-    sections.extend(notes::marks(summary));
+    sections.extend(notes::warnings(summary));
     sections.extend(notes::environment(summary));
     Document { title: summary.run.name.as_str().into(), sections }
 }

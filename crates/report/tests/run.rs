@@ -62,8 +62,7 @@ fn two_factors_with_failures_and_marks_fit_100_columns() {
         assert!(line.chars().count() <= 100, "{line}");
     }
     assert!(!text.contains("left out at this width"), "{text}");
-    let heading =
-        "data_files  synchronous  n  elapsed       rows/s         vs baseline         best  failed  marks\n";
+    let heading = "data_files  synchronous  n  elapsed       rows/s         vs baseline         best  failed  warnings\n";
     assert!(text.contains(heading), "{text}");
     for part in [
         "\nFactor data_files: means over the other factors\ndata_files  trials  elapsed",
@@ -79,7 +78,7 @@ fn two_factors_with_failures_and_marks_fit_100_columns() {
 #[test]
 fn a_narrow_terminal_leaves_columns_out_and_says_so() {
     let text = plain(&two_factors(), 80);
-    assert!(text.contains("\n(left out at this width: rows/s, marks)\n"), "{text}");
+    assert!(text.contains("\n(left out at this width: rows/s, warnings)\n"), "{text}");
     let waits = |line: &&str| {
         line.contains("AvgWait_S") || line.starts_with("WAL_SYNC") || line.starts_with("CPU_QUEUE")
     };
@@ -169,7 +168,8 @@ fn control_characters_never_reach_the_terminal() {
             seen.work.unit = evil.into();
             seen.responses[0].name = evil.into();
             seen.responses[0].unit = evil.into();
-            seen.marks.push(observations::Mark { kind: observations::MarkKind::Steal, detail: evil.into() });
+            seen.warnings
+                .push(observations::Warning { kind: observations::WarningKind::Steal, detail: evil.into() });
             recording.trials.push(done(configuration, block, seen));
         }
     }

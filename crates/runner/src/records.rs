@@ -45,10 +45,6 @@ fn configuration_record(configuration: &Configuration) -> ConfigurationRecord {
         levels: levels
             .map(|level| LevelRecord { factor: level.factor.clone(), level: level.label.clone() })
             .collect(),
-        settings: configuration
-            .settings
-            .iter()
-            .map(|(path, value)| (path.clone(), value.to_json()))
-            .collect(),
+        settings: configuration.settings.clone(),
     }
 }

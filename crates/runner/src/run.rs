@@ -271,8 +271,9 @@ impl Runner<'_> {
                 if let Some(text) = unknown_response(self.experiment, &observations) {
                     announce(Event::Warning { text });
                 }
-                let marks = observations.marks.iter().map(|mark| mark.kind.name().to_owned()).collect();
-                announce(Event::TrialFinished { trial, wall_s, responses: observations.responses, marks });
+                let warnings =
+                    observations.warnings.iter().map(|warning| warning.kind.name().to_owned()).collect();
+                announce(Event::TrialFinished { trial, wall_s, responses: observations.responses, warnings });
             }
         }
     }

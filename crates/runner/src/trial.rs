@@ -62,7 +62,7 @@ impl Trial<'_> {
                 failed(&EngineError::Cancelled, &cancel, log)
             }
             (Ok(mut observations), Ok(())) => {
-                observations.marks.extend(analysis::health::marks(&observations));
+                observations.warnings.extend(analysis::health::warnings(&observations));
                 Outcome::Done(Box::new(observations))
             }
             (Ok(_), Err(error)) => Outcome::Failed(format!("removing the target: {error}")),

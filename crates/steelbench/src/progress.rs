@@ -88,11 +88,11 @@ impl Display {
                 let rate = thousands(*rate);
                 self.message(&format!("{warmup}{:.0} %, {rate} {unit}{p99}", fraction * 100.0));
             }
-            Event::TrialFinished { trial, wall_s, responses, marks } => {
+            Event::TrialFinished { trial, wall_s, responses, warnings } => {
                 let figures: Vec<String> = responses.iter().take(2).map(figure).collect();
-                let marks =
-                    if marks.is_empty() { String::new() } else { format!("  [{}]", marks.join(", ")) };
-                self.settled(trial, *wall_s, &format!("{}{marks}", figures.join("  ")), true);
+                let warnings =
+                    if warnings.is_empty() { String::new() } else { format!("  [{}]", warnings.join(", ")) };
+                self.settled(trial, *wall_s, &format!("{}{warnings}", figures.join("  ")), true);
             }
             Event::TrialFailed { trial, wall_s, cause, retry } => {
                 let again = if *retry { " (trying again)" } else { "" };

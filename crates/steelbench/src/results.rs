@@ -2,7 +2,7 @@
 
 use crate::exit_code::Failure;
 use analysis::{Summary, summarize_with};
-use observations::Recording;
+use observations::{ConfigurationRecord, ConfigurationRecord, Recording};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use store::Store;
@@ -74,8 +74,10 @@ pub fn summary(recording: &Recording, results: &Path) -> Summary {
 
 /// Whether any configuration has the disk probe.
 fn is_disk(recording: &Recording) -> bool {
-    let disk = |(path, value): &(String, String)| path == "workload.probe" && value == "\"disk\"";
-    recording.configurations.iter().any(|configuration| configuration.settings.iter().any(disk))
+    let disk = |configuration: &ConfigurationRecord| {
+        configuration.get::<String>("workload.probe").as_deref() == Some("disk")
+    };
+    recording.configurations.iter().any(disk)
 }
 
 /// Runs of the disk probe in the folder of a results file. A file that cannot be read has none: it is

@@ -157,6 +157,6 @@ fn one_device_fails_and_the_other_keeps_its_figures() {
     let name = |device: &Loop| format!("{}.iops", device.device.trim_start_matches("/dev/"));
     let figures = lab.rows("disk", "SELECT name FROM responses WHERE name LIKE '%.iops'");
     assert_eq!(figures, [name(&good)], "{ended:#?}");
-    let marks = lab.rows("disk", "SELECT detail FROM marks WHERE kind = 'io_errors'");
-    assert!(marks.len() == 1 && marks[0].contains(&bad.device), "{marks:?}");
+    let warnings = lab.rows("disk", "SELECT detail FROM warnings WHERE kind = 'io_errors'");
+    assert!(warnings.len() == 1 && warnings[0].contains(&bad.device), "{warnings:?}");
 }

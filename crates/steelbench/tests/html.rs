@@ -6,7 +6,7 @@ mod common;
 
 use analysis::summarize;
 use common::{Lab, scripted, skipped};
-use observations::{HookOutput, Mark, MarkKind, Recording};
+use observations::{HookOutput, Recording, Warning, WarningKind};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
@@ -227,7 +227,7 @@ fn recorded() -> Recording {
         };
         trial.hooks = vec![hook(0), hook(1)];
         if let Some(seen) = &mut trial.observations {
-            seen.marks.push(Mark { kind: MarkKind::Steal, detail: "stolen".into() });
+            seen.warnings.push(Warning { kind: WarningKind::Steal, detail: "stolen".into() });
         }
     }
     recording

@@ -121,7 +121,7 @@ fn caches_are_as_the_file_says() {
     let cache = "\"target.cache\" = [\"cold\", \"warm\", \"hot\"]\n";
     let lab = lab(&managed(1, &versions, ["", workload, cache]));
     lab.run(0);
-    let kinds = lab.rows("t", "SELECT DISTINCT kind FROM marks");
+    let kinds = lab.rows("t", "SELECT DISTINCT kind FROM warnings");
     assert!(!kinds.contains(&"cache_state".to_owned()), "{kinds:?}");
     // 5000 rows were read from files by nobody but a server that began cold.
     let reads = "SELECT l.level, sum(CASE WHEN o.name LIKE '%read' THEN o.count ELSE 0 END) > 0 FROM operations o

@@ -106,19 +106,20 @@ fn every_way_to_name_a_server_works_and_the_password_is_told_nowhere() {
 fn what_a_plain_role_cannot_see_is_marked_and_seen_with_pg_monitor() {
     for bin in bindirs() {
         let server = server(&bin, &[]);
-        let marks = |granted: &str| {
+        let warnings = |granted: &str| {
             server.connect().batch(granted).unwrap();
             let lab = lab(&file(&url(&server, "127.0.0.1", "app"), INSERTS, ""));
             let run = lab.command(&["run", "e.toml"]).env("PGPASSWORD", PASSWORD).output().unwrap();
             Ended::from(run).expect(0);
-            lab.rows("t", "SELECT detail FROM marks WHERE kind = 'not_observed' ORDER BY position").join("\n")
+            lab.rows("t", "SELECT detail FROM warnings WHERE kind = 'not_observed' ORDER BY position")
+                .join("\n")
         };
-        let (plain, monitor) = (marks("SELECT 1"), marks("GRANT pg_monitor TO app"));
+        let (plain, monitor) = (warnings("SELECT 1"), warnings("GRANT pg_monitor TO app"));
         assert!(plain.contains("GRANT pg_monitor") && plain.contains("track_io_timing"), "{plain}");
         assert!(!monitor.contains("pg_monitor") && monitor.contains("track_io_timing"), "{monitor}");
         server.connect().batch("ALTER SYSTEM SET track_io_timing = on").unwrap();
         server.connect().batch("SELECT pg_reload_conf()").unwrap();
-        assert_eq!(marks("SELECT 1"), "");
+        assert_eq!(warnings("SELECT 1"), "");
     }
 }
 
@@ -283,7 +284,7 @@ fn the_processes_of_servers_on_this_machine_are_in_the_profile_of_a_trial() {
     for file in [by_url, managed] {
         let lab = lab(&file);
         lab.run(0);
-        let unseen = "SELECT detail FROM marks WHERE kind = 'not-observed' AND detail LIKE '%profile%'";
+        let unseen = "SELECT detail FROM warnings WHERE kind = 'not-observed' AND detail LIKE '%profile%'";
         if let Some(why) = lab.rows("t", unseen).first() {
             return skipped(why);
         }

@@ -155,8 +155,8 @@ fn inserts(observe: &str) -> String {
 
 /// Whether trials may be sampled here; says so where not.
 fn is_permitted(lab: &Lab) -> bool {
-    let unseen =
-        lab.rows("t", "SELECT detail FROM marks WHERE kind = 'not-observed' AND detail LIKE 'a profile:%'");
+    let unseen = lab
+        .rows("t", "SELECT detail FROM warnings WHERE kind = 'not-observed' AND detail LIKE 'a profile:%'");
     unseen.first().inspect(|why| skipped(why)).is_none()
 }
 

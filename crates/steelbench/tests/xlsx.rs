@@ -6,7 +6,7 @@ mod common;
 mod sample;
 
 use common::{Lab, scripted};
-use observations::{Histogram, Recording};
+use observations::{Histogram, Recording, Value};
 use std::process::Command;
 use store::{NewRun, Store};
 
@@ -109,7 +109,7 @@ fn hostile_text_stays_text() {
     let label = "@".to_owned() + &"\u{1f980}long ".repeat(9_000);
     for (number, configuration) in recording.configurations.iter_mut().enumerate() {
         configuration.label = format!("={number}{label}");
-        configuration.settings.push((format!("={}", hostile()), serde_json::to_string(&hostile()).unwrap()));
+        configuration.settings.insert(format!("={}", hostile()), Value::Text(hostile()));
     }
     for trial in &mut recording.trials {
         if let observations::TrialStatus::Failed { cause } = &mut trial.status {
@@ -118,7 +118,7 @@ fn hostile_text_stays_text() {
         let Some(seen) = &mut trial.observations else { continue };
         seen.work.unit = hostile();
         seen.series[0].unit = hostile();
-        seen.marks[0].detail = hostile();
+        seen.warnings[0].detail = hostile();
         seen.responses[1].unit = "=1+1".to_owned();
         seen.responses[2].name = "-2+3 <b>".to_owned();
         seen.devices.iter_mut().for_each(|device| device.volume = hostile());

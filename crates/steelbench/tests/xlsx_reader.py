@@ -143,9 +143,9 @@ def check_trials(begin, run):
         for place, key in enumerate(responses):
             own = [r["value"] for r in o.get("responses", []) if (r["name"], r["unit"]) == key]
             check(f"response {key}", list(row.values())[start + place], own[0] if own else None)
-        marks = o.get("marks", [])
-        check("marks", row["marks"], " ".join(m["kind"].replace("_", "-") for m in marks))
-        check("reasons", row["reasons of the marks"], "; ".join(m["detail"] for m in marks))
+        warnings = o.get("warnings", [])
+        check("warnings", row["warnings"], " ".join(m["kind"].replace("_", "-") for m in warnings))
+        check("reasons", row["reasons of the warnings"], "; ".join(m["detail"] for m in warnings))
         check("cause", row["cause of failure"], trial["status"].get("cause"))
         for heading, wanted in {
             "synthetic": o.get("synthetic"), "measured part (s)": o.get("elapsed_s"),

@@ -3,7 +3,7 @@
 
 mod sample;
 
-use observations::{Environment, MarkKind, Recording, RunRecord, TrialStatus};
+use observations::{Environment, Recording, RunRecord, TrialStatus, WarningKind};
 use store::{NewRun, Store, StoreError};
 
 fn write(store: &mut Store, recording: &Recording) -> i64 {
@@ -58,7 +58,7 @@ fn a_failed_trial_keeps_what_it_saw() {
     assert_eq!(back, failed);
     let seen = back.observations.unwrap();
     assert_eq!(seen.devices.len(), 2);
-    assert!(seen.marks.iter().any(|mark| mark.kind == MarkKind::IoErrors));
+    assert!(seen.warnings.iter().any(|warning| warning.kind == WarningKind::IoErrors));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use super::{Finding, FindingKind, Span};
 use crate::{ConfigurationRow, Summary, wording};
-use observations::MarkKind;
+use observations::WarningKind;
 
 /// What limits the conclusions.
 pub fn find(summary: &Summary, span: Option<Span>) -> Vec<Finding> {
@@ -72,11 +72,11 @@ fn marked(summary: &Summary, span: Option<Span>) -> Caveat {
         }
         _ => true,
     };
-    let mut counts: Vec<(MarkKind, usize, &str)> = Vec::new();
+    let mut counts: Vec<(WarningKind, usize, &str)> = Vec::new();
     let mut trials = 0;
     for row in summary.configurations.iter().filter(behind) {
         trials += row.done;
-        for mark in &row.marks {
+        for mark in &row.warnings {
             match counts.iter_mut().find(|(kind, ..)| *kind == mark.kind) {
                 Some(count) => count.1 += mark.trials,
                 None => counts.push((mark.kind, mark.trials, &mark.detail)),

@@ -106,10 +106,8 @@ pub(super) fn settings(from: &Recording, to: &Recording, matches: &[Match]) -> V
 }
 
 fn differing(from: &ConfigurationRecord, to: &ConfigurationRecord) -> Vec<Change> {
-    let value = |own: &ConfigurationRecord, path: &str| {
-        own.settings.iter().find(|(other, _)| other == path).map(|(_, value)| value.clone())
-    };
-    let paths: BTreeSet<&String> = from.settings.iter().chain(&to.settings).map(|(path, _)| path).collect();
+    let value = |own: &ConfigurationRecord, path: &str| own.settings.get(path).map(ToString::to_string);
+    let paths: BTreeSet<&String> = from.settings.keys().chain(to.settings.keys()).collect();
     let changes = paths.into_iter().map(|path| Change {
         what: path.clone(),
         from: value(from, path),

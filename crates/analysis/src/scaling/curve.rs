@@ -1,6 +1,6 @@
 //! Throughput by number of threads.
 
-use super::{ScalingClass, value};
+use super::ScalingClass;
 use crate::grid::{Grid, Matched};
 use crate::settings::{groups, setting};
 use crate::{Comparison, Estimate, ResponseChoice, Scale, compare};
@@ -147,7 +147,7 @@ fn compared(from: &ScalingPoint, to: &ScalingPoint, grid: &Grid) -> Option<Compa
 }
 
 fn pinned(trial: &Observations) -> Option<Place> {
-    let count = |name| value(trial, name).map(|count| count as u64);
+    let count = |name| trial.fact(name).map(|count| count as u64);
     Some(Place {
         pinned: true,
         processors: count("processors")?,

@@ -2,8 +2,10 @@
 
 use super::{done, plan};
 use observations::{
-    DeviceUse, Environment, Histogram, Latency, Observations, Recording, Response, VolumeEnvironment, Work,
+    DeviceUse, Environment, Histogram, Latency, Observations, Recording, Response, Value, VolumeEnvironment,
+    Work,
 };
+use std::collections::BTreeMap;
 
 /// A device of one server that takes so many seconds for an I/O, after a delay without queueing of so many: with N
 /// I/Os under way X(N) = min(N / (service + delay), 1 / service), the asymptotes of a closed network, and
@@ -49,17 +51,17 @@ pub fn disk_observed(iops: f64, depth: f64, block_bytes: f64, read: bool) -> Obs
 pub fn with_settings(recording: &mut Recording, defaults: &[(&str, &str)]) {
     for configuration in &mut recording.configurations {
         let own = |path: &str| configuration.levels.iter().any(|level| level.factor == path);
-        let mut settings: Vec<(String, String)> = defaults
+        let mut settings: BTreeMap<String, Value> = defaults
             .iter()
             .filter(|(path, _)| !own(path))
-            .map(|(path, json)| ((*path).into(), (*json).into()))
+            .map(|(path, json)| ((*path).into(), Value::from_json(json).unwrap()))
             .collect();
         settings.extend(configuration.levels.iter().map(|level| {
             let json = match level.level.parse::<u64>() {
                 Ok(number) => number.to_string(),
                 Err(_) => format!("{:?}", level.level),
             };
-            (level.factor.clone(), json)
+            (level.factor.clone(), Value::from_json(&json).unwrap())
         }));
         configuration.settings = settings;
     }

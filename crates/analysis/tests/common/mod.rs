@@ -12,6 +12,7 @@ use observations::{
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::collections::BTreeMap;
 
 /// Seeded random values.
 pub struct Random(Xoshiro256PlusPlus);
@@ -109,7 +110,7 @@ pub fn recording(factors: &[Factor]) -> Recording {
                 key: label(&levels),
                 label: label(&levels),
                 levels,
-                settings: Vec::new(),
+                settings: BTreeMap::new(),
             })
             .collect(),
         ..Recording::default()

@@ -4,7 +4,7 @@ use super::layout::Layout;
 use super::made::{Made, file_error};
 use super::set::{FileSet, Origin, TargetFile};
 use crate::engine::{
-    CacheReport, CacheState, Collected, EngineError, Fleet, Host, Instance, Place, WaitCollector,
+    CacheReport, CacheState, Collected, ConnectionSet, EngineError, Host, Instance, Place, WaitCollector,
 };
 use crate::{Cancel, Schema};
 use experiment::Configuration;
@@ -72,7 +72,7 @@ impl Instance for FilesInstance {
         Ok(())
     }
 
-    fn connect(&self, _: u32) -> Result<Box<dyn Fleet>, EngineError> {
+    fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         Err(EngineError::Unsupported { engine: "files", what: "connections" })
     }
 

@@ -31,7 +31,7 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
     if !offset.is_multiple_of(512) {
         invalid.push(Invalid::new("target.offset", "not a multiple of 512 bytes, the smallest sector"));
     }
-    if configuration.get("target.paths").is_none() && offset >= size {
+    if configuration.value("target.paths").is_none() && offset >= size {
         invalid.push(Invalid::new(
             "target.offset",
             "nothing is left of the files: target.file_size is not larger",

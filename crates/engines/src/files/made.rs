@@ -5,7 +5,7 @@ use super::permit::forbidden;
 use super::set::{Origin, Role, TargetFile};
 use crate::Cancel;
 use crate::engine::{EngineError, Place};
-use disk::{DiskError, Region};
+use disk_io::{DiskError, Region};
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
@@ -58,7 +58,7 @@ impl Made {
             data.iter().map(|file| Region { path: file.path.clone(), start: 0, length: file.size }).collect();
         let round_s = ROUND_S.min(most_s);
         let rounds_max = (most_s / round_s).ceil() as u32;
-        let done = disk::precondition(
+        let done = disk_io::precondition(
             &regions,
             Duration::from_secs_f64(round_s),
             rounds_max,
@@ -124,7 +124,7 @@ fn fill(wanted: &Wanted, size: u64, compress_percent: u8, cancel: &Cancel) -> Re
     file.set_len(size).map_err(file_error(&wanted.path))?;
     drop(file);
     let region = Region { path: wanted.path.clone(), start: 0, length: size };
-    disk::fill(&region, false, compress_percent, &|| cancel.is_cancelled())
+    disk_io::fill(&region, false, compress_percent, &|| cancel.is_cancelled())
         .map_err(|error| failed("filling a file", error))?;
     // Its pages would otherwise stay in memory, where measured reads may find them.
     observe::page_cache::evict(&wanted.path).map_err(file_error(&wanted.path))

@@ -16,7 +16,7 @@ pub use set::{FileSet, Origin, Role, TargetFile};
 
 use crate::SchemaKind;
 use crate::engine::{Capabilities, Engine, Host, Place};
-use experiment::{Configuration, Invalid, Kind, Setting};
+use experiment::{Configuration, Declaration, Invalid, Kind};
 use observations::EngineVersion;
 
 /// The engine that is no database.
@@ -25,86 +25,86 @@ pub struct Files;
 
 const SIZE: Kind = Kind::Size { min: 512, max: 1 << 50 };
 
-const SETTINGS: &[Setting] = &[
-    Setting::new(
+const SETTINGS: &[Declaration] = &[
+    Declaration::new(
         "target.data_files",
         Kind::Count { min: 1, max: 1024 },
         Some("1"),
         "Number of data files that we create.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.file_size",
         SIZE,
         Some("1 GiB"),
         "Size of each data and backup file; written in full before anything is measured.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.volume",
         Kind::TextList,
         None,
         "Volume (or list of volumes, round robin) that the data files are put on; the default is the results directory's file system.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.log_volume",
         Kind::Text,
         None,
         "Volume that the log file is put on; the default is that of the first data file.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.log_size",
         SIZE,
         Some("256 MiB"),
         "Size of the log file, where a stream works on it.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.backup_volume",
         Kind::Text,
         None,
         "Volume that the backup file is put on; the default is that of the first data file.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.paths",
         Kind::TextList,
         None,
         "Existing files or block devices, instead of data files that we create. Writing to them must be allowed on the command line: --overwrite FILE, --destroy /dev/X.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.log_path",
         Kind::Text,
         None,
         "An existing file or block device instead of a log file.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.backup_path",
         Kind::Text,
         None,
         "An existing file or block device instead of a backup file.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.offset",
         Kind::Size { min: 0, max: 1 << 50 },
         Some("0"),
         "Bytes left out at the beginning of each file or device: a partition's offset.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.compress",
         Kind::Share,
         Some("0%"),
         "Share of the data that a compressing drive or file system can remove.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.precondition",
         Kind::Choice(&["none", "steady"]),
         Some("none"),
         "steady: after filling, the data files are overwritten at random until the throughput is steady, as a drive that has been in use is. Takes long and wears the drive.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.precondition_time",
         Kind::PositiveDuration,
         Some("10 min"),
         "Pre-conditioning goes on for so long at most; trials are marked when it was not steady by then.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.cache",
         Kind::Choice(crate::CacheState::NAMES),
         Some("warm"),
@@ -117,7 +117,7 @@ impl Engine for Files {
         "files"
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self) -> &'static [Declaration] {
         SETTINGS
     }
 

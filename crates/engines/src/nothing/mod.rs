@@ -1,11 +1,11 @@
 //! No target: for probes that measure the machine itself.
 
 use crate::engine::{
-    CacheReport, CacheState, Capabilities, Collected, Engine, EngineError, Fleet, Host, Instance, Place,
-    WaitCollector,
+    CacheReport, CacheState, Capabilities, Collected, ConnectionSet, Engine, EngineError, Host, Instance,
+    Place, WaitCollector,
 };
 use crate::{Cancel, Schema};
-use experiment::{Configuration, Invalid, Setting};
+use experiment::{Configuration, Declaration, Invalid};
 use observations::EngineVersion;
 
 /// The engine that is none: `target.engine = "none"`. No load can work on it.
@@ -17,7 +17,7 @@ impl Engine for Nothing {
         "none"
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self) -> &'static [Declaration] {
         &[]
     }
 
@@ -50,7 +50,7 @@ impl Instance for Nothing {
         Err(EngineError::Unsupported { engine: "none", what: "tables, files and statements" })
     }
 
-    fn connect(&self, _: u32) -> Result<Box<dyn Fleet>, EngineError> {
+    fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         Err(EngineError::Unsupported { engine: "none", what: "connections" })
     }
 

@@ -6,12 +6,12 @@
 mod session;
 
 use crate::engine::{
-    CacheReport, CacheState, Capabilities, Collected, Engine, EngineError, Fleet, Host, Instance, Place,
-    WaitCollector,
+    CacheReport, CacheState, Capabilities, Collected, ConnectionSet, Engine, EngineError, Host, Instance,
+    Place, WaitCollector,
 };
 use crate::session::Alone;
 use crate::{Cancel, Schema, SchemaKind};
-use experiment::{Configuration, Invalid, Kind, Setting};
+use experiment::{Configuration, Declaration, Invalid, Kind};
 use observations::{EngineVersion, TimeUse, Wait, WaitClass, WaitSource};
 use session::NullSession;
 use std::path::PathBuf;
@@ -21,49 +21,39 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug, Clone, Copy)]
 pub struct Null;
 
-const SETTINGS: &[Setting] = &[
-    Setting {
-        path: "target.data_files",
-        kind: Kind::Count { min: 1, max: 1_000_000 },
-        default: Some("1"),
-        doc: "A number without effect, to have something to vary.",
-    },
-    Setting {
-        path: "target.volume",
-        kind: Kind::TextList,
-        default: None,
-        doc: "A volume without effect, to test hooks.",
-    },
-    Setting {
-        path: "target.delay",
-        kind: Kind::Duration,
-        default: Some("1 ms"),
-        doc: "Virtual time that a transaction takes.",
-    },
-    Setting {
-        path: "target.spread",
-        kind: Kind::Share,
-        default: Some("0"),
-        doc: "The delay varies by this share up and down, depending on the first key of the transaction.",
-    },
-    Setting {
-        path: "target.waits",
-        kind: Kind::TextList,
-        default: None,
-        doc: "Waits within the delay, each as \"NAME class resource-share signal-share\"; the rest is CPU.",
-    },
-    Setting {
-        path: "target.real_delay",
-        kind: Kind::Duration,
-        default: Some("0"),
-        doc: "Real time that a transaction takes besides, to test limits and interruption.",
-    },
-    Setting {
-        path: "target.fail_while_exists",
-        kind: Kind::Text,
-        default: None,
-        doc: "Transactions fail while this file exists.",
-    },
+const SETTINGS: &[Declaration] = &[
+    Declaration::new(
+        "target.data_files",
+        Kind::Count { min: 1, max: 1_000_000 },
+        Some("1"),
+        "A number without effect, to have something to vary.",
+    ),
+    Declaration::new("target.volume", Kind::TextList, None, "A volume without effect, to test hooks."),
+    Declaration::new("target.delay", Kind::Duration, Some("1 ms"), "Virtual time that a transaction takes."),
+    Declaration::new(
+        "target.spread",
+        Kind::Share,
+        Some("0"),
+        "The delay varies by this share up and down, depending on the first key of the transaction.",
+    ),
+    Declaration::new(
+        "target.waits",
+        Kind::TextList,
+        None,
+        "Waits within the delay, each as \"NAME class resource-share signal-share\"; the rest is CPU.",
+    ),
+    Declaration::new(
+        "target.real_delay",
+        Kind::Duration,
+        Some("0"),
+        "Real time that a transaction takes besides, to test limits and interruption.",
+    ),
+    Declaration::new(
+        "target.fail_while_exists",
+        Kind::Text,
+        None,
+        "Transactions fail while this file exists.",
+    ),
 ];
 
 /// One scripted wait.
@@ -111,7 +101,7 @@ impl Engine for Null {
         "null"
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self) -> &'static [Declaration] {
         SETTINGS
     }
 
@@ -179,7 +169,7 @@ impl Instance for NullInstance {
         Ok(())
     }
 
-    fn connect(&self, _: u32) -> Result<Box<dyn Fleet>, EngineError> {
+    fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         Ok(Box::new(Alone::new(NullSession::new(self.0.clone()))))
     }
 

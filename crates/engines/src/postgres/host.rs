@@ -130,7 +130,7 @@ impl MadeWith {
             user: text("target.user"),
             data: DataOptions {
                 checksums: configuration
-                    .get("target.data_checksums")
+                    .value("target.data_checksums")
                     .map(|_| configuration.flag("target.data_checksums")),
                 wal_segment_mb: segment.map(|bytes| (bytes >> 20) as u32),
             },

@@ -2,13 +2,15 @@
 
 use super::admin::Admin;
 use super::host::{directory_of, lock};
-use super::load::{Backends, Flush, PostgresFleet, Texts};
+use super::load::{Backends, Flush, PostgresConnections, Texts};
 use super::schema::{self, SCHEMA};
 use super::server::{Cluster, Stop};
 use super::tables::TableText;
 use super::waits::{ObserveOptions, PostgresCollector};
 use super::{failure, local, settings};
-use crate::engine::{CacheReport, CacheState, Collected, EngineError, Fleet, Instance, Place, WaitCollector};
+use crate::engine::{
+    CacheReport, CacheState, Collected, ConnectionSet, EngineError, Instance, Place, WaitCollector,
+};
 use crate::{Cancel, Schema, Setup, Shape, open_files};
 use experiment::Configuration;
 use observations::TimeUse;
@@ -273,7 +275,7 @@ impl Instance for PostgresInstance {
         Ok(())
     }
 
-    fn connect(&self, connections: u32) -> Result<Box<dyn Fleet>, EngineError> {
+    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         let texts = self.texts.get().ok_or_else(|| EngineError::Engine {
             doing: "connecting".into(),
             message: "the tables have not been created yet".into(),
@@ -282,9 +284,14 @@ impl Instance for PostgresInstance {
         let admin = self.admin.clone();
         let flush: Flush = Arc::new(move || admin.run("final checkpoint", "CHECKPOINT"));
         let flush = self.final_checkpoint.then_some(flush);
-        let fleet =
-            PostgresFleet::connect(&self.load, connections, texts.clone(), self.backends.clone(), flush)?;
-        Ok(Box::new(fleet))
+        let connection_set = PostgresConnections::connect(
+            &self.load,
+            connections,
+            texts.clone(),
+            self.backends.clone(),
+            flush,
+        )?;
+        Ok(Box::new(connection_set))
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {

@@ -29,7 +29,7 @@ pub mod waits;
 
 use crate::SchemaKind;
 use crate::engine::{Capabilities, Engine, EngineError, Host, Place};
-use experiment::{Configuration, Invalid, Setting};
+use experiment::{Configuration, Declaration, Invalid};
 use observations::EngineVersion;
 use pgclient::{Client, Config};
 use std::path::Path;
@@ -43,7 +43,7 @@ impl Engine for Postgres {
         "postgres"
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self) -> &'static [Declaration] {
         settings::SETTINGS
     }
 
@@ -57,7 +57,7 @@ impl Engine for Postgres {
 
     fn version(&self, configurations: &[&Configuration]) -> EngineVersion {
         let server = |configuration: &Configuration| {
-            ["target.url", "target.version", "target.bindir"].map(|path| configuration.get(path).cloned())
+            ["target.url", "target.version", "target.bindir"].map(|path| configuration.value(path).cloned())
         };
         let mut asked: Vec<&Configuration> = Vec::new();
         for configuration in configurations {

@@ -1,99 +1,99 @@
 //! What `[target]` can say of PostgreSQL.
 
 use crate::CacheState;
-use experiment::{Configuration, Invalid, Kind, Setting, Value};
+use experiment::{Configuration, Declaration, Invalid, Kind, Value};
 use pgclient::{Config, Environment};
 use std::collections::BTreeMap;
 
 /// What can be put back between two trials, besides dropping what the trial made.
 const RESETS: &[&str] = &["checkpoint", "os-cache", "restart", "cluster"];
 
-pub const SETTINGS: &[Setting] = &[
-    Setting::new(
+pub const SETTINGS: &[Declaration] = &[
+    Declaration::new(
         "target.url",
         Kind::MaybeEmptyText,
         None,
         "A server that runs already: postgres://user@host/database, or keywords as libpq has them; \"\" takes all from the PG* variables. The password comes from PGPASSWORD or ~/.pgpass, never from the file. Without it a private server is started for the run and thrown away.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.version",
         Kind::Scalar,
         None,
         "Version of the private server: 15, \"15.4\"; default: the newest that is installed.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.bindir",
         Kind::TextList,
         None,
         "Folder (or list of folders) with the programs of PostgreSQL, besides PATH and the usual places.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.user",
         Kind::Text,
         None,
         "As which user of the system a private server runs when we are root; default: postgres, else nobody.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.data_files",
         Kind::Count { min: 1, max: 1024 },
         Some("1"),
         "Number of hash partitions that the table is spread over, each with files and an index of its own, and on a tablespace of its own when volumes are given.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.volume",
         Kind::TextList,
         None,
         "Volume (or list of volumes, round robin) that the data files of a private server are put on.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.log_volume",
         Kind::Text,
         None,
         "Volume that the write-ahead log of a private server is put on.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.settings.*",
         Kind::Scalar,
         None,
         "Any setting of the server: shared_buffers, synchronous_commit, ...; applied, restarted for only when it must be, and read back. On a server by URL: settings that a session may change.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.data_checksums",
         Kind::Bool,
         None,
         "Whether the pages of a private server have checksums; default: as its version does it.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.wal_segment_size",
         Kind::Size { min: 1 << 20, max: 1 << 30 },
         None,
         "Size of a file of the write-ahead log of a private server: a power of two.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.cache",
         Kind::Choice(CacheState::NAMES),
         Some("warm"),
         "State of the caches when measuring begins: cold (server restarted, nothing of its files in memory), warm (as loading left them), hot (all files in the operating system's page cache). Made so and verified; cold and hot need a private server.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.reset",
         Kind::TextList,
         Some("checkpoint"),
         "What is done between two trials besides dropping the tables, none of it measured: checkpoint, os-cache (files out of the page cache), restart, cluster (a new one).",
     ),
-    Setting::new(
+    Declaration::new(
         "target.statement_timeout",
         Kind::PositiveDuration,
         None,
         "A statement that takes longer fails its trial.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.final_checkpoint",
         Kind::Bool,
         Some("false"),
         "Whether the measured part ends with a checkpoint, so that no configuration leaves work undone.",
     ),
-    Setting::new(
+    Declaration::new(
         "target.sample_rate",
         Kind::Rate,
         Some("100/s"),
@@ -142,10 +142,10 @@ fn validate_url(url: &str, configuration: &Configuration, invalid: &mut Vec<Inva
         )),
         Ok(_) => {}
     }
-    for path in PRIVATE_ONLY.iter().filter(|path| configuration.get(path).is_some()) {
+    for path in PRIVATE_ONLY.iter().filter(|path| configuration.value(path).is_some()) {
         invalid.push(Invalid::new(*path, "only a private server has this, and target.url names another's"));
     }
-    if configuration.text("target.cache") != "warm" && configuration.get("target.cache").is_some() {
+    if configuration.text("target.cache") != "warm" && configuration.value("target.cache").is_some() {
         invalid.push(Invalid::new("target.cache", "the caches of a server by URL are not ours to change"));
     }
     for reset in resets(configuration).into_iter().filter(|reset| *reset != "checkpoint") {
@@ -161,7 +161,7 @@ fn names_password(url: &str) -> bool {
 
 /// The URL, if the server is not to be a private one.
 pub fn url(configuration: &Configuration) -> Option<&str> {
-    configuration.get("target.url").map(|_| configuration.text("target.url"))
+    configuration.value("target.url").map(|_| configuration.text("target.url"))
 }
 
 /// What is done between two trials.
@@ -171,7 +171,7 @@ pub fn resets(configuration: &Configuration) -> Vec<&str> {
 
 /// The version of the private server that is asked for.
 pub fn version(configuration: &Configuration) -> Option<String> {
-    configuration.get("target.version").map(ToString::to_string)
+    configuration.value("target.version").map(ToString::to_string)
 }
 
 /// The server's settings, as its configuration file writes them.

@@ -5,7 +5,9 @@ use super::failed;
 use super::layout::Layout;
 use super::recorder::Tallies;
 use super::session::SqliteSession;
-use crate::engine::{CacheReport, CacheState, Collected, EngineError, Fleet, Instance, Place, WaitCollector};
+use crate::engine::{
+    CacheReport, CacheState, Collected, ConnectionSet, EngineError, Instance, Place, WaitCollector,
+};
 use crate::session::Alone;
 use crate::{Cancel, Schema, Shape, open_files};
 use experiment::Configuration;
@@ -154,7 +156,7 @@ impl Instance for SqliteInstance {
         Ok(())
     }
 
-    fn connect(&self, _: u32) -> Result<Box<dyn Fleet>, EngineError> {
+    fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         let (layout, shape) = self.table.get().ok_or_else(|| EngineError::Engine {
             doing: "connecting".into(),
             message: "the table has not been created yet".into(),

@@ -16,7 +16,7 @@ pub use wait_type::{WAIT_TYPES, WaitTypeInfo};
 
 use crate::engine::{Capabilities, Engine, EngineError, Host, Instance, Place};
 use crate::{Cancel, InsertMethod, SchemaKind};
-use experiment::{Configuration, Invalid, Kind, Setting};
+use experiment::{Configuration, Declaration, Invalid, Kind};
 use observations::EngineVersion;
 
 /// The embedded engine.
@@ -26,55 +26,55 @@ pub struct Sqlite;
 /// Attached files that SQLite can hold at most, however it was built; `main` comes on top.
 const ATTACHED_MAX: i64 = 125;
 
-const SETTINGS: &[Setting] = &[
-    Setting {
-        path: "target.data_files",
-        kind: Kind::Count { min: 1, max: ATTACHED_MAX + 1 },
-        default: Some("1"),
-        doc: "Number of database files that the table is spread over, each with its own writer lock, page cache and log.",
-    },
-    Setting {
-        path: "target.volume",
-        kind: Kind::TextList,
-        default: None,
-        doc: "Volume (or list of volumes, round robin) that the data files are put on; the default is the results directory's file system.",
-    },
-    Setting {
-        path: "target.open",
-        kind: Kind::Choice(&["separate", "attached"]),
-        default: Some("separate"),
-        doc: "How a session opens its data files: each by a connection of its own, or all attached to one connection.",
-    },
-    Setting {
-        path: "target.settings.*",
-        kind: Kind::Scalar,
-        default: None,
-        doc: "SQLite PRAGMAs: journal_mode, synchronous, page_size, cache_size, mmap_size, wal_autocheckpoint, locking_mode, temp_store and others; each is read back.",
-    },
-    Setting {
-        path: "target.busy_timeout",
-        kind: Kind::Duration,
-        default: Some("60 s"),
-        doc: "How long a session waits for a lock before its transaction fails.",
-    },
-    Setting {
-        path: "target.file_growth",
-        kind: Kind::Size { min: 0, max: 1 << 40 },
-        default: Some("0"),
-        doc: "Data files are allocated in pieces of this size, the first one before anything is measured; 0: page by page. A piece larger than the data makes a pre-sized file.",
-    },
-    Setting {
-        path: "target.cache",
-        kind: Kind::Choice(crate::CacheState::NAMES),
-        default: Some("warm"),
-        doc: "State of the operating system's page cache for the data files when measuring begins: cold (nothing in memory), warm (as loading left it), hot (all in memory). Made so and verified.",
-    },
-    Setting {
-        path: "target.final_checkpoint",
-        kind: Kind::Bool,
-        default: Some("true"),
-        doc: "Whether the measured part ends with a checkpoint of every data file, so that no configuration leaves work undone.",
-    },
+const SETTINGS: &[Declaration] = &[
+    Declaration::new(
+        "target.data_files",
+        Kind::Count { min: 1, max: ATTACHED_MAX + 1 },
+        Some("1"),
+        "Number of database files that the table is spread over, each with its own writer lock, page cache and log.",
+    ),
+    Declaration::new(
+        "target.volume",
+        Kind::TextList,
+        None,
+        "Volume (or list of volumes, round robin) that the data files are put on; the default is the results directory's file system.",
+    ),
+    Declaration::new(
+        "target.open",
+        Kind::Choice(&["separate", "attached"]),
+        Some("separate"),
+        "How a session opens its data files: each by a connection of its own, or all attached to one connection.",
+    ),
+    Declaration::new(
+        "target.settings.*",
+        Kind::Scalar,
+        None,
+        "SQLite PRAGMAs: journal_mode, synchronous, page_size, cache_size, mmap_size, wal_autocheckpoint, locking_mode, temp_store and others; each is read back.",
+    ),
+    Declaration::new(
+        "target.busy_timeout",
+        Kind::Duration,
+        Some("60 s"),
+        "How long a session waits for a lock before its transaction fails.",
+    ),
+    Declaration::new(
+        "target.file_growth",
+        Kind::Size { min: 0, max: 1 << 40 },
+        Some("0"),
+        "Data files are allocated in pieces of this size, the first one before anything is measured; 0: page by page. A piece larger than the data makes a pre-sized file.",
+    ),
+    Declaration::new(
+        "target.cache",
+        Kind::Choice(crate::CacheState::NAMES),
+        Some("warm"),
+        "State of the operating system's page cache for the data files when measuring begins: cold (nothing in memory), warm (as loading left it), hot (all in memory). Made so and verified.",
+    ),
+    Declaration::new(
+        "target.final_checkpoint",
+        Kind::Bool,
+        Some("true"),
+        "Whether the measured part ends with a checkpoint of every data file, so that no configuration leaves work undone.",
+    ),
 ];
 
 impl Engine for Sqlite {
@@ -82,7 +82,7 @@ impl Engine for Sqlite {
         "sqlite"
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self) -> &'static [Declaration] {
         SETTINGS
     }
 

@@ -7,7 +7,7 @@ use crate::error::{Errors, Fault};
 use crate::experiment::{Hooks, Limits};
 use crate::file_settings::{OBSERVE, SETTINGS};
 use crate::human;
-use crate::setting::{Catalog, Known, Setting};
+use crate::setting::{Catalog, Declaration, Known};
 use std::collections::BTreeMap;
 
 /// Longest name of an experiment: with an ending it has to be the name of a file.
@@ -133,7 +133,7 @@ pub fn core_settings(root: &Node, errors: &mut Errors) -> Values {
 pub fn read_item(
     node: &Node,
     section: &str,
-    settings: &'static [Setting],
+    settings: &'static [Declaration],
     needed: &[&str],
     besides: &[&str],
     errors: &mut Errors,
@@ -153,7 +153,7 @@ pub fn read_item(
 fn read_table(
     node: &Node,
     section: &str,
-    settings: &'static [Setting],
+    settings: &'static [Declaration],
     besides: &[&str],
     values: &mut Values,
     errors: &mut Errors,
@@ -187,7 +187,7 @@ fn read_table(
     }
 }
 
-fn add_defaults(settings: &'static [Setting], values: &mut Values) {
+fn add_defaults(settings: &'static [Declaration], values: &mut Values) {
     for setting in settings {
         let default = setting.default.and_then(|default| human::read_default(setting.kind, default));
         if let Some(default) = default {

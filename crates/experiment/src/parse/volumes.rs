@@ -2,13 +2,13 @@
 
 use super::sections::{Values, read_item};
 use super::{leaves, list};
+use crate::Value;
 use crate::configuration::names_volume;
 use crate::document::{Content, Leaf, Node};
 use crate::error::{Errors, Fault};
 use crate::experiment::{Factor, Throttle, Volume};
 use crate::file_settings::VOLUME;
 use crate::setting::Known;
-use crate::value::Value;
 
 pub fn read(root: &Node, known: &Known, errors: &mut Errors) -> Vec<Volume> {
     let mut volumes: Vec<Volume> = Vec::new();

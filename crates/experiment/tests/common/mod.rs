@@ -1,13 +1,13 @@
 //! Engines and probes to write experiments for, and the file of the design document.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use experiment::{Catalog, Experiment, FileErrors, Kind, Setting};
+use experiment::{Catalog, Declaration, Experiment, FileErrors, Kind};
 
 const fn setting(path: &'static str, kind: Kind, default: Option<&'static str>) -> Setting {
     Setting { path, kind, default, doc: "What it is for." }
 }
 
-const FILES: &[Setting] = &[
+const FILES: &[Declaration] = &[
     setting("target.data_files", Kind::Count { min: 1, max: 126 }, Some("1")),
     setting("target.volume", Kind::TextList, None),
     setting("target.open", Kind::Choice(&["separate", "attached"]), Some("separate")),
@@ -17,7 +17,7 @@ const FILES: &[Setting] = &[
     setting("target.final_checkpoint", Kind::Bool, Some("true")),
 ];
 
-const SERVER: &[Setting] = &[
+const SERVER: &[Declaration] = &[
     setting("target.data_files", Kind::Count { min: 1, max: 126 }, Some("1")),
     setting("target.url", Kind::Text, None),
     setting("target.log_volume", Kind::Text, None),
@@ -25,7 +25,7 @@ const SERVER: &[Setting] = &[
     setting("target.file_growth", Kind::Share, Some("10%")),
 ];
 
-const INSERT: &[Setting] = &[
+const INSERT: &[Declaration] = &[
     setting("workload.key", Kind::Choice(&["random", "sequential"]), Some("random")),
     setting("workload.connections", Kind::Count { min: 1, max: 4096 }, Some("16")),
     setting("workload.rows", Kind::Count { min: 1, max: 1_000_000_000_000 }, None),
@@ -34,7 +34,7 @@ const INSERT: &[Setting] = &[
     setting("workload.rate", Kind::Rate, None),
 ];
 
-const SCAN: &[Setting] = &[
+const SCAN: &[Declaration] = &[
     setting("workload.duration", Kind::PositiveDuration, None),
     setting("workload.share", Kind::Share, Some("100%")),
 ];

@@ -2,7 +2,7 @@
 
 use super::streams::StreamPlan;
 use crate::{ProbeError, TrialContext};
-use disk::{Backend, Group, Load, Region, Stream, Weighted};
+use disk_io::{Backend, Group, Load, Region, Stream, Weighted};
 use engines::{EngineError, FileSet};
 use std::time::Duration;
 

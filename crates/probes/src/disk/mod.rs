@@ -16,9 +16,9 @@ mod waits;
 
 use crate::sampling::Sampling;
 use crate::{Probe, ProbeError, Progress, TrialContext};
-use disk::{DiskError, Hooks};
+use disk_io::{DiskError, Hooks};
 use engines::{CacheState, EngineError, Role, Schema, SchemaKind};
-use experiment::{Configuration, Invalid, Setting};
+use experiment::{Configuration, Declaration, Invalid};
 use observations::{MachineLoad, Observations};
 use observe::MachineMonitor;
 use observe::devices::DeviceMonitor;
@@ -34,7 +34,7 @@ impl Probe for DiskProbe {
         "disk"
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self) -> &'static [Declaration] {
         settings::SETTINGS
     }
 
@@ -87,7 +87,7 @@ impl Probe for DiskProbe {
         };
         let duration_s = context.configuration.number("workload.duration");
         let last = Mutex::new((0.0, 0));
-        let outcome = disk::run(
+        let outcome = disk_io::run(
             &load,
             Hooks {
                 go: &mut go,
@@ -111,7 +111,7 @@ impl Probe for DiskProbe {
             interval_s: context.configuration.number("observe.interval").unwrap_or(1.0),
         };
         let mut observations = seen.observations()?;
-        observations.marks.extend(outcome::target_marks(context, set, cache, settled));
+        observations.warnings.extend(outcome::target_warnings(context, set, cache, settled));
         if let Some(sampled) = sampled {
             sampled.note(&mut observations);
         }
@@ -140,7 +140,7 @@ fn watched(context: &TrialContext<'_>, set: &engines::FileSet) -> Vec<(String, s
     places
 }
 
-fn progress(now: disk::Progress, duration_s: Option<f64>, last: &Mutex<(f64, u64)>) -> Progress {
+fn progress(now: disk_io::Progress, duration_s: Option<f64>, last: &Mutex<(f64, u64)>) -> Progress {
     let before = last.lock().map(|mut last| std::mem::replace(&mut *last, (now.elapsed_s, now.ios)));
     let (last_s, last_ios) = before.unwrap_or((now.elapsed_s, now.ios));
     let rate = now.ios.saturating_sub(last_ios) as f64 / (now.elapsed_s - last_s).max(1e-3);

@@ -5,11 +5,11 @@ use super::streams::StreamPlan;
 use super::waits;
 use crate::load::add_intervals;
 use crate::{ProbeError, TrialContext};
-use disk::{DiskError, IoFailure, Outcome, StreamOutcome};
+use disk_io::{DiskError, IoFailure, Outcome, StreamOutcome};
 use engines::{CacheReport, CacheState, FileSet};
 use observations::{
-    Amounts, DeviceUse, Latency, LoadHealth, MachineLoad, Mark, MarkKind, Observations, Response, Series,
-    TimeUse, Work, device_agreement,
+    Amounts, DeviceUse, Latency, LoadHealth, MachineLoad, Observations, Response, Series, TimeUse, Warning,
+    WarningKind, Work, device_agreement,
 };
 
 /// What was seen of a trial.
@@ -42,18 +42,18 @@ impl Seen<'_> {
         let all = Done::of(outcome.streams.iter());
         let session_s = outcome.elapsed_s * outcome.threads.len() as f64;
         let cpu_ns: u64 = outcome.threads.iter().map(|thread| thread.times.cpu_ns).sum();
-        let mut marks: Vec<Mark> = outcome
+        let mut warnings: Vec<Warning> = outcome
             .notes
             .iter()
-            .map(|note| Mark { kind: MarkKind::Fallback, detail: note.clone() })
+            .map(|note| Warning { kind: WarningKind::Fallback, detail: note.clone() })
             .collect();
-        marks.extend(
-            failures.iter().map(|failure| Mark { kind: MarkKind::IoErrors, detail: in_words(failure) }),
+        warnings.extend(
+            failures.iter().map(|failure| Warning { kind: WarningKind::IoErrors, detail: in_words(failure) }),
         );
         let series = self.series();
-        let paced = self.streams.iter().any(|stream| stream.arrivals() != disk::Arrivals::Closed);
-        marks.extend(not_steady(&series[0], outcome.elapsed_s).filter(|_| !paced && failures.is_empty()));
-        marks.extend(self.device_mark(&all).filter(|_| failures.is_empty()));
+        let paced = self.streams.iter().any(|stream| stream.arrivals() != disk_io::Arrivals::Closed);
+        warnings.extend(not_steady(&series[0], outcome.elapsed_s).filter(|_| !paced && failures.is_empty()));
+        warnings.extend(self.device_warning(&all).filter(|_| failures.is_empty()));
         Ok(Observations {
             elapsed_s: outcome.elapsed_s,
             connections: outcome.threads.len() as u32,
@@ -72,7 +72,7 @@ impl Seen<'_> {
             load: health(outcome, session_s),
             machine: self.machine,
             devices: self.devices,
-            marks,
+            warnings,
             ..Observations::default()
         })
     }
@@ -124,11 +124,11 @@ impl Seen<'_> {
     }
 
     /// Whether the kernel counted what we counted; it does where no page cache is in between.
-    fn device_mark(&self, all: &Done) -> Option<Mark> {
+    fn device_warning(&self, all: &Done) -> Option<Warning> {
         let direct = self.streams.iter().all(StreamPlan::direct);
         let ours = (all.reads.bytes, all.writes.bytes);
         let disagreement = direct.then(|| device_agreement(ours, &self.devices))??;
-        Some(Mark { kind: MarkKind::DeviceDisagrees, detail: disagreement.sentence() })
+        Some(Warning { kind: WarningKind::DeviceDisagrees, detail: disagreement.sentence() })
     }
 }
 
@@ -140,16 +140,16 @@ fn in_words(failure: &IoFailure) -> String {
     )
 }
 
-/// A mark where the throughput was not steady at the end; none where the intervals are too few to tell.
-fn not_steady(iops: &Series, elapsed_s: f64) -> Option<Mark> {
+/// A warning where the throughput was not steady at the end; none where the intervals are too few to tell.
+fn not_steady(iops: &Series, elapsed_s: f64) -> Option<Warning> {
     let warmup = (-iops.start_s / iops.interval_s).round() as usize;
     let whole = (elapsed_s / iops.interval_s) as usize;
     let measured: Vec<f64> = iops.values.iter().copied().skip(warmup).take(whole).collect();
-    (disk::steady(&measured) == Some(false)).then(|| {
-        let window = &measured[measured.len().saturating_sub(disk::STEADY_ROUNDS)..];
+    (disk_io::steady(&measured) == Some(false)).then(|| {
+        let window = &measured[measured.len().saturating_sub(disk_io::STEADY_ROUNDS)..];
         let window: Vec<String> = window.iter().map(|iops| format!("{iops:.0}")).collect();
         let detail = format!("I/Os/s of the last intervals of {} s: {}", iops.interval_s, window.join(", "));
-        Mark { kind: MarkKind::NotSteady, detail }
+        Warning { kind: WarningKind::NotSteady, detail }
     })
 }
 
@@ -157,7 +157,7 @@ fn not_steady(iops: &Series, elapsed_s: f64) -> Option<Mark> {
 fn latencies(all: &Done, streams: &[&StreamOutcome]) -> Vec<Latency> {
     let mut latencies = vec![Latency { name: "I/O".into(), histogram: all.latency() }];
     latencies.extend(all.service().map(|histogram| Latency { name: "service".into(), histogram }));
-    let mut add = |prefix: &str, directions: [&disk::Direction; 3]| {
+    let mut add = |prefix: &str, directions: [&disk_io::Direction; 3]| {
         for (name, direction) in ["read", "write", "sync"].into_iter().zip(directions) {
             if !direction.latency.is_empty() {
                 let histogram = direction.latency.clone();
@@ -186,18 +186,18 @@ fn health(outcome: &Outcome, session_s: f64) -> LoadHealth {
 }
 
 /// What the target has to say to the figures.
-pub fn target_marks(
+pub fn target_warnings(
     context: &TrialContext<'_>,
     set: &FileSet,
     wanted: CacheState,
     settled: Option<CacheReport>,
-) -> Vec<Mark> {
-    let note = |detail: &String| Mark { kind: MarkKind::NotSteady, detail: detail.clone() };
-    let mut marks: Vec<Mark> = set.notes.iter().map(note).collect();
-    marks.extend(
-        settled.filter(|report| !report.verified).map(|report| crate::load::cache_mark(wanted, &report)),
+) -> Vec<Warning> {
+    let note = |detail: &String| Warning { kind: WarningKind::NotSteady, detail: detail.clone() };
+    let mut warnings: Vec<Warning> = set.notes.iter().map(note).collect();
+    warnings.extend(
+        settled.filter(|report| !report.verified).map(|report| crate::load::cache_warning(wanted, &report)),
     );
     let lost = context.instance.lost_observations().into_iter();
-    marks.extend(lost.map(|detail| Mark { kind: MarkKind::NotObserved, detail }));
-    marks
+    warnings.extend(lost.map(|detail| Warning { kind: WarningKind::NotObserved, detail }));
+    warnings
 }

@@ -1,4 +1,4 @@
-use disk::Access;
+use disk_io::Access;
 
 /// What is read or written, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The figures of streams, one by one and all together.
 
-use disk::{Direction, StreamOutcome};
+use disk_io::{Direction, StreamOutcome};
 use observations::{Histogram, Response};
 
 /// What one stream did, or several together.

@@ -3,7 +3,7 @@
 use super::named::{MIXES, PATTERNS};
 use super::pattern::Pattern;
 use super::settings::{OF_STREAMS, SETTINGS, of_stream};
-use disk::{Arrivals, BlockSize, Durability};
+use disk_io::{Arrivals, BlockSize, Durability};
 use engines::Role;
 use experiment::{Configuration, Invalid, nearest};
 use std::time::Duration;
@@ -219,8 +219,8 @@ impl StreamPlan {
                 "I/Os that begin by the clock, with rate or burst, are not gathered".into(),
             );
         }
-        if self.configuration.get("workload.burst").is_some()
-            && self.configuration.get("workload.rate").is_some()
+        if self.configuration.value("workload.burst").is_some()
+            && self.configuration.value("workload.rate").is_some()
         {
             return object("burst", "workload.rate is given too; give one of them".into());
         }

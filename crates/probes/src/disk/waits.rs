@@ -1,7 +1,7 @@
 //! What the load threads waited for.
 
 use super::streams::StreamPlan;
-use disk::{Direction, Outcome};
+use disk_io::{Direction, Outcome};
 use engines::Role;
 use observations::{Operation, Wait, WaitClass, WaitSource};
 
@@ -112,7 +112,7 @@ fn latency_s(direction: &Direction) -> f64 {
 }
 
 /// The outcomes in the order of the plans: those with a share come last in the load.
-pub fn in_order<'a>(streams: &[StreamPlan], outcome: &'a Outcome) -> Vec<&'a disk::StreamOutcome> {
+pub fn in_order<'a>(streams: &[StreamPlan], outcome: &'a Outcome) -> Vec<&'a disk_io::StreamOutcome> {
     let find = |plan: &StreamPlan| outcome.streams.iter().find(|stream| stream.name == plan.name);
     streams.iter().filter_map(find).collect()
 }

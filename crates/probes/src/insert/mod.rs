@@ -5,7 +5,7 @@ mod keys;
 use crate::load::{LoadPlan, Step, Workload, drive};
 use crate::{Probe, ProbeError, TrialContext};
 use engines::{EngineError, InsertMethod, Placement, Request, Schema, SchemaKind, Shape};
-use experiment::{Configuration, Invalid, Kind, Setting};
+use experiment::{Configuration, Declaration, Invalid, Kind};
 use keys::{KeyOrder, Keys};
 use observations::Observations;
 
@@ -26,73 +26,73 @@ const ROWS_PER_CALL: u64 = 10_000;
 /// How often a transaction is tried before it counts as failed.
 const TRIES_MAX: u32 = 100;
 
-const SETTINGS: &[Setting] = &[
-    Setting {
-        path: "workload.key",
-        kind: Kind::Choice(&["random", "sequential"]),
-        default: Some("random"),
-        doc: "Clustering key of the rows: random (version 4 UUID) or sequential (each one larger than all before).",
-    },
-    Setting {
-        path: "workload.shape",
-        kind: Kind::Choice(Shape::NAMES),
-        default: Some("mybigtable"),
-        doc: "Columns of a row: the published MyBigTable (about 160 bytes), or a filler that gives each row a page of its own.",
-    },
-    Setting {
-        path: "workload.connections",
-        kind: Kind::Count { min: 1, max: 4096 },
-        default: Some("16"),
-        doc: "Number of connections. To an embedded engine each has a thread of its own.",
-    },
-    Setting {
-        path: "workload.threads",
-        kind: Kind::Count { min: 1, max: 1024 },
-        default: Some("1"),
-        doc: "Threads of ours that drive the connections to a server.",
-    },
-    Setting {
-        path: "workload.method",
-        kind: Kind::Choice(InsertMethod::NAMES),
-        default: Some("statements"),
-        doc: "How rows are inserted: a prepared statement for each row, one by one (statements) or all of a transaction sent ahead (pipelined); the engine's bulk load (copy); or a loop in a stored procedure, which costs the client nothing (procedure).",
-    },
-    Setting {
-        path: "workload.rows",
-        kind: Kind::Count { min: 1, max: ROWS_MAX },
-        default: None,
-        doc: "Rows to insert in the measured part, all connections together. Give this or workload.duration.",
-    },
-    Setting {
-        path: "workload.duration",
-        kind: Kind::Duration,
-        default: None,
-        doc: "Length of the measured part. Give this or workload.rows.",
-    },
-    Setting {
-        path: "workload.rows_per_transaction",
-        kind: Kind::Count { min: 1, max: 10_000_000 },
-        default: Some("1000"),
-        doc: "Rows that a connection inserts before it commits. A transaction's rows go to one data file.",
-    },
-    Setting {
-        path: "workload.initial_rows",
-        kind: Kind::Count { min: 0, max: ROWS_MAX },
-        default: Some("0"),
-        doc: "Rows that are in the table before anything is measured.",
-    },
-    Setting {
-        path: "workload.warmup",
-        kind: Kind::Duration,
-        default: Some("0"),
-        doc: "The load runs for this long before the measured part; its rows come on top.",
-    },
-    Setting {
-        path: "workload.rate",
-        kind: Kind::Rate,
-        default: None,
-        doc: "Open loop: transactions a second, all connections together, at random (Poisson) times; latency counts from the intended start. Without it each connection starts its next transaction at once (closed loop).",
-    },
+const SETTINGS: &[Declaration] = &[
+    Declaration::new(
+        "workload.key",
+        Kind::Choice(&["random", "sequential"]),
+        Some("random"),
+        "Clustering key of the rows: random (version 4 UUID) or sequential (each one larger than all before).",
+    ),
+    Declaration::new(
+        "workload.shape",
+        Kind::Choice(Shape::NAMES),
+        Some("mybigtable"),
+        "Columns of a row: the published MyBigTable (about 160 bytes), or a filler that gives each row a page of its own.",
+    ),
+    Declaration::new(
+        "workload.connections",
+        Kind::Count { min: 1, max: 4096 },
+        Some("16"),
+        "Number of connections. To an embedded engine each has a thread of its own.",
+    ),
+    Declaration::new(
+        "workload.threads",
+        Kind::Count { min: 1, max: 1024 },
+        Some("1"),
+        "Threads of ours that drive the connections to a server.",
+    ),
+    Declaration::new(
+        "workload.method",
+        Kind::Choice(InsertMethod::NAMES),
+        Some("statements"),
+        "How rows are inserted: a prepared statement for each row, one by one (statements) or all of a transaction sent ahead (pipelined); the engine's bulk load (copy); or a loop in a stored procedure, which costs the client nothing (procedure).",
+    ),
+    Declaration::new(
+        "workload.rows",
+        Kind::Count { min: 1, max: ROWS_MAX },
+        None,
+        "Rows to insert in the measured part, all connections together. Give this or workload.duration.",
+    ),
+    Declaration::new(
+        "workload.duration",
+        Kind::Duration,
+        None,
+        "Length of the measured part. Give this or workload.rows.",
+    ),
+    Declaration::new(
+        "workload.rows_per_transaction",
+        Kind::Count { min: 1, max: 10_000_000 },
+        Some("1000"),
+        "Rows that a connection inserts before it commits. A transaction's rows go to one data file.",
+    ),
+    Declaration::new(
+        "workload.initial_rows",
+        Kind::Count { min: 0, max: ROWS_MAX },
+        Some("0"),
+        "Rows that are in the table before anything is measured.",
+    ),
+    Declaration::new(
+        "workload.warmup",
+        Kind::Duration,
+        Some("0"),
+        "The load runs for this long before the measured part; its rows come on top.",
+    ),
+    Declaration::new(
+        "workload.rate",
+        Kind::Rate,
+        None,
+        "Open loop: transactions a second, all connections together, at random (Poisson) times; latency counts from the intended start. Without it each connection starts its next transaction at once (closed loop).",
+    ),
 ];
 
 impl Probe for Insert {
@@ -100,7 +100,7 @@ impl Probe for Insert {
         "insert"
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self) -> &'static [Declaration] {
         SETTINGS
     }
 
@@ -210,20 +210,20 @@ impl InsertLoad {
         let mut rows = InsertWorkload::new(keys, INITIAL_ROWS_PER_TRANSACTION, Some(self.initial_rows))
             .with_method(method);
         rows.begin();
-        let (mut fleet, mut answers) = (context.instance.connect(1)?, Vec::new());
+        let (mut connection_set, mut answers) = (context.instance.connect(1)?, Vec::new());
         while rows.start().is_some() {
-            fleet.send(0, &rows.request())?;
+            connection_set.send(0, &rows.request())?;
             while answers.is_empty() {
                 if context.cancel.is_cancelled() {
                     return Err(EngineError::Cancelled.into());
                 }
-                fleet.wait(None, &mut answers)?;
+                connection_set.wait(None, &mut answers)?;
             }
             for answer in answers.drain(..) {
                 answer.result?;
             }
         }
-        fleet.flush(0, 1)?;
+        connection_set.flush(0, 1)?;
         Ok(())
     }
 }

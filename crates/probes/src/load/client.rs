@@ -5,7 +5,7 @@ use super::recorder::{ClientReport, ThreadRecord, Times};
 use super::shared::Shared;
 use super::{Arrivals, LoadPlan, Step, Workload};
 use crate::ProbeError;
-use engines::{Answer, Done, EngineError, Fleet, Request};
+use engines::{Answer, ConnectionSet, Done, EngineError, Request};
 use observe::{Clock, ThreadClock, ThreadTimes, involuntary_switches};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,7 +19,7 @@ pub struct Client<'a, W> {
     index: u32,
     /// Number of its first connection.
     first: u32,
-    fleet: Box<dyn Fleet>,
+    connection_set: Box<dyn ConnectionSet>,
     lanes: Vec<Lane<W>>,
     /// Connections that wait for a time, the earliest first.
     timers: BinaryHeap<Reverse<(u64, usize)>>,
@@ -44,16 +44,16 @@ impl<'a, W: Workload> Client<'a, W> {
         (index, connections): (u32, Range<u32>),
         workload: impl Fn(u32) -> W,
     ) -> Result<Self, EngineError> {
-        let fleet = shared.instance.connect(connections.len() as u32)?;
+        let connection_set = shared.instance.connect(connections.len() as u32)?;
         // Scripted sessions have a clock each; real ones share one, so that their times compare.
-        let own = fleet.clock();
+        let own = connection_set.clock();
         let clock = if own.is_virtual() { own } else { shared.clock.clone() };
         Ok(Self {
             shared,
             plan,
             index,
             first: connections.start,
-            fleet,
+            connection_set,
             lanes: connections.map(|connection| Lane::new(workload(connection))).collect(),
             timers: BinaryHeap::new(),
             active: 0,
@@ -75,7 +75,7 @@ impl<'a, W: Workload> Client<'a, W> {
             lane.reset(Arrivals::Closed);
         }
         self.run()?;
-        self.fleet.publish()?;
+        self.connection_set.publish()?;
         self.report.warmup_units_by_interval = std::mem::take(&mut self.report.record.units_by_interval);
         Ok(())
     }
@@ -86,7 +86,7 @@ impl<'a, W: Workload> Client<'a, W> {
         if let Some(latency) = &self.report.record.latency {
             self.shared.latencies[self.index as usize].get_or_init(|| latency.reader());
         }
-        self.fleet.begin();
+        self.connection_set.begin();
         for (connection, lane) in (self.first..).zip(&mut self.lanes) {
             let seed = self.plan.seed.wrapping_add(u64::from(connection));
             lane.reset(Arrivals::new(self.plan.rate, self.plan.connections, seed));
@@ -139,10 +139,10 @@ impl<'a, W: Workload> Client<'a, W> {
     fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError> {
         let arrival = self.shared.embedded && self.measuring && most_ns.is_some();
         if !arrival || self.lanes.iter().any(|lane| lane.state == State::Asking) {
-            return self.fleet.wait(most_ns, answers);
+            return self.connection_set.wait(most_ns, answers);
         }
         let (before, start_ns) = (self.thread.read(), self.clock.now_ns());
-        self.fleet.wait(most_ns, answers)?;
+        self.connection_set.wait(most_ns, answers)?;
         let waited_ns = self.clock.now_ns() - start_ns;
         self.report.arrival.add(waited_ns, self.thread.read().since(before));
         Ok(())
@@ -201,7 +201,7 @@ impl<'a, W: Workload> Client<'a, W> {
             match lane.workload.step()? {
                 Step::Request(request) => {
                     lane.state = State::Asking;
-                    return Ok(self.fleet.send(connection, &request)?);
+                    return Ok(self.connection_set.send(connection, &request)?);
                 }
                 Step::Sleep(time) => {
                     lane.state = State::Thinking;
@@ -235,7 +235,7 @@ impl<'a, W: Workload> Client<'a, W> {
             }
             Err(EngineError::Retry { .. }) if !lane.rolling_back => {
                 lane.rolling_back = true;
-                Ok(self.fleet.send(connection, &Request::Rollback)?)
+                Ok(self.connection_set.send(connection, &Request::Rollback)?)
             }
             Err(error) => Err(error.into()),
         }
@@ -284,15 +284,15 @@ impl<'a, W: Workload> Client<'a, W> {
             let waited_ns = now_ns - self.report.done_ns;
             self.report.others.add(waited_ns, after_wait.since(waited_from));
         }
-        let result = self.fleet.flush(self.index, self.shared.threads);
+        let result = self.connection_set.flush(self.index, self.shared.threads);
         let used = self.thread.read().since(waited_from);
         self.report.times.cpu_ns += used.cpu_ns;
         self.report.times.run_delay_ns += used.run_delay_ns;
         if !self.clock.is_virtual() {
             self.report.end_ns = self.clock.now_ns();
         }
-        self.fleet.end();
-        result.and_then(|()| self.fleet.publish())
+        self.connection_set.end();
+        result.and_then(|()| self.connection_set.publish())
     }
 
     /// The thread's CPU and run-queue time so far.
@@ -301,8 +301,8 @@ impl<'a, W: Workload> Client<'a, W> {
     }
 
     /// What this thread saw, and its connections.
-    pub fn finish(self) -> (ClientReport, Box<dyn Fleet>) {
-        (self.report, self.fleet)
+    pub fn finish(self) -> (ClientReport, Box<dyn ConnectionSet>) {
+        (self.report, self.connection_set)
     }
 }
 

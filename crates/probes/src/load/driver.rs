@@ -7,8 +7,8 @@ use super::shared::Shared;
 use super::{LoadPlan, outcome};
 use crate::sampling::Sampling;
 use crate::{ProbeError, Progress, TrialContext};
-use engines::{CacheState, EngineError, Fleet};
-use observations::{MachineLoad, Mark, MarkKind, Observations, Response};
+use engines::{CacheState, ConnectionSet, EngineError};
+use observations::{MachineLoad, Observations, Response, Warning, WarningKind};
 use observe::MachineMonitor;
 use observe::devices::DeviceMonitor;
 use std::ops::Range;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 const REPORT_EVERY: Duration = Duration::from_millis(100);
 
 /// What a thread hands over: what it saw, and its connections, still open.
-type Finished = (ClientReport, Box<dyn Fleet>);
+type Finished = (ClientReport, Box<dyn ConnectionSet>);
 
 /// Runs a load and returns what was seen. `workload` makes the transactions of a connection.
 ///
@@ -70,35 +70,35 @@ pub fn drive<W: Workload>(
         let devices = devices.stop();
         let cache = prepared?;
         // What a server knows of a connection it forgets when that is closed.
-        let (reports, fleets): (Vec<_>, Vec<_>) = finished?.into_iter().unzip();
+        let (reports, connections): (Vec<_>, Vec<_>) = finished?.into_iter().unzip();
         let collected = collector.stop()?;
-        drop(fleets);
+        drop(connections);
         let server_cpu_s = collected.server_cpu_s;
         let mut observations = outcome::add_up(plan, &reports, collected, embedded);
         if let Some(space_bytes) = context.instance.space_bytes() {
             observations.responses.push(Response::lower("space", "MB", space_bytes as f64 / 1e6));
         }
         let lost = context.instance.lost_observations().into_iter();
-        observations.marks.extend(lost.map(|detail| Mark { kind: MarkKind::NotObserved, detail }));
+        observations.warnings.extend(lost.map(|detail| Warning { kind: WarningKind::NotObserved, detail }));
         let own_s = machine.own_s + server_cpu_s;
         // The kernel counts a machine's time in ticks, a process's in nanoseconds.
         observations.machine = MachineLoad { own_s, busy_s: machine.busy_s.max(own_s), ..machine };
         observations.devices = devices;
         observations.synthetic = context.capabilities.synthetic;
         if !cache.verified {
-            observations.marks.push(cache_mark(plan.cache, &cache));
+            observations.warnings.push(cache_warning(plan.cache, &cache));
         }
         sampled.note(&mut observations);
         Ok(observations)
     })
 }
 
-pub fn cache_mark(wanted: CacheState, report: &engines::CacheReport) -> Mark {
+pub fn cache_warning(wanted: CacheState, report: &engines::CacheReport) -> Warning {
     let resident =
         report.resident_bytes.map_or_else(|| "an unknown part".into(), |bytes| format!("{bytes} bytes"));
     let detail =
         format!("cache = {wanted:?} was asked for, but {resident} of {} are in memory", report.file_bytes);
-    Mark { kind: MarkKind::CacheState, detail: detail.to_lowercase() }
+    Warning { kind: WarningKind::CacheState, detail: detail.to_lowercase() }
 }
 
 /// The devices under the target; none where its files cannot be seen, because they are elsewhere.

@@ -21,7 +21,7 @@ mod shared;
 mod workload;
 
 pub use arrivals::Arrivals;
-pub use driver::{cache_mark, drive};
+pub use driver::{cache_warning, drive};
 pub use outcome::add_intervals;
 pub use plan::LoadPlan;
 pub use workload::{Step, Workload};

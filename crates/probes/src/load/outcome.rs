@@ -9,7 +9,7 @@ use observations::{
 };
 use recorder::{Reader, Recorder};
 
-/// The observations of a load; machine, space and marks are left to the driver.
+/// The observations of a load; machine, space and warnings are left to the driver.
 pub fn add_up(
     plan: &LoadPlan,
     reports: &[ClientReport],

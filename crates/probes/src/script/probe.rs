@@ -5,7 +5,7 @@ use super::{Interpreter, Mix, MixError, Next, Presets, Protocol, Source, parse_f
 use crate::load::{LoadPlan, Step, Workload, drive};
 use crate::{Probe, ProbeError, TrialContext};
 use engines::{Results, Schema, SchemaKind, Setup};
-use experiment::{Configuration, Invalid, Kind, Setting};
+use experiment::{Configuration, Declaration, Invalid, Kind};
 use observations::Observations;
 use std::sync::Arc;
 
@@ -16,75 +16,80 @@ pub struct ScriptProbe;
 /// Bytes of rows that a bulk load makes at once.
 const COPY_BYTES: usize = 60 << 10;
 
-const SETTINGS: &[Setting] = &[
-    Setting::new(
+const SETTINGS: &[Declaration] = &[
+    Declaration::new(
         "workload.script",
         Kind::TextList,
         None,
         "Script (or list of scripts) in pgbench's language; a weight can follow: \"mine.sql@3\". Paths count from the folder in which steelbench runs.",
     ),
-    Setting::new(
+    Declaration::new(
         "workload.builtin",
         Kind::TextList,
         None,
         "Built-in script (or list of them), as pgbench has them: tpcb-like, simple-update, select-only; a weight can follow.",
     ),
-    Setting::new(
+    Declaration::new(
         "workload.scale",
         Kind::Count { min: 1, max: 100_000 },
         Some("1"),
         "Size of pgbench's tables, in 100,000 accounts; `:scale` in scripts.",
     ),
-    Setting::new(
+    Declaration::new(
         "workload.initialize",
         Kind::Bool,
         None,
         "Whether pgbench's tables are created and filled for each trial; default: when a built-in script runs. Without it scripts find the tables that the database has.",
     ),
-    Setting::new(
+    Declaration::new(
         "workload.protocol",
         Kind::Choice(&["prepared", "simple"]),
         Some("prepared"),
         "How statements are sent: prepared once with variables as parameters, or as text each time.",
     ),
-    Setting::new("workload.variables.*", Kind::Scalar, None, "Variables for scripts, as pgbench's --define."),
-    Setting::new(
+    Declaration::new(
+        "workload.variables.*",
+        Kind::Scalar,
+        None,
+        "Variables for scripts, as pgbench's --define.",
+    ),
+    Declaration::new(
         "workload.connections",
         Kind::Count { min: 1, max: 4096 },
         Some("16"),
         "Number of connections.",
     ),
-    Setting::new(
+    Declaration::new(
         "workload.threads",
         Kind::Count { min: 1, max: 1024 },
         Some("1"),
         "Threads of ours that drive the connections to a server.",
     ),
-    Setting::new(
+    Declaration::new(
         "workload.transactions",
         Kind::Count { min: 1, max: 1_000_000_000_000 },
         None,
         "Transactions in the measured part, all connections together. Give this or workload.duration.",
     ),
-    Setting::new(
+    Declaration::new(
         "workload.duration",
         Kind::PositiveDuration,
         None,
         "Length of the measured part. Give this or workload.transactions.",
     ),
-    Setting::new(
+    Declaration::new(
         "workload.warmup",
         Kind::Duration,
         Some("0"),
         "The load runs for this long before the measured part.",
     ),
-    Setting::new(
+    Declaration::new(
         "workload.rate",
         Kind::Rate,
         None,
         "Open loop: transactions a second, all connections together, at random (Poisson) times; latency counts from the intended start. Without it each connection starts its next transaction at once (closed loop).",
     ),
-    Setting::new(
+    Declaration::new(
         "workload.max_tries",
         Kind::Count { min: 1, max: 1_000_000 },
         Some("1"),
@@ -97,13 +102,13 @@ impl Probe for ScriptProbe {
         "script"
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self) -> &'static [Declaration] {
         SETTINGS
     }
 
     fn plan(&self, configuration: &Configuration) -> Vec<Invalid> {
         let mut invalid = Vec::new();
-        let given = |path| configuration.get(path).is_some();
+        let given = |path| configuration.value(path).is_some();
         let engine = engines::by_name(configuration.text("target.engine"));
         if engine.is_some_and(|engine| !engine.capabilities().has(SchemaKind::Statements)) {
             invalid.push(Invalid::new(
@@ -161,7 +166,7 @@ fn scale(configuration: &Configuration) -> u32 {
 }
 
 fn initializes(configuration: &Configuration) -> bool {
-    match configuration.get("workload.initialize") {
+    match configuration.value("workload.initialize") {
         Some(_) => configuration.flag("workload.initialize"),
         None => !configuration.texts("workload.builtin").is_empty(),
     }

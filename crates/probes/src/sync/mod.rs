@@ -8,13 +8,13 @@ mod settings;
 
 use crate::sampling::{Sampled, Sampling};
 use crate::{Probe, ProbeError, Progress, TrialContext};
-use ::sync::{Hooks, Load, Padding, Pinning, Primitive, SyncError, place};
 use engines::nothing::Nothing;
 use engines::{Engine, EngineError};
-use experiment::{Configuration, Invalid, Setting};
+use experiment::{Configuration, Declaration, Invalid};
 use observations::Observations;
 use observe::MachineMonitor;
 use observe::topology::Topology;
+use primitives::{Hooks, Load, Padding, Pinning, Primitive, SyncError, place};
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ impl Probe for SyncProbe {
         "sync"
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self) -> &'static [Declaration] {
         settings::SETTINGS
     }
 
@@ -79,7 +79,7 @@ impl Probe for SyncProbe {
         };
         let begun = Cell::new(None);
         let last = Cell::new((0.0, 0));
-        let outcome = ::sync::run(
+        let outcome = primitives::run(
             &load,
             Hooks {
                 go: &mut || begun.set(Some((Sampling::start(context), MachineMonitor::start()))),
@@ -120,7 +120,7 @@ fn failed(error: SyncError) -> ProbeError {
     }
 }
 
-fn progress(now: ::sync::Progress, duration_s: f64, last: &Cell<(f64, u64)>) -> Progress {
+fn progress(now: primitives::Progress, duration_s: f64, last: &Cell<(f64, u64)>) -> Progress {
     let (last_s, last_operations) = last.replace((now.elapsed_s, now.operations));
     let operations = now.operations.saturating_sub(last_operations);
     Progress {

@@ -1,11 +1,11 @@
 //! From what the threads did to the observations of the trial.
 
-use ::sync::{Load, Outcome, ThreadOutcome, Waiting};
 use observations::{
-    Amounts, Histogram, Latency, LoadHealth, MachineLoad, Observations, Operation, Response, Series, TimeUse,
-    Wait, WaitClass, WaitSource, Work,
+    Amounts, Fact, Histogram, Latency, LoadHealth, MachineLoad, Observations, Operation, Response, Series,
+    TimeUse, Wait, WaitClass, WaitSource, Work,
 };
 use observe::topology::Span;
+use primitives::{Load, Outcome, ThreadOutcome, Waiting};
 
 /// The observations of a trial whose threads were pinned to what spans so much; nothing: they were not pinned.
 pub fn observations(load: &Load, outcome: &Outcome, span: Span, machine: MachineLoad) -> Observations {
@@ -16,10 +16,10 @@ pub fn observations(load: &Load, outcome: &Outcome, span: Span, machine: Machine
     let operation = merged(threads, |thread| &thread.operation);
     let mut responses = responses(outcome, &acquire, &operation);
     responses.extend(lost(load, outcome));
-    responses.extend(place(outcome, span));
     let latencies = [("operation", &operation), ("acquire", &acquire)];
     let latencies = latencies.into_iter().filter(|(_, histogram)| !histogram.is_empty());
     Observations {
+        facts: place(outcome, span),
         elapsed_s: outcome.elapsed_s,
         connections: threads.len() as u32,
         work: Work { unit: "operation".into(), amount: outcome.operations(), ..Work::default() },
@@ -84,13 +84,10 @@ fn lost(load: &Load, outcome: &Outcome) -> Option<Response> {
 }
 
 /// Where the threads were, when they were pinned, and how many lines they shared: what curves are read by.
-fn place(outcome: &Outcome, span: Span) -> Vec<Response> {
-    let count = |name: &str, value: u32| Response::higher(name, "", f64::from(value));
-    let mut counts: Vec<Response> = outcome
-        .shared_lines
-        .map(|lines| Response::lower("shared_lines", "", f64::from(lines)))
-        .into_iter()
-        .collect();
+fn place(outcome: &Outcome, span: Span) -> Vec<Fact> {
+    let count = Fact::count;
+    let mut counts: Vec<Fact> =
+        outcome.shared_lines.map(|lines| count("shared_lines", lines)).into_iter().collect();
     if span.processors > 0 {
         counts.push(count("processors", span.processors));
         counts.push(count("cores", span.cores));

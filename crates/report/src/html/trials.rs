@@ -120,7 +120,7 @@ fn columns(recording: &Recording) -> Vec<Column<'_>> {
     columns.extend(responses(recording));
     columns.push(share("CPU", |accounting| accounting.share(accounting.cpu_s)));
     columns.push(share("unaccounted", Accounting::unaccounted_share));
-    columns.push(words("marks", marks));
+    columns.push(words("warnings", warnings));
     if recording.trials.iter().any(|trial| matches!(trial.status, TrialStatus::Failed { .. })) {
         columns.push(words("cause of failure", cause));
     }
@@ -189,7 +189,7 @@ fn cause(trial: &TrialRecord) -> Value {
     })
 }
 
-fn marks(trial: &TrialRecord) -> Value {
-    let all = trial.observations.iter().flat_map(|seen| &seen.marks);
-    Value::text(&all.map(|mark| mark.kind.name()).collect::<Vec<_>>().join(", "))
+fn warnings(trial: &TrialRecord) -> Value {
+    let all = trial.observations.iter().flat_map(|seen| &seen.warnings);
+    Value::text(&all.map(|warning| warning.kind.name()).collect::<Vec<_>>().join(", "))
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// One row for each setting of each configuration.
 pub fn settings(book: &mut Book, recording: &Recording) -> Result<(), XlsxError> {
-    let mut values: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut values: BTreeMap<&str, Vec<&observations::Value>> = BTreeMap::new();
     let all = || recording.configurations.iter();
     for (name, value) in all().flat_map(|configuration| &configuration.settings) {
         values.entry(name).or_default().push(value);
@@ -20,14 +20,11 @@ pub fn settings(book: &mut Book, recording: &Recording) -> Result<(), XlsxError>
             own.len() < recording.configurations.len() || own.windows(2).any(|pair| pair[0] != pair[1])
         })
     };
-    let mut columns: Columns<'_, (&ConfigurationRecord, &(String, String))> = Columns::new();
+    let mut columns: Columns<'_, (&ConfigurationRecord, (&String, &observations::Value))> = Columns::new();
     columns.add("configuration", |(configuration, _)| Value::text(&configuration.label));
     columns.add("setting", |(_, (name, _))| Value::text(name));
     columns.add("varies", |(_, (name, _))| Value::Bool(varies(name)));
-    columns.add("value", |(_, (_, value))| match serde_json::from_str(value) {
-        Ok(json) => plain(&json),
-        Err(_) => Value::text(value),
-    });
+    columns.add("value", |(_, (_, value))| plain(&serde_json::json!(value)));
     let items = all()
         .flat_map(|configuration| configuration.settings.iter().map(move |setting| (configuration, setting)));
     book.table("Settings", Size::Large, &columns, items)

@@ -21,13 +21,15 @@ pub fn sheet(book: &mut Book, recording: &Recording) -> Result<(), XlsxError> {
             }))
         });
     }
-    columns.add("marks", |row| match &row.trial.observations {
-        Some(seen) => seen.marks.iter().map(|mark| mark.kind.name()).collect::<Vec<_>>().join(" ").into(),
+    columns.add("warnings", |row| match &row.trial.observations {
+        Some(seen) => {
+            seen.warnings.iter().map(|warning| warning.kind.name()).collect::<Vec<_>>().join(" ").into()
+        }
         None => Value::Empty,
     });
-    columns.add("reasons of the marks", |row| match &row.trial.observations {
+    columns.add("reasons of the warnings", |row| match &row.trial.observations {
         Some(seen) => {
-            seen.marks.iter().map(|mark| mark.detail.as_str()).collect::<Vec<_>>().join("; ").into()
+            seen.warnings.iter().map(|warning| warning.detail.as_str()).collect::<Vec<_>>().join("; ").into()
         }
         None => Value::Empty,
     });

@@ -5,8 +5,8 @@
 pub mod disk;
 
 use observations::{
-    ConfigurationRecord, Environment, FactorRecord, LevelRecord, Mark, MarkKind, Observations, Recording,
-    Response, RunRecord, TimeUse, TrialRecord, TrialStatus, Wait, WaitClass, WaitSource, Work,
+    ConfigurationRecord, Environment, FactorRecord, LevelRecord, Observations, Recording, Response,
+    RunRecord, TimeUse, TrialRecord, TrialStatus, Wait, WaitClass, WaitSource, Warning, WarningKind, Work,
 };
 
 pub fn wait(wait_type: &str, class: WaitClass, resource_s: f64, signal_s: f64, count: u64) -> Wait {
@@ -111,7 +111,7 @@ pub fn data_files(levels: &[&str], elapsed: &[&[f64]]) -> Recording {
     recording
 }
 
-/// Two factors, everything that a report can say: failures, marks, several blocks.
+/// Two factors, everything that a report can say: failures, warnings, several blocks.
 pub fn two_factors() -> Recording {
     let mut recording = plan(&[
         ("target.data_files", &["1", "4", "16"]),
@@ -124,7 +124,7 @@ pub fn two_factors() -> Recording {
             let mut seen = observed(elapsed_s);
             if configuration == 1 {
                 let detail = "the generator used 31 % of the sessions' time".into();
-                seen.marks.push(Mark { kind: MarkKind::LoadLimited, detail });
+                seen.warnings.push(Warning { kind: WarningKind::LoadLimited, detail });
             }
             recording.trials.push(done(configuration, block, seen));
         }

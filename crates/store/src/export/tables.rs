@@ -86,9 +86,9 @@ fn trials(recording: &Recording) -> Table<'_, Item<'_, ()>> {
         TrialStatus::Done => Cell::Null,
         TrialStatus::Failed { cause } => Cell::Text(cause.into()),
     });
-    columns.own("marks", Kind::Text, |row| {
+    columns.own("warnings", Kind::Text, |row| {
         seen(row).map_or(Cell::Null, |seen| {
-            let names: Vec<_> = seen.marks.iter().map(|mark| mark.kind.name()).collect();
+            let names: Vec<_> = seen.warnings.iter().map(|warning| warning.kind.name()).collect();
             Cell::Text(names.join(" ").into())
         })
     });

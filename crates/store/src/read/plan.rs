@@ -73,7 +73,10 @@ fn configurations(connection: &Connection, run: i64) -> rusqlite::Result<Vec<Con
     let configurations = query.query_map(params![run], |row| {
         let id: i64 = row.get(0)?;
         let level = |row: &Row| Ok(LevelRecord { factor: row.get(0)?, level: row.get(1)? });
-        let setting = |row: &Row| Ok((row.get(0)?, row.get(1)?));
+        let setting = |row: &Row| {
+            let value = observations::Value::from_json(row.get_ref(1)?.as_str()?);
+            Ok((row.get(0)?, value.map_err(|error| unreadable(1, error))?))
+        };
         Ok(ConfigurationRecord {
             key: row.get(1)?,
             label: row.get(2)?,

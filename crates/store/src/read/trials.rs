@@ -3,8 +3,8 @@ use crate::names::{unreadable, variant};
 use crate::numbers::{self, real};
 use crate::profile;
 use observations::{
-    DeviceUse, Histogram, HookOutput, Latency, LoadHealth, MachineLoad, Mark, Observations, Operation,
-    Response, Series, TimeUse, TrialRecord, TrialStatus, Wait, WaitSource, Work,
+    DeviceUse, Fact, Histogram, HookOutput, Latency, LoadHealth, MachineLoad, Observations, Operation,
+    Response, Series, TimeUse, TrialRecord, TrialStatus, Wait, WaitSource, Warning, Work,
 };
 use rusqlite::{Connection, Row, params};
 
@@ -36,6 +36,10 @@ pub(super) fn read(connection: &Connection, run: i64) -> rusqlite::Result<Vec<Tr
     })?;
     trials.seen("responses", "name, unit, direction, value", |seen, row| {
         seen.responses.push(response(row)?);
+        Ok(())
+    })?;
+    trials.seen("facts", "name, unit, value", |seen, row| {
+        seen.facts.push(Fact { name: row.get(1)?, unit: row.get(2)?, value: real(row, 3)? });
         Ok(())
     })?;
     trials.seen(
@@ -83,8 +87,8 @@ pub(super) fn read(connection: &Connection, run: i64) -> rusqlite::Result<Vec<Tr
         seen.profile = Some(profile::read(row)?);
         Ok(())
     })?;
-    trials.seen("marks", "kind, detail", |seen, row| {
-        seen.marks.push(Mark { kind: variant(row, 1)?, detail: row.get(2)? });
+    trials.seen("warnings", "kind, detail", |seen, row| {
+        seen.warnings.push(Warning { kind: variant(row, 1)?, detail: row.get(2)? });
         Ok(())
     })?;
     Ok(trials.records)

@@ -141,7 +141,7 @@ fn insert_configurations(
             insert_level.execute(params![id, position, level.factor, level.level])?;
         }
         for (position, (path, value)) in configuration.settings.iter().enumerate() {
-            insert_setting.execute(params![id, position, path, value])?;
+            insert_setting.execute(params![id, position, path, value.to_json()])?;
         }
     }
     Ok(())

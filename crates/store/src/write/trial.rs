@@ -1,8 +1,8 @@
 use crate::names::word;
 use crate::{Result, Store, StoreError, numbers, profile};
 use observations::{
-    DeviceUse, HookOutput, Latency, LoadHealth, MachineLoad, Mark, Observations, Operation, Response, Series,
-    TrialRecord, TrialStatus, Wait, WaitSource,
+    DeviceUse, Fact, HookOutput, Latency, LoadHealth, MachineLoad, Observations, Operation, Response, Series,
+    TrialRecord, TrialStatus, Wait, WaitSource, Warning,
 };
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
@@ -83,6 +83,7 @@ fn insert_trial(
 
 fn insert_observations(transaction: &Transaction, trial: i64, seen: &Observations) -> rusqlite::Result<()> {
     insert_responses(transaction, trial, &seen.responses)?;
+    insert_facts(transaction, trial, &seen.facts)?;
     insert_waits(transaction, trial, &seen.waits)?;
     insert_latencies(transaction, trial, &seen.latencies)?;
     insert_operations(transaction, trial, &seen.operations)?;
@@ -93,7 +94,7 @@ fn insert_observations(transaction: &Transaction, trial: i64, seen: &Observation
     if let Some(seen) = &seen.profile {
         profile::insert(transaction, trial, seen)?;
     }
-    insert_marks(transaction, trial, &seen.marks)
+    insert_warnings(transaction, trial, &seen.warnings)
 }
 
 fn insert_responses(transaction: &Transaction, trial: i64, responses: &[Response]) -> rusqlite::Result<()> {
@@ -103,6 +104,15 @@ fn insert_responses(transaction: &Transaction, trial: i64, responses: &[Response
     for (position, response) in responses.iter().enumerate() {
         let direction = word(&response.direction)?;
         insert.execute(params![trial, position, response.name, response.unit, direction, response.value])?;
+    }
+    Ok(())
+}
+
+fn insert_facts(transaction: &Transaction, trial: i64, facts: &[Fact]) -> rusqlite::Result<()> {
+    let mut insert = transaction
+        .prepare("INSERT INTO facts (trial, position, name, unit, value) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    for (position, fact) in facts.iter().enumerate() {
+        insert.execute(params![trial, position, fact.name, fact.unit, fact.value])?;
     }
     Ok(())
 }
@@ -240,11 +250,11 @@ fn insert_devices(transaction: &Transaction, trial: i64, devices: &[DeviceUse]) 
     Ok(())
 }
 
-fn insert_marks(transaction: &Transaction, trial: i64, marks: &[Mark]) -> rusqlite::Result<()> {
-    let mut insert =
-        transaction.prepare("INSERT INTO marks (trial, position, kind, detail) VALUES (?1, ?2, ?3, ?4)")?;
-    for (position, mark) in marks.iter().enumerate() {
-        insert.execute(params![trial, position, word(&mark.kind)?, mark.detail])?;
+fn insert_warnings(transaction: &Transaction, trial: i64, warnings: &[Warning]) -> rusqlite::Result<()> {
+    let mut insert = transaction
+        .prepare("INSERT INTO warnings (trial, position, kind, detail) VALUES (?1, ?2, ?3, ?4)")?;
+    for (position, warning) in warnings.iter().enumerate() {
+        insert.execute(params![trial, position, word(&warning.kind)?, warning.detail])?;
     }
     Ok(())
 }

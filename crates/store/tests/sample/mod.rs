@@ -14,10 +14,11 @@ pub fn plan() -> Recording {
             LevelRecord { factor: "target.data_files".into(), level: level.into() },
             LevelRecord { factor: "layout".into(), level: "data + \"log\", apart".into() },
         ],
-        settings: vec![
-            ("target.data_files".into(), level.into()),
-            ("workload.key".into(), "\"random\"".into()),
-        ],
+        settings: [
+            ("target.data_files".into(), Value::from_json(level).unwrap()),
+            ("workload.key".into(), Value::Text("random".into())),
+        ]
+        .into(),
     };
     Recording {
         run: RunRecord {
@@ -118,23 +119,24 @@ fn observations(i: usize) -> Observations {
         wall_s: x / 11.0,
     };
     let kinds = [
-        MarkKind::LoadLimited,
-        MarkKind::OtherLoad,
-        MarkKind::Steal,
-        MarkKind::CacheState,
-        MarkKind::Short,
-        MarkKind::Unaccounted,
-        MarkKind::NotObserved,
-        MarkKind::IoErrors,
-        MarkKind::NotSteady,
-        MarkKind::DeviceDisagrees,
-        MarkKind::Fallback,
+        WarningKind::LoadLimited,
+        WarningKind::OtherLoad,
+        WarningKind::Steal,
+        WarningKind::CacheState,
+        WarningKind::Short,
+        WarningKind::Unaccounted,
+        WarningKind::NotObserved,
+        WarningKind::IoErrors,
+        WarningKind::NotSteady,
+        WarningKind::DeviceDisagrees,
+        WarningKind::Fallback,
     ];
     Observations {
         elapsed_s: x,
         connections: 16,
         work: Work { unit: "row".into(), amount: i64::MAX as u64, transactions: 320, errors: 2, retries: 7 },
         responses: (0..10).map(response).collect(),
+        facts: vec![Fact { name: "sockets".into(), unit: String::new(), value: x }],
         latencies: ["transaction", "service"]
             .map(|name| Latency { name: name.into(), histogram: histogram.clone() })
             .to_vec(),
@@ -158,7 +160,7 @@ fn observations(i: usize) -> Observations {
         machine: MachineLoad { cpus: 8, busy_s: x, own_s: x / 1.1, steal_s: 1e-300, iowait_s: 0.0 },
         devices: ["vda", "loop3"].map(|name| device(name, x)).to_vec(),
         profile: i.is_multiple_of(3).then(|| profile(x)),
-        marks: kinds.map(|kind| Mark { kind, detail: format!("{x} of 16") }).to_vec(),
+        warnings: kinds.map(|kind| Warning { kind, detail: format!("{x} of 16") }).to_vec(),
         synthetic: i.is_multiple_of(2),
     }
 }

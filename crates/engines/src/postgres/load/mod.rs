@@ -3,17 +3,17 @@
 //! - `message`: the bytes of the protocol's messages that a load needs
 //! - `task`: what a request makes a connection send, exchange by exchange
 //! - `connection`: one connection: what it has to send, what it has received
-//! - `fleet`: the connections of a thread
+//! - `connection_set`: the connections of a thread
 //! - `ring`, `epoll`: sending, receiving and waiting for any of them
 //! - `pool`: buffers of a ring
 
 mod connection;
+mod connection_set;
 mod epoll;
-mod fleet;
 mod message;
 mod pool;
 mod ring;
 mod task;
 
-pub use fleet::{Backends, Flush, PostgresFleet};
+pub use connection_set::{Backends, Flush, PostgresConnections};
 pub use task::Texts;

@@ -83,8 +83,10 @@ impl Stream {
         if names.is_empty() {
             let name = texts.first().and_then(|text| text.split_whitespace().next()).map(str::to_owned);
             let settings = configuration.settings.iter();
-            let flat = settings
-                .filter_map(|(path, json)| Some((path.strip_prefix("workload.")?, json.trim_matches('"'))));
+            let flat: Vec<(&str, String)> = settings
+                .filter_map(|(path, value)| Some((path.strip_prefix("workload.")?, value.to_string())))
+                .collect();
+            let flat = flat.iter().map(|(key, value)| (*key, value.as_str()));
             let options = name.as_deref().map_or_else(|| self::options(flat), options);
             return vec![Self {
                 name,
@@ -143,14 +145,7 @@ impl Stream {
 
 /// The texts of the streams, where the experiment has them.
 fn stream_texts(configuration: &ConfigurationRecord) -> Vec<String> {
-    let setting = configuration.settings.iter().find(|(path, _)| path == "workload.streams");
-    match setting.and_then(|(_, json)| serde_json::from_str(json).ok()) {
-        Some(Value::String(text)) => vec![text],
-        Some(Value::Array(texts)) => {
-            texts.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect()
-        }
-        _ => Vec::new(),
-    }
+    configuration.get("workload.streams").unwrap_or_default()
 }
 
 /// Settings of ours in fio's words, which are all texts.

@@ -1,9 +1,9 @@
 //! Every primitive under real threads. That sums are right is checked by `run` itself: a wrong one is an error.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+use primitives::{Hooks, Load, Outcome, Padding, Pinning, Primitive, SyncError, Waiting, place, run};
 use std::cell::Cell;
 use std::time::Duration;
-use sync::{Hooks, Load, Outcome, Padding, Pinning, Primitive, SyncError, Waiting, place, run};
 
 fn load(primitive: Primitive, threads: u32) -> Load {
     Load {
@@ -73,7 +73,8 @@ fn updates_without_a_guard_get_lost() {
 fn locks_are_sampled_and_the_rest_has_no_acquisition() {
     for primitive in Primitive::ALL {
         let outcome = done(&load(primitive, 2)).unwrap();
-        let samples = |pick: fn(&sync::ThreadOutcome) -> u64| outcome.threads.iter().map(pick).sum::<u64>();
+        let samples =
+            |pick: fn(&primitives::ThreadOutcome) -> u64| outcome.threads.iter().map(pick).sum::<u64>();
         let operations = samples(|thread| thread.operation.len());
         assert!(operations >= 2, "{}", primitive.name());
         let locks = primitive.waiting() != Waiting::Never;

@@ -1,4 +1,4 @@
-use disk::{
+use disk_io::{
     Access, Arrivals, BlockSize, DiskError, Durability, Group, Hooks, Load, Outcome, Progress, Region,
     Stream, Weighted, run,
 };

@@ -1,7 +1,7 @@
 //! What comes before measuring.
 
 use crate::support::{MIB, Mounted, file, folder, whole};
-use disk::{DiskError, Region, fill, precondition};
+use disk_io::{DiskError, Region, fill, precondition};
 use std::time::Duration;
 
 #[test]
@@ -53,7 +53,7 @@ fn preconditioning_goes_on_until_steady_or_the_last_round() {
     let few = precondition(&[whole(&path, 8 * MIB)], round, 3, 0, &|| false).unwrap();
     assert_eq!((few.iops.len(), few.steady), (3, false));
     let many = precondition(&[whole(&path, 8 * MIB)], round, 40, 0, &|| false).unwrap();
-    assert_eq!(disk::steady(&many.iops), Some(many.steady));
+    assert_eq!(disk_io::steady(&many.iops), Some(many.steady));
     assert!(many.iops.len() == 40 || many.steady);
     // All of the file was hit: 1,024 blocks, each missed with a chance of exp(-writes / 1024).
     let writes: f64 = few.iops.iter().chain(&many.iops).map(|iops| iops * 0.05).sum();

@@ -1,7 +1,7 @@
 //! What can go wrong is said, and stays where it is.
 
 use crate::support::{LoopDevice, MIB, Mounted, file, folder, go, go_with, load, stream, whole};
-use disk::{Backend, DiskError, Outcome};
+use disk_io::{Backend, DiskError, Outcome};
 use std::fs::OpenOptions;
 use std::path::Path;
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn with_broken(first: &Path, second: &Path, backend: Backend, breaks: &(dyn Fn()
     let regions = vec![whole(first, 8 * MIB), whole(second, 8 * MIB)];
     let mut both = load(2, 4, vec![stream(regions), stream(vec![whole(first, 8 * MIB)])]);
     (both.backend, both.duration) = (Some(backend), Some(Duration::from_secs(1)));
-    let progress = |progress: disk::Progress| {
+    let progress = |progress: disk_io::Progress| {
         if (0.1..0.4).contains(&progress.elapsed_s) {
             breaks();
         }
@@ -78,7 +78,7 @@ fn a_full_file_system_fails_writes() {
 }
 
 /// Refused before anything runs, with these words.
-fn refused(load: &disk::Load, words: &[&str]) {
+fn refused(load: &disk_io::Load, words: &[&str]) {
     let error = go(load).unwrap_err().to_string();
     assert!(words.iter().all(|word| error.contains(word)), "{error}");
 }

@@ -4,7 +4,7 @@ use super::ring::Ring;
 use super::task::Texts;
 use crate::postgres::failure;
 use crate::postgres::waits::FLUSH_OWN_COUNTERS;
-use crate::{Answer, EngineError, Fleet, Request};
+use crate::{Answer, ConnectionSet, EngineError, Request};
 use pgclient::{Client, Config};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,14 +25,14 @@ pub type Backends = Arc<Mutex<Vec<i32>>>;
 pub type Flush = Arc<dyn Fn() -> Result<(), EngineError> + Send + Sync>;
 
 /// The connections of one thread.
-pub struct PostgresFleet {
+pub struct PostgresConnections {
     connections: Vec<Connection>,
     sockets: Sockets,
     texts: Arc<Texts>,
     flush: Option<Flush>,
     /// The server lets a session report its counters now.
     publishes: bool,
-    /// Held until the fleet is gone.
+    /// Held until the connection_set is gone.
     _listed: Listed,
 }
 
@@ -76,7 +76,7 @@ fn lock(backends: &Backends) -> MutexGuard<'_, Vec<i32>> {
     backends.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl PostgresFleet {
+impl PostgresConnections {
     /// Opens so many connections; their backends are added to `backends`.
     pub fn connect(
         config: &Config,
@@ -110,7 +110,7 @@ fn system(error: &std::io::Error) -> EngineError {
     EngineError::Engine { doing: "waiting for the server".into(), message: error.to_string() }
 }
 
-impl Fleet for PostgresFleet {
+impl ConnectionSet for PostgresConnections {
     fn begin(&mut self) {}
 
     fn send(&mut self, number: usize, request: &Request<'_>) -> Result<(), EngineError> {

@@ -8,8 +8,8 @@ use common::{LONG, folder, installations, private, until};
 use engines::postgres::Postgres;
 use engines::postgres::server::Installation;
 use engines::{
-    Answer, Cancel, Done, Engine as _, EngineError, Fleet, InsertMethod, Instance, Key, Place, Request,
-    Schema, Shape,
+    Answer, Cancel, ConnectionSet, Done, Engine as _, EngineError, InsertMethod, Instance, Key, Place,
+    Request, Schema, Shape,
 };
 use experiment::{Configuration, Value};
 use pgclient::Client;
@@ -17,7 +17,7 @@ use std::io;
 use std::thread;
 use std::time::Instant;
 
-/// How a thread's fleet has to do its work.
+/// How a thread's connection_set has to do its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Ring,
@@ -65,7 +65,7 @@ fn rings() -> usize {
     links.filter(|link| link.as_os_str() == "anon_inode:[io_uring]").count()
 }
 
-/// Whether the kernel has rings as the fleet wants them: Linux 6.1, and not forbidden.
+/// Whether the kernel has rings as the connection_set wants them: Linux 6.1, and not forbidden.
 fn offers_rings() -> bool {
     // SAFETY: without parameters the call fails: with EFAULT where it is allowed.
     let result = unsafe { libc::syscall(libc::SYS_io_uring_setup, 1, std::ptr::null::<u8>()) };
@@ -76,20 +76,24 @@ fn offers_rings() -> bool {
 }
 
 /// The answers to so many requests, by connection.
-fn answers(fleet: &mut dyn Fleet, count: usize) -> Vec<Result<Done, EngineError>> {
+fn answers(connection_set: &mut dyn ConnectionSet, count: usize) -> Vec<Result<Done, EngineError>> {
     let (mut answers, begin): (Vec<Answer>, _) = (Vec::new(), Instant::now());
     while answers.len() < count {
         assert!(begin.elapsed() < LONG, "{} of {count} answers", answers.len());
-        fleet.wait(None, &mut answers).unwrap();
+        connection_set.wait(None, &mut answers).unwrap();
     }
     answers.sort_by_key(|answer| answer.connection);
     answers.into_iter().map(|answer| answer.result).collect()
 }
 
 /// Runs a text on a connection; the number of rows and the last row's first cell.
-fn query(fleet: &mut dyn Fleet, connection: usize, sql: &str) -> Result<(u64, String), EngineError> {
-    fleet.send(connection, &Request::Query { sql, results: true })?;
-    let results = answers(fleet, 1).remove(0)?.results.remove(0);
+fn query(
+    connection_set: &mut dyn ConnectionSet,
+    connection: usize,
+    sql: &str,
+) -> Result<(u64, String), EngineError> {
+    connection_set.send(connection, &Request::Query { sql, results: true })?;
+    let results = answers(connection_set, 1).remove(0)?.results.remove(0);
     Ok((results.rows, results.last[0].clone().unwrap_or_default()))
 }
 
@@ -102,17 +106,17 @@ fn insert(keys: &[Key], method: InsertMethod) -> Request<'_> {
 }
 
 /// More than a socket holds, in both directions, and many exchanges, at the same time.
-fn moves_more_than_a_socket_holds(fleet: &mut dyn Fleet, admin: &mut Client) {
+fn moves_more_than_a_socket_holds(connection_set: &mut dyn ConnectionSet, admin: &mut Client) {
     for round in 1..=2 {
         let base = round * 1_000_000;
         let (pipelined, copied) = (keys(base, 10_000), keys(base + 100_000, 50_000));
         let single = keys(base + 500_000, 300);
-        fleet.send(0, &insert(&pipelined, InsertMethod::Pipelined)).unwrap();
-        fleet.send(1, &insert(&copied, InsertMethod::Copy)).unwrap();
-        fleet.send(2, &insert(&single, InsertMethod::Statements)).unwrap();
+        connection_set.send(0, &insert(&pipelined, InsertMethod::Pipelined)).unwrap();
+        connection_set.send(1, &insert(&copied, InsertMethod::Copy)).unwrap();
+        connection_set.send(2, &insert(&single, InsertMethod::Statements)).unwrap();
         let sql = "SELECT i, repeat('x', 40) FROM generate_series(1, 60000) i";
-        fleet.send(3, &Request::Query { sql, results: true }).unwrap();
-        let mut done: Vec<Done> = answers(fleet, 4).into_iter().map(Result::unwrap).collect();
+        connection_set.send(3, &Request::Query { sql, results: true }).unwrap();
+        let mut done: Vec<Done> = answers(connection_set, 4).into_iter().map(Result::unwrap).collect();
         assert_eq!(done.iter().map(|done| done.units).collect::<Vec<_>>(), [10_000, 50_000, 300, 0]);
         let results = done.remove(3).results;
         assert_eq!((results[0].rows, results[0].last[0].as_deref()), (60_000, Some("60000")));
@@ -120,19 +124,19 @@ fn moves_more_than_a_socket_holds(fleet: &mut dyn Fleet, admin: &mut Client) {
         let count: u128 = rows.first().unwrap().get(0).unwrap().parse().unwrap();
         assert_eq!(count, 60_300 * round);
     }
-    let (rows, cell) = query(fleet, 3, "SELECT repeat('y', 3000000)").unwrap();
+    let (rows, cell) = query(connection_set, 3, "SELECT repeat('y', 3000000)").unwrap();
     assert_eq!((rows, cell.len(), cell.trim_matches('y')), (1, 3_000_000, ""));
 }
 
 /// The server refuses with much of the request unsent: it reads on, and the connection lives.
-fn goes_on_after_a_refusal(fleet: &mut dyn Fleet) {
+fn goes_on_after_a_refusal(connection_set: &mut dyn ConnectionSet) {
     let many = keys(1, 200_000);
-    query(fleet, 1, "BEGIN; ALTER TABLE mybigtable RENAME TO away; COMMIT; SELECT 1").unwrap();
-    fleet.send(0, &insert(&many, InsertMethod::Copy)).unwrap();
-    let error = answers(fleet, 1).remove(0).unwrap_err().to_string();
+    query(connection_set, 1, "BEGIN; ALTER TABLE mybigtable RENAME TO away; COMMIT; SELECT 1").unwrap();
+    connection_set.send(0, &insert(&many, InsertMethod::Copy)).unwrap();
+    let error = answers(connection_set, 1).remove(0).unwrap_err().to_string();
     assert!(error.contains("does not exist"), "{error}");
-    assert_eq!(query(fleet, 0, "SELECT 7").unwrap(), (1, "7".into()));
-    query(fleet, 1, "BEGIN; ALTER TABLE away RENAME TO mybigtable; COMMIT; SELECT 1").unwrap();
+    assert_eq!(query(connection_set, 0, "SELECT 7").unwrap(), (1, "7".into()));
+    query(connection_set, 1, "BEGIN; ALTER TABLE away RENAME TO mybigtable; COMMIT; SELECT 1").unwrap();
 }
 
 /// Ends the backend that has run this last, and waits until it is gone.
@@ -144,18 +148,18 @@ fn terminate(admin: &mut Client, like: &str) {
 }
 
 /// A connection that is lost, in a request or between two, says why; the others go on.
-fn tells_of_lost_connections(fleet: &mut dyn Fleet, admin: &mut Client) {
-    fleet.send(0, &Request::Query { sql: "SELECT pg_sleep(600)", results: false }).unwrap();
+fn tells_of_lost_connections(connection_set: &mut dyn ConnectionSet, admin: &mut Client) {
+    connection_set.send(0, &Request::Query { sql: "SELECT pg_sleep(600)", results: false }).unwrap();
     let mut none = Vec::new();
-    fleet.wait(Some(0), &mut none).unwrap();
+    connection_set.wait(Some(0), &mut none).unwrap();
     terminate(admin, "SELECT pg_sleep(600)%");
-    let error = answers(fleet, 1).remove(0).unwrap_err().to_string();
+    let error = answers(connection_set, 1).remove(0).unwrap_err().to_string();
     assert!(error.contains("terminating connection"), "{error}");
-    query(fleet, 1, "SELECT 'idle'").unwrap();
+    query(connection_set, 1, "SELECT 'idle'").unwrap();
     terminate(admin, "SELECT 'idle'%");
-    let error = query(fleet, 1, "SELECT 1").unwrap_err().to_string();
+    let error = query(connection_set, 1, "SELECT 1").unwrap_err().to_string();
     assert!(error.contains("terminating connection"), "{error}");
-    assert_eq!(query(fleet, 2, "SELECT 8").unwrap(), (1, "8".into()));
+    assert_eq!(query(connection_set, 2, "SELECT 8").unwrap(), (1, "8".into()));
 }
 
 fn serves(instance: &dyn Instance, admin: &mut Client, way: Way) {
@@ -163,24 +167,24 @@ fn serves(instance: &dyn Instance, admin: &mut Client, way: Way) {
         forbid_rings();
         assert!(!offers_rings());
     }
-    let mut fleet = instance.connect(4).unwrap();
+    let mut connection_set = instance.connect(4).unwrap();
     assert_eq!(rings(), usize::from(way == Way::Ring));
-    moves_more_than_a_socket_holds(fleet.as_mut(), admin);
+    moves_more_than_a_socket_holds(connection_set.as_mut(), admin);
     admin.batch("TRUNCATE steelbench.mybigtable").unwrap();
-    goes_on_after_a_refusal(fleet.as_mut());
-    tells_of_lost_connections(fleet.as_mut(), admin);
-    // Gone in the middle of requests: on the fleet's thread, and after it, on another one.
+    goes_on_after_a_refusal(connection_set.as_mut());
+    tells_of_lost_connections(connection_set.as_mut(), admin);
+    // Gone in the middle of requests: on the connection set's thread, and after it, on another one.
     let sleep = Request::Query { sql: "SELECT pg_sleep(1)", results: false };
     for there in [true, false] {
-        let mut fleet = instance.connect(4).unwrap();
+        let mut connection_set = instance.connect(4).unwrap();
         for connection in 0..4 {
-            fleet.send(connection, &sleep).unwrap();
+            connection_set.send(connection, &sleep).unwrap();
         }
-        fleet.wait(Some(0), &mut Vec::new()).unwrap();
+        connection_set.wait(Some(0), &mut Vec::new()).unwrap();
         if there {
-            drop(fleet);
+            drop(connection_set);
         } else {
-            thread::scope(|scope| scope.spawn(|| drop(fleet)).join().unwrap());
+            thread::scope(|scope| scope.spawn(|| drop(connection_set)).join().unwrap());
         }
     }
 }

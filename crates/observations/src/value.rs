@@ -1,0 +1,130 @@
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The value of a setting after human forms were read: `"320k"` is 320000, `"4 GiB"` is
+/// 4294967296, `"2 min"` is 120.0.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// `true` or `false`.
+    Bool(bool),
+    /// Counts and sizes in bytes.
+    Integer(i64),
+    /// Rates, percentages as shares, durations in seconds.
+    Float(f64),
+    /// Names, choices, paths, commands.
+    Text(String),
+    /// A list, where the setting takes one (volumes, round robin).
+    List(Vec<Value>),
+}
+
+impl Value {
+    /// The value as a number, if it is one.
+    pub fn as_f64(&self) -> Option<f64> {
+        match *self {
+            Self::Integer(integer) => Some(integer as f64),
+            Self::Float(float) => Some(float),
+            _ => None,
+        }
+    }
+
+    /// The value that [`Value::to_json`] wrote.
+    ///
+    /// # Errors
+    /// When the text is not that of a value.
+    pub fn from_json(text: &str) -> serde_json::Result<Self> {
+        serde_json::from_str(text)
+    }
+
+    /// The value as JSON text, for records.
+    pub fn to_json(&self) -> String {
+        // Plain values can always be written.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::Float(value) => write!(f, "{value}"),
+            Self::Text(value) => f.write_str(value),
+            Self::List(values) => {
+                for (i, value) in values.iter().enumerate() {
+                    if i > 0 {
+                        f.write_str("+")?;
+                    }
+                    write!(f, "{value}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A type that settings can have. Its default stands for a setting that every file must give, where one does not.
+pub trait FromValue: Default {
+    /// The value of a setting; `None` where it is absent though the type wants one, or is of another type.
+    fn from_value(value: Option<&Value>) -> Option<Self>;
+}
+
+macro_rules! from_value {
+    ($($type:ty: $pattern:pat => $value:expr;)*) => {
+        $(impl FromValue for $type {
+            fn from_value(value: Option<&Value>) -> Option<Self> {
+                match value {
+                    Some($pattern) => $value,
+                    _ => None,
+                }
+            }
+        })*
+    };
+}
+
+from_value! {
+    bool: Value::Bool(value) => Some(*value);
+    u16: Value::Integer(value) => u16::try_from(*value).ok();
+    u32: Value::Integer(value) => u32::try_from(*value).ok();
+    u64: Value::Integer(value) => u64::try_from(*value).ok();
+    usize: Value::Integer(value) => usize::try_from(*value).ok();
+    f64: value => value.as_f64();
+    String: Value::Text(text) => Some(text.clone());
+}
+
+impl FromValue for Vec<String> {
+    fn from_value(value: Option<&Value>) -> Option<Self> {
+        match value {
+            None => Some(Self::new()),
+            Some(Value::List(values)) => values.iter().map(|value| String::from_value(Some(value))).collect(),
+            one => Some(vec![String::from_value(one)?]),
+        }
+    }
+}
+
+/// Whatever the setting holds, as it is: for settings that only an engine can judge.
+impl FromValue for Option<Value> {
+    fn from_value(value: Option<&Value>) -> Option<Self> {
+        Some(value.cloned())
+    }
+}
+
+impl<T: FromValue + Optional> FromValue for Option<T> {
+    fn from_value(value: Option<&Value>) -> Option<Self> {
+        match value {
+            None => Some(None),
+            some => T::from_value(some).map(Some),
+        }
+    }
+}
+
+/// A type of which a setting may have none.
+pub trait Optional {}
+
+impl Optional for bool {}
+impl Optional for u16 {}
+impl Optional for u32 {}
+impl Optional for u64 {}
+impl Optional for usize {}
+impl Optional for f64 {}
+impl Optional for String {}
