@@ -2,7 +2,7 @@
 
 use crate::exit_code::Failure;
 use analysis::{Summary, summarize_with};
-use observations::{ConfigurationRecord, ConfigurationRecord, Recording};
+use observations::{ConfigurationRecord, Recording};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use store::Store;
