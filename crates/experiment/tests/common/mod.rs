@@ -3,8 +3,8 @@
 
 use experiment::{Catalog, Declaration, Experiment, FileErrors, Kind};
 
-const fn setting(path: &'static str, kind: Kind, default: Option<&'static str>) -> Setting {
-    Setting { path, kind, default, doc: "What it is for." }
+const fn setting(path: &'static str, kind: Kind, default: Option<&'static str>) -> Declaration {
+    Declaration::new(path, kind, default, "What it is for.")
 }
 
 const FILES: &[Declaration] = &[

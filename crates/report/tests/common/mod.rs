@@ -8,6 +8,7 @@ use observations::{
     ConfigurationRecord, Environment, FactorRecord, LevelRecord, Observations, Recording, Response,
     RunRecord, TimeUse, TrialRecord, TrialStatus, Wait, WaitClass, WaitSource, Warning, WarningKind, Work,
 };
+use std::collections::BTreeMap;
 
 pub fn wait(wait_type: &str, class: WaitClass, resource_s: f64, signal_s: f64, count: u64) -> Wait {
     let source = WaitSource::Counted;
@@ -67,7 +68,7 @@ pub fn plan(factors: &[(&str, &[&str])]) -> Recording {
     let configuration = |levels: Vec<LevelRecord>| {
         let names = levels.iter().map(|l| format!("{}={}", l.factor.rsplit('.').next().unwrap(), l.level));
         let label = names.collect::<Vec<_>>().join(" ");
-        ConfigurationRecord { key: label.clone(), label, levels, settings: Vec::new() }
+        ConfigurationRecord { key: label.clone(), label, levels, settings: BTreeMap::new() }
     };
     Recording {
         run: RunRecord {
