@@ -1,6 +1,10 @@
 //! From settings to the files that have to be there.
 
 use super::set::Role;
+use super::{
+    BACKUP_PATH, BACKUP_VOLUME, COMPRESS, DATA_FILES, FILE_SIZE, LOG_PATH, LOG_SIZE, LOG_VOLUME, OFFSET,
+    PATHS, PRECONDITION, PRECONDITION_TIME, Precondition, VOLUME,
+};
 use crate::engine::{EngineError, Place};
 use experiment::{Configuration, Invalid};
 use std::path::PathBuf;
@@ -26,14 +30,13 @@ pub struct Wanted {
 /// What is wrong with the settings.
 pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
     let mut invalid = Vec::new();
-    let size = configuration.integer("target.file_size").unwrap_or(0);
-    let offset = configuration.integer("target.offset").unwrap_or(0);
+    let offset = configuration.get(OFFSET);
     if !offset.is_multiple_of(512) {
-        invalid.push(Invalid::new("target.offset", "not a multiple of 512 bytes, the smallest sector"));
+        invalid.push(Invalid::new(OFFSET.path(), "not a multiple of 512 bytes, the smallest sector"));
     }
-    if configuration.value("target.paths").is_none() && offset >= size {
+    if configuration.get(PATHS).is_empty() && offset >= configuration.get(FILE_SIZE) {
         invalid.push(Invalid::new(
-            "target.offset",
+            OFFSET.path(),
             "nothing is left of the files: target.file_size is not larger",
         ));
     }
@@ -43,45 +46,47 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
 impl Layout {
     /// What a configuration wants at a place, as far as files of these roles are needed.
     pub fn of(configuration: &Configuration, place: &Place, roles: &[Role]) -> Result<Self, EngineError> {
-        let volumes = configuration.texts("target.volume");
-        let paths = configuration.texts("target.paths");
+        let volumes = configuration.get(VOLUME);
+        let paths = configuration.get(PATHS);
         let mut files = Vec::new();
-        let size = configuration.integer("target.file_size").unwrap_or(1 << 30);
+        let size = configuration.get(FILE_SIZE);
         let data = roles.contains(&Role::Data);
         for path in paths.iter().filter(|_| data) {
             files.push(Wanted { role: Role::Data, path: path.into(), create: None });
         }
         if paths.is_empty() && data {
-            for number in 0..configuration.integer("target.data_files").unwrap_or(1) as usize {
-                let volume = volumes.get(number % volumes.len().max(1)).copied();
+            for number in 0..configuration.get(DATA_FILES) {
+                let volume = volumes.get(number % volumes.len().max(1));
                 let path = folder(place, volume)?.join(format!("data-{number}"));
                 files.push(Wanted { role: Role::Data, path, create: Some(size) });
             }
         }
-        let log_size = configuration.integer("target.log_size").unwrap_or(256 << 20);
-        let others = [(Role::Log, "log", log_size), (Role::Backup, "backup", size)];
-        for (role, name, size) in others.into_iter().filter(|(role, ..)| roles.contains(role)) {
-            let existing = configuration.text(&format!("target.{name}_path"));
-            if existing.is_empty() {
-                let own = Some(configuration.text(&format!("target.{name}_volume")));
-                let volume = own.filter(|volume| !volume.is_empty()).or(volumes.first().copied());
-                let path = folder(place, volume)?.join(name);
-                files.push(Wanted { role, path, create: Some(size) });
-            } else {
+        let others = [
+            (Role::Log, "log", LOG_PATH, LOG_VOLUME, configuration.get(LOG_SIZE)),
+            (Role::Backup, "backup", BACKUP_PATH, BACKUP_VOLUME, size),
+        ];
+        for (role, name, existing, volume, size) in
+            others.into_iter().filter(|(role, ..)| roles.contains(role))
+        {
+            if let Some(existing) = configuration.get(existing) {
                 files.push(Wanted { role, path: existing.into(), create: None });
+            } else {
+                let own = configuration.get(volume);
+                let path = folder(place, own.as_ref().or(volumes.first()))?.join(name);
+                files.push(Wanted { role, path, create: Some(size) });
             }
         }
-        let steady = configuration.text("target.precondition") == "steady";
+        let steady = configuration.get(PRECONDITION) == Precondition::Steady;
         Ok(Self {
             files,
-            compress_percent: percent(configuration.number("target.compress").unwrap_or(0.0)),
-            precondition_s: steady.then(|| configuration.number("target.precondition_time").unwrap_or(600.0)),
+            compress_percent: percent(configuration.get(COMPRESS)),
+            precondition_s: steady.then(|| configuration.get(PRECONDITION_TIME)),
         })
     }
 }
 
 /// The folder on a volume; on the default one without a name.
-fn folder(place: &Place, volume: Option<&str>) -> Result<PathBuf, EngineError> {
+fn folder(place: &Place, volume: Option<&String>) -> Result<PathBuf, EngineError> {
     let Some(name) = volume else { return Ok(place.directory.clone()) };
     let found = place.volumes.iter().find(|(volume, _)| volume == name);
     found.map(|(_, folder)| folder.clone()).ok_or_else(|| EngineError::Engine {

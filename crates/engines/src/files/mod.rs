@@ -16,7 +16,7 @@ pub use set::{FileSet, Origin, Role, TargetFile};
 
 use crate::SchemaKind;
 use crate::engine::{Capabilities, Engine, Host, Place};
-use experiment::{Configuration, Declaration, Invalid, Kind};
+use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
 use observations::EngineVersion;
 
 /// The engine that is no database.
@@ -25,91 +25,70 @@ pub struct Files;
 
 const SIZE: Kind = Kind::Size { min: 512, max: 1 << 50 };
 
+choice! {
+    /// What is done to the data files before anything is measured, besides filling them.
+    pub enum Precondition {
+        /// Nothing.
+        None = "none",
+        /// They are overwritten until the throughput is steady.
+        Steady = "steady",
+    }
+}
+
+settings! {
+    /// Number of data files that Steelbench creates.
+    pub DATA_FILES: usize = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1";
+    /// Size of each data and backup file; written in full before anything is measured.
+    pub FILE_SIZE: u64 = "target.file_size", SIZE, "1 GiB";
+    /// Volume (or list of volumes, round robin) that the data files are put on; the default is the results directory's
+    /// file system.
+    pub VOLUME: Vec<String> = "target.volume", Kind::TextList;
+    /// Volume that the log file is put on; the default is that of the first data file.
+    pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text;
+    /// Size of the log file, where a stream works on it.
+    pub LOG_SIZE: u64 = "target.log_size", SIZE, "256 MiB";
+    /// Volume that the backup file is put on; the default is that of the first data file.
+    pub BACKUP_VOLUME: Option<String> = "target.backup_volume", Kind::Text;
+    /// Existing files or block devices, instead of data files that Steelbench creates. Writing to them must be allowed on
+    /// the command line: --overwrite FILE, --destroy /dev/X.
+    pub PATHS: Vec<String> = "target.paths", Kind::TextList;
+    /// An existing file or block device instead of a log file.
+    pub LOG_PATH: Option<String> = "target.log_path", Kind::Text;
+    /// An existing file or block device instead of a backup file.
+    pub BACKUP_PATH: Option<String> = "target.backup_path", Kind::Text;
+    /// Bytes left out at the beginning of each file or device: a partition's offset.
+    pub OFFSET: u64 = "target.offset", Kind::Size { min: 0, max: 1 << 50 }, "0";
+    /// Share of the data that a compressing drive or file system can remove.
+    pub COMPRESS: f64 = "target.compress", Kind::Share, "0%";
+    /// steady: after filling, the data files are overwritten at random until the throughput is steady, as a drive that
+    /// has been in use is. Takes long and wears the drive.
+    pub PRECONDITION: Precondition = "target.precondition", Precondition::KIND, "none";
+    /// Pre-conditioning goes on for at most this long; trials carry a warning when it was not steady by then.
+    pub PRECONDITION_TIME: f64 = "target.precondition_time", Kind::PositiveDuration, "10 min";
+}
+
+const CACHE: Declaration = Declaration::new(
+    "target.cache",
+    Kind::Choice(crate::CacheState::NAMES),
+    Some("warm"),
+    "State of the operating system's page cache for the files when measuring begins, which matters to I/O that is not direct: cold (nothing in memory), warm (as the trial before left it), hot (all in memory). Made so and verified.",
+);
+
 const SETTINGS: &[Declaration] = &[
-    Declaration::new(
-        "target.data_files",
-        Kind::Count { min: 1, max: 1024 },
-        Some("1"),
-        "Number of data files that we create.",
-    ),
-    Declaration::new(
-        "target.file_size",
-        SIZE,
-        Some("1 GiB"),
-        "Size of each data and backup file; written in full before anything is measured.",
-    ),
-    Declaration::new(
-        "target.volume",
-        Kind::TextList,
-        None,
-        "Volume (or list of volumes, round robin) that the data files are put on; the default is the results directory's file system.",
-    ),
-    Declaration::new(
-        "target.log_volume",
-        Kind::Text,
-        None,
-        "Volume that the log file is put on; the default is that of the first data file.",
-    ),
-    Declaration::new(
-        "target.log_size",
-        SIZE,
-        Some("256 MiB"),
-        "Size of the log file, where a stream works on it.",
-    ),
-    Declaration::new(
-        "target.backup_volume",
-        Kind::Text,
-        None,
-        "Volume that the backup file is put on; the default is that of the first data file.",
-    ),
-    Declaration::new(
-        "target.paths",
-        Kind::TextList,
-        None,
-        "Existing files or block devices, instead of data files that we create. Writing to them must be allowed on the command line: --overwrite FILE, --destroy /dev/X.",
-    ),
-    Declaration::new(
-        "target.log_path",
-        Kind::Text,
-        None,
-        "An existing file or block device instead of a log file.",
-    ),
-    Declaration::new(
-        "target.backup_path",
-        Kind::Text,
-        None,
-        "An existing file or block device instead of a backup file.",
-    ),
-    Declaration::new(
-        "target.offset",
-        Kind::Size { min: 0, max: 1 << 50 },
-        Some("0"),
-        "Bytes left out at the beginning of each file or device: a partition's offset.",
-    ),
-    Declaration::new(
-        "target.compress",
-        Kind::Share,
-        Some("0%"),
-        "Share of the data that a compressing drive or file system can remove.",
-    ),
-    Declaration::new(
-        "target.precondition",
-        Kind::Choice(&["none", "steady"]),
-        Some("none"),
-        "steady: after filling, the data files are overwritten at random until the throughput is steady, as a drive that has been in use is. Takes long and wears the drive.",
-    ),
-    Declaration::new(
-        "target.precondition_time",
-        Kind::PositiveDuration,
-        Some("10 min"),
-        "Pre-conditioning goes on for so long at most; trials are marked when it was not steady by then.",
-    ),
-    Declaration::new(
-        "target.cache",
-        Kind::Choice(crate::CacheState::NAMES),
-        Some("warm"),
-        "State of the operating system's page cache for the files when measuring begins, which matters to I/O that is not direct: cold (nothing in memory), warm (as the trial before left it), hot (all in memory). Made so and verified.",
-    ),
+    DATA_FILES.declaration,
+    FILE_SIZE.declaration,
+    VOLUME.declaration,
+    LOG_VOLUME.declaration,
+    LOG_SIZE.declaration,
+    BACKUP_VOLUME.declaration,
+    PATHS.declaration,
+    LOG_PATH.declaration,
+    BACKUP_PATH.declaration,
+    OFFSET.declaration,
+    COMPRESS.declaration,
+    PRECONDITION.declaration,
+    PRECONDITION_TIME.declaration,
+    CACHE,
 ];
 
 impl Engine for Files {
