@@ -6,9 +6,10 @@
 
 use analysis::runs::{Gate, History, RunsCompared};
 use analysis::{ActivitySummary, Advice, HeadToHead, ProfileComparison, ProfileSummary, Summary};
-use observations::{Profile, VolumeFacts};
+use observations::{Profile, Recording, VolumeFacts};
 use serde::Serialize;
 use serde_json::Value;
+use std::io::{self, Write};
 
 /// Version of what this module writes.
 pub const SCHEMA: &str = "steelbench/1";
@@ -19,6 +20,13 @@ struct Envelope<'a, T> {
     kind: &'static str,
     #[serde(flatten)]
     content: &'a T,
+}
+
+#[derive(Serialize)]
+struct Recorded<'a> {
+    schema: &'static str,
+    #[serde(flatten)]
+    recording: &'a Recording,
 }
 
 #[derive(Serialize)]
@@ -49,6 +57,17 @@ struct Gated<'a> {
 /// None that the types of the analysis allow; serde's signature has one.
 pub fn summary(summary: &Summary) -> serde_json::Result<Value> {
     serde_json::to_value(Envelope { schema: SCHEMA, kind: "summary", content: summary })
+}
+
+/// All that a run recorded, as one object: [`SCHEMA`], then the fields of [`Recording`]. Histograms are arrays of
+/// `[nanoseconds, count]`; a figure that is not a finite number is `null`; integers are exact up to 2^64.
+///
+/// # Errors
+/// Those of the writer.
+pub fn recording(recording: &Recording, mut writer: impl Write) -> io::Result<()> {
+    serde_json::to_writer(&mut writer, &Recorded { schema: SCHEMA, recording })?;
+    writeln!(writer)?;
+    writer.flush()
 }
 
 /// A profile: `kind` is `profile`, then the fields of [`ProfileSummary`].

@@ -6,21 +6,12 @@
 
 mod book;
 mod cell;
-mod charts;
-mod columns;
-mod configurations;
-mod devices;
-mod latency;
-mod pivot;
-mod profile;
-mod records;
-mod series;
-mod trials;
-mod verdict;
-mod waits;
+mod response;
+mod summary;
 
+use crate::data;
 use analysis::Summary;
-use book::Book;
+use book::{Book, Size};
 use observations::Recording;
 
 /// The workbook could not be made.
@@ -35,17 +26,15 @@ pub struct WorkbookError(#[from] rust_xlsxwriter::XlsxError);
 /// When temporary files cannot be written.
 pub fn xlsx(recording: &Recording, summary: &Summary) -> Result<Vec<u8>, WorkbookError> {
     let mut book = Book::new(recording.run.started_ms)?;
-    verdict::sheet(&mut book, summary)?;
-    pivot::sheet(&mut book, recording, summary)?;
-    profile::sheet(&mut book, recording, summary)?;
-    configurations::sheet(&mut book, recording, summary)?;
-    trials::sheet(&mut book, recording)?;
-    waits::sheet(&mut book, recording)?;
-    latency::sheet(&mut book, recording)?;
-    series::sheet(&mut book, recording)?;
-    devices::sheet(&mut book, recording)?;
-    records::settings(&mut book, recording)?;
-    records::environment(&mut book, recording)?;
-    records::experiment(&mut book, recording)?;
+    summary::verdict(&mut book, summary)?;
+    response::sheet(&mut book, recording, summary)?;
+    summary::profile(&mut book, recording, summary)?;
+    summary::configurations(&mut book, recording, summary)?;
+    for table in data::tables(recording) {
+        book.table(Size::Large, &table)?;
+    }
+    book.table(Size::Large, &data::settings(recording))?;
+    book.table(Size::Small, &data::environment(recording))?;
+    book.table(Size::Large, &data::experiment(recording))?;
     Ok(book.finish()?)
 }

@@ -2,7 +2,10 @@
 
 use crate::exit_code::Failure;
 use report::{Document, Style};
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::fmt::Display;
+use std::fs::{self, File};
+use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
+use std::path::Path;
 
 /// Columns of an output that is not a terminal.
 const WIDTH: usize = 100;
@@ -21,6 +24,39 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Prints a line to standard error; there is nobody to tell when that fails.
 pub fn complain(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Writes a file under another name beside it and renames it when it is complete: nobody ever reads half of it, and a
+/// failure (a full disk) leaves the previous file alone. A device or a pipe is written to as it is.
+pub fn replace_file<E: Display>(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
+) -> Result<(), Failure> {
+    let in_place = path.exists() && !path.is_file();
+    let mut target = path.as_os_str().to_owned();
+    if !in_place {
+        target.push(".partial");
+    }
+    let written = File::create(&target).map_err(|error| error.to_string()).and_then(|file| {
+        let mut writer = BufWriter::new(file);
+        write(&mut writer).map_err(|error| error.to_string())?;
+        writer.flush().map_err(|error| error.to_string())?;
+        if in_place {
+            return Ok(());
+        }
+        writer
+            .get_ref()
+            .sync_all()
+            .and_then(|()| fs::rename(&target, path))
+            .map_err(|error| error.to_string())
+    });
+    written.map_err(|error| {
+        if !in_place {
+            // The failure is reported; that its remains cannot be removed adds nothing.
+            let _ = fs::remove_file(&target);
+        }
+        Failure::failed(format!("cannot write {}: {error}", path.display()))
+    })
 }
 
 /// Prints a JSON value in one line.

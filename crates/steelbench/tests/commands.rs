@@ -69,6 +69,30 @@ fn show_can_be_narrowed_and_pasted() {
 }
 
 #[test]
+fn a_failed_export_leaves_the_previous_one_alone() {
+    let lab = recorded();
+    for format in ["csv", "parquet"] {
+        let table = lab.path(&format!("out/trials.{format}"));
+        let export = || lab.steelbench(&["export", "t", "--format", format, "--output", "out"]);
+        export().expect(0);
+        let before = std::fs::read(&table).unwrap();
+        // A folder in the way of the temporary file stops the export, for root too.
+        std::fs::create_dir(lab.path(&format!("out/trials.{format}.partial"))).unwrap();
+        export().expect(1).says(&format!("out/trials.{format}"));
+        assert_eq!(std::fs::read(&table).unwrap(), before);
+    }
+    let partial: Vec<_> =
+        std::fs::read_dir(lab.path("out")).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(partial.len(), 2 * 7 + 2, "no partial file is left: {partial:?}");
+    // A file where the folder should be.
+    lab.steelbench(&["export", "t", "--format", "csv", "--output", "out/waits.csv"])
+        .expect(1)
+        .says("waits.csv");
+    // What cannot be replaced is written to as it is.
+    lab.steelbench(&["export", "t", "--format", "json", "--output", "/dev/null"]).expect(0);
+}
+
+#[test]
 fn exports_have_a_row_for_each_record() {
     let lab = recorded();
     let count =

@@ -83,7 +83,7 @@ fn what_is_typed_wrong_ends_it_before_anything_is_asked() {
     lab.steelbench(&["survey", "merge"]).expect(2);
     assert!(!lab.path("x.json").exists());
     let ended = lab.steelbench(&["survey", "--output", "no/such/folder.json"]).expect(1);
-    assert!(ended.stderr.contains("no/such/folder.json: cannot write"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("cannot write no/such/folder.json"), "{}", ended.stderr);
 }
 
 #[test]

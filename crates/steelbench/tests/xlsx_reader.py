@@ -16,8 +16,8 @@ from openpyxl import load_workbook
 
 EXACT = 2**53
 NOTE = " (above 2^53 as text)"
-SHEETS = ["Verdict", "Response", "Profile", "Configurations", "Trials", "Waits", "Latency", "Series", "Devices",
-          "Settings", "Environment", "Experiment"]
+SHEETS = ["Verdict", "Response", "Profile", "Configurations", "Trials", "Waits", "Latencies", "Operations", "Series",
+          "Devices", "Functions", "Settings", "Environment", "Experiment"]
 wrong = []
 held = 0
 
@@ -107,15 +107,16 @@ def trials(book, run):
         for row, (number, part) in zip(found, expected):
             trial = run["trials"][number - 1]
             configuration = run["configurations"][trial["configuration"]]
-            check(f"{name}.trial", row["trial"], number)
+            check(f"{name}.run", row["run"], run["run"]["id"])
+            check(f"{name}.trial", list(row.values())[1], number)
             check(f"{name}.configuration", row["configuration"], configuration["label"])
+            check(f"{name}.block", list(row.values())[3], trial["block"])
+            check(f"{name}.attempt", list(row.values())[4], trial["attempt"])
             for place, factor in enumerate(run["factors"]):
                 label = next(l["level"] for l in configuration["levels"] if l["factor"] == factor["name"])
                 level = factor["numeric"][factor["levels"].index(label)] if factor["numeric"] else label
-                check(f"{name}.{factor['name']}", list(row.values())[2 + place], level)
-            after = list(row.values())[2 + len(run["factors"]):]
-            check(f"{name}.block", after[0], trial["block"])
-            check(f"{name}.status", after[1], trial["status"]["status"])
+                check(f"{name}.{factor['name']}", list(row.values())[5 + place], level)
+            check(f"{name}.status", list(row.values())[5 + len(run["factors"])], trial["status"]["status"])
             yield row, trial, part
     return begin
 
@@ -126,62 +127,66 @@ def seen(run, part):
 
 
 def check_trials(begin, run):
-    responses = []
-    for _, response in seen(run, lambda o: o["responses"]):
-        if (response["name"], response["unit"]) not in responses:
-            responses.append((response["name"], response["unit"]))
+    figures = []
+    for kind in ("responses", "facts"):
+        for _, figure in seen(run, lambda o: o[kind]):
+            if (kind, figure["name"], figure["unit"]) not in figures:
+                figures.append((kind, figure["name"], figure["unit"]))
     for row, trial, _ in begin("Trials", [(n, None) for n in range(1, len(run["trials"]) + 1)]):
         o = trial["observations"] or {}
         part = lambda name: o.get(name) or {}
-        check("attempt", row["attempt"], trial["attempt"])
         check("sequence", row["sequence"], trial["sequence"])
         started = datetime(1970, 1, 1) + timedelta(milliseconds=trial["started_ms"])
         if abs(row["started (UTC)"] - started) > timedelta(milliseconds=1):
             wrong.append(f"started: {row['started (UTC)']} is not {started}")
         check("wall", row["whole trial (s)"], trial["wall_s"])
-        start = 2 + len(run["factors"]) + 2 + 4
-        for place, key in enumerate(responses):
-            own = [r["value"] for r in o.get("responses", []) if (r["name"], r["unit"]) == key]
-            check(f"response {key}", list(row.values())[start + place], own[0] if own else None)
+        start = 5 + len(run["factors"]) + 2
+        for place, (kind, *key) in enumerate(figures):
+            own = [r["value"] for r in o.get(kind, []) if [r["name"], r["unit"]] == key]
+            check(f"{kind} {key}", list(row.values())[start + place], own[0] if own else None)
         warnings = o.get("warnings", [])
         check("warnings", row["warnings"], " ".join(m["kind"].replace("_", "-") for m in warnings))
-        check("reasons", row["reasons of the warnings"], "; ".join(m["detail"] for m in warnings))
+        check("details", row["warning details"], "; ".join(m["detail"] for m in warnings))
         check("cause", row["cause of failure"], trial["status"].get("cause"))
+        session_s = part("time").get("session_s")
+        check("CPU share", row["CPU share"], part("time")["cpu_s"] / session_s if session_s else None, 1e-12)
         for heading, wanted in {
-            "synthetic": o.get("synthetic"), "measured part (s)": o.get("elapsed_s"),
-            "connections": o.get("connections"), "work": part("work").get("amount"),
-            "unit of work": part("work").get("unit"), "transactions": part("work").get("transactions"),
+            "synthetic": o.get("synthetic"), "elapsed (s)": o.get("elapsed_s"),
+            "connections": o.get("connections"), "work amount": part("work").get("amount"),
+            "work unit": part("work").get("unit"), "transactions": part("work").get("transactions"),
             "errors": part("work").get("errors"), "retries": part("work").get("retries"),
             "sessions (s)": part("time").get("session_s"), "CPU (s)": part("time").get("cpu_s"),
             "CPU in user mode (s)": part("time").get("cpu_user_s"),
-            "generator's share": part("load").get("client_share"),
-            "run queue's share": part("load").get("run_delay_share"),
-            "starts intended": part("load").get("sends_intended"),
-            "starts missed": part("load").get("sends_missed"),
-            "worst start (us late)": part("load").get("send_delay_us_max"),
-            "machine: processors": part("machine").get("cpus"), "machine: busy (s)": part("machine").get("busy_s"),
-            "machine: own (s)": part("machine").get("own_s"),
-            "machine: stolen (s)": part("machine").get("steal_s"),
-            "machine: I/O wait (s)": part("machine").get("iowait_s"),
+            "client share": part("load").get("client_share"),
+            "run delay share": part("load").get("run_delay_share"),
+            "sends intended": part("load").get("sends_intended"),
+            "sends missed": part("load").get("sends_missed"),
+            "longest send delay (us)": part("load").get("send_delay_us_max"),
+            "machine processors": part("machine").get("cpus"), "machine busy (s)": part("machine").get("busy_s"),
+            "machine own (s)": part("machine").get("own_s"),
+            "machine steal (s)": part("machine").get("steal_s"),
+            "machine iowait (s)": part("machine").get("iowait_s"),
         }.items():
             check(heading, row[heading], wanted)
 
 
 def check_waits(begin, run):
-    """The nine columns computed again from the waits of each trial."""
+    """The nine columns computed again from the waits of each trial; of all waits but those for the client and idle
+    ones, which have no percentage."""
     def table(observations):
         own = [w for w in observations["waits"] if w["class"] not in ("client", "idle")]
         own = [w for w in own if w["resource_s"] + w["signal_s"] != 0 or w["count"]]
-        own.sort(key=lambda w: (-(w["resource_s"] + w["signal_s"]), w["wait_type"].encode()))
-        return [(w, math.fsum(v["resource_s"] + v["signal_s"] for v in own)) for w in own]
+        total = math.fsum(w["resource_s"] + w["signal_s"] for w in own)
+        return [(w, total if w in own else None) for w in observations["waits"]]
     for row, _, (wait, total) in begin("Waits", seen(run, table)):
         wait_s, count = wait["resource_s"] + wait["signal_s"], wait["count"]
         for heading, wanted in {
-            "WaitType": wait["wait_type"], "Wait_S": wait_s, "Resource_S": wait["resource_s"],
-            "Signal_S": wait["signal_s"], "Percentage": wait_s / total, "class": wait["class"],
-            "AvgWait_S": wait_s / count if count else None,
-            "AvgRes_S": wait["resource_s"] / count if count else None,
-            "AvgSig_S": wait["signal_s"] / count if count else None,
+            "WaitType": wait["wait_type"], "wait (s)": wait_s, "resource (s)": wait["resource_s"],
+            "signal (s)": wait["signal_s"], "class": wait["class"],
+            "Percentage": None if total is None else wait_s / total if total else 0.0,
+            "average wait (s)": wait_s / count if count else None,
+            "average resource (s)": wait["resource_s"] / count if count else None,
+            "average signal (s)": wait["signal_s"] / count if count else None,
         }.items():
             check(heading, row[heading], wanted, 1e-12)
         check("WaitCount", row["WaitCount"], count)
@@ -192,13 +197,13 @@ def check_waits(begin, run):
 def check_latency(begin, run):
     """Percentiles from the recorded pairs: a histogram's values are right within 0.1 %."""
     kept = lambda o: [latency for latency in o["latencies"] if latency["histogram"]]
-    for row, _, latency in begin("Latency", seen(run, kept)):
+    for row, _, latency in begin("Latencies", seen(run, kept)):
         pairs = sorted(latency["histogram"])
         total = sum(count for _, count in pairs)
         check("latency", row["latency"], latency["name"])
-        check("recorded", row["recorded"], total)
-        check("smallest", row["smallest (ms)"], pairs[0][0] / 1e6, 1e-3)
-        check("largest", row["largest (ms)"], pairs[-1][0] / 1e6, 1e-3)
+        check("recorded", row["count"], total)
+        check("smallest", row["min (ms)"], pairs[0][0] / 1e6, 1e-3)
+        check("largest", row["max (ms)"], pairs[-1][0] / 1e6, 1e-3)
         check("mean", row["mean (ms)"], sum(v * n for v, n in pairs) / total / 1e6, 1e-3)
         for percentile in (50, 90, 95, 99, 99.9, 99.99):
             below, wanted = 0, max(1, math.ceil(round(percentile * total / 100, 9)))
@@ -214,8 +219,8 @@ def check_series(begin, run):
     for row, _, (series, at) in begin("Series", seen(run, intervals)):
         start = series["start_s"] + at * series["interval_s"]
         for heading, wanted in {
-            "series": series["name"], "unit": series["unit"], "from second": start,
-            "length (s)": series["interval_s"], "warm-up": start < 0, "value": series["values"][at],
+            "series": series["name"], "unit": series["unit"], "start (s)": start,
+            "interval (s)": series["interval_s"], "warm up": start < 0, "value": series["values"][at],
         }.items():
             check(heading, row[heading], wanted)
 
@@ -225,35 +230,55 @@ def check_devices(begin, run):
         per = lambda amount, of: amount / of if of > 0 else None
         for heading, wanted in {
             "volume": used["volume"], "device": used["device"], "reads": used["reads"],
-            "bytes read": used["read_bytes"], "writes": used["writes"], "bytes written": used["write_bytes"],
-            "flushes": used["flushes"], "reads (s)": used["read_s"], "writes (s)": used["write_s"],
-            "flushes (s)": used["flush_s"], "busy (s)": used["busy_s"], "queue (s)": used["queue_s"],
-            "watched (s)": used["elapsed_s"],
+            "read bytes": used["read_bytes"], "writes": used["writes"], "write bytes": used["write_bytes"],
+            "flushes": used["flushes"], "read (s)": used["read_s"], "write (s)": used["write_s"],
+            "flush (s)": used["flush_s"], "busy (s)": used["busy_s"], "queue (s)": used["queue_s"],
+            "device elapsed (s)": used["elapsed_s"],
         }.items():
             check(heading, row[heading], wanted)
         for heading, wanted in {
-            "reads a second": per(used["reads"], used["elapsed_s"]),
-            "writes a second": per(used["writes"], used["elapsed_s"]),
-            "MB a second": per((used["read_bytes"] + used["write_bytes"]) / 1e6, used["elapsed_s"]),
-            "mean read (ms)": per(used["read_s"] * 1e3, used["reads"]),
-            "mean write (ms)": per(used["write_s"] * 1e3, used["writes"]),
-            "mean flush (ms)": per(used["flush_s"] * 1e3, used["flushes"]),
+            "reads per s": per(used["reads"], used["elapsed_s"]),
+            "writes per s": per(used["writes"], used["elapsed_s"]),
+            "MB per s": per((used["read_bytes"] + used["write_bytes"]) / 1e6, used["elapsed_s"]),
+            "read mean (ms)": per(used["read_s"] * 1e3, used["reads"]),
+            "write mean (ms)": per(used["write_s"] * 1e3, used["writes"]),
+            "flush mean (ms)": per(used["flush_s"] * 1e3, used["flushes"]),
             "utilisation": per(used["busy_s"], used["elapsed_s"]),
-            "mean queue": per(used["queue_s"], used["elapsed_s"]),
+            "queue mean": per(used["queue_s"], used["elapsed_s"]),
         }.items():
             check(heading, row[heading], wanted, 1e-12)
 
 
+def check_operations(begin, run):
+    for row, _, operation in begin("Operations", seen(run, lambda o: o["operations"])):
+        for heading, name in {"operation": "name", "count": "count", "bytes": "bytes",
+                              "operation wall (s)": "wall_s"}.items():
+            check(heading, row[heading], operation[name])
+
+
+def check_functions(begin, run):
+    profiles = lambda o: [(o["profile"], f) for f in o["profile"]["frames"]] if o["profile"] else []
+    for row, _, (profile, frame) in begin("Functions", seen(run, profiles)):
+        at = profile["frames"].index(frame)
+        own = sum(s["samples"] for s in profile["stacks"] if s["frames"][-1] == at)
+        total = sum(s["samples"] for s in profile["stacks"] if at in s["frames"])
+        for heading, wanted in {
+            "module": profile["modules"][frame["module"]], "function": frame["function"], "kernel": frame["kernel"],
+            "self samples": own, "total samples": total,
+        }.items():
+            check(heading, row[heading], wanted)
+        check("total", row["total (s)"], total / profile["hz"], 1e-12)
+
+
 def check_records(book, run):
     found = rows(book, "Settings")
-    expected = [(c["label"], n, v) for c in run["configurations"] for n, v in c["settings"]]
+    expected = [(c["label"], n, v) for c in run["configurations"] for n, v in c["settings"].items()]
     assert len(found) == len(expected), f"Settings: {len(found)} rows, not {len(expected)}"
     for row, (label, name, value) in zip(found, expected):
         check("configuration", row["configuration"], label)
         check("setting", row["setting"], name)
-        value = json.loads(value)
         check(name, row["value"], json.dumps(value) if isinstance(value, (list, dict)) else value)
-        others = [dict(map(tuple, c["settings"])).get(name) for c in run["configurations"]]
+        others = [json.dumps(c["settings"].get(name)) for c in run["configurations"]]
         check("varies", row["varies"], len(set(others)) > 1)
     facts = {(row["environment"], row["fact"]): row["value"] for row in rows(book, "Environment")}
     for name in ("name", "question", "seed", "response"):
@@ -355,8 +380,10 @@ def main(workbook, recording, shown):
     check_trials(begin, run)
     check_waits(begin, run)
     check_latency(begin, run)
+    check_operations(begin, run)
     check_series(begin, run)
     check_devices(begin, run)
+    check_functions(begin, run)
     check_records(book, run)
     check_configurations(book, run, summary)
     check_summary(book, summary)

@@ -120,14 +120,6 @@ pub enum StoreError {
         /// The cause.
         source: rusqlite::Error,
     },
-    /// An export could not be written; no partial file is left under its name.
-    #[error("export {}: {detail}", path.display())]
-    Export {
-        /// The exported file.
-        path: PathBuf,
-        /// The cause.
-        detail: String,
-    },
 }
 
 impl StoreError {

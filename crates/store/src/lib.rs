@@ -1,7 +1,6 @@
 //! Runs on disk: one SQLite file holds everything that the runs of an experiment recorded.
 //!
-//! [`Store`] writes and reads the file, [`RunLock`] keeps two runs from writing to it at once, and
-//! [`export`] turns a [`Recording`](observations::Recording) into CSV, JSON and Parquet. The tables
+//! [`Store`] writes and reads the file, [`RunLock`] keeps two runs from writing to it at once. The tables
 //! are documented for users in `schema/*.sql`; any SQLite tool can query them.
 //!
 //! *Rule*: a trial and all its observations are one transaction, so whatever happens to the
@@ -17,8 +16,6 @@ mod read;
 mod schema;
 mod write;
 
-mod export;
-
 #[cfg(test)]
 mod faults;
 
@@ -27,7 +24,6 @@ mod faults;
 extern crate self as store;
 
 pub use error::StoreError;
-pub use export::{export_csv, export_json, export_parquet};
 pub use file::Store;
 pub use lock::{RunLock, claimed_by};
 pub use read::RecordedTrial;

@@ -1,9 +1,9 @@
 //! What else was recorded: the environment in full, hooks, the experiment file.
 
 use super::markup::{lines, text};
-use crate::number;
+use super::trials::cell;
+use crate::{data, number};
 use observations::{HookOutput, Recording};
-use serde_json::Value;
 use std::fmt::Write;
 
 /// Of a hook's output the last so many characters are shown: what went wrong is at the end.
@@ -13,38 +13,23 @@ const OUTPUT_CHARACTERS: usize = 2000;
 pub fn environment(recording: &Recording) -> String {
     let mut out = String::new();
     for (i, environment) in recording.environments.iter().enumerate() {
-        let mut rows = Vec::new();
-        flatten("", &serde_json::to_value(environment).unwrap_or_default(), &mut rows);
-        let when =
-            if i == 0 { "when the run started".to_owned() } else { format!("found by resumed sitting {i}") };
+        let when = if i == 0 {
+            "when the run started".to_owned()
+        } else {
+            format!("found when the run was resumed, number {i}")
+        };
         // Writing to a string cannot fail.
         let _ = writeln!(out, "<details><summary>Environment {when}</summary>\n<table><tbody>");
-        for (name, value) in rows {
-            let _ = writeln!(out, "<tr><th scope=\"row\">{}</th><td>{}</td></tr>", text(&name), text(&value));
+        for (name, value) in data::facts(environment) {
+            let (value, _) = cell(&value);
+            if !value.is_empty() {
+                let _ =
+                    writeln!(out, "<tr><th scope=\"row\">{}</th><td>{}</td></tr>", text(&name), text(&value));
+            }
         }
         out.push_str("</tbody></table></details>\n");
     }
     out
-}
-
-/// Fields as `volumes 1 path`; what could not be read is left out.
-fn flatten(name: &str, value: &Value, rows: &mut Vec<(String, String)>) {
-    let inner = |part: &str| if name.is_empty() { part.to_owned() } else { format!("{name} {part}") };
-    match value {
-        Value::Null => {}
-        Value::Object(fields) => fields.iter().for_each(|(field, value)| flatten(&inner(field), value, rows)),
-        Value::Array(items) if items.iter().all(Value::is_string) => {
-            let items: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
-            if !items.is_empty() {
-                rows.push((name.to_owned(), items.join(", ")));
-            }
-        }
-        Value::Array(items) => {
-            items.iter().enumerate().for_each(|(i, item)| flatten(&inner(&(i + 1).to_string()), item, rows));
-        }
-        Value::String(text) => rows.push((name.to_owned(), text.clone())),
-        other => rows.push((name.to_owned(), other.to_string())),
-    }
 }
 
 /// Hooks by command: how often they ran and failed, how long they took, and what the last one (or

@@ -1,12 +1,16 @@
-use super::cell::{Shown, Written};
-use super::columns::{Column, Columns, Survey};
+use super::cell::{Shown, Written, is_large, written};
+use crate::Text;
+use crate::data::{Column, Datum, Table};
 use rust_xlsxwriter::{
-    DocProperties, ExcelDateTime, Format, FormatAlign, Table, TableColumn, TableStyle, Workbook, Worksheet,
+    DocProperties, ExcelDateTime, Format, FormatAlign, TableColumn, TableStyle, Workbook, Worksheet,
     XlsxError,
 };
+use std::collections::HashSet;
 
 /// Rows of a sheet below the heading (Excel's limit is 2^20 in all).
 const ROWS_MAX: u64 = (1 << 20) - 1;
+/// A heading holds no longer text than this (Excel's limit for columns of tables is 255 units).
+const HEADING_MAX: usize = 100;
 /// Widths of columns, in characters.
 const WIDTHS: (usize, usize) = (9, 60);
 
@@ -42,53 +46,36 @@ impl Book {
         self.workbook.save_to_buffer()
     }
 
-    /// A sheet that is one table.
-    pub fn table<T>(
-        &mut self,
-        name: &str,
-        size: Size,
-        columns: &Columns<T>,
-        items: impl Iterator<Item = T> + Clone,
-    ) -> Result<(), XlsxError> {
-        self.parts(name, size, columns, items, ROWS_MAX)
+    /// A sheet that is one table, and is called like it.
+    pub fn table(&mut self, size: Size, table: &Table) -> Result<(), XlsxError> {
+        self.parts(size, table, ROWS_MAX)
     }
 
     /// A sheet with a few lines above a table of few rows.
-    pub fn titled<T>(
-        &mut self,
-        name: &str,
-        lines: &[String],
-        columns: &Columns<T>,
-        items: impl Iterator<Item = T> + Clone,
-    ) -> Result<(), XlsxError> {
-        let survey = Survey::of(columns, items.clone());
-        let sheet = self.workbook.add_worksheet().set_name(name)?;
+    pub fn titled(&mut self, lines: &[String], table: &Table) -> Result<(), XlsxError> {
+        let survey = Survey::of(table);
+        let sheet = self.workbook.add_worksheet().set_name(sheet_name(table))?;
         for (row, line) in (0..).zip(lines) {
-            let written = super::cell::Value::text(line).written();
+            let written = written(&line.as_str().into());
             Looks::new(0.0, false, row == 0).write(sheet, row, 0, &written)?;
         }
-        part(sheet, lines.len() as u32 + 1, survey.rows, columns, &survey, items)
+        part(sheet, lines.len() as u32 + 1, table, &survey, &mut table.rows(), survey.rows)
     }
 
-    fn parts<T>(
-        &mut self,
-        name: &str,
-        size: Size,
-        columns: &Columns<T>,
-        mut items: impl Iterator<Item = T> + Clone,
-        rows_max: u64,
-    ) -> Result<(), XlsxError> {
-        let survey = Survey::of(columns, items.clone());
+    fn parts(&mut self, size: Size, table: &Table, rows_max: u64) -> Result<(), XlsxError> {
+        let survey = Survey::of(table);
+        let name = sheet_name(table);
+        let mut rows = table.rows();
         let mut left = survey.rows;
         for number in 1.. {
             let sheet = match size {
                 Size::Small => self.workbook.add_worksheet(),
                 Size::Large => self.workbook.add_worksheet_with_low_memory()?,
             };
-            sheet.set_name(if number == 1 { name.to_owned() } else { format!("{name} {number}") })?;
-            let rows = left.min(rows_max);
-            part(sheet, 0, rows, columns, &survey, items.by_ref().take(rows as usize))?;
-            left -= rows;
+            sheet.set_name(if number == 1 { name.clone() } else { format!("{name} {number}") })?;
+            let here = left.min(rows_max);
+            part(sheet, 0, table, &survey, &mut rows, here)?;
+            left -= here;
             if left == 0 {
                 break;
             }
@@ -97,37 +84,108 @@ impl Book {
     }
 }
 
-/// A table from a row of a sheet on.
-fn part<T>(
+/// `Trials` of the table `trials`.
+fn sheet_name(table: &Table) -> String {
+    let (first, rest) = table.name.split_at(1);
+    first.to_uppercase() + rest
+}
+
+/// What has to be known of all rows before the first is written.
+struct Survey {
+    rows: u64,
+    columns: Vec<ColumnSurvey>,
+}
+
+/// What the cells of a column are like.
+#[derive(Debug, Clone, Default)]
+struct ColumnSurvey {
+    /// Whether a count is too large for a number.
+    large: bool,
+    /// The number farthest from zero.
+    most: f64,
+    /// Characters of the longest text.
+    longest: usize,
+}
+
+impl Survey {
+    fn of(table: &Table) -> Self {
+        let mut survey = Self { rows: 0, columns: vec![ColumnSurvey::default(); table.columns.len()] };
+        for row in table.rows() {
+            survey.rows += 1;
+            for ((found, column), datum) in survey.columns.iter_mut().zip(&table.columns).zip(row) {
+                found.see(&column.for_people(datum));
+            }
+        }
+        survey
+    }
+
+    /// Headings for a table, in which each has to be another one whatever its case.
+    fn headings(&self, columns: &[Column]) -> Vec<String> {
+        let mut taken = HashSet::new();
+        let one = |(column, found): (&Column, &ColumnSurvey)| {
+            let mut heading: String =
+                Text::from(column.heading()).as_str().chars().take(HEADING_MAX).collect();
+            if found.large {
+                heading.push_str(" (above 2^53 as text)");
+            }
+            let plain = heading.clone();
+            let mut copy = 1;
+            while heading.is_empty() || !taken.insert(heading.to_lowercase()) {
+                copy += 1;
+                heading = format!("{plain} ({copy})");
+            }
+            heading
+        };
+        columns.iter().zip(&self.columns).map(one).collect()
+    }
+}
+
+impl ColumnSurvey {
+    fn see(&mut self, datum: &Datum) {
+        self.large |= is_large(datum);
+        match datum {
+            // The length as it will be written matters only for the width.
+            Datum::Text(text) => self.longest = self.longest.max(text.chars().take(100).count()),
+            other => {
+                if let Written::Number(number, Shown::Number) = written(other) {
+                    self.most = self.most.max(number.abs());
+                }
+            }
+        }
+    }
+}
+
+/// So many rows of a table, from a row of a sheet on.
+fn part<'a>(
     sheet: &mut Worksheet,
     top: u32,
-    rows: u64,
-    columns: &Columns<T>,
+    table: &Table,
     survey: &Survey,
-    items: impl Iterator<Item = T>,
+    rows: &mut dyn Iterator<Item = Vec<Datum<'a>>>,
+    here: u64,
 ) -> Result<(), XlsxError> {
+    let columns = &table.columns;
     let headings = survey.headings(columns);
     let table_columns: Vec<TableColumn> = headings.iter().map(|heading| table_column(heading)).collect();
-    let table = Table::new().set_style(TableStyle::Light9).set_columns(&table_columns);
+    let range = rust_xlsxwriter::Table::new().set_style(TableStyle::Light9).set_columns(&table_columns);
     // A table without rows is none: it keeps an empty one.
-    let last = (top + 1).max(top + rows as u32);
-    sheet.add_table(top, 0, last, columns.0.len() as u16 - 1, &table)?;
+    let last = (top + 1).max(top + here as u32);
+    sheet.add_table(top, 0, last, columns.len() as u16 - 1, &range)?;
     sheet.set_freeze_panes(top + 1, 0)?;
     let looks: Vec<Looks> = columns
-        .0
         .iter()
         .zip(&survey.columns)
         .map(|(column, found)| Looks::new(found.most, column.wrapped, false))
         .collect();
-    for (row, item) in (top + 1..).zip(items) {
-        for (index, (column, looks)) in (0..).zip(columns.0.iter().zip(&looks)) {
-            looks.write(sheet, row, index, &column.value(&item).written())?;
+    for (row, cells) in (top + 1..).zip(rows.take(here as usize)) {
+        for (index, ((column, looks), datum)) in (0..).zip(columns.iter().zip(&looks).zip(cells)) {
+            looks.write(sheet, row, index, &written(&column.for_people(datum)))?;
         }
     }
     for (index, (heading, (column, found))) in
-        (0..).zip(headings.iter().zip(columns.0.iter().zip(&survey.columns)))
+        (0..).zip(headings.iter().zip(columns.iter().zip(&survey.columns)))
     {
-        sheet.set_column_width(index, width(heading, column, found.longest))?;
+        sheet.set_column_width(index, width(heading, column.wrapped, found.longest))?;
     }
     Ok(())
 }
@@ -143,9 +201,9 @@ fn like_formula(text: &str) -> bool {
 }
 
 /// Room for the heading with its button, and for text up to a limit.
-fn width<T>(heading: &str, column: &Column<T>, longest: usize) -> u32 {
+fn width(heading: &str, wrapped: bool, longest: usize) -> u32 {
     let (least, most) = WIDTHS;
-    let most = if column.wrapped { most + 20 } else { most };
+    let most = if wrapped { most + 20 } else { most };
     (heading.chars().count() + 3).max(longest + 1).clamp(least, most) as u32
 }
 
@@ -210,16 +268,16 @@ impl Looks {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cell::Value;
     use super::*;
+    use crate::data::Columns;
 
     #[test]
     fn continues_on_further_sheets() {
-        let mut columns: Columns<u64> = Columns::new();
-        columns.add("n", |n| Value::Count(*n));
-        for (rows, names) in [(0, vec!["A"]), (3, vec!["A"]), (7, vec!["A", "A 2", "A 3"])] {
+        for (rows, names) in [(0, vec!["N"]), (3, vec!["N"]), (7, vec!["N", "N 2", "N 3"])] {
+            let mut columns: Columns<u64> = Columns::new();
+            columns.add("n", "", |n| *n);
             let mut book = Book::new(0).unwrap();
-            book.parts("A", Size::Large, &columns, 0..rows, 3).unwrap();
+            book.parts(Size::Large, &columns.table("n", || 0..rows), 3).unwrap();
             let found: Vec<String> = book.workbook.worksheets().iter().map(Worksheet::name).collect();
             assert_eq!(found, names);
             assert_eq!(book.finish().unwrap()[..2], *b"PK");

@@ -1,5 +1,5 @@
+use crate::data::Datum;
 use crate::{Text, time};
-use std::borrow::Cow;
 
 /// Whole numbers up to here are exact in a spreadsheet, whose numbers are binary floating point.
 const EXACT_MAX: u64 = 1 << 53;
@@ -10,22 +10,7 @@ const CALENDAR_END_MS: i64 = 253_402_300_800_000;
 /// 1970-01-01 as a spreadsheet counts days.
 const EPOCH_DAY: f64 = 25_569.0;
 
-/// What a cell shows, before it is written.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Value<'a> {
-    /// Not known, or not applicable.
-    Empty,
-    Text(Cow<'a, str>),
-    Number(f64),
-    Count(u64),
-    /// From 0 to 1; shown as percent.
-    Share(f64),
-    Bool(bool),
-    /// Milliseconds since 1970 UTC.
-    Time(i64),
-}
-
-/// The same as the file has it.
+/// A cell as the file has it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Written {
     Empty,
@@ -44,52 +29,34 @@ pub enum Shown {
     Date,
 }
 
-impl<'a> Value<'a> {
-    pub fn text(text: &'a str) -> Self {
-        Self::Text(Cow::Borrowed(text))
-    }
-
-    pub fn number(number: Option<f64>) -> Self {
-        number.map_or(Self::Empty, Self::Number)
-    }
-
-    pub fn count(count: Option<u64>) -> Self {
-        count.map_or(Self::Empty, Self::Count)
-    }
-
-    pub fn share(share: Option<f64>) -> Self {
-        share.map_or(Self::Empty, Self::Share)
-    }
-
-    /// Whether it is a count that is written as text, because a number would not be exact.
-    pub fn is_large(&self) -> bool {
-        matches!(self, Self::Count(count) if *count > EXACT_MAX)
-    }
-
-    /// What is not a finite number has no cell.
-    pub fn written(&self) -> Written {
-        let number = |number: f64, shown| {
-            if number.is_finite() { Written::Number(number, shown) } else { Written::Empty }
-        };
-        match self {
-            Self::Empty => Written::Empty,
-            Self::Text(text) => Written::Text(fitting(text)),
-            Self::Number(value) => number(*value, Shown::Number),
-            Self::Count(count) if self.is_large() => Written::Text(count.to_string()),
-            Self::Count(count) => number(*count as f64, Shown::Whole),
-            Self::Share(share) => number(*share, Shown::Percent),
-            Self::Bool(value) => Written::Bool(*value),
-            Self::Time(ms) if (0..CALENDAR_END_MS).contains(ms) => {
-                number(EPOCH_DAY + *ms as f64 / 86_400_000.0, Shown::Date)
-            }
-            Self::Time(ms) => Written::Text(time::utc(*ms)),
-        }
+/// Whether it is a whole number that is written as text, because a number would not be exact.
+pub fn is_large(datum: &Datum) -> bool {
+    match datum {
+        Datum::Count(count) => *count > EXACT_MAX,
+        Datum::Integer(integer) => integer.unsigned_abs() > EXACT_MAX,
+        _ => false,
     }
 }
 
-impl From<String> for Value<'_> {
-    fn from(text: String) -> Self {
-        Self::Text(Cow::Owned(text))
+/// What is not a finite number has no cell.
+pub fn written(datum: &Datum) -> Written {
+    let number = |number: f64, shown| {
+        if number.is_finite() { Written::Number(number, shown) } else { Written::Empty }
+    };
+    match datum {
+        Datum::Empty => Written::Empty,
+        Datum::Text(text) => Written::Text(fitting(text)),
+        Datum::Number(value) => number(*value, Shown::Number),
+        Datum::Integer(value) if is_large(datum) => Written::Text(value.to_string()),
+        Datum::Integer(value) => number(*value as f64, Shown::Whole),
+        Datum::Count(count) if is_large(datum) => Written::Text(count.to_string()),
+        Datum::Count(count) => number(*count as f64, Shown::Whole),
+        Datum::Share(share) => number(*share, Shown::Percent),
+        Datum::Bool(value) => Written::Bool(*value),
+        Datum::Time(ms) if (0..CALENDAR_END_MS).contains(ms) => {
+            number(EPOCH_DAY + *ms as f64 / 86_400_000.0, Shown::Date)
+        }
+        Datum::Time(ms) => Written::Text(time::utc(*ms)),
     }
 }
 
@@ -116,15 +83,16 @@ mod tests {
     #[test]
     fn counts_are_exact() {
         let exact = 1_u64 << 53;
-        assert_eq!(Value::Count(exact).written(), Written::Number(exact as f64, Shown::Whole));
-        assert_eq!(Value::Count(exact + 1).written(), Written::Text("9007199254740993".into()));
-        assert_eq!(Value::Count(u64::MAX).written(), Written::Text("18446744073709551615".into()));
-        assert_eq!(Value::Number(f64::NAN).written(), Written::Empty);
+        assert_eq!(written(&Datum::Count(exact)), Written::Number(exact as f64, Shown::Whole));
+        assert_eq!(written(&Datum::Count(exact + 1)), Written::Text("9007199254740993".into()));
+        assert_eq!(written(&Datum::Count(u64::MAX)), Written::Text("18446744073709551615".into()));
+        assert_eq!(written(&Datum::Integer(-(1 << 53) - 1)), Written::Text("-9007199254740993".into()));
+        assert_eq!(written(&Datum::Number(f64::NAN)), Written::Empty);
     }
 
     #[test]
     fn texts_fit() {
-        assert_eq!(Value::text("a\u{1b}[2Jb\n").written(), Written::Text("a\\u{1b}[2Jb\\n".into()));
+        assert_eq!(written(&"a\u{1b}[2Jb\n".into()), Written::Text("a\\u{1b}[2Jb\\n".into()));
         let fits = "ä".repeat(TEXT_MAX);
         assert_eq!(fitting(&fits), fits);
         // Each is two units.
@@ -137,8 +105,8 @@ mod tests {
     /// Expected: `date -u -d '2024-02-29 12:00' +%s`, and 45351.5 as spreadsheets number that day.
     #[test]
     fn dates() {
-        let noon = Value::Time(1_709_208_000_000);
-        assert_eq!(noon.written(), Written::Number(45_351.5, Shown::Date));
-        assert_eq!(Value::Time(-1).written(), Written::Text("1969-12-31 23:59 UTC".into()));
+        let noon = Datum::Time(1_709_208_000_000);
+        assert_eq!(written(&noon), Written::Number(45_351.5, Shown::Date));
+        assert_eq!(written(&Datum::Time(-1)), Written::Text("1969-12-31 23:59 UTC".into()));
     }
 }

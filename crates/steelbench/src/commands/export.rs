@@ -1,14 +1,14 @@
 //! `steelbench export`
 
 use crate::args::{Export, Format};
-use crate::commands::report::replace;
 use crate::exit_code::{ExitCode, Failure};
 use crate::{output, results};
 use observations::Recording;
-use std::io::ErrorKind;
+use std::fs;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes the tables of a run for other programs.
+/// Writes a run for other programs.
 pub fn export(arguments: &Export) -> Result<ExitCode, Failure> {
     let store = results::open(arguments.recorded.name.as_deref())?;
     let recording = results::read_run(&store, arguments.recorded.run)?;
@@ -16,16 +16,18 @@ pub fn export(arguments: &Export) -> Result<ExitCode, Failure> {
     let named = |ending: &str| {
         output.map_or_else(|| PathBuf::from(format!("{}{ending}", recording.run.name)), Path::to_path_buf)
     };
-    let written = match arguments.format {
-        Format::Csv => store::export_csv(&recording, &named("-export")).map_err(Failure::failed)?,
-        Format::Parquet => store::export_parquet(&recording, &named("-export")).map_err(Failure::failed)?,
-        Format::Json => json(&recording, output)?,
-        Format::Xlsx => {
+    let written = match (arguments.format, output) {
+        (Format::Csv | Format::Parquet, _) => tables(&recording, arguments.format, &named("-export"))?,
+        (Format::Json, None) => return json(&recording),
+        (Format::Json, Some(path)) => {
+            output::replace_file(path, |writer| report::json::recording(&recording, writer))?;
+            vec![path.to_path_buf()]
+        }
+        (Format::Xlsx, _) => {
             let path = named(".xlsx");
             let summary = results::summary(&recording, store.path());
             let book = report::xlsx(&recording, &summary).map_err(Failure::failed)?;
-            replace(&path, &book)
-                .map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))?;
+            output::replace_file(&path, |writer| writer.write_all(&book))?;
             vec![path]
         }
     };
@@ -35,16 +37,27 @@ pub fn export(arguments: &Export) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Ok)
 }
 
-/// To a file, which is returned, or to standard output.
-fn json(recording: &Recording, output: Option<&Path>) -> Result<Vec<PathBuf>, Failure> {
-    let Some(path) = output else {
-        return match store::export_json(recording, std::io::stdout().lock()) {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::failed(error)),
-            _ => Ok(Vec::new()),
-        };
+/// A file for each table, in a folder that is made if need be.
+fn tables(recording: &Recording, format: Format, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    fs::create_dir_all(folder).map_err(|error| {
+        Failure::failed(format!("cannot create the folder {}: {error}", folder.display()))
+    })?;
+    let write = |table: report::DataTable| {
+        let parquet = matches!(format, Format::Parquet);
+        let path = folder.join(format!("{}.{}", table.name, if parquet { "parquet" } else { "csv" }));
+        output::replace_file(
+            &path,
+            |writer| if parquet { table.parquet(writer) } else { table.csv(writer) },
+        )?;
+        Ok(path)
     };
-    let fail = |error: std::io::Error| Failure::failed(format!("{}: {error}", path.display()));
-    let file = std::fs::File::create(path).map_err(fail)?;
-    store::export_json(recording, std::io::BufWriter::new(file)).map_err(fail)?;
-    Ok(vec![path.to_path_buf()])
+    report::tables(recording).into_iter().map(write).collect()
+}
+
+/// To standard output. A reader that has gone has seen enough.
+fn json(recording: &Recording) -> Result<ExitCode, Failure> {
+    match report::json::recording(recording, std::io::stdout().lock()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::failed(error)),
+        _ => Ok(ExitCode::Ok),
+    }
 }

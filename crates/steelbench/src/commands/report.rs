@@ -22,22 +22,5 @@ pub fn report(arguments: &Report) -> Result<ExitCode, Failure> {
 /// Writes the HTML report of a run; a report that is there already is replaced as a whole.
 pub fn write(recording: &Recording, summary: &Summary, path: &Path) -> Result<(), Failure> {
     let html = report::html(recording, summary);
-    replace(path, html.as_bytes())
-        .map_err(|error| Failure::failed(format!("cannot write the report {}: {error}", path.display())))
-}
-
-/// Through a file beside it, so that a full disk leaves the report of before.
-pub fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
-    if path.exists() && !path.is_file() {
-        // A device or a pipe: there is nothing to replace.
-        return std::fs::write(path, content);
-    }
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".part");
-    let write = || {
-        let mut file = std::fs::File::create(&beside)?;
-        file.write_all(content)?;
-        std::fs::rename(&beside, path)
-    };
-    write().inspect_err(|_| drop(std::fs::remove_file(&beside)))
+    output::replace_file(path, |writer| writer.write_all(html.as_bytes()))
 }

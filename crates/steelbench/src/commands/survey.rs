@@ -9,7 +9,7 @@ use crate::output;
 use observations::{Survey, SurveyedServer, Unread};
 use pgclient::Config;
 use report::Text;
-use std::path::Path;
+use std::io::Write;
 use std::time::{Duration, SystemTime};
 
 /// How long a server may take to accept a connection, where its URL does not say.
@@ -90,16 +90,11 @@ fn show(survey: &Survey, arguments: &Arguments) -> Result<(), Failure> {
     let advice = analysis::survey::advice(survey);
     let json = report::survey::json::survey(survey, &advice).map_err(Failure::failed)?;
     if let Some(file) = &arguments.output {
-        write(file, &format!("{json}\n"))?;
+        output::replace_file(file, |writer| writeln!(writer, "{json}"))?;
     }
     match (arguments.json, &arguments.output) {
         (true, None) => output::print_json(&json),
         (true, Some(_)) => Ok(()),
         (false, _) => output::print_document(&report::survey::page(survey, &advice)),
     }
-}
-
-fn write(file: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(file, text)
-        .map_err(|error| Failure::failed(format!("{}: cannot write: {error}", file.display())))
 }

@@ -1,8 +1,9 @@
 //! Profiles in files.
 
-use crate::commands::report::replace;
 use crate::exit_code::Failure;
+use crate::output;
 use observations::Profile;
+use std::io::Write;
 use std::path::Path;
 
 /// Writes a profile in the format that the name ends in.
@@ -12,8 +13,7 @@ pub fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
         Some("svg") => report::flame::svg(&analysis::flame(profile)),
         _ => format!("{}\n", report::json::samples(profile).map_err(Failure::failed)?),
     };
-    replace(path, text.as_bytes())
-        .map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))
+    output::replace_file(path, |writer| writer.write_all(text.as_bytes()))
 }
 
 /// Reads what `profile --output` wrote as JSON.

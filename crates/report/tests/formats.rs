@@ -1,6 +1,7 @@
 //! `docs/formats.md` names what the program writes: all of it, and nothing else.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+#[path = "../../store/tests/sample/mod.rs"]
 mod sample;
 
 use serde_json::Value;
@@ -9,7 +10,7 @@ use std::collections::BTreeSet;
 const DOCUMENT: &str = include_str!("../../../docs/formats.md");
 
 /// Objects whose keys are names of the user's things.
-const BY_NAME: [&str; 1] = ["environments[].engines"];
+const BY_NAME: [&str; 2] = ["environments[].engines", "configurations[].settings"];
 
 /// Names in backticks that begin the rows of tables, under the headings that `heading` accepts, each below
 /// the name that is the heading.
@@ -57,7 +58,7 @@ fn assert_same(documented: &BTreeSet<String>, written: &BTreeSet<String>) {
 #[test]
 fn every_field_of_the_json_is_documented() {
     let mut json = Vec::new();
-    store::export_json(&sample::recording(20), &mut json).unwrap();
+    report::json::recording(&sample::recording(20), &mut json).unwrap();
     let mut written = BTreeSet::new();
     walk("", &serde_json::from_slice(&json).unwrap(), &mut written);
     assert!(written.len() > 100, "{written:?}");
@@ -67,7 +68,6 @@ fn every_field_of_the_json_is_documented() {
 /// CSV and Parquet have the same columns.
 #[test]
 fn every_column_of_the_tables_is_documented() {
-    let folder = tempfile::tempdir().unwrap();
     let recording = sample::recording(20);
     let of_the_user: Vec<String> = recording
         .factors
@@ -76,9 +76,10 @@ fn every_column_of_the_tables_is_documented() {
         .chain(sample_responses(&recording))
         .collect();
     let mut written = BTreeSet::new();
-    for path in store::export_csv(&recording, folder.path()).unwrap() {
-        let table = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let mut reader = csv::Reader::from_path(&path).unwrap();
+    for table in report::tables(&recording) {
+        let mut file = Vec::new();
+        table.csv(&mut file).unwrap();
+        let (table, mut reader) = (table.name, csv::Reader::from_reader(file.as_slice()));
         for column in
             reader.headers().unwrap().iter().filter(|name| !of_the_user.contains(&(*name).to_owned()))
         {
@@ -98,5 +99,6 @@ fn every_column_of_the_tables_is_documented() {
 
 fn sample_responses(recording: &observations::Recording) -> impl Iterator<Item = String> {
     let (_, seen) = recording.done().next().unwrap();
-    seen.responses.iter().map(|response| format!("{} ({})", response.name, response.unit))
+    let facts = seen.facts.iter().map(|fact| fact.name.clone());
+    seen.responses.iter().map(|response| format!("{} ({})", response.name, response.unit)).chain(facts)
 }

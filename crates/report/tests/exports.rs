@@ -1,6 +1,7 @@
 //! Exports read back, by readers that are not ours where there are some.
 #![allow(clippy::unwrap_used, clippy::float_cmp, reason = "tests of exact figures")]
 
+#[path = "../../store/tests/sample/mod.rs"]
 mod sample;
 
 use observations::{Histogram, Latency, Observations, Recording, TrialStatus};
@@ -44,6 +45,14 @@ fn rows_expected(recording: &Recording, table: &str) -> usize {
     }
 }
 
+fn write(recording: &Recording, folder: &Path, ending: &str) {
+    fs::create_dir_all(folder).unwrap();
+    for table in report::tables(recording) {
+        let file = File::create(folder.join(format!("{}.{ending}", table.name))).unwrap();
+        if ending == "csv" { table.csv(file).unwrap() } else { table.parquet(file).unwrap() }
+    }
+}
+
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(folder)
         .unwrap()
@@ -58,9 +67,8 @@ fn csv_reads_back() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("made/on demand");
     let recording = sample::recording(20);
-    let written = store::export_csv(&recording, &folder).unwrap();
-    assert_eq!(written.len(), TABLES.len());
-    assert_eq!(names(&folder).len(), TABLES.len(), "no partial file is left");
+    write(&recording, &folder, "csv");
+    assert_eq!(names(&folder).len(), TABLES.len());
 
     for table in TABLES {
         let rows = csv_rows(&folder.join(format!("{table}.csv")));
@@ -85,6 +93,9 @@ fn csv_reads_back() {
         };
         assert_eq!(row["work_amount"], i64::MAX.to_string());
         assert_eq!(row["machine_steal_s"].parse::<f64>().unwrap(), 1e-300);
+        for fact in &seen.facts {
+            assert_eq!(row[&fact.name].parse::<f64>().unwrap(), fact.value);
+        }
         for response in &seen.responses {
             let text = &row[&format!("{} ({})", response.name, response.unit)];
             assert_eq!(text.parse::<f64>().unwrap(), response.value);
@@ -122,8 +133,8 @@ fn csv_reads_back() {
 fn parquet_reads_back_with_types() {
     let folder = tempfile::tempdir().unwrap();
     let recording = sample::recording(20);
-    store::export_parquet(&recording, folder.path()).unwrap();
-    assert_eq!(names(folder.path()).len(), TABLES.len(), "no partial file is left");
+    write(&recording, folder.path(), "parquet");
+    assert_eq!(names(folder.path()).len(), TABLES.len());
     for table in TABLES {
         let rows = parquet_rows(&folder.path().join(format!("{table}.parquet")));
         assert_eq!(rows.len(), rows_expected(&recording, table), "{table}");
@@ -177,7 +188,7 @@ fn parquet_is_what_arrow_reads() {
     }
     let folder = tempfile::tempdir().unwrap();
     let recording = sample::recording(20);
-    store::export_parquet(&recording, folder.path()).unwrap();
+    write(&recording, folder.path(), "parquet");
     let output = Command::new("python3").args(["-c", ARROW]).arg(folder.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 
@@ -196,7 +207,7 @@ fn parquet_is_what_arrow_reads() {
 fn json_reads_back_equal() {
     let recording = sample::recording(20);
     let mut json = Vec::new();
-    store::export_json(&recording, &mut json).unwrap();
+    report::json::recording(&recording, &mut json).unwrap();
     let value: serde_json::Value = serde_json::from_slice(&json).unwrap();
     assert_eq!(value["schema"], "steelbench/1");
     assert_eq!(value["run"]["seed"], u64::MAX, "large integers are exact");
@@ -228,14 +239,14 @@ fn odd_recordings_are_exported_too() {
         [odd, all_failed, unplanned, sample::plan(), Recording::default()].iter().enumerate()
     {
         let folder = folder.path().join(i.to_string());
-        store::export_csv(recording, &folder).unwrap();
-        store::export_parquet(recording, &folder).unwrap();
+        write(recording, &folder, "csv");
+        write(recording, &folder, "parquet");
         for table in TABLES {
             let expected = rows_expected(recording, table);
             assert_eq!(csv_rows(&folder.join(format!("{table}.csv"))).len(), expected);
             assert_eq!(parquet_rows(&folder.join(format!("{table}.parquet"))).len(), expected);
         }
-        store::export_json(recording, std::io::sink()).unwrap();
+        report::json::recording(recording, std::io::sink()).unwrap();
     }
     let row = &csv_rows(&folder.path().join("0/trials.csv"))[0];
     assert_eq!(
@@ -243,23 +254,4 @@ fn odd_recordings_are_exported_too() {
         ("data + \"log\", apart", "1.5")
     );
     assert_eq!((row["block"].as_str(), row["elapsed_s"].as_str()), ("1", "NaN"));
-}
-
-#[test]
-fn a_failed_export_leaves_the_previous_one_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    store::export_csv(&sample::recording(3), folder).unwrap();
-    let before = fs::read(folder.join("trials.csv")).unwrap();
-    // A folder in the way of the temporary file stops the export, for root too.
-    fs::create_dir(folder.join("trials.csv.partial")).unwrap();
-    let error = store::export_csv(&sample::recording(5), folder).unwrap_err();
-    assert!(
-        matches!(&error, store::StoreError::Export { path, .. } if path.ends_with("trials.csv")),
-        "{error}"
-    );
-    assert_eq!(fs::read(folder.join("trials.csv")).unwrap(), before);
-    // A file where the folder should be.
-    let error = store::export_parquet(&sample::plan(), &folder.join("waits.csv")).unwrap_err();
-    assert!(matches!(error, store::StoreError::Io { .. }), "{error:?}");
 }
