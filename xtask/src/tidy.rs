@@ -39,7 +39,7 @@ const EDGES: [(&str, &[&str]); 17] = [
     ),
     ("engines", &["disk_io", "experiment", "observations", "observe", "pgclient", "transport"]),
     ("disk_io", &["observations", "observe", "recorder"]),
-    ("primitives", &["observations", "observe"]),
+    ("primitives", &["experiment", "observations", "observe"]),
     ("recorder", &["observations"]),
     ("profile", &["observations", "observe"]),
     ("observe", &["observations"]),
