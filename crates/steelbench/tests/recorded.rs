@@ -46,13 +46,18 @@ fn a_migrated_file_says_what_it_said() {
         "SELECT * FROM profiles",
     ];
     let moved = [
-        ("SELECT trial, position, kind, detail FROM marks", "SELECT trial, position, kind, detail FROM warnings"),
+        (
+            "SELECT trial, position, kind, detail FROM marks",
+            "SELECT trial, position, kind, detail FROM warnings",
+        ),
         (
             &format!("SELECT trial, name, unit, value FROM responses WHERE name IN {NOW_FACTS}"),
             "SELECT trial, name, unit, value FROM facts",
         ),
         (
-            &format!("SELECT trial, name, unit, direction, value FROM responses WHERE name NOT IN {NOW_FACTS}"),
+            &format!(
+                "SELECT trial, name, unit, direction, value FROM responses WHERE name NOT IN {NOW_FACTS}"
+            ),
             "SELECT trial, name, unit, direction, value FROM responses",
         ),
     ];
@@ -79,7 +84,11 @@ fn a_migrated_file_says_what_it_said() {
 #[test]
 fn an_old_recording_is_shown_and_reported() {
     for (name, file, parts) in [
-        ("insert", INSERT, &["data_files=4 synchronous=full", "hook before_trial failed", "WRITER_LOCK", "short"][..]),
+        (
+            "insert",
+            INSERT,
+            &["data_files=4 synchronous=full", "hook before_trial failed", "WRITER_LOCK", "short"][..],
+        ),
         ("sync", SYNC, &["same-core", "other-core", "Scaling"]),
         ("disk", DISK, &["queue_depth", "IOPS", "io_uring_enter"]),
         ("interrupted", INTERRUPTED, &["synchronous", "connections"]),
@@ -106,7 +115,8 @@ fn an_interrupted_run_of_before_goes_on() {
     lab.run(0).says("8 trials, 3 of them recorded before");
     assert_eq!(lab.rows(name, "SELECT DISTINCT run FROM trials"), ["1"]);
     assert_eq!(lab.rows(name, "SELECT * FROM trials ORDER BY id LIMIT 3"), before);
-    let once = "SELECT count(*), count(DISTINCT configuration || '/' || block) FROM trials WHERE status = 'done'";
+    let once =
+        "SELECT count(*), count(DISTINCT configuration || '/' || block) FROM trials WHERE status = 'done'";
     assert_eq!(lab.rows(name, once), ["8|8"]);
 
     // Steelbench of today, alone: the same configurations in the same order.
