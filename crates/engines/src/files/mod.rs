@@ -14,8 +14,7 @@ mod set;
 
 pub use set::{FileSet, Origin, Role, TargetFile};
 
-use crate::SchemaKind;
-use crate::engine::{Capabilities, Engine, Host, Place};
+use crate::engine::{Ability, Capabilities, Engine, Host, Place};
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
 use observations::EngineVersion;
 
@@ -101,7 +100,7 @@ impl Engine for Files {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { embedded: true, keeps: true, schemas: &[SchemaKind::Files], ..Capabilities::default() }
+        Capabilities { embedded: true, keeps: true, abilities: &[Ability::Files], ..Capabilities::default() }
     }
 
     fn version(&self, _: &[&Configuration]) -> EngineVersion {
@@ -109,7 +108,7 @@ impl Engine for Files {
         EngineVersion { version: kernel.unwrap_or_default(), options: Vec::new() }
     }
 
-    fn validate(&self, configuration: &Configuration) -> Vec<Invalid> {
+    fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
         layout::validate(configuration)
     }
 

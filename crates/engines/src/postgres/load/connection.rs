@@ -179,12 +179,7 @@ impl Connection {
             return None;
         }
         self.asking = false;
-        Some(Ok(Done {
-            units: self.task.units,
-            transactions: self.task.transactions,
-            retries: 0,
-            results: std::mem::take(&mut self.results),
-        }))
+        Some(Ok(Done { retries: 0, results: std::mem::take(&mut self.results) }))
     }
 
     fn forget_sent(&mut self) {

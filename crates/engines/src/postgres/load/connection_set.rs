@@ -4,7 +4,7 @@ use super::ring::Ring;
 use super::task::Texts;
 use crate::postgres::failure;
 use crate::postgres::waits::FLUSH_OWN_COUNTERS;
-use crate::{Answer, ConnectionSet, EngineError, Request};
+use crate::{Answer, ConnectionSet, EngineError, Request, Statement};
 use pgclient::{Client, Config};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -136,8 +136,13 @@ impl ConnectionSet for PostgresConnections {
         if !self.publishes {
             return Ok(());
         }
+        let flush = Request::Execute {
+            statement: Statement::Text(FLUSH_OWN_COUNTERS),
+            parameters: &[],
+            results: false,
+        };
         for connection in 0..self.connections.len() {
-            self.send(connection, &Request::Query { sql: FLUSH_OWN_COUNTERS, results: false })?;
+            self.send(connection, &flush)?;
         }
         let (mut answers, started) = (Vec::new(), Instant::now());
         while answers.len() < self.connections.len() {

@@ -16,4 +16,4 @@ mod ring;
 mod task;
 
 pub use connection_set::{Backends, Flush, PostgresConnections};
-pub use task::Texts;
+pub use task::{OperationText, Texts};
