@@ -54,7 +54,7 @@ impl Engine for Sqlite {
         if pragma::is_exclusive(configuration) && connections > 1 {
             invalid.push(Invalid::new(
                 "target.settings.locking_mode",
-                "with exclusive locking the first connection keeps every other one out; use one connection",
+                "with exclusive locking the first connection keeps every other one out; set workload.connections = 1",
             ));
         }
         let attached_max = connection::attached_max();
