@@ -147,7 +147,7 @@ fn one_row_per_page_is_one_row_per_page() {
         measured(&given, |directory, _| {
             let mut leaves = 0;
             for file in 0..2 {
-                let sql = "count(*) FROM dbstat WHERE name = 'OneRowPerPage' AND pagetype = 'leaf' AND ncell = 1 AND 0 < (SELECT count(*)";
+                let sql = "count(*) FROM dbstat WHERE name = 'onerowperpage' AND pagetype = 'leaf' AND ncell = 1 AND 0 < (SELECT count(*)";
                 leaves += count(directory, file, sql, "OneRowPerPage)");
                 assert_eq!(count(directory, file, "count(*)", "dbstat WHERE pagetype = 'overflow'"), 0);
             }
