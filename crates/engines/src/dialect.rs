@@ -58,9 +58,10 @@ pub trait Dialect {
                 let table = &work.tables[*table];
                 format!("DELETE FROM {}{}", self.table(table), self.filter(*rows, table))
             }
-            Operation::InsertLoop { table } => self.insert_loop(&work.tables[*table]).ok_or_else(|| {
-                EngineError::Unsupported { engine: "this engine", what: "stored procedures" }
-            })?,
+            Operation::InsertLoop { table } => {
+                let none = EngineError::Unsupported { engine: "this engine", what: "stored procedures" };
+                self.insert_loop(&work.tables[*table]).ok_or(none)?
+            }
             Operation::Text(text) => text.sql(|number| self.placeholder(number)),
         })
     }

@@ -209,7 +209,7 @@ pub trait ConnectionSet: Send {
         Ok(())
     }
     /// Does a share of the work that the load left for later (a checkpoint), once no connection
-    /// is in a transaction; this is connection_set number `index` of `of`. Part of the measured time.
+    /// is in a transaction; this is set number `index` of `of`. Part of the measured time.
     ///
     /// # Errors
     /// When the engine fails.

@@ -10,7 +10,7 @@ pub fn catalog() -> Catalog {
     }
 }
 
-/// What engines and probes object to in an experiment, at the places of its file.
+/// What engines and probes object to in an experiment, with the positions in its file.
 ///
 /// # Errors
 /// All objections to all configurations.
@@ -32,4 +32,23 @@ pub fn validate(experiment: &Experiment) -> Result<(), FileErrors> {
     }
     let errors = experiment.objections(&objections);
     if errors.errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::catalog;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_setting_is_declared_once_and_its_type_holds_its_default() {
+        let catalog = catalog();
+        for (owner, settings) in catalog.engines.iter().chain(&catalog.probes) {
+            let mut paths = HashSet::new();
+            for setting in *settings {
+                assert!(setting.is_consistent(), "{owner}: {}: {:?}", setting.path, setting.default);
+                assert!(paths.insert(setting.path), "{owner} declares {} twice", setting.path);
+                assert!(!setting.doc.is_empty(), "{owner}: {} says nothing", setting.path);
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use super::admin::Admin;
 use super::dialect::PostgresDialect;
 use super::host::lock;
-use super::load::{Backends, Flush, OperationText, PostgresConnections, Texts};
+use super::load::{Backends, Flush, OperationText, PostgresConnections, Statements};
 use super::schema::{self, SCHEMA};
 use super::server::{Cluster, Stop};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
@@ -52,7 +52,7 @@ pub struct PostgresInstance {
     /// How the load connects.
     load: Config,
     backends: Backends,
-    texts: OnceLock<Arc<Texts>>,
+    statements: OnceLock<Arc<Statements>>,
     tablespaces: Vec<(String, PathBuf)>,
     data_files: u32,
     connections: u64,
@@ -90,7 +90,7 @@ impl PostgresInstance {
             admin: Arc::new(admin),
             load,
             backends: Backends::default(),
-            texts: OnceLock::new(),
+            statements: OnceLock::new(),
             tablespaces: Vec::new(),
             data_files: configuration.get(DATA_FILES),
             connections: u64::from(connections),
@@ -162,7 +162,6 @@ impl PostgresInstance {
     }
 
     fn compile(
-        &self,
         dialect: &PostgresDialect,
         operation: &Operation,
         work: &Work,
@@ -232,7 +231,7 @@ impl PostgresInstance {
     }
 }
 
-/// Appends rows in COPY's text format. Our texts hold nothing that it would have escaped.
+/// Appends rows in COPY's text format. Our statements hold nothing that it would have escaped.
 fn put_rows(out: &mut Vec<u8>, rows: &Rows) {
     for row in 0..rows.count {
         for (number, values) in rows.columns.iter().enumerate() {
@@ -321,10 +320,10 @@ impl Instance for PostgresInstance {
                 self.admin.run("finishing the tables", &statement)?;
             }
         }
-        let compile = |operation| self.compile(&dialect, operation, &work);
+        let compile = |operation| Self::compile(&dialect, operation, &work);
         let operations = work.operations.iter().map(compile).collect::<Result<_, _>>()?;
         // Work that is created twice in one trial would be a defect of the probe: the first one stays.
-        self.texts.get_or_init(|| Arc::new(Texts::new(operations)));
+        self.statements.get_or_init(|| Arc::new(Statements::new(operations)));
         Ok(())
     }
 
@@ -333,7 +332,7 @@ impl Instance for PostgresInstance {
     }
 
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        let texts = self.texts.get().ok_or_else(|| EngineError::Engine {
+        let statements = self.statements.get().ok_or_else(|| EngineError::Engine {
             doing: "connecting".into(),
             message: "the tables have not been created yet".into(),
         })?;
@@ -341,13 +340,8 @@ impl Instance for PostgresInstance {
         let admin = self.admin.clone();
         let flush: Flush = Arc::new(move || admin.run("final checkpoint", "CHECKPOINT"));
         let flush = self.final_checkpoint.then_some(flush);
-        let connection_set = PostgresConnections::connect(
-            &self.load,
-            connections,
-            texts.clone(),
-            self.backends.clone(),
-            flush,
-        )?;
+        let connection_set =
+            PostgresConnections::connect(&self.load, connections, statements, self.backends.clone(), flush)?;
         Ok(Box::new(connection_set))
     }
 

@@ -230,11 +230,10 @@ fn results_of(
             Parameter::Text(value) => statement.raw_bind_parameter(number, value),
         }?;
     }
-    let columns: Vec<String> = match wanted {
-        true => statement.column_names().into_iter().map(str::to_owned).collect(),
-        false => Vec::new(),
-    };
-    let mut results = Results { columns, ..Results::default() };
+    let mut results = Results::default();
+    if wanted {
+        results.columns = statement.column_names().map(str::to_owned).collect();
+    }
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next()? {
         results.rows += 1;

@@ -3,7 +3,7 @@ use crate::{Key, Request, Statement};
 
 /// The statements that the requests of a load stand for.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Texts {
+pub struct Statements {
     /// Those of the operations, behind our own.
     operations: Vec<OperationText>,
 }
@@ -24,7 +24,7 @@ const BEGIN: usize = 0;
 const COMMIT: usize = 1;
 const OWN: [&str; 2] = ["BEGIN", "COMMIT"];
 
-impl Texts {
+impl Statements {
     /// The statements of these operations.
     pub fn new(operations: Vec<OperationText>) -> Self {
         Self { operations }
@@ -52,7 +52,7 @@ pub struct Task {
     pub results: bool,
 }
 
-/// What comes after the exchange that is under way.
+/// What comes after the exchange that is in flight.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Next {
     Key(usize),
@@ -63,7 +63,7 @@ enum Next {
 /// Where a connection's messages are put, and what it has prepared.
 pub struct Output<'a> {
     pub bytes: &'a mut Vec<u8>,
-    pub texts: &'a Texts,
+    pub statements: &'a Statements,
     pub prepared: &'a mut Prepared,
 }
 
@@ -71,36 +71,36 @@ pub struct Output<'a> {
 #[derive(Debug, Default)]
 pub struct Prepared {
     done: Vec<bool>,
-    /// Statements whose Parse is under way, in order.
-    under_way: std::collections::VecDeque<usize>,
+    /// Statements whose Parse is in flight, in order.
+    in_flight: std::collections::VecDeque<usize>,
 }
 
 impl Prepared {
     /// None of so many.
     pub fn none_of(statements: usize) -> Self {
-        Self { done: vec![false; statements], under_way: std::collections::VecDeque::new() }
+        Self { done: vec![false; statements], in_flight: std::collections::VecDeque::new() }
     }
 
-    /// The server has prepared the first one that is under way.
+    /// The server has prepared the first one that is in flight.
     pub fn complete(&mut self) {
-        if let Some(statement) = self.under_way.pop_front() {
+        if let Some(statement) = self.in_flight.pop_front() {
             self.done[statement] = true;
         }
     }
 
     /// The exchange is over: what was not prepared by now has failed.
     pub fn exchange_over(&mut self) {
-        self.under_way.clear();
+        self.in_flight.clear();
     }
 }
 
 impl Output<'_> {
     /// Prepares a statement on its first use.
     fn prepare(&mut self, statement: usize) {
-        let under_way = &mut self.prepared.under_way;
-        if !self.prepared.done[statement] && !under_way.contains(&statement) {
-            under_way.push_back(statement);
-            message::parse(self.bytes, statement, self.texts.text(statement));
+        let in_flight = &mut self.prepared.in_flight;
+        if !self.prepared.done[statement] && !in_flight.contains(&statement) {
+            in_flight.push_back(statement);
+            message::parse(self.bytes, statement, self.statements.text(statement));
         }
     }
 
@@ -115,7 +115,7 @@ impl Output<'_> {
     fn run_for(&mut self, operation: usize, key: Key) {
         let statement = OWN.len() + operation;
         self.prepare(statement);
-        let integer = self.texts.operations[operation].integer_key;
+        let integer = self.statements.operations[operation].integer_key;
         message::bind(self.bytes, statement, (Format::Binary, 1), |out| put_key(out, key, integer));
         message::execute(self.bytes);
     }
@@ -204,7 +204,7 @@ impl Task {
 /// (<https://www.postgresql.org/docs/current/sql-copy.html>). All of it is sent ahead: should the
 /// server refuse the COPY, it ignores the rest.
 fn copy(operation: usize, keys: &[Key], out: &mut Output<'_>) {
-    let OperationText { copy, integer_key, .. } = &out.texts.operations[operation];
+    let OperationText { copy, integer_key, .. } = &out.statements.operations[operation];
     message::query(out.bytes, copy);
     message::copy_data(out.bytes, |out| {
         out.extend_from_slice(b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0");
