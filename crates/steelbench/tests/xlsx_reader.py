@@ -129,7 +129,7 @@ def seen(run, part):
 def check_trials(begin, run):
     figures = []
     for kind in ("responses", "facts"):
-        for _, figure in seen(run, lambda o: o[kind]):
+        for _, figure in seen(run, lambda o: o.get(kind, [])):
             if (kind, figure["name"], figure["unit"]) not in figures:
                 figures.append((kind, figure["name"], figure["unit"]))
     for row, trial, _ in begin("Trials", [(n, None) for n in range(1, len(run["trials"]) + 1)]):

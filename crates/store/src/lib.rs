@@ -11,6 +11,7 @@ mod file;
 mod lock;
 mod names;
 mod numbers;
+mod parts;
 mod profile;
 mod read;
 mod schema;
