@@ -6,8 +6,12 @@ mod serving;
 
 use common::{Lab, end, scripted, signal, wait_until};
 use serving::{GATED, Server, let_go};
+use std::collections::HashMap;
+use std::ffi::CString;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::os::fd::FromRawFd;
+use std::os::unix::ffi::OsStrExt;
 
 fn recorded() -> Lab {
     let lab = Lab::with(&scripted(3, "waits = [\"A log 0.4 0.1\"]\nspread = 0.1", ""));
@@ -244,4 +248,53 @@ fn says_how_far_a_run_is() {
     let_go(&lab, 3);
     end(run).expect(0);
     assert!(server.page("/run?file=t").contains(">complete: 6 trials<"));
+}
+
+/// How often each file of a folder is opened meanwhile, by any process.
+fn opens(folder: &std::path::Path, work: impl FnOnce()) -> HashMap<String, usize> {
+    let path = CString::new(folder.as_os_str().as_bytes()).unwrap();
+    // SAFETY: plain system calls; the descriptor is owned from here on.
+    let mut watch = unsafe {
+        let watch = libc::inotify_init1(libc::IN_NONBLOCK | libc::IN_CLOEXEC);
+        assert!(watch >= 0 && libc::inotify_add_watch(watch, path.as_ptr(), libc::IN_OPEN) >= 0);
+        std::fs::File::from_raw_fd(watch)
+    };
+    work();
+    let mut found = HashMap::new();
+    let mut buffer = vec![0; 1 << 20];
+    while let Ok(read) = watch.read(&mut buffer) {
+        let mut events = &buffer[..read];
+        // inotify(7): watch, mask, cookie, length of the name, the name with zeros after it.
+        while let Some((head, rest)) = events.split_at_checked(16) {
+            let (name, rest) = rest.split_at(u32::from_ne_bytes(head[12..].try_into().unwrap()) as usize);
+            let name = String::from_utf8_lossy(name).trim_end_matches('\0').to_owned();
+            *found.entry(name).or_default() += 1;
+            events = rest;
+        }
+    }
+    found.retain(|name: &String, _| name.ends_with(".steelbench"));
+    found
+}
+
+/// However many runs and files there are: a list that opened every file for each run would take minutes with a hundred.
+#[test]
+fn the_list_opens_each_file_once_and_only_those_that_have_changed() {
+    let lab = recorded();
+    (0..3).for_each(|_| lab.run_with(&["--fresh"], 0));
+    let folder = lab.path("results");
+    for copy in 0..5 {
+        std::fs::copy(folder.join("t.steelbench"), folder.join(format!("copy{copy}.steelbench"))).unwrap();
+    }
+    // Versions of files that were changed this moment count as different ones.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let server = Server::start(&lab, &[]);
+    let list = || assert_eq!(server.page("/").matches("complete: 6 trials").count(), 6 * 4);
+    let first = opens(&folder, list);
+    // Once to look at the first bytes, once by SQLite.
+    assert!(first.len() == 6 && first.values().all(|opens| *opens <= 2), "{first:?}");
+    assert_eq!(opens(&folder, list), HashMap::new(), "nothing has changed");
+    let file = std::fs::File::options().append(true).open(folder.join("copy3.steelbench")).unwrap();
+    file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(1)).unwrap();
+    let one = opens(&folder, list);
+    assert_eq!(one.keys().collect::<Vec<_>>(), ["copy3.steelbench"]);
 }

@@ -7,6 +7,7 @@ use observations::{
 };
 
 /// One part of what a trial saw (a wait, a latency, ...), with its trial.
+#[derive(Clone, Copy)]
 struct Item<'a, P> {
     /// Number of the trial in the recording, from 1: it joins the tables.
     number: u64,
@@ -191,34 +192,53 @@ const PERCENTILES: [(&str, &str, f64); 6] = [
     ("p9999", "p99.99", 99.99),
 ];
 
-/// A distribution, unpacked: one that is read from a results file is unpacked anew for each question.
-struct Unpacked<'a> {
-    name: &'a str,
-    histogram: Histogram,
+/// A distribution, and its figures unless it is empty. They are computed once: a histogram that is read from a results
+/// file is unpacked for each question.
+#[derive(Clone, Copy)]
+struct Distribution<'a> {
+    latency: &'a Latency,
+    figures: Option<Figures>,
+}
+
+#[derive(Clone, Copy)]
+struct Figures {
+    count: u64,
+    min_mean_max_ns: (u64, f64, u64),
+    percentiles_ns: [u64; PERCENTILES.len()],
+}
+
+impl Figures {
+    fn of(histogram: &Histogram) -> Option<Self> {
+        let mut unpacked = Histogram::default();
+        unpacked.merge(histogram);
+        (!unpacked.is_empty()).then(|| Self {
+            count: unpacked.len(),
+            min_mean_max_ns: unpacked.min_mean_max_ns(),
+            percentiles_ns: PERCENTILES.map(|(_, _, percentile)| unpacked.percentile_ns(percentile)),
+        })
+    }
 }
 
 fn latencies(recording: &Recording) -> Table<'_> {
     let mut columns = common(recording);
-    let known = |row: &Item<'_, Unpacked<'_>>| (!row.part.histogram.is_empty()).then_some(());
-    columns.add("latency", "", |row: &Item<Unpacked>| row.part.name);
-    columns.add("count", "", |row| row.part.histogram.len());
-    columns.add("min", "ns", move |row| known(row).map(|()| row.part.histogram.min_mean_max_ns().0));
-    columns.add("mean", "ns", move |row| known(row).map(|()| row.part.histogram.min_mean_max_ns().1));
-    for (name, heading, percentile) in PERCENTILES {
-        let value = move |row: &Item<'_, Unpacked<'_>>| {
-            known(row).map(|()| row.part.histogram.percentile_ns(percentile))
-        };
+    columns.add("latency", "", |row: &Item<Distribution>| row.part.latency.name.as_str());
+    columns.add("count", "", |row| row.part.figures.map_or(0, |figures| figures.count));
+    columns.add("min", "ns", |row| row.part.figures.map(|figures| figures.min_mean_max_ns.0));
+    columns.add("mean", "ns", |row| row.part.figures.map(|figures| figures.min_mean_max_ns.1));
+    for (at, (name, heading, _)) in PERCENTILES.into_iter().enumerate() {
+        let value =
+            move |row: &Item<'_, Distribution<'_>>| row.part.figures.map(|own| own.percentiles_ns[at]);
         columns.add(name, "ns", value).headed(heading);
     }
-    columns.add("max", "ns", move |row| known(row).map(|()| row.part.histogram.min_mean_max_ns().2));
-    columns.table("latencies", || {
-        parts(recording, |seen| &seen.latencies).map(|Item { number, trial, part: latency }| {
-            let Latency { name, histogram: packed } = latency;
-            let mut histogram = Histogram::default();
-            histogram.merge(packed);
-            Item { number, trial, part: Unpacked { name, histogram } }
-        })
-    })
+    columns.add("max", "ns", |row| row.part.figures.map(|figures| figures.min_mean_max_ns.2));
+    let distributions =
+        parts(recording, |seen| &seen.latencies).map(|Item { number, trial, part: latency }| Item {
+            number,
+            trial,
+            part: Distribution { latency, figures: Figures::of(&latency.histogram) },
+        });
+    let rows: Vec<_> = distributions.collect();
+    columns.table("latencies", move || rows.clone().into_iter())
 }
 
 fn operations(recording: &Recording) -> Table<'_> {

@@ -1,12 +1,17 @@
-//! Which results files may be asked for, and whether they have changed.
+//! Which results files may be asked for, whether they have changed, and reading them, for one page at a time.
 
-use super::page::Refusal;
+use super::list::Lines;
+use super::page::{Page, Query, Refusal};
 use crate::exit_code::Failure;
 use crate::results;
+use observations::{Recording, TrialStatus, number};
 use report::Text;
+use runner::{Outlook, outlook};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use store::Store;
 
 /// File systems may give the same time to two changes that are no further apart than this.
 const CLOCK_STEP: Duration = Duration::from_millis(50);
@@ -94,4 +99,89 @@ impl File {
 /// The versions of several files.
 pub fn version(files: &[File]) -> String {
     files.iter().map(File::version).collect::<Vec<_>>().join(" ")
+}
+
+/// Builds a kind of page.
+pub type Build = fn(&Site, &Query) -> Result<Page, Refusal>;
+
+/// What pages are made of.
+#[derive(Debug)]
+pub struct Site {
+    pub library: Library,
+    /// What the list says of runs that have not changed since.
+    pub lines: Mutex<Lines>,
+    /// Held while files are read. One at a time, because closing a file releases all locks that this process has on it;
+    /// and so that a run that is being measured shares the machine with one page at most.
+    reading: Mutex<()>,
+}
+
+/// A run as it was read.
+#[derive(Debug)]
+pub struct Read {
+    pub recording: Recording,
+    /// How far it is.
+    pub said: String,
+}
+
+impl Site {
+    pub fn new(library: Library) -> Self {
+        Self { library, lines: Mutex::default(), reading: Mutex::default() }
+    }
+
+    /// A page as HTML, or why there is none.
+    pub fn build(&self, build: Build, query: &str) -> Result<String, Refusal> {
+        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        build(self, &Query::of(query)).map(|page| page.html())
+    }
+}
+
+/// Reads a run of a file, the latest one without a number.
+pub fn read(file: &File, run: Option<i64>) -> Result<Read, Refusal> {
+    let store = Store::open(&file.path)?;
+    let Some(latest) = store.latest_run()?.map(|run| run.id) else {
+        return Err(Refusal::nothing(format!("{}: no run was recorded yet.", file.name)));
+    };
+    read_run(file, &store, run.unwrap_or(latest), latest)
+}
+
+/// Reads a run of an open file.
+pub fn read_run(file: &File, store: &Store, run: i64, latest: i64) -> Result<Read, Refusal> {
+    let recording = store.read(run)?;
+    let said = said(file, &recording, run == latest);
+    Ok(Read { recording, said })
+}
+
+/// `running: 12 of 30 trials`. `latest`: whether it is the latest run of its file, the only one that can be under way.
+fn said(file: &File, recording: &Recording, latest: bool) -> String {
+    let running = latest && store::claimed_by(&file.path).is_some();
+    let failed = recording.trials.iter().filter(|trial| trial.status != TrialStatus::Done).count();
+    let failed = match failed {
+        0 => String::new(),
+        n => format!(", {} failed", number::plural(n, "attempt")),
+    };
+    // The file of a run that another version made may be one that this version does not understand.
+    let experiment = experiment::parse(&recording.run.source, &runner::catalog()).ok();
+    let said = match experiment.map(|experiment| outlook(&experiment, recording)) {
+        Some(outlook) => words(&outlook, running, latest),
+        None if running => format!("running: {}", trials(recording.trials.len())),
+        None => trials(recording.trials.len()),
+    };
+    said + &failed
+}
+
+fn words(outlook: &Outlook, running: bool, latest: bool) -> String {
+    let Outlook { settled, planned, complete } = *outlook;
+    match (running, complete) {
+        // After the last trial a run may still remove what it has made.
+        (true, _) => format!("running: {settled} of {}", trials(planned)),
+        (false, true) => format!("complete: {}", trials(settled.min(planned))),
+        (false, false) if latest => {
+            format!("stopped: {settled} of {}, `steelbench run` goes on", trials(planned))
+        }
+        (false, false) => format!("stopped: {settled} of {}", trials(planned)),
+    }
+}
+
+fn trials(n: usize) -> String {
+    number::plural(n, "trial")
 }

@@ -1,10 +1,7 @@
 //! The first page: all runs of all files, the newest first, two of which can be picked to compare.
 
-use super::library::File;
-use super::page::{NO_FIGURES, Page, Refusal, live};
-use super::query::{Query, address};
-use super::site::{self, Site};
-use crate::results;
+use super::library::{File, Site, read_run};
+use super::page::{NO_FIGURES, Page, Query, Refusal, address, live};
 use analysis::FindingKind;
 use observations::{RunRecord, TrialStatus};
 use report::web::{Body, text};
@@ -13,11 +10,23 @@ use std::fmt::Write;
 use std::sync::PoisonError;
 use store::Store;
 
-/// What the list says of runs, by file, number, start, recorded trials and whether one is under way.
-pub type Lines = HashMap<(String, i64, i64, usize, bool), Line>;
+/// What the list says of the runs of each file, by its name.
+pub type Lines = HashMap<String, Listed>;
+
+/// What the list says of a file.
+#[derive(Debug)]
+pub struct Listed {
+    /// Version of the file that was read.
+    version: String,
+    lines: Result<Vec<(Key, Line)>, String>,
+}
+
+/// What makes a run's line another one: its number, start and recorded trials, whether it is the latest of its file, and
+/// whether one is in progress.
+type Key = (i64, i64, usize, bool, bool);
 
 /// What the list says of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Line {
     started_ms: i64,
     file: String,
@@ -35,16 +44,15 @@ pub fn page(site: &Site, _: &Query) -> Result<Page, Refusal> {
     let files = site.library.files();
     let live = live(&files);
     let mut known = site.lines.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut seen = Lines::new();
-    let mut unreadable = Vec::new();
-    for file in &files {
-        if let Err(refusal) = lines(file, &known, &mut seen) {
-            unreadable.push(format!("<p class=\"bad\">{}: {}</p>\n", text(&file.name), text(&refusal.said)));
-        }
-    }
-    let mut lines: Vec<Line> = seen.values().cloned().collect();
+    *known = files.iter().map(|file| (file.name.clone(), listed(file, known.remove(&file.name)))).collect();
+    let mut lines: Vec<&Line> =
+        known.values().flat_map(|file| file.lines.iter().flatten()).map(|(_, line)| line).collect();
     lines.sort_by_key(|line| std::cmp::Reverse((line.started_ms, line.run)));
-    *known = seen;
+    let unreadable: Vec<String> = files
+        .iter()
+        .filter_map(|file| Some((file, known.get(&file.name)?.lines.as_ref().err()?)))
+        .map(|(file, said)| format!("<p class=\"bad\">{}: {}</p>\n", text(&file.name), text(said)))
+        .collect();
     let listed = if lines.is_empty() {
         format!(
             "<p>There is no run in {} yet; this page will show the first one.</p>\n",
@@ -58,45 +66,54 @@ pub fn page(site: &Site, _: &Query) -> Result<Page, Refusal> {
     Ok(Page { body, tools: String::new(), said: String::new(), live: Some(live) })
 }
 
-/// The runs of a file; those that have not changed are not read again.
-fn lines(file: &File, known: &Lines, seen: &mut Lines) -> Result<(), Refusal> {
-    let claimed = store::claimed_by(&file.path).is_some();
-    let store = Store::open(&file.path)?;
-    let mut runs = Vec::new();
-    for run in store.runs()? {
-        let trials = store.recorded_trials(run.id)?.len();
-        runs.push((run, trials));
+/// The runs of a file. It is opened only if it has changed, and then once; only runs that have changed are read.
+fn listed(file: &File, known: Option<Listed>) -> Listed {
+    // Taken before the file is read: what is written meanwhile makes another version.
+    let version = file.version();
+    match known {
+        Some(known) if known.version == version => known,
+        known => {
+            let known = known.and_then(|known| known.lines.ok()).unwrap_or_default();
+            Listed { version, lines: lines(file, known).map_err(|refusal| refusal.said) }
+        }
     }
-    // One descriptor of a file at a time.
-    drop(store);
-    for (run, trials) in runs {
-        let key = (file.name.clone(), run.id, run.started_ms, trials, claimed);
-        let line = known.get(&key).cloned().map_or_else(|| line(file, &run), Ok)?;
-        seen.insert(key, line);
-    }
-    Ok(())
 }
 
-fn line(file: &File, run: &RunRecord) -> Result<Line, Refusal> {
-    let read = site::read(file, Some(run.id))?;
-    let summary = results::summary(&read.recording, &file.path);
+fn lines(file: &File, known: Vec<(Key, Line)>) -> Result<Vec<(Key, Line)>, Refusal> {
+    let claimed = store::claimed_by(&file.path).is_some();
+    let store = Store::open(&file.path)?;
+    let runs = store.runs()?;
+    let latest = runs.iter().map(|run| run.id).max().unwrap_or_default();
+    let mut known: HashMap<Key, Line> = known.into_iter().collect();
+    let mut lines = Vec::new();
+    for run in &runs {
+        let key = (run.id, run.started_ms, store.recorded_trials(run.id)?.len(), run.id == latest, claimed);
+        let line = known.remove(&key).map_or_else(|| line(file, &store, run, latest), Ok)?;
+        lines.push((key, line));
+    }
+    Ok(lines)
+}
+
+fn line(file: &File, store: &Store, run: &RunRecord, latest: i64) -> Result<Line, Refusal> {
+    let read = read_run(file, store, run.id, latest)?;
+    // Without the ceilings of other files' disk runs: the verdict does not depend on them.
+    let summary = analysis::summarize(&read.recording);
     let verdict = summary.findings.iter().find(|finding| finding.kind == FindingKind::Verdict);
-    let done = |status: &TrialStatus| *status == TrialStatus::Done;
     let trials = &read.recording.trials;
-    let all_done = trials.iter().filter(|trial| done(&trial.status)).count();
+    let done = trials.iter().filter(|trial| trial.status == TrialStatus::Done).count();
     Ok(Line {
         started_ms: run.started_ms,
         file: file.name.clone(),
         run: run.id,
         experiment: run.name.clone(),
-        done: all_done,
-        failed: trials.len() - all_done,
+        done,
+        failed: trials.len() - done,
         said: read.said,
         verdict: verdict.map_or_else(String::new, |finding| finding.text.clone()),
     })
 }
 
-fn table(lines: &[Line]) -> String {
+fn table(lines: &[&Line]) -> String {
     let mut out = "<form action=\"/runs\">\n<div class=\"scroll\" tabindex=\"0\"><table id=\"runs\">\n<thead><tr>\
          <th scope=\"col\">A</th><th scope=\"col\">B</th><th scope=\"col\">run</th><th scope=\"col\">verdict</th>\
          <th scope=\"col\">state</th><th scope=\"col\">started</th><th scope=\"col\" class=\"num\">done</th>\

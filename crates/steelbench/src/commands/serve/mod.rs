@@ -1,26 +1,20 @@
 //! `steelbench serve`: recorded runs in the browser.
 //!
-//! [`server`] answers requests and guards them, [`site`] builds one page at a time, [`list`], [`run`] and [`compare`] are
-//! the pages, [`library`] knows which results files there are. Sections and figures are those of the HTML report.
+//! [`server`] answers requests and guards them, [`list`] and [`run`] are the pages, [`library`] reads the results files, for one
+//! page at a time. Sections and figures are those of the HTML report.
 //! `assets/serve.js` asks every two seconds whether the files have changed and then brings the page up to date.
 
 mod assets;
-mod compare;
-mod forms;
 mod library;
 mod list;
 mod page;
-mod query;
 mod run;
 mod server;
-mod site;
-mod state;
 
 use crate::args::Serve;
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
-use library::Library;
-use site::Site;
+use library::{Library, Site};
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
 

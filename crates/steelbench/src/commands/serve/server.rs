@@ -1,10 +1,8 @@
 //! Requests and answers: GET alone, and only from pages of our own.
 
-use super::library::{self, File};
-use super::page::Refusal;
-use super::query::Query;
-use super::site::{Build, Site};
-use super::{assets, compare, list, run};
+use super::library::{self, Build, File, Site};
+use super::page::{Query, Refusal};
+use super::{assets, list, run};
 use crate::exit_code::Failure;
 use axum::Router;
 use axum::extract::{Path, RawQuery, Request, State};
@@ -50,8 +48,8 @@ fn router(site: Site, ours: IpAddr) -> Router {
     Router::new()
         .route("/", page(list::page))
         .route("/run", page(run::page))
-        .route("/compare", page(compare::configurations))
-        .route("/runs", page(compare::runs))
+        .route("/compare", page(run::configurations))
+        .route("/runs", page(run::runs))
         .route("/version", get(version))
         .route("/assets/{name}", get(asset))
         .fallback(async || Refusal::nothing("There is no such page."))
