@@ -68,7 +68,7 @@ impl Messages {
     /// The next message; waits for it up to the read timeout.
     pub fn receive(&mut self) -> Result<Message, Error> {
         loop {
-            if let Some(message) = Message::parse(&mut self.input).map_err(|e| Error::malformed(&e))? {
+            if let Some(message) = Message::parse(&mut self.input).map_err(Error::malformed)? {
                 return Ok(message);
             }
             self.wait_for_more()?;
@@ -80,7 +80,7 @@ impl Messages {
         while self.input.len() < 5 {
             self.wait_for_more()?;
         }
-        let header = Header::parse(&self.input).map_err(|e| Error::malformed(&e))?;
+        let header = Header::parse(&self.input).map_err(Error::malformed)?;
         let understood = header.is_some_and(|header| {
             b"RENSKZ".contains(&header.tag()) && header.len() <= LOGIN_MESSAGE_BYTES_MAX
         });

@@ -2,31 +2,27 @@
 //! (<https://www.postgresql.org/docs/current/libpq-connect.html>).
 
 mod environment;
-mod error;
+mod files;
 mod hosts;
-mod keyword;
-mod passfile;
-mod service;
-mod settings;
+mod keywords;
 mod text;
-mod url;
 
 pub use environment::Environment;
-pub use error::ConfigError;
 pub use hosts::{Host, Place};
+pub use keywords::Settings;
 
-use crate::tls::{TlsMode, TlsSettings};
-use passfile::Passfile;
-pub use settings::Settings;
+use crate::ConfigError;
+use crate::tls::TlsSettings;
+use files::Passfile;
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
 /// A complete description of a connection. [`Display`](fmt::Display) and [`Debug`] write it as
 /// `keyword=value` without its password.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Config {
-    hosts: Vec<Host>,
+    pub(crate) hosts: Vec<Host>,
     user: String,
     database: String,
     password: Option<String>,
@@ -35,25 +31,26 @@ pub struct Config {
     options: Option<String>,
     /// Further settings of the session, from the environment.
     session: Vec<(&'static str, String)>,
-    connect_timeout: Option<Duration>,
-    keep_alive: KeepAlive,
-    tls: TlsSettings,
-    channel_binding: ChannelBindingMode,
+    pub(crate) connect_timeout: Option<Duration>,
+    pub(crate) keep_alive: KeepAlive,
+    pub(crate) tls: TlsSettings,
+    pub(crate) channel_binding: ChannelBindingMode,
     warnings: Vec<String>,
 }
 
 /// Whether SCRAM proves that both ends see the same TLS certificate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ChannelBindingMode {
     Disable,
+    #[default]
     Prefer,
     Require,
 }
 
 /// TCP keepalive; what is `None` is left to the system.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeepAlive {
-    pub on: bool,
+    pub is_off: bool,
     pub idle: Option<Duration>,
     pub interval: Option<Duration>,
     pub count: Option<u32>,
@@ -63,19 +60,13 @@ pub struct KeepAlive {
 impl Config {
     /// From a `postgres://` URL, from `keyword=value` pairs, or from the name of a database, as psql
     /// takes them; what the text leaves open comes from its service, the `PG*` variables of this
-    /// process and libpq's defaults. An empty text leaves all of it open.
-    ///
-    /// # Errors
-    /// For text or variables that libpq would not accept either, and for demands on the connection
-    /// that this client cannot fulfil.
+    /// process and libpq's defaults. An empty text leaves all of it open. Refuses what libpq would not
+    /// accept either, and demands on the connection that this client cannot fulfil.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         Self::parse_in(text, &Environment::of_process())
     }
 
     /// The same in another environment.
-    ///
-    /// # Errors
-    /// As [`parse`](Self::parse).
     pub fn parse_in(text: &str, environment: &Environment) -> Result<Self, ConfigError> {
         let mut settings = Settings::from_text(text)?;
         settings.complete(environment)?;
@@ -101,7 +92,7 @@ impl Config {
                 .filter(|seconds| *seconds > 0)
                 .map(|seconds| Duration::from_secs(seconds as u64)),
             keep_alive: KeepAlive {
-                on: settings.number::<i64>("keepalives")? != Some(0),
+                is_off: settings.number::<i64>("keepalives")? == Some(0),
                 idle: settings.positive("keepalives_idle")?.map(Duration::from_secs),
                 interval: settings.positive("keepalives_interval")?.map(Duration::from_secs),
                 count: settings.positive("keepalives_count")?.map(|count| count as u32),
@@ -127,16 +118,7 @@ impl Config {
             hosts: vec![Host::unix(socket_dir, port)],
             user: user.to_owned(),
             database: database.to_owned(),
-            password: None,
-            passfile: Passfile::default(),
-            application_name: None,
-            options: None,
-            session: Vec::new(),
-            connect_timeout: None,
-            keep_alive: KeepAlive { on: true, idle: None, interval: None, count: None, user_timeout: None },
-            tls: TlsSettings::disabled(),
-            channel_binding: ChannelBindingMode::Prefer,
-            warnings: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -212,30 +194,6 @@ impl Config {
     /// What a person should know: a password file that was ignored, and why.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
-    }
-
-    pub(crate) fn hosts(&self) -> &[Host] {
-        &self.hosts
-    }
-
-    pub(crate) fn connect_timeout(&self) -> Option<Duration> {
-        self.connect_timeout
-    }
-
-    pub(crate) fn keep_alive(&self) -> &KeepAlive {
-        &self.keep_alive
-    }
-
-    pub(crate) fn tls(&self) -> &TlsSettings {
-        &self.tls
-    }
-
-    pub(crate) fn tls_mode(&self) -> TlsMode {
-        self.tls.mode
-    }
-
-    pub(crate) fn channel_binding(&self) -> ChannelBindingMode {
-        self.channel_binding
     }
 
     /// The password for a host: the given one, else the password file's.

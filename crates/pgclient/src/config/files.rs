@@ -1,8 +1,12 @@
-//! The password file, `~/.pgpass` (<https://www.postgresql.org/docs/current/libpq-pgpass.html>).
+//! Files that complete a connection string: the password file
+//! (<https://www.postgresql.org/docs/current/libpq-pgpass.html>) and service files
+//! (<https://www.postgresql.org/docs/current/libpq-pgservice.html>).
 
 use super::Environment;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use super::text::Pairs;
+use crate::ConfigError;
+use std::fs;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -57,9 +61,7 @@ fn text(path: &Path) -> io::Result<String> {
     if metadata.permissions().mode() & 0o077 != 0 {
         return Err(io::Error::other("group or others have access to it; run chmod 0600 on it"));
     }
-    let mut bytes = Vec::new();
-    File::open(path)?.read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
 }
 
 impl Entry {
@@ -93,4 +95,50 @@ impl Entry {
         });
         (!password.is_empty()).then_some(Self { fields, password })
     }
+}
+
+/// The settings of a service, from the user's file or else the system's.
+pub fn service(name: &str, file: Option<PathBuf>, environment: &Environment) -> Result<Pairs, ConfigError> {
+    let is_given = file.is_some();
+    let user = file.or_else(|| environment.in_home(".pg_service.conf"));
+    let system = environment.variable("PGSYSCONFDIR").unwrap_or("/etc/postgresql-common");
+    let files: Vec<PathBuf> =
+        user.into_iter().chain([PathBuf::from(system).join("pg_service.conf")]).collect();
+    for (index, path) in files.iter().enumerate() {
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            // Only a file that was asked for has to be there.
+            Err(source) if is_given && index == 0 => {
+                return Err(ConfigError::File { path: path.clone(), source });
+            }
+            Err(_) => continue,
+        };
+        if let Some(settings) = section(&text, name)? {
+            return Ok(settings);
+        }
+    }
+    let files = files.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" or ");
+    Err(ConfigError::value("service", format!("`{name}` is not defined in {files}")))
+}
+
+fn section(text: &str, name: &str) -> Result<Option<Pairs>, ConfigError> {
+    let header = format!("[{name}]");
+    let mut lines = text.lines().map(str::trim).skip_while(|line| *line != header);
+    if lines.next().is_none() {
+        return Ok(None);
+    }
+    let mut settings: Pairs = Vec::new();
+    for line in lines.take_while(|line| !line.starts_with('[')) {
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let Some((keyword, value)) = line.split_once('=') else {
+            return Err(ConfigError::Syntax(format!("service `{name}`: a line without `=`")));
+        };
+        // The first of several counts.
+        if !settings.iter().any(|(known, _)| known == keyword) {
+            settings.push((keyword.to_owned(), value.to_owned()));
+        }
+    }
+    Ok(Some(settings))
 }
