@@ -1,6 +1,7 @@
 //! Cancelling a request and ending a connection from another thread.
 
 use crate::connect::{Address, Deadline};
+use crate::login::Secret;
 use crate::tls::Encryption;
 use crate::{Error, connect};
 use bytes::BytesMut;
@@ -9,18 +10,17 @@ use socket2::Socket;
 use std::io;
 use std::net::Shutdown;
 use std::time::Duration;
-use transport::Stream;
 
 /// A server that does not react within this time does not react to a cancellation either.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Cancels the request that a connection has running, from any thread.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Canceller {
     pub(crate) address: Address,
     pub(crate) encryption: Option<Encryption>,
     pub(crate) process: i32,
-    pub(crate) secret: i32,
+    pub(crate) secret: Secret,
 }
 
 impl Canceller {
@@ -37,7 +37,7 @@ impl Canceller {
             encryption.start(&mut stream, &self.address, deadline)?;
         }
         let mut request = BytesMut::new();
-        frontend::cancel_request(self.process, self.secret, &mut request);
+        frontend::cancel_request(self.process, self.secret.0, &mut request);
         // The server closes the connection once it has sent the signal; how it does it is the same.
         let exchanged = stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.write_all(&request));
         match exchanged.map(|()| stream.read_blocking(&mut [0; 1])) {
@@ -48,26 +48,12 @@ impl Canceller {
     }
 }
 
-impl std::fmt::Debug for Canceller {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The secret lets anyone cancel.
-        f.debug_struct("Canceller")
-            .field("address", &self.address)
-            .field("process", &self.process)
-            .finish_non_exhaustive()
-    }
-}
-
 /// Ends a connection from any thread, whatever its other end does: who waits for an answer gets
 /// [`Error::Lost`], as does who asks after that.
 #[derive(Debug)]
-pub struct Breaker(Socket);
+pub struct Breaker(pub(crate) Socket);
 
 impl Breaker {
-    pub(crate) fn of(stream: &Stream) -> Result<Self, Error> {
-        stream.socket().try_clone().map(Self).map_err(Error::Lost)
-    }
-
     /// Ends the connection.
     pub fn cut(&self) {
         // What is not connected any more needs no ending.

@@ -3,7 +3,6 @@
 use crate::Config;
 use crate::cancel::{Breaker, Canceller};
 use crate::connect::{self, Connected};
-use crate::copy::CopyIn;
 use crate::error::{Error, ServerError};
 use crate::login::Login;
 use crate::messages::Messages;
@@ -17,11 +16,14 @@ use std::io;
 use std::time::Duration;
 use transport::Stream;
 
+/// Bytes of one message of a COPY: enough to make its header and its system call cheap.
+const COPY_BYTES: usize = 64 << 10;
+
 /// A connection to a server. A request fails when the server refuses it: after [`Error::Server`] the
 /// connection can be used on, after [`Error::Lost`] it cannot.
 #[derive(Debug)]
 pub struct Client {
-    pub(crate) messages: Messages,
+    messages: Messages,
     session: Login,
     canceller: Canceller,
     version: u32,
@@ -49,7 +51,7 @@ impl Client {
             frontend::sync(output);
             Ok(())
         })?;
-        self.rows(Rows::default())
+        self.rows(Vec::new())
     }
 
     /// Runs statements that are separated by semicolons, as one transaction unless they say
@@ -100,14 +102,16 @@ impl Client {
             frontend::sync(output);
             Ok(())
         })?;
-        self.rows(Rows::with_columns(statement.columns.clone()))
+        self.rows(statement.columns.clone())
     }
 
     /// Starts `COPY ... FROM STDIN`; what is written to the [`CopyIn`] is in the statement's format.
     pub fn copy_in(&mut self, sql: &str) -> Result<CopyIn<'_>, Error> {
         self.request(|output| frontend::query(sql, output))?;
         match self.receive()? {
-            Message::CopyInResponse(_) => Ok(CopyIn::new(self)),
+            Message::CopyInResponse(_) => {
+                Ok(CopyIn { client: self, chunk: Vec::with_capacity(COPY_BYTES), is_over: false })
+            }
             Message::ErrorResponse(error) => {
                 let error = ServerError::read(error.fields())?;
                 if !error.is_fatal() {
@@ -145,7 +149,7 @@ impl Client {
 
     /// Whether the connection is encrypted.
     pub fn is_tls(&self) -> bool {
-        self.messages.stream().is_tls()
+        self.messages.stream.is_tls()
     }
 
     /// Cancels this connection's requests from elsewhere.
@@ -155,7 +159,7 @@ impl Client {
 
     /// Ends this connection from elsewhere, when not even cancelling helps.
     pub fn breaker(&self) -> Result<Breaker, Error> {
-        Breaker::of(self.messages.stream())
+        self.messages.stream.socket().try_clone().map(Breaker).map_err(Error::Lost)
     }
 
     /// Takes the notices and warnings that came since the last time.
@@ -199,7 +203,7 @@ impl Client {
     }
 
     /// Sends the output; when that fails, the server may have said why before it left.
-    pub(crate) fn send(&mut self) -> Result<(), Error> {
+    fn send(&mut self) -> Result<(), Error> {
         let Err(error) = self.messages.flush() else { return Ok(()) };
         if !matches!(error, Error::Lost(_)) {
             return Err(error);
@@ -214,10 +218,7 @@ impl Client {
     }
 
     /// Takes messages until the server is ready again; the first error is the result.
-    pub(crate) fn answer(
-        &mut self,
-        mut take: impl FnMut(&mut Self, Message) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    fn answer(&mut self, mut take: impl FnMut(&mut Self, Message) -> Result<(), Error>) -> Result<(), Error> {
         let mut result = Ok(());
         loop {
             match self.receive()? {
@@ -241,11 +242,13 @@ impl Client {
         }
     }
 
-    fn rows(&mut self, mut rows: Rows) -> Result<Rows, Error> {
+    /// The rows that come, in these columns unless the server describes others.
+    fn rows(&mut self, columns: Vec<String>) -> Result<Rows, Error> {
+        let mut rows = Rows::with_columns(columns);
         self.answer(|client, message| {
             match message {
                 Message::RowDescription(body) => {
-                    rows = Rows::with_columns(rows::columns(&body).map_err(Error::malformed)?);
+                    rows.columns = rows::columns(&body).map_err(Error::malformed)?;
                 }
                 Message::DataRow(row) => rows.push(&row)?,
                 Message::CommandComplete(body) => {
@@ -271,12 +274,76 @@ impl Client {
     }
 
     /// The next message that is about the request.
-    pub(crate) fn receive(&mut self) -> Result<Message, Error> {
+    fn receive(&mut self) -> Result<Message, Error> {
         loop {
             let message = self.messages.receive()?;
             if let Some(message) = self.session.take(message)? {
                 return Ok(message);
             }
+        }
+    }
+}
+
+/// A `COPY ... FROM STDIN` in flight. Dropped before [`finish`](Self::finish), nothing of it is
+/// kept.
+#[derive(Debug)]
+pub struct CopyIn<'a> {
+    client: &'a mut Client,
+    chunk: Vec<u8>,
+    is_over: bool,
+}
+
+impl CopyIn<'_> {
+    /// Adds data; rows may be split anywhere. Fails when the server has refused what came before.
+    pub fn write(&mut self, mut data: &[u8]) -> Result<(), Error> {
+        while self.chunk.len() + data.len() >= COPY_BYTES {
+            let (now, later) = data.split_at(COPY_BYTES - self.chunk.len());
+            self.chunk.extend_from_slice(now);
+            data = later;
+            self.send_chunk()?;
+            if self.client.messages.has_refused()? {
+                self.is_over = true;
+                self.client.answer(|_, _| Ok(()))?;
+            }
+        }
+        self.chunk.extend_from_slice(data);
+        Ok(())
+    }
+
+    /// Ends the copy and returns the number of rows; fails when the server refuses some of it.
+    pub fn finish(mut self) -> Result<u64, Error> {
+        self.send_chunk()?;
+        self.is_over = true;
+        frontend::copy_done(&mut self.client.messages.output);
+        self.client.send()?;
+        let mut count = 0;
+        self.client.answer(|_, message| {
+            if let Message::CommandComplete(body) = message {
+                let tag = body.tag().map_err(Error::malformed)?;
+                count = rows::affected(tag).unwrap_or(0);
+            }
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
+    fn send_chunk(&mut self) -> Result<(), Error> {
+        if !self.chunk.is_empty() {
+            let message = frontend::CopyData::new(&*self.chunk).map_err(Error::malformed)?;
+            message.write(&mut self.client.messages.output);
+            self.chunk.clear();
+            self.client.send().inspect_err(|_| self.is_over = true)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for CopyIn<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            // The answer is taken before the next request.
+            let told = frontend::copy_fail("given up by the client", &mut self.client.messages.output);
+            let _ = told.map(|()| self.client.send());
         }
     }
 }

@@ -80,22 +80,16 @@ pub struct Connected {
 /// passed over; a server that refuses the login ends the search.
 pub fn connect(config: &Config) -> Result<Connected, Error> {
     let mut errors = Vec::new();
-    for host in &config.hosts {
-        let addresses = match addresses(host) {
-            Ok(addresses) => addresses,
-            Err(error) => {
-                errors.push(error);
-                continue;
-            }
-        };
-        for address in addresses {
+    'hosts: for host in &config.hosts {
+        let found = addresses(host).map_err(|error| errors.push(error));
+        for address in found.unwrap_or_default() {
             match connect_to(config, host, &address) {
                 Ok(connected) => return Ok(connected),
                 Err(error) => {
                     let refused = error.code().is_some_and(|code| code != CANNOT_CONNECT_NOW);
                     errors.push(error);
                     if refused {
-                        return Err(all(errors));
+                        break 'hosts;
                     }
                 }
             }
@@ -194,9 +188,8 @@ fn connect_as(
 
 /// A connected socket.
 pub fn open(address: &Address, deadline: Deadline) -> Result<Stream, Error> {
-    socket(address, deadline)
-        .map(|socket| Stream::new(socket, TERMINATE))
-        .map_err(|source| failed(address, source))
+    let socket = socket(address, deadline).map_err(|source| failed(address, source))?;
+    Ok(Stream::new(socket, TERMINATE))
 }
 
 pub fn failed(address: &Address, source: io::Error) -> Error {
@@ -230,16 +223,9 @@ fn keep_alive(stream: &Stream, wanted: &KeepAlive) -> io::Result<()> {
     if wanted.is_off || socket.domain()? == Domain::UNIX {
         return Ok(());
     }
-    let mut parameters = TcpKeepalive::new();
-    if let Some(idle) = wanted.idle {
-        parameters = parameters.with_time(idle);
-    }
-    if let Some(interval) = wanted.interval {
-        parameters = parameters.with_interval(interval);
-    }
-    if let Some(count) = wanted.count {
-        parameters = parameters.with_retries(count);
-    }
+    let parameters = wanted.idle.into_iter().fold(TcpKeepalive::new(), TcpKeepalive::with_time);
+    let parameters = wanted.interval.into_iter().fold(parameters, TcpKeepalive::with_interval);
+    let parameters = wanted.count.into_iter().fold(parameters, TcpKeepalive::with_retries);
     socket.set_keepalive(true)?;
     socket.set_tcp_keepalive(&parameters)?;
     socket.set_tcp_user_timeout(wanted.user_timeout)

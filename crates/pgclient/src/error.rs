@@ -4,7 +4,6 @@ use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::ErrorFields;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
 
 /// Why a connection or a request failed. No message contains a password.
 #[derive(Debug, thiserror::Error)]
@@ -214,14 +213,6 @@ pub enum ConfigError {
         value: String,
         /// What could be given instead.
         supported: String,
-    },
-    /// A file that completes it cannot be read.
-    #[error("{}: {source}", .path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
     },
 }
 

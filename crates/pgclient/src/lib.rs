@@ -10,7 +10,6 @@ mod cancel;
 mod client;
 mod config;
 mod connect;
-mod copy;
 mod error;
 mod login;
 mod messages;
@@ -18,9 +17,8 @@ mod rows;
 mod tls;
 
 pub use cancel::{Breaker, Canceller};
-pub use client::Client;
+pub use client::{Client, CopyIn};
 pub use config::{Config, Environment};
-pub use copy::CopyIn;
 pub use error::{ConfigError, Error, LoginError, ServerError};
 pub use rows::{Row, Rows, Statement};
 

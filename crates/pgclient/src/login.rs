@@ -13,15 +13,25 @@ use postgres_protocol::authentication::sasl::{
 use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
+
+/// Lets anyone cancel the requests of a backend.
+#[derive(Clone, Copy, Default)]
+pub struct Secret(pub i32);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
 
 /// What the server told while letting us in.
 #[derive(Debug, Default)]
 pub struct Login {
     /// The backend's process.
     pub process: i32,
-    /// Lets us cancel its requests.
-    pub secret: i32,
+    pub secret: Secret,
     pub parameters: BTreeMap<String, String>,
     pub notices: Vec<ServerError>,
 }
@@ -54,7 +64,7 @@ pub fn login(
     let login = exchange.run().map_err(|error| match error {
         Error::Timeout => connect::failed(address, io::ErrorKind::TimedOut.into()),
         Error::Lost(source) => connect::failed(address, source),
-        Error::Protocol(reason) if exchange.messages.stream().is_tls() => {
+        Error::Protocol(reason) if exchange.messages.stream.is_tls() => {
             Error::Tls { place: address.to_string(), reason }
         }
         Error::Protocol(reason) => exchange.failed(LoginError::Method(reason)),
@@ -83,7 +93,7 @@ impl<'a> Exchange<'a> {
             let message = self.receive()?;
             match login.take(message)? {
                 Some(Message::BackendKeyData(key)) => {
-                    (login.process, login.secret) = (key.process_id(), key.secret_key());
+                    (login.process, login.secret) = (key.process_id(), Secret(key.secret_key()));
                 }
                 Some(Message::ReadyForQuery(_)) => return Ok(login),
                 Some(_) => return Err(self.method("an unexpected message after the login")),
@@ -151,7 +161,7 @@ impl<'a> Exchange<'a> {
 
     fn mechanism(&self, offered: &[&str]) -> Result<(&'static str, ChannelBinding), Error> {
         let mode = self.config.channel_binding;
-        let certificate = self.messages.stream().server_certificate();
+        let certificate = self.messages.stream.server_certificate();
         let end_point = certificate.and_then(tls::end_point).filter(|_| mode != ChannelBindingMode::Disable);
         let binds = offered.contains(&SCRAM_SHA_256_PLUS);
         match end_point {

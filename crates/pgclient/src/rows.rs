@@ -9,7 +9,7 @@ use std::ops::Range;
 /// The rows of one statement, in the server's text format.
 #[derive(Debug, Clone, Default)]
 pub struct Rows {
-    columns: Vec<String>,
+    pub(crate) columns: Vec<String>,
     /// All values, one after the other.
     text: String,
     /// Where each value is in `text`; `None` is NULL.

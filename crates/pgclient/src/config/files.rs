@@ -71,30 +71,26 @@ impl Entry {
             return None;
         }
         let mut parts = vec![String::new()];
-        let mut characters = line.chars();
-        // Which parts are a bare star: an escaped one is a name.
-        let mut escaped = [false; 5];
-        while let Some(c) = characters.next() {
-            let index = parts.len() - 1;
-            match c {
+        let mut is_escaped = false;
+        for c in line.chars() {
+            match (c, is_escaped, parts.len()) {
                 // libpq ends the password at a further colon too.
-                ':' if index == 4 => break,
-                ':' => parts.push(String::new()),
-                '\\' => {
-                    parts[index].extend(characters.next());
-                    escaped[index] = true;
-                }
-                c => parts[index].push(c),
+                (':', false, 5) => break,
+                (':', false, _) => parts.push(String::new()),
+                (c, ..) => parts.last_mut()?.push(c),
             }
+            is_escaped = c == '\\' && !is_escaped;
         }
         let [host, port, database, user, password] = <[String; 5]>::try_from(parts).ok()?;
-        let mut index = 0;
-        let fields = [host, port, database, user].map(|field| {
-            index += 1;
-            (field != "*" || escaped[index - 1]).then_some(field)
-        });
-        (!password.is_empty()).then_some(Self { fields, password })
+        // An escaped star is a name.
+        let fields = [host, port, database, user].map(|part| (part != "*").then(|| unescaped(&part)));
+        (!password.is_empty()).then(|| Self { fields, password: unescaped(&password) })
     }
+}
+
+fn unescaped(text: &str) -> String {
+    let mut rest = text.chars();
+    std::iter::from_fn(|| rest.next().and_then(|c| if c == '\\' { rest.next() } else { Some(c) })).collect()
 }
 
 /// The settings of a service, from the user's file or else the system's.
@@ -109,7 +105,7 @@ pub fn service(name: &str, file: Option<PathBuf>, environment: &Environment) -> 
             Ok(text) => text,
             // Only a file that was asked for has to be there.
             Err(source) if is_given && index == 0 => {
-                return Err(ConfigError::File { path: path.clone(), source });
+                return Err(ConfigError::value("servicefile", format!("{}: {source}", path.display())));
             }
             Err(_) => continue,
         };

@@ -26,10 +26,6 @@ pub enum Place {
 }
 
 impl Host {
-    pub fn unix(directory: &Path, port: u16) -> Self {
-        Self { place: Place::Unix(directory.to_owned()), port }
-    }
-
     /// As a connection string gives it.
     pub fn name(&self) -> String {
         match &self.place {

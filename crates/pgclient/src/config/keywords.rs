@@ -9,8 +9,8 @@ use std::str::FromStr;
 /// One keyword.
 struct Keyword {
     name: &'static str,
-    /// The environment variable that stands in for it.
-    variable: Option<&'static str>,
+    /// The environment variable that stands in for it, or nothing.
+    variable: &'static str,
     support: Support,
 }
 
@@ -26,7 +26,7 @@ enum Support {
 use Support::{NoEffect, Only, Used};
 
 const fn keyword(name: &'static str, variable: &'static str, support: Support) -> Keyword {
-    Keyword { name, variable: if variable.is_empty() { None } else { Some(variable) }, support }
+    Keyword { name, variable, support }
 }
 
 /// libpq's keywords and variables (<https://www.postgresql.org/docs/current/libpq-envars.html>).
@@ -137,7 +137,7 @@ impl Settings {
             }
         }
         for keyword in KEYWORDS {
-            if let Some(value) = keyword.variable.and_then(|name| environment.variable(name)) {
+            if let Some(value) = environment.variable(keyword.variable) {
                 self.0.entry(keyword.name).or_insert_with(|| value.to_owned());
             }
             if let Some(value) = self.0.get(keyword.name) {
@@ -145,11 +145,6 @@ impl Settings {
             }
         }
         Ok(())
-    }
-
-    /// Whether there is a value that is not empty.
-    pub fn is_set(&self, keyword: &str) -> bool {
-        self.0.get(keyword).is_some_and(|value| !value.is_empty())
     }
 
     /// The value, when there is one that is not empty.

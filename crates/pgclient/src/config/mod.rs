@@ -47,6 +47,12 @@ pub enum ChannelBindingMode {
     Require,
 }
 
+const CHANNEL_BINDING: [(&str, ChannelBindingMode); 3] = [
+    ("disable", ChannelBindingMode::Disable),
+    ("prefer", ChannelBindingMode::Prefer),
+    ("require", ChannelBindingMode::Require),
+];
+
 /// TCP keepalive; what is `None` is left to the system.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeepAlive {
@@ -71,26 +77,24 @@ impl Config {
         let mut settings = Settings::from_text(text)?;
         settings.complete(environment)?;
         let user = settings.take("user").unwrap_or_else(|| environment.user().to_owned());
-        let (passfile, warning) = if settings.is_set("password") {
-            (Passfile::default(), None)
-        } else {
-            Passfile::read(settings.take("passfile").map(Into::into), environment)
+        let password = settings.take("password");
+        let passfile = settings.take("passfile").map(Into::into);
+        let (passfile, warning) = match &password {
+            Some(_) => (Passfile::default(), None),
+            None => Passfile::read(passfile, environment),
         };
         Ok(Self {
             hosts: hosts::hosts(&mut settings)?,
             database: settings.take("dbname").unwrap_or_else(|| user.clone()),
             user,
-            password: settings.take("password"),
+            password,
             passfile,
             application_name: settings
                 .take("application_name")
                 .or_else(|| settings.take("fallback_application_name")),
             options: settings.take("options"),
             session: environment.session_settings(),
-            connect_timeout: settings
-                .number::<i64>("connect_timeout")?
-                .filter(|seconds| *seconds > 0)
-                .map(|seconds| Duration::from_secs(seconds as u64)),
+            connect_timeout: settings.positive("connect_timeout")?.map(Duration::from_secs),
             keep_alive: KeepAlive {
                 is_off: settings.number::<i64>("keepalives")? == Some(0),
                 idle: settings.positive("keepalives_idle")?.map(Duration::from_secs),
@@ -101,11 +105,7 @@ impl Config {
             tls: TlsSettings::take(&mut settings, environment)?,
             channel_binding: settings.choice(
                 "channel_binding",
-                &[
-                    ("disable", ChannelBindingMode::Disable),
-                    ("prefer", ChannelBindingMode::Prefer),
-                    ("require", ChannelBindingMode::Require),
-                ],
+                &CHANNEL_BINDING,
                 ChannelBindingMode::Prefer,
             )?,
             warnings: warning.into_iter().collect(),
@@ -115,7 +115,7 @@ impl Config {
     /// To a server's unix socket, with nothing from the environment.
     pub fn unix(socket_dir: &Path, port: u16, user: &str, database: &str) -> Self {
         Self {
-            hosts: vec![Host::unix(socket_dir, port)],
+            hosts: vec![Host { place: Place::Unix(socket_dir.to_owned()), port }],
             user: user.to_owned(),
             database: database.to_owned(),
             ..Self::default()

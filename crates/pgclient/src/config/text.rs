@@ -78,7 +78,9 @@ pub fn url_pairs(rest: &str) -> Result<Pairs, ConfigError> {
     let (user, password) = login.split_once(':').unwrap_or((login, ""));
     push(&mut pairs, "user", user)?;
     push(&mut pairs, "password", password)?;
-    push_hosts(&mut pairs, hosts)?;
+    let (hosts, ports): (Vec<_>, Vec<_>) = hosts.split(',').map(host_and_port).collect::<Result<_, _>>()?;
+    push(&mut pairs, "host", &list(&hosts))?;
+    push(&mut pairs, "port", &list(&ports))?;
     push(&mut pairs, "dbname", database)?;
     for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
         push_parameter(&mut pairs, parameter)?;
@@ -91,12 +93,6 @@ fn push(pairs: &mut Pairs, keyword: &str, value: &str) -> Result<(), ConfigError
         pairs.push((keyword.to_owned(), decoded(value)?));
     }
     Ok(())
-}
-
-fn push_hosts(pairs: &mut Pairs, text: &str) -> Result<(), ConfigError> {
-    let (hosts, ports): (Vec<_>, Vec<_>) = text.split(',').map(host_and_port).collect::<Result<_, _>>()?;
-    push(pairs, "host", &list(&hosts))?;
-    push(pairs, "port", &list(&ports))
 }
 
 /// Nothing where all are empty, so that the environment can say it.

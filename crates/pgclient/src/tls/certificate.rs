@@ -11,7 +11,6 @@ use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use std::sync::Arc;
 use x509_cert::Certificate;
-use x509_cert::der::asn1::{Ia5StringRef, PrintableStringRef, Utf8StringRef};
 use x509_cert::der::oid::ObjectIdentifier;
 use x509_cert::der::{Decode, Encode};
 use x509_cert::time::Time;
@@ -54,13 +53,6 @@ impl Verifier {
     }
 }
 
-fn verify_host(shown: &CertificateDer<'_>, name: &ServerName<'_>, host: &str) -> Result<(), Error> {
-    if common_name_is(shown, host) {
-        return Ok(());
-    }
-    verify_server_name(&ParsedCertificate::try_from(shown)?, name)
-}
-
 impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
@@ -73,8 +65,8 @@ impl ServerCertVerifier for Verifier {
         if let Some(roots) = &self.roots {
             self.verify_chain(roots, shown, intermediates, now)?;
         }
-        if let Some(host) = &self.host {
-            verify_host(shown, name, host)?;
+        if self.host.as_ref().is_some_and(|host| !common_name_is(shown, host)) {
+            verify_server_name(&ParsedCertificate::try_from(shown)?, name)?;
         }
         Ok(ServerCertVerified::assertion())
     }
@@ -161,14 +153,10 @@ fn common_name_is(der: &[u8], host: &str) -> bool {
         return false;
     }
     let attributes = subject.subject.0.iter().flat_map(|part| part.0.iter());
-    let mut names = attributes.filter(|attribute| attribute.oid == COMMON_NAME).filter_map(|attribute| {
-        let value = &attribute.value;
-        let utf8 = value.decode_as::<Utf8StringRef<'_>>().map(|text| text.as_str().to_owned());
-        let printable = || value.decode_as::<PrintableStringRef<'_>>().map(|text| text.as_str().to_owned());
-        let ia5 = || value.decode_as::<Ia5StringRef<'_>>().map(|text| text.as_str().to_owned());
-        utf8.or_else(|_| printable()).or_else(|_| ia5()).ok()
-    });
-    names.next_back().is_some_and(|name| matches(&name, host))
+    // The bytes are compared, whatever type of text they are, as libpq does.
+    let mut names = attributes.filter(|attribute| attribute.oid == COMMON_NAME);
+    let name = names.next_back().and_then(|name| str::from_utf8(name.value.value()).ok());
+    name.is_some_and(|name| matches(name, host))
 }
 
 /// `*.example.com` stands for one label more, of any name.

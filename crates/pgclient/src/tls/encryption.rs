@@ -20,7 +20,7 @@ use std::sync::Arc;
 use transport::Stream;
 
 /// How connections to one host are encrypted.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Encryption {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,

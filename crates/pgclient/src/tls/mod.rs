@@ -45,17 +45,12 @@ pub struct MaybeFile {
 }
 
 /// Which roots are trusted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Roots {
     File(MaybeFile),
     /// The platform's.
+    #[default]
     System,
-}
-
-impl Default for Roots {
-    fn default() -> Self {
-        Self::File(MaybeFile::default())
-    }
 }
 
 /// What a configuration says about encryption.
