@@ -60,7 +60,7 @@ Mean latency, lower is better (us)
   2 x 1  ████████████▌                             100 ± 2.5 %  p99 200 us
   2 x 4  ████████████████████                      160 ± 2.5 %  p99 320 us
   2 x 8  ████████████████████████████████████████  320 ± 2.5 %  p99 640 us
-Little's law holds: I/Os under way and IOPS x mean latency agree within 0.0 %.
+Little's law holds: I/Os in flight and IOPS x mean latency agree within 0.0 %.
 ";
     assert_eq!(text(&document, "Disk", 80), expected);
     let expected = "
@@ -127,7 +127,7 @@ fn a_misfit_of_littles_law_is_said() {
     }
     let text = text(&document(&recording), "Disk", 200);
     let says = "Little's law does not hold for threads=1 queue_depth=4: IOPS x mean latency is 4.00, but 3.20 I/Os were \
-                under way (25.0 % of difference, 3 trials).";
+                in flight (25.0 % of difference, 3 trials).";
     assert!(text.contains(says), "{text}");
 }
 

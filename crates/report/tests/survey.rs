@@ -150,7 +150,7 @@ fn what_is_no_inventory_says_so() {
         ("null", "no inventory"),
         ("{}", "something else"),
         (r#"{"schema":"steelbench/1","kind":"summary"}"#, "of kind \"summary\""),
-        (r#"{"schema":"steelbench/1","kind":"survey"}"#, "schema \"steelbench/1\""),
+        (r#"{"schema":"steelbench/2","kind":"survey"}"#, "schema \"steelbench/2\""),
         (r#"{"schema":"steelbench/1","kind":"survey","machine":{"memory":{"total_bytes":-1}}}"#, "-1"),
         (r#"{"schema":"steelbench/1","kind":"survey","settings":7}"#, "7"),
     ];
