@@ -67,11 +67,13 @@ impl Summary<'_> {
 impl ConfigurationLatency {
     fn of(summary: &Summary, row: &ConfigurationRow, name: &str) -> Option<Self> {
         let own = summary.recording.done().filter(|(trial, _)| trial.configuration == row.index);
-        let recorded = own.flat_map(|(_, seen)| seen.latencies.iter().find(|latency| latency.name == name));
+        let recorded = own.filter_map(|(_, seen)| seen.latencies.iter().find(|latency| latency.name == name));
         let trials: Vec<&Histogram> =
             recorded.map(|latency| &latency.histogram).filter(|histogram| !histogram.is_empty()).collect();
         let mut merged = Histogram::default();
-        trials.iter().for_each(|histogram| merged.merge(histogram));
+        for histogram in &trials {
+            merged.merge(histogram);
+        }
         (!merged.is_empty()).then(|| Self {
             configuration: row.index,
             label: row.label.clone(),

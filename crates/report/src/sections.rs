@@ -48,7 +48,7 @@ macro_rules! sections {
         Entry {
             name: stringify!($name),
             data: Some(|$summary| serde_json::to_value($data)),
-            show: Some(|$summary| $show($summary, &$data).into_iter().collect()),
+            show: Some(|$summary| $show($summary, $data).into_iter().collect()),
         }
     };
     (@ $summary:ident, $name:ident: $data:expr) => {
@@ -60,28 +60,28 @@ macro_rules! sections {
 }
 
 sections! { |summary|
-    overview: summary.overview() => overview::section;
-    findings: summary.findings() => overview::findings;
+    overview: &summary.overview() => overview::section;
+    findings: &summary.findings() => overview::findings;
     response => response::section;
-    explanations: summary.explanations() => explanations::sections;
+    explanations: &summary.explanations() => explanations::sections;
     session_time => session_time::section;
-    latencies: summary.latencies() => latencies::sections;
-    timelines: summary.timelines() => timelines::sections;
+    latencies: &summary.latencies() => latencies::sections;
+    timelines: &summary.timelines() => timelines::sections;
     configurations: &summary.configurations => configurations::section;
-    detectable: summary.detectable() => configurations::power;
-    outliers: summary.outliers() => configurations::outliers;
+    detectable: summary.detectable().as_ref() => configurations::power;
+    outliers: &summary.outliers() => configurations::outliers;
     drift: summary.drift();
     factors: &summary.factors => factors::sections;
-    disk: summary.disk() => disk::sections;
-    scaling: summary.scaling() => scaling::section;
-    ceilings: summary.ceilings() => ceilings::section;
-    waits: summary.waits() => waits::sections;
-    profiles: summary.profiles() => profiles::sections;
-    devices: summary.devices() => devices::section;
+    disk: summary.disk().as_ref() => disk::sections;
+    scaling: summary.scaling().as_ref() => scaling::section;
+    ceilings: &summary.ceilings() => ceilings::section;
+    waits: &summary.waits() => waits::sections;
+    profiles: &summary.profiles() => profiles::sections;
+    devices: &summary.devices() => devices::section;
     estimates => estimates::sections;
-    failures: summary.failures() => failures::failures;
-    warnings: summary.warnings() => failures::warnings;
-    environment: summary.environment() => overview::environment;
+    failures: &summary.failures() => failures::failures;
+    warnings: &summary.warnings() => failures::warnings;
+    environment: summary.environment().as_ref() => overview::environment;
 }
 
 /// The report of a run: what was found, the figure that shows it, why it is so, then the tables behind it.

@@ -12,7 +12,7 @@ const LEGEND: &str = "best: the best mean; = as good as the best (not distinguis
 const OUTLIERS_SHOWN: usize = 12;
 
 /// Every configuration with its figures.
-pub(crate) fn section(summary: &Summary, rows: &[ConfigurationRow]) -> Option<Section> {
+pub(crate) fn section(summary: &Summary, rows: &[ConfigurationRow]) -> [Section; 1] {
     let mut section = Section::new("Configurations");
     if rows.is_empty() {
         section.toned("There is no configuration.", Tone::Muted);
@@ -20,7 +20,7 @@ pub(crate) fn section(summary: &Summary, rows: &[ConfigurationRow]) -> Option<Se
         section.table(table(summary, rows));
         section.toned(LEGEND, Tone::Muted);
     }
-    Some(section)
+    [section]
 }
 
 /// One column: how it is headed, and its cell for a row.
@@ -93,8 +93,8 @@ fn estimate_figures<'s>(summary: &'s Summary) -> Vec<Figure<'s>> {
 }
 
 /// Which difference could have been found.
-pub(crate) fn power(_: &Summary, detectable: &Option<Detectable>) -> Option<Section> {
-    let planned = detectable.as_ref().filter(|it| it.relative <= analysis::power::RELATIVE_MAX)?;
+pub(crate) fn power(_: &Summary, detectable: Option<&Detectable>) -> Option<Section> {
+    let planned = detectable.filter(|it| it.relative <= analysis::power::RELATIVE_MAX)?;
     // Beyond 100 % a factor is what people say.
     let size = match planned.relative {
         large if large > 1.0 => format!("{}x", number::ratio(1.0 + large)),

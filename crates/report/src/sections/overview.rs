@@ -6,7 +6,7 @@ use analysis::{Environments, Finding, FindingKind, Overview, Summary};
 use observations::{Direction, Environment};
 
 /// The question, the run, and what it is compared on.
-pub(crate) fn section(_: &Summary, overview: &Overview) -> Option<Section> {
+pub(crate) fn section(_: &Summary, overview: &Overview) -> [Section; 1] {
     let mut section = Section::default();
     if let Some(question) = &overview.run.question {
         section.line(question.as_str());
@@ -22,7 +22,7 @@ pub(crate) fn section(_: &Summary, overview: &Overview) -> Option<Section> {
         compared,
     ];
     section.toned(parts.into_iter().flatten().collect::<Vec<_>>().join("; "), Tone::Muted);
-    Some(section)
+    [section]
 }
 
 /// Which way a response is better.
@@ -47,8 +47,8 @@ pub(crate) fn findings(_: &Summary, findings: &[Finding]) -> Option<Section> {
 }
 
 /// The machine and software; `None` when it was not recorded.
-pub(crate) fn environment(_: &Summary, environments: &Option<Environments>) -> Option<Section> {
-    let Environments { first, others } = environments.as_ref()?;
+pub(crate) fn environment(_: &Summary, environments: Option<&Environments>) -> Option<Section> {
+    let Environments { first, others } = environments?;
     let mut section = Section::new("Environment");
     section.line(machine(first));
     for volume in &first.volumes {

@@ -18,11 +18,11 @@ type Measured<'s> = (&'s ConfigurationRow, &'s Estimate);
 
 /// On pages a line a series with 95 % intervals and every trial as a point, in texts a bar a level; for pages a
 /// sentence where there is nothing to draw.
-pub(crate) fn section(summary: &Summary) -> Option<Section> {
+pub(crate) fn section(summary: &Summary) -> [Section; 1] {
     let Some(response) = &summary.response else {
         let mut section = Section::page("Figures");
         section.toned("No trial was done: there is nothing to draw.", Tone::Muted);
-        return Some(section);
+        return [section];
     };
     let rows = summary.configurations.iter();
     let measured: Vec<Measured> = rows.filter_map(|row| Some((row, row.response.as_ref()?))).collect();
@@ -30,7 +30,7 @@ pub(crate) fn section(summary: &Summary) -> Option<Section> {
     let (Some(panels), Some(effect)) = (panels, summary.main_effect()) else {
         let mut section = Section::page("Response");
         section.toned(alone(&measured), Tone::Muted);
-        return Some(section);
+        return [section];
     };
     let mut section = Section::new(format!("{} against {}", response.name, panels.factor));
     section.figure(Figure {
@@ -42,7 +42,7 @@ pub(crate) fn section(summary: &Summary) -> Option<Section> {
         // The disk probe has charts of its own.
         chart: summary.disk().is_none().then(|| chart(summary, response, effect, measured.len())),
     });
-    Some(section)
+    [section]
 }
 
 fn spec(summary: &Summary, response: &ResponseChoice, measured: &[Measured], panels: &Panels) -> Value {

@@ -9,8 +9,8 @@ use analysis::{ScalingClass, ScalingSummary, Summary};
 const CURVES_MAX: usize = 16;
 
 /// The section; `None` when the sync probe was not used.
-pub(crate) fn section(_: &Summary, scaling: &Option<ScalingSummary>) -> Option<Section> {
-    let scaling = scaling.as_ref()?;
+pub(crate) fn section(_: &Summary, scaling: Option<&ScalingSummary>) -> Option<Section> {
+    let scaling = scaling?;
     let mut section = Section::new("Scaling");
     if let Some(line) = &scaling.shared_line {
         shared_line(&mut section, line, &scaling.curves);

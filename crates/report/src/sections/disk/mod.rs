@@ -10,7 +10,7 @@ use analysis::disk::LITTLE_TOLERANCE;
 use analysis::{DiskFigures, DiskRow, DiskSummary, Estimate, Summary};
 
 /// Charts and figures, the knee; nothing when the disk probe was not used.
-pub(crate) fn sections(summary: &Summary, disk: &Option<DiskSummary>) -> Vec<Section> {
+pub(crate) fn sections(summary: &Summary, disk: Option<&DiskSummary>) -> Vec<Section> {
     let Some(disk) = disk else { return Vec::new() };
     let mut section = Section::new("Disk");
     section.toned(legend(disk), Tone::Muted);
