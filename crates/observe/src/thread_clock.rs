@@ -55,13 +55,7 @@ impl ThreadClock {
 /// How often the calling thread has lost its processor to another thread while it was ready to
 /// go on; 0 when the system does not tell.
 pub fn involuntary_switches() -> u64 {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: `usage` is a valid place for the result, and zeroed is a valid value of it.
-    let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
-        usage.assume_init()
-    };
-    usage.ru_nivcsw as u64
+    crate::machine::usage(libc::RUSAGE_THREAD).ru_nivcsw as u64
 }
 
 fn second_number(text: &[u8]) -> Option<u64> {
