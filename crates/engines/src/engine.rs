@@ -1,4 +1,4 @@
-use crate::{Cancel, FileSet, Request, Schema, SchemaKind};
+use crate::{Cancel, FileSet, Request, Schema, SchemaKind, Servers, WaitType};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{EngineVersion, Operation, TimeUse, Wait};
 use observe::Clock;
@@ -19,6 +19,14 @@ pub trait Engine: Send + Sync {
     fn validate(&self, configuration: &Configuration) -> Vec<Invalid>;
     /// Where the targets of consecutive trials come from. Nothing is started yet.
     fn host(&self, place: Place) -> Box<dyn Host>;
+    /// Its wait types; of several that fit a name, the first counts.
+    fn wait_types(&self) -> &'static [WaitType] {
+        &[]
+    }
+    /// Servers that run already, where the engine has any.
+    fn servers(&self) -> Option<&dyn Servers> {
+        None
+    }
     /// Stops what a run that was killed has left running in a directory that is marked as ours.
     ///
     /// # Errors

@@ -8,9 +8,12 @@ pub mod null;
 mod open_files;
 pub mod postgres;
 mod request;
+pub mod server;
 mod session;
 pub mod sqlite;
+pub mod sqlserver;
 mod table;
+mod wait_type;
 
 pub use cancel::{Cancel, CancelReason};
 pub use engine::{
@@ -19,7 +22,9 @@ pub use engine::{
 };
 pub use files::{FileSet, Role};
 pub use request::{InsertMethod, Parameter, Request, Schema, SchemaKind, Setup};
+pub use server::{LiveObserver, ObserveOptions, Server, ServerError, Servers};
 pub use table::{Key, Placement, Shape};
+pub use wait_type::{BenignGroup, BenignList, WaitType};
 
 /// All engines, by the name that `target.engine` gives. The scripted one comes last; it is
 /// there for tests and marks its results as synthetic.

@@ -6,12 +6,12 @@ use super::load::{Backends, Flush, PostgresConnections, Texts};
 use super::schema::{self, SCHEMA};
 use super::server::{Cluster, Stop};
 use super::tables::TableText;
-use super::waits::{ObserveOptions, PostgresCollector};
+use super::waits::PostgresCollector;
 use super::{failure, local, settings};
 use crate::engine::{
     CacheReport, CacheState, Collected, ConnectionSet, EngineError, Instance, Place, WaitCollector,
 };
-use crate::{Cancel, Schema, Setup, Shape, open_files};
+use crate::{Cancel, ObserveOptions, Schema, Setup, Shape, open_files};
 use experiment::Configuration;
 use observations::TimeUse;
 use pgclient::{Client, Config, quote_identifier, quote_literal};

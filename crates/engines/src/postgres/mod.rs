@@ -10,6 +10,7 @@
 //! - `tables`: the tables of our loads
 //! - `load`: the connections of a load
 //! - `local`: whether a server is on this machine
+//! - `live`: servers that run already: what can be asked of them
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set
 
@@ -19,16 +20,17 @@ mod guard;
 mod host;
 mod instance;
 mod load;
+mod live;
 mod local;
 mod schema;
 pub mod server;
 mod settings;
-pub mod survey;
+mod survey;
 mod tables;
 pub mod waits;
 
-use crate::SchemaKind;
 use crate::engine::{Capabilities, Engine, EngineError, Host, Place};
+use crate::{SchemaKind, Servers, WaitType};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::EngineVersion;
 use pgclient::{Client, Config};
@@ -71,6 +73,14 @@ impl Engine for Postgres {
 
     fn validate(&self, configuration: &Configuration) -> Vec<Invalid> {
         settings::validate(configuration)
+    }
+
+    fn wait_types(&self) -> &'static [WaitType] {
+        waits::WAIT_TYPES
+    }
+
+    fn servers(&self) -> Option<&dyn Servers> {
+        Some(self)
     }
 
     fn host(&self, place: Place) -> Box<dyn Host> {

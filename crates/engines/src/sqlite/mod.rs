@@ -12,7 +12,6 @@ mod session;
 mod vfs;
 mod wait_type;
 
-pub use wait_type::{WAIT_TYPES, WaitTypeInfo};
 
 use crate::engine::{Capabilities, Engine, EngineError, Host, Instance, Place};
 use crate::{Cancel, InsertMethod, SchemaKind};
@@ -125,6 +124,10 @@ impl Engine for Sqlite {
             ));
         }
         invalid
+    }
+
+    fn wait_types(&self) -> &'static [WaitType] {
+        wait_type::WAIT_TYPES
     }
 
     fn host(&self, place: Place) -> Box<dyn Host> {
