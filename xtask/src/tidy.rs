@@ -39,7 +39,7 @@ const EDGES: [(&str, &[&str]); 16] = [
     ),
     ("engines", &["disk_io", "experiment", "observations", "observe", "pgclient"]),
     ("disk_io", &["observations", "observe", "recorder"]),
-    ("primitives", &["observations", "observe"]),
+    ("primitives", &["experiment", "observations", "observe"]),
     ("recorder", &["observations"]),
     ("profile", &["observations", "observe"]),
     ("observe", &["observations"]),

@@ -1,7 +1,7 @@
 //! Reasons to trust a trial less, with the thresholds and why they are where they are.
 
 use crate::Accounting;
-use observations::{Observations, Warning, WarningKind};
+use observations::{Observations, Warning, WarningKind, number};
 use serde::Serialize;
 
 /// Above this share of its sessions' time the generator is a good part of what is measured: the
@@ -47,23 +47,23 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
         if others > OTHER_LOAD_SHARE {
             warning(
                 WarningKind::OtherLoad,
-                format!("other processes used {} of the processors", percent(others)),
+                format!("other processes used {} of the processors", number::percent(others, 1)),
             );
         }
         let steal = machine.steal_s / capacity_s;
         if steal > STEAL_SHARE {
             warning(
                 WarningKind::Steal,
-                format!("the hypervisor took {} of the processor time away", percent(steal)),
+                format!("the hypervisor took {} of the processor time away", number::percent(steal, 1)),
             );
         }
     }
     let unaccounted = Accounting::of(observations).unaccounted_share();
     if unaccounted.abs() > UNACCOUNTED_SHARE {
         let detail = if unaccounted > 0.0 {
-            format!("{} of the sessions' time is unaccounted for", percent(unaccounted))
+            format!("{} of the sessions' time is unaccounted for", number::percent(unaccounted, 1))
         } else {
-            format!("{} more than the sessions' time is accounted for", percent(-unaccounted))
+            format!("{} more than the sessions' time is accounted for", number::percent(-unaccounted, 1))
         };
         warning(WarningKind::Unaccounted, detail);
     }
@@ -78,16 +78,13 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
 fn load_limited(observations: &Observations) -> Option<String> {
     let load = &observations.load;
     if load.client_share > CLIENT_SHARE {
-        let share = percent(load.client_share);
+        let share = number::percent(load.client_share, 1);
         return Some(format!("the load generator itself used {share} of the sessions' time"));
     }
     let missed = load.sends_missed as f64 / load.sends_intended.max(1) as f64;
-    (missed > SENDS_MISSED_SHARE)
-        .then(|| format!("the load generator started {} of the transactions late", percent(missed)))
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    (missed > SENDS_MISSED_SHARE).then(|| {
+        format!("the load generator started {} of the transactions late", number::percent(missed, 1))
+    })
 }
 
 /// Counts the trials that carry each warning, in the order in which the kinds first occur.

@@ -20,24 +20,11 @@
 //! | as many waits, each longer (shorter) | the length changed, the number differs by less than 5 % |
 
 use crate::{Comparison, Scale, WaitShape};
+use observations::number;
+pub use observations::number::{figure, plural as count, ratio, seconds_unit, short_percent as percent};
 
 /// What is said has a corrected p-value below this.
 pub const SUPPORTED: f64 = 0.05;
-
-/// Three significant digits, without an exponent: `1755`, `12.3`, `0.0123`.
-pub fn figure(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return format!("{value:.0}");
-    }
-    let magnitude = value.abs().log10().floor() as i32;
-    let places = (2 - magnitude).clamp(0, 12) as usize;
-    format!("{value:.places$}")
-}
-
-/// A factor: always at least two decimals, because the difference from 1 is what matters.
-pub fn ratio(value: f64) -> String {
-    if (0.1..100.0).contains(&value) { format!("{value:.2}") } else { figure(value) }
-}
 
 /// `1.93x [1.88, 1.99]`, or for a difference `3.2 s [2.9, 3.5] better`.
 pub fn comparison(comparison: &Comparison, unit: &str) -> String {
@@ -58,12 +45,6 @@ pub fn comparison(comparison: &Comparison, unit: &str) -> String {
     }
 }
 
-/// Whole percent, or one decimal below 10.
-pub fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    if percent.abs() < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
-}
-
 /// `p < 0.001` or `p = 0.012`.
 pub fn p_value(p: f64) -> String {
     if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
@@ -78,27 +59,6 @@ pub fn list(items: &[String]) -> String {
     }
 }
 
-/// `1 trial`, `2 trials`.
-pub fn count(n: usize, singular: &str) -> String {
-    if n == 1 { format!("1 {singular}") } else { format!("{n} {singular}s") }
-}
-
-/// The unit in which seconds of this size are said, and its length.
-pub fn seconds_unit(largest_s: f64) -> (f64, &'static str) {
-    match largest_s {
-        small if small > 0.0 && small < 1e-6 => (1e-9, "ns"),
-        small if small > 0.0 && small < 1e-3 => (1e-6, "us"),
-        small if small > 0.0 && small < 1.0 => (1e-3, "ms"),
-        _ => (1.0, "s"),
-    }
-}
-
-/// `4.95 ms`.
-fn duration(seconds: f64) -> String {
-    let (unit_s, unit) = seconds_unit(seconds);
-    format!("{} {unit}", figure(seconds / unit_s))
-}
-
 /// A number of things: `45.7 M`, `3.75 k`, `203`.
 fn amount(count: f64) -> String {
     match count {
@@ -110,7 +70,7 @@ fn amount(count: f64) -> String {
 
 /// Number and length of waits on both sides: `45.7 M of 4.95 ms -> 45.2 M of 5.42 ms`.
 pub fn shape(shape: &WaitShape) -> String {
-    let side = |count, each_s| format!("{} of {}", amount(count), duration(each_s));
+    let side = |count, each_s| format!("{} of {}", amount(count), number::seconds(each_s));
     format!("{} -> {}", side(shape.from_count, shape.from_each_s), side(shape.to_count, shape.to_each_s))
 }
 
@@ -143,24 +103,6 @@ pub fn work_scale(work_in_a_trial: f64, unit: &str) -> (f64, String) {
 mod tests {
     use super::*;
     use crate::{Interval, Method};
-
-    #[test]
-    fn keeps_three_digits() {
-        for (value, text) in [
-            (1755.4, "1755"),
-            (12.345, "12.3"),
-            (0.012_345, "0.0123"),
-            (-2.5, "-2.50"),
-            (0.0, "0"),
-            (1e9, "1000000000"),
-        ] {
-            assert_eq!(figure(value), text);
-        }
-        assert_eq!(ratio(1.9306), "1.93");
-        assert_eq!(ratio(0.012), "0.0120");
-        assert_eq!(percent(0.0456), "4.6 %");
-        assert_eq!(percent(0.912), "91 %");
-    }
 
     #[test]
     fn says_comparisons_lists_and_scales() {

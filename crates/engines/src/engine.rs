@@ -246,30 +246,19 @@ pub struct Results {
     pub last: Vec<Option<String>>,
 }
 
-/// State of the operating system's page cache for the target's files when measuring begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CacheState {
-    /// Nothing of the files is in memory.
-    Cold,
-    /// As preparation left it.
-    Warm,
-    /// All of the files is in memory.
-    Hot,
+experiment::choice! {
+    /// State of the operating system's page cache for the target's files when measuring begins.
+    pub enum CacheState {
+        /// Nothing of the files is in memory.
+        Cold = "cold",
+        /// As preparation left it.
+        Warm = "warm",
+        /// All of the files is in memory.
+        Hot = "hot",
+    }
 }
 
 impl CacheState {
-    /// Names in the experiment file.
-    pub const NAMES: &'static [&'static str] = &["cold", "warm", "hot"];
-
-    /// The state with this name; `warm` for any other.
-    pub fn from_name(name: &str) -> Self {
-        match name {
-            "cold" => Self::Cold,
-            "hot" => Self::Hot,
-            _ => Self::Warm,
-        }
-    }
-
     /// Whether files with so many resident bytes are in this state. Reading a file's first page
     /// or two (a header, a root page) leaves a cold file cold.
     pub fn reached(self, file_bytes: u64, resident_bytes: Option<u64>) -> bool {

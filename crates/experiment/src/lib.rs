@@ -7,6 +7,7 @@
 //! - `document`, `human`: TOML with places, values as people write them
 //! - `file_settings`: the settings that no engine or probe owns
 //! - `parse`, `expand`, `conditions`: from the text to factors, from factors to configurations
+//! - `draft`: an experiment that a program builds, written as a file
 //! - `plan`: the order of the trials
 //! - `changes`: what differs between two versions of a file
 //! - `schema`, `example`: what editors and newcomers need
@@ -16,6 +17,7 @@ pub mod common;
 mod conditions;
 mod configuration;
 mod document;
+mod draft;
 mod error;
 mod example;
 mod expand;
@@ -30,6 +32,7 @@ mod setting;
 
 pub use changes::{Changes, changes, describe};
 pub use configuration::{Configuration, Invalid, Level};
+pub use draft::{Draft, LinkedSettings};
 pub use error::{FileError, FileErrors, Place};
 pub use example::example;
 pub use experiment::{Blocks, Experiment, Factor, FactorLevel, Hooks, Limits, Repeats, Throttle, Volume};

@@ -10,6 +10,7 @@ mod environment;
 mod event;
 mod health;
 mod histogram;
+pub mod number;
 mod profile;
 mod record;
 mod response;

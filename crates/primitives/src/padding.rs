@@ -7,42 +7,29 @@ pub const LINE_BYTES: usize = 64;
 /// Alignment of the tables, so that members lie in lines in the same way in every trial.
 const TABLE_ALIGNMENT: usize = 128;
 
-/// How far apart the members of a table lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Padding {
-    /// One after the other: several in a cache line.
-    None,
-    /// Each in a cache line of its own, 64 bytes.
-    Line,
-    /// Each in two lines of its own, 128 bytes: processors fetch lines in pairs (Intel, "64 and IA-32 Architectures
-    /// Optimization Reference Manual", the spatial prefetcher).
-    TwoLines,
-}
-
-impl Padding {
-    /// Names in the experiment file.
-    pub const NAMES: &'static [&'static str] = &["none", "line", "two-lines"];
-
-    /// The padding with this name; none for any other.
-    pub fn from_name(name: &str) -> Self {
-        match name {
-            "line" => Self::Line,
-            "two-lines" => Self::TwoLines,
-            _ => Self::None,
-        }
+experiment::choice! {
+    /// How far apart the members of a table lie.
+    pub enum Padding {
+        /// One after the other: several in a cache line.
+        None = "none",
+        /// Each in a cache line of its own, 64 bytes.
+        Line = "line",
+        /// Each in two lines of its own, 128 bytes: processors fetch lines in pairs (Intel, "64 and IA-32 Architectures
+        /// Optimization Reference Manual", the spatial prefetcher).
+        TwoLines = "two-lines",
     }
 }
 
 /// A padding as a type, so that the measured loop has no trace of the choice.
-pub trait Layout: 'static {
+pub trait Spacing: 'static {
     /// A member with what keeps it apart from the next one.
     type Cell<T: Default + Send + Sync>: Default + Send + Sync + Deref<Target = T>;
 }
 
-macro_rules! layout {
-    ($layout:ident, $cell:ident, $($alignment:meta)?) => {
+macro_rules! spacing {
+    ($spacing:ident, $cell:ident, $($alignment:meta)?) => {
         #[derive(Debug, Clone, Copy)]
-        pub struct $layout;
+        pub struct $spacing;
 
         #[derive(Debug, Default)]
         $(#[$alignment])?
@@ -57,25 +44,25 @@ macro_rules! layout {
             }
         }
 
-        impl Layout for $layout {
+        impl Spacing for $spacing {
             type Cell<T: Default + Send + Sync> = $cell<T>;
         }
     };
 }
 
-layout!(Packed, PackedCell,);
-layout!(OneLine, OneLineCell, repr(align(64)));
-layout!(TwoLines, TwoLinesCell, repr(align(128)));
+spacing!(Packed, PackedCell,);
+spacing!(OneLine, OneLineCell, repr(align(64)));
+spacing!(TwoLines, TwoLinesCell, repr(align(128)));
 
 /// Members at a fixed place within the lines, with nothing else in these.
 #[derive(Debug)]
-pub struct Cells<P: Layout, T: Default + Send + Sync> {
+pub struct Cells<P: Spacing, T: Default + Send + Sync> {
     cells: Box<[P::Cell<T>]>,
     first: usize,
     members: usize,
 }
 
-impl<P: Layout, T: Default + Send + Sync> Cells<P, T> {
+impl<P: Spacing, T: Default + Send + Sync> Cells<P, T> {
     pub fn new(members: usize) -> Self {
         // Room to begin at an aligned place and to fill up the last line.
         let spare = TABLE_ALIGNMENT.div_ceil(size_of::<P::Cell<T>>());
@@ -105,12 +92,12 @@ impl<P: Layout, T: Default + Send + Sync> Cells<P, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cells, Layout, OneLine, Packed, TwoLines};
+    use super::{Cells, OneLine, Packed, Spacing, TwoLines};
     use std::sync::atomic::AtomicU64;
     use std::sync::{Mutex, RwLock};
 
     /// Addresses of the members, counted from the first, which has to be aligned.
-    fn offsets<P: Layout, T: Default + Send + Sync>() -> Vec<usize> {
+    fn offsets<P: Spacing, T: Default + Send + Sync>() -> Vec<usize> {
         let cells = Cells::<P, T>::new(5);
         let first = std::ptr::from_ref(cells.get(0)).addr();
         assert_eq!(first % 128, 0);

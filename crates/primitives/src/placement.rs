@@ -2,35 +2,19 @@
 
 use observe::topology::{Processor, Topology};
 
-/// Where threads are put.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pinning {
-    /// Where the scheduler likes.
-    None,
-    /// All on one processor.
-    SameCore,
-    /// On all hardware threads of a core before the next core.
-    SmtSibling,
-    /// On one hardware thread of each core, socket after socket; then on the second ones.
-    OtherCore,
-    /// On the sockets in turn.
-    OtherSocket,
-}
-
-impl Pinning {
-    /// Names in the experiment file.
-    pub const NAMES: &'static [&'static str] =
-        &["none", "same-core", "smt-sibling", "other-core", "other-socket"];
-
-    /// The pinning with this name; none for any other.
-    pub fn from_name(name: &str) -> Self {
-        match name {
-            "same-core" => Self::SameCore,
-            "smt-sibling" => Self::SmtSibling,
-            "other-core" => Self::OtherCore,
-            "other-socket" => Self::OtherSocket,
-            _ => Self::None,
-        }
+experiment::choice! {
+    /// Where threads are put.
+    pub enum Pinning {
+        /// Where the scheduler likes.
+        None = "none",
+        /// All on one processor.
+        SameCore = "same-core",
+        /// On all hardware threads of a core before the next core.
+        SmtSibling = "smt-sibling",
+        /// On one hardware thread of each core, socket after socket; then on the second ones.
+        OtherCore = "other-core",
+        /// On the sockets in turn.
+        OtherSocket = "other-socket",
     }
 }
 
@@ -98,7 +82,7 @@ mod tests {
     }
 
     fn placed(topology: &Topology, name: &str, threads: u32) -> Vec<u32> {
-        place(topology, Pinning::from_name(name), threads).unwrap()
+        place(topology, Pinning::from_name(name).unwrap(), threads).unwrap()
     }
 
     #[test]
@@ -127,7 +111,8 @@ mod tests {
 
     #[test]
     fn what_the_machine_does_not_have_is_refused() {
-        let refused = |machine: &Topology, name| place(machine, Pinning::from_name(name), 2).is_err();
+        let refused =
+            |machine: &Topology, name| place(machine, Pinning::from_name(name).unwrap(), 2).is_err();
         let small = machine(1, 2, 1);
         assert!(refused(&small, "smt-sibling") && refused(&small, "other-socket"));
         assert!(!refused(&small, "other-core") && !refused(&small, "same-core"));

@@ -2,7 +2,7 @@
 
 use crate::director::Director;
 use crate::outcome::Outcome;
-use crate::padding::{Layout, OneLine, Packed, TwoLines};
+use crate::padding::{OneLine, Packed, Spacing, TwoLines};
 use crate::spin::{Mcs, TestAndSet, TestAndTestAndSet, Ticket};
 use crate::tables::{
     AtomicArray, CasArray, ConcurrentMap, MutexArray, MutexMap, PerCore, PerThread, RacyArray, RwLockMap,
@@ -119,7 +119,7 @@ fn apart_already(load: &Load, hooks: Hooks<'_>) -> Result<Outcome, SyncError> {
     }
 }
 
-fn padded<P: Layout>(load: &Load, hooks: Hooks<'_>) -> Result<Outcome, SyncError> {
+fn padded<P: Spacing>(load: &Load, hooks: Hooks<'_>) -> Result<Outcome, SyncError> {
     let (members, threads) = (load.members as usize, load.threads as usize);
     match load.primitive {
         Primitive::MutexArray => on(&MutexArray::<P>::new(members), load, hooks),

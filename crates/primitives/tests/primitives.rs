@@ -30,7 +30,7 @@ fn paddings(primitive: Primitive) -> Vec<Padding> {
 
 #[test]
 fn every_primitive_keeps_every_update_but_the_racy_one() {
-    for primitive in Primitive::ALL {
+    for &primitive in Primitive::ALL {
         for padding in paddings(primitive) {
             for threads in [1, 4] {
                 let name = primitive.name();
@@ -50,7 +50,7 @@ fn every_primitive_keeps_every_update_but_the_racy_one() {
 
 #[test]
 fn reads_add_nothing() {
-    for primitive in Primitive::ALL {
+    for &primitive in Primitive::ALL {
         let outcome = done(&Load { reads: 1.0, ..load(primitive, 2) }).unwrap();
         assert_eq!((outcome.added, outcome.sum), (0, 0), "{}", primitive.name());
         assert!(outcome.operations() > 0);
@@ -71,7 +71,7 @@ fn updates_without_a_guard_get_lost() {
 
 #[test]
 fn locks_are_sampled_and_the_rest_has_no_acquisition() {
-    for primitive in Primitive::ALL {
+    for &primitive in Primitive::ALL {
         let outcome = done(&load(primitive, 2)).unwrap();
         let samples =
             |pick: fn(&primitives::ThreadOutcome) -> u64| outcome.threads.iter().map(pick).sum::<u64>();

@@ -1,6 +1,7 @@
 //! Samples of the processor time of a trial's measured part, where `observe.profile` asks for them.
 
 use crate::TrialContext;
+use experiment::common::OBSERVE_PROFILE;
 use observations::{Observations, Warning, WarningKind};
 use profile::{ProfileError, Profiler, Samples};
 
@@ -17,7 +18,7 @@ pub struct Sampling {
 impl Sampling {
     /// Begins, if it is asked for: when the load is ready, just before "go".
     pub fn start(context: &TrialContext<'_>) -> Self {
-        if !context.configuration.flag("observe.profile") {
+        if context.configuration.get(OBSERVE_PROFILE) != Some(true) {
             return Self { profiler: None, unseen: Vec::new() };
         }
         if context.capabilities.synthetic {

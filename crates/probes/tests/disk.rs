@@ -189,7 +189,7 @@ fn what_makes_no_sense_is_said_before_anything_runs() {
     for (target, workload, part) in [
         ("", "mix = \"oltp\"\nstreams = [\"log\"]", "give one of them"),
         ("", "streams = [\"a blok_size=8KiB\"]", "did you mean `block_size`?"),
-        ("", "streams = [\"a duration=3s\"]", "holds for all streams together"),
+        ("", "streams = [\"a duration=3s\"]", "applies to all streams together"),
         ("", "streams = [\"a block_size=3 KiB\"]", "not of the form key=value"),
         ("", "streams = [\"a reads=170%\"]", "from 0 to 1"),
         ("", "streams = [\"a\", \"a\"]", "two streams have the name"),

@@ -262,7 +262,7 @@ fn cache_states_are_made_and_verified() {
         let instance = prepare(&configuration, directory.path(), &cancel).unwrap();
         let observations = trial(&configuration, instance.as_ref(), &cancel).unwrap();
         assert_eq!(observations.warnings, [], "{state} was not reached");
-        let report = instance.settle(engines::CacheState::from_name(state)).unwrap();
+        let report = instance.settle(engines::CacheState::from_name(state).unwrap()).unwrap();
         let resident = report.resident_bytes.unwrap() as f64 / report.file_bytes as f64;
         assert!(report.verified && share.contains(&resident), "{state}: {resident} resident");
     }

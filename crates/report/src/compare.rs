@@ -151,7 +151,7 @@ fn parts(heading: &str, parts: &[Part], total: &Part, scale: &WorkScale) -> Sect
             Cell::plain(name(&part.kind)),
             Cell::plain(number::fixed(from, decimals)),
             Cell::plain(number::fixed(to, decimals)),
-            Cell::new(signed(change, decimals), tone(part)),
+            Cell::new(number::signed(change, decimals), tone(part)),
             Cell::plain(interval(part, scale, decimals)),
             Cell::plain(share.map_or_else(String::new, |share| number::percent(share, 0))),
         ]
@@ -189,7 +189,7 @@ pub(crate) fn change_row(part: &Part, scale: &WorkScale, decimals: usize) -> Vec
         Cell::plain(name(&part.kind)),
         Cell::plain(seconds(part.from_s)),
         Cell::plain(seconds(part.to_s)),
-        Cell::new(signed(part.change_s * scale.units, decimals), tone(part)),
+        Cell::new(number::signed(part.change_s * scale.units, decimals), tone(part)),
         Cell::plain(interval(part, scale, decimals)),
         Cell::plain(part.share.map_or_else(String::new, |share| number::percent(share, 0))),
     ]
@@ -229,18 +229,9 @@ fn tone(part: &Part) -> Tone {
     }
 }
 
-fn signed(value: f64, decimals: usize) -> String {
-    let text = number::fixed(value, decimals);
-    if value > 0.0 && text.bytes().any(|byte| matches!(byte, b'1'..=b'9')) {
-        format!("+{text}")
-    } else {
-        text
-    }
-}
-
 fn interval(part: &Part, scale: &WorkScale, decimals: usize) -> String {
     part.interval.map_or_else(String::new, |interval| {
-        let end = |value: f64| signed(value * scale.units, decimals.saturating_sub(1));
+        let end = |value: f64| number::signed(value * scale.units, decimals.saturating_sub(1));
         format!("[{}, {}]", end(interval.low), end(interval.high))
     })
 }

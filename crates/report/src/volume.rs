@@ -71,16 +71,16 @@ const FACTS: [Fact; 14] = [
     ("Is", kind),
     ("Made of", |device| listed(&device.slaves)),
     ("Held by", |device| listed(&device.holders)),
-    ("Begins at", |device| device.partition.as_ref().map(|part| exact_bytes(part.start_bytes))),
+    ("Begins at", |device| device.partition.as_ref().map(|part| number::exact_bytes(part.start_bytes))),
     ("Off its boundary", |device| {
         let offset = device.alignment_offset_bytes.filter(|offset| *offset != 0)?;
-        Some(if offset < 0 { "always".into() } else { exact_bytes(offset as u64) })
+        Some(if offset < 0 { "always".into() } else { number::exact_bytes(offset as u64) })
     }),
     ("Sector", sectors),
     ("Least, best I/O", |device| {
         let best = device.optimal_io_bytes.filter(|bytes| *bytes > 0);
-        let best = best.map_or("not said".into(), exact_bytes);
-        Some(format!("{}, {best}", exact_bytes(device.minimum_io_bytes?)))
+        let best = best.map_or("not said".into(), number::exact_bytes);
+        Some(format!("{}, {best}", number::exact_bytes(device.minimum_io_bytes?)))
     }),
     ("Moving head", |device| device.rotational.map(yes)),
     ("Scheduler", |device| device.scheduler.clone()),
@@ -90,10 +90,10 @@ const FACTS: [Fact; 14] = [
     }),
     ("Discard", |device| match device.discard_granularity_bytes? {
         0 => Some("no".into()),
-        granularity => Some(format!("by {}", exact_bytes(granularity))),
+        granularity => Some(format!("by {}", number::exact_bytes(granularity))),
     }),
     ("Queue", |device| device.queue_requests.map(number::count)),
-    ("Read ahead", |device| device.read_ahead_bytes.map(exact_bytes)),
+    ("Read ahead", |device| device.read_ahead_bytes.map(number::exact_bytes)),
 ];
 
 fn kind(device: &DeviceFacts) -> Option<String> {
@@ -120,8 +120,8 @@ fn kind(device: &DeviceFacts) -> Option<String> {
 
 fn sectors(device: &DeviceFacts) -> Option<String> {
     let (logical, physical) = (device.logical_sector_bytes?, device.physical_sector_bytes?);
-    let physical_too = (physical != logical).then(|| format!(", physical {}", exact_bytes(physical)));
-    Some(format!("{}{}", exact_bytes(logical), physical_too.unwrap_or_default()))
+    let physical_too = (physical != logical).then(|| format!(", physical {}", number::exact_bytes(physical)));
+    Some(format!("{}{}", number::exact_bytes(logical), physical_too.unwrap_or_default()))
 }
 
 fn listed(names: &[String]) -> Option<String> {
@@ -130,17 +130,6 @@ fn listed(names: &[String]) -> Option<String> {
 
 fn yes(is_so: bool) -> String {
     if is_so { "yes" } else { "no" }.into()
-}
-
-/// A place or size whose every byte matters: in the largest unit that it is a multiple of.
-fn exact_bytes(value: u64) -> String {
-    let (unit, name) = match value {
-        0 => (1, "B"),
-        value if value % (1 << 20) == 0 => (1 << 20, "MiB"),
-        value if value % (1 << 10) == 0 => (1 << 10, "KiB"),
-        _ => (1, "B"),
-    };
-    format!("{} {name}", number::count(value / unit))
 }
 
 /// Each advice with its reason; `nothing` is said where there is none.

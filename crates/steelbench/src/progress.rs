@@ -2,7 +2,7 @@
 
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use observations::{Event, Response, RunEnd, TrialRef};
+use observations::{Event, Response, RunEnd, TrialRef, number};
 use report::Text;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -85,7 +85,7 @@ impl Display {
             Event::Progress { elapsed_s, fraction, rate, unit, latency_p99_ms } => {
                 let warmup = if *elapsed_s < 0.0 { "warm-up, " } else { "" };
                 let p99 = latency_p99_ms.map_or_else(String::new, |ms| format!(", p99 {ms:.2} ms"));
-                let rate = thousands(*rate);
+                let rate = number::grouped(*rate);
                 self.message(&format!("{warmup}{:.0} %, {rate} {unit}{p99}", fraction * 100.0));
             }
             Event::TrialFinished { trial, wall_s, responses, warnings } => {
@@ -186,17 +186,7 @@ impl Display {
 }
 
 fn figure(response: &Response) -> String {
-    let value =
-        if response.value >= 1000.0 { thousands(response.value) } else { format!("{:.3}", response.value) };
-    format!("{} {value} {}", response.name, response.unit)
-}
-
-/// A large number with its thousands set apart.
-fn thousands(value: f64) -> String {
-    let digits = format!("{value:.0}");
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
-    groups.join(",")
+    format!("{} {} {}", response.name, number::grouped(response.value), response.unit)
 }
 
 fn clock(seconds: f64) -> String {

@@ -1,7 +1,8 @@
 //! The rules, in one table: what is looked for, why it matters, and below what is to be done.
 
 use super::Weight::{self, Note, Problem};
-use crate::wording::{figure, percent};
+use crate::wording::percent;
+use observations::number::{bytes as about, exact_bytes as bytes};
 use observations::{ArrayFacts, DeviceFacts, MountFacts, VolumeFacts};
 
 const KIB: u64 = 1 << 10;
@@ -340,18 +341,4 @@ fn btrfs_parity(facts: &VolumeFacts) -> Vec<Finding> {
         let fact = format!("has blocks in profile {parity}");
         Some((fact, "use raid1 or raid10 where data matters".into()))
     })
-}
-
-const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-
-/// Every byte of a place or a size, in the largest unit that it is a multiple of: `32256 B`, `64 KiB`.
-fn bytes(value: u64) -> String {
-    let power = if value == 0 { 0 } else { value.trailing_zeros() / 10 };
-    format!("{} {}", value >> (10 * power), UNITS[power as usize])
-}
-
-/// Three digits of it: `97.7 GiB`.
-fn about(value: u64) -> String {
-    let power = value.checked_ilog2().unwrap_or(0) / 10;
-    format!("{} {}", figure(value as f64 / 1024_f64.powi(power as i32)), UNITS[power as usize])
 }

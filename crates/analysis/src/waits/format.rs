@@ -1,6 +1,7 @@
 //! The cells of the wait table exactly as the published studies print them.
 
 use super::WaitRow;
+use observations::number::fixed;
 
 /// The nine columns.
 pub const HEADINGS: [&str; 9] = [
@@ -37,31 +38,22 @@ impl WaitRow {
 
 /// Seconds: two decimals, trailing zeros dropped (`16976`, `3152.3`).
 pub fn format_seconds(seconds: f64) -> String {
-    trim(decimals(seconds, 2))
+    trim(fixed(seconds, 2))
 }
 
 /// Seconds for each wait: four decimals, trailing zeros dropped (`0.016`, `0`).
 pub fn format_average(seconds: f64) -> String {
-    trim(decimals(seconds, 4))
+    trim(fixed(seconds, 4))
 }
 
 /// Percent: always two decimals (`19.10`).
 pub fn format_percentage(percent: f64) -> String {
-    decimals(percent, 2)
+    fixed(percent, 2)
 }
 
 /// Number of waits: a whole number, also where it is the mean of several trials.
 pub fn format_count(count: f64) -> String {
-    decimals(count, 0)
-}
-
-fn decimals(value: f64, places: usize) -> String {
-    let text = format!("{value:.places$}");
-    // "-0.00" is a rounding residue, not a figure.
-    match text.strip_prefix('-') {
-        Some(rest) if rest.bytes().all(|b| matches!(b, b'0' | b'.')) => rest.to_owned(),
-        _ => text,
-    }
+    fixed(count, 0)
 }
 
 fn trim(text: String) -> String {

@@ -1,11 +1,12 @@
 //! Keeps files while trials want the same ones.
 
-use super::layout::Layout;
 use super::made::{Made, file_error};
 use super::set::{FileSet, Origin, TargetFile};
+use super::{OFFSET, Wanted};
 use crate::engine::{
-    CacheReport, CacheState, Collected, ConnectionSet, EngineError, Host, Instance, Place, WaitCollector,
+    CacheReport, CacheState, ConnectionSet, EngineError, Host, Instance, Place, WaitCollector,
 };
+use crate::nothing::Nothing;
 use crate::{Cancel, Schema};
 use experiment::Configuration;
 use std::os::unix::fs::MetadataExt;
@@ -59,15 +60,15 @@ impl Instance for FilesInstance {
         let Schema::Files { roles } = schema else {
             return Err(EngineError::Unsupported { engine: "files", what: "tables and statements" });
         };
-        let layout = Layout::of(&self.configuration, &self.place, roles)?;
+        let wanted = Wanted::of(&self.configuration, &self.place, roles)?;
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if made.as_ref().is_none_or(|made| made.layout != layout) {
+        if made.as_ref().is_none_or(|made| made.wanted != wanted) {
             // Gone before the next one is made: there may not be room for both.
             *made = None;
-            *made = Some(Made::new(layout, &self.place, &self.cancel)?);
+            *made = Some(Made::new(wanted, &self.place, &self.cancel)?);
         }
         let Some(made) = made.as_ref() else { return Ok(()) };
-        let offset = self.configuration.integer("target.offset").unwrap_or(0);
+        let offset = self.configuration.get(OFFSET);
         self.set.get_or_init(|| FileSet { files: made.files.clone(), offset, notes: made.notes.clone() });
         Ok(())
     }
@@ -103,6 +104,7 @@ impl Instance for FilesInstance {
     }
 
     fn wait_collector(&self) -> Box<dyn WaitCollector> {
+        // The load records its waits itself.
         Box::new(Nothing)
     }
 
@@ -115,18 +117,5 @@ impl Instance for FilesInstance {
     fn remove(self: Box<Self>) -> Result<(), EngineError> {
         // The host keeps the files.
         Ok(())
-    }
-}
-
-/// Files do not count waits: the load does.
-struct Nothing;
-
-impl WaitCollector for Nothing {
-    fn start(&mut self) -> Result<(), EngineError> {
-        Ok(())
-    }
-
-    fn stop(&mut self) -> Result<Collected, EngineError> {
-        Ok(Collected::default())
     }
 }

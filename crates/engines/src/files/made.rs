@@ -1,8 +1,7 @@
 //! Makes files and fills them.
 
-use super::layout::{Layout, Wanted};
-use super::permit::forbidden;
-use super::set::{Origin, Role, TargetFile};
+use super::set::{Origin, Role, TargetFile, forbidden};
+use super::{Wanted, WantedFile};
 use crate::Cancel;
 use crate::engine::{EngineError, Place};
 use disk_io::{DiskError, Region};
@@ -15,24 +14,24 @@ use std::time::Duration;
 /// Length of a round of pre-conditioning: the throughput of one is one figure of the steady state.
 const ROUND_S: f64 = 10.0;
 
-/// What a layout has become. Dropping it removes what was created.
+/// The files of several trials. Dropping it removes those that were created.
 pub struct Made {
     /// Devices that may be written to are held, so that nobody mounts one meanwhile.
     claims: Vec<File>,
-    pub layout: Layout,
+    pub wanted: Wanted,
     pub files: Vec<TargetFile>,
     pub notes: Vec<String>,
 }
 
 impl Made {
-    pub fn new(layout: Layout, place: &Place, cancel: &Cancel) -> Result<Self, EngineError> {
-        let mut made = Self { claims: Vec::new(), layout, files: Vec::new(), notes: Vec::new() };
-        for wanted in made.layout.files.clone() {
+    pub fn new(wanted: Wanted, place: &Place, cancel: &Cancel) -> Result<Self, EngineError> {
+        let mut made = Self { claims: Vec::new(), wanted, files: Vec::new(), notes: Vec::new() };
+        for wanted in made.wanted.files.clone() {
             let file = match wanted.create {
                 Some(size) => {
                     // From here on, dropping what was made removes it.
                     made.files.push(create(&wanted, size)?);
-                    fill(&wanted, size, made.layout.compress_percent, cancel)?;
+                    fill(&wanted, size, made.wanted.compress_percent, cancel)?;
                     continue;
                 }
                 None => existing(&wanted, place)?,
@@ -42,7 +41,7 @@ impl Made {
             }
             made.files.push(file);
         }
-        if let Some(most_s) = made.layout.precondition_s {
+        if let Some(most_s) = made.wanted.precondition_s {
             made.precondition(most_s, cancel)?;
         }
         Ok(made)
@@ -62,7 +61,7 @@ impl Made {
             &regions,
             Duration::from_secs_f64(round_s),
             rounds_max,
-            self.layout.compress_percent,
+            self.wanted.compress_percent,
             &|| cancel.is_cancelled(),
         )
         .map_err(|error| failed("pre-conditioning", error))?;
@@ -97,7 +96,7 @@ pub fn file_error(path: &Path) -> impl Fn(std::io::Error) -> EngineError {
     }
 }
 
-fn create(wanted: &Wanted, size: u64) -> Result<TargetFile, EngineError> {
+fn create(wanted: &WantedFile, size: u64) -> Result<TargetFile, EngineError> {
     let folder = wanted.path.parent().unwrap_or(Path::new("."));
     let free = observe::environment::space(folder).map_or(u64::MAX, |(_, free)| free);
     if free < size {
@@ -119,7 +118,7 @@ fn create(wanted: &Wanted, size: u64) -> Result<TargetFile, EngineError> {
 }
 
 /// Writes a file in full, so that a read finds data and a write overwrites.
-fn fill(wanted: &Wanted, size: u64, compress_percent: u8, cancel: &Cancel) -> Result<(), EngineError> {
+fn fill(wanted: &WantedFile, size: u64, compress_percent: u8, cancel: &Cancel) -> Result<(), EngineError> {
     let file = OpenOptions::new().write(true).open(&wanted.path).map_err(file_error(&wanted.path))?;
     file.set_len(size).map_err(file_error(&wanted.path))?;
     drop(file);
@@ -130,7 +129,7 @@ fn fill(wanted: &Wanted, size: u64, compress_percent: u8, cancel: &Cancel) -> Re
     observe::page_cache::evict(&wanted.path).map_err(file_error(&wanted.path))
 }
 
-fn existing(wanted: &Wanted, place: &Place) -> Result<TargetFile, EngineError> {
+fn existing(wanted: &WantedFile, place: &Place) -> Result<TargetFile, EngineError> {
     let path = &wanted.path;
     let metadata = path.metadata().map_err(file_error(path))?;
     let kind = metadata.file_type();

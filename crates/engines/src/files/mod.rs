@@ -1,116 +1,90 @@
 //! Plain files and devices: the target of raw disk tests.
 //!
-//! - `set`: the files of a trial
-//! - `layout`: from settings to what has to be there
-//! - `made`: making it
-//! - `host`: keeping it from trial to trial
-//! - `permit`: what may be written to
+//! - this file: settings, and the files that they ask for
+//! - `set`: the files of a trial, and which may be written to
+//! - `made`: creating and filling them
+//! - `host`: keeping them from trial to trial
 
 mod host;
-mod layout;
 mod made;
-mod permit;
 mod set;
 
 pub use set::{FileSet, Origin, Role, TargetFile};
 
 use crate::SchemaKind;
-use crate::engine::{Capabilities, Engine, Host, Place};
-use experiment::{Configuration, Declaration, Invalid, Kind};
+use crate::engine::{CacheState, Capabilities, Engine, EngineError, Host, Place};
+use experiment::{Configuration, Declaration, Invalid, Kind, choice, declarations, settings};
 use observations::EngineVersion;
+use std::path::PathBuf;
+
+const SIZE: Kind = Kind::Size { min: 512, max: 1 << 50 };
+
+choice! {
+    /// What is done to the data files before they are measured.
+    pub enum Precondition {
+        /// They are filled.
+        None = "none",
+        /// They are overwritten until the throughput is steady.
+        Steady = "steady",
+    }
+}
+
+settings! {
+    /// Number of data files that Steelbench creates.
+    pub DATA_FILES: usize = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1";
+    /// Size of each data and backup file; written in full before anything is measured.
+    pub FILE_SIZE: u64 = "target.file_size", SIZE, "1 GiB";
+    /// Volume (or list of volumes, round robin) that the data files are put on; the default is the results directory's
+    /// file system.
+    pub VOLUME: Vec<String> = "target.volume", Kind::TextList;
+    /// Volume that the log file is put on; the default is that of the first data file.
+    pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text;
+    /// Size of the log file, where a stream works on it.
+    pub LOG_SIZE: u64 = "target.log_size", SIZE, "256 MiB";
+    /// Volume that the backup file is put on; the default is that of the first data file.
+    pub BACKUP_VOLUME: Option<String> = "target.backup_volume", Kind::Text;
+    /// Existing files or block devices, instead of data files that Steelbench creates. Writing to them must be allowed
+    /// on the command line: --overwrite FILE, --destroy /dev/X.
+    pub PATHS: Vec<String> = "target.paths", Kind::TextList;
+    /// An existing file or block device instead of a log file.
+    pub LOG_PATH: Option<String> = "target.log_path", Kind::Text;
+    /// An existing file or block device instead of a backup file.
+    pub BACKUP_PATH: Option<String> = "target.backup_path", Kind::Text;
+    /// Bytes left out at the beginning of each file or device: a partition's offset.
+    pub OFFSET: u64 = "target.offset", Kind::Size { min: 0, max: 1 << 50 }, "0";
+    /// Share of the data that a compressing drive or file system can remove.
+    pub COMPRESS: f64 = "target.compress", Kind::Share, "0%";
+    /// steady: after filling, the data files are overwritten at random until the throughput is steady, as on a drive that
+    /// has been in use. Takes long and wears the drive.
+    pub PRECONDITION: Precondition = "target.precondition", Precondition::KIND, "none";
+    /// Pre-conditioning goes on for so long at most; trials carry a warning if it was not steady by then.
+    pub PRECONDITION_TIME: f64 = "target.precondition_time", Kind::PositiveDuration, "10 min";
+    /// State of the operating system's page cache for the files when the measurement begins, which matters to I/O that is
+    /// not direct: cold (nothing in memory), warm (as the trial before left it), hot (all in memory). Established and
+    /// verified.
+    pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm";
+}
+
+const SETTINGS: &[Declaration] = declarations![
+    DATA_FILES,
+    FILE_SIZE,
+    VOLUME,
+    LOG_VOLUME,
+    LOG_SIZE,
+    BACKUP_VOLUME,
+    PATHS,
+    LOG_PATH,
+    BACKUP_PATH,
+    OFFSET,
+    COMPRESS,
+    PRECONDITION,
+    PRECONDITION_TIME,
+    CACHE,
+];
 
 /// The engine that is no database.
 #[derive(Debug, Clone, Copy)]
 pub struct Files;
-
-const SIZE: Kind = Kind::Size { min: 512, max: 1 << 50 };
-
-const SETTINGS: &[Declaration] = &[
-    Declaration::new(
-        "target.data_files",
-        Kind::Count { min: 1, max: 1024 },
-        Some("1"),
-        "Number of data files that we create.",
-    ),
-    Declaration::new(
-        "target.file_size",
-        SIZE,
-        Some("1 GiB"),
-        "Size of each data and backup file; written in full before anything is measured.",
-    ),
-    Declaration::new(
-        "target.volume",
-        Kind::TextList,
-        None,
-        "Volume (or list of volumes, round robin) that the data files are put on; the default is the results directory's file system.",
-    ),
-    Declaration::new(
-        "target.log_volume",
-        Kind::Text,
-        None,
-        "Volume that the log file is put on; the default is that of the first data file.",
-    ),
-    Declaration::new(
-        "target.log_size",
-        SIZE,
-        Some("256 MiB"),
-        "Size of the log file, where a stream works on it.",
-    ),
-    Declaration::new(
-        "target.backup_volume",
-        Kind::Text,
-        None,
-        "Volume that the backup file is put on; the default is that of the first data file.",
-    ),
-    Declaration::new(
-        "target.paths",
-        Kind::TextList,
-        None,
-        "Existing files or block devices, instead of data files that we create. Writing to them must be allowed on the command line: --overwrite FILE, --destroy /dev/X.",
-    ),
-    Declaration::new(
-        "target.log_path",
-        Kind::Text,
-        None,
-        "An existing file or block device instead of a log file.",
-    ),
-    Declaration::new(
-        "target.backup_path",
-        Kind::Text,
-        None,
-        "An existing file or block device instead of a backup file.",
-    ),
-    Declaration::new(
-        "target.offset",
-        Kind::Size { min: 0, max: 1 << 50 },
-        Some("0"),
-        "Bytes left out at the beginning of each file or device: a partition's offset.",
-    ),
-    Declaration::new(
-        "target.compress",
-        Kind::Share,
-        Some("0%"),
-        "Share of the data that a compressing drive or file system can remove.",
-    ),
-    Declaration::new(
-        "target.precondition",
-        Kind::Choice(&["none", "steady"]),
-        Some("none"),
-        "steady: after filling, the data files are overwritten at random until the throughput is steady, as a drive that has been in use is. Takes long and wears the drive.",
-    ),
-    Declaration::new(
-        "target.precondition_time",
-        Kind::PositiveDuration,
-        Some("10 min"),
-        "Pre-conditioning goes on for so long at most; trials are marked when it was not steady by then.",
-    ),
-    Declaration::new(
-        "target.cache",
-        Kind::Choice(crate::CacheState::NAMES),
-        Some("warm"),
-        "State of the operating system's page cache for the files when measuring begins, which matters to I/O that is not direct: cold (nothing in memory), warm (as the trial before left it), hot (all in memory). Made so and verified.",
-    ),
-];
 
 impl Engine for Files {
     fn name(&self) -> &'static str {
@@ -131,10 +105,87 @@ impl Engine for Files {
     }
 
     fn validate(&self, configuration: &Configuration) -> Vec<Invalid> {
-        layout::validate(configuration)
+        let mut invalid = Vec::new();
+        let offset = configuration.get(OFFSET);
+        if !offset.is_multiple_of(512) {
+            let message = "not a multiple of 512 bytes, the smallest sector";
+            invalid.push(Invalid::new(OFFSET.path(), message));
+        }
+        if configuration.get(PATHS).is_empty() && offset >= configuration.get(FILE_SIZE) {
+            let message = "nothing is left of the files: target.file_size is not larger";
+            invalid.push(Invalid::new(OFFSET.path(), message));
+        }
+        invalid
     }
 
     fn host(&self, place: Place) -> Box<dyn Host> {
         Box::new(host::FilesHost::new(place))
     }
+}
+
+/// The files that have to be there; the same for all configurations that can share them.
+#[derive(Debug, Clone, PartialEq)]
+struct Wanted {
+    files: Vec<WantedFile>,
+    compress_percent: u8,
+    /// Seconds of pre-conditioning at most; `None`: none.
+    precondition_s: Option<f64>,
+}
+
+/// One file.
+#[derive(Debug, Clone, PartialEq)]
+struct WantedFile {
+    role: Role,
+    path: PathBuf,
+    /// Size of a file to create; `None`: it exists.
+    create: Option<u64>,
+}
+
+impl Wanted {
+    /// What a configuration wants at a place, as far as files of these roles are needed.
+    fn of(configuration: &Configuration, place: &Place, roles: &[Role]) -> Result<Self, EngineError> {
+        let volumes = configuration.get(VOLUME);
+        let (paths, size) = (configuration.get(PATHS), configuration.get(FILE_SIZE));
+        let mut files = Vec::new();
+        if roles.contains(&Role::Data) {
+            files.extend(paths.iter().map(|path| WantedFile {
+                role: Role::Data,
+                path: path.into(),
+                create: None,
+            }));
+            let created = if paths.is_empty() { configuration.get(DATA_FILES) } else { 0 };
+            for number in 0..created {
+                let path =
+                    folder(place, volumes.get(number % volumes.len().max(1)))?.join(format!("data-{number}"));
+                files.push(WantedFile { role: Role::Data, path, create: Some(size) });
+            }
+        }
+        let log = (Role::Log, LOG_PATH, LOG_VOLUME, configuration.get(LOG_SIZE));
+        let others = [log, (Role::Backup, BACKUP_PATH, BACKUP_VOLUME, size)];
+        for (role, path, volume, size) in others.into_iter().filter(|(role, ..)| roles.contains(role)) {
+            if let Some(existing) = configuration.get(path) {
+                files.push(WantedFile { role, path: existing.into(), create: None });
+                continue;
+            }
+            let volume = configuration.get(volume);
+            let path = folder(place, volume.as_ref().or(volumes.first()))?.join(role.name());
+            files.push(WantedFile { role, path, create: Some(size) });
+        }
+        let steady = configuration.get(PRECONDITION) == Precondition::Steady;
+        Ok(Self {
+            files,
+            compress_percent: (configuration.get(COMPRESS) * 100.0).round() as u8,
+            precondition_s: steady.then(|| configuration.get(PRECONDITION_TIME)),
+        })
+    }
+}
+
+/// The folder on a volume; on the default one without a name.
+fn folder(place: &Place, volume: Option<&String>) -> Result<PathBuf, EngineError> {
+    let Some(name) = volume else { return Ok(place.directory.clone()) };
+    let found = place.volumes.iter().find(|(volume, _)| volume == name);
+    found.map(|(_, folder)| folder.clone()).ok_or_else(|| EngineError::Engine {
+        doing: "finding the place of files".into(),
+        message: format!("volume {name} does not exist"),
+    })
 }

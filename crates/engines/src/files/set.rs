@@ -1,5 +1,8 @@
+//! The files of a trial, and which of them may be written to: those that Steelbench creates and those that the user names.
+
+use crate::engine::Permits;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The files and devices of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,15 +30,16 @@ pub struct TargetFile {
     pub forbidden: Option<String>,
 }
 
-/// What a file stands for in a database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// Data.
-    Data,
-    /// The log.
-    Log,
-    /// Where a backup is written.
-    Backup,
+experiment::choice! {
+    /// What a file stands for in a database.
+    pub enum Role {
+        /// Data.
+        Data = "data",
+        /// The log.
+        Log = "log",
+        /// Where a backup is written.
+        Backup = "backup",
+    }
 }
 
 /// Whose a file is.
@@ -56,26 +60,55 @@ impl FileSet {
     }
 }
 
-impl Role {
-    /// Names in the experiment file.
-    pub const NAMES: &'static [&'static str] = &["data", "log", "backup"];
-
-    /// The role with this name; data for any other.
-    pub fn from_name(name: &str) -> Self {
-        match name {
-            "log" => Self::Log,
-            "backup" => Self::Backup,
-            _ => Self::Data,
-        }
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Data => "data",
-            Self::Log => "log",
-            Self::Backup => "backup",
-        })
+/// Why nothing may be written to a file that was there before, or a device; `None`: it may be.
+pub fn forbidden(path: &Path, origin: Origin, permits: &Permits) -> Option<String> {
+    match origin {
+        Origin::Created => None,
+        Origin::Existing if names(&permits.overwrite, path) => None,
+        Origin::Existing => Some(format!(
+            "{0} existed before this run: writing to it would destroy its contents; allow it with --overwrite {0}",
+            path.display()
+        )),
+        Origin::Device if !names(&permits.destroy, path) => Some(format!(
+            "{0} is a block device: writing to it would destroy its contents; allow it with --destroy {0}",
+            path.display()
+        )),
+        Origin::Device => match observe::devices::in_use(path) {
+            Ok(None) => None,
+            Ok(Some(reason)) => Some(format!("{} is not overwritten: {reason}", path.display())),
+            Err(error) => Some(format!("{} is not overwritten: {error}", path.display())),
+        },
+    }
+}
+
+/// Whether a list names a path, in whatever words.
+fn names(list: &[PathBuf], path: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    list.iter().any(|named| named == path || (real(named).is_some() && real(named) == real(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Origin, forbidden};
+    use crate::engine::Permits;
+
+    #[test]
+    fn only_what_is_named_may_be_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mine, other) = (folder.path().join("mine"), folder.path().join("other"));
+        std::fs::write(&mine, "x").unwrap();
+        std::fs::write(&other, "x").unwrap();
+        let roundabout = folder.path().join(".").join("mine");
+        let permits = Permits { overwrite: vec![roundabout], destroy: Vec::new() };
+        assert_eq!(forbidden(&mine, Origin::Existing, &permits), None);
+        assert_eq!(forbidden(&other, Origin::Created, &permits), None);
+        assert!(forbidden(&other, Origin::Existing, &permits).unwrap().contains("--overwrite"));
+        assert!(forbidden(&mine, Origin::Device, &permits).unwrap().contains("--destroy"));
     }
 }

@@ -1,21 +1,21 @@
 //! Arrays of counters: with a lock a member, or of numbers that are added to in one of several ways.
 
 use super::Table;
-use crate::padding::{Cells, Layout, TwoLines};
+use crate::padding::{Cells, Spacing, TwoLines};
 use crate::spin::{Seat, SpinLock};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// A mutex a member.
-pub struct MutexArray<P: Layout>(Cells<P, Mutex<u64>>);
+pub struct MutexArray<P: Spacing>(Cells<P, Mutex<u64>>);
 
-impl<P: Layout> MutexArray<P> {
+impl<P: Spacing> MutexArray<P> {
     pub fn new(members: usize) -> Self {
         Self(Cells::new(members))
     }
 }
 
-impl<P: Layout> Table for MutexArray<P> {
+impl<P: Spacing> Table for MutexArray<P> {
     #[inline]
     fn add(&self, _: usize, member: usize, acquired: impl FnOnce()) {
         let mut count = self.0.get(member).lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,12 +54,12 @@ struct Spinning<L> {
 }
 
 /// A spin lock a member.
-pub struct SpinArray<L: SpinLock, P: Layout> {
+pub struct SpinArray<L: SpinLock, P: Spacing> {
     cells: Cells<P, Spinning<L>>,
     seats: Vec<Seat>,
 }
 
-impl<L: SpinLock, P: Layout> SpinArray<L, P> {
+impl<L: SpinLock, P: Spacing> SpinArray<L, P> {
     pub fn new(members: usize, threads: usize) -> Self {
         let mut seats = Vec::new();
         seats.resize_with(threads, Seat::default);
@@ -67,7 +67,7 @@ impl<L: SpinLock, P: Layout> SpinArray<L, P> {
     }
 }
 
-impl<L: SpinLock, P: Layout> Table for SpinArray<L, P> {
+impl<L: SpinLock, P: Spacing> Table for SpinArray<L, P> {
     #[inline]
     fn add(&self, thread: usize, member: usize, acquired: impl FnOnce()) {
         let cell = self.cells.get(member);
@@ -100,15 +100,15 @@ impl<L: SpinLock, P: Layout> Table for SpinArray<L, P> {
 macro_rules! counters {
     ($(#[$doc:meta])* $table:ident, $add:expr) => {
         $(#[$doc])*
-        pub struct $table<P: Layout>(Cells<P, AtomicU64>);
+        pub struct $table<P: Spacing>(Cells<P, AtomicU64>);
 
-        impl<P: Layout> $table<P> {
+        impl<P: Spacing> $table<P> {
             pub fn new(members: usize) -> Self {
                 Self(Cells::new(members))
             }
         }
 
-        impl<P: Layout> Table for $table<P> {
+        impl<P: Spacing> Table for $table<P> {
             #[inline]
             fn add(&self, _: usize, member: usize, _: impl FnOnce()) {
                 $add(self.0.get(member));

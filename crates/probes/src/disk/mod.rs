@@ -1,14 +1,10 @@
 //! The disk probe: how fast storage is for what a database does to it.
 //!
-//! - `settings`, `named`, `pattern`: what can be asked for
-//! - `streams`: from settings to streams
-//! - `load`: from streams and files to what the I/O engine runs
+//! - `settings`: what can be asked for
+//! - `streams`: from settings to streams, and from these and files to what the I/O engine runs
 //! - `outcome`, `responses`, `waits`: from what it saw to the observations of the trial
 
-mod load;
-mod named;
 mod outcome;
-mod pattern;
 mod responses;
 mod settings;
 mod streams;
@@ -17,11 +13,14 @@ mod waits;
 use crate::sampling::Sampling;
 use crate::{Probe, ProbeError, Progress, TrialContext};
 use disk_io::{DiskError, Hooks};
+use engines::files::CACHE;
 use engines::{CacheState, EngineError, Role, Schema, SchemaKind};
+use experiment::common::{ENGINE, OBSERVE_INTERVAL, PROBE};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{MachineLoad, Observations};
 use observe::MachineMonitor;
 use observe::devices::DeviceMonitor;
+pub use settings::*;
 use std::sync::Mutex;
 use streams::StreamPlan;
 
@@ -39,17 +38,16 @@ impl Probe for DiskProbe {
     }
 
     fn plan(&self, configuration: &Configuration) -> Vec<Invalid> {
-        let engine = engines::by_name(configuration.text("target.engine"));
+        let engine = engines::by_name(&configuration.get(ENGINE));
         if engine.is_some_and(|engine| !engine.capabilities().has(SchemaKind::Files)) {
             let message = "the disk probe works on plain files and devices: set target.engine = \"files\"";
-            return vec![Invalid::new("workload.probe", message)];
+            return vec![Invalid::new(PROBE.path(), message)];
         }
-        let cold = configuration.text("target.cache") == "cold";
         let mut invalid = Vec::new();
-        if cold && configuration.number("workload.warmup").unwrap_or(0.0) > 0.0 {
+        if configuration.get(CACHE) == CacheState::Cold && configuration.get(WARMUP) > 0.0 {
             let message =
                 "a warm-up fills the page cache, which contradicts target.cache = \"cold\"; set it to 0";
-            invalid.push(Invalid::new("workload.warmup", message));
+            invalid.push(Invalid::new(WARMUP.path(), message));
         }
         match streams::streams(configuration) {
             Ok(streams) => invalid.extend(streams.iter().filter_map(StreamPlan::objection)),
@@ -71,8 +69,8 @@ impl Probe for DiskProbe {
             .instance
             .files()
             .ok_or(EngineError::Unsupported { engine: "this engine", what: "plain files" })?;
-        let load = load::load(context, &streams, set)?;
-        let cache = CacheState::from_name(context.configuration.text("target.cache"));
+        let load = streams::load(context, &streams, set)?;
+        let cache = context.configuration.get(CACHE);
         // What is begun when the load is: the hook that begins it returns nothing.
         let begun = Mutex::new(None);
         let mut found = DeviceMonitor::find(&watched(context, set));
@@ -85,7 +83,7 @@ impl Probe for DiskProbe {
             }
             Ok(())
         };
-        let duration_s = context.configuration.number("workload.duration");
+        let duration_s = context.configuration.get(DURATION);
         let last = Mutex::new((0.0, 0));
         let outcome = disk_io::run(
             &load,
@@ -106,9 +104,9 @@ impl Probe for DiskProbe {
             outcome,
             devices: found.stop(),
             machine,
-            warmup_s: context.configuration.number("workload.warmup").unwrap_or(0.0),
-            duration_s: duration_s.unwrap_or(0.0),
-            interval_s: context.configuration.number("observe.interval").unwrap_or(1.0),
+            warmup_s: context.configuration.get(WARMUP),
+            duration_s,
+            interval_s: context.configuration.get(OBSERVE_INTERVAL),
         };
         let mut observations = seen.observations()?;
         observations.warnings.extend(outcome::target_warnings(context, set, cache, settled));
@@ -140,13 +138,13 @@ fn watched(context: &TrialContext<'_>, set: &engines::FileSet) -> Vec<(String, s
     places
 }
 
-fn progress(now: disk_io::Progress, duration_s: Option<f64>, last: &Mutex<(f64, u64)>) -> Progress {
+fn progress(now: disk_io::Progress, duration_s: f64, last: &Mutex<(f64, u64)>) -> Progress {
     let before = last.lock().map(|mut last| std::mem::replace(&mut *last, (now.elapsed_s, now.ios)));
     let (last_s, last_ios) = before.unwrap_or((now.elapsed_s, now.ios));
     let rate = now.ios.saturating_sub(last_ios) as f64 / (now.elapsed_s - last_s).max(1e-3);
     Progress {
         elapsed_s: now.elapsed_s,
-        fraction: duration_s.map_or(0.0, |all_s| (now.elapsed_s / all_s).clamp(0.0, 1.0)),
+        fraction: (now.elapsed_s / duration_s).clamp(0.0, 1.0),
         rate,
         unit: "I/Os/s",
         latency_p99_ns: now.latency_p99_ns,

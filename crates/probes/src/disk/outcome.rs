@@ -51,7 +51,7 @@ impl Seen<'_> {
             failures.iter().map(|failure| Warning { kind: WarningKind::IoErrors, detail: in_words(failure) }),
         );
         let series = self.series();
-        let paced = self.streams.iter().any(|stream| stream.arrivals() != disk_io::Arrivals::Closed);
+        let paced = !self.streams.iter().all(StreamPlan::is_closed);
         warnings.extend(not_steady(&series[0], outcome.elapsed_s).filter(|_| !paced && failures.is_empty()));
         warnings.extend(self.device_warning(&all).filter(|_| failures.is_empty()));
         Ok(Observations {
@@ -125,7 +125,7 @@ impl Seen<'_> {
 
     /// Whether the kernel counted what we counted; it does where no page cache is in between.
     fn device_warning(&self, all: &Done) -> Option<Warning> {
-        let direct = self.streams.iter().all(StreamPlan::direct);
+        let direct = self.streams.iter().all(StreamPlan::is_direct);
         let ours = (all.reads.bytes, all.writes.bytes);
         let disagreement = direct.then(|| device_agreement(ours, &self.devices))??;
         Some(Warning { kind: WarningKind::DeviceDisagrees, detail: disagreement.sentence() })

@@ -1,171 +1,290 @@
-//! The settings of the disk probe.
+//! The settings of the disk probe, the named patterns and the mixes of them.
 
-use super::named::MIX_NAMES;
-use super::pattern::Pattern;
-use experiment::{Declaration, Kind};
+use disk_io::{Access, Backend};
+use engines::Role;
+use experiment::{Declaration, Kind, choice, declarations, settings};
 
 const BLOCK: Kind = Kind::Size { min: 512, max: 64 << 20 };
 const COUNT: Kind = Kind::Count { min: 1, max: 1_000_000_000 };
 
-/// All settings; those of [`OF_STREAMS`] can stand in a stream text too.
-pub const SETTINGS: &[Declaration] = &[
-    Declaration::new(
-        "workload.mix",
-        Kind::Choice(MIX_NAMES),
-        None,
-        "A named mix of streams: what a database does to storage. Give this, workload.streams or neither.",
-    ),
-    Declaration::new(
-        "workload.streams",
-        Kind::TextList,
-        None,
-        "Streams that run together, each as `NAME key=value ...`: NAME may be a named pattern (oltp-data, log, checkpoint, scan, backup-read, backup-write), the keys are those settings of [workload] that belong to a stream. Without it there is one stream with the settings of [workload].",
-    ),
-    Declaration::new(
-        "workload.pattern",
-        Kind::Choice(Pattern::NAMES),
-        Some("random-read"),
-        "What is read or written, and where.",
-    ),
-    Declaration::new("workload.reads", Kind::Share, Some("70%"), "Share of reads in a mixed pattern."),
-    Declaration::new("workload.block_size", BLOCK, Some("8 KiB"), "Size of an I/O."),
-    Declaration::new(
-        "workload.block_size_max",
-        BLOCK,
-        None,
-        "Sizes are drawn between workload.block_size and this, in steps of the sector that workload.align gives (512 bytes if nothing is given).",
-    ),
-    Declaration::new(
-        "workload.queue_depth",
-        Kind::Count { min: 1, max: 65_536 },
-        Some("1"),
-        "I/Os that each thread keeps under way.",
-    ),
-    Declaration::new(
-        "workload.batch",
-        Kind::Count { min: 1, max: 65_536 },
-        Some("1"),
-        "I/Os that each thread begins in one call and waits for together, as programs do that read ahead in batches: costs less processor time; latency counts until the batch is seen. Not with rate or burst.",
-    ),
-    Declaration::new(
-        "workload.threads",
-        Kind::Count { min: 1, max: 1024 },
-        Some("1"),
-        "Threads of each stream.",
-    ),
-    Declaration::new("workload.direct", Kind::Bool, Some("true"), "Past the page cache (O_DIRECT)."),
-    Declaration::new(
-        "workload.sync",
-        Kind::Choice(&["none", "fdatasync", "fsync", "dsync"]),
-        Some("none"),
-        "How writes are made durable: by a call after workload.sync_every of them, or each by itself (dsync).",
-    ),
-    Declaration::new(
-        "workload.sync_every",
-        COUNT,
-        Some("1"),
-        "Writes of a thread before it calls fdatasync or fsync.",
-    ),
-    Declaration::new(
-        "workload.rate",
-        Kind::Rate,
-        None,
-        "Open loop: I/Os a second of a stream, at random (Poisson) times; latency counts from the intended start. Without it the next I/O begins when one has ended (closed loop).",
-    ),
-    Declaration::new(
-        "workload.burst",
-        COUNT,
-        None,
-        "I/Os of a burst: then none until the next burst is due.",
-    ),
-    Declaration::new(
-        "workload.burst_every",
-        Kind::PositiveDuration,
-        Some("1 s"),
-        "From one burst to the next.",
-    ),
-    Declaration::new(
-        "workload.align",
-        Kind::Size { min: 512, max: 64 << 20 },
-        None,
-        "Offsets are multiples of this; the default is the block size.",
-    ),
-    Declaration::new(
-        "workload.working_set",
-        Kind::Size { min: 512, max: 1 << 50 },
-        None,
-        "Only so many bytes of each file, from its beginning; the default is all.",
-    ),
-    Declaration::new(
-        "workload.on",
-        Kind::Choice(engines::Role::NAMES),
-        Some("data"),
-        "Which files of the target a stream works on.",
-    ),
-    Declaration::new(
-        "workload.file",
-        Kind::Count { min: 1, max: 1024 },
-        None,
-        "Only this one of them, from 1; the default is all.",
-    ),
-    Declaration::new(
-        "workload.share",
-        Kind::Count { min: 1, max: 1_000_000 },
-        None,
-        "Streams with a share are served by the same threads and queues, in these proportions; the others have threads of their own.",
-    ),
-    Declaration::new(
-        "workload.bytes",
-        Kind::Size { min: 512, max: 1 << 60 },
-        None,
-        "A stream ends after so many bytes.",
-    ),
-    Declaration::new(
-        "workload.duration",
-        Kind::PositiveDuration,
-        Some("10 s"),
-        "Length of the measured part.",
-    ),
-    Declaration::new(
-        "workload.warmup",
-        Kind::Duration,
-        Some("1 s"),
-        "The load runs for this long before the measured part.",
-    ),
-    Declaration::new(
-        "workload.io_engine",
-        Kind::Choice(&["auto", "io_uring", "pread"]),
-        Some("auto"),
-        "How the system is asked: io_uring, or pread and pwrite with a thread for each I/O under way; auto takes io_uring where it is permitted.",
-    ),
+choice! {
+    /// What is read or written, and where.
+    pub enum Pattern {
+        /// Reads anywhere.
+        RandomRead = "random-read",
+        /// Writes anywhere.
+        RandomWrite = "random-write",
+        /// Both, anywhere.
+        RandomMixed = "random-mixed",
+        /// Reads in order.
+        SequentialRead = "sequential-read",
+        /// Writes in order.
+        SequentialWrite = "sequential-write",
+        /// Both, in order.
+        SequentialMixed = "sequential-mixed",
+    }
+}
+
+impl Pattern {
+    pub(super) fn access(self) -> Access {
+        match self {
+            Self::RandomRead | Self::RandomWrite | Self::RandomMixed => Access::Random,
+            Self::SequentialRead | Self::SequentialWrite | Self::SequentialMixed => Access::Sequential,
+        }
+    }
+
+    /// Reads in percent, where mixed ones have this share of them.
+    pub(super) fn read_percent(self, reads: f64) -> u8 {
+        match self {
+            Self::RandomRead | Self::SequentialRead => 100,
+            Self::RandomWrite | Self::SequentialWrite => 0,
+            Self::RandomMixed | Self::SequentialMixed => (reads * 100.0).round().clamp(0.0, 100.0) as u8,
+        }
+    }
+}
+
+choice! {
+    /// How writes are made durable.
+    pub enum Sync {
+        /// Not at all.
+        None = "none",
+        /// By `fdatasync` after some of them.
+        Fdatasync = "fdatasync",
+        /// By `fsync` after some of them.
+        Fsync = "fsync",
+        /// Each by itself.
+        Dsync = "dsync",
+    }
+}
+
+choice! {
+    /// How the system is asked.
+    pub enum IoEngine {
+        /// By `io_uring` where it is permitted.
+        Auto = "auto",
+        /// By `io_uring`.
+        IoUring = "io_uring",
+        /// By `pread` and `pwrite`.
+        Pread = "pread",
+    }
+}
+
+impl IoEngine {
+    pub(super) fn backend(self) -> Option<Backend> {
+        match self {
+            Self::Auto => None,
+            Self::IoUring => Some(Backend::IoUring),
+            Self::Pread => Some(Backend::Blocking),
+        }
+    }
+}
+
+choice! {
+    /// Streams that run together.
+    pub enum Mix {
+        /// Reads and writes of data pages.
+        OltpData = "oltp-data",
+        /// A log writer.
+        Log = "log",
+        /// A checkpoint.
+        Checkpoint = "checkpoint",
+        /// A table scan.
+        Scan = "scan",
+        /// A backup.
+        Backup = "backup",
+        /// Data pages, log and checkpoint.
+        Oltp = "oltp",
+    }
+}
+
+impl Mix {
+    /// Its streams, each a named pattern.
+    pub(super) fn streams(self) -> &'static [&'static str] {
+        match self {
+            Self::OltpData => &["oltp-data"],
+            Self::Log => &["log"],
+            Self::Checkpoint => &["checkpoint"],
+            Self::Scan => &["scan"],
+            Self::Backup => &["backup-read", "backup-write"],
+            Self::Oltp => &["oltp-data", "log", "checkpoint"],
+        }
+    }
+}
+
+settings! {
+    /// A named mix of streams: what a database does to storage. Give this, workload.streams or neither.
+    pub MIX: Option<Mix> = "workload.mix", Mix::KIND;
+    /// Streams that run together, each as `NAME key=value ...`: NAME may be a named pattern (oltp-data, log, checkpoint,
+    /// scan, backup-read, backup-write), the keys are those settings of [workload] that belong to a stream. Without it
+    /// there is one stream with the settings of [workload].
+    pub STREAMS: Vec<String> = "workload.streams", Kind::TextList;
+    /// What is read or written, and where.
+    pub PATTERN: Pattern = "workload.pattern", Pattern::KIND, "random-read";
+    /// Share of reads in a mixed pattern.
+    pub READS: f64 = "workload.reads", Kind::Share, "70%";
+    /// Size of an I/O.
+    pub BLOCK_SIZE: u32 = "workload.block_size", BLOCK, "8 KiB";
+    /// Sizes are drawn between workload.block_size and this, in steps of the sector that workload.align gives (512
+    /// bytes if nothing is given).
+    pub BLOCK_SIZE_MAX: Option<u32> = "workload.block_size_max", BLOCK;
+    /// I/Os that each thread keeps in flight.
+    pub QUEUE_DEPTH: u32 = "workload.queue_depth", Kind::Count { min: 1, max: 65_536 }, "1";
+    /// I/Os that each thread begins in one call and waits for together, as programs do that read ahead in batches:
+    /// costs less processor time; latency counts until the batch is seen. Not with rate or burst.
+    pub BATCH: u32 = "workload.batch", Kind::Count { min: 1, max: 65_536 }, "1";
+    /// Threads of each stream.
+    pub THREADS: u32 = "workload.threads", Kind::Count { min: 1, max: 1024 }, "1";
+    /// Past the page cache (O_DIRECT).
+    pub DIRECT: bool = "workload.direct", Kind::Bool, "true";
+    /// How writes are made durable: by a call after workload.sync_every of them, or each by itself (dsync).
+    pub SYNC: Sync = "workload.sync", Sync::KIND, "none";
+    /// Writes of a thread before it calls fdatasync or fsync.
+    pub SYNC_EVERY: u32 = "workload.sync_every", COUNT, "1";
+    /// Open loop: I/Os a second of a stream, at random (Poisson) times; latency counts from the intended start.
+    /// Without it the next I/O begins when one has ended (closed loop).
+    pub RATE: Option<f64> = "workload.rate", Kind::Rate;
+    /// I/Os of a burst: then none until the next burst is due.
+    pub BURST: Option<u64> = "workload.burst", COUNT;
+    /// From one burst to the next.
+    pub BURST_EVERY: f64 = "workload.burst_every", Kind::PositiveDuration, "1 s";
+    /// Offsets are multiples of this; the default is the block size.
+    pub ALIGN: Option<u64> = "workload.align", Kind::Size { min: 512, max: 64 << 20 };
+    /// Only so many bytes of each file, from its beginning; the default is all.
+    pub WORKING_SET: Option<u64> = "workload.working_set", Kind::Size { min: 512, max: 1 << 50 };
+    /// Which files of the target a stream works on.
+    pub ON: Role = "workload.on", Role::KIND, "data";
+    /// Only this one of them, from 1; the default is all.
+    pub FILE: Option<usize> = "workload.file", Kind::Count { min: 1, max: 1024 };
+    /// Streams with a share are served by the same threads and queues, in these proportions; the others have threads
+    /// of their own.
+    pub SHARE: Option<u32> = "workload.share", Kind::Count { min: 1, max: 1_000_000 };
+    /// A stream ends after so many bytes.
+    pub BYTES: Option<u64> = "workload.bytes", Kind::Size { min: 512, max: 1 << 60 };
+    /// Length of the measurement.
+    pub DURATION: f64 = "workload.duration", Kind::PositiveDuration, "10 s";
+    /// The load runs for this long before the measurement.
+    pub WARMUP: f64 = "workload.warmup", Kind::Duration, "1 s";
+    /// How the system is asked: io_uring, or pread and pwrite with a thread for each I/O in flight; auto takes io_uring
+    /// where it is permitted.
+    pub IO_ENGINE: IoEngine = "workload.io_engine", IoEngine::KIND, "auto";
+}
+
+pub(super) const SETTINGS: &[Declaration] = declarations![
+    MIX,
+    STREAMS,
+    PATTERN,
+    READS,
+    BLOCK_SIZE,
+    BLOCK_SIZE_MAX,
+    QUEUE_DEPTH,
+    BATCH,
+    THREADS,
+    DIRECT,
+    SYNC,
+    SYNC_EVERY,
+    RATE,
+    BURST,
+    BURST_EVERY,
+    ALIGN,
+    WORKING_SET,
+    ON,
+    FILE,
+    SHARE,
+    BYTES,
+    DURATION,
+    WARMUP,
+    IO_ENGINE,
 ];
 
-/// The settings that a stream can have of its own, without `workload.`.
-pub const OF_STREAMS: &[&str] = &[
-    "pattern",
-    "reads",
-    "block_size",
-    "block_size_max",
-    "queue_depth",
-    "batch",
-    "threads",
-    "direct",
-    "sync",
-    "sync_every",
-    "rate",
-    "burst",
-    "burst_every",
-    "align",
-    "working_set",
-    "on",
-    "file",
-    "share",
-    "bytes",
+/// The settings that hold for all streams together; a stream can have any other one of its own.
+const OF_ALL: [&str; 5] = [MIX.path(), STREAMS.path(), DURATION.path(), WARMUP.path(), IO_ENGINE.path()];
+
+/// The key in [workload] of a setting.
+pub(super) fn key_of(setting: &Declaration) -> &'static str {
+    setting.path.strip_prefix("workload.").unwrap_or(setting.path)
+}
+
+/// The settings that a stream can have of its own.
+pub(super) fn of_streams() -> impl Iterator<Item = &'static Declaration> {
+    SETTINGS.iter().filter(|setting| !OF_ALL.contains(&setting.path))
+}
+
+/// A named pattern.
+pub(super) struct NamedPattern {
+    pub(super) name: &'static str,
+    /// Its settings, as a stream text would give them.
+    pub(super) settings: &'static [(&'static str, &'static str)],
+}
+
+/// The patterns, with their sources. What they leave out (threads, queue depth, rate) is the user's.
+pub(super) const PATTERNS: [NamedPattern; 6] = [
+    // Pages of 8 KiB are those of SQL Server (Microsoft Learn, "Pages and extents architecture guide") and
+    // PostgreSQL (manual, 73.6 "Database Page Layout"); 70 % reads is the convention by which storage for
+    // OLTP is sized, not a law: take your own share from the devices of a database trial.
+    NamedPattern {
+        name: "oltp-data",
+        settings: &[("pattern", "random-mixed"), ("reads", "70%"), ("block_size", "8KiB"), ("on", "data")],
+    },
+    // A log writer has one write of one sector to 60 KB in flight, the largest log block of SQL Server
+    // (study S1a), and goes on when it is durable.
+    NamedPattern {
+        name: "log",
+        settings: &[
+            ("pattern", "sequential-write"),
+            ("block_size", "512"),
+            ("block_size_max", "60KiB"),
+            ("sync", "dsync"),
+            ("threads", "1"),
+            ("queue_depth", "1"),
+            ("on", "log"),
+        ],
+    },
+    // A checkpoint writes changed pages all over the data and syncs them at its end (PostgreSQL manual,
+    // 28.5 "WAL Configuration"); scaled down from minutes to seconds: 16 MiB every 2 s.
+    NamedPattern {
+        name: "checkpoint",
+        settings: &[
+            ("pattern", "random-write"),
+            ("block_size", "8KiB"),
+            ("burst", "2048"),
+            ("burst_every", "2s"),
+            ("sync", "fdatasync"),
+            ("threads", "1"),
+            ("queue_depth", "32"),
+            ("on", "data"),
+        ],
+    },
+    // Read-ahead reads up to 64 pages of 8 KiB at once (Microsoft Learn, "Reading pages").
+    NamedPattern {
+        name: "scan",
+        settings: &[("pattern", "sequential-read"), ("block_size", "512KiB"), ("on", "data")],
+    },
+    // A backup moves pieces of 1 MiB, the usual MAXTRANSFERSIZE of SQL Server (Microsoft Learn, "BACKUP").
+    NamedPattern {
+        name: "backup-read",
+        settings: &[("pattern", "sequential-read"), ("block_size", "1MiB"), ("on", "data")],
+    },
+    NamedPattern {
+        name: "backup-write",
+        settings: &[("pattern", "sequential-write"), ("block_size", "1MiB"), ("on", "backup")],
+    },
 ];
 
-/// The setting with this key, if a stream can have it.
-pub fn of_stream(key: &str) -> Option<&'static Declaration> {
-    OF_STREAMS
-        .contains(&key)
-        .then(|| SETTINGS.iter().find(|setting| setting.path.strip_prefix("workload.") == Some(key)))?
+#[cfg(test)]
+mod tests {
+    use super::{Mix, PATTERNS, key_of, of_streams};
+
+    #[test]
+    fn patterns_are_made_of_settings_and_mixes_of_patterns() {
+        for named in &PATTERNS {
+            for (key, value) in named.settings {
+                let setting = of_streams().find(|setting| key_of(setting) == *key);
+                let setting = setting.unwrap_or_else(|| panic!("{}: {key}", named.name));
+                setting.read(value).unwrap_or_else(|error| panic!("{}: {key}: {error}", named.name));
+            }
+        }
+        for mix in Mix::ALL {
+            assert!(mix.streams().iter().all(|stream| PATTERNS.iter().any(|named| named.name == *stream)));
+        }
+    }
 }

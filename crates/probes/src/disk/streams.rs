@@ -1,11 +1,16 @@
-//! From the settings of a trial to its streams, whose texts are read here.
+//! From the settings of a trial to its streams, and from these and the target's files to what the I/O engine runs.
 
-use super::named::{MIXES, PATTERNS};
-use super::pattern::Pattern;
-use super::settings::{OF_STREAMS, SETTINGS, of_stream};
-use disk_io::{Arrivals, BlockSize, Durability};
-use engines::Role;
-use experiment::{Configuration, Invalid, nearest};
+use super::settings::{
+    ALIGN, BATCH, BLOCK_SIZE, BLOCK_SIZE_MAX, BURST, BURST_EVERY, BYTES, DIRECT, DURATION, FILE, IO_ENGINE,
+    MIX, ON, PATTERN, PATTERNS, QUEUE_DEPTH, RATE, READS, SETTINGS, SHARE, STREAMS, SYNC, SYNC_EVERY, Sync,
+    THREADS, WARMUP, WORKING_SET, key_of, of_streams,
+};
+use crate::{ProbeError, TrialContext};
+use disk_io::{Arrivals, BlockSize, Durability, Group, Load, Region, Stream, Weighted};
+use engines::files::COMPRESS;
+use engines::{EngineError, FileSet, Role};
+use experiment::common::OBSERVE_INTERVAL;
+use experiment::{Configuration, FromValue, Invalid, Setting, nearest};
 use std::time::Duration;
 
 /// Characters of a stream's name: it becomes part of the names of responses.
@@ -17,21 +22,20 @@ pub struct StreamPlan {
     pub name: String,
     /// The settings of `[workload]` with the stream's own in their place.
     configuration: Configuration,
-    /// Keys that the stream has of its own.
-    own: Vec<String>,
+    /// Paths of the settings that the stream has of its own.
+    own: Vec<&'static str>,
 }
 
 /// The streams of a configuration, or what is wrong with them.
 pub fn streams(configuration: &Configuration) -> Result<Vec<StreamPlan>, Invalid> {
-    let mix = MIXES.iter().find(|(name, _)| *name == configuration.text("workload.mix"));
-    let given = configuration.texts("workload.streams");
-    let (path, texts) = match (mix, given.is_empty()) {
+    let given = configuration.get(STREAMS);
+    let (path, texts) = match (configuration.get(MIX), given.is_empty()) {
         (Some(_), false) => {
             let message = "workload.streams is given too; give one of them";
-            return Err(Invalid::new("workload.mix", message));
+            return Err(Invalid::new(MIX.path(), message));
         }
-        (Some((_, streams)), true) => ("workload.mix", streams.to_vec()),
-        (None, false) => ("workload.streams", given),
+        (Some(mix), true) => (MIX.path(), mix.streams().iter().map(|name| (*name).to_owned()).collect()),
+        (None, false) => (STREAMS.path(), given),
         (None, true) => {
             let configuration = configuration.clone();
             return Ok(vec![StreamPlan { name: "all".into(), configuration, own: Vec::new() }]);
@@ -39,15 +43,15 @@ pub fn streams(configuration: &Configuration) -> Result<Vec<StreamPlan>, Invalid
     };
     let mut streams: Vec<StreamPlan> = Vec::new();
     for text in texts {
-        let stream = StreamPlan::read(text, configuration).map_err(|message| Invalid::new(path, message))?;
+        let stream = StreamPlan::read(&text, configuration).map_err(|message| Invalid::new(path, message))?;
         if streams.iter().any(|other| other.name == stream.name) {
             return Err(Invalid::new(path, format!("two streams have the name `{}`", stream.name)));
         }
         streams.push(stream);
     }
     let no_effect = |path: &&str| {
-        let key = path.strip_prefix("workload.").unwrap_or(path);
-        OF_STREAMS.contains(&key) && streams.iter().all(|stream| stream.own.iter().any(|own| own == key))
+        of_streams().any(|setting| setting.path == *path)
+            && streams.iter().all(|stream| stream.own.contains(path))
     };
     let factors = configuration.levels.iter().map(|level| level.factor.as_str());
     if let Some(path) = factors.into_iter().find(no_effect) {
@@ -89,104 +93,75 @@ impl StreamPlan {
     }
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
-        let Some(setting) = of_stream(key) else {
-            let elsewhere =
-                SETTINGS.iter().any(|setting| setting.path.strip_prefix("workload.") == Some(key));
-            return Err(match nearest(key, OF_STREAMS) {
-                _ if elsewhere => format!("`{key}` holds for all streams together: give it in [workload]"),
+        let Some(setting) = of_streams().find(|setting| key_of(setting) == key) else {
+            let known: Vec<&str> = of_streams().map(key_of).collect();
+            return Err(match nearest(key, &known) {
+                _ if SETTINGS.iter().any(|setting| key_of(setting) == key) => {
+                    format!("`{key}` applies to all streams together: give it in [workload]")
+                }
                 Some(near) => format!("unknown key `{key}`; did you mean `{near}`?"),
-                None => format!("unknown key `{key}`; known: {}", OF_STREAMS.join(", ")),
+                None => format!("unknown key `{key}`; known: {}", known.join(", ")),
             });
         };
         let value = setting.read(value).map_err(|message| format!("{key}: {message}"))?;
         self.configuration.settings.insert(setting.path.into(), value);
-        if !self.own.iter().any(|own| own == key) {
-            self.own.push(key.into());
+        if !self.own.contains(&setting.path) {
+            self.own.push(setting.path);
         }
         Ok(())
     }
 
-    fn count(&self, key: &str) -> Option<u64> {
-        self.configuration.integer(key)
+    fn get<T: FromValue>(&self, setting: Setting<T>) -> T {
+        self.configuration.get(setting)
     }
 
-    fn number(&self, key: &str) -> Option<f64> {
-        self.configuration.number(key)
-    }
-
-    pub fn threads(&self) -> u32 {
-        self.count("workload.threads").unwrap_or(1) as u32
-    }
-
-    pub fn queue_depth(&self) -> u32 {
-        self.count("workload.queue_depth").unwrap_or(1) as u32
-    }
-
-    pub fn batch(&self) -> u32 {
-        self.count("workload.batch").unwrap_or(1) as u32
-    }
-
-    pub fn pattern(&self) -> Pattern {
-        Pattern::from_name(self.configuration.text("workload.pattern"))
-    }
-
-    pub fn read_percent(&self) -> u8 {
-        self.pattern().read_percent(self.number("workload.reads").unwrap_or(0.7))
-    }
-
+    /// Which files of the target it works on.
     pub fn role(&self) -> Role {
-        Role::from_name(self.configuration.text("workload.on"))
+        self.get(ON)
     }
 
-    /// The one file of its role that it works on, from 0; `None`: all of them.
-    pub fn file(&self) -> Option<usize> {
-        Some(self.count("workload.file")? as usize - 1)
+    /// I/Os that each of its threads keeps in flight.
+    pub fn queue_depth(&self) -> u32 {
+        self.get(QUEUE_DEPTH)
+    }
+
+    /// Whether it goes past the page cache.
+    pub fn is_direct(&self) -> bool {
+        self.get(DIRECT)
+    }
+
+    /// Whether it works as fast as it can.
+    pub fn is_closed(&self) -> bool {
+        self.arrivals() == Arrivals::Closed
+    }
+
+    fn read_percent(&self) -> u8 {
+        self.get(PATTERN).read_percent(self.get(READS))
     }
 
     /// Its share of common threads; `None`: it has threads of its own. Only a stream itself can say so.
-    pub fn share(&self) -> Option<u32> {
-        self.own
-            .iter()
-            .any(|own| own == "share")
-            .then(|| self.count("workload.share"))?
-            .map(|share| share as u32)
+    fn share(&self) -> Option<u32> {
+        self.get(SHARE).filter(|_| self.own.contains(&SHARE.path()))
     }
 
-    pub fn direct(&self) -> bool {
-        self.configuration.flag("workload.direct")
+    fn block(&self) -> BlockSize {
+        let min = self.get(BLOCK_SIZE);
+        BlockSize { min, max: self.get(BLOCK_SIZE_MAX).unwrap_or(min) }
     }
 
-    pub fn working_set(&self) -> Option<u64> {
-        self.count("workload.working_set")
-    }
-
-    pub fn align(&self) -> Option<u64> {
-        self.count("workload.align")
-    }
-
-    pub fn bytes(&self) -> Option<u64> {
-        self.count("workload.bytes")
-    }
-
-    pub fn block(&self) -> BlockSize {
-        let min = self.count("workload.block_size").unwrap_or(8192) as u32;
-        let max = self.count("workload.block_size_max").map_or(min, |max| max as u32);
-        BlockSize { min, max }
-    }
-
-    pub fn durability(&self) -> Durability {
-        let every = self.count("workload.sync_every").unwrap_or(1) as u32;
-        match self.configuration.text("workload.sync") {
-            "dsync" => Durability::EachWrite,
-            "fsync" => Durability::Sync { every, data_only: false },
-            "fdatasync" => Durability::Sync { every, data_only: true },
-            _ => Durability::Never,
+    fn durability(&self) -> Durability {
+        let every = self.get(SYNC_EVERY);
+        match self.get(SYNC) {
+            Sync::None => Durability::Never,
+            Sync::Fdatasync => Durability::Sync { every, data_only: true },
+            Sync::Fsync => Durability::Sync { every, data_only: false },
+            Sync::Dsync => Durability::EachWrite,
         }
     }
 
-    pub fn arrivals(&self) -> Arrivals {
-        let every = Duration::from_secs_f64(self.number("workload.burst_every").unwrap_or(1.0));
-        match (self.count("workload.burst"), self.number("workload.rate")) {
+    fn arrivals(&self) -> Arrivals {
+        let every = Duration::from_secs_f64(self.get(BURST_EVERY));
+        match (self.get(BURST), self.get(RATE)) {
             (Some(count), _) => Arrivals::Burst { count, every },
             (None, Some(rate)) => Arrivals::Rate(rate),
             (None, None) => Arrivals::Closed,
@@ -196,34 +171,95 @@ impl StreamPlan {
     /// What contradicts itself.
     pub fn objection(&self) -> Option<Invalid> {
         let BlockSize { min, max } = self.block();
-        let object = |key: &str, message: String| {
-            Some(Invalid::new(format!("workload.{key}"), format!("stream {}: {message}", self.name)))
-        };
-        if max < min {
-            return object("block_size_max", "smaller than the block size".into());
-        }
-        if self.direct() && min % 512 != 0 {
+        let (depth, batch) = (self.queue_depth(), self.get(BATCH));
+        let (path, message) = if max < min {
+            (BLOCK_SIZE_MAX.path(), "smaller than the block size".into())
+        } else if self.is_direct() && min % 512 != 0 {
             let message =
                 format!("{min} bytes is not a multiple of 512, the smallest sector, which direct I/O needs");
-            return object("block_size", message);
-        }
-        if self.batch() > self.queue_depth() {
-            return object(
-                "batch",
-                format!("more than the {} I/Os that a thread keeps under way", self.queue_depth()),
-            );
-        }
-        if self.batch() > 1 && self.arrivals() != Arrivals::Closed {
-            return object(
-                "batch",
-                "I/Os that begin by the clock, with rate or burst, are not gathered".into(),
-            );
-        }
-        if self.configuration.value("workload.burst").is_some()
-            && self.configuration.value("workload.rate").is_some()
-        {
-            return object("burst", "workload.rate is given too; give one of them".into());
-        }
-        None
+            (BLOCK_SIZE.path(), message)
+        } else if batch > depth {
+            (BATCH.path(), format!("more than the {depth} I/Os that a thread keeps in flight"))
+        } else if batch > 1 && !self.is_closed() {
+            let message = "I/Os that begin by the clock, with rate or burst, are not gathered in batches";
+            (BATCH.path(), message.into())
+        } else if self.get(BURST).is_some() && self.get(RATE).is_some() {
+            (BURST.path(), "workload.rate is given too; give one of them".into())
+        } else {
+            return None;
+        };
+        Some(Invalid::new(path, format!("stream {}: {message}", self.name)))
     }
+
+    /// What the I/O engine runs for it on these files.
+    fn stream(&self, set: &FileSet, compress_percent: u8) -> Result<Stream, ProbeError> {
+        let unfit = |message: String| EngineError::Engine { doing: format!("stream {}", self.name), message };
+        let (role, file) = (self.role(), self.get(FILE));
+        let of_role = set.of(role).count();
+        let mut regions = Vec::new();
+        for (_, file) in (1..).zip(set.of(role)).filter(|(number, _)| file.is_none_or(|only| only == *number))
+        {
+            if let Some(reason) = file.forbidden.as_ref().filter(|_| self.read_percent() < 100) {
+                return Err(unfit(reason.clone()).into());
+            }
+            let length = file.size.checked_sub(set.offset).filter(|length| *length > 0).ok_or_else(|| {
+                let path = file.path.display();
+                unfit(format!(
+                    "{path} has {} bytes: nothing is left behind target.offset = {}",
+                    file.size, set.offset
+                ))
+            })?;
+            let length = self.get(WORKING_SET).map_or(length, |most| length.min(most));
+            regions.push(Region { path: file.path.clone(), start: set.offset, length });
+        }
+        if regions.is_empty() {
+            let message = format!("there are {of_role} {role} files, none with the number that `file` gives");
+            return Err(unfit(message).into());
+        }
+        Ok(Stream {
+            name: self.name.clone(),
+            regions,
+            access: self.get(PATTERN).access(),
+            read_percent: self.read_percent(),
+            block: self.block(),
+            align: self.get(ALIGN),
+            direct: self.is_direct(),
+            durability: self.durability(),
+            arrivals: self.arrivals(),
+            compress_percent,
+            bytes: self.get(BYTES),
+        })
+    }
+}
+
+/// The load of a trial. Streams with a share form one group with the threads of `[workload]`; each of the others has
+/// a group of its own.
+pub fn load(context: &TrialContext<'_>, streams: &[StreamPlan], set: &FileSet) -> Result<Load, ProbeError> {
+    let compress_percent = (context.configuration.get(COMPRESS) * 100.0).round() as u8;
+    let group = |configuration: &Configuration, streams| Group {
+        threads: configuration.get(THREADS),
+        queue_depth: configuration.get(QUEUE_DEPTH),
+        batch: configuration.get(BATCH),
+        streams,
+    };
+    let (mut groups, mut shared) = (Vec::new(), Vec::new());
+    for plan in streams {
+        let stream = plan.stream(set, compress_percent)?;
+        match plan.share() {
+            Some(weight) => shared.push(Weighted { stream, weight }),
+            None => groups.push(group(&plan.configuration, vec![Weighted { stream, weight: 1 }])),
+        }
+    }
+    if !shared.is_empty() {
+        groups.push(group(context.configuration, shared));
+    }
+    let seconds = |setting| Duration::from_secs_f64(context.configuration.get(setting));
+    Ok(Load {
+        groups,
+        backend: context.configuration.get(IO_ENGINE).backend(),
+        duration: Some(seconds(DURATION)),
+        warmup: seconds(WARMUP),
+        interval: seconds(OBSERVE_INTERVAL),
+        seed: context.seed,
+    })
 }

@@ -1,5 +1,21 @@
 use engines::CacheState;
-use experiment::Configuration;
+use engines::files::CACHE;
+use experiment::common::{OBSERVE_INTERVAL, OBSERVE_LATENCIES};
+use experiment::{Configuration, Kind, settings};
+
+settings! {
+    /// Number of connections. To an embedded engine each has a thread of its own.
+    pub CONNECTIONS: u32 = "workload.connections", Kind::Count { min: 1, max: 4096 }, "16";
+    /// Threads of the load generator, which drive the connections to a server.
+    pub THREADS: u32 = "workload.threads", Kind::Count { min: 1, max: 1024 }, "1";
+    /// The load runs for this long before the measurement.
+    pub WARMUP: f64 = "workload.warmup", Kind::Duration, "0";
+    /// Open loop: transactions a second, all connections together, at random (Poisson) times; latency counts from the
+    /// intended start. Without it each connection starts its next transaction at once (closed loop).
+    pub RATE: Option<f64> = "workload.rate", Kind::Rate;
+    /// Length of the measurement.
+    pub DURATION: Option<f64> = "workload.duration", Kind::PositiveDuration;
+}
 
 /// What a load is, apart from its transactions.
 #[derive(Debug, Clone)]
@@ -40,17 +56,16 @@ impl LoadPlan {
     /// What every load reads alike from its configuration: a closed or open loop that counts
     /// transactions, until the time is over. What differs is up to the probe.
     pub fn of(configuration: &Configuration, seed: u64) -> Self {
-        let count = |path| configuration.integer(path).unwrap_or(1) as u32;
         Self {
-            connections: count("workload.connections"),
-            threads: count("workload.threads"),
-            rate: configuration.number("workload.rate"),
+            connections: configuration.get(CONNECTIONS),
+            threads: configuration.get(THREADS),
+            rate: configuration.get(RATE),
             units: None,
-            duration_s: configuration.number("workload.duration"),
-            warmup_s: configuration.number("workload.warmup").unwrap_or(0.0),
-            cache: CacheState::from_name(configuration.text("target.cache")),
-            interval_s: configuration.number("observe.interval").unwrap_or(1.0),
-            latencies: configuration.is_on("observe.latencies"),
+            duration_s: configuration.get(DURATION),
+            warmup_s: configuration.get(WARMUP),
+            cache: configuration.get(CACHE),
+            interval_s: configuration.get(OBSERVE_INTERVAL),
+            latencies: configuration.get(OBSERVE_LATENCIES) != Some(false),
             unit: "transaction",
             rate_unit: "transactions/s",
             counts_transactions: true,

@@ -8,23 +8,17 @@ mod settings;
 
 use crate::sampling::{Sampled, Sampling};
 use crate::{Probe, ProbeError, Progress, TrialContext};
-use engines::nothing::Nothing;
-use engines::{Engine, EngineError};
+use engines::EngineError;
+use experiment::common::{ENGINE, OBSERVE_INTERVAL, PROBE};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::Observations;
 use observe::MachineMonitor;
 use observe::topology::Topology;
-use primitives::{Hooks, Load, Padding, Pinning, Primitive, SyncError, place};
+use primitives::{Hooks, Load, SyncError, place};
+pub use primitives::{Padding, Pinning, Primitive};
+pub use settings::*;
 use std::cell::Cell;
 use std::time::Duration;
-
-/// The primitives, by the name that `workload.primitive` gives.
-pub const PRIMITIVES: &[&str] = Primitive::NAMES;
-
-/// Whether `workload.padding` does something for the primitive with this name.
-pub fn pads(name: &str) -> bool {
-    Primitive::from_name(name).is_some_and(Primitive::pads)
-}
 
 /// The sync probe.
 #[derive(Debug, Clone, Copy)]
@@ -41,20 +35,21 @@ impl Probe for SyncProbe {
 
     fn plan(&self, configuration: &Configuration) -> Vec<Invalid> {
         let mut invalid = Vec::new();
-        if configuration.text("target.engine") != Nothing.name() {
+        let engine = engines::by_name(&configuration.get(ENGINE));
+        if engine.is_some_and(|engine| !engine.capabilities().schemas.is_empty()) {
             let message = "the sync probe measures the machine itself: set target.engine = \"none\"";
-            invalid.push(Invalid::new("workload.probe", message));
+            invalid.push(Invalid::new(PROBE.path(), message));
         }
-        let primitive = primitive(configuration);
-        if configuration.text("workload.padding") != "none" && !primitive.pads() {
+        let primitive = configuration.get(PRIMITIVE);
+        if configuration.get(PADDING) != Padding::None && !primitive.pads() {
             let name = primitive.name();
             let message =
                 format!("this changes nothing for {name}, whose members cannot be kept apart or are always");
-            invalid.push(Invalid::new("workload.padding", message));
+            invalid.push(Invalid::new(PADDING.path(), message));
         }
         let topology = Topology::of_this_machine();
-        if let Err(message) = place(&topology, pinning(configuration), threads(configuration)) {
-            invalid.push(Invalid::new("workload.pinning", message));
+        if let Err(message) = place(&topology, configuration.get(PINNING), configuration.get(THREADS)) {
+            invalid.push(Invalid::new(PINNING.path(), message));
         }
         invalid
     }
@@ -62,19 +57,19 @@ impl Probe for SyncProbe {
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
         let configuration = context.configuration;
         let topology = Topology::of_this_machine();
-        let cpus = place(&topology, pinning(configuration), threads(configuration))
-            .map_err(|message| Invalid::new("workload.pinning", message))?;
-        let seconds = |path| configuration.number(path).unwrap_or(0.0);
+        let cpus = place(&topology, configuration.get(PINNING), configuration.get(THREADS))
+            .map_err(|message| Invalid::new(PINNING.path(), message))?;
+        let seconds = |setting| Duration::from_secs_f64(configuration.get(setting));
         let load = Load {
-            primitive: primitive(configuration),
-            threads: threads(configuration),
-            members: configuration.integer("workload.members").unwrap_or(8) as u32,
-            padding: Padding::from_name(configuration.text("workload.padding")),
-            reads: seconds("workload.reads"),
+            primitive: configuration.get(PRIMITIVE),
+            threads: configuration.get(THREADS),
+            members: configuration.get(MEMBERS),
+            padding: configuration.get(PADDING),
+            reads: configuration.get(READS),
             cpus,
-            warmup: Duration::from_secs_f64(seconds("workload.warmup")),
-            duration: Duration::from_secs_f64(seconds("workload.duration")),
-            interval: Duration::from_secs_f64(configuration.number("observe.interval").unwrap_or(1.0)),
+            warmup: seconds(WARMUP),
+            duration: seconds(DURATION),
+            interval: seconds(OBSERVE_INTERVAL),
             seed: context.seed,
         };
         let begun = Cell::new(None);
@@ -98,18 +93,6 @@ impl Probe for SyncProbe {
         }
         Ok(observations)
     }
-}
-
-fn primitive(configuration: &Configuration) -> Primitive {
-    Primitive::from_name(configuration.text("workload.primitive")).unwrap_or(Primitive::AtomicShared)
-}
-
-fn pinning(configuration: &Configuration) -> Pinning {
-    Pinning::from_name(configuration.text("workload.pinning"))
-}
-
-fn threads(configuration: &Configuration) -> u32 {
-    configuration.integer("workload.threads").unwrap_or(1) as u32
 }
 
 /// What stopped on request is told apart from what failed.

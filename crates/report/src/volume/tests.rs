@@ -68,8 +68,8 @@ Size              10.0 GiB                                                -
 Is                partition of md0, raid0 of 2 disks, chunks of 64.0 KiB  file /images/loop0, direct I/O
 Made of           loop0, loop1                                            -
 Held by           -                                                       md0
-Begins at         32,256 B                                                -
-Off its boundary  33,280 B                                                -
+Begins at         32256 B                                                 -
+Off its boundary  33280 B                                                 -
 Sector            512 B                                                   -
 Least, best I/O   64 KiB, 128 KiB                                         -
 Moving head       -                                                       no

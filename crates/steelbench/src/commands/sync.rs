@@ -6,7 +6,7 @@ use crate::commands::parse_experiment;
 use crate::commands::run::{Sitting, exit_code};
 use crate::exit_code::{ExitCode, Failure};
 use crate::{output, results};
-use probes::sync::{PRIMITIVES, pads};
+use probes::sync::Primitive;
 
 /// What errors call the file that was composed.
 const COMPOSED: &str = "steelbench sync --print";
@@ -42,7 +42,7 @@ fn compose(arguments: &Sync, processors: u32) -> String {
     text.section("[target]");
     text.text("engine", "none");
     let threads = if arguments.threads.is_empty() { doubling(processors) } else { arguments.threads.clone() };
-    let all: Vec<String> = PRIMITIVES.iter().map(|name| (*name).to_owned()).collect();
+    let all: Vec<String> = Primitive::NAMES.iter().map(|name| (*name).to_owned()).collect();
     let primitives = if arguments.primitive.is_empty() { &all } else { &arguments.primitive };
     let mut factors: Vec<(&str, String)> = Vec::new();
     text.section("[workload]");
@@ -88,7 +88,7 @@ fn compose(arguments: &Sync, processors: u32) -> String {
 /// Each primitive with each padding; once where there is nothing to pad.
 fn levels(text: &mut FileText, primitives: &[String], paddings: &[String]) {
     for primitive in primitives {
-        let pads = pads(primitive);
+        let pads = Primitive::from_name(primitive).is_some_and(Primitive::pads);
         for padding in paddings.iter().filter(|_| pads).map(String::as_str).chain((!pads).then_some("none")) {
             text.section("[[level]]");
             text.text("factor", "primitive");

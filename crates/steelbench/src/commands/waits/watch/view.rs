@@ -3,7 +3,7 @@
 use super::state::{State, Tab};
 use analysis::ActivitySummary;
 use analysis::activity::Group;
-use observations::{TaskSession, WaitClass, WaitingTask};
+use observations::{TaskSession, WaitClass, WaitingTask, number};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style, Stylize};
@@ -183,7 +183,7 @@ fn table<'a, const N: usize>(
 }
 
 fn percent(part: f64, all: f64) -> String {
-    if all > 0.0 { format!("{:.1} %", 100.0 * part / all) } else { "-".to_owned() }
+    if all > 0.0 { number::percent(part / all, 1) } else { "-".to_owned() }
 }
 
 fn one_line(statement: &str) -> String {

@@ -1,0 +1,277 @@
+//! Figures for people: three significant digits and a unit that fits. Sentences of the analysis and cells of reports
+//! use the same functions. Programs get exact figures elsewhere.
+
+/// Three significant digits without an exponent: `1755`, `12.3`, `0.0123`.
+pub fn figure(value: f64) -> String {
+    if value.is_finite() { fixed(value, places(value, 3)) } else { value.to_string() }
+}
+
+/// Decimals that show this many significant digits.
+pub fn places(value: f64, digits: i32) -> usize {
+    if value == 0.0 || !value.is_finite() {
+        return 0;
+    }
+    // Through the rounded text, so that 9.996 counts as 10.0.
+    let exponent = format!("{:.*e}", (digits - 1).max(0) as usize, value.abs());
+    let magnitude: i32 = exponent.split('e').nth(1).and_then(|e| e.parse().ok()).unwrap_or(0);
+    (digits - 1 - magnitude).clamp(0, 15) as usize
+}
+
+/// A number with so many decimals; a residue of rounding has no sign.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.bytes().all(|byte| matches!(byte, b'0' | b'.')) => rest.to_owned(),
+        _ => text,
+    }
+}
+
+/// The same with its sign: `+1.30`, `-12.4`, `0.00`.
+pub fn signed(value: f64, decimals: usize) -> String {
+    let text = fixed(value, decimals);
+    let is_zero = !text.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
+    if value > 0.0 && !is_zero { format!("+{text}") } else { text }
+}
+
+/// A share as percent with so many decimals: `31.0 %`.
+pub fn percent(share: f64, decimals: usize) -> String {
+    format!("{} %", fixed(100.0 * share, decimals))
+}
+
+/// A share as whole percent, or with one decimal below 10: `91 %`, `4.6 %`.
+pub fn short_percent(share: f64) -> String {
+    percent(share, usize::from(share.abs() < 0.0995))
+}
+
+/// A factor: at least two decimals, because the difference from 1 is what matters.
+pub fn ratio(value: f64) -> String {
+    if (0.1..100.0).contains(&value) { fixed(value, 2) } else { figure(value) }
+}
+
+/// A whole number with separators: `1,234,567`.
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy);
+    groups.collect::<Vec<_>>().join(",")
+}
+
+/// A figure for reading against others: four digits and separators from 1,000 on, three below.
+pub fn grouped(value: f64) -> String {
+    if !value.is_finite() || value.abs() < 999.5 {
+        return figure(value);
+    }
+    let digits = value.abs().log10().floor() as i32 + 1;
+    let unit = 10_f64.powi((digits - 4).max(0));
+    let sign = if value < 0.0 { "-" } else { "" };
+    format!("{sign}{}", count(((value.abs() / unit).round() * unit) as u64))
+}
+
+/// `1 trial`, `2 trials`.
+pub fn plural(n: usize, singular: &str) -> String {
+    format!("{} {singular}{}", count(n as u64), if n == 1 { "" } else { "s" })
+}
+
+const BINARY_UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
+/// Bytes in binary units: `31.3 GiB`.
+pub fn bytes(value: u64) -> String {
+    let power = value.checked_ilog2().unwrap_or(0) / 10;
+    format!("{} {}", figure(value as f64 / 1024_f64.powi(power as i32)), BINARY_UNITS[power as usize])
+}
+
+/// Every byte of an offset or a size, in the largest unit that it is a multiple of: `32256 B`, `64 KiB`.
+pub fn exact_bytes(value: u64) -> String {
+    let power = if value == 0 { 0 } else { value.trailing_zeros() / 10 };
+    format!("{} {}", value >> (10 * power), BINARY_UNITS[power as usize])
+}
+
+/// Seconds: `78.4 s`, `1.23 ms`, `42.0 us`.
+pub fn seconds(value: f64) -> String {
+    quantity(value, "s")
+}
+
+/// The unit in which seconds of this size are shown, and its length in seconds.
+pub fn seconds_unit(largest_s: f64) -> (f64, &'static str) {
+    match largest_s.abs() {
+        small if small > 0.0 && small < 1e-6 => (1e-9, "ns"),
+        small if small > 0.0 && small < 1e-3 => (1e-6, "us"),
+        small if small > 0.0 && small < 1.0 => (1e-3, "ms"),
+        _ => (1.0, "s"),
+    }
+}
+
+/// A figure with its unit: seconds in the unit that fits, large numbers of anything else with SI thousands.
+pub fn quantity(value: f64, unit: &str) -> String {
+    uncertain(value, None, unit)
+}
+
+/// A mean and half the width of its interval, with their unit: `78.4 ± 1.2 s`, `4.08k ± 0.06k rows/s`. Where a
+/// heading names the unit, it is empty here.
+pub fn uncertain(mean: f64, half: Option<f64>, unit: &str) -> String {
+    let scale = UnitScale::of(mean, unit);
+    let mean = mean * scale.factor;
+    let prefix = scale.prefix;
+    let Some(half) = half.map(|half| half * scale.factor) else {
+        return scale.with_unit(&format!("{}{prefix}", figure(mean)));
+    };
+    // What the last bits of equal values differ by is no spread.
+    let half = if half < mean.abs() * 1e-9 { 0.0 } else { half };
+    // Enough decimals to see a narrow interval at all, but not noise.
+    let decimals = places(mean, 3).max(places(half, 1).min(places(mean, 6)));
+    scale.with_unit(&format!("{}{prefix} ± {}{prefix}", fixed(mean, decimals), fixed(half, decimals)))
+}
+
+/// The factor and the unit in which figures of which this is the largest are shown beside each other.
+pub fn common_unit(largest: f64, unit: &str) -> (f64, String) {
+    let scale = UnitScale::of(largest, unit);
+    if scale.prefix.is_empty() { (scale.factor, scale.unit) } else { (1.0, scale.unit) }
+}
+
+/// How a figure is scaled before it is printed.
+struct UnitScale {
+    factor: f64,
+    /// SI thousands, written at the number: `4.08k`.
+    prefix: &'static str,
+    unit: String,
+}
+
+impl UnitScale {
+    fn of(value: f64, unit: &str) -> Self {
+        if unit == "s" {
+            let (length_s, unit) = seconds_unit(value);
+            return Self { factor: (1.0 / length_s).round(), prefix: "", unit: unit.to_owned() };
+        }
+        let (factor, prefix) = match value.abs() {
+            // Other units of time have no thousands: 1.2k ms is nothing that people say.
+            _ if matches!(unit, "ns" | "us" | "ms" | "%") => (1.0, ""),
+            // From 999.5 on, three digits would be rounded to 1000.
+            large if large >= 999.5e9 => (1e-12, "T"),
+            large if large >= 999.5e6 => (1e-9, "G"),
+            large if large >= 999.5e3 => (1e-6, "M"),
+            large if large >= 999.5 => (1e-3, "k"),
+            _ => (1.0, ""),
+        };
+        Self { factor, prefix, unit: unit.to_owned() }
+    }
+
+    fn with_unit(&self, figure: &str) -> String {
+        format!("{figure} {}", self.unit).trim_end().to_owned()
+    }
+}
+
+/// Rounds parts to so many decimals so that the printed parts add up to the printed total: the
+/// rounding that is left goes to the parts with the largest remainder, none moves by a whole last digit.
+pub fn parts_that_add_up(parts: &[f64], decimals: usize) -> (Vec<f64>, f64) {
+    let unit = 10_f64.powi(decimals as i32);
+    let total = (parts.iter().sum::<f64>() * unit).round();
+    let mut rounded: Vec<f64> = parts.iter().map(|part| (part * unit).floor()).collect();
+    let mut by_remainder: Vec<usize> = (0..parts.len()).collect();
+    let remainder = |i: usize| parts[i] * unit - (parts[i] * unit).floor();
+    by_remainder.sort_by(|left, right| remainder(*right).total_cmp(&remainder(*left)));
+    let missing = (total - rounded.iter().sum::<f64>()).clamp(0.0, parts.len() as f64) as usize;
+    for i in by_remainder.into_iter().take(missing) {
+        rounded[i] += 1.0;
+    }
+    (rounded.into_iter().map(|part| part / unit).collect(), total / unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_three_digits() {
+        let figures = [
+            (1755.4, "1755"),
+            (12.345, "12.3"),
+            (9.996, "10.0"),
+            (0.012_345, "0.0123"),
+            (-2.5, "-2.50"),
+            (-1e-20, "0.000000000000000"),
+            (0.0, "0"),
+            (f64::NAN, "NaN"),
+            (f64::NEG_INFINITY, "-inf"),
+        ];
+        for (value, text) in figures {
+            assert_eq!(figure(value), text);
+        }
+    }
+
+    #[test]
+    fn figures_have_three_digits_after_rounding() {
+        for (value, text) in [
+            (9.996, "10.0"),
+            (-9.996, "-10.0"),
+            (0.099_96, "0.100"),
+            (999.95, "1000"),
+            (1e20, "100000000000000000000"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(figure(value), text);
+        }
+        assert_eq!(uncertain(9.996, Some(0.3), "ms"), "10.0 ± 0.3 ms");
+        assert_eq!(uncertain(999.95, Some(12.0), "rows/s"), "1.00k ± 0.01k rows/s");
+        assert_eq!(uncertain(f64::NAN, Some(f64::NAN), "rows/s"), "NaN ± NaN rows/s");
+        assert_eq!(
+            [short_percent(0.0456), short_percent(0.0996), short_percent(0.912)],
+            ["4.6 %", "10 %", "91 %"]
+        );
+        assert_eq!([short_percent(0.0), short_percent(-0.0004)], ["0.0 %", "0.0 %"]);
+        assert_eq!([signed(1.3, 2), signed(-12.4, 1), signed(0.001, 2)], ["+1.30", "-12.4", "0.00"]);
+    }
+
+    #[test]
+    fn quantities_carry_the_unit_that_fits() {
+        let quantities = [
+            (78.4, "s", "78.4 s"),
+            (1755.0, "s", "1755 s"),
+            (0.001_234, "s", "1.23 ms"),
+            (0.000_042, "s", "42.0 us"),
+            (3e-9, "s", "3.00 ns"),
+            (0.0, "s", "0 s"),
+            (4081.63, "rows/s", "4.08k rows/s"),
+            (999.4, "rows/s", "999 rows/s"),
+            (999.6, "rows/s", "1.00k rows/s"),
+            (2.5e9, "B", "2.50G B"),
+            (1234.0, "ms", "1234 ms"),
+            (0.5, "", "0.500"),
+        ];
+        for (value, unit, text) in quantities {
+            assert_eq!(quantity(value, unit), text);
+        }
+        assert_eq!([bytes(0), bytes(1023), bytes(32 << 30)], ["0 B", "1023 B", "32.0 GiB"]);
+        assert_eq!(bytes(u64::MAX), "16.0 EiB");
+        assert_eq!([count(0), count(999), count(1000), count(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!((plural(1, "trial"), plural(1200, "trial")), ("1 trial".into(), "1,200 trials".into()));
+        for (value, text) in [
+            (61_234.0, "61,230"),
+            (8123.4, "8,123"),
+            (1_234_567.0, "1,235,000"),
+            (999.6, "1,000"),
+            (999.4, "999"),
+            (0.5, "0.500"),
+            (-61_234.0, "-61,230"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(grouped(value), text);
+        }
+        assert_eq!(percent(-0.0049, 1), "-0.5 %");
+        assert_eq!(percent(-0.0001, 1), "0.0 %");
+    }
+
+    #[test]
+    fn printed_parts_add_up_and_stay_within_their_last_digit() {
+        // Thirds and halves, of both signs, in thousands of combinations.
+        let figures = [1.0 / 3.0, 2.0 / 3.0, 0.125, -0.375, 0.0, 17.5, -0.05];
+        for code in 0..figures.len().pow(4) {
+            let parts: Vec<f64> =
+                (0..4).map(|i| figures[code / figures.len().pow(i) % figures.len()]).collect();
+            let (rounded, total) = parts_that_add_up(&parts, 2);
+            assert_eq!(fixed(rounded.iter().sum(), 2), fixed(total, 2), "{parts:?}");
+            assert!((total - parts.iter().sum::<f64>()).abs() <= 0.005 + 1e-9);
+            for (printed, part) in rounded.iter().zip(&parts) {
+                assert!((printed - part).abs() < 0.01, "{printed} for {part} of {parts:?}");
+            }
+        }
+    }
+}
