@@ -21,7 +21,6 @@ const EDGES: [(&str, &[&str]); 16] = [
             "experiment",
             "observations",
             "observe",
-            "pgclient",
             "probes",
             "profile",
             "report",

@@ -76,5 +76,5 @@ pub use scaling::{ScalingClass, ScalingSummary, scaling};
 pub use shape::{Segment, Step, Trend};
 pub use summary::{ConfigurationRow, Failure, LevelWaits, Summary, summarize, summarize_with};
 pub use timeline::Timeline;
-pub use volume_advice::{Advice, Weight, volume_advice};
+pub use volume_advice::volume_advice;
 pub use waits::{WaitOptions, WaitRow, WaitTable};

@@ -102,7 +102,7 @@ impl BenignList {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Engine as _, all, sqlserver};
+    use crate::{all, sqlserver};
     use std::collections::BTreeSet;
 
     #[test]
@@ -117,7 +117,7 @@ mod tests {
     /// The rows of the tables in one chapter of `docs/wait-types.md`.
     fn documented(engine: &str) -> Vec<String> {
         let text = include_str!("../../../docs/wait-types.md");
-        let heading = format!("# Wait types of {engine}\n");
+        let heading = format!("# Wait types of the engine {engine}\n");
         let chapter = text.split_once(&heading).unwrap_or_else(|| panic!("no chapter {heading}")).1;
         let chapter = chapter.split("\n# ").next().unwrap_or_default();
         chapter.lines().filter(|line| line.starts_with("| `")).map(str::to_owned).collect()

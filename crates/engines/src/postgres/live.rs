@@ -1,8 +1,8 @@
 //! Servers that run already: observed, surveyed and advised on.
 
+use super::Postgres;
 use super::survey::{self, rules};
 use super::waits::PostgresObserver;
-use super::Postgres;
 use crate::{EngineError, LiveObserver, ObserveOptions, Server, ServerError, Servers};
 use observations::{Advice, Survey, SurveyedServer, Unread};
 use pgclient::Config;
@@ -20,7 +20,8 @@ impl Servers for Postgres {
     }
 
     fn by_url(&self, url: &str) -> Result<Box<dyn Server>, ServerError> {
-        let config = Config::parse(url).map_err(|error| ServerError { what: error.to_string(), advice: None })?;
+        let config =
+            Config::parse(url).map_err(|error| ServerError { what: error.to_string(), advice: None })?;
         Ok(Box::new(PostgresServer(config.with_default_patience(CONNECTING, SILENCE))))
     }
 

@@ -12,9 +12,8 @@ mod session;
 mod vfs;
 mod wait_type;
 
-
 use crate::engine::{Capabilities, Engine, EngineError, Host, Instance, Place};
-use crate::{Cancel, InsertMethod, SchemaKind};
+use crate::{Cancel, InsertMethod, SchemaKind, WaitType};
 use experiment::{Configuration, Declaration, Invalid, Kind};
 use observations::EngineVersion;
 

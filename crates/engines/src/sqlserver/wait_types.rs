@@ -144,12 +144,7 @@ const fn wait(name: &'static str, class: WaitClass, meaning: &'static str) -> Wa
     WaitType::new(name, class, meaning)
 }
 
-const fn benign(
-    name: &'static str,
-    class: WaitClass,
-    group: BenignGroup,
-    meaning: &'static str,
-) -> WaitType {
+const fn benign(name: &'static str, class: WaitClass, group: BenignGroup, meaning: &'static str) -> WaitType {
     WaitType { name, class, meaning, benign: Some(group) }
 }
 

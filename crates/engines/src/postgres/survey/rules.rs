@@ -120,7 +120,7 @@ fn pending_restart(place: &OnMachine<'_>) -> Option<RuleFinding> {
     let waiting = place.server.settings.iter().filter(|setting| setting.pending_restart);
     let names: Vec<String> = waiting.map(|setting| setting.name.clone()).collect();
     (!names.is_empty()).then_some(())?;
-    let fact = format!("waits for a restart to take new values of {}", crate::wording::list(&names));
+    let fact = format!("waits for a restart to take new values of {}", names.join(", "));
     Some(found(place, fact, "restart it when that is convenient, or take the values back"))
 }
 
@@ -139,7 +139,7 @@ fn shared_buffers(place: &OnMachine<'_>) -> Option<(f64, f64)> {
 }
 
 fn shared_buffers_fact(shared: f64, share: f64) -> String {
-    format!("has shared_buffers of {}, {} of the memory", gib(shared), crate::wording::percent(share))
+    format!("has shared_buffers of {}, {} of the memory", bytes(shared as u64), short_percent(share))
 }
 
 fn shared_buffers_small(place: &OnMachine<'_>) -> Option<RuleFinding> {
@@ -160,11 +160,7 @@ fn shared_buffers_large(place: &OnMachine<'_>) -> Option<RuleFinding> {
 fn cache_size(place: &OnMachine<'_>) -> Option<RuleFinding> {
     let (cache, memory) = (place.server.bytes("effective_cache_size")?, place.memory_bytes()?);
     (cache > memory).then_some(())?;
-    let fact = format!(
-        "has effective_cache_size of {}, above the memory of {}",
-        gib(cache as f64),
-        gib(memory as f64)
-    );
+    let fact = format!("has effective_cache_size of {}, above the memory of {}", bytes(cache), bytes(memory));
     Some(found(place, fact, "set it to what shared_buffers and the page cache have together"))
 }
 
@@ -176,9 +172,9 @@ fn session_memory(place: &OnMachine<'_>) -> Option<RuleFinding> {
     (all > memory).then_some(())?;
     let fact = format!(
         "could take {} with one work_mem ({}) in each of {connections} connections, above the memory of {}",
-        gib(all),
-        gib(work),
-        gib(memory)
+        bytes(all as u64),
+        bytes(work as u64),
+        bytes(memory as u64)
     );
     Some(found(
         place,
@@ -193,8 +189,10 @@ fn huge_pages(place: &OnMachine<'_>) -> Option<RuleFinding> {
     let connections = place.server.number("max_connections")?;
     let tables = connections as f64 * shared / BYTES_AN_ENTRY_MAPS;
     (tables > PAGE_TABLES_SHARE_MAX * memory).then_some(())?;
-    let fact =
-        format!("uses no huge pages: page tables of {connections} connections can take {}", gib(tables));
+    let fact = format!(
+        "uses no huge pages: page tables of {connections} connections can take {}",
+        bytes(tables as u64)
+    );
     let action = "set vm.nr_hugepages to what `postgres -C shared_memory_size_in_huge_pages` says, then \
                   huge_pages = on";
     Some(found(place, fact, action))

@@ -47,8 +47,10 @@ impl SessionSamples {
             *waits.entry(name).or_insert(0) += count;
         }
         let session_s = (running + waits.values().sum::<u64>()) as f64 * window.sample_s();
-        let chosen = |(pid, times)| is_chosen(*pid).then_some(times);
-        let kernel = window.kernel.as_ref().map(|kernel| KernelTime::sum(kernel.iter().filter_map(chosen)));
+        let kernel = window.kernel.as_ref().map(|kernel| {
+            let chosen = kernel.iter().filter(|(pid, _)| is_chosen(**pid));
+            KernelTime::sum(chosen.map(|(_, times)| times))
+        });
         Self { session_s, running, waits: waits.into_iter().collect(), hz: window.hz, kernel }
     }
 

@@ -33,7 +33,8 @@ impl Roster {
 
     /// Lists the processes anew.
     pub(super) fn read(&mut self, client: &mut Client) -> Result<(), ObserveError> {
-        let rows = client.query_prepared(&self.list, &[]).map_err(while_doing("listing the server's processes"))?;
+        let rows =
+            client.query_prepared(&self.list, &[]).map_err(while_doing("listing the server's processes"))?;
         self.present.clear();
         for row in rows.iter() {
             let text = |index: usize| row.get(index).unwrap_or_default().to_owned();
@@ -108,7 +109,9 @@ impl Profile {
 
     /// What was counted since the last call.
     pub(super) fn advance(&mut self, client: &mut Client) -> Result<HashMap<ProfileKey, u64>, ObserveError> {
-        let rows = client.query_prepared(&self.read, &[]).map_err(while_doing("reading pg_wait_sampling's profile"))?;
+        let rows = client
+            .query_prepared(&self.read, &[])
+            .map_err(while_doing("reading pg_wait_sampling's profile"))?;
         let mut now = HashMap::with_capacity(rows.len());
         for row in rows.iter() {
             let number = |index: usize| row.get(index).and_then(|number| number.parse::<i64>().ok());
