@@ -284,13 +284,8 @@ impl Instance for PostgresInstance {
         let admin = self.admin.clone();
         let flush: Flush = Arc::new(move || admin.run("final checkpoint", "CHECKPOINT"));
         let flush = self.final_checkpoint.then_some(flush);
-        let connection_set = PostgresConnections::connect(
-            &self.load,
-            connections,
-            texts.clone(),
-            self.backends.clone(),
-            flush,
-        )?;
+        let connection_set =
+            PostgresConnections::connect(&self.load, connections, texts, self.backends.clone(), flush)?;
         Ok(Box::new(connection_set))
     }
 
