@@ -1,8 +1,10 @@
 //! Engines under test: the traits that a probe sees, and one folder an engine.
 
 mod cancel;
+mod dialect;
 mod engine;
 pub mod files;
+mod key;
 pub mod nothing;
 pub mod null;
 mod open_files;
@@ -12,19 +14,24 @@ pub mod server;
 mod session;
 pub mod sqlite;
 pub mod sqlserver;
-mod table;
 mod wait_type;
+mod work;
 
 pub use cancel::{Cancel, CancelReason};
+pub use dialect::Dialect;
 pub use engine::{
-    Answer, CacheReport, CacheState, Capabilities, Collected, ConnectionSet, Done, Engine, EngineError, Host,
-    Instance, Permits, Place, Results, WaitCollector,
+    Ability, Answer, CacheReport, CacheState, Capabilities, Collected, ConnectionSet, Done, Engine,
+    EngineError, Host, Instance, Permits, Place, Results, WaitCollector,
 };
 pub use files::{FileSet, Role};
-pub use request::{InsertMethod, Parameter, Request, Schema, SchemaKind, Setup};
+pub use key::{Key, Placement};
+pub use request::{Parameter, Request, Statement};
 pub use server::{LiveObserver, ObserveOptions, Server, ServerError, Servers};
-pub use table::{Key, Placement, Shape};
 pub use wait_type::{BenignGroup, BenignList, WaitType};
+pub use work::{
+    Column, DataType, DefaultValue, Fill, Filter, Operation, Output, Rows, Storage, Table, UserStatement,
+    Values, Work,
+};
 
 /// All engines, by the name that `target.engine` gives. The scripted one comes last; it is
 /// there for tests and marks its results as synthetic.

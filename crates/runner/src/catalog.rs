@@ -1,5 +1,6 @@
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Catalog, Experiment, FileErrors, Invalid};
+use probes::Target;
 
 /// The settings of all engines and probes.
 pub fn catalog() -> Catalog {
@@ -16,11 +17,14 @@ pub fn catalog() -> Catalog {
 pub fn validate(experiment: &Experiment) -> Result<(), FileErrors> {
     let mut objections: Vec<Invalid> = Vec::new();
     for configuration in &experiment.configurations {
-        let engine = engines::by_name(&configuration.get(ENGINE));
-        let probe = probes::by_name(&configuration.get(PROBE));
-        let from_engine = engine.map(|engine| engine.validate(configuration)).unwrap_or_default();
-        let from_probe = probe.map(|probe| probe.plan(configuration)).unwrap_or_default();
-        for objection in from_engine.into_iter().chain(from_probe) {
+        let (Some(engine), Some(probe)) =
+            (engines::by_name(&configuration.get(ENGINE)), probes::by_name(&configuration.get(PROBE)))
+        else {
+            continue;
+        };
+        let target = Target::of(engine, configuration);
+        let from_engine = engine.validate(configuration, probe.connections(configuration));
+        for objection in from_engine.into_iter().chain(probe.plan(configuration, &target)) {
             if !objections.contains(&objection) {
                 objections.push(objection);
             }

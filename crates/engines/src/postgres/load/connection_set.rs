@@ -1,8 +1,8 @@
-use super::task::Texts;
+use super::task::Statements;
 use super::wire::PostgresWire;
 use crate::postgres::failure;
 use crate::postgres::waits::FLUSH_OWN_COUNTERS;
-use crate::{Answer, ConnectionSet, EngineError, Request};
+use crate::{Answer, ConnectionSet, EngineError, Request, Statement};
 use pgclient::{Client, Config};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -60,7 +60,7 @@ impl PostgresConnections {
     pub fn connect(
         config: &Config,
         connections: u32,
-        texts: &Arc<Texts>,
+        statements: &Arc<Statements>,
         backends: Backends,
         flush: Option<Flush>,
     ) -> Result<Self, EngineError> {
@@ -74,7 +74,7 @@ impl PostgresConnections {
             publishes = client.server_version() >= PUBLISHES_SINCE;
             let stream =
                 client.into_stream().map_err(|error| failure::of_client("opening a connection", &error))?;
-            opened.push((stream, PostgresWire::new(Arc::clone(texts))));
+            opened.push((stream, PostgresWire::new(Arc::clone(statements))));
         }
         let connections = Connections::new(opened).map_err(|error| waiting_failed(&error))?;
         Ok(Self { connections, flush, publishes, listed })
@@ -104,9 +104,14 @@ impl ConnectionSet for PostgresConnections {
         if !self.publishes {
             return Ok(());
         }
+        let flush = Request::Execute {
+            statement: Statement::Text(FLUSH_OWN_COUNTERS),
+            parameters: &[],
+            results: false,
+        };
         let connections = self.listed.ours.len();
         for connection in 0..connections {
-            self.send(connection, &Request::Query { sql: FLUSH_OWN_COUNTERS, results: false })?;
+            self.send(connection, &flush)?;
         }
         let (mut answers, started) = (Vec::new(), Instant::now());
         while answers.len() < connections {

@@ -11,4 +11,4 @@ mod task;
 mod wire;
 
 pub use connection_set::{Backends, Flush, PostgresConnections};
-pub use task::Texts;
+pub use task::{OperationText, Statements};

@@ -1,5 +1,5 @@
 use super::message;
-use super::task::{Output, Prepared, Task, Texts};
+use super::task::{Output, Prepared, Statements, Task};
 use crate::postgres::failure;
 use crate::{Done, EngineError, Request, Results};
 use pgclient::ServerError;
@@ -9,7 +9,7 @@ use transport::Wire;
 
 /// One connection's side of the protocol, with the request in flight.
 pub struct PostgresWire {
-    texts: Arc<Texts>,
+    statements: Arc<Statements>,
     task: Task,
     prepared: Prepared,
     results: Vec<Results>,
@@ -19,9 +19,9 @@ pub struct PostgresWire {
 
 impl PostgresWire {
     /// A connection that is logged in and has prepared nothing.
-    pub fn new(texts: Arc<Texts>) -> Self {
-        let prepared = Prepared::none_of(texts.len());
-        Self { texts, task: Task::default(), prepared, results: Vec::new(), error: None }
+    pub fn new(statements: Arc<Statements>) -> Self {
+        let prepared = Prepared::none_of(statements.len());
+        Self { statements, task: Task::default(), prepared, results: Vec::new(), error: None }
     }
 
     /// The server is ready for the next exchange of the request; the answer when it was the last.
@@ -30,16 +30,11 @@ impl PostgresWire {
         if let Some(error) = self.error.take() {
             return Some(Err(failure::of_server("running a transaction", &error)));
         }
-        let mut out = Output { bytes: output, texts: &self.texts, prepared: &mut self.prepared };
+        let mut out = Output { bytes: output, statements: &self.statements, prepared: &mut self.prepared };
         if self.task.go_on(&mut out) {
             return None;
         }
-        Some(Ok(Done {
-            units: self.task.units,
-            transactions: self.task.transactions,
-            retries: 0,
-            results: std::mem::take(&mut self.results),
-        }))
+        Some(Ok(Done { retries: 0, results: std::mem::take(&mut self.results) }))
     }
 }
 
@@ -49,7 +44,7 @@ impl Wire for PostgresWire {
 
     fn begin(&mut self, request: &Request<'_>, output: &mut Vec<u8>) {
         self.results.clear();
-        let mut out = Output { bytes: output, texts: &self.texts, prepared: &mut self.prepared };
+        let mut out = Output { bytes: output, statements: &self.statements, prepared: &mut self.prepared };
         self.task.begin(request, &mut out);
     }
 
