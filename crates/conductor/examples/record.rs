@@ -5,12 +5,12 @@
 //!                                       snapshot-every: distributions as wide and dense as they can be
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "an example that a bench runs")]
 
+use conductor::Recorder;
 use hdrhistogram::Histogram;
 use metrics_util::registry::{AtomicStorage, Registry};
 use prometheus_client::metrics::histogram::{Histogram as Prometheus, exponential_buckets};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use recorder::Recorder;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::time::Instant;
