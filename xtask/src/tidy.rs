@@ -12,7 +12,7 @@ const VENDORED: &str = "crates/report/assets/vendor/";
 
 /// Which of our crates each crate may use: the arrows of the data flow, which point only downwards.
 /// Analysis and reports never touch an engine.
-const EDGES: [(&str, &[&str]); 16] = [
+const EDGES: [(&str, &[&str]); 17] = [
     (
         "steelbench",
         &[
@@ -35,9 +35,18 @@ const EDGES: [(&str, &[&str]); 16] = [
     ("store", &["observations"]),
     (
         "probes",
-        &["conductor", "disk_io", "engines", "experiment", "observations", "observe", "primitives", "profile"],
+        &[
+            "conductor",
+            "disk_io",
+            "engines",
+            "experiment",
+            "observations",
+            "observe",
+            "primitives",
+            "profile",
+        ],
     ),
-    ("engines", &["disk_io", "experiment", "observations", "observe", "pgclient"]),
+    ("engines", &["disk_io", "experiment", "observations", "observe", "pgclient", "transport"]),
     ("disk_io", &["conductor", "observations", "observe"]),
     ("primitives", &["conductor", "experiment", "observations", "observe"]),
     ("conductor", &["observations"]),
@@ -45,7 +54,8 @@ const EDGES: [(&str, &[&str]); 16] = [
     ("observe", &["observations"]),
     ("experiment", &[]),
     ("observations", &[]),
-    ("pgclient", &[]),
+    ("pgclient", &["transport"]),
+    ("transport", &[]),
     ("xtask", &[]),
 ];
 

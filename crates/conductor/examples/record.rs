@@ -114,7 +114,7 @@ fn snapshot(threads: usize, records: usize, every: bool) -> f64 {
             });
         }
         let start = Instant::now();
-        let all = recorder::Reader::sum(&readers);
+        let all = conductor::Reader::sum(&readers);
         let taken_us = start.elapsed().as_nanos() as f64 / 1e3;
         done.store(true, Ordering::Relaxed);
         std::hint::black_box(all.len());

@@ -161,6 +161,35 @@ fn node_of(value: &Value) -> Node {
     Node { span: 0..0, content }
 }
 
+/// A value as people write it, if that is read as the same value, else the value itself.
+pub(crate) fn write(kind: Kind, value: Value) -> Value {
+    let units = match kind {
+        Kind::Size { .. } => &["TiB", "GiB", "MiB", "KiB", "TB", "GB", "MB", "KB"][..],
+        Kind::Duration | Kind::PositiveDuration => &["h", "min", "s", "ms", "us", "ns"],
+        Kind::Rate => &["/s"],
+        Kind::Share => &["%"],
+        _ => &[],
+    };
+    let all = match kind {
+        Kind::Size { .. } => SIZE_UNITS,
+        Kind::Rate => RATE_UNITS,
+        Kind::Share => SHARE_UNITS,
+        _ => TIME_UNITS,
+    };
+    let in_unit = |unit: &&str| {
+        let factor = all.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
+        // Six decimals: what is beyond them comes from the conversion.
+        let number = (value.as_f64()? / factor * 1e6).round() / 1e6;
+        let space = if unit.starts_with(char::is_alphabetic) { " " } else { "" };
+        let written = Value::Text(format!("{number}{space}{unit}"));
+        // 1.5 MiB, but neither 7.8125 KiB nor 0.5 s.
+        let round = (number >= 1.0 && (number * 4.0).fract() == 0.0) || (number == 0.0 && *unit == "s");
+        let simple = round || units.len() == 1;
+        (simple && read_again(kind, &written).as_ref() == Ok(&value)).then_some(written)
+    };
+    units.iter().find_map(in_unit).unwrap_or(value)
+}
+
 /// How a level is labelled: as it is written, without quotes.
 pub(crate) fn label(node: &Node) -> String {
     match &node.content {

@@ -60,7 +60,7 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    /// A setting of the file itself, which is read where it is parsed.
+    /// A setting whose type is not declared.
     pub const fn new(
         path: &'static str,
         kind: Kind,
@@ -124,6 +124,19 @@ impl<T: FromValue> Setting<T> {
     /// Its dotted path.
     pub const fn path(self) -> &'static str {
         self.declaration.path
+    }
+
+    /// Reads a value as people write it, for options of a command line that give this setting. `V` is the type of the
+    /// setting, or for one that may be absent what it has otherwise.
+    ///
+    /// # Errors
+    /// When the setting does not take it; says what is allowed.
+    pub fn read<V: FromValue>(self, text: &str) -> Result<V, String>
+    where
+        T: From<V>,
+    {
+        let value = self.declaration.read(text).map_err(|message| format!("{}: {message}", self.path()))?;
+        V::from_value(Some(&value)).ok_or_else(|| format!("{}: `{text}` is not allowed", self.path()))
     }
 
     /// Its value among these, or its default.
@@ -231,6 +244,12 @@ macro_rules! choice {
         }
 
         impl $crate::Optional for $type {}
+
+        impl From<$type> for $crate::Value {
+            fn from(value: $type) -> Self {
+                value.name().into()
+            }
+        }
     };
 }
 

@@ -63,6 +63,28 @@ impl fmt::Display for Value {
     }
 }
 
+macro_rules! into_value {
+    ($($type:ty: $value:ident => $variant:expr;)*) => {
+        $(impl From<$type> for Value {
+            fn from($value: $type) -> Self {
+                $variant
+            }
+        })*
+    };
+}
+
+into_value! {
+    bool: value => Self::Bool(value);
+    u32: value => Self::Integer(value.into());
+    // No setting takes a larger number than its type of the file.
+    u64: value => Self::Integer(value.try_into().unwrap_or(i64::MAX));
+    usize: value => Self::Integer(value.try_into().unwrap_or(i64::MAX));
+    f64: value => Self::Float(value);
+    &str: text => Self::Text(text.to_owned());
+    String: text => Self::Text(text);
+    Vec<String>: texts => Self::List(texts.into_iter().map(Self::Text).collect());
+}
+
 /// A type that settings can have. Its default stands for a setting that every file must give, where one does not.
 pub trait FromValue: Default {
     /// The value of a setting; `None` where it is absent though the type wants one, or is of another type.

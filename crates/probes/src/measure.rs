@@ -19,8 +19,6 @@ const HZ: u32 = 99;
 
 /// What is measured, apart from what its threads do.
 pub struct Subject<'a> {
-    /// The state of the caches when the measurement begins.
-    pub cache: CacheState,
     /// Where the data lies, by name: the devices under it are watched.
     pub storage: &'a [(String, PathBuf)],
     /// Units of work in all, where the amount is fixed, and seconds of the measurement, where these are.
@@ -65,7 +63,7 @@ pub fn measure<L>(
         settled: if context.capabilities.embedded {
             None
         } else {
-            Some(context.instance.settle(subject.cache)?)
+            Some(context.instance.settle(context.cache)?)
         },
         subject,
         profiler: None,
@@ -88,7 +86,7 @@ pub fn measure<L>(
     let not_observed = |detail| Warning { kind: WarningKind::NotObserved, detail };
     let mut warnings: Vec<Warning> = conducted.unseen.into_iter().map(not_observed).collect();
     let missed = conducted.settled.filter(|report| !report.verified);
-    warnings.extend(missed.map(|report| cache_warning(conducted.subject.cache, &report)));
+    warnings.extend(missed.map(|report| cache_warning(context.cache, &report)));
     let synthetic = context.capabilities.synthetic;
     Ok((load, Surroundings { collected, machine, devices, profile, warnings, synthetic }))
 }
@@ -112,7 +110,7 @@ struct Conducted<'a> {
 impl Conducted<'_> {
     fn prepare(&mut self) -> Result<(), EngineError> {
         if self.settled.is_none() {
-            self.settled = Some(self.context.instance.settle(self.subject.cache)?);
+            self.settled = Some(self.context.instance.settle(self.context.cache)?);
         }
         self.collector.start()?;
         self.profiler = self.profiler();

@@ -11,10 +11,9 @@ mod streams;
 mod waits;
 
 use crate::measure::{Subject, measure};
-use crate::{Probe, ProbeError, TrialContext};
-use engines::files::CACHE;
-use engines::{CacheState, EngineError, Role, Schema, SchemaKind};
-use experiment::common::{ENGINE, OBSERVE_INTERVAL, PROBE};
+use crate::{Probe, ProbeError, Target, TrialContext};
+use engines::{Ability, CacheState, EngineError, Role};
+use experiment::common::{OBSERVE_INTERVAL, PROBE};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{Observations, Warning, WarningKind};
 pub use settings::*;
@@ -33,14 +32,13 @@ impl Probe for DiskProbe {
         settings::SETTINGS
     }
 
-    fn plan(&self, configuration: &Configuration) -> Vec<Invalid> {
-        let engine = engines::by_name(&configuration.get(ENGINE));
-        if engine.is_some_and(|engine| !engine.capabilities().has(SchemaKind::Files)) {
+    fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
+        if !target.capabilities.has(Ability::Files) {
             let message = "the disk probe works on plain files and devices: set target.engine = \"files\"";
             return vec![Invalid::new(PROBE.path(), message)];
         }
         let mut invalid = Vec::new();
-        if configuration.get(CACHE) == CacheState::Cold && configuration.get(WARMUP) > 0.0 {
+        if target.cache == CacheState::Cold && configuration.get(WARMUP) > 0.0 {
             let message =
                 "a warm-up fills the page cache, which contradicts target.cache = \"cold\"; set it to 0";
             invalid.push(Invalid::new(WARMUP.path(), message));
@@ -60,7 +58,7 @@ impl Probe for DiskProbe {
                 roles.push(stream.role());
             }
         }
-        context.instance.create(Schema::Files { roles: &roles })?;
+        context.instance.create_files(&roles)?;
         let set = context
             .instance
             .files()
@@ -68,7 +66,6 @@ impl Probe for DiskProbe {
         let load = streams::load(context, &streams, set)?;
         let (storage, duration_s) = (watched(context, set), context.configuration.get(DURATION));
         let subject = Subject {
-            cache: context.configuration.get(CACHE),
             storage: &storage,
             units: None,
             duration_s: Some(duration_s),

@@ -70,7 +70,7 @@ impl Seen<'_> {
             latencies: latencies(&all, &in_order),
             operations: waits::operations(self.streams, outcome),
             series,
-            load: health(outcome, around.load),
+            load: health(outcome, around.load.run_delay_share),
             warnings,
             ..around
         })
@@ -172,12 +172,13 @@ fn latencies(all: &Done, streams: &[&StreamOutcome]) -> Vec<Latency> {
 }
 
 /// All of a load thread's CPU is for its I/O: there is no share of the client's own.
-fn health(outcome: &Outcome, load: LoadHealth) -> LoadHealth {
+fn health(outcome: &Outcome, run_delay_share: f64) -> LoadHealth {
     let streams = &outcome.streams;
     LoadHealth {
+        client_share: 0.0,
+        run_delay_share,
         sends_intended: streams.iter().map(|stream| stream.sends_intended).sum(),
         sends_missed: streams.iter().map(|stream| stream.sends_missed).sum(),
         send_delay_us_max: streams.iter().map(|stream| stream.send_delay_ns_max).max().unwrap_or(0) / 1000,
-        ..load
     }
 }

@@ -30,7 +30,6 @@ pub fn drive<W: Workload>(
         Lanes { number: threads as usize, name: "load", warmup: Duration::from_secs_f64(plan.warmup_s) };
     let clock = Clock::monotonic();
     let subject = Subject {
-        cache: plan.cache,
         // Devices are watched where the target's files can be seen.
         storage: context.instance.space_bytes().map_or(&[], |_| context.storage),
         units: plan.units,

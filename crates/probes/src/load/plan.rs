@@ -1,7 +1,6 @@
-use engines::CacheState;
-use engines::files::CACHE;
+use crate::TrialContext;
 use experiment::common::{OBSERVE_INTERVAL, OBSERVE_LATENCIES};
-use experiment::{Configuration, Kind, settings};
+use experiment::{Kind, settings};
 
 settings! {
     /// Number of connections. To an embedded engine each has a thread of its own.
@@ -28,12 +27,10 @@ pub struct LoadPlan {
     pub rate: Option<f64>,
     /// Units of work in all, when the amount is fixed (for the progress display).
     pub units: Option<u64>,
-    /// Seconds of the measured part, when the time is fixed.
+    /// Seconds of the measurement, when the time is fixed.
     pub duration_s: Option<f64>,
     /// Seconds of warm-up before it.
     pub warmup_s: f64,
-    /// Cache state to establish between warm-up and measuring.
-    pub cache: CacheState,
     /// Length of an interval of the time series in seconds.
     pub interval_s: f64,
     /// Whether latencies are recorded.
@@ -55,7 +52,8 @@ pub struct LoadPlan {
 impl LoadPlan {
     /// What every load reads alike from its configuration: a closed or open loop that counts
     /// transactions, until the time is over. What differs is up to the probe.
-    pub fn of(configuration: &Configuration, seed: u64) -> Self {
+    pub fn of(context: &TrialContext<'_>) -> Self {
+        let configuration = context.configuration;
         Self {
             connections: configuration.get(CONNECTIONS),
             threads: configuration.get(THREADS),
@@ -63,7 +61,6 @@ impl LoadPlan {
             units: None,
             duration_s: configuration.get(DURATION),
             warmup_s: configuration.get(WARMUP),
-            cache: configuration.get(CACHE),
             interval_s: configuration.get(OBSERVE_INTERVAL),
             latencies: configuration.get(OBSERVE_LATENCIES) != Some(false),
             unit: "transaction",
@@ -71,7 +68,7 @@ impl LoadPlan {
             counts_transactions: true,
             timed: "transaction",
             kinds: Vec::new(),
-            seed,
+            seed: context.seed,
         }
     }
 

@@ -7,9 +7,8 @@ mod outcome;
 mod settings;
 
 use crate::measure::{Subject, measure};
-use crate::{Probe, ProbeError, TrialContext};
-use engines::CacheState;
-use experiment::common::{ENGINE, OBSERVE_INTERVAL, PROBE};
+use crate::{Probe, ProbeError, Target, TrialContext};
+use experiment::common::{OBSERVE_INTERVAL, PROBE};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::Observations;
 use observe::topology::Topology;
@@ -31,10 +30,9 @@ impl Probe for SyncProbe {
         settings::SETTINGS
     }
 
-    fn plan(&self, configuration: &Configuration) -> Vec<Invalid> {
+    fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = Vec::new();
-        let engine = engines::by_name(&configuration.get(ENGINE));
-        if engine.is_some_and(|engine| !engine.capabilities().schemas.is_empty()) {
+        if !target.capabilities.abilities.is_empty() {
             let message = "the sync probe measures the machine itself: set target.engine = \"none\"";
             invalid.push(Invalid::new(PROBE.path(), message));
         }
@@ -71,7 +69,6 @@ impl Probe for SyncProbe {
             seed: context.seed,
         };
         let subject = Subject {
-            cache: CacheState::Warm,
             storage: &[],
             units: None,
             duration_s: Some(configuration.get(DURATION)),

@@ -100,7 +100,7 @@ mod tests {
         text.texts("\"observe.interval\"", &["1 s".into(), "2 s".into()]);
         let text = text.finish();
         let experiment = experiment::parse(&text, &runner::catalog()).unwrap();
-        assert_eq!(experiment.question.as_deref(), Some(nasty));
+        assert_eq!(experiment.get(experiment::file::QUESTION).as_deref(), Some(nasty));
         assert_eq!(experiment.configurations.len(), 2);
     }
 }

@@ -1,0 +1,275 @@
+use crate::error::FileErrors;
+use crate::experiment::Experiment;
+use crate::{Catalog, FromValue, Kind, Setting, Value, human, parse};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
+
+/// A list that is longer than this has a line for each element.
+const LIST_LENGTH_MAX: usize = 80;
+
+/// An experiment that a program builds by typed settings: what quick commands are short for.
+///
+/// It is written as an experiment file and read like any other. So everything is validated in one place, what is
+/// recorded is a file that can be run again, and errors point into it.
+#[derive(Debug, Clone, Default)]
+pub struct Draft {
+    comments: String,
+    /// In the order in which they are first given.
+    sections: Vec<(&'static str, Table)>,
+    levels: ArrayOfTables,
+    volumes: ArrayOfTables,
+}
+
+/// The settings of one linked level.
+#[derive(Debug, Clone, Default)]
+pub struct LinkedSettings(InlineTable);
+
+impl Draft {
+    /// An experiment that varies nothing yet.
+    pub fn new(name: &str, question: &str) -> Self {
+        let mut draft = Self::default();
+        let experiment = draft.section("experiment");
+        experiment.insert("name", value(name));
+        experiment.insert("question", value(question));
+        draft
+    }
+
+    /// Adds a comment at the beginning of the file.
+    pub fn comment(&mut self, text: &str) {
+        self.comments.extend(text.lines().flat_map(|line| ["# ", line, "\n"]));
+    }
+
+    /// Gives a setting a value.
+    pub fn set<T, V>(&mut self, setting: Setting<T>, value: V)
+    where
+        T: FromValue + From<V>,
+        V: Into<Value>,
+    {
+        let (section, key) = setting.path().split_once('.').unwrap_or(("workload", setting.path()));
+        self.section(section).insert(key, Item::Value(written(setting.declaration.kind, value.into())));
+    }
+
+    /// Gives a setting a value if there is one.
+    pub fn set_some<T, V>(&mut self, setting: Setting<T>, value: Option<V>)
+    where
+        T: FromValue + From<V>,
+        V: Into<Value>,
+    {
+        if let Some(value) = value {
+            self.set(setting, value);
+        }
+    }
+
+    /// Makes a setting a factor with these levels. A single level is the setting's value; none leave it as it is.
+    pub fn vary<T, V>(&mut self, setting: Setting<T>, levels: &[V])
+    where
+        T: FromValue + From<V>,
+        V: Into<Value> + Clone,
+    {
+        if let [only] = levels {
+            self.set(setting, only.clone());
+        } else if !levels.is_empty() {
+            let kind = setting.declaration.kind;
+            let levels = levels.iter().map(|level| written(kind, level.clone().into()));
+            self.section("factors").insert(setting.path(), value(list(levels)));
+        }
+    }
+
+    /// Adds a level to a factor that is made of linked levels.
+    pub fn level(&mut self, factor: &str, name: &str, settings: LinkedSettings) {
+        let level = [("factor", value(factor)), ("name", value(name)), ("set", value(settings.0))];
+        self.levels.push(level.into_iter().collect());
+    }
+
+    /// Declares a volume.
+    pub fn volume(&mut self, name: &str, path: &str) {
+        self.volumes.push([("name", value(name)), ("path", value(path))].into_iter().collect());
+    }
+
+    /// How often each configuration is run, and the seed of the order and of what is drawn.
+    pub fn repeats(&mut self, blocks: u32, seed: u64) {
+        let repeats = self.section("repeats");
+        repeats.insert("blocks", value(i64::from(blocks)));
+        repeats.insert("seed", Item::Value(written(Kind::Scalar, seed.into())));
+    }
+
+    /// Seconds that a trial may take at most, preparation included.
+    pub fn trial_time(&mut self, seconds: f64) {
+        let time = written(Kind::PositiveDuration, seconds.into());
+        self.section("limits").insert("trial_time", Item::Value(time));
+    }
+
+    /// The experiment file.
+    pub fn source(&self) -> String {
+        let mut document = DocumentMut::new();
+        for (name, table) in &self.sections {
+            document.insert(name, table.clone().into());
+        }
+        for (name, tables) in [("level", &self.levels), ("volume", &self.volumes)] {
+            if !tables.is_empty() {
+                document.insert(name, tables.clone().into());
+            }
+        }
+        let blank = if self.comments.is_empty() { "" } else { "\n" };
+        format!("{}{blank}{document}", self.comments)
+    }
+
+    /// The experiment, validated as a file is.
+    ///
+    /// # Errors
+    /// Everything that is wrong, each with its place in [`Draft::source`].
+    pub fn build(&self, catalog: &Catalog) -> Result<Experiment, FileErrors> {
+        parse(&self.source(), catalog)
+    }
+
+    fn section(&mut self, name: &'static str) -> &mut Table {
+        let known = self.sections.iter().position(|(section, _)| *section == name);
+        let position = known.unwrap_or_else(|| {
+            self.sections.push((name, Table::new()));
+            self.sections.len() - 1
+        });
+        &mut self.sections[position].1
+    }
+}
+
+impl LinkedSettings {
+    /// Gives a setting a value.
+    #[must_use]
+    pub fn with<T, V>(mut self, setting: Setting<T>, value: V) -> Self
+    where
+        T: FromValue + From<V>,
+        V: Into<Value>,
+    {
+        self.0.insert(setting.path(), written(setting.declaration.kind, value.into()));
+        self
+    }
+}
+
+/// A value as people write it. A list of one is written as its element.
+fn written(kind: Kind, value: Value) -> toml_edit::Value {
+    match human::write(kind, value) {
+        Value::Bool(value) => value.into(),
+        Value::Integer(value) => value.into(),
+        Value::Float(value) => value.into(),
+        Value::Text(text) => text.into(),
+        Value::List(mut values) if values.len() == 1 => written(kind, values.remove(0)),
+        Value::List(values) => list(values.into_iter().map(|value| written(kind, value))).into(),
+    }
+}
+
+fn list(values: impl Iterator<Item = toml_edit::Value>) -> Array {
+    let mut list: Array = values.collect();
+    if list.to_string().len() > LIST_LENGTH_MAX {
+        list.iter_mut().for_each(|value| value.decor_mut().set_prefix("\n    "));
+        list.set_trailing("\n");
+        list.set_trailing_comma(true);
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Draft, LinkedSettings};
+    use crate::{Catalog, Declaration, Kind, Setting, Value, common, declarations, human, settings};
+
+    settings! {
+        /// A text.
+        NAME: String = "target.name", Kind::Text;
+        /// A size.
+        SIZE: Option<u64> = "target.size", Kind::Size { min: 0, max: i64::MAX };
+        /// Some texts.
+        NAMES: Vec<String> = "target.names", Kind::TextList;
+        /// A number.
+        COUNT: u32 = "workload.count", Kind::Count { min: 1, max: 9 }, "1";
+        /// A time.
+        TIME: f64 = "workload.time", Kind::Duration, "1 s";
+    }
+
+    const TARGET: &[Declaration] = declarations![NAME, SIZE, NAMES];
+    const WORKLOAD: &[Declaration] = declarations![COUNT, TIME];
+
+    fn draft() -> (Draft, Catalog) {
+        let mut draft = Draft::new("t", "Which?");
+        draft.set(common::ENGINE, "e");
+        draft.set(common::PROBE, "p");
+        draft.repeats(2, 7);
+        (draft, Catalog { engines: vec![("e", TARGET)], probes: vec![("p", WORKLOAD)] })
+    }
+
+    #[test]
+    fn what_is_set_is_in_the_experiment_and_in_its_file() {
+        let (mut draft, catalog) = draft();
+        draft.comment("One.\nTwo.");
+        draft.set(SIZE, 8192_u64);
+        draft.set_some(TIME, Some(0.05));
+        draft.set_some(NAME, None::<String>);
+        draft.vary(COUNT, &[1_u32, 2]);
+        draft.level("kind", "few", LinkedSettings::default().with(NAMES, vec!["a".to_owned()]));
+        draft.level(
+            "kind",
+            "more",
+            LinkedSettings::default().with(NAMES, vec!["a".to_owned(), "b".to_owned()]),
+        );
+        draft.volume("v", "/mnt/v");
+        draft.trial_time(90_000.0);
+        let experiment = draft.build(&catalog).unwrap();
+        assert_eq!(experiment.source, draft.source());
+        assert!(experiment.source.starts_with("# One.\n# Two.\n\n[experiment]\nname = \"t\"\n"));
+        for line in
+            ["size = \"8 KiB\"", "time = \"50 ms\"", "\"workload.count\" = [1, 2]", "trial_time = \"25 h\""]
+        {
+            assert!(experiment.source.lines().any(|it| it == line), "{line}\n{}", experiment.source);
+        }
+        let labels: Vec<String> = experiment.configurations.iter().map(crate::Configuration::label).collect();
+        assert_eq!(
+            labels,
+            ["count=1 kind=few", "count=1 kind=more", "count=2 kind=few", "count=2 kind=more"]
+        );
+        let first = &experiment.configurations[0];
+        assert_eq!((first.get(SIZE), first.get(COUNT), first.get(TIME)), (Some(8192), 1, 0.05));
+        assert_eq!(first.get(NAMES), ["a"]);
+        assert_eq!((experiment.repeats.seed, experiment.get(crate::file::TRIAL_TIME_S)), (7, 90_000.0));
+        assert_eq!(experiment.volumes[0].path, "/mnt/v");
+    }
+
+    #[test]
+    fn any_text_survives_the_file() {
+        let nasty = "a \"b\" \\ \u{1} \u{7f} \n\t é 🦀 # [x] '''";
+        let (mut draft, catalog) = draft();
+        draft.set(NAME, nasty);
+        draft.set(NAMES, vec![nasty.to_owned(); 3]);
+        let experiment = draft.build(&catalog).unwrap();
+        assert_eq!(experiment.configurations[0].get(NAME), nasty);
+        assert_eq!(experiment.configurations[0].get(NAMES), vec![nasty; 3]);
+    }
+
+    #[test]
+    fn what_the_settings_do_not_take_is_an_error() {
+        let (mut draft, catalog) = draft();
+        draft.set(COUNT, 10_u32);
+        draft.vary(SIZE, &[1_u64, 1]);
+        let message = draft.build(&catalog).unwrap_err().to_string();
+        assert!(
+            message.contains("allowed are 1 to 9") && message.contains("`1` is given twice"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn values_are_read_as_they_were_set() {
+        fn same<T: crate::FromValue>(setting: Setting<T>, values: impl IntoIterator<Item = Value>) {
+            let kind = setting.declaration.kind;
+            for value in values {
+                let written = human::write(kind, value.clone());
+                assert_eq!(human::read_again(kind, &written).ok(), Some(value), "{written}");
+            }
+        }
+        let size = |bytes: u64| human::write(SIZE.declaration.kind, bytes.into()).to_string();
+        let sizes = [0, 512, 8000, 8192, 1536 << 10, 1000].map(size);
+        assert_eq!(sizes, ["0", "512", "8 KB", "8 KiB", "1.5 MiB", "1 KB"]);
+        same(SIZE, [0_u64, 1, 512, 1000, 4096, 1 << 20, (1 << 20) + 1, 1 << 62].map(Value::from));
+        same(
+            TIME,
+            [0.0, 1e-9, 0.05, 0.1 + 0.2, 1.0, 1.5, 90.0, 3600.0, 86_400.0, 1e7 / 3.0].map(Value::from),
+        );
+    }
+}
