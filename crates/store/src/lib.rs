@@ -12,6 +12,7 @@ mod file;
 mod lock;
 mod names;
 mod numbers;
+mod parts;
 mod profile;
 mod read;
 mod schema;
