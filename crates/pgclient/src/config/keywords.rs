@@ -1,17 +1,21 @@
-//! The keywords of a connection string, and what this client makes of them.
+//! The keywords of a connection string, and their values from text, service and variables.
 
-use super::ConfigError;
+use super::{Environment, files, text};
+use crate::ConfigError;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::str::FromStr;
 
 /// One keyword.
-pub struct Keyword {
-    pub name: &'static str,
-    /// The environment variable that stands in for it.
-    pub variable: Option<&'static str>,
-    pub support: Support,
+struct Keyword {
+    name: &'static str,
+    /// The environment variable that stands in for it, or nothing.
+    variable: &'static str,
+    support: Support,
 }
 
 /// What a keyword does here.
-pub enum Support {
+enum Support {
     Used,
     /// It cannot matter: it is about a feature that this client does not have or need.
     NoEffect,
@@ -22,11 +26,11 @@ pub enum Support {
 use Support::{NoEffect, Only, Used};
 
 const fn keyword(name: &'static str, variable: &'static str, support: Support) -> Keyword {
-    Keyword { name, variable: if variable.is_empty() { None } else { Some(variable) }, support }
+    Keyword { name, variable, support }
 }
 
 /// libpq's keywords and variables (<https://www.postgresql.org/docs/current/libpq-envars.html>).
-pub static KEYWORDS: &[Keyword] = &[
+static KEYWORDS: &[Keyword] = &[
     keyword("application_name", "PGAPPNAME", Used),
     keyword("channel_binding", "PGCHANNELBINDING", Used),
     keyword("client_encoding", "PGCLIENTENCODING", NoEffect),
@@ -74,7 +78,7 @@ pub static KEYWORDS: &[Keyword] = &[
 ];
 
 /// The keyword with this name.
-pub fn find(name: &str) -> Result<&'static Keyword, ConfigError> {
+fn find(name: &str) -> Result<&'static Keyword, ConfigError> {
     KEYWORDS.iter().find(|keyword| keyword.name == name).ok_or_else(|| {
         let names = KEYWORDS.iter().map(|keyword| keyword.name);
         let distance = |known: &&str| strsim::damerau_levenshtein(known, &name.to_lowercase());
@@ -85,7 +89,7 @@ pub fn find(name: &str) -> Result<&'static Keyword, ConfigError> {
 
 impl Keyword {
     /// Refuses a demand that would be broken by ignoring it.
-    pub fn check(&self, value: &str) -> Result<(), ConfigError> {
+    fn check(&self, value: &str) -> Result<(), ConfigError> {
         let Only(supported) = self.support else { return Ok(()) };
         if value.is_empty() || supported.contains(&value) {
             return Ok(());
@@ -94,5 +98,84 @@ impl Keyword {
         // A key's pass phrase is the one secret among these.
         let value = if self.name == "sslpassword" { "..." } else { value };
         Err(ConfigError::Unsupported { keyword: self.name, value: value.to_owned(), supported })
+    }
+}
+
+/// Values by keyword. An empty value keeps the environment's out, and then counts as none.
+#[derive(Debug, Default)]
+pub struct Settings(BTreeMap<&'static str, String>);
+
+impl Settings {
+    /// From a URL, from pairs, or from the name of a database.
+    pub fn from_text(text: &str) -> Result<Self, ConfigError> {
+        let pairs = if let Some(rest) = text::after_scheme(text) {
+            text::url_pairs(rest)?
+        } else if text.contains('=') {
+            text::pairs(text)?
+        } else if text.trim().is_empty() {
+            Vec::new()
+        } else {
+            vec![("dbname".to_owned(), text.trim().to_owned())]
+        };
+        let mut settings = Self::default();
+        for (name, value) in pairs {
+            settings.0.insert(find(&name)?.name, value);
+        }
+        Ok(settings)
+    }
+
+    /// Adds what is not given yet: first the service's values, then the variables'.
+    pub fn complete(&mut self, environment: &Environment) -> Result<(), ConfigError> {
+        let given = |keyword: &str, variable: &str| {
+            let value = self.0.get(keyword).map(String::as_str).or_else(|| environment.variable(variable));
+            value.filter(|value| !value.is_empty()).map(str::to_owned)
+        };
+        if let Some(name) = given("service", "PGSERVICE") {
+            let file = given("servicefile", "PGSERVICEFILE");
+            for (keyword, value) in files::service(&name, file.map(Into::into), environment)? {
+                self.0.entry(find(&keyword)?.name).or_insert(value);
+            }
+        }
+        for keyword in KEYWORDS {
+            if let Some(value) = environment.variable(keyword.variable) {
+                self.0.entry(keyword.name).or_insert_with(|| value.to_owned());
+            }
+            if let Some(value) = self.0.get(keyword.name) {
+                keyword.check(value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The value, when there is one that is not empty.
+    pub fn take(&mut self, keyword: &'static str) -> Option<String> {
+        self.0.remove(keyword).filter(|value| !value.is_empty())
+    }
+
+    pub fn number<T: FromStr<Err: Display>>(
+        &mut self,
+        keyword: &'static str,
+    ) -> Result<Option<T>, ConfigError> {
+        let Some(value) = self.take(keyword) else { return Ok(None) };
+        let reason = |error| format!("`{value}` is not a number that it can have: {error}");
+        value.trim().parse().map(Some).map_err(|error| ConfigError::value(keyword, reason(error)))
+    }
+
+    /// A number for which what is not positive means the system's default.
+    pub fn positive(&mut self, keyword: &'static str) -> Result<Option<u64>, ConfigError> {
+        Ok(self.number::<i32>(keyword)?.filter(|number| *number > 0).map(|number| number as u64))
+    }
+
+    pub fn choice<T: Copy>(
+        &mut self,
+        keyword: &'static str,
+        choices: &[(&str, T)],
+        default: T,
+    ) -> Result<T, ConfigError> {
+        let Some(value) = self.take(keyword) else { return Ok(default) };
+        choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice).ok_or_else(|| {
+            let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+            ConfigError::value(keyword, format!("`{value}` is none of {}", names.join(", ")))
+        })
     }
 }
