@@ -23,6 +23,7 @@ pub use engine::{
 pub use files::{FileSet, Role};
 pub use key::{Key, Placement};
 pub use request::{Parameter, Request, Statement};
+pub use session::{Session, SetOfOne};
 pub use work::{
     Column, DataType, DefaultValue, Fill, Filter, Operation, Output, Rows, Storage, Table, UserStatement,
     Values, Work,

@@ -28,6 +28,8 @@ pub mod survey;
 pub mod waits;
 
 use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Host, Place};
+#[cfg(test)]
+pub(crate) use dialect::PostgresDialect;
 use experiment::{Configuration, Declaration, Invalid};
 use observations::EngineVersion;
 use pgclient::{Client, Config};

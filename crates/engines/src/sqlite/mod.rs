@@ -18,6 +18,8 @@ pub use wait_type::{WAIT_TYPES, WaitTypeInfo};
 
 use crate::Cancel;
 use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Host, Instance, Place};
+#[cfg(test)]
+pub(crate) use dialect::SqliteDialect;
 use experiment::{Configuration, Declaration, Invalid};
 use instance::SqliteInstance;
 use observations::EngineVersion;
