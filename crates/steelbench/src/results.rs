@@ -67,9 +67,9 @@ pub fn read_run(store: &Store, run: Option<i64>) -> Result<Recording, Failure> {
 
 /// All that a report shows of a run; of a database with the ceilings that were measured on its storage, by
 /// runs of the disk probe that are recorded in the same folder.
-pub fn summary(recording: &Recording, results: &Path) -> Summary {
+pub fn summary<'r>(recording: &'r Recording, results: &Path) -> Summary<'r> {
     let disk_runs = if is_disk(recording) { Vec::new() } else { disk_runs(results) };
-    summarize_with(recording, &disk_runs)
+    summarize_with(recording, disk_runs)
 }
 
 /// Whether any configuration has the disk probe.
