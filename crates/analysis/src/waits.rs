@@ -1,11 +1,26 @@
-use super::BenignList;
+//! Where sessions waited: the nine-column table.
+
 use crate::{Accounting, Summary};
+use observations::number::fixed;
 use observations::{Observations, Wait, WaitClass, WaitSource};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
 /// Rows are printed until they make up this share of all waits, in percent.
 const TOP_PERCENT: f64 = 95.0;
+
+/// The nine columns of the published studies.
+pub const HEADINGS: [&str; 9] = [
+    "WaitType",
+    "Wait_S",
+    "Resource_S",
+    "Signal_S",
+    "WaitCount",
+    "Percentage",
+    "AvgWait_S",
+    "AvgRes_S",
+    "AvgSig_S",
+];
 
 /// The waits of one or several trials, each figure the mean of a trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -61,13 +76,13 @@ pub struct Averages {
 }
 
 /// What goes into the rows.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct WaitOptions<'a> {
     /// Waits for the client are rows too and in the percentage base.
     pub include_client: bool,
-    /// Benign waits to leave out. Only for waits of a whole server: the waits of our own sessions
+    /// Whether a wait type is benign and left out. Only for waits of a whole server: the waits of our own sessions
     /// are never filtered, because what they waited for is what was asked of them.
-    pub benign: Option<&'a BenignList>,
+    pub benign: Option<&'a dyn Fn(&str) -> bool>,
 }
 
 impl WaitTable {
@@ -84,7 +99,7 @@ impl WaitTable {
         for waits in trials {
             table.trials += 1;
             for wait in waits.iter().filter(|wait| wait.wait_s().is_finite()) {
-                let benign = options.benign.is_some_and(|list| list.contains(&wait.wait_type));
+                let benign = options.benign.is_some_and(|is_benign| is_benign(&wait.wait_type));
                 if benign || wait.class == WaitClass::Idle {
                     table.filtered_s += wait.wait_s();
                     filtered.insert(wait.wait_type.as_str());
@@ -134,6 +149,24 @@ impl WaitTable {
 }
 
 impl WaitRow {
+    /// The nine cells exactly as the published studies print them; empty where the engine does not count waits.
+    pub fn cells(&self) -> [String; 9] {
+        let average = |pick: fn(&Averages) -> f64| {
+            self.average.as_ref().map_or_else(String::new, |average| trimmed(pick(average), 4))
+        };
+        [
+            self.wait_type.clone(),
+            trimmed(self.wait_s, 2),
+            trimmed(self.resource_s, 2),
+            trimmed(self.signal_s, 2),
+            self.count.map_or_else(String::new, |count| fixed(count, 0)),
+            fixed(self.percentage, 2),
+            average(|a| a.wait_s),
+            average(|a| a.resource_s),
+            average(|a| a.signal_s),
+        ]
+    }
+
     fn mean(sum: Wait, trials: f64) -> Self {
         let average = sum.count.filter(|count| *count > 0).map(|count| Averages {
             wait_s: sum.wait_s() / count as f64,
@@ -177,6 +210,12 @@ fn top(rows: &[WaitRow]) -> usize {
         .count()
 }
 
+/// So many decimals without trailing zeros: `16976`, `3152.3`, `0.016`.
+fn trimmed(value: f64, decimals: usize) -> String {
+    let text = fixed(value, decimals);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
 /// Waits and accounting of one level, over all configurations that have it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LevelWaits {
@@ -208,5 +247,40 @@ impl Summary<'_> {
             own.flat_map(|configuration| self.grid.cells[configuration].values().copied()).collect()
         };
         levels.filter_map(|(position, level)| of(Some(level), trials(position))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_as_published() {
+        let waits = [("A", 3152.3, 16976.0, 1), ("B", 0.016, -0.001, 1), ("C", f64::NAN, 0.0, 45_295_507)];
+        let rows = waits.map(|(name, resource_s, signal_s, count)| Wait {
+            wait_type: name.into(),
+            class: WaitClass::Log,
+            count: Some(count),
+            resource_s,
+            signal_s,
+            source: WaitSource::Counted,
+        });
+        let [a, b, c] = rows.map(|wait| WaitRow::mean(wait, 1.0).cells());
+        assert_eq!(a[1..5], ["20128.3", "3152.3", "16976", "1"]);
+        assert_eq!(
+            (b[2].as_str(), b[3].as_str(), b[5].as_str(), b[8].as_str()),
+            ("0.02", "0", "0.00", "-0.001")
+        );
+        assert_eq!((c[2].as_str(), c[4].as_str()), ("NaN", "45295507"));
+        for (value, decimals, text) in [
+            (16976.0, 2, "16976"),
+            (100.0, 2, "100"),
+            (-0.001, 2, "0"),
+            (0.016, 4, "0.016"),
+            (0.000_001_2, 4, "0"),
+        ] {
+            assert_eq!(trimmed(value, decimals), text);
+        }
+        assert_eq!(fixed(19.1, 2), "19.10");
     }
 }

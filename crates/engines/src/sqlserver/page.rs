@@ -1,6 +1,5 @@
 //! What kind of page a SQL Server session waits for: page resources such as `5:1:1520544`.
 
-use serde::Serialize;
 use std::{fmt, str::FromStr};
 
 /// Pages that one page-free-space (PFS) page describes.
@@ -11,7 +10,7 @@ const MAP_INTERVAL: u32 = 511_232;
 const TEMPDB: u16 = 2;
 
 /// A page as wait statistics name it: `database:file:page`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PageId {
     /// Database number; 2 is tempdb.
     pub database: u16,
@@ -22,8 +21,7 @@ pub struct PageId {
 }
 
 /// What a page is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PageKind {
     /// Page 0: file header.
     FileHeader,

@@ -5,12 +5,12 @@
 //!                                       snapshot-every: distributions as wide and dense as they can be
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "an example that a bench runs")]
 
+use conductor::Recorder;
 use hdrhistogram::Histogram;
 use metrics_util::registry::{AtomicStorage, Registry};
 use prometheus_client::metrics::histogram::{Histogram as Prometheus, exponential_buckets};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use recorder::Recorder;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::time::Instant;
@@ -114,7 +114,7 @@ fn snapshot(threads: usize, records: usize, every: bool) -> f64 {
             });
         }
         let start = Instant::now();
-        let all = recorder::Reader::sum(&readers);
+        let all = conductor::Reader::sum(&readers);
         let taken_us = start.elapsed().as_nanos() as f64 / 1e3;
         done.store(true, Ordering::Relaxed);
         std::hint::black_box(all.len());

@@ -1,6 +1,7 @@
 //! Waits of an interval, from two snapshots of a server's cumulative counters.
 
-use observations::{Wait, WaitClass, WaitSource};
+use super::class;
+use observations::{Wait, WaitSource};
 use std::collections::BTreeMap;
 
 /// Cumulative counters of a server at one moment.
@@ -75,7 +76,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// When a counter decreased, a wait type vanished, or the server was restarted.
-    pub fn delta(&self, after: &Self, class: impl Fn(&str) -> WaitClass) -> Result<Delta, SnapshotError> {
+    pub fn delta(&self, after: &Self) -> Result<Delta, SnapshotError> {
         if self.started != after.started {
             return Err(SnapshotError::Restarted {
                 before: self.started.clone(),
@@ -140,7 +141,7 @@ fn contradiction(wait_type: &str, change: Counters) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::waits::classes::sql_server;
+    use observations::WaitClass;
 
     fn snapshot(counters: &[(&str, u64, u64, u64)]) -> Snapshot {
         let counters = counters
@@ -157,7 +158,7 @@ mod tests {
         let before = snapshot(&[("WRITELOG", 10, 5000, 1000), ("LATCH_EX", 3, 30, 0)]);
         let after =
             snapshot(&[("WRITELOG", 14, 7500, 1500), ("LATCH_EX", 3, 30, 0), ("PAGELATCH_UP", 2, 40, 1)]);
-        let delta = before.delta(&after, sql_server).unwrap();
+        let delta = before.delta(&after).unwrap();
         let names: Vec<_> = delta.waits.iter().map(|w| (w.wait_type.as_str(), w.count)).collect();
         assert_eq!(names, [("PAGELATCH_UP", Some(2)), ("WRITELOG", Some(4))]);
         assert_eq!((delta.waits[1].resource_s, delta.waits[1].signal_s), (2.0, 0.5));
@@ -174,19 +175,19 @@ mod tests {
             snapshot(&[("WRITELOG", 10, 5000, 999)]),
             snapshot(&[]),
         ] {
-            let error = before.delta(&after, sql_server).unwrap_err();
+            let error = before.delta(&after).unwrap_err();
             assert!(matches!(error, SnapshotError::Reset { .. }), "{error}");
         }
         let restarted = Snapshot { started: "2026-01-02".into(), ..before.clone() };
-        let error = before.delta(&restarted, sql_server).unwrap_err();
+        let error = before.delta(&restarted).unwrap_err();
         assert!(matches!(error, SnapshotError::Restarted { .. }));
         let picoseconds = Snapshot { units_per_second: 1_000_000_000_000, ..before.clone() };
-        assert!(matches!(before.delta(&picoseconds, sql_server), Err(SnapshotError::Units { .. })));
+        assert!(matches!(before.delta(&picoseconds), Err(SnapshotError::Units { .. })));
     }
 
     #[test]
     fn contradictions_are_told_and_keep_the_identity() {
-        let delta = snapshot(&[]).delta(&snapshot(&[("A", 0, 7, 0), ("B", 1, 5, 6)]), sql_server).unwrap();
+        let delta = snapshot(&[]).delta(&snapshot(&[("A", 0, 7, 0), ("B", 1, 5, 6)])).unwrap();
         assert_eq!(delta.doubtful.len(), 2);
         assert_eq!((delta.waits[1].resource_s, delta.waits[1].signal_s), (0.0, 0.005));
     }

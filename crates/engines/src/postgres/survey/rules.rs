@@ -1,8 +1,8 @@
 //! Rules about servers: PostgreSQL's chapter "Server Configuration" is the source unless another is named.
 
-use super::rules::gib;
-use super::{Finding, OnMachine, Rule};
-use crate::volume_advice::Weight::{self, Note, Problem};
+use observations::Weight::{self, Note, Problem};
+use observations::number::{bytes, short_percent};
+use observations::{Advice, Rule, RuleFinding, Survey, SurveyedServer};
 
 /// From this memory on, PostgreSQL's documentation gives figures for `shared_buffers`.
 const MEMORY_BYTES_MIN: u64 = 1 << 30;
@@ -15,14 +15,33 @@ const PAGE_TABLES_SHARE_MAX: f64 = 0.05;
 /// An entry of a page table has 8 bytes for a page of 4096.
 const BYTES_AN_ENTRY_MAPS: f64 = 512.0;
 
-type Find = fn(&OnMachine<'_>) -> Option<Finding>;
+/// A server, and the survey of the machine that it may run on.
+struct OnMachine<'a> {
+    server: &'a SurveyedServer,
+    survey: &'a Survey,
+}
+
+impl OnMachine<'_> {
+    /// Memory of the machine, if the server runs on it.
+    fn memory_bytes(&self) -> Option<u64> {
+        self.survey.machine.memory.total_bytes.filter(|bytes| self.server.is_local && *bytes > 0)
+    }
+}
+
+/// What the rules find about a server.
+pub(in crate::postgres) fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
+    let place = OnMachine { server, survey };
+    RULES.iter().filter_map(|rule| Some(rule.advice((rule.find)(&place)?))).collect()
+}
+
+type Find = fn(&OnMachine<'_>) -> Option<RuleFinding>;
 
 const fn rule(name: &'static str, weight: Weight, find: Find, reason: &'static str) -> Rule<Find> {
     Rule { name, weight, find, reason }
 }
 
 #[rustfmt::skip]
-pub(super) const RULES: [Rule<Find>; 13] = [
+const RULES: [Rule<Find>; 14] = [
     rule("postgres-fsync", Problem, fsync,
         "a crash of the machine can leave a database that cannot be repaired (fsync)"),
     rule("postgres-full-page-writes", Problem, full_page_writes,
@@ -34,6 +53,10 @@ pub(super) const RULES: [Rule<Find>; 13] = [
     rule("postgres-pending-restart", Problem, pending_restart,
         "the file says one thing and the server does another until it is restarted: the next restart \
          changes how it behaves (pg_settings.pending_restart)"),
+    // It replaces the rule of the same name about machines without a server.
+    rule("transparent-huge-pages", Note, transparent_huge_pages,
+        "a process that touches memory waits while the kernel makes a huge page of it. PostgreSQL discourages \
+         them (huge_pages)"),
     rule("postgres-shared-buffers-small", Note, shared_buffers_small,
         "a server with a machine of its own starts well with a quarter of the memory; the default suits any \
          machine, so none in particular (shared_buffers)"),
@@ -63,27 +86,27 @@ pub(super) const RULES: [Rule<Find>; 13] = [
          tells what it costs here (track_io_timing)"),
 ];
 
-fn found(place: &OnMachine<'_>, fact: String, action: &str) -> Finding {
+fn found(place: &OnMachine<'_>, fact: String, action: &str) -> RuleFinding {
     let subject = format!("{} at {}", place.server.version, place.server.address);
-    Finding { subject, fact, action: action.into() }
+    RuleFinding { subject, fact, action: action.into() }
 }
 
 fn is_off(place: &OnMachine<'_>, name: &str) -> Option<()> {
     (place.server.setting(name)?.value.as_deref()? == "off").then_some(())
 }
 
-fn fsync(place: &OnMachine<'_>) -> Option<Finding> {
+fn fsync(place: &OnMachine<'_>) -> Option<RuleFinding> {
     is_off(place, "fsync")?;
     Some(found(place, "has fsync off".into(), "set fsync = on, unless everything in it can be thrown away"))
 }
 
-fn full_page_writes(place: &OnMachine<'_>) -> Option<Finding> {
+fn full_page_writes(place: &OnMachine<'_>) -> Option<RuleFinding> {
     is_off(place, "full_page_writes")?;
     let action = "set full_page_writes = on, unless the file system is one that copies on write";
     Some(found(place, "has full_page_writes off".into(), action))
 }
 
-fn parallel_limit(place: &OnMachine<'_>) -> Option<Finding> {
+fn parallel_limit(place: &OnMachine<'_>) -> Option<RuleFinding> {
     let names = ["max_parallel_workers_per_gather", "max_parallel_workers", "max_worker_processes"];
     let values = names.map(|name| place.server.number(name));
     let above =
@@ -93,12 +116,19 @@ fn parallel_limit(place: &OnMachine<'_>) -> Option<Finding> {
     Some(found(place, fact, "raise the limit, or lower what is above it"))
 }
 
-fn pending_restart(place: &OnMachine<'_>) -> Option<Finding> {
+fn pending_restart(place: &OnMachine<'_>) -> Option<RuleFinding> {
     let waiting = place.server.settings.iter().filter(|setting| setting.pending_restart);
     let names: Vec<String> = waiting.map(|setting| setting.name.clone()).collect();
     (!names.is_empty()).then_some(())?;
-    let fact = format!("waits for a restart to take new values of {}", crate::wording::list(&names));
+    let fact = format!("waits for a restart to take new values of {}", names.join(", "));
     Some(found(place, fact, "restart it when that is convenient, or take the values back"))
+}
+
+fn transparent_huge_pages(place: &OnMachine<'_>) -> Option<RuleFinding> {
+    place.survey.setting("transparent_hugepage.enabled").filter(|value| *value == "always")?;
+    let subject = "transparent_hugepage.enabled".into();
+    let action = "set it to madvise or never for this PostgreSQL server, and give it explicit huge pages";
+    place.server.is_local.then(|| RuleFinding { subject, fact: "is always".into(), action: action.into() })
 }
 
 /// Bytes of `shared_buffers`, and their share of the machine's memory.
@@ -109,16 +139,16 @@ fn shared_buffers(place: &OnMachine<'_>) -> Option<(f64, f64)> {
 }
 
 fn shared_buffers_fact(shared: f64, share: f64) -> String {
-    format!("has shared_buffers of {}, {} of the memory", gib(shared), crate::wording::percent(share))
+    format!("has shared_buffers of {}, {} of the memory", bytes(shared as u64), short_percent(share))
 }
 
-fn shared_buffers_small(place: &OnMachine<'_>) -> Option<Finding> {
+fn shared_buffers_small(place: &OnMachine<'_>) -> Option<RuleFinding> {
     let (shared, share) = shared_buffers(place).filter(|(_, share)| *share < SHARED_SHARE_MIN)?;
     let action = "try a quarter of the memory, if the machine is for this server alone";
     Some(found(place, shared_buffers_fact(shared, share), action))
 }
 
-fn shared_buffers_large(place: &OnMachine<'_>) -> Option<Finding> {
+fn shared_buffers_large(place: &OnMachine<'_>) -> Option<RuleFinding> {
     let (shared, share) = shared_buffers(place).filter(|(_, share)| *share > SHARED_SHARE_MAX)?;
     Some(found(
         place,
@@ -127,18 +157,14 @@ fn shared_buffers_large(place: &OnMachine<'_>) -> Option<Finding> {
     ))
 }
 
-fn cache_size(place: &OnMachine<'_>) -> Option<Finding> {
+fn cache_size(place: &OnMachine<'_>) -> Option<RuleFinding> {
     let (cache, memory) = (place.server.bytes("effective_cache_size")?, place.memory_bytes()?);
     (cache > memory).then_some(())?;
-    let fact = format!(
-        "has effective_cache_size of {}, above the memory of {}",
-        gib(cache as f64),
-        gib(memory as f64)
-    );
+    let fact = format!("has effective_cache_size of {}, above the memory of {}", bytes(cache), bytes(memory));
     Some(found(place, fact, "set it to what shared_buffers and the page cache have together"))
 }
 
-fn session_memory(place: &OnMachine<'_>) -> Option<Finding> {
+fn session_memory(place: &OnMachine<'_>) -> Option<RuleFinding> {
     let memory = place.memory_bytes()? as f64;
     let work = place.server.bytes("work_mem")? as f64;
     let connections = place.server.number("max_connections")?;
@@ -146,9 +172,9 @@ fn session_memory(place: &OnMachine<'_>) -> Option<Finding> {
     (all > memory).then_some(())?;
     let fact = format!(
         "could take {} with one work_mem ({}) in each of {connections} connections, above the memory of {}",
-        gib(all),
-        gib(work),
-        gib(memory)
+        bytes(all as u64),
+        bytes(work as u64),
+        bytes(memory as u64)
     );
     Some(found(
         place,
@@ -157,20 +183,22 @@ fn session_memory(place: &OnMachine<'_>) -> Option<Finding> {
     ))
 }
 
-fn huge_pages(place: &OnMachine<'_>) -> Option<Finding> {
+fn huge_pages(place: &OnMachine<'_>) -> Option<RuleFinding> {
     place.server.huge_pages_used.filter(|used| !used)?;
     let (memory, shared) = (place.memory_bytes()? as f64, place.server.bytes("shared_buffers")? as f64);
     let connections = place.server.number("max_connections")?;
     let tables = connections as f64 * shared / BYTES_AN_ENTRY_MAPS;
     (tables > PAGE_TABLES_SHARE_MAX * memory).then_some(())?;
-    let fact =
-        format!("uses no huge pages: page tables of {connections} connections can take {}", gib(tables));
+    let fact = format!(
+        "uses no huge pages: page tables of {connections} connections can take {}",
+        bytes(tables as u64)
+    );
     let action = "set vm.nr_hugepages to what `postgres -C shared_memory_size_in_huge_pages` says, then \
                   huge_pages = on";
     Some(found(place, fact, action))
 }
 
-fn overcommit(place: &OnMachine<'_>) -> Option<Finding> {
+fn overcommit(place: &OnMachine<'_>) -> Option<RuleFinding> {
     place.memory_bytes()?;
     let mode = place.survey.setting("vm.overcommit_memory").filter(|mode| *mode != "2")?;
     let action = "on a machine for servers alone set vm.overcommit_memory = 2 with a fitting \
@@ -178,7 +206,7 @@ fn overcommit(place: &OnMachine<'_>) -> Option<Finding> {
     Some(found(place, format!("runs with vm.overcommit_memory = {mode}"), action))
 }
 
-fn workers(place: &OnMachine<'_>) -> Option<Finding> {
+fn workers(place: &OnMachine<'_>) -> Option<RuleFinding> {
     let cores = place.survey.machine.processors.cores.filter(|_| place.server.is_local)?;
     let setting = place.server.setting("max_parallel_workers")?;
     let workers = place.server.number("max_parallel_workers")?;
@@ -191,7 +219,7 @@ fn workers(place: &OnMachine<'_>) -> Option<Finding> {
     ))
 }
 
-fn io_concurrency(place: &OnMachine<'_>) -> Option<Finding> {
+fn io_concurrency(place: &OnMachine<'_>) -> Option<RuleFinding> {
     let value = place.server.number("effective_io_concurrency").filter(|value| *value <= 1)?;
     let mut devices = place.survey.volumes.iter().flat_map(|volume| &volume.devices);
     let has_ssd = place.server.is_local && devices.any(|device| device.rotational == Some(false));
@@ -200,7 +228,7 @@ fn io_concurrency(place: &OnMachine<'_>) -> Option<Finding> {
     Some(found(place, fact, "try 16 (the default from version 18 on) to 200"))
 }
 
-fn io_timing(place: &OnMachine<'_>) -> Option<Finding> {
+fn io_timing(place: &OnMachine<'_>) -> Option<RuleFinding> {
     is_off(place, "track_io_timing")?;
     Some(found(
         place,

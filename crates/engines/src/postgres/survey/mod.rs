@@ -1,12 +1,15 @@
 //! What a server is and how it is set: `steelbench survey --server`. Nothing is changed, no table is read.
 
+pub(super) mod rules;
+
+use super::live::{ObserveError, while_doing};
 use super::local::is_local;
 use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
-use pgclient::{Client, Config, Error, Row, Rows};
+use pgclient::{Client, Config, Row, Rows};
 use std::time::Duration;
 
-/// A server that does not answer a question about its settings for so long is in more trouble than a survey
-/// can tell.
+/// A server that needs longer to answer a question about its settings has a problem that a survey does not
+/// show.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What is asked of each setting, in this order. Settings that this session changed itself (`client`,
@@ -49,25 +52,11 @@ const TEXTS: [&str; 2] = ["shared_preload_libraries", "huge_pages_status"];
 const LOCALE: &str = "Client Connection Defaults / Locale and Formatting";
 const LOG_TIMEZONE: &str = "log_timezone";
 
-/// Why a server could not be surveyed.
-#[derive(Debug, thiserror::Error)]
-#[error("{doing}: {source}")]
-pub struct SurveyError {
-    doing: &'static str,
-    /// What the server, or the way to it, said.
-    #[source]
-    pub source: Error,
-}
-
-fn while_doing(doing: &'static str) -> impl FnOnce(Error) -> SurveyError {
-    move |source| SurveyError { doing, source }
-}
-
 /// Asks a server. What this role may not see is told beside what it sees.
 ///
 /// # Errors
 /// When the server cannot be reached, or does not tell its settings.
-pub fn survey(config: &Config) -> Result<(SurveyedServer, Vec<Unread>), SurveyError> {
+pub(super) fn survey(config: &Config) -> Result<(SurveyedServer, Vec<Unread>), ObserveError> {
     let config = config.clone().with_application_name("steelbench survey");
     let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
     client.set_read_timeout(Some(PATIENCE)).map_err(while_doing("connecting"))?;
