@@ -55,7 +55,7 @@ pub use ceiling::{Ceiling, MeasuredCeiling, Way, ceilings};
 pub use compare::{Comparison, Method, Scale, Standing};
 pub use decompose::{CodeChange, Decomposition, Part, PartKind, WaitShape};
 pub use devices::{ConfigurationDevices, DeviceFigures};
-pub use disk::{DiskFigures, DiskGroup, DiskRow, DiskSummary, Knee, KneePoint, Little, knee};
+pub use disk::{DiskFigures, DiskGroup, DiskRow, DiskSummary, Knee, KneePoint, Little, SearchLevels, knee};
 pub use drift::Drift;
 pub use effects::{FactorEffect, LevelEffect};
 pub use estimate::{Estimate, Interval};

@@ -1,10 +1,13 @@
 //! The disk probe: how fast storage is for what a database does to it.
 //!
 //! - `settings`: what can be asked for
+//! - `paths`, `fio`: what a command line or a fio job file names instead
 //! - `streams`: from settings to streams, and from these and files to what the I/O engine runs
 //! - `outcome`, `responses`, `waits`: from what it saw to the observations of the trial
 
+pub mod fio;
 mod outcome;
+mod paths;
 mod responses;
 mod settings;
 mod streams;
@@ -20,9 +23,11 @@ use experiment::{Configuration, Declaration, Invalid};
 use observations::{MachineLoad, Observations};
 use observe::MachineMonitor;
 use observe::devices::DeviceMonitor;
+pub use paths::{PathKind, StoragePath};
 pub use settings::*;
 use std::sync::Mutex;
 use streams::StreamPlan;
+pub use streams::StreamText;
 
 /// The disk probe.
 #[derive(Debug, Clone, Copy)]
