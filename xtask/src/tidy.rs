@@ -12,7 +12,7 @@ const VENDORED: &str = "crates/report/assets/vendor/";
 
 /// Which of our crates each crate may use: the arrows of the data flow, which point only downwards.
 /// Analysis and reports never touch an engine.
-const EDGES: [(&str, &[&str]); 16] = [
+const EDGES: [(&str, &[&str]); 17] = [
     (
         "steelbench",
         &[
@@ -37,7 +37,7 @@ const EDGES: [(&str, &[&str]); 16] = [
         "probes",
         &["disk_io", "engines", "experiment", "observations", "observe", "profile", "recorder", "primitives"],
     ),
-    ("engines", &["disk_io", "experiment", "observations", "observe", "pgclient"]),
+    ("engines", &["disk_io", "experiment", "observations", "observe", "pgclient", "transport"]),
     ("disk_io", &["observations", "observe", "recorder"]),
     ("primitives", &["experiment", "observations", "observe"]),
     ("recorder", &["observations"]),
@@ -45,7 +45,8 @@ const EDGES: [(&str, &[&str]); 16] = [
     ("observe", &["observations"]),
     ("experiment", &[]),
     ("observations", &[]),
-    ("pgclient", &[]),
+    ("pgclient", &["transport"]),
+    ("transport", &[]),
     ("xtask", &[]),
 ];
 

@@ -1,5 +1,5 @@
-use crate::{Cancel, FileSet, Request, Schema, SchemaKind};
-use experiment::{Configuration, Declaration, Invalid};
+use crate::{Cancel, FileSet, Request, Role, Work};
+use experiment::{Configuration, Declaration, Invalid, choice};
 use observations::{EngineVersion, Operation, TimeUse, Wait};
 use observe::Clock;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,12 @@ pub trait Engine: Send + Sync {
     /// Version and compile options, for the environment record, of what these configurations use.
     /// Where a server cannot be asked, the answer says so.
     fn version(&self, configurations: &[&Configuration]) -> EngineVersion;
-    /// Objections to a configuration, found without creating anything.
-    fn validate(&self, configuration: &Configuration) -> Vec<Invalid>;
+    /// Objections to a configuration on which a load opens so many connections, found without creating anything.
+    fn validate(&self, configuration: &Configuration, connections: u32) -> Vec<Invalid>;
+    /// The state that caches are brought into when measuring begins.
+    fn cache(&self, _configuration: &Configuration) -> CacheState {
+        CacheState::Warm
+    }
     /// Where the targets of consecutive trials come from. Nothing is started yet.
     fn host(&self, place: Place) -> Box<dyn Host>;
     /// Stops what a run that was killed has left running in a directory that is marked as ours.
@@ -31,14 +35,15 @@ pub trait Engine: Send + Sync {
 /// Prepares the targets of consecutive trials that share their folders, and keeps what they can
 /// share: a server that runs. Dropping it stops and removes what it started.
 pub trait Host: Send {
-    /// Creates, starts and lays out the target of a trial: a fresh one, or what was kept, brought
-    /// into the same state. The instance before has been removed.
+    /// Creates, starts and lays out the target of a trial whose load opens so many connections: a fresh one, or
+    /// what was kept, brought into the same state. The instance before has been removed.
     ///
     /// # Errors
     /// When a setting does not take, a volume is missing or full, or the engine fails.
     fn prepare(
         &mut self,
         configuration: &Configuration,
+        connections: u32,
         cancel: &Cancel,
     ) -> Result<Box<dyn Instance>, EngineError>;
 }
@@ -51,17 +56,32 @@ pub struct Capabilities {
     pub embedded: bool,
     /// What its host keeps between trials is worth keeping: a server that runs, files that are full.
     pub keeps: bool,
-    /// What loads can work on.
-    pub schemas: &'static [SchemaKind],
+    /// What loads can ask of it.
+    pub abilities: &'static [Ability],
     /// Figures come from a script, not from a measurement.
     pub synthetic: bool,
 }
 
 impl Capabilities {
-    /// Whether loads can work on this.
-    pub fn has(self, schema: SchemaKind) -> bool {
-        self.schemas.contains(&schema)
+    /// Whether loads can ask this of it.
+    pub fn has(self, ability: Ability) -> bool {
+        self.abilities.contains(&ability)
     }
+}
+
+/// What a load can ask of an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ability {
+    /// Tables and operations on them.
+    Tables,
+    /// The user's own statements.
+    Statements,
+    /// Plain files and devices.
+    Files,
+    /// A bulk load that is another way than a statement for each row.
+    BulkLoad,
+    /// Loops in stored procedures.
+    Procedures,
 }
 
 /// Where a host may put its files.
@@ -78,6 +98,20 @@ pub struct Place {
     pub cgroup_joins: Vec<PathBuf>,
 }
 
+impl Place {
+    /// The host's directory on a volume.
+    ///
+    /// # Errors
+    /// When there is no such volume.
+    pub fn volume(&self, name: &str) -> Result<&PathBuf, EngineError> {
+        let found = self.volumes.iter().find(|(known, _)| known == name);
+        found.map(|(_, directory)| directory).ok_or_else(|| EngineError::Engine {
+            doing: format!("placing files on volume {name}"),
+            message: "there is no such volume".into(),
+        })
+    }
+}
+
 /// What the user allows to be overwritten, by naming it on the command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Permits {
@@ -89,11 +123,24 @@ pub struct Permits {
 
 /// A prepared target. Dropping it removes what it created.
 pub trait Instance: Send + Sync {
-    /// Creates what a load works on.
+    /// Creates and fills tables and compiles operations, once for each trial.
     ///
     /// # Errors
-    /// When the engine refuses.
-    fn create(&self, schema: Schema<'_>) -> Result<(), EngineError>;
+    /// When the engine refuses, or has no tables.
+    fn create(&self, _work: Work) -> Result<(), EngineError> {
+        Err(EngineError::Unsupported { engine: "this target", what: "tables" })
+    }
+    /// Creates and fills what stands for these files, unless it is there already.
+    ///
+    /// # Errors
+    /// When that fails, or the target is not one of files.
+    fn create_files(&self, _roles: &[Role]) -> Result<(), EngineError> {
+        Err(EngineError::Unsupported { engine: "this target", what: "plain files" })
+    }
+    /// Data files that tables are spread over.
+    fn data_files(&self) -> u32 {
+        1
+    }
     /// Opens so many connections for the calling thread, which alone will use them; one at a time
     /// where the engine is embedded.
     ///
@@ -162,7 +209,7 @@ pub trait ConnectionSet: Send {
         Ok(())
     }
     /// Does a share of the work that the load left for later (a checkpoint), once no connection
-    /// is in a transaction; this is connection_set number `index` of `of`. Part of the measured time.
+    /// is in a transaction; this is set number `index` of `of`. Part of the measured time.
     ///
     /// # Errors
     /// When the engine fails.
@@ -217,10 +264,6 @@ pub struct Collected {
 /// What a request did.
 #[derive(Debug, Default)]
 pub struct Done {
-    /// Units of work done (rows inserted).
-    pub units: u64,
-    /// Transactions committed, when the request was more than one.
-    pub transactions: u64,
     /// How often the engine asked for the request to be repeated.
     pub retries: u32,
     /// The results of a request that asked for them, one for each of its statements that had any.
@@ -238,7 +281,7 @@ pub struct Results {
     pub last: Vec<Option<String>>,
 }
 
-experiment::choice! {
+choice! {
     /// State of the operating system's page cache for the target's files when measuring begins.
     pub enum CacheState {
         /// Nothing of the files is in memory.

@@ -1,8 +1,10 @@
 //! Engines under test: the traits that a probe sees, and one folder an engine.
 
 mod cancel;
+mod dialect;
 mod engine;
 pub mod files;
+mod key;
 pub mod nothing;
 pub mod null;
 mod open_files;
@@ -10,16 +12,21 @@ pub mod postgres;
 mod request;
 mod session;
 pub mod sqlite;
-mod table;
+mod work;
 
 pub use cancel::{Cancel, CancelReason};
+pub use dialect::Dialect;
 pub use engine::{
-    Answer, CacheReport, CacheState, Capabilities, Collected, ConnectionSet, Done, Engine, EngineError, Host,
-    Instance, Permits, Place, Results, WaitCollector,
+    Ability, Answer, CacheReport, CacheState, Capabilities, Collected, ConnectionSet, Done, Engine,
+    EngineError, Host, Instance, Permits, Place, Results, WaitCollector,
 };
 pub use files::{FileSet, Role};
-pub use request::{InsertMethod, Parameter, Request, Schema, SchemaKind, Setup};
-pub use table::{Key, Placement, Shape};
+pub use key::{Key, Placement};
+pub use request::{Parameter, Request, Statement};
+pub use work::{
+    Column, DataType, DefaultValue, Fill, Filter, Operation, Output, Rows, Storage, Table, UserStatement,
+    Values, Work,
+};
 
 /// All engines, by the name that `target.engine` gives. The scripted one comes last; it is
 /// there for tests and marks its results as synthetic.

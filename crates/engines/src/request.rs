@@ -1,119 +1,53 @@
-use crate::{Key, Role, Shape};
+use crate::Key;
 
-/// What a load works on, created by [`crate::Instance::create`] before anything connects.
-pub enum Schema<'a> {
-    /// An empty table of this shape, spread over the data files of the instance.
-    Table {
-        /// Columns and row size.
-        shape: Shape,
-    },
-    /// Files and devices that stand for these, created and filled unless they are there already.
-    Files {
-        /// What the load works on.
-        roles: &'a [Role],
-    },
-    /// The user's own.
-    Statements {
-        /// Done one after the other on one connection, to create and fill tables.
-        setup: &'a mut [Setup],
-        /// Prepared on every connection; [`Request::Execute`] gives their position.
-        prepared: &'a [String],
-    },
-}
-
-/// The kinds of [`Schema`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SchemaKind {
-    /// [`Schema::Table`]
-    Table,
-    /// [`Schema::Files`]
-    Files,
-    /// [`Schema::Statements`]
-    Statements,
-}
-
-/// Makes rows: appends some to a buffer; false when there are no more.
-pub type Rows = Box<dyn FnMut(&mut Vec<u8>) -> bool + Send>;
-
-/// A step of creating and filling tables.
-pub enum Setup {
-    /// Runs a statement.
-    Run(String),
-    /// The engine's bulk load.
-    Copy {
-        /// The statement that begins it.
-        statement: String,
-        /// The rows, in the statement's format.
-        rows: Rows,
-    },
-}
-
-/// How a client inserts rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InsertMethod {
-    /// A prepared statement for each row; the next one is sent when the answer has come.
-    Statements,
-    /// A prepared statement for each row, all of a transaction sent before the first answer.
-    Pipelined,
-    /// The engine's bulk load.
-    Copy,
-    /// A loop in a stored procedure makes keys, inserts and commits: the client does nothing.
-    Procedure,
-}
-
-impl InsertMethod {
-    /// Names in the experiment file.
-    pub const NAMES: &'static [&'static str] = &["statements", "pipelined", "copy", "procedure"];
-
-    /// The method with this name; `statements` for any other.
-    pub fn from_name(name: &str) -> Self {
-        match name {
-            "pipelined" => Self::Pipelined,
-            "copy" => Self::Copy,
-            "procedure" => Self::Procedure,
-            _ => Self::Statements,
-        }
-    }
-}
-
-/// Something that a connection is asked to do.
+/// What a connection is asked to do while a load is measured. Everything has been compiled before.
 #[derive(Debug, Clone, Copy)]
 pub enum Request<'a> {
-    /// Inserts these rows into one data file and commits.
-    Insert {
-        /// Data file, from 0.
-        file: u32,
-        /// Keys of the rows; the other columns have the table's defaults.
-        keys: &'a [Key],
-        /// How, where the engine has several ways; not [`InsertMethod::Procedure`].
-        method: InsertMethod,
-    },
-    /// Has the stored procedure insert rows with keys of its own.
-    InsertLoop {
-        /// Rows of each transaction; one after the other.
-        rows: u64,
-        /// Rows in all.
-        total: u64,
-        /// Keys that count up instead of random ones.
-        sequential: bool,
-    },
-    /// Runs a prepared statement.
+    /// Runs a statement once.
     Execute {
-        /// Its position in [`Schema::Statements`].
-        statement: usize,
+        /// Which one.
+        statement: Statement<'a>,
         /// Values of its parameters.
         parameters: &'a [Parameter],
         /// Whether the results are wanted.
         results: bool,
     },
-    /// Runs a text of one or more statements.
-    Query {
-        /// The text.
-        sql: &'a str,
-        /// Whether the results are wanted.
-        results: bool,
+    /// Runs an operation once for each key, which is its only parameter, in one transaction.
+    Batch {
+        /// Position in [`crate::Work::operations`].
+        operation: usize,
+        /// The data file that all of the keys belong to, from 0.
+        file: u32,
+        /// The keys.
+        keys: &'a [Key],
+        /// All of the transaction is sent before the first answer is waited for, where there is a way to send.
+        pipelined: bool,
     },
+    /// Inserts rows with these keys by the engine's bulk load, in one transaction. All else has the table's defaults.
+    Bulk {
+        /// Position in [`crate::Work::operations`] of the insert that it stands for.
+        operation: usize,
+        /// The data file that all of the keys belong to, from 0.
+        file: u32,
+        /// The keys.
+        keys: &'a [Key],
+    },
+}
+
+impl Request<'_> {
     /// Rolls back the transaction that a failed request has left open.
+    pub const ROLLBACK: Self =
+        Self::Execute { statement: Statement::Rollback, parameters: &[], results: false };
+}
+
+/// A statement to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Statement<'a> {
+    /// The one that this operation of [`crate::Work::operations`] was compiled into.
+    Operation(usize),
+    /// A text of one or more statements, as it is.
+    Text(&'a str),
+    /// The end of a transaction that has failed.
     Rollback,
 }
 

@@ -23,7 +23,7 @@ pub trait Session: Send {
     }
 }
 
-/// A connection_set of one connection, which works while it is asked.
+/// A set of one connection, which works while it is asked.
 pub struct Alone<S> {
     session: S,
     clock: Clock,
@@ -31,7 +31,7 @@ pub struct Alone<S> {
 }
 
 impl<S: Session> Alone<S> {
-    /// Makes a connection a connection_set.
+    /// Makes a connection a set of one.
     pub fn new(session: S) -> Self {
         let clock = session.clock();
         Self { session, clock, answer: None }

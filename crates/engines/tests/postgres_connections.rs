@@ -8,8 +8,8 @@ use common::{LONG, folder, installations, private, until};
 use engines::postgres::Postgres;
 use engines::postgres::server::Installation;
 use engines::{
-    Answer, Cancel, ConnectionSet, Done, Engine as _, EngineError, InsertMethod, Instance, Key, Place,
-    Request, Schema, Shape,
+    Answer, Cancel, Column, ConnectionSet, DataType, Done, Engine as _, EngineError, Instance, Key,
+    Operation, Place, Request, Statement, Storage, Table, Work,
 };
 use experiment::{Configuration, Value};
 use pgclient::Client;
@@ -17,7 +17,7 @@ use std::io;
 use std::thread;
 use std::time::Instant;
 
-/// How a thread's connection_set has to do its work.
+/// How a thread's connections have to do its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Ring,
@@ -30,7 +30,6 @@ fn configuration(installation: &Installation) -> Configuration {
         ("target.bindir", text(installation.bindir.display().to_string())),
         ("target.version", text(installation.version.to_string())),
         ("target.settings.fsync", Value::Bool(false)),
-        ("workload.connections", Value::Integer(8)),
     ];
     Configuration {
         levels: Vec::new(),
@@ -65,7 +64,7 @@ fn rings() -> usize {
     links.filter(|link| link.as_os_str() == "anon_inode:[io_uring]").count()
 }
 
-/// Whether the kernel has rings as the connection_set wants them: Linux 6.1, and not forbidden.
+/// Whether the kernel has rings as connections want them: Linux 6.1, and not forbidden.
 fn offers_rings() -> bool {
     // SAFETY: without parameters the call fails: with EFAULT where it is allowed.
     let result = unsafe { libc::syscall(libc::SYS_io_uring_setup, 1, std::ptr::null::<u8>()) };
@@ -92,7 +91,7 @@ fn query(
     connection: usize,
     sql: &str,
 ) -> Result<(u64, String), EngineError> {
-    connection_set.send(connection, &Request::Query { sql, results: true })?;
+    connection_set.send(connection, &execute(sql, true))?;
     let results = answers(connection_set, 1).remove(0)?.results.remove(0);
     Ok((results.rows, results.last[0].clone().unwrap_or_default()))
 }
@@ -101,8 +100,25 @@ fn keys(first: u128, count: u128) -> Vec<Key> {
     (first..first + count).map(Key).collect()
 }
 
-fn insert(keys: &[Key], method: InsertMethod) -> Request<'_> {
-    Request::Insert { file: 0, keys, method }
+fn execute(sql: &str, results: bool) -> Request<'_> {
+    Request::Execute { statement: Statement::Text(sql), parameters: &[], results }
+}
+
+fn copy(keys: &[Key]) -> Request<'_> {
+    Request::Bulk { operation: 0, file: 0, keys }
+}
+
+fn batch(keys: &[Key], pipelined: bool) -> Request<'_> {
+    Request::Batch { operation: 0, file: 0, keys, pipelined }
+}
+
+/// A table of keys, and inserts into it.
+fn work() -> Work {
+    let column = Column::new("c1", DataType::Uuid);
+    let table =
+        Table { name: "mybigtable", columns: vec![column], key: &["c1"], storage: Storage::default() };
+    let operations = vec![Operation::Insert { table: 0, columns: vec!["c1"] }];
+    Work { tables: vec![table], operations, ..Work::default() }
 }
 
 /// More than a socket holds, in both directions, and many exchanges, at the same time.
@@ -111,13 +127,12 @@ fn moves_more_than_a_socket_holds(connection_set: &mut dyn ConnectionSet, admin:
         let base = round * 1_000_000;
         let (pipelined, copied) = (keys(base, 10_000), keys(base + 100_000, 50_000));
         let single = keys(base + 500_000, 300);
-        connection_set.send(0, &insert(&pipelined, InsertMethod::Pipelined)).unwrap();
-        connection_set.send(1, &insert(&copied, InsertMethod::Copy)).unwrap();
-        connection_set.send(2, &insert(&single, InsertMethod::Statements)).unwrap();
+        connection_set.send(0, &batch(&pipelined, true)).unwrap();
+        connection_set.send(1, &copy(&copied)).unwrap();
+        connection_set.send(2, &batch(&single, false)).unwrap();
         let sql = "SELECT i, repeat('x', 40) FROM generate_series(1, 60000) i";
-        connection_set.send(3, &Request::Query { sql, results: true }).unwrap();
+        connection_set.send(3, &execute(sql, true)).unwrap();
         let mut done: Vec<Done> = answers(connection_set, 4).into_iter().map(Result::unwrap).collect();
-        assert_eq!(done.iter().map(|done| done.units).collect::<Vec<_>>(), [10_000, 50_000, 300, 0]);
         let results = done.remove(3).results;
         assert_eq!((results[0].rows, results[0].last[0].as_deref()), (60_000, Some("60000")));
         let rows = admin.query("SELECT count(*) FROM steelbench.mybigtable", &[]).unwrap();
@@ -132,7 +147,7 @@ fn moves_more_than_a_socket_holds(connection_set: &mut dyn ConnectionSet, admin:
 fn goes_on_after_a_refusal(connection_set: &mut dyn ConnectionSet) {
     let many = keys(1, 200_000);
     query(connection_set, 1, "BEGIN; ALTER TABLE mybigtable RENAME TO away; COMMIT; SELECT 1").unwrap();
-    connection_set.send(0, &insert(&many, InsertMethod::Copy)).unwrap();
+    connection_set.send(0, &copy(&many)).unwrap();
     let error = answers(connection_set, 1).remove(0).unwrap_err().to_string();
     assert!(error.contains("does not exist"), "{error}");
     assert_eq!(query(connection_set, 0, "SELECT 7").unwrap(), (1, "7".into()));
@@ -149,7 +164,7 @@ fn terminate(admin: &mut Client, like: &str) {
 
 /// A connection that is lost, in a request or between two, says why; the others go on.
 fn tells_of_lost_connections(connection_set: &mut dyn ConnectionSet, admin: &mut Client) {
-    connection_set.send(0, &Request::Query { sql: "SELECT pg_sleep(600)", results: false }).unwrap();
+    connection_set.send(0, &execute("SELECT pg_sleep(600)", false)).unwrap();
     let mut none = Vec::new();
     connection_set.wait(Some(0), &mut none).unwrap();
     terminate(admin, "SELECT pg_sleep(600)%");
@@ -174,7 +189,7 @@ fn serves(instance: &dyn Instance, admin: &mut Client, way: Way) {
     goes_on_after_a_refusal(connection_set.as_mut());
     tells_of_lost_connections(connection_set.as_mut(), admin);
     // Gone in the middle of requests: on the connection set's thread, and after it, on another one.
-    let sleep = Request::Query { sql: "SELECT pg_sleep(1)", results: false };
+    let sleep = execute("SELECT pg_sleep(1)", false);
     for there in [true, false] {
         let mut connection_set = instance.connect(4).unwrap();
         for connection in 0..4 {
@@ -190,7 +205,7 @@ fn serves(instance: &dyn Instance, admin: &mut Client, way: Way) {
 }
 
 #[test]
-fn fleets_serve_their_connections_with_io_uring_and_where_that_is_forbidden_with_epoll() {
+fn connection_sets_serve_their_connections_with_io_uring_and_where_that_is_forbidden_with_epoll() {
     let ways = if offers_rings() {
         vec![Way::Ring, Way::Epoll]
     } else {
@@ -207,8 +222,8 @@ fn fleets_serve_their_connections_with_io_uring_and_where_that_is_forbidden_with
         };
         let mut host = Postgres.host(place);
         for way in &ways {
-            let instance = host.prepare(&configuration(&installation), &Cancel::new()).unwrap();
-            instance.create(Schema::Table { shape: Shape::MyBigTable }).unwrap();
+            let instance = host.prepare(&configuration(&installation), 8, &Cancel::new()).unwrap();
+            instance.create(work()).unwrap();
             let (_, config) = private(folder.path()).unwrap();
             let mut admin = Client::connect(&config).unwrap();
             thread::scope(|scope| {

@@ -1,8 +1,20 @@
 //! What differs between two versions of an experiment file, and whether a run can go on with the
 //! new one.
 
-use crate::{Blocks, Catalog, Experiment, Factor, FileErrors, Volume, parse};
+use crate::common::{ENGINE, PROBE};
+use crate::file::{BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, HARD_TO_CHANGE, SEED, SETTINGS};
+use crate::{Blocks, Catalog, Declaration, Experiment, Factor, FileErrors, Kind, Volume, human, parse};
 use std::collections::BTreeSet;
+
+/// Compared as parts of configurations, of `repeats.blocks` or of the order that follows from it.
+const NOT_COMPARED: [&str; 6] = [
+    ENGINE.path(),
+    PROBE.path(),
+    BLOCKS_MIN.path(),
+    BLOCKS_MAX.path(),
+    BLOCKS_UNTIL.path(),
+    HARD_TO_CHANGE.path(),
+];
 
 /// The differences of a new version of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,23 +45,21 @@ pub fn describe(old_source: &str, new_source: &str, catalog: &Catalog) -> Result
 
 /// Compares two versions of an experiment. Comments and layout do not count.
 pub fn changes(old: &Experiment, new: &Experiment) -> Changes {
-    let mut harmless = Differences::default();
-    harmless.text("experiment.name", Some(&old.name), Some(&new.name));
-    harmless.text("experiment.question", old.question.as_ref(), new.question.as_ref());
-    harmless.text("experiment.description", old.description.as_ref(), new.description.as_ref());
-    harmless.text("experiment.response", old.response.as_ref(), new.response.as_ref());
-    harmless.note("repeats.blocks", &shown(old.repeats.blocks), &shown(new.repeats.blocks));
-    harmless.note("repeats.retries", &old.repeats.retries.to_string(), &new.repeats.retries.to_string());
-    let limits = (&old.limits, &new.limits);
-    harmless.seconds("limits.trial_time", Some(limits.0.trial_time_s), Some(limits.1.trial_time_s));
-    harmless.seconds("limits.run_time", limits.0.run_time_s, limits.1.run_time_s);
-    let bytes = |bytes: Option<u64>| optional(bytes.map(|bytes| format!("{bytes} B")));
-    harmless.note("limits.disk_space", &bytes(limits.0.disk_space_bytes), &bytes(limits.1.disk_space_bytes));
+    let (mut harmless, mut incompatible) = (Differences::default(), Differences::default());
+    let compared = SETTINGS.iter().filter(|setting| !NOT_COMPARED.contains(&setting.path));
+    for Declaration { path, kind, .. } in compared {
+        let value = |experiment: &Experiment| {
+            if *path == BLOCKS.path() {
+                blocks(experiment.repeats.blocks)
+            } else {
+                shown(*kind, experiment, path)
+            }
+        };
+        let surrounds_trials = path.starts_with("hooks.") || *path == SEED.path();
+        let differences = if surrounds_trials { &mut incompatible } else { &mut harmless };
+        differences.note(path, &value(old), &value(new));
+    }
     harmless.note("report.baseline", &baseline(old), &baseline(new));
-
-    let mut incompatible = Differences::default();
-    incompatible.note("repeats.seed", &old.repeats.seed.to_string(), &new.repeats.seed.to_string());
-    compare_hooks(old, new, &mut incompatible);
     compare_volumes(&old.volumes, &new.volumes, &mut incompatible);
     incompatible.note("order.hard_to_change", &order(old), &order(new));
     let before = incompatible.0.len();
@@ -76,18 +86,26 @@ impl Differences {
         let quoted = |text: Option<&String>| optional(text.map(|text| format!("\"{text}\"")));
         self.note(what, &quoted(old), &quoted(new));
     }
-
-    fn seconds(&mut self, what: &str, old: Option<f64>, new: Option<f64>) {
-        let shown = |seconds: Option<f64>| optional(seconds.map(|seconds| format!("{seconds} s")));
-        self.note(what, &shown(old), &shown(new));
-    }
 }
 
 fn optional(text: Option<String>) -> String {
     text.unwrap_or_else(|| "none".into())
 }
 
-fn shown(blocks: Blocks) -> String {
+/// A setting of the file itself, or its default.
+fn shown(kind: Kind, experiment: &Experiment, path: &str) -> String {
+    let declaration = SETTINGS.iter().find(|setting| setting.path == path);
+    let default = || human::read_default(kind, declaration?.default?);
+    let value = experiment.settings.get(path).cloned().or_else(default);
+    optional(value.map(|value| match kind {
+        Kind::Duration | Kind::PositiveDuration => format!("{value} s"),
+        Kind::Size { .. } => format!("{value} B"),
+        Kind::Text => format!("\"{value}\""),
+        _ => value.to_string(),
+    }))
+}
+
+fn blocks(blocks: Blocks) -> String {
     match blocks {
         Blocks::Fixed(blocks) => blocks.to_string(),
         Blocks::Adaptive { min, max, until } => format!("{min} to {max} until {} %", until * 100.0),
@@ -102,15 +120,6 @@ fn order(experiment: &Experiment) -> String {
     let names: Vec<&str> =
         experiment.hard_to_change.iter().map(|factor| experiment.factors[*factor].name.as_str()).collect();
     if names.is_empty() { "none".into() } else { names.join(", ") }
-}
-
-fn compare_hooks(old: &Experiment, new: &Experiment, differences: &mut Differences) {
-    let (old, new) = (&old.hooks, &new.hooks);
-    differences.text("hooks.before_run", old.before_run.as_ref(), new.before_run.as_ref());
-    differences.text("hooks.after_run", old.after_run.as_ref(), new.after_run.as_ref());
-    differences.text("hooks.before_trial", old.before_trial.as_ref(), new.before_trial.as_ref());
-    differences.text("hooks.after_trial", old.after_trial.as_ref(), new.after_trial.as_ref());
-    differences.seconds("hooks.timeout", Some(old.timeout_s), Some(new.timeout_s));
 }
 
 fn compare_volumes(old: &[Volume], new: &[Volume], differences: &mut Differences) {
@@ -129,7 +138,8 @@ fn compare_volumes(old: &[Volume], new: &[Volume], differences: &mut Differences
         differences.text(&key("cleanup"), before.cleanup.as_ref(), volume.cleanup.as_ref());
         let throttle = |volume: &Volume| optional(volume.throttle.map(|throttle| throttle.to_string()));
         differences.note(&key("throttle"), &throttle(&before), &throttle(volume));
-        differences.seconds(&key("hook_timeout"), Some(before.hook_timeout_s), Some(volume.hook_timeout_s));
+        let timeout = |volume: &Volume| format!("{} s", volume.hook_timeout_s);
+        differences.note(&key("hook_timeout"), &timeout(&before), &timeout(volume));
     }
 }
 

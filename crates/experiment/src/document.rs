@@ -1,4 +1,4 @@
-//! A TOML file as a tree in which everything knows its place.
+//! A TOML file as a tree in which everything knows where it stands.
 
 use crate::error::Fault;
 use std::ops::Range;
@@ -23,7 +23,7 @@ pub(crate) enum Content {
     Table(Vec<Entry>),
 }
 
-/// A key of a table, with its place and value.
+/// A key of a table, with its position and value.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub key: String,
@@ -32,7 +32,7 @@ pub(crate) struct Entry {
 }
 
 impl Node {
-    /// Parses a file. The error is a syntax error with its place.
+    /// Parses a file. The error is a syntax error with its position.
     pub fn parse(source: &str) -> Result<Self, (Range<usize>, Fault)> {
         let document = Document::parse(source).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
@@ -68,7 +68,7 @@ impl Node {
         }
     }
 
-    /// All values below a table by dotted path, each with the place of its key. The table has
+    /// All values below a table by dotted path, each with the position of its key. The table has
     /// the path `table`, which is empty when its keys are whole paths. A table that has nothing in
     /// it is a value, so that it does not go unnoticed.
     pub fn leaves(&self, table: &str) -> Vec<Leaf<'_>> {

@@ -227,7 +227,7 @@ mod tests {
         let first = &experiment.configurations[0];
         assert_eq!((first.get(SIZE), first.get(COUNT), first.get(TIME)), (Some(8192), 1, 0.05));
         assert_eq!(first.get(NAMES), ["a"]);
-        assert_eq!((experiment.repeats.seed, experiment.limits.trial_time_s), (7, 90_000.0));
+        assert_eq!((experiment.repeats.seed, experiment.get(crate::file::TRIAL_TIME_S)), (7, 90_000.0));
         assert_eq!(experiment.volumes[0].path, "/mnt/v");
     }
 

@@ -3,18 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
-/// Where something stands in an experiment file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// Line, from 1.
-    pub line: usize,
-    /// Column in characters, from 1.
-    pub column: usize,
-    /// Length in characters, at least 1; of something that spans lines, the part on its first line.
-    pub length: usize,
-}
-
-/// One thing that is wrong in an experiment file, with its place.
+/// One thing that is wrong in an experiment file, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileError {
     /// Line, from 1.
@@ -63,7 +52,7 @@ impl FileErrors {
         Self { errors: vec![file_error(&Lines::of(source), span, String::new(), fault)] }
     }
 
-    /// All errors as a compiler shows them: message, place, the line and a mark below it. Plain
+    /// All errors as a compiler shows them: message, position, the line and carets below it. Plain
     /// text; control characters of the file do not reach a terminal.
     pub fn render(&self, file_name: &str, source: &str) -> String {
         let lines: Vec<&str> = source.lines().collect();
@@ -101,19 +90,19 @@ impl FileErrors {
 fn hide_passwords(text: &str) -> String {
     let mut hidden: Vec<Range<usize>> = Vec::new();
     let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '&');
-    for (at, mark) in text.match_indices("://") {
-        let rest = &text[at + mark.len()..];
-        let place = &rest[..rest.find(ends).unwrap_or(rest.len())];
-        let start = at + mark.len();
-        if let Some((name, _)) = place.split_once(':')
-            && let Some(end) = place.rfind('@').filter(|end| *end > name.len())
+    for (at, scheme_end) in text.match_indices("://") {
+        let start = at + scheme_end.len();
+        let rest = &text[start..];
+        let server = &rest[..rest.find(ends).unwrap_or(rest.len())];
+        if let Some((name, _)) = server.split_once(':')
+            && let Some(end) = server.rfind('@').filter(|end| *end > name.len())
         {
             hidden.push(start + name.len() + 1..start + end);
         }
     }
-    // Other than the lower case of all letters, that of ASCII keeps the places.
-    for (at, mark) in text.to_ascii_lowercase().match_indices("password") {
-        let rest = &text[at + mark.len()..];
+    // Other than the lower case of all letters, that of ASCII keeps the positions.
+    for (at, key) in text.to_ascii_lowercase().match_indices("password") {
+        let rest = &text[at + key.len()..];
         let Some(value) = rest.trim_start().strip_prefix('=') else { continue };
         let value = value.trim_start();
         let quoted = value.strip_prefix('\'').map(|inner| (inner, inner.rfind('\'')));
@@ -132,7 +121,7 @@ fn printable(text: &str) -> String {
     text.chars().map(|c| if harmful(c) { ' ' } else { c }).collect()
 }
 
-/// What is wrong with a value, without its place.
+/// What is wrong with a value, without its position.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub message: String,
@@ -177,14 +166,16 @@ impl<'a> Lines<'a> {
         Self { source, starts, ascii: source.is_ascii() }
     }
 
-    pub fn place(&self, span: &Range<usize>) -> Place {
+    /// Line and column, from 1, and length, at least 1, all in characters; of what spans lines, the length of the part
+    /// on the first one.
+    fn position(&self, span: &Range<usize>) -> (usize, usize, usize) {
         let start = self.boundary(span.start);
         let end = self.boundary(span.end).max(start);
         let line = self.starts.partition_point(|line| *line <= start);
         let before = &self.source[self.starts[line - 1]..start];
         let covered = self.source[start..end].lines().next().unwrap_or_default();
         let length = |text: &str| if self.ascii { text.len() } else { text.chars().count() };
-        Place { line, column: length(before) + 1, length: length(covered).max(1) }
+        (line, length(before) + 1, length(covered).max(1))
     }
 
     /// The beginning of a character, or the end of the file, at or before this byte.
@@ -225,6 +216,6 @@ impl Errors {
 }
 
 fn file_error(lines: &Lines<'_>, span: &Range<usize>, path: String, fault: Fault) -> FileError {
-    let Place { line, column, length } = lines.place(span);
+    let (line, column, length) = lines.position(span);
     FileError { line, column, length, path, message: fault.message, help: fault.help }
 }

@@ -1,7 +1,7 @@
 //! A commented experiment file, made from the same tables that parse it.
 
 use crate::configuration::names_volume;
-use crate::file_settings::{OBSERVE, SETTINGS};
+use crate::file::{OBSERVE, SETTINGS};
 use crate::human::read_default;
 use crate::{Catalog, Declaration, Kind, Value};
 use std::fmt::Write as _;

@@ -4,9 +4,9 @@ use crate::conditions::{self, Condition};
 use crate::document::{Content, Node};
 use crate::error::{Errors, Fault};
 use crate::experiment::Factor;
-use crate::file_settings::OBSERVE;
+use crate::file::OBSERVE;
 use crate::human;
-use crate::parse::places;
+use crate::parse::spans;
 use crate::setting::{Catalog, Declaration, Kind, Known};
 use crate::{Configuration, Level, Value};
 use std::collections::{BTreeMap, HashMap};
@@ -50,9 +50,9 @@ pub fn configurations(
     }
     check_owners(root, &kept, errors);
     if !own.misfits.is_empty() {
-        let places = places(root);
+        let spans = spans(root);
         for (path, fault) in own.misfits {
-            errors.add(places.get(&path).unwrap_or(&(0..0)), &path, fault);
+            errors.add(spans.get(&path).unwrap_or(&(0..0)), &path, fault);
         }
     }
     kept
@@ -69,9 +69,9 @@ fn number_of_configurations(root: &Node, factors: &[Factor], errors: &mut Errors
     let number = product.map_or_else(|| "more than 10^38".into(), |product| product.to_string());
     let counts: Vec<String> = levels().map(|levels| levels.to_string()).collect();
     let sections = root.get("factors").map(|entry| entry.key_span.clone());
-    let place = sections.or_else(|| root.get("level").map(|entry| entry.node.span.clone()));
+    let span = sections.or_else(|| root.get("level").map(|entry| entry.node.span.clone()));
     errors.add(
-        &place.unwrap_or(0..0),
+        &span.unwrap_or(0..0),
         "factors",
         format!(
             "{} = {number} configurations; at most {CONFIGURATIONS_MAX} are possible: use fewer factors or levels",
@@ -207,12 +207,12 @@ fn check_owners(root: &Node, configurations: &[Configuration], errors: &mut Erro
         };
         let section = path.split('.').next().unwrap_or_default();
         let section = root.get(section).map(|entry| entry.key_span.clone());
-        let place = section.or_else(|| root.get("level").map(|entry| entry.node.span.clone()));
+        let span = section.or_else(|| root.get("level").map(|entry| entry.node.span.clone()));
         let message = format!(
             "missing in configuration {}: neither its levels nor the section give it",
             missing.label()
         );
-        errors.add(&place.unwrap_or(0..0), path, message);
+        errors.add(&span.unwrap_or(0..0), path, message);
     }
 }
 

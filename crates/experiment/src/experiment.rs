@@ -1,5 +1,5 @@
-use crate::error::{Errors, FileErrors, Lines, Place};
-use crate::{Configuration, Invalid, Value};
+use crate::error::{Errors, FileErrors};
+use crate::{Configuration, FromValue, Invalid, Setting, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
@@ -9,12 +9,6 @@ use std::ops::Range;
 pub struct Experiment {
     /// Name of the experiment and of its results file.
     pub name: String,
-    /// The question that it answers.
-    pub question: Option<String>,
-    /// Anything worth knowing.
-    pub description: Option<String>,
-    /// Name of the primary response; `None`: the probe's first one.
-    pub response: Option<String>,
     /// Factors in the order of the file.
     pub factors: Vec<Factor>,
     /// All configurations, in the order of the levels, the last factor fastest.
@@ -23,19 +17,17 @@ pub struct Experiment {
     pub baseline: Option<usize>,
     /// Declared volumes.
     pub volumes: Vec<Volume>,
-    /// Commands around trials and the run.
-    pub hooks: Hooks,
     /// How often each configuration is run.
     pub repeats: Repeats,
-    /// Caps on time and space.
-    pub limits: Limits,
     /// Positions of the hard-to-change factors in `factors`, the one that changes most seldom first:
     /// manual steps that `order.hard_to_change` does not list, then that list.
     pub hard_to_change: Vec<usize>,
     /// The file as it is.
     pub source: String,
-    /// Place of each setting that the file gives or varies.
-    pub(crate) places: BTreeMap<String, Range<usize>>,
+    /// What the file says of the settings that no engine or probe owns.
+    pub(crate) settings: BTreeMap<String, Value>,
+    /// Where each setting stands that the file gives or varies.
+    pub(crate) spans: BTreeMap<String, Range<usize>>,
 }
 
 /// Anything that is varied.
@@ -123,21 +115,6 @@ impl fmt::Display for Throttle {
     }
 }
 
-/// Shell commands of the user.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Hooks {
-    /// Before the first trial of a sitting.
-    pub before_run: Option<String>,
-    /// After the last trial of a sitting.
-    pub after_run: Option<String>,
-    /// Before each trial.
-    pub before_trial: Option<String>,
-    /// After each trial.
-    pub after_trial: Option<String>,
-    /// Seconds after which a command is killed.
-    pub timeout_s: f64,
-}
-
 /// How often each configuration is run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Repeats {
@@ -175,37 +152,25 @@ impl Blocks {
     }
 }
 
-/// Caps on time and space.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
-    /// Seconds of a trial, preparation included.
-    pub trial_time_s: f64,
-    /// Seconds of a sitting.
-    pub run_time_s: Option<f64>,
-    /// Bytes that the data of a trial may take.
-    pub disk_space_bytes: Option<u64>,
-}
-
 impl Experiment {
     /// Whether the number of blocks depends on what is measured.
     pub fn is_adaptive(&self) -> bool {
         matches!(self.repeats.blocks, Blocks::Adaptive { .. })
     }
 
-    /// Where a setting stands in the file: its levels if it is varied, else its value. `None` for
-    /// settings that the file does not give.
-    pub fn place(&self, path: &str) -> Option<Place> {
-        self.places.get(path).map(|span| Lines::of(&self.source).place(span))
+    /// A setting that no engine or probe owns: one of [`crate::file`].
+    pub fn get<T: FromValue>(&self, setting: Setting<T>) -> T {
+        setting.of(&self.settings)
     }
 
-    /// Objections of engines and probes as errors of the file, each at the place of its setting,
+    /// Objections of engines and probes as errors of the file, each where its setting stands,
     /// or of its section when the file does not give it.
     pub fn objections(&self, invalid: &[Invalid]) -> FileErrors {
         let mut errors = Errors::new();
         for objection in invalid {
             let section = objection.path.split('.').next().unwrap_or_default();
-            let place = self.places.get(&objection.path).or_else(|| self.places.get(section));
-            errors.add(place.unwrap_or(&(0..0)), &objection.path, objection.message.as_str());
+            let span = self.spans.get(&objection.path).or_else(|| self.spans.get(section));
+            errors.add(span.unwrap_or(&(0..0)), &objection.path, objection.message.as_str());
         }
         let errors = errors.into_result(&self.source, ()).err();
         errors.unwrap_or_else(|| FileErrors { errors: Vec::new() })

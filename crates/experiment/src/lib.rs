@@ -4,8 +4,8 @@
 //! [`Catalog`] of [`Declaration`]s, from which validation, the JSON Schema and the commented
 //! example file are all made.
 //!
-//! - `document`, `human`: TOML with places, values as people write them
-//! - `file_settings`: the settings that no engine or probe owns
+//! - `document`, `human`: TOML with positions, values as people write them
+//! - [`file`], [`common`]: the settings that no engine or probe owns
 //! - `parse`, `expand`, `conditions`: from the text to factors, from factors to configurations
 //! - `draft`: an experiment that a program builds, written as a file
 //! - `plan`: the order of the trials
@@ -22,7 +22,7 @@ mod error;
 mod example;
 mod expand;
 mod experiment;
-mod file_settings;
+pub mod file;
 mod human;
 mod nearest;
 mod parse;
@@ -33,9 +33,9 @@ mod setting;
 pub use changes::{Changes, changes, describe};
 pub use configuration::{Configuration, Invalid, Level};
 pub use draft::{Draft, LinkedSettings};
-pub use error::{FileError, FileErrors, Place};
+pub use error::{FileError, FileErrors};
 pub use example::example;
-pub use experiment::{Blocks, Experiment, Factor, FactorLevel, Hooks, Limits, Repeats, Throttle, Volume};
+pub use experiment::{Blocks, Experiment, Factor, FactorLevel, Repeats, Throttle, Volume};
 pub use nearest::{nearest, unknown_name};
 pub use observations::{FromValue, Optional, Value};
 pub use parse::parse;

@@ -1,7 +1,7 @@
 //! From the text of a file to an [`Experiment`]: sections, then factors, then configurations.
 //!
-//! What is wrong does not stop the reading: a level or factor that cannot be read keeps its place and
-//! name, so that what refers to it is judged as if it were right, and all errors come at once.
+//! What is wrong does not stop the reading: a level or factor that cannot be read keeps its position
+//! and name, so that what refers to it is judged as if it were right, and all errors come at once.
 
 mod factors;
 mod repeats;
@@ -12,7 +12,7 @@ use crate::document::{Content, Leaf, Node};
 use crate::error::{Errors, Fault, FileErrors};
 use crate::expand;
 use crate::experiment::Experiment;
-use crate::file_settings::SECTIONS;
+use crate::file::SECTIONS;
 use crate::setting::{Catalog, Known};
 use crate::{Declaration, Value, human};
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use std::ops::Range;
 /// Reads an experiment file.
 ///
 /// # Errors
-/// Everything that is wrong in the file, each with its place; a syntax error alone.
+/// Everything that is wrong in the file, each with its position; a syntax error alone.
 pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> {
     let root = Node::parse(source).map_err(|(span, fault)| FileErrors::one(source, &span, fault))?;
     let mut errors = Errors::new();
@@ -39,18 +39,14 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     repeats::check_number_of_trials(&root, repeats, configurations.len(), &mut errors);
     let experiment = Experiment {
         name: sections::name(&root, &core, &mut errors),
-        question: core.text("experiment.question"),
-        description: core.text("experiment.description"),
-        response: core.text("experiment.response"),
         configurations,
         baseline,
         volumes,
-        hooks: sections::hooks(&core),
         repeats,
-        limits: sections::limits(&core),
         hard_to_change,
         source: source.into(),
-        places: places(&root),
+        spans: spans(&root),
+        settings: core,
         factors,
     };
     errors.into_result(source, experiment)
@@ -82,21 +78,21 @@ fn check_sections(root: &Node, errors: &mut Errors) {
     }
 }
 
-/// The place of each setting for objections of engines and probes; of a section, where it begins.
-pub(crate) fn places(root: &Node) -> BTreeMap<String, Range<usize>> {
-    let mut places = BTreeMap::new();
+/// Where each setting stands, for objections of engines and probes; of a section, where it begins.
+pub(crate) fn spans(root: &Node) -> BTreeMap<String, Range<usize>> {
+    let mut spans = BTreeMap::new();
     for section in ["target", "workload", "observe"] {
         if let Some(entry) = root.get(section) {
-            places.insert(section.into(), entry.key_span.clone());
+            spans.insert(section.into(), entry.key_span.clone());
             let leaves = entry.node.leaves(section);
-            places.extend(leaves.into_iter().map(|leaf| (leaf.path, leaf.node.span.clone())));
+            spans.extend(leaves.into_iter().map(|leaf| (leaf.path, leaf.node.span.clone())));
         }
     }
     // A setting that is varied is discussed where its levels stand.
     let varied = leaves(root.value("factors"), "");
     let linked = list(root, "level").iter().rev().flat_map(|level| leaves(level.value("set"), ""));
-    places.extend(varied.into_iter().chain(linked).map(|leaf| (leaf.path, leaf.node.span.clone())));
-    places
+    spans.extend(varied.into_iter().chain(linked).map(|leaf| (leaf.path, leaf.node.span.clone())));
+    spans
 }
 
 /// The tables of a `[[section]]`.

@@ -1,6 +1,6 @@
 //! A JSON Schema of the experiment file, for editors.
 
-use crate::file_settings::{LEVEL, MANUAL, OBSERVE, SECTIONS, SETTINGS, VOLUME};
+use crate::file::{LEVEL, MANUAL, OBSERVE, SECTIONS, SETTINGS, VOLUME};
 use crate::human::{
     BANDWIDTH_MAX, BANDWIDTH_MIN, BANDWIDTH_UNITS, COUNT_UNITS, DURATION_S_MAX, RATE_MAX, RATE_MIN,
     RATE_UNITS, SHARE_UNITS, SIZE_UNITS, TIME_UNITS,

@@ -60,7 +60,7 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    /// A setting of the file itself, which is read where it is parsed.
+    /// A setting whose type is not declared.
     pub const fn new(
         path: &'static str,
         kind: Kind,

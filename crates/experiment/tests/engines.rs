@@ -45,7 +45,10 @@ fn each_engine_reads_the_value_in_its_way() {
         let experiment = experiment(&engines("1", order));
         let value_of = |engine: &str| {
             let mut all = experiment.configurations.iter();
-            all.find(|it| it.text("target.engine") == engine).unwrap().value("target.file_growth").cloned()
+            all.find(|it| it.get(experiment::common::ENGINE) == engine)
+                .unwrap()
+                .value("target.file_growth")
+                .cloned()
         };
         assert_eq!(value_of("sqlite"), Some(Value::Integer(1)));
         assert_eq!(value_of("server"), Some(Value::Float(1.0)));

@@ -14,7 +14,7 @@ fn it_parses_for_every_engine_and_probe() {
                 parse(&text).unwrap_or_else(|errors| panic!("{}", errors.render("example", &text)));
             assert_eq!(experiment.configurations.len(), 3, "{text}");
             assert_eq!(experiment.baseline, Some(0));
-            assert_eq!(experiment.configurations[0].text("workload.probe"), *probe);
+            assert_eq!(experiment.configurations[0].get(experiment::common::PROBE), *probe);
             // Every setting is explained.
             for setting in *settings {
                 let key = setting.path.strip_prefix("workload.").unwrap();
@@ -39,7 +39,7 @@ fn its_comments_are_right() {
             let experiment =
                 parse(&source).unwrap_or_else(|errors| panic!("{}", errors.render("example", &source)));
             assert_eq!(experiment.volumes.len(), 1);
-            assert!(experiment.hooks.before_trial.is_some());
+            assert!(experiment.get(experiment::file::BEFORE_TRIAL).is_some());
             // 3 levels x 2 linked levels, less what the exclusion takes.
             assert_eq!(experiment.configurations.len(), 6 - 2);
         }

@@ -3,14 +3,23 @@
 mod common;
 
 use common::{DESIGN, EVERYTHING, experiment, parse};
-use experiment::{Blocks, Invalid, Place, Throttle, Value};
+use experiment::common::{ENGINE, OBSERVE_INTERVAL, OBSERVE_WAITS};
+use experiment::file::{
+    AFTER_RUN, BEFORE_TRIAL, DESCRIPTION, DISK_SPACE_BYTES, HOOKS_TIMEOUT_S, QUESTION, RESPONSE, RUN_TIME_S,
+    TRIAL_TIME_S,
+};
+use experiment::{Blocks, Invalid, Throttle, Value};
+
+fn text(text: &str) -> Value {
+    Value::Text(text.into())
+}
 
 #[test]
 fn the_file_of_the_design() {
     let experiment = experiment(DESIGN);
     assert_eq!(experiment.name, "random-insert-data-files");
     assert_eq!(
-        experiment.question.as_deref(),
+        experiment.get(QUESTION).as_deref(),
         Some("How many data files does a random-key insert load want on this machine?")
     );
     let factors: Vec<&str> = experiment.factors.iter().map(|factor| factor.name.as_str()).collect();
@@ -37,13 +46,13 @@ fn the_file_of_the_design() {
 
     // Given, varied, and by default.
     let last = &experiment.configurations[9];
-    assert_eq!(last.text("target.engine"), "sqlite");
-    assert_eq!(last.integer("workload.rows"), Some(320_000));
-    assert_eq!(last.integer("target.data_files"), Some(16));
-    assert_eq!(last.text("target.settings.synchronous"), "full");
-    assert_eq!(last.number("target.busy_timeout"), Some(60.0));
-    assert!(last.flag("observe.waits"));
-    assert_eq!(last.number("observe.interval"), Some(1.0));
+    assert_eq!(last.value("target.engine"), Some(&text("sqlite")));
+    assert_eq!(last.value("workload.rows"), Some(&Value::Integer(320_000)));
+    assert_eq!(last.value("target.data_files"), Some(&Value::Integer(16)));
+    assert_eq!(last.value("target.settings.synchronous"), Some(&text("full")));
+    assert_eq!(last.value("target.busy_timeout"), Some(&Value::Float(60.0)));
+    assert!(last.get(OBSERVE_WAITS));
+    assert_eq!(last.get(OBSERVE_INTERVAL).to_bits(), 1.0_f64.to_bits());
     assert_eq!(last.value("workload.duration"), None);
 }
 
@@ -53,10 +62,11 @@ fn a_file_with_everything() {
     // 3 data files x 2 volumes x 2 logs x 2 arrays, less 2 data files x 1 log of each.
     assert_eq!(experiment.configurations.len(), 24 - 2 * 2 * 2);
     assert!(experiment.configurations.iter().all(|configuration| {
-        configuration.levels[2].label == "rollback" || configuration.integer("target.data_files") == Some(1)
+        configuration.levels[2].label == "rollback"
+            || configuration.value("target.data_files") == Some(&Value::Integer(1))
     }));
-    assert_eq!(experiment.response.as_deref(), Some("rows"));
-    assert_eq!(experiment.description.as_deref(), Some("A file with every section."));
+    assert_eq!(experiment.get(RESPONSE).as_deref(), Some("rows"));
+    assert_eq!(experiment.get(DESCRIPTION).as_deref(), Some("A file with every section."));
 
     let levels: Vec<Vec<&str>> = experiment
         .factors
@@ -79,7 +89,7 @@ fn a_file_with_everything() {
     // A setting of one linked level is not one of the other.
     let rollback = experiment.configurations.iter().find(|it| it.levels[2].label == "rollback").unwrap();
     assert_eq!(rollback.value("target.settings.wal_autocheckpoint"), None);
-    assert_eq!(rollback.text("target.settings.synchronous"), "normal");
+    assert_eq!(rollback.value("target.settings.synchronous"), Some(&text("normal")));
 
     let [fast, slow] = &experiment.volumes[..] else { panic!("two volumes") };
     assert_eq!((fast.prepare.as_deref(), fast.hook_timeout_s), (Some("mount /mnt/fast"), 60.0));
@@ -98,14 +108,13 @@ fn a_file_with_everything() {
     let both = experiment.configurations.iter().find(|it| it.levels[1].label == "fast+slow").unwrap();
     assert_eq!(both.volumes(), ["fast", "slow"]);
 
-    assert_eq!(experiment.hooks.before_trial.as_deref(), Some("sync"));
-    assert_eq!((experiment.hooks.timeout_s, experiment.hooks.after_run.as_deref()), (20.0, Some("true")));
+    assert_eq!(experiment.get(BEFORE_TRIAL).as_deref(), Some("sync"));
+    assert_eq!((experiment.get(HOOKS_TIMEOUT_S), experiment.get(AFTER_RUN).as_deref()), (20.0, Some("true")));
     assert_eq!(experiment.repeats.blocks, Blocks::Adaptive { min: 3, max: 20, until: 0.02 });
     assert!(experiment.is_adaptive());
     assert_eq!((experiment.repeats.seed, experiment.repeats.retries), (7, 2));
-    let limits = experiment.limits;
-    assert_eq!((limits.trial_time_s, limits.run_time_s), (600.0, Some(28_800.0)));
-    assert_eq!(limits.disk_space_bytes, Some(4 << 30));
+    assert_eq!((experiment.get(TRIAL_TIME_S), experiment.get(RUN_TIME_S)), (600.0, Some(28_800.0)));
+    assert_eq!(experiment.get(DISK_SPACE_BYTES), Some(4 << 30));
     assert_eq!(experiment.factors[3].manual.as_deref(), Some("Rebuild the array as {level}, then continue."));
     // A person is slower than a command, so that the array changes before the volume.
     assert_eq!(experiment.hard_to_change, [3, 1]);
@@ -153,8 +162,9 @@ fn engines_can_be_varied() {
     ";
     let experiment = experiment(source);
     let [sqlite, server] = &experiment.configurations[..] else { panic!("two configurations") };
-    assert_eq!((sqlite.text("target.engine"), server.text("target.engine")), ("sqlite", "server"));
-    assert_eq!((sqlite.text("target.url"), server.text("target.url")), ("", "server://somewhere"));
+    assert_eq!((sqlite.get(ENGINE).as_str(), server.get(ENGINE).as_str()), ("sqlite", "server"));
+    assert_eq!(sqlite.value("target.url"), None);
+    assert_eq!(server.value("target.url"), Some(&text("server://somewhere")));
     assert_eq!(sqlite.value("target.final_checkpoint"), Some(&Value::Bool(false)));
     assert_eq!(server.value("target.final_checkpoint"), None);
     // The default of a setting that both have is each one's own.
@@ -170,27 +180,33 @@ fn without_factors_there_is_one_configuration() {
     assert_eq!(experiment.configurations.len(), 1);
     assert_eq!(experiment.baseline, None);
     assert_eq!(experiment.repeats.blocks, Blocks::Fixed(5));
-    let limits = experiment.limits;
-    assert_eq!((limits.trial_time_s, limits.run_time_s, limits.disk_space_bytes), (3600.0, None, None));
+    assert_eq!((experiment.get(TRIAL_TIME_S), experiment.get(RUN_TIME_S)), (3600.0, None));
+    assert_eq!(experiment.get(DISK_SPACE_BYTES), None);
 }
 
 #[test]
-fn settings_have_places() {
+fn settings_have_positions() {
     let experiment = experiment(DESIGN);
-    assert_eq!(experiment.place("workload.rows"), Some(Place { line: 14, column: 8, length: 6 }));
-    // A setting that is given and varied is discussed where its levels stand.
-    let levels = Place { line: 19, column: 33, length: "[\"normal\", \"full\"]".len() };
-    assert_eq!(experiment.place("target.settings.synchronous"), Some(levels));
-    assert_eq!(experiment.place("target.busy_timeout"), None);
-
     let objections = experiment.objections(&[
         Invalid::new("workload.rows", "too many"),
+        Invalid::new("target.settings.synchronous", "unsafe"),
         Invalid::new("target.busy_timeout", "too long"),
     ]);
-    let places: Vec<(usize, usize, &str)> =
-        objections.errors.iter().map(|error| (error.line, error.column, error.path.as_str())).collect();
-    // What the file does not give is discussed at its section.
-    assert_eq!(places, [(6, 2, "target.busy_timeout"), (14, 8, "workload.rows")]);
+    let positions: Vec<(usize, usize, usize, &str)> = objections
+        .errors
+        .iter()
+        .map(|error| (error.line, error.column, error.length, error.path.as_str()))
+        .collect();
+    assert_eq!(
+        positions,
+        [
+            // What the file does not give is discussed at its section.
+            (6, 2, "target".len(), "target.busy_timeout"),
+            (14, 8, "\"320k\"".len(), "workload.rows"),
+            // A setting that is given and varied is discussed where its levels stand.
+            (19, 33, "[\"normal\", \"full\"]".len(), "target.settings.synchronous"),
+        ]
+    );
     assert!(experiment.objections(&[]).errors.is_empty());
 }
 

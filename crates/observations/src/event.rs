@@ -47,7 +47,7 @@ pub enum Event {
         configurations: usize,
         /// Trials in all (with adaptive repeats: at most).
         trials: usize,
-        /// Trials recorded by earlier sittings.
+        /// Trials recorded by earlier sessions.
         done: usize,
     },
     /// The runner is at something between measured parts.
@@ -113,6 +113,6 @@ pub enum Event {
         /// One sentence.
         text: String,
     },
-    /// The sitting is over.
+    /// The session is over.
     RunFinished(RunEnd),
 }

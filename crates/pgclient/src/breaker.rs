@@ -1,9 +1,9 @@
 //! Ending a connection that somebody waits on.
 
 use crate::Error;
-use crate::transport::Transport;
 use socket2::Socket;
 use std::net::Shutdown;
+use transport::Stream;
 
 /// Ends a connection from any thread, whatever its other end does: who waits for an answer gets
 /// [`Error::Lost`], as does who asks after that.
@@ -11,8 +11,8 @@ use std::net::Shutdown;
 pub struct Breaker(Socket);
 
 impl Breaker {
-    pub(crate) fn of(transport: &Transport) -> Result<Self, Error> {
-        transport.socket().try_clone().map(Self).map_err(Error::Lost)
+    pub(crate) fn of(stream: &Stream) -> Result<Self, Error> {
+        stream.socket().try_clone().map(Self).map_err(Error::Lost)
     }
 
     /// Ends the connection.

@@ -2,12 +2,12 @@
 
 use crate::connect::{Address, Deadline};
 use crate::tls::Encryption;
-use crate::transport::Transport;
 use crate::{Error, connect};
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 use std::io;
 use std::time::Duration;
+use transport::Stream;
 
 /// A server that does not react within this time does not react to a cancellation either.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -29,21 +29,21 @@ impl Canceller {
     /// When the server cannot be reached within ten seconds.
     pub fn cancel(&self) -> Result<(), Error> {
         let deadline = Deadline::after(Some(PATIENCE));
-        let mut transport = connect::open(&self.address, deadline)?;
+        let mut stream = connect::open(&self.address, deadline)?;
         if let Some(encryption) = &self.encryption {
-            transport = encryption.ask(transport, &self.address, deadline)?;
+            stream = encryption.ask(stream, &self.address, deadline)?;
         }
         let mut request = BytesMut::new();
         frontend::cancel_request(self.process, self.secret, &mut request);
-        exchange(&mut transport, &request).map_err(|source| connect::failed(&self.address, source))
+        exchange(&mut stream, &request).map_err(|source| connect::failed(&self.address, source))
     }
 }
 
-fn exchange(transport: &mut Transport, request: &[u8]) -> io::Result<()> {
-    transport.set_read_timeout(Some(PATIENCE))?;
-    transport.write_all(request)?;
+fn exchange(stream: &mut Stream, request: &[u8]) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(request)?;
     // The server closes the connection once it has sent the signal; how it does it is the same.
-    match transport.read_blocking(&mut [0; 1]) {
+    match stream.read_blocking(&mut [0; 1]) {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(io::ErrorKind::TimedOut.into()),
         _ => Ok(()),
     }

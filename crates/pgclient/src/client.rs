@@ -7,10 +7,9 @@ use crate::connect::{self, Connected};
 use crate::copy::CopyIn;
 use crate::error::{Error, ServerError};
 use crate::login::Login;
+use crate::messages::Messages;
 use crate::rows::{self, Rows};
 use crate::statement::Statement;
-use crate::transport::Transport;
-use crate::wire::Wire;
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::IsNull;
@@ -18,12 +17,13 @@ use postgres_protocol::message::backend::{ErrorResponseBody, Message};
 use postgres_protocol::message::frontend;
 use std::io;
 use std::time::Duration;
+use transport::Stream;
 
 /// A connection to a server. After [`Error::Server`] it is in step and can be used on; after
 /// [`Error::Lost`] it cannot.
 #[derive(Debug)]
 pub struct Client {
-    wire: Wire,
+    messages: Messages,
     session: Login,
     canceller: Canceller,
     version: u32,
@@ -38,10 +38,10 @@ impl Client {
     /// # Errors
     /// When no host of the configuration lets us in; each with its reason.
     pub fn connect(config: &Config) -> Result<Self, Error> {
-        let Connected { wire, login, address, encryption } = connect::connect(config)?;
+        let Connected { messages, login, address, encryption } = connect::connect(config)?;
         let canceller = Canceller { address, encryption, process: login.process, secret: login.secret };
         let version = login.parameters.get("server_version").map_or(0, |text| version_number(text));
-        Ok(Self { wire, session: login, canceller, version, unanswered: 0, statement_count: 0 })
+        Ok(Self { messages, session: login, canceller, version, unanswered: 0, statement_count: 0 })
     }
 
     /// Runs one statement with parameters `$1`, `$2`, ... as text; `None` is NULL.
@@ -165,7 +165,7 @@ impl Client {
 
     /// Whether the connection is encrypted.
     pub fn is_tls(&self) -> bool {
-        self.wire.transport().is_tls()
+        self.messages.stream().is_tls()
     }
 
     /// Cancels this connection's requests from elsewhere.
@@ -178,7 +178,7 @@ impl Client {
     /// # Errors
     /// When the system has no room for one more file.
     pub fn breaker(&self) -> Result<Breaker, Error> {
-        Breaker::of(self.wire.transport())
+        Breaker::of(self.messages.stream())
     }
 
     /// Takes the notices and warnings that came since the last time.
@@ -191,7 +191,7 @@ impl Client {
     /// # Errors
     /// When the system refuses.
     pub fn set_read_timeout(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
-        self.wire.set_read_timeout(timeout)
+        self.messages.set_read_timeout(timeout)
     }
 
     /// The bare connection, for a load that writes and reads messages itself, to
@@ -199,17 +199,17 @@ impl Client {
     ///
     /// # Errors
     /// When the answer to an earlier request is still due and does not come.
-    pub fn into_transport(mut self) -> Result<Transport, Error> {
+    pub fn into_stream(mut self) -> Result<Stream, Error> {
         self.catch_up()?;
-        self.wire.set_read_timeout(None)?;
-        Ok(self.wire.into_transport())
+        self.messages.set_read_timeout(None)?;
+        Ok(self.messages.into_stream())
     }
 
     /// Sends a request, after the answers to earlier ones.
     fn request(&mut self, write: impl FnOnce(&mut BytesMut) -> io::Result<()>) -> Result<(), Error> {
         self.catch_up()?;
-        if let Err(error) = write(&mut self.wire.output) {
-            self.wire.output.clear();
+        if let Err(error) = write(&mut self.messages.output) {
+            self.messages.output.clear();
             return Err(Error::Protocol(format!("cannot be sent: {error}")));
         }
         self.unanswered += 1;
@@ -229,11 +229,11 @@ impl Client {
 
     /// Sends the output; when that fails, the server may have said why before it left.
     pub(crate) fn send(&mut self) -> Result<(), Error> {
-        let Err(error) = self.wire.flush() else { return Ok(()) };
+        let Err(error) = self.messages.flush() else { return Ok(()) };
         if !matches!(error, Error::Lost(_)) {
             return Err(error);
         }
-        self.wire.output.clear();
+        self.messages.output.clear();
         while let Ok(message) = self.receive() {
             if let Message::ErrorResponse(last_words) = message {
                 return Err(Error::Server(refusal(&last_words)?));
@@ -281,7 +281,7 @@ impl Client {
                 Message::CopyInResponse(_) => {
                     client.refuse_copy()?;
                     // The one that was sent before is read as part of the copy.
-                    frontend::sync(&mut client.wire.output);
+                    frontend::sync(&mut client.messages.output);
                     client.send()?;
                 }
                 _ => {}
@@ -292,14 +292,14 @@ impl Client {
     }
 
     fn refuse_copy(&mut self) -> Result<(), Error> {
-        frontend::copy_fail("COPY FROM STDIN needs copy_in", &mut self.wire.output).map_err(malformed)?;
+        frontend::copy_fail("COPY FROM STDIN needs copy_in", &mut self.messages.output).map_err(malformed)?;
         self.send()
     }
 
     /// The next message that is about the request.
     pub(crate) fn receive(&mut self) -> Result<Message, Error> {
         loop {
-            match self.wire.receive()? {
+            match self.messages.receive()? {
                 Message::ParameterStatus(status) => {
                     let name = status.name().map_err(malformed)?.to_owned();
                     let value = status.value().map_err(malformed)?.to_owned();
@@ -314,8 +314,8 @@ impl Client {
         }
     }
 
-    pub(crate) fn wire(&mut self) -> &mut Wire {
-        &mut self.wire
+    pub(crate) fn messages(&mut self) -> &mut Messages {
+        &mut self.messages
     }
 }
 

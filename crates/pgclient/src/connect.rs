@@ -2,9 +2,8 @@
 
 use crate::config::{Config, Host, KeepAlive, Place};
 use crate::login::{self, Login};
+use crate::messages::Messages;
 use crate::tls::{Encryption, TlsMode};
-use crate::transport::Transport;
-use crate::wire::Wire;
 use crate::{Error, LoginError};
 use socket2::{Domain, SockAddr, SockRef, Socket, TcpKeepalive, Type};
 use std::fmt;
@@ -12,9 +11,13 @@ use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use transport::Stream;
 
 /// A server that is starting up or shutting down: another host may be ready.
 const CANNOT_CONNECT_NOW: &str = "57P03";
+
+/// The message with which a client leaves.
+const TERMINATE: &[u8] = b"X\0\0\0\x04";
 
 /// Where one socket leads.
 #[derive(Debug, Clone)]
@@ -67,7 +70,7 @@ impl Deadline {
 
 /// A connection that is logged in.
 pub struct Connected {
-    pub wire: Wire,
+    pub messages: Messages,
     pub login: Login,
     pub address: Address,
     pub encryption: Option<Encryption>,
@@ -170,29 +173,31 @@ fn connect_as(
     deadline: Deadline,
 ) -> Result<Connected, (Error, bool)> {
     let plain = |error| (error, false);
-    let mut transport = open(address, deadline).map_err(plain)?;
-    keep_alive(&transport, config.keep_alive()).map_err(|error| plain(failed(address, error)))?;
+    let mut stream = open(address, deadline).map_err(plain)?;
+    keep_alive(&stream, config.keep_alive()).map_err(|error| plain(failed(address, error)))?;
     let mut encryption = None;
     if let Attempt::Encrypted { or_plain } = *attempt {
         let wanted = Encryption::new(config, host, address).map_err(|error| (error, true))?;
-        let offered = wanted.is_offered(&mut transport, address, deadline).map_err(|error| (error, true))?;
+        let offered = wanted.is_offered(&mut stream, address, deadline).map_err(|error| (error, true))?;
         if offered {
-            transport = wanted.start(transport, address, deadline).map_err(|error| (error, true))?;
+            stream = wanted.start(stream, address, deadline).map_err(|error| (error, true))?;
             encryption = Some(wanted);
         } else if !or_plain {
             return Err(plain(Encryption::declined(address)));
         }
     }
     let was_encrypted = encryption.is_some();
-    let mut wire = Wire::new(transport);
-    let login =
-        login::login(&mut wire, config, host, address, deadline).map_err(|error| (error, was_encrypted))?;
-    Ok(Connected { wire, login, address: address.clone(), encryption })
+    let mut messages = Messages::new(stream);
+    let login = login::login(&mut messages, config, host, address, deadline)
+        .map_err(|error| (error, was_encrypted))?;
+    Ok(Connected { messages, login, address: address.clone(), encryption })
 }
 
 /// A connected socket.
-pub fn open(address: &Address, deadline: Deadline) -> Result<Transport, Error> {
-    socket(address, deadline).map(Transport::new).map_err(|source| failed(address, source))
+pub fn open(address: &Address, deadline: Deadline) -> Result<Stream, Error> {
+    socket(address, deadline)
+        .map(|socket| Stream::new(socket, TERMINATE))
+        .map_err(|source| failed(address, source))
 }
 
 pub fn failed(address: &Address, source: io::Error) -> Error {
@@ -221,8 +226,8 @@ fn socket(address: &Address, deadline: Deadline) -> io::Result<Socket> {
     }
 }
 
-fn keep_alive(transport: &Transport, wanted: &KeepAlive) -> io::Result<()> {
-    let socket = SockRef::from(transport.socket());
+fn keep_alive(stream: &Stream, wanted: &KeepAlive) -> io::Result<()> {
+    let socket = SockRef::from(stream.socket());
     if !wanted.on || socket.domain()? == Domain::UNIX {
         return Ok(());
     }

@@ -31,7 +31,7 @@ impl<'a> CopyIn<'a> {
             self.chunk.extend_from_slice(now);
             data = later;
             self.send_chunk()?;
-            if self.client.wire().has_refused()? {
+            if self.client.messages().has_refused()? {
                 self.is_over = true;
                 self.client.answer(|_, _| Ok(()))?;
             }
@@ -47,7 +47,7 @@ impl<'a> CopyIn<'a> {
     pub fn finish(mut self) -> Result<u64, Error> {
         self.send_chunk()?;
         self.is_over = true;
-        frontend::copy_done(&mut self.client.wire().output);
+        frontend::copy_done(&mut self.client.messages().output);
         self.client.send()?;
         let mut count = 0;
         self.client.answer(|_, message| {
@@ -63,7 +63,7 @@ impl<'a> CopyIn<'a> {
     fn send_chunk(&mut self) -> Result<(), Error> {
         if !self.chunk.is_empty() {
             let message = CopyData::new(&*self.chunk).map_err(|error| Error::malformed(&error))?;
-            message.write(&mut self.client.wire().output);
+            message.write(&mut self.client.messages().output);
             self.chunk.clear();
             self.client.send().inspect_err(|_| self.is_over = true)?;
         }
@@ -75,7 +75,7 @@ impl Drop for CopyIn<'_> {
     fn drop(&mut self) {
         if !self.is_over {
             // The answer is taken before the next request.
-            let told = frontend::copy_fail("given up by the client", &mut self.client.wire().output);
+            let told = frontend::copy_fail("given up by the client", &mut self.client.messages().output);
             let _ = told.map(|()| self.client.send());
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! [`Config`] understands what libpq understands (URLs, `keyword=value`, `PG*` variables, `.pgpass`,
 //! service files). [`Client`] is blocking, for preparing, observing and asking. Once it has logged in
-//! and prepared its statements, [`Client::into_transport`] gives its socket and encryption to a load
+//! and prepared its statements, [`Client::into_stream`] gives its socket and encryption to a load
 //! generator, which does its own waiting.
 //!
 //! Messages are written and read by `postgres-protocol`, encryption is `rustls` with `ring`.
@@ -15,12 +15,11 @@ mod connect;
 mod copy;
 mod error;
 mod login;
+mod messages;
 mod quote;
 mod rows;
 mod statement;
 mod tls;
-mod transport;
-mod wire;
 
 pub use breaker::Breaker;
 pub use cancel::Canceller;
@@ -31,4 +30,3 @@ pub use error::{Error, LoginError, ServerError};
 pub use quote::{quote_identifier, quote_literal};
 pub use rows::{Row, Rows};
 pub use statement::Statement;
-pub use transport::Transport;

@@ -3,7 +3,7 @@
 use crate::config::{ChannelBindingMode, Config, Host};
 use crate::connect::{Address, Deadline};
 use crate::error::{LoginError, ServerError};
-use crate::wire::Wire;
+use crate::messages::Messages;
 use crate::{Error, connect, tls};
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::authentication::md5_hash;
@@ -27,18 +27,18 @@ pub struct Login {
 }
 
 pub fn login(
-    wire: &mut Wire,
+    messages: &mut Messages,
     config: &Config,
     host: &Host,
     address: &Address,
     deadline: Deadline,
 ) -> Result<Login, Error> {
-    let mut exchange = Exchange { wire, deadline, config, host };
+    let mut exchange = Exchange { messages, deadline, config, host };
     let login = exchange.run().map_err(|failure| match failure {
         Failure::Cause(cause) => Error::Login { place: address.to_string(), cause },
         Failure::Error(Error::Timeout) => connect::failed(address, io::ErrorKind::TimedOut.into()),
         Failure::Error(Error::Lost(source)) => connect::failed(address, source),
-        Failure::Error(Error::Protocol(reason)) if exchange.wire.transport().is_tls() => {
+        Failure::Error(Error::Protocol(reason)) if exchange.messages.stream().is_tls() => {
             Error::Tls { place: address.to_string(), reason }
         }
         Failure::Error(Error::Protocol(reason)) => {
@@ -46,7 +46,7 @@ pub fn login(
         }
         Failure::Error(error) => error,
     })?;
-    wire.set_read_timeout(None)?;
+    messages.set_read_timeout(None)?;
     Ok(login)
 }
 
@@ -73,7 +73,7 @@ fn method(reason: &str) -> Failure {
 }
 
 struct Exchange<'a> {
-    wire: &'a mut Wire,
+    messages: &'a mut Messages,
     deadline: Deadline,
     config: &'a Config,
     host: &'a Host,
@@ -81,7 +81,7 @@ struct Exchange<'a> {
 
 impl<'a> Exchange<'a> {
     fn run(&mut self) -> Result<Login, Failure> {
-        frontend::startup_message(self.config.startup_parameters(), &mut self.wire.output)?;
+        frontend::startup_message(self.config.startup_parameters(), &mut self.messages.output)?;
         self.send()?;
         self.authenticate()?;
         let mut login = Login::default();
@@ -110,12 +110,12 @@ impl<'a> Exchange<'a> {
         match request {
             Message::AuthenticationOk => return Ok(()),
             Message::AuthenticationCleartextPassword => {
-                frontend::password_message(self.password()?.as_bytes(), &mut self.wire.output)?;
+                frontend::password_message(self.password()?.as_bytes(), &mut self.messages.output)?;
             }
             Message::AuthenticationMd5Password(body) => {
                 let user = self.config.user().as_bytes();
                 let hash = md5_hash(user, self.password()?.as_bytes(), body.salt());
-                frontend::password_message(hash.as_bytes(), &mut self.wire.output)?;
+                frontend::password_message(hash.as_bytes(), &mut self.messages.output)?;
             }
             Message::AuthenticationSasl(body) => self.scram(&body)?,
             _ => {
@@ -137,14 +137,14 @@ impl<'a> Exchange<'a> {
         let offered: Vec<&str> = body.mechanisms().collect()?;
         let (mechanism, binding) = self.mechanism(&offered)?;
         let mut scram = ScramSha256::new(self.password()?.as_bytes(), binding);
-        frontend::sasl_initial_response(mechanism, scram.message(), &mut self.wire.output)?;
+        frontend::sasl_initial_response(mechanism, scram.message(), &mut self.messages.output)?;
         self.send()?;
         let broken = |error| Failure::Cause(LoginError::Scram(error));
         match self.receive()? {
             Message::AuthenticationSaslContinue(body) => scram.update(body.data()).map_err(broken)?,
             _ => return Err(method("an unexpected message in SCRAM")),
         }
-        frontend::sasl_response(scram.message(), &mut self.wire.output)?;
+        frontend::sasl_response(scram.message(), &mut self.messages.output)?;
         self.send()?;
         match self.receive()? {
             Message::AuthenticationSaslFinal(body) => scram.finish(body.data()).map_err(broken),
@@ -154,7 +154,7 @@ impl<'a> Exchange<'a> {
 
     fn mechanism(&self, offered: &[&str]) -> Result<(&'static str, ChannelBinding), Failure> {
         let mode = self.config.channel_binding();
-        let certificate = self.wire.transport().server_certificate();
+        let certificate = self.messages.stream().server_certificate();
         let end_point = certificate.and_then(tls::end_point).filter(|_| mode != ChannelBindingMode::Disable);
         let binds = offered.contains(&SCRAM_SHA_256_PLUS);
         match end_point {
@@ -177,13 +177,13 @@ impl<'a> Exchange<'a> {
 
     fn send(&mut self) -> Result<(), Failure> {
         self.limit()?;
-        Ok(self.wire.flush()?)
+        Ok(self.messages.flush()?)
     }
 
     /// The next message that is not an error.
     fn receive(&mut self) -> Result<Message, Failure> {
         self.limit()?;
-        match self.wire.receive_in_login()? {
+        match self.messages.receive_in_login()? {
             Message::ErrorResponse(error) => {
                 Err(Failure::Cause(LoginError::Server(Box::new(ServerError::read(error.fields())?))))
             }
@@ -193,6 +193,6 @@ impl<'a> Exchange<'a> {
 
     fn limit(&mut self) -> Result<(), Failure> {
         let remaining = self.deadline.remaining().map_err(|_| Error::Timeout)?;
-        Ok(self.wire.set_read_timeout(remaining)?)
+        Ok(self.messages.set_read_timeout(remaining)?)
     }
 }

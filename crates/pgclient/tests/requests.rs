@@ -269,23 +269,23 @@ fn a_session_that_vanishes_is_lost() {
 }
 
 #[test]
-fn a_transport_speaks_the_protocol() {
+fn a_stream_speaks_the_protocol() {
     on_every_version(|server| {
         let mut client = server.connect();
         client.prepare("SELECT 6 * 7").unwrap();
         let pid = client.backend_pid().to_string();
-        let mut transport = client.into_transport().unwrap();
-        assert!(!transport.is_tls() && !transport.wants_write());
+        let mut stream = client.into_stream().unwrap();
+        assert!(!stream.is_tls() && !stream.wants_write());
         let mut answer = [0; 1000];
-        assert_eq!(transport.read(&mut answer).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        assert_eq!(stream.read(&mut answer).unwrap_err().kind(), io::ErrorKind::WouldBlock);
         // Bind the unnamed portal to s0 with neither parameters nor formats; execute; sync.
         let bind = b"B\0\0\0\x0e\0s0\0\0\0\0\0\0\0";
         let execute = b"E\0\0\0\x09\0\0\0\0\0";
         let request = [&bind[..], execute, b"S\0\0\0\x04"].concat();
-        assert_eq!(transport.write(&request).unwrap(), request.len());
+        assert_eq!(stream.write(&request).unwrap(), request.len());
         let mut received = Vec::new();
         while !received.ends_with(b"Z\0\0\0\x05I") {
-            match transport.read(&mut answer) {
+            match stream.read(&mut answer) {
                 Ok(count) => received.extend_from_slice(&answer[..count]),
                 Err(error) => {
                     assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
@@ -295,7 +295,7 @@ fn a_transport_speaks_the_protocol() {
         }
         let expected = b"2\0\0\0\x04D\0\0\0\x0c\0\x01\0\0\0\x0242C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I";
         assert_eq!(received, expected);
-        drop(transport);
+        drop(stream);
         let mut watcher = server.connect();
         let lives = "SELECT 1 FROM pg_stat_activity WHERE pid = $1::int";
         while !watcher.query(lives, &[Some(&pid)]).unwrap().is_empty() {

@@ -293,8 +293,8 @@ fn requests_work_encrypted() {
             Some("100000")
         );
 
-        let mut transport = client.into_transport().unwrap();
-        assert!(transport.is_tls());
+        let mut stream = client.into_stream().unwrap();
+        assert!(stream.is_tls());
         // A simple query of 3 MB, whose answer is as long.
         let sql = format!("SELECT '{}'\0", "y".repeat(3 << 20));
         let length = (sql.len() as u32 + 4).to_be_bytes();
@@ -302,11 +302,11 @@ fn requests_work_encrypted() {
         let (mut sent, mut received, mut buffer) = (0, Vec::new(), vec![0; 5000]);
         while !received.ends_with(b"Z\0\0\0\x05I") {
             let written = if sent < request.len() {
-                transport.write(&request[sent..])
+                stream.write(&request[sent..])
             } else {
-                transport.flush().map(|()| 0)
+                stream.flush().map(|()| 0)
             };
-            let read = transport.read(&mut buffer);
+            let read = stream.read(&mut buffer);
             sent += written.as_ref().unwrap_or(&0);
             received.extend_from_slice(&buffer[..*read.as_ref().unwrap_or(&0)]);
             for error in [written.err(), read.err()].into_iter().flatten() {
@@ -314,6 +314,6 @@ fn requests_work_encrypted() {
                 thread::sleep(Duration::from_micros(100));
             }
         }
-        assert!(!transport.wants_write() && received.len() > 3 << 20);
+        assert!(!stream.wants_write() && received.len() > 3 << 20);
     }
 }

@@ -8,8 +8,9 @@ mod probe;
 mod sampling;
 pub mod script;
 pub mod sync;
+pub mod tables;
 
-pub use probe::{Probe, ProbeError, Progress, TrialContext};
+pub use probe::{Probe, ProbeError, Progress, Target, TrialContext};
 
 /// All probes, by the name that `workload.probe` gives.
 pub fn all() -> [&'static dyn Probe; 4] {

@@ -1,4 +1,4 @@
-use engines::{Cancel, Capabilities, EngineError, Instance};
+use engines::{CacheState, Cancel, Capabilities, Engine, EngineError, Instance};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::Observations;
 use std::path::PathBuf;
@@ -9,13 +9,33 @@ pub trait Probe: Send + Sync {
     fn name(&self) -> &'static str;
     /// Its settings in `[workload]`.
     fn settings(&self) -> &'static [Declaration];
-    /// Objections to a configuration, found before anything runs.
-    fn plan(&self, configuration: &Configuration) -> Vec<Invalid>;
+    /// Connections that its load opens.
+    fn connections(&self, _configuration: &Configuration) -> u32 {
+        1
+    }
+    /// Objections to a configuration on this target, found before anything runs.
+    fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid>;
     /// Runs one trial on a prepared target: load, warm up, settle, measure.
     ///
     /// # Errors
     /// When the target fails or the trial is asked to stop.
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError>;
+}
+
+/// What a probe is planned for.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// What the engine can do.
+    pub capabilities: Capabilities,
+    /// The state that caches are brought into when measuring begins.
+    pub cache: CacheState,
+}
+
+impl Target {
+    /// What this engine is with these settings.
+    pub fn of(engine: &dyn Engine, configuration: &Configuration) -> Self {
+        Self { capabilities: engine.capabilities(), cache: engine.cache(configuration) }
+    }
 }
 
 /// What a probe has to work with.
@@ -26,6 +46,8 @@ pub struct TrialContext<'a> {
     pub instance: &'a dyn Instance,
     /// What the target's engine can do.
     pub capabilities: Capabilities,
+    /// The state that caches are brought into when measuring begins.
+    pub cache: CacheState,
     /// Folders that the target may have put its files in, by the name of their volume.
     pub storage: &'a [(String, PathBuf)],
     /// Seed of this trial's data: the same for all configurations of a block.

@@ -6,7 +6,7 @@ use engines::{Cancel, Engine, Permits, Place};
 use experiment::{Catalog, Configuration, Experiment, parse};
 use observations::{Observations, WaitClass, WarningKind};
 use probes::disk::DiskProbe;
-use probes::{Probe, TrialContext};
+use probes::{Probe, Target, TrialContext};
 use std::path::{Path, PathBuf};
 
 fn experiment(target: &str, workload: &str, factors: &str) -> Experiment {
@@ -26,7 +26,7 @@ fn configuration(target: &str, workload: &str) -> Configuration {
 }
 
 fn try_run(configuration: &Configuration, overwrite: Vec<PathBuf>) -> Result<Observations, String> {
-    assert_eq!(DiskProbe.plan(configuration), Vec::new());
+    assert_eq!(DiskProbe.plan(configuration, &Target::of(&Files, configuration)), Vec::new());
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().to_path_buf();
     let permits = Permits { overwrite, destroy: Vec::new() };
@@ -34,11 +34,12 @@ fn try_run(configuration: &Configuration, overwrite: Vec<PathBuf>) -> Result<Obs
         Place { directory: directory.clone(), volumes: Vec::new(), permits, cgroup_joins: Vec::new() };
     let cancel = Cancel::new();
     let mut host = Files.host(place);
-    let instance = host.prepare(configuration, &cancel).unwrap();
+    let instance = host.prepare(configuration, 1, &cancel).unwrap();
     let result = DiskProbe.run(&TrialContext {
         configuration,
         instance: instance.as_ref(),
         capabilities: Files.capabilities(),
+        cache: Files.cache(configuration),
         storage: &[("default".into(), directory.clone())],
         seed: 1,
         cancel: &cancel,
@@ -71,7 +72,8 @@ fn close(left: f64, right: f64, relative: f64) -> bool {
 }
 
 fn objections(target: &str, workload: &str) -> String {
-    let objections = DiskProbe.plan(&configuration(target, workload));
+    let configuration = configuration(target, workload);
+    let objections = DiskProbe.plan(&configuration, &Target::of(&Files, &configuration));
     objections.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
@@ -202,11 +204,11 @@ fn what_makes_no_sense_is_said_before_anything_runs() {
         let said = objections(target, workload);
         assert!(said.contains(part), "{workload}: {said}");
     }
-    let offset = Files.validate(&configuration("offset = \"8 MiB\"", ""));
+    let offset = Files.validate(&configuration("offset = \"8 MiB\"", ""), 1);
     assert!(offset[0].message.contains("nothing is left"), "{offset:?}");
     let factor = "[factors]\n\"workload.queue_depth\" = [1, 2]";
     let varied = experiment("", "mix = \"log\"", factor).configurations.remove(0);
-    assert!(DiskProbe.plan(&varied)[0].message.contains("changes nothing"));
+    assert!(DiskProbe.plan(&varied, &Target::of(&Files, &varied))[0].message.contains("changes nothing"));
     let missing = try_run(&configuration("", "streams = [\"a file=9\"]"), Vec::new()).unwrap_err();
     assert!(missing.contains("there are 1 data files"), "{missing}");
 }

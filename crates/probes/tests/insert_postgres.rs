@@ -10,7 +10,7 @@ use engines::{Cancel, Engine as _, EngineError, Host, Place};
 use experiment::{Configuration, Value};
 use observations::Observations;
 use pgclient::Client;
-use probes::{Probe as _, ProbeError, TrialContext, insert::Insert};
+use probes::{Probe as _, ProbeError, Target, TrialContext, insert::Insert};
 use std::path::Path;
 use std::process::Command;
 
@@ -40,13 +40,20 @@ fn measured(
     check: impl FnOnce(Result<Observations, ProbeError>),
 ) {
     let cancel = Cancel::new();
-    assert_eq!((Insert.plan(configuration), Postgres.validate(configuration)), (Vec::new(), Vec::new()));
-    let instance = host.prepare(configuration, &cancel).unwrap();
+    assert_eq!(
+        (
+            Insert.plan(configuration, &Target::of(&Postgres, configuration)),
+            Postgres.validate(configuration, Insert.connections(configuration))
+        ),
+        (Vec::new(), Vec::new())
+    );
+    let instance = host.prepare(configuration, Insert.connections(configuration), &cancel).unwrap();
     check(Insert.run(&TrialContext {
         storage: &[],
         configuration,
         instance: instance.as_ref(),
         capabilities: Postgres.capabilities(),
+        cache: Postgres.cache(configuration),
         seed: 42,
         cancel: &cancel,
         progress: &|_| {},

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use engines::{Cancel, CancelReason, Engine as _, EngineError, Instance, Place, sqlite::Sqlite};
-use experiment::{Configuration, Value};
+use experiment::{Configuration, Invalid, Value};
 use observations::{Observations, WaitClass};
-use probes::{Probe as _, ProbeError, TrialContext, insert::Insert};
+use probes::{Probe as _, ProbeError, Target, TrialContext, insert::Insert};
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -42,7 +42,11 @@ fn prepare(
         permits: engines::Permits::default(),
         cgroup_joins: Vec::new(),
     };
-    Sqlite.host(place).prepare(configuration, cancel)
+    Sqlite.host(place).prepare(configuration, Insert.connections(configuration), cancel)
+}
+
+fn planned(configuration: &Configuration) -> Vec<Invalid> {
+    Insert.plan(configuration, &Target::of(&Sqlite, configuration))
 }
 
 fn trial(
@@ -50,12 +54,19 @@ fn trial(
     instance: &dyn Instance,
     cancel: &Cancel,
 ) -> Result<Observations, ProbeError> {
-    assert_eq!((Insert.plan(configuration), Sqlite.validate(configuration)), (Vec::new(), Vec::new()));
+    assert_eq!(
+        (
+            Insert.plan(configuration, &Target::of(&Sqlite, configuration)),
+            Sqlite.validate(configuration, Insert.connections(configuration))
+        ),
+        (Vec::new(), Vec::new())
+    );
     Insert.run(&TrialContext {
         storage: &[],
         configuration,
         instance,
         capabilities: Sqlite.capabilities(),
+        cache: Sqlite.cache(configuration),
         seed: 42,
         cancel,
         progress: &|_| {},
@@ -136,7 +147,7 @@ fn one_row_per_page_is_one_row_per_page() {
         measured(&given, |directory, _| {
             let mut leaves = 0;
             for file in 0..2 {
-                let sql = "count(*) FROM dbstat WHERE name = 'OneRowPerPage' AND pagetype = 'leaf' AND ncell = 1 AND 0 < (SELECT count(*)";
+                let sql = "count(*) FROM dbstat WHERE name = 'onerowperpage' AND pagetype = 'leaf' AND ncell = 1 AND 0 < (SELECT count(*)";
                 leaves += count(directory, file, sql, "OneRowPerPage)");
                 assert_eq!(count(directory, file, "count(*)", "dbstat WHERE pagetype = 'overflow'"), 0);
             }
@@ -159,7 +170,12 @@ fn files_grow_in_the_declared_pieces_and_the_first_one_is_there_before_the_load(
         let sizes =
             || (0..3).map(|file| directory.path().join(format!("data-{file}.db")).metadata().unwrap().len());
         let instance = prepare(&configuration, directory.path(), &cancel).unwrap();
-        instance.create(engines::Schema::Table { shape: engines::Shape::MyBigTable }).unwrap();
+        instance
+            .create(engines::Work {
+                tables: vec![probes::tables::my_big_table()],
+                ..engines::Work::default()
+            })
+            .unwrap();
         assert!(
             sizes().all(|size| size == growth as u64),
             "{journal_mode}: {:?}",
@@ -289,13 +305,13 @@ fn nonsense_is_rejected_before_anything_runs() {
         ("target.settings.locking_mode", Value::Text("exclusive".into()), "connections = 1"),
     ];
     for (path, value, expected) in wrong {
-        let invalid = Sqlite.validate(&configuration(&[(path, value)]));
+        let invalid = Sqlite.validate(&configuration(&[(path, value)]), 4);
         assert!(invalid.len() == 1 && invalid[0].message.contains(expected), "{path}: {invalid:?}");
         assert_eq!(invalid[0].path, path);
     }
-    let both = Insert.plan(&configuration(&[("workload.duration", Value::Float(1.0))]));
+    let both = planned(&configuration(&[("workload.duration", Value::Float(1.0))]));
     assert!(both[0].message.contains("give one of them"), "{both:?}");
-    let neither = Insert.plan(&configuration(&[("workload.rows", absent())]));
+    let neither = planned(&configuration(&[("workload.rows", absent())]));
     assert!(neither[0].message.contains("missing"), "{neither:?}");
 }
 

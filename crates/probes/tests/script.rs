@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use engines::{Parameter, Request, Results};
+use engines::{Parameter, Request, Results, Statement};
 use probes::script::{Interpreter, Mix, Next, Presets, Protocol, Source};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -26,6 +26,11 @@ fn mistake(text: &str, protocol: Protocol) -> String {
     Mix::parse(&[source("test.sql", text, 1)], protocol, &presets(&[])).unwrap_err().to_string()
 }
 
+/// The statements to prepare, with placeholders as PostgreSQL has them.
+fn sql(mix: &Mix) -> Vec<String> {
+    mix.statements().iter().map(|statement| statement.sql(|number| format!("${number}"))).collect()
+}
+
 /// The parameters of the next statement.
 fn parameters(interpreter: &mut Interpreter) -> Vec<Parameter> {
     match interpreter.advance().unwrap() {
@@ -37,7 +42,9 @@ fn parameters(interpreter: &mut Interpreter) -> Vec<Parameter> {
 /// The text of the next statement, and whether its results are wanted.
 fn text(interpreter: &mut Interpreter) -> (String, bool) {
     match interpreter.advance().unwrap() {
-        Next::Request(Request::Query { sql, results }) => (sql.to_owned(), results),
+        Next::Request(Request::Execute { statement: Statement::Text(sql), results, .. }) => {
+            (sql.to_owned(), results)
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -142,10 +149,7 @@ fn prepared_parameters_have_the_variables_types() {
          select :i, :d, :b, :n, :given, :i, :client_id, :scale;\nselect 'x' as t \\gset\nselect :t::text";
     let sources = [source("test.sql", script, 1)];
     let mix = Mix::parse(&sources, Protocol::Prepared, &presets(&[("given", "07")])).unwrap();
-    assert_eq!(
-        mix.statements(),
-        ["select $1, $2, $3, $4, $5, $6, $7, $8", "select 'x' as t", "select $1::text"]
-    );
+    assert_eq!(sql(&mix), ["select $1, $2, $3, $4, $5, $6, $7, $8", "select 'x' as t", "select $1::text"]);
     let mut interpreter = Interpreter::new(Arc::new(mix), 42);
     let expected = [
         Parameter::Integer(5),
@@ -166,7 +170,7 @@ fn prepared_parameters_have_the_variables_types() {
 #[test]
 fn the_same_statement_is_prepared_once() {
     let script = "begin; select :scale; end; begin; select :scale; end;";
-    assert_eq!(mix(script, Protocol::Prepared).statements(), ["begin", "select $1", "end"]);
+    assert_eq!(sql(&mix(script, Protocol::Prepared)), ["begin", "select $1", "end"]);
 }
 
 #[test]

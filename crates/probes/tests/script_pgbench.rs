@@ -5,12 +5,14 @@
 mod common;
 
 use common::{Server, servers};
-use engines::{Parameter, Request, Results};
-use probes::script::{BUILTINS, Generation, Interpreter, Mix, Next, Presets, Protocol, Source, Step, steps};
+use engines::postgres::Postgres;
+use engines::{Cancel, Engine as _, Parameter, Permits, Place, Request, Results, Statement, Work};
+use experiment::{Configuration, Value};
+use probes::script::{BUILTINS, Interpreter, Mix, Next, Presets, Protocol, Source};
+use probes::tables;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 #[test]
@@ -346,9 +348,14 @@ fn requests(script: &str, protocol: Protocol) -> (Arc<Mix>, Vec<(String, Vec<Par
     let mut sent = Vec::new();
     loop {
         match interpreter.advance().unwrap() {
-            Next::Request(Request::Query { sql, .. }) => sent.push((sql.to_owned(), Vec::new())),
-            Next::Request(Request::Execute { statement, parameters, .. }) => {
-                sent.push((mix.statements()[statement].clone(), parameters.to_vec()));
+            Next::Request(Request::Execute { statement: Statement::Text(sql), .. }) => {
+                sent.push((sql.to_owned(), Vec::new()));
+            }
+            Next::Request(Request::Execute {
+                statement: Statement::Operation(number), parameters, ..
+            }) => {
+                let sql = mix.statements()[number].sql(|number| format!("${number}"));
+                sent.push((sql, parameters.to_vec()));
             }
             other => {
                 assert!(matches!(other, Next::End), "{other:?}");
@@ -473,28 +480,24 @@ select relname, relpages, reltuples from pg_class where relname like 'pgbench%' 
 ";
 
 fn compare_tables(server: &Server) {
-    for database in ["theirs", "copied", "generated"] {
+    for database in ["theirs", "ours"] {
         server.psql("postgres", &format!("create database {database}"));
     }
     assert!(server.run("pgbench", &["-i", "-s", "2", "theirs"], "").status.success());
-    for (database, generation) in [("copied", Generation::Copy), ("generated", Generation::Server)] {
-        let mut input = String::new();
-        for step in steps(2, generation) {
-            match step {
-                Step::Run(statement) => writeln!(input, "{statement};").unwrap(),
-                Step::Copy { statement, mut rows } => {
-                    assert_eq!(rows.left(), 200_000);
-                    writeln!(input, "{statement};").unwrap();
-                    let mut buffer = Vec::new();
-                    while rows.fill(&mut buffer, 60_000) {
-                        input.push_str(std::str::from_utf8(&buffer).unwrap());
-                        buffer.clear();
-                    }
-                    input.push_str("\\.\n");
-                }
-            }
-        }
-        server.psql(database, &input);
-        assert_eq!(server.psql(database, DESCRIPTION), server.psql("theirs", DESCRIPTION));
-    }
+    let url = Value::Text(server.url("ours"));
+    let configuration =
+        Configuration { levels: Vec::new(), settings: [("target.url".to_owned(), url)].into() };
+    let place = Place {
+        directory: std::env::temp_dir(),
+        volumes: Vec::new(),
+        permits: Permits::default(),
+        cgroup_joins: Vec::new(),
+    };
+    let instance = Postgres.host(place).prepare(&configuration, 1, &Cancel::new()).unwrap();
+    let (tables, fills) = (tables::pgbench(2), tables::pgbench_rows(2));
+    instance.create(Work { tables, fills, ..Work::default() }).unwrap();
+    // Ours are in a schema of our own.
+    server.psql("ours", "alter database ours set search_path = steelbench");
+    assert_eq!(server.psql("ours", DESCRIPTION), server.psql("theirs", DESCRIPTION));
+    instance.remove().unwrap();
 }

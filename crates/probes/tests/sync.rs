@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use engines::nothing::Nothing;
-use engines::{Cancel, Engine, Permits, Place};
+use engines::{CacheState, Cancel, Engine, Permits, Place};
 use experiment::{Catalog, Configuration, parse};
 use observations::{Observations, WaitClass};
 use probes::sync::SyncProbe;
-use probes::{Probe, ProbeError, Progress, TrialContext};
+use probes::{Probe, ProbeError, Progress, Target, TrialContext};
 
 fn configuration(engine: &str, workload: &str) -> Configuration {
     let catalog = Catalog {
@@ -30,18 +30,19 @@ fn run_with(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Observations, ProbeError> {
     let configuration = configuration("none", workload);
-    assert_eq!(SyncProbe.plan(&configuration), Vec::new());
+    assert_eq!(SyncProbe.plan(&configuration, &Target::of(&Nothing, &configuration)), Vec::new());
     let place = Place {
         directory: std::env::temp_dir(),
         volumes: Vec::new(),
         permits: Permits::default(),
         cgroup_joins: Vec::new(),
     };
-    let instance = Nothing.host(place).prepare(&configuration, cancel).unwrap();
+    let instance = Nothing.host(place).prepare(&configuration, 1, cancel).unwrap();
     SyncProbe.run(&TrialContext {
         configuration: &configuration,
         instance: instance.as_ref(),
         capabilities: Nothing.capabilities(),
+        cache: CacheState::Warm,
         storage: &[],
         seed: 1,
         cancel,
@@ -114,7 +115,9 @@ fn pinned_threads_are_where_they_were_put() {
 #[test]
 fn nonsense_is_refused_before_anything_runs() {
     let objections = |engine: &str, workload: &str| -> Vec<String> {
-        let objections = SyncProbe.plan(&configuration(engine, workload));
+        let configuration = configuration(engine, workload);
+        let target = Target::of(engines::by_name(engine).unwrap(), &configuration);
+        let objections = SyncProbe.plan(&configuration, &target);
         objections.into_iter().map(|invalid| invalid.path).collect()
     };
     assert_eq!(objections("sqlite", ""), ["workload.probe"]);

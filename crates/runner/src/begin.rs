@@ -1,18 +1,22 @@
 //! A new run, or going on with one that was stopped.
 
-use crate::records::{configuration_records, factor_records, run_record};
 use crate::{Options, RunError, catalog, volumes};
-use experiment::{Changes, Configuration, Experiment, changes, parse};
-use observations::{Environment, Event, Recording, RunRecord};
+use experiment::common::ENGINE;
+use experiment::file::{QUESTION, RESPONSE};
+use experiment::{Changes, Configuration, Experiment, Factor, changes, parse};
+use observations::{
+    ConfigurationRecord, Environment, Event, FactorRecord, LevelRecord, Recording, RunRecord, TrialRecord,
+};
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 use store::{NewRun, RunLock, Store, StoreError};
 
 /// The run that trials are recorded in.
 #[derive(Debug)]
-pub struct Sitting {
+pub struct Session {
     pub store: Store,
     pub run: i64,
-    /// What earlier sittings recorded.
+    /// What earlier sessions recorded.
     pub recorded: Recording,
     _lock: RunLock,
 }
@@ -22,7 +26,7 @@ pub fn begin(
     experiment: &Experiment,
     options: &Options,
     announce: &mut dyn FnMut(Event),
-) -> Result<Sitting, RunError> {
+) -> Result<Session, RunError> {
     let folder = folder(&options.results);
     std::fs::create_dir_all(&folder).map_err(|source| RunError::Folder {
         path: folder.clone(),
@@ -41,16 +45,15 @@ pub fn begin(
     let run = if let Some(latest) = latest.filter(|_| goes_on) {
         latest.id
     } else {
-        let (factors, configurations) = (factor_records(experiment), configuration_records(experiment));
         store.begin_run(&NewRun {
             run: &run_record(experiment),
-            factors: &factors,
-            configurations: &configurations,
+            factors: &factor_records(experiment),
+            configurations: &experiment.configurations.iter().map(configuration_record).collect::<Vec<_>>(),
             environment: &environment,
         })?
     };
     let recorded = store.read(run)?;
-    Ok(Sitting { store, run, recorded, _lock: lock })
+    Ok(Session { store, run, recorded, _lock: lock })
 }
 
 /// The folder that a results file is in.
@@ -98,7 +101,7 @@ fn go_on(
     Ok(true)
 }
 
-/// What matters to results; free space, for one, differs at each sitting.
+/// What matters to results; free space, for one, differs at each session.
 fn environment_differences(old: &Environment, new: &Environment) -> Vec<String> {
     let optional = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".into());
     let versions = |environment: &Environment| {
@@ -129,7 +132,7 @@ fn environment(experiment: &Experiment, options: &Options) -> Environment {
     }
     environment.steelbench = env!("CARGO_PKG_VERSION").into();
     for engine in engines::all() {
-        let on_it = |configuration: &&Configuration| configuration.text("target.engine") == engine.name();
+        let on_it = |configuration: &&Configuration| configuration.get(ENGINE) == engine.name();
         let configurations: Vec<&Configuration> = experiment.configurations.iter().filter(on_it).collect();
         if !configurations.is_empty() {
             environment.engines.insert(engine.name().to_owned(), engine.version(&configurations));
@@ -138,9 +141,50 @@ fn environment(experiment: &Experiment, options: &Options) -> Environment {
     environment
 }
 
-impl Sitting {
+impl Session {
     /// Commits a trial; when this returns it is on disk.
-    pub fn record(&mut self, trial: &observations::TrialRecord) -> Result<(), StoreError> {
+    pub fn record(&mut self, trial: &TrialRecord) -> Result<(), StoreError> {
         self.store.record_trial(self.run, trial)
+    }
+}
+
+/// Milliseconds since 1970 UTC.
+pub fn now_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64)
+}
+
+fn run_record(experiment: &Experiment) -> RunRecord {
+    RunRecord {
+        id: 0,
+        name: experiment.name.clone(),
+        question: experiment.get(QUESTION),
+        source: experiment.source.clone(),
+        seed: experiment.repeats.seed,
+        response: experiment.get(RESPONSE),
+        baseline: experiment.baseline,
+        started_ms: now_ms(),
+        steelbench: env!("CARGO_PKG_VERSION").into(),
+    }
+}
+
+fn factor_records(experiment: &Experiment) -> Vec<FactorRecord> {
+    let record = |factor: &Factor| FactorRecord {
+        name: factor.name.clone(),
+        levels: factor.levels.iter().map(|level| level.label.clone()).collect(),
+        numeric: factor.numeric(),
+        hard_to_change: factor.hard_to_change,
+    };
+    experiment.factors.iter().map(record).collect()
+}
+
+fn configuration_record(configuration: &Configuration) -> ConfigurationRecord {
+    let levels = configuration.levels.iter();
+    ConfigurationRecord {
+        key: configuration.key(),
+        label: configuration.label(),
+        levels: levels
+            .map(|level| LevelRecord { factor: level.factor.clone(), level: level.label.clone() })
+            .collect(),
+        settings: configuration.settings.clone(),
     }
 }

@@ -1,7 +1,7 @@
 //! The host of the trials at hand: kept while consecutive trials have the same engine and volumes.
 
 use crate::RunError;
-use crate::throttle::{Group, Inside};
+use crate::throttle::{ControlGroup, Inside};
 use crate::workdir::{WorkFolder, Workdir};
 use engines::{Engine, Host, Permits, Place};
 use experiment::Volume;
@@ -23,7 +23,7 @@ pub struct Kept {
     // nobody is in a group that is removed.
     pub host: Box<dyn Host>,
     _inside: Option<Inside>,
-    _throttled: Option<Group>,
+    _throttled: Option<ControlGroup>,
     _folders: Vec<WorkFolder>,
 }
 
@@ -94,10 +94,10 @@ impl Kept {
                 Err(error) => return Ok(Err(format!("volume {}: {error}", volume.name))),
             }
         }
-        let limited = Group::for_volumes(volumes).and_then(|throttled| {
+        let limited = ControlGroup::for_volumes(volumes).and_then(|throttled| {
             // An embedded engine is our own process; a server joins when it is started.
             let entering = throttled.as_ref().filter(|_| engine.capabilities().embedded);
-            let inside = entering.map(Group::enter).transpose()?;
+            let inside = entering.map(ControlGroup::enter).transpose()?;
             Ok((throttled, inside))
         });
         let (throttled, inside) = match limited {
@@ -106,7 +106,7 @@ impl Kept {
         };
         let mut storage = vec![("default".to_owned(), directory.clone())];
         storage.extend(places.iter().cloned());
-        let cgroup_joins = throttled.as_ref().map(Group::joins).unwrap_or_default();
+        let cgroup_joins = throttled.as_ref().map(ControlGroup::joins).unwrap_or_default();
         Ok(Ok(Self {
             engine: engine.name(),
             volumes: volumes.iter().map(|volume| volume.name.clone()).collect(),
@@ -120,8 +120,7 @@ impl Kept {
 }
 
 /// The directories whose file systems a trial fills.
-pub fn places(workdir: &Workdir, volumes: &[&Volume]) -> Vec<PathBuf> {
-    let mut places = vec![workdir.default.clone()];
-    places.extend(volumes.iter().map(|volume| PathBuf::from(&volume.path)));
-    places
+pub fn filled_by(workdir: &Workdir, volumes: &[&Volume]) -> Vec<PathBuf> {
+    let volumes = volumes.iter().map(|volume| PathBuf::from(&volume.path));
+    std::iter::once(workdir.default.clone()).chain(volumes).collect()
 }

@@ -2,10 +2,9 @@
 //!
 //! - `catalog`: what engines and probes there are, and what they object to
 //! - `begin`: a new run, or going on with one that was stopped
-//! - `schedule`: which trial is next
-//! - `outlook`: how far a recorded run has come
+//! - `schedule`: which trial is next, and how far a recorded run has come
 //! - `trial`: prepare a target, run the probe, remove the target
-//! - `workdir`: folders that are marked as ours
+//! - `workdir`: folders with a marker that says that they are ours
 //! - `volumes`, `hooks`: what happens around trials
 //! - `throttle`: volumes that are slower than their device
 //! - `watchdog`: limits and interruption while a trial runs
@@ -16,8 +15,6 @@ mod catalog;
 mod error;
 mod hooks;
 mod hosts;
-mod outlook;
-mod records;
 mod run;
 mod schedule;
 mod throttle;
@@ -28,7 +25,7 @@ mod workdir;
 
 pub use catalog::{catalog, validate};
 pub use error::RunError;
-pub use outlook::{Outlook, outlook};
 pub use run::{Manual, Options, run};
+pub use schedule::{Outlook, outlook};
 pub use throttle::ThrottleError;
 pub use watchdog::Interrupt;

@@ -1,9 +1,8 @@
-//! A sitting: from opening the results file until everything is done or something stops it.
+//! A session of a run: from opening the results file until everything is done or something stops it.
 
-use crate::begin::{Sitting, begin};
+use crate::begin::{Session, begin, now_ms};
 use crate::hooks::{Hook, variables};
-use crate::hosts::{Hosts, places};
-use crate::records::now_ms;
+use crate::hosts::{Hosts, filled_by};
 use crate::schedule::{NextTrial, Schedule, unknown_response};
 use crate::trial::{Outcome, Trial};
 use crate::volumes::Volumes;
@@ -11,7 +10,12 @@ use crate::watchdog::{Interrupt, Limit};
 use crate::workdir::Workdir;
 use crate::{RunError, throttle, validate};
 use engines::{CancelReason, Permits};
-use experiment::{Configuration, Experiment, Level, Plan};
+use experiment::common::{ENGINE, PROBE};
+use experiment::file::{
+    AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, DISK_SPACE_BYTES, HOOKS_TIMEOUT_S, RUN_TIME_S,
+    TRIAL_TIME_S,
+};
+use experiment::{Configuration, Experiment, Level, Plan, Setting};
 use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -55,7 +59,7 @@ pub fn run(
     announce: &mut (dyn FnMut(Event) + Send),
 ) -> Result<RunEnd, RunError> {
     validate(experiment).map_err(RunError::Invalid)?;
-    let sitting = begin(experiment, &options, announce)?;
+    let session = begin(experiment, &options, announce)?;
     let workdir = Workdir::of(&options.results)?;
     let volumes = Volumes::new(experiment, options.interrupt.clone());
     remove_orphans(&workdir, &workdir.default, announce);
@@ -66,7 +70,7 @@ pub fn run(
         removed_orphan(&group, announce);
     }
     let plan = Plan::new(experiment);
-    let schedule = Schedule::new(experiment, &plan, &sitting.recorded);
+    let schedule = Schedule::new(experiment, &plan, &session.recorded);
     announce(Event::RunStarted {
         experiment: experiment.name.clone(),
         configurations: experiment.configurations.len(),
@@ -75,13 +79,13 @@ pub fn run(
     });
     let (overwrite, destroy) = (options.overwrite.clone(), options.destroy.clone());
     let permits = Permits { overwrite, destroy };
-    let previous = sitting.recorded.trials.last().map(|trial| trial.configuration);
-    let run_deadline = experiment.limits.run_time_s.map(|s| Instant::now() + Duration::from_secs_f64(s));
+    let previous = session.recorded.trials.last().map(|trial| trial.configuration);
+    let run_deadline = experiment.get(RUN_TIME_S).map(|s| Instant::now() + Duration::from_secs_f64(s));
     let mut runner = Runner {
         experiment,
         plan: &plan,
         schedule,
-        sitting,
+        session,
         workdir,
         volumes,
         hosts: Hosts::new(permits),
@@ -119,12 +123,12 @@ struct Runner<'a> {
     experiment: &'a Experiment,
     plan: &'a Plan,
     schedule: Schedule<'a>,
-    sitting: Sitting,
+    session: Session,
     workdir: Workdir,
     volumes: Volumes<'a>,
     hosts: Hosts,
     run_deadline: Option<Instant>,
-    /// Configuration of the trial before, of an earlier sitting if need be.
+    /// Configuration of the trial before, of an earlier session if need be.
     previous: Option<usize>,
     options: &'a mut Options,
 }
@@ -134,21 +138,14 @@ type Announce<'a> = &'a mut (dyn FnMut(Event) + Send);
 impl Runner<'_> {
     fn run_all(&mut self, announce: Announce) -> Result<RunEnd, RunError> {
         let Some(first) = self.next(announce) else { return Ok(RunEnd::Completed) };
-        let hooks = &self.experiment.hooks;
-        let begun = self.hook_around_run(
-            "before_run",
-            hooks.before_run.as_deref(),
-            &self.options.interrupt,
-            announce,
-        );
+        let begun = self.hook_around_run(BEFORE_RUN, &self.options.interrupt, announce);
         let end = match begun {
             Err(_) if self.options.interrupt.requested() => Ok(RunEnd::Interrupted),
             Err(error) => return Err(error),
             Ok(()) => self.trials(first, announce),
         };
         // What before_run has started is stopped, whatever ended the trials.
-        let ended =
-            self.hook_around_run("after_run", hooks.after_run.as_deref(), &Interrupt::default(), announce);
+        let ended = self.hook_around_run(AFTER_RUN, &Interrupt::default(), announce);
         end.and_then(|end| ended.map(|()| end))
     }
 
@@ -179,7 +176,7 @@ impl Runner<'_> {
         next
     }
 
-    /// Whether the sitting ends before this trial: interrupted, out of time, or at a manual step.
+    /// Whether the session ends before this trial: interrupted, out of time, or at a manual step.
     fn stop_before(&mut self, next: NextTrial, announce: Announce) -> Option<RunEnd> {
         if self.options.interrupt.requested() {
             return Some(RunEnd::Interrupted);
@@ -216,7 +213,7 @@ impl Runner<'_> {
         changes.iter().filter_map(step).collect()
     }
 
-    /// Runs and records one trial; says when the sitting ends with it.
+    /// Runs and records one trial; says when the session ends with it.
     fn trial(&mut self, next: NextTrial, announce: Announce) -> Result<Option<RunEnd>, RunError> {
         let experiment = self.experiment;
         let configuration = &experiment.configurations[next.planned.configuration];
@@ -251,7 +248,7 @@ impl Runner<'_> {
             observations,
             hooks,
         };
-        self.sitting.record(&record)?;
+        self.session.record(&record)?;
         self.schedule.record(&record);
         self.previous = Some(record.configuration);
         self.finished(reference, record, announce);
@@ -287,9 +284,8 @@ impl Runner<'_> {
         announce: Announce,
     ) -> Result<Outcome, RunError> {
         let block = next.planned.block;
-        let limits = &self.experiment.limits;
-        let engine = engines::by_name(configuration.text("target.engine"));
-        let probe = probes::by_name(configuration.text("workload.probe"));
+        let engine = engines::by_name(&configuration.get(ENGINE));
+        let probe = probes::by_name(&configuration.get(PROBE));
         let (Some(engine), Some(probe)) = (engine, probe) else {
             return Ok(Outcome::Failed("the engine or probe is not known".into()));
         };
@@ -304,17 +300,17 @@ impl Runner<'_> {
             }
         }
         let variables = variables(&self.experiment.name, configuration, block);
-        let before = self.experiment.hooks.before_trial.as_deref();
-        if let Err(cause) = self.hook("before_trial", before, &self.options.interrupt, &variables, hooks) {
+        if let Err(cause) = self.hook(BEFORE_TRIAL, &self.options.interrupt, &variables, hooks) {
             return Ok(Outcome::Failed(cause));
         }
         let volumes = self.volumes.used_by(configuration);
         let limit = Limit {
             // A limit of more than a century is none.
-            trial_deadline: Instant::now() + Duration::from_secs_f64(limits.trial_time_s.min(4e9)),
+            trial_deadline: Instant::now()
+                + Duration::from_secs_f64(self.experiment.get(TRIAL_TIME_S).min(4e9)),
             run_deadline: self.run_deadline,
-            disk_space_bytes: limits.disk_space_bytes,
-            places: places(&self.workdir, &volumes),
+            disk_space_bytes: self.experiment.get(DISK_SPACE_BYTES),
+            folders: filled_by(&self.workdir, &volumes),
         };
         let (seed, interrupt) = (self.plan.data_seed(block), &self.options.interrupt);
         let trial = Trial { configuration, engine, probe, limit, seed, interrupt };
@@ -326,9 +322,8 @@ impl Runner<'_> {
         if !engine.capabilities().keeps || !matches!(outcome, Outcome::Done(_)) {
             self.hosts.release();
         }
-        let after = self.experiment.hooks.after_trial.as_deref();
         // What cleans up after a trial runs to its end, also when the user interrupts.
-        match self.hook("after_trial", after, &Interrupt::default(), &variables, hooks) {
+        match self.hook(AFTER_TRIAL, &Interrupt::default(), &variables, hooks) {
             Err(cause) if matches!(outcome, Outcome::Done(_)) => Ok(Outcome::Failed(cause)),
             _ => Ok(outcome),
         }
@@ -337,15 +332,15 @@ impl Runner<'_> {
     /// Runs a hook, if there is one, until `interrupt` is requested.
     fn hook(
         &self,
-        name: &str,
-        command: Option<&str>,
+        command: Setting<Option<String>>,
         interrupt: &Interrupt,
         variables: &[(String, String)],
         hooks: &mut Vec<HookOutput>,
     ) -> Result<(), String> {
-        let Some(command) = command else { return Ok(()) };
-        let limit = ("hooks.timeout", self.experiment.hooks.timeout_s);
-        let hook = Hook { name: name.into(), command, variables: variables.to_vec(), limit };
+        let name = hook_name(command);
+        let Some(command) = self.experiment.get(command) else { return Ok(()) };
+        let limit = (HOOKS_TIMEOUT_S.path(), self.experiment.get(HOOKS_TIMEOUT_S));
+        let hook = Hook { name: name.into(), command: &command, variables: variables.to_vec(), limit };
         let (output, result) = hook.run(interrupt);
         hooks.push(output);
         result.map_err(|cause| format!("hook {name} failed: {cause}"))
@@ -353,17 +348,21 @@ impl Runner<'_> {
 
     fn hook_around_run(
         &self,
-        name: &str,
-        command: Option<&str>,
+        command: Setting<Option<String>>,
         interrupt: &Interrupt,
         announce: Announce,
     ) -> Result<(), RunError> {
         let variables = [("STEELBENCH_EXPERIMENT".to_owned(), self.experiment.name.clone())];
         let mut hooks = Vec::new();
-        let result = self.hook(name, command, interrupt, &variables, &mut hooks);
+        let result = self.hook(command, interrupt, &variables, &mut hooks);
         announce_hooks(hooks, announce);
-        result.map_err(|cause| RunError::Hook { hook: name.into(), cause })
+        result.map_err(|cause| RunError::Hook { hook: hook_name(command).into(), cause })
     }
+}
+
+/// `before_run`, of `hooks.before_run`.
+fn hook_name(command: Setting<Option<String>>) -> &'static str {
+    command.path().trim_start_matches("hooks.")
 }
 
 fn announce_hooks(hooks: Vec<HookOutput>, announce: &mut dyn FnMut(Event)) {

@@ -1,5 +1,6 @@
 //! Which trial is next: the plan, less what is recorded, with retries and adaptive repeats.
 
+use experiment::file::RESPONSE;
 use experiment::{Blocks, Experiment, Plan, PlannedTrial};
 use observations::{Observations, Recording, TrialRecord, TrialStatus};
 use std::collections::HashMap;
@@ -42,7 +43,7 @@ impl<'a> Schedule<'a> {
             plan,
             blocks: experiment.repeats.blocks,
             retries: experiment.repeats.retries,
-            response: experiment.response.clone(),
+            response: experiment.get(RESPONSE),
             tried: HashMap::new(),
             values: vec![Vec::new(); experiment.configurations.len()],
             group: 0,
@@ -136,7 +137,7 @@ impl<'a> Schedule<'a> {
         attempt <= self.retries
     }
 
-    /// Number of planned trials that earlier sittings have settled. Blocks that the file no longer
+    /// Number of planned trials that earlier sessions have settled. Blocks that the file no longer
     /// asks for are not in the plan.
     pub fn settled(&self) -> usize {
         self.plan.trials().filter(|planned| !self.is_open(planned)).count()
@@ -145,10 +146,29 @@ impl<'a> Schedule<'a> {
 
 /// A sentence when the response that the file names is not among those of a trial.
 pub fn unknown_response(experiment: &Experiment, observations: &Observations) -> Option<String> {
-    let name = experiment.response.as_ref()?;
+    let name = experiment.get(RESPONSE)?;
     let known: Vec<&str> = observations.responses.iter().map(|response| response.name.as_str()).collect();
     if known.contains(&name.as_str()) {
         return None;
     }
-    Some(format!("experiment.response: {}", experiment::unknown_name("response", name, &known)))
+    Some(format!("{}: {}", RESPONSE.path(), experiment::unknown_name("response", &name, &known)))
+}
+
+/// How far a run has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outlook {
+    /// Planned trials that are done, or that have failed as often as they may.
+    pub settled: usize,
+    /// Planned trials, less those that adaptive repeats have made needless so far.
+    pub planned: usize,
+    /// Whether nothing is left to be run.
+    pub complete: bool,
+}
+
+/// How far a recording has come on the plan of its experiment: what `run` would find if it went on.
+pub fn outlook(experiment: &Experiment, recorded: &Recording) -> Outlook {
+    let plan = Plan::new(experiment);
+    let mut schedule = Schedule::new(experiment, &plan, recorded);
+    let complete = schedule.next().is_none();
+    Outlook { settled: schedule.settled(), planned: plan.len() - schedule.needless(), complete }
 }

@@ -5,7 +5,7 @@
 
 mod cgroup;
 
-use cgroup::{Folder, Hierarchy};
+use cgroup::{GroupFolder, Hierarchy};
 use experiment::{Experiment, Throttle, Volume};
 use observe::devices::{Device, DeviceError, devices_of};
 use std::collections::BTreeMap;
@@ -74,13 +74,13 @@ pub enum ThrottleError {
 
 /// A control group with the limits of throttled volumes. Dropping it lifts them and removes it.
 #[derive(Debug)]
-pub struct Group {
-    folder: Folder,
+pub struct ControlGroup {
+    folder: GroupFolder,
     /// Where our own process belongs.
     own: PathBuf,
 }
 
-impl Group {
+impl ControlGroup {
     /// A group with the limits of these volumes; `None` when none is throttled.
     pub fn for_volumes(volumes: &[&Volume]) -> Result<Option<Self>, ThrottleError> {
         let limits = limits(volumes)?;
@@ -130,10 +130,10 @@ pub fn check(experiment: &Experiment) -> Result<(), ThrottleError> {
     let throttled: Vec<&Volume> =
         experiment.volumes.iter().filter(|volume| volume.throttle.is_some()).collect();
     if !throttled.is_empty() {
-        Group::empty()?;
+        ControlGroup::empty()?;
     }
     for volume in throttled.into_iter().filter(|volume| volume.prepare.is_none()) {
-        Group::for_volumes(&[volume])?;
+        ControlGroup::for_volumes(&[volume])?;
     }
     Ok(())
 }

@@ -33,7 +33,8 @@ impl Trial<'_> {
     pub fn run(&self, kept: &mut Kept, announce: &mut (dyn FnMut(Event) + Send)) -> Outcome {
         let cancel = Cancel::new();
         announce(Event::Step { text: format!("preparing {}", self.engine.name()) });
-        let prepare = || kept.host.prepare(self.configuration, &cancel);
+        let connections = self.probe.connections(self.configuration);
+        let prepare = || kept.host.prepare(self.configuration, connections, &cancel);
         let instance = match watched(&self.limit, &cancel, self.interrupt, None, prepare) {
             Ok(instance) => instance,
             Err(error) => return failed(&error, &cancel, None),
@@ -44,6 +45,7 @@ impl Trial<'_> {
                 configuration: self.configuration,
                 instance: instance.as_ref(),
                 capabilities: self.engine.capabilities(),
+                cache: self.engine.cache(self.configuration),
                 storage: &kept.storage,
                 seed: self.seed,
                 cancel: &cancel,

@@ -4,6 +4,7 @@ use crate::RunError;
 use crate::hooks::{Hook, variables};
 use crate::throttle;
 use crate::watchdog::{FREE_BYTES_MIN, Interrupt};
+use experiment::file::{DISK_SPACE_BYTES, VOLUME_TIMEOUT_S};
 use experiment::{Configuration, Experiment, Volume};
 use observations::HookOutput;
 use std::path::{Path, PathBuf};
@@ -80,7 +81,7 @@ impl<'a> Volumes<'a> {
         }
     }
 
-    /// Cleans every volume that is in use, at the end of a sitting, interrupted or not. Returns what
+    /// Cleans every volume that is in use, at the end of a session, interrupted or not. Returns what
     /// went wrong.
     pub fn clean_all(&mut self, hooks: &mut Vec<HookOutput>) -> Vec<String> {
         let variables = [("STEELBENCH_EXPERIMENT".to_owned(), self.experiment.name.clone())];
@@ -108,17 +109,17 @@ impl<'a> Volumes<'a> {
 /// Before anything is recorded: volumes that no command makes must be there, and have room, as must
 /// the default one; and where volumes are throttled, that has to be possible.
 pub fn check(experiment: &Experiment, default: &Path) -> Result<(), RunError> {
-    let mut places = vec![default.to_path_buf()];
+    let mut folders = vec![default.to_path_buf()];
     for volume in experiment.volumes.iter().filter(|volume| volume.prepare.is_none()) {
         let path = PathBuf::from(&volume.path);
         if !path.is_dir() {
             return Err(RunError::NoVolume { name: volume.name.clone(), path });
         }
-        places.push(path);
+        folders.push(path);
     }
     throttle::check(experiment)?;
-    let wanted = experiment.limits.disk_space_bytes.unwrap_or(0).saturating_add(FREE_BYTES_MIN);
-    for path in places {
+    let wanted = experiment.get(DISK_SPACE_BYTES).unwrap_or(0).saturating_add(FREE_BYTES_MIN);
+    for path in folders {
         let free = observe::environment::space(&path).map_or(u64::MAX, |(_, free)| free);
         if free < wanted {
             return Err(RunError::NoSpace { path, free, wanted });
@@ -139,7 +140,7 @@ fn run_command(
     variables.push(("STEELBENCH_VOLUME".into(), volume.name.clone()));
     variables.push(("STEELBENCH_VOLUME_PATH".into(), volume.path.clone()));
     let name = format!("volume {}: {what}", volume.name);
-    let limit = ("volume.hook_timeout", volume.hook_timeout_s);
+    let limit = (VOLUME_TIMEOUT_S.path(), volume.hook_timeout_s);
     let (output, result) = Hook { name: name.clone(), command, variables, limit }.run(interrupt);
     hooks.push(output);
     result.map_err(|cause| format!("hook {name} failed: {cause}"))

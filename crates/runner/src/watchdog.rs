@@ -32,7 +32,7 @@ pub struct Limit {
     pub run_deadline: Option<Instant>,
     pub disk_space_bytes: Option<u64>,
     /// Directories whose file systems must not fill up.
-    pub places: Vec<PathBuf>,
+    pub folders: Vec<PathBuf>,
 }
 
 /// Below this much free space databases begin to fail in ways that no error code tells, and the
@@ -97,9 +97,9 @@ impl Limit {
 
     fn space_exceeded(&self, instance: Option<&dyn Instance>) -> bool {
         let too_large = instance.is_some_and(|instance| self.too_large(instance));
-        let full = |place: &PathBuf| {
-            observe::environment::space(place).is_some_and(|(_, free_bytes)| free_bytes < FREE_BYTES_MIN)
+        let full = |folder: &PathBuf| {
+            observe::environment::space(folder).is_some_and(|(_, free_bytes)| free_bytes < FREE_BYTES_MIN)
         };
-        too_large || self.places.iter().any(full)
+        too_large || self.folders.iter().any(full)
     }
 }

@@ -1,4 +1,4 @@
-//! Folders for the data of trials, marked as ours: we remove nothing that has no mark.
+//! Folders for the data of trials, with a marker: nothing without our marker is removed.
 
 use crate::RunError;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ const MARKER: &str = ".steelbench-work";
 const PREFIX: &str = "steelbench-trial-";
 
 /// Makes and removes folders for the trials of one results file. The caller holds the lock of
-/// that file, so that a folder with its mark is either our own or left over by a run that was
+/// that file, so that a folder with its marker is either our own or left over by a run that was
 /// killed.
 #[derive(Debug, Clone)]
 pub struct Workdir {
@@ -86,7 +86,7 @@ fn reclaim(path: &Path) -> bool {
     engines::all().into_iter().all(|engine| engine.reclaim(path).is_ok())
 }
 
-/// Whether an unmarked folder is empty (but for an empty mark) and was made by a process that is gone.
+/// Whether an unmarked folder is empty (but for an empty marker) and was made by a process that is gone.
 fn is_unmarked_leftover(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let pid = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
@@ -96,7 +96,7 @@ fn is_unmarked_leftover(path: &Path) -> bool {
     gone && empty
 }
 
-/// Removes a folder, its mark last, so that what a kill leaves is still known as ours.
+/// Removes a folder, its marker last, so that what a kill leaves is still known as ours.
 fn remove(path: &Path) -> std::io::Result<()> {
     for entry in std::fs::read_dir(path)? {
         let entry = entry?;

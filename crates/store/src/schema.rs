@@ -1,4 +1,4 @@
-//! The format of the file: its mark, its version and the steps from each version to the next.
+//! The format of the file: its application id, its version and the steps from each version to the next.
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -20,7 +20,7 @@ pub(crate) const NEWEST: i64 = STEPS.len() as i64;
 /// What the header of an open SQLite file says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// No table and no mark: a new file, or one whose creation was interrupted.
+    /// No table and no application id: a new file, or one whose creation was interrupted.
     Nothing,
     /// Ours, at this version.
     Ours(i64),
@@ -28,7 +28,7 @@ pub(crate) enum Found {
     Foreign(i64),
 }
 
-/// Reads the mark and version.
+/// Reads the application id and version.
 pub(crate) fn inspect(connection: &Connection) -> rusqlite::Result<Found> {
     // Tables first: this reads a whole page, so that SQLite notices damage and rolls back what a
     // killed process left.

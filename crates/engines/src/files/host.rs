@@ -7,7 +7,7 @@ use crate::engine::{
     CacheReport, CacheState, ConnectionSet, EngineError, Host, Instance, Place, WaitCollector,
 };
 use crate::nothing::Nothing;
-use crate::{Cancel, Schema};
+use crate::{Cancel, Role};
 use experiment::Configuration;
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -28,6 +28,7 @@ impl Host for FilesHost {
     fn prepare(
         &mut self,
         configuration: &Configuration,
+        _: u32,
         cancel: &Cancel,
     ) -> Result<Box<dyn Instance>, EngineError> {
         Ok(Box::new(FilesInstance {
@@ -56,10 +57,7 @@ impl FilesInstance {
 }
 
 impl Instance for FilesInstance {
-    fn create(&self, schema: Schema<'_>) -> Result<(), EngineError> {
-        let Schema::Files { roles } = schema else {
-            return Err(EngineError::Unsupported { engine: "files", what: "tables and statements" });
-        };
+    fn create_files(&self, roles: &[Role]) -> Result<(), EngineError> {
         let wanted = Wanted::of(&self.configuration, &self.place, roles)?;
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if made.as_ref().is_none_or(|made| made.wanted != wanted) {

@@ -11,8 +11,7 @@ mod set;
 
 pub use set::{FileSet, Origin, Role, TargetFile, not_permitted};
 
-use crate::SchemaKind;
-use crate::engine::{CacheState, Capabilities, Engine, EngineError, Host, Place};
+use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Host, Place};
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, declarations, settings};
 use observations::EngineVersion;
 use std::path::PathBuf;
@@ -96,7 +95,7 @@ impl Engine for Files {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { embedded: true, keeps: true, schemas: &[SchemaKind::Files], ..Capabilities::default() }
+        Capabilities { embedded: true, keeps: true, abilities: &[Ability::Files], ..Capabilities::default() }
     }
 
     fn version(&self, _: &[&Configuration]) -> EngineVersion {
@@ -104,7 +103,7 @@ impl Engine for Files {
         EngineVersion { version: kernel.unwrap_or_default(), options: Vec::new() }
     }
 
-    fn validate(&self, configuration: &Configuration) -> Vec<Invalid> {
+    fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
         let mut invalid = Vec::new();
         let offset = configuration.get(OFFSET);
         if !offset.is_multiple_of(512) {
@@ -116,6 +115,10 @@ impl Engine for Files {
             invalid.push(Invalid::new(OFFSET.path(), message));
         }
         invalid
+    }
+
+    fn cache(&self, configuration: &Configuration) -> CacheState {
+        configuration.get(CACHE)
     }
 
     fn host(&self, place: Place) -> Box<dyn Host> {

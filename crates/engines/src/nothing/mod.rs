@@ -1,10 +1,10 @@
 //! No target: for probes that measure the machine itself.
 
+use crate::Cancel;
 use crate::engine::{
     CacheReport, CacheState, Capabilities, Collected, ConnectionSet, Engine, EngineError, Host, Instance,
     Place, WaitCollector,
 };
-use crate::{Cancel, Schema};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::EngineVersion;
 
@@ -30,7 +30,7 @@ impl Engine for Nothing {
         EngineVersion { version: kernel.unwrap_or_default(), options: Vec::new() }
     }
 
-    fn validate(&self, _: &Configuration) -> Vec<Invalid> {
+    fn validate(&self, _: &Configuration, _: u32) -> Vec<Invalid> {
         Vec::new()
     }
 
@@ -40,16 +40,12 @@ impl Engine for Nothing {
 }
 
 impl Host for Nothing {
-    fn prepare(&mut self, _: &Configuration, _: &Cancel) -> Result<Box<dyn Instance>, EngineError> {
+    fn prepare(&mut self, _: &Configuration, _: u32, _: &Cancel) -> Result<Box<dyn Instance>, EngineError> {
         Ok(Box::new(Self))
     }
 }
 
 impl Instance for Nothing {
-    fn create(&self, _: Schema<'_>) -> Result<(), EngineError> {
-        Err(EngineError::Unsupported { engine: "none", what: "tables, files and statements" })
-    }
-
     fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         Err(EngineError::Unsupported { engine: "none", what: "connections" })
     }
@@ -85,15 +81,15 @@ impl WaitCollector for Nothing {
 #[cfg(test)]
 mod tests {
     use super::Nothing;
-    use crate::{Engine, SchemaKind, by_name};
+    use crate::{Ability, Engine, by_name};
 
     #[test]
     fn no_load_can_work_on_it() {
         let engine = by_name("none").unwrap();
         let capabilities = engine.capabilities();
         assert!(capabilities.embedded && !capabilities.synthetic);
-        for schema in [SchemaKind::Table, SchemaKind::Files, SchemaKind::Statements] {
-            assert!(!capabilities.has(schema));
+        for ability in [Ability::Tables, Ability::Files, Ability::Statements] {
+            assert!(!capabilities.has(ability));
         }
         assert!(!Nothing.version(&[]).version.is_empty());
     }

@@ -6,12 +6,12 @@
 mod session;
 
 use crate::engine::{
-    CacheReport, CacheState, Capabilities, Collected, ConnectionSet, Engine, EngineError, Host, Instance,
-    Place, WaitCollector,
+    Ability, CacheReport, CacheState, Capabilities, Collected, ConnectionSet, Engine, EngineError, Host,
+    Instance, Place, WaitCollector,
 };
 use crate::session::Alone;
-use crate::{Cancel, Schema, SchemaKind};
-use experiment::{Configuration, Declaration, Invalid, Kind};
+use crate::{Cancel, Work};
+use experiment::{Configuration, Declaration, Invalid, Kind, declarations, settings};
 use observations::{EngineVersion, TimeUse, Wait, WaitClass, WaitSource};
 use session::NullSession;
 use std::path::PathBuf;
@@ -21,40 +21,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug, Clone, Copy)]
 pub struct Null;
 
-const SETTINGS: &[Declaration] = &[
-    Declaration::new(
-        "target.data_files",
-        Kind::Count { min: 1, max: 1_000_000 },
-        Some("1"),
-        "A number without effect, to have something to vary.",
-    ),
-    Declaration::new("target.volume", Kind::TextList, None, "A volume without effect, to test hooks."),
-    Declaration::new("target.delay", Kind::Duration, Some("1 ms"), "Virtual time that a transaction takes."),
-    Declaration::new(
-        "target.spread",
-        Kind::Share,
-        Some("0"),
-        "The delay varies by this share up and down, depending on the first key of the transaction.",
-    ),
-    Declaration::new(
-        "target.waits",
-        Kind::TextList,
-        None,
-        "Waits within the delay, each as \"NAME class resource-share signal-share\"; the rest is CPU.",
-    ),
-    Declaration::new(
-        "target.real_delay",
-        Kind::Duration,
-        Some("0"),
-        "Real time that a transaction takes besides, to test limits and interruption.",
-    ),
-    Declaration::new(
-        "target.fail_while_exists",
-        Kind::Text,
-        None,
-        "Transactions fail while this file exists.",
-    ),
-];
+settings! {
+    /// A number without effect, to have something to vary.
+    pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1_000_000 }, "1";
+    /// A volume without effect, to test hooks.
+    pub VOLUME: Vec<String> = "target.volume", Kind::TextList;
+    /// Virtual time that a transaction takes.
+    pub DELAY: f64 = "target.delay", Kind::Duration, "1 ms";
+    /// The delay varies by this share up and down, depending on the first key of the transaction.
+    pub SPREAD: f64 = "target.spread", Kind::Share, "0";
+    /// Waits within the delay, each as "NAME class resource-share signal-share"; the rest is CPU.
+    pub WAITS: Vec<String> = "target.waits", Kind::TextList;
+    /// Real time that a transaction takes besides, to test limits and interruption.
+    pub REAL_DELAY: f64 = "target.real_delay", Kind::Duration, "0";
+    /// Transactions fail while this file exists.
+    pub FAIL_WHILE_EXISTS: Option<String> = "target.fail_while_exists", Kind::Text;
+}
+
+const SETTINGS: &[Declaration] =
+    declarations![DATA_FILES, VOLUME, DELAY, SPREAD, WAITS, REAL_DELAY, FAIL_WHILE_EXISTS];
 
 /// One scripted wait.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,6 +71,7 @@ impl ScriptedWait {
 /// What all sessions of an instance share.
 #[derive(Debug)]
 struct Script {
+    data_files: u32,
     delay_ns: f64,
     spread: f64,
     real_delay_s: f64,
@@ -108,7 +94,7 @@ impl Engine for Null {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             embedded: true,
-            schemas: &[SchemaKind::Table],
+            abilities: &[Ability::Tables, Ability::BulkLoad],
             synthetic: true,
             ..Capabilities::default()
         }
@@ -118,8 +104,8 @@ impl Engine for Null {
         EngineVersion { version: "scripted".into(), options: Vec::new() }
     }
 
-    fn validate(&self, configuration: &Configuration) -> Vec<Invalid> {
-        let texts = configuration.texts("target.waits");
+    fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
+        let texts = configuration.get(WAITS);
         let waits: Vec<Option<ScriptedWait>> = texts.iter().map(|text| ScriptedWait::parse(text)).collect();
         let mut invalid: Vec<Invalid> = texts
             .iter()
@@ -145,16 +131,16 @@ impl Host for Null {
     fn prepare(
         &mut self,
         configuration: &Configuration,
+        _: u32,
         cancel: &Cancel,
     ) -> Result<Box<dyn Instance>, EngineError> {
-        let number = |path| configuration.number(path).unwrap_or(0.0);
-        let path = configuration.text("target.fail_while_exists");
         let script = Script {
-            delay_ns: number("target.delay") * 1e9,
-            spread: number("target.spread"),
-            real_delay_s: number("target.real_delay"),
-            waits: configuration.texts("target.waits").into_iter().filter_map(ScriptedWait::parse).collect(),
-            fail_while_exists: (!path.is_empty()).then(|| path.into()),
+            data_files: configuration.get(DATA_FILES),
+            delay_ns: configuration.get(DELAY) * 1e9,
+            spread: configuration.get(SPREAD),
+            real_delay_s: configuration.get(REAL_DELAY),
+            waits: configuration.get(WAITS).iter().filter_map(|text| ScriptedWait::parse(text)).collect(),
+            fail_while_exists: configuration.get(FAIL_WHILE_EXISTS).map(PathBuf::from),
             cancel: cancel.clone(),
             total: Mutex::default(),
         };
@@ -165,8 +151,12 @@ impl Host for Null {
 struct NullInstance(Arc<Script>);
 
 impl Instance for NullInstance {
-    fn create(&self, _: Schema<'_>) -> Result<(), EngineError> {
+    fn create(&self, _: Work) -> Result<(), EngineError> {
         Ok(())
+    }
+
+    fn data_files(&self) -> u32 {
+        self.0.data_files
     }
 
     fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {

@@ -56,14 +56,14 @@ impl Session for NullSession {
         if self.script.real_delay_s > 0.0 {
             self.sleep()?;
         }
-        let Request::Insert { keys, .. } = *request else {
+        let (Request::Batch { keys, .. } | Request::Bulk { keys, .. }) = *request else {
             return Err(EngineError::Unsupported { engine: "null", what: "statements of the user" });
         };
         let delay_ns = self.delay_ns(keys);
         self.clock.advance_ns(delay_ns);
         self.busy_ns += delay_ns;
         self.transactions += 1;
-        Ok(Done { units: keys.len() as u64, ..Done::default() })
+        Ok(Done::default())
     }
 
     fn flush(&mut self, _: u32, _: u32) -> Result<(), EngineError> {

@@ -2,7 +2,7 @@
 
 use super::instance::{PostgresInstance, Server};
 use super::server::{Account, Cluster, ClusterOptions, DataOptions, Installation, Stop};
-use super::settings;
+use super::settings::{self, BINDIR, DATA_CHECKSUMS, LOG_VOLUME, RESET, URL, USER, WAL_SEGMENT_SIZE};
 use crate::Cancel;
 use crate::engine::{EngineError, Host, Instance, Place};
 use experiment::Configuration;
@@ -44,14 +44,15 @@ impl PostgresHost {
     fn cluster(
         &mut self,
         configuration: &Configuration,
+        connections: u32,
         cancel: &Cancel,
     ) -> Result<Arc<Mutex<Cluster>>, EngineError> {
-        let bindirs: Vec<PathBuf> =
-            configuration.texts("target.bindir").into_iter().map(PathBuf::from).collect();
+        let bindirs: Vec<PathBuf> = configuration.get(BINDIR).into_iter().map(PathBuf::from).collect();
         let version = settings::version(configuration);
         let installation = Installation::find(&bindirs, version.as_deref())?;
-        let wanted = MadeWith::of(configuration, &installation);
-        let resets = settings::resets(configuration);
+        let wanted = MadeWith::of(configuration, connections, &installation);
+        let resets = configuration.get(RESET);
+        let resets: Vec<&str> = resets.iter().map(String::as_str).collect();
         let usable = |kept: &(MadeWith, Arc<Mutex<Cluster>>)| {
             kept.0 == wanted && !resets.contains(&"cluster") && lock(&kept.1).is_running()
         };
@@ -72,7 +73,7 @@ impl PostgresHost {
 
     fn options(&self, wanted: &MadeWith, installation: Installation) -> Result<ClusterOptions, EngineError> {
         let wal_directory = match &wanted.log_volume {
-            Some(name) => Some(directory_of(&self.place, name)?),
+            Some(name) => Some(self.place.volume(name)?.clone()),
             None => None,
         };
         Ok(ClusterOptions {
@@ -98,15 +99,6 @@ fn patient(config: Config) -> Config {
     ))
 }
 
-/// The directory of a trial's own on a volume.
-pub fn directory_of(place: &Place, volume: &str) -> Result<PathBuf, EngineError> {
-    let found = place.volumes.iter().find(|(name, _)| name == volume);
-    found.map(|(_, directory)| directory.clone()).ok_or_else(|| EngineError::Engine {
-        doing: format!("placing files on volume {volume}"),
-        message: "there is no such volume".into(),
-    })
-}
-
 /// Brings a server that has served a trial into the state that its file asks for.
 fn put_back(cluster: &mut Cluster, resets: &[&str], cancel: &Cancel) -> Result<(), EngineError> {
     if resets.contains(&"restart") {
@@ -121,20 +113,15 @@ fn put_back(cluster: &mut Cluster, resets: &[&str], cancel: &Cancel) -> Result<(
 }
 
 impl MadeWith {
-    fn of(configuration: &Configuration, installation: &Installation) -> Self {
-        let text = |path| Some(configuration.text(path).to_owned()).filter(|text| !text.is_empty());
-        let connections = configuration.integer("workload.connections").unwrap_or(1) as u32;
-        let segment = configuration.integer("target.wal_segment_size");
+    fn of(configuration: &Configuration, connections: u32, installation: &Installation) -> Self {
         Self {
             bindir: installation.bindir.clone(),
-            user: text("target.user"),
+            user: configuration.get(USER),
             data: DataOptions {
-                checksums: configuration
-                    .value("target.data_checksums")
-                    .map(|_| configuration.flag("target.data_checksums")),
-                wal_segment_mb: segment.map(|bytes| (bytes >> 20) as u32),
+                checksums: configuration.get(DATA_CHECKSUMS),
+                wal_segment_mb: configuration.get(WAL_SEGMENT_SIZE).map(|bytes| (bytes >> 20) as u32),
             },
-            log_volume: configuration.texts("target.log_volume").first().map(|name| (*name).to_owned()),
+            log_volume: configuration.get(LOG_VOLUME),
             connections: connections.next_power_of_two().max(CONNECTIONS_MIN),
         }
     }
@@ -149,18 +136,19 @@ impl Host for PostgresHost {
     fn prepare(
         &mut self,
         configuration: &Configuration,
+        connections: u32,
         cancel: &Cancel,
     ) -> Result<Box<dyn Instance>, EngineError> {
-        let server = match settings::url(configuration) {
+        let server = match configuration.get(URL) {
             Some(url) => {
-                let config = Config::parse(url).map_err(|error| EngineError::Engine {
+                let config = Config::parse(&url).map_err(|error| EngineError::Engine {
                     doing: "reading target.url".into(),
                     message: error.to_string(),
                 })?;
                 Server::ByUrl(Box::new(patient(config)))
             }
-            None => Server::Private(self.cluster(configuration, cancel)?),
+            None => Server::Private(self.cluster(configuration, connections, cancel)?),
         };
-        Ok(Box::new(PostgresInstance::create(server, configuration, &self.place, cancel)?))
+        Ok(Box::new(PostgresInstance::create(server, configuration, &self.place, connections, cancel)?))
     }
 }

@@ -1,29 +1,29 @@
 //! What a trial works on: our schema on a server.
 
 use super::admin::Admin;
-use super::host::{directory_of, lock};
-use super::load::{Backends, Flush, PostgresConnections, Texts};
+use super::dialect::PostgresDialect;
+use super::host::lock;
+use super::load::{Backends, Flush, OperationText, PostgresConnections, Statements};
 use super::schema::{self, SCHEMA};
 use super::server::{Cluster, Stop};
-use super::tables::TableText;
+use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::{ObserveOptions, PostgresCollector};
 use super::{failure, local, settings};
 use crate::engine::{
     CacheReport, CacheState, Collected, ConnectionSet, EngineError, Instance, Place, WaitCollector,
 };
-use crate::{Cancel, Schema, Setup, Shape, open_files};
+use crate::{Cancel, DataType, Dialect as _, Fill, Operation, Rows, Table, Values, Work, open_files};
 use experiment::Configuration;
+use experiment::common::OBSERVE_WAITS;
 use observations::TimeUse;
 use pgclient::{Client, Config, quote_identifier, quote_literal};
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Lines of the server's log that explain a failure.
 const LOG_LINES: usize = 15;
-
-/// Room for the rows that a bulk load makes at once.
-const COPY_BYTES: usize = 64 << 10;
 
 /// The server that a trial uses.
 #[derive(Clone)]
@@ -52,7 +52,7 @@ pub struct PostgresInstance {
     /// How the load connects.
     load: Config,
     backends: Backends,
-    texts: OnceLock<Arc<Texts>>,
+    statements: OnceLock<Arc<Statements>>,
     tablespaces: Vec<(String, PathBuf)>,
     data_files: u32,
     connections: u64,
@@ -73,13 +73,14 @@ impl PostgresInstance {
         server: Server,
         configuration: &Configuration,
         place: &Place,
+        connections: u32,
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
         let config = server.config();
         let load = load_config(&config, &server, configuration);
         verify_session_settings(&load, &server, configuration)?;
         let admin = Admin::take_schema(&config, cancel)?;
-        let observe = configuration.is_on("observe.waits");
+        let observe = configuration.get(OBSERVE_WAITS);
         let log_bytes = match &server {
             Server::Private(cluster) => lock(cluster).log_bytes(),
             Server::ByUrl(_) => 0,
@@ -89,21 +90,21 @@ impl PostgresInstance {
             admin: Arc::new(admin),
             load,
             backends: Backends::default(),
-            texts: OnceLock::new(),
+            statements: OnceLock::new(),
             tablespaces: Vec::new(),
-            data_files: configuration.integer("target.data_files").unwrap_or(1) as u32,
-            connections: configuration.integer("workload.connections").unwrap_or(1),
-            final_checkpoint: configuration.flag("target.final_checkpoint"),
-            sample_hz: observe.then(|| configuration.number("target.sample_rate").unwrap_or(100.0)),
+            data_files: configuration.get(DATA_FILES),
+            connections: u64::from(connections),
+            final_checkpoint: configuration.get(FINAL_CHECKPOINT),
+            sample_hz: observe.then(|| configuration.get(SAMPLE_RATE)),
             lost: Arc::default(),
             cancel: cancel.clone(),
             log_bytes,
             gone: false,
         };
-        let volumes = configuration.texts("target.volume");
+        let volumes = configuration.get(VOLUME);
         for file in 0..instance.data_files {
             let Some(volume) = volumes.get(file as usize % volumes.len().max(1)) else { break };
-            instance.create_tablespace(file, &directory_of(place, volume)?)?;
+            instance.create_tablespace(file, place.volume(volume)?)?;
         }
         Ok(instance)
     }
@@ -124,34 +125,61 @@ impl PostgresInstance {
         Ok(())
     }
 
-    fn create_table(&self, shape: Shape) -> Result<Texts, EngineError> {
-        let page_bytes = self.admin.cell("SELECT current_setting('block_size')")?.parse().unwrap_or(8192);
-        let table = TableText::of(shape, page_bytes);
-        let tablespaces: Vec<String> = self.tablespaces.iter().map(|(name, _)| name.clone()).collect();
-        for statement in table.create(self.data_files, &tablespaces) {
-            self.admin.run("creating the table", &statement)?;
-        }
-        Ok(Texts::of_table(&table.name, table.integer_key))
+    fn dialect(&self) -> Result<PostgresDialect, EngineError> {
+        let page_bytes = self.admin.cell("SELECT current_setting('block_size')")?;
+        Ok(PostgresDialect {
+            data_files: self.data_files,
+            tablespaces: self.tablespaces.iter().map(|(name, _)| name.clone()).collect(),
+            page_bytes: page_bytes.parse().unwrap_or(8192),
+        })
     }
 
-    fn set_up(&self, step: &mut Setup) -> Result<(), EngineError> {
-        let doing = "creating the script's tables";
-        let failed = |error| failure::of_client(doing, &error);
-        match step {
-            Setup::Run(sql) => self.admin.run(doing, sql),
-            Setup::Copy { statement, rows } => self.admin.ask(|admin| {
-                let mut copy = admin.copy_in(statement).map_err(failed)?;
-                let mut buffer = Vec::with_capacity(2 * COPY_BYTES);
-                while rows(&mut buffer) {
-                    copy.write(&buffer).map_err(failed)?;
+    /// Fills a table that this trial has created: by COPY of rows that are frozen at once, for which the same
+    /// transaction must have emptied it.
+    fn fill(&self, dialect: &PostgresDialect, work: &Work, fill: &mut Fill) -> Result<(), EngineError> {
+        let table = &work.tables[fill.table];
+        let doing = format!("filling table {}", table.name);
+        let failed = |error| failure::of_client(&doing, &error);
+        self.admin.run(&doing, &format!("BEGIN; TRUNCATE {}", dialect.table(table)))?;
+        self.admin.ask(|admin| {
+            let copy = dialect.copy(table, &fill.columns, "FREEZE ON");
+            let mut copy = admin.copy_in(&copy).map_err(failed)?;
+            let (mut rows, mut buffer) = (Rows::default(), Vec::new());
+            while (fill.next)(&mut rows) {
+                put_rows(&mut buffer, &rows);
+                copy.write(&buffer).map_err(failed)?;
+                (rows, buffer) = (Rows::default(), {
                     buffer.clear();
-                    if self.cancel.is_cancelled() {
-                        return Err(EngineError::Cancelled);
-                    }
+                    buffer
+                });
+                if self.cancel.is_cancelled() {
+                    return Err(EngineError::Cancelled);
                 }
-                copy.finish().map(|_| ()).map_err(failed)
-            }),
-        }
+            }
+            copy.finish().map(|_| ()).map_err(failed)
+        })?;
+        self.admin.run(&doing, "COMMIT")
+    }
+
+    fn compile(
+        dialect: &PostgresDialect,
+        operation: &Operation,
+        work: &Work,
+    ) -> Result<OperationText, EngineError> {
+        let (table, copy) = match operation {
+            Operation::Insert { table, columns } => {
+                let table = &work.tables[*table];
+                (Some(table), dialect.copy(table, columns, "FORMAT binary"))
+            }
+            Operation::Select { table, .. }
+            | Operation::Update { table, .. }
+            | Operation::Delete { table, .. }
+            | Operation::InsertLoop { table } => (Some(&work.tables[*table]), String::new()),
+            Operation::Text(_) => (None, String::new()),
+        };
+        let key = table.and_then(Table::single_key).map(|key| key.data_type);
+        let integer_key = matches!(key, Some(DataType::Int | DataType::BigInt));
+        Ok(OperationText { sql: dialect.statement(operation, work)?, copy, integer_key })
     }
 
     /// The files of our tables and indexes, on a server whose files we can see.
@@ -203,11 +231,29 @@ impl PostgresInstance {
     }
 }
 
+/// Appends rows in COPY's text format. Our statements hold nothing that it would have escaped.
+fn put_rows(out: &mut Vec<u8>, rows: &Rows) {
+    for row in 0..rows.count {
+        for (number, values) in rows.columns.iter().enumerate() {
+            if number > 0 {
+                out.push(b'\t');
+            }
+            // Writing to memory cannot fail.
+            let _ = match values {
+                Values::Same(number) => write!(out, "{number}"),
+                Values::SameText(text) => write!(out, "{text}"),
+                Values::Integers(numbers) => write!(out, "{}", numbers[row]),
+            };
+        }
+        out.push(b'\n');
+    }
+}
+
 /// How the load connects: in our schema and, to another's server, with the settings of the file.
 fn load_config(config: &Config, server: &Server, configuration: &Configuration) -> Config {
     // Then what the role would see: scripts of the user may work on tables of the user.
     let mut options = format!("-c search_path={SCHEMA},\"$user\",public");
-    if let Some(seconds) = configuration.number("target.statement_timeout") {
+    if let Some(seconds) = configuration.get(STATEMENT_TIMEOUT) {
         // Writing to a string cannot fail.
         let _ = write!(options, " -c statement_timeout={}", (seconds * 1e3).ceil());
     }
@@ -257,26 +303,36 @@ fn verify_session_settings(
 }
 
 impl Instance for PostgresInstance {
-    fn create(&self, schema: Schema<'_>) -> Result<(), EngineError> {
-        let texts = match schema {
-            Schema::Table { shape } => self.create_table(shape)?,
-            Schema::Statements { setup, prepared } => {
-                for step in setup {
-                    self.set_up(step)?;
-                }
-                Texts::User(prepared.to_vec())
+    fn create(&self, mut work: Work) -> Result<(), EngineError> {
+        let dialect = self.dialect()?;
+        let mut fills = std::mem::take(&mut work.fills);
+        for statement in work.tables.iter().flat_map(|table| dialect.create(table)) {
+            self.admin.run("creating the tables", &statement)?;
+        }
+        for statement in dialect.procedures(&work) {
+            self.admin.run("creating the procedure", &statement)?;
+        }
+        for fill in &mut fills {
+            self.fill(&dialect, &work, fill)?;
+        }
+        if !fills.is_empty() {
+            for statement in work.tables.iter().flat_map(|table| dialect.after_fill(table)) {
+                self.admin.run("finishing the tables", &statement)?;
             }
-            Schema::Files { .. } => {
-                return Err(EngineError::Unsupported { engine: "PostgreSQL", what: "plain files" });
-            }
-        };
-        // A second schema in one trial would be a defect of the probe: the first one stays.
-        self.texts.get_or_init(|| Arc::new(texts));
+        }
+        let compile = |operation| Self::compile(&dialect, operation, &work);
+        let operations = work.operations.iter().map(compile).collect::<Result<_, _>>()?;
+        // Work that is created twice in one trial would be a defect of the probe: the first one stays.
+        self.statements.get_or_init(|| Arc::new(Statements::new(operations)));
         Ok(())
     }
 
+    fn data_files(&self) -> u32 {
+        self.data_files
+    }
+
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        let texts = self.texts.get().ok_or_else(|| EngineError::Engine {
+        let statements = self.statements.get().ok_or_else(|| EngineError::Engine {
             doing: "connecting".into(),
             message: "the tables have not been created yet".into(),
         })?;
@@ -284,13 +340,8 @@ impl Instance for PostgresInstance {
         let admin = self.admin.clone();
         let flush: Flush = Arc::new(move || admin.run("final checkpoint", "CHECKPOINT"));
         let flush = self.final_checkpoint.then_some(flush);
-        let connection_set = PostgresConnections::connect(
-            &self.load,
-            connections,
-            texts.clone(),
-            self.backends.clone(),
-            flush,
-        )?;
+        let connection_set =
+            PostgresConnections::connect(&self.load, connections, statements, self.backends.clone(), flush)?;
         Ok(Box::new(connection_set))
     }
 

@@ -7,13 +7,14 @@
 //! - `admin`: the connection that holds it
 //! - `guard`: an end to waiting for a server
 //! - `schema`: that schema, marked as ours
-//! - `tables`: the tables of our loads
+//! - `dialect`: how its tables and operations are written
 //! - `load`: the connections of a load
 //! - `local`: whether a server is on this machine
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set
 
 mod admin;
+mod dialect;
 mod failure;
 mod guard;
 mod host;
@@ -24,11 +25,9 @@ mod schema;
 pub mod server;
 mod settings;
 pub mod survey;
-mod tables;
 pub mod waits;
 
-use crate::SchemaKind;
-use crate::engine::{Capabilities, Engine, EngineError, Host, Place};
+use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Host, Place};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::EngineVersion;
 use pgclient::{Client, Config};
@@ -49,15 +48,15 @@ impl Engine for Postgres {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            schemas: &[SchemaKind::Table, SchemaKind::Statements],
+            abilities: &[Ability::Tables, Ability::Statements, Ability::BulkLoad, Ability::Procedures],
             keeps: true,
             ..Capabilities::default()
         }
     }
 
     fn version(&self, configurations: &[&Configuration]) -> EngineVersion {
-        let server = |configuration: &Configuration| {
-            ["target.url", "target.version", "target.bindir"].map(|path| configuration.value(path).cloned())
+        let server = |own: &Configuration| {
+            (own.get(settings::URL), own.get(settings::VERSION), own.get(settings::BINDIR))
         };
         let mut asked: Vec<&Configuration> = Vec::new();
         for configuration in configurations {
@@ -69,8 +68,12 @@ impl Engine for Postgres {
         EngineVersion { version: versions.join(", "), options }
     }
 
-    fn validate(&self, configuration: &Configuration) -> Vec<Invalid> {
+    fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
         settings::validate(configuration)
+    }
+
+    fn cache(&self, configuration: &Configuration) -> CacheState {
+        configuration.get(settings::CACHE)
     }
 
     fn host(&self, place: Place) -> Box<dyn Host> {
@@ -84,14 +87,14 @@ impl Engine for Postgres {
 
 /// The version that a configuration runs on, and where its server comes from.
 fn version_of(configuration: &Configuration) -> (String, String) {
-    if let Some(url) = settings::url(configuration) {
-        let version = Config::parse(url).map_err(|error| error.to_string()).and_then(|config| {
+    if let Some(url) = configuration.get(settings::URL) {
+        let version = Config::parse(&url).map_err(|error| error.to_string()).and_then(|config| {
             let client = Client::connect(&config).map_err(|error| error.to_string())?;
             Ok(client.parameter("server_version").unwrap_or("unknown").to_owned())
         });
         return (version.unwrap_or_else(|error| format!("unknown ({error})")), "by URL".into());
     }
-    let bindirs: Vec<_> = configuration.texts("target.bindir").into_iter().map(Into::into).collect();
+    let bindirs: Vec<_> = configuration.get(settings::BINDIR).into_iter().map(Into::into).collect();
     match server::Installation::find(&bindirs, settings::version(configuration).as_deref()) {
         Ok(found) => (found.version.to_string(), found.bindir.display().to_string()),
         Err(error) => ("none".into(), error.to_string()),

@@ -1,15 +1,16 @@
 //! A prepared set of data files.
 
 use super::connection;
+use super::data_files::DataFiles;
+use super::dialect::{SqliteDialect, padded};
 use super::failed;
-use super::layout::Layout;
 use super::recorder::Tallies;
-use super::session::SqliteSession;
+use super::session::{Compiled, SqliteSession};
 use crate::engine::{
     CacheReport, CacheState, Collected, ConnectionSet, EngineError, Instance, Place, WaitCollector,
 };
 use crate::session::Alone;
-use crate::{Cancel, Schema, Shape, open_files};
+use crate::{Cancel, DataType, Dialect as _, Fill, Operation, Rows, Table, Values, Work, open_files};
 use experiment::Configuration;
 use rusqlite::Connection;
 use std::fs::OpenOptions;
@@ -19,9 +20,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Data files of one trial.
 pub struct SqliteInstance {
-    layout: Arc<Layout>,
-    /// The layout with the table's filler, and the table's shape, once the table exists.
-    table: OnceLock<(Arc<Layout>, Shape)>,
+    files: Arc<DataFiles>,
+    /// What the load does, once its tables exist.
+    operations: OnceLock<Arc<[Compiled]>>,
     total: Arc<Mutex<Tallies>>,
 }
 
@@ -30,17 +31,17 @@ impl SqliteInstance {
     pub fn create(
         configuration: &Configuration,
         place: &Place,
+        connections: u32,
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
-        let layout = Arc::new(Layout::of(configuration, place, cancel)?);
+        let files = Arc::new(DataFiles::of(configuration, place, cancel)?);
         // From here on, dropping the instance removes what was created.
-        let instance = Self { layout, table: OnceLock::new(), total: Arc::default() };
-        let connections = configuration.integer("workload.connections").unwrap_or(1);
-        let files = instance.layout.files.len() as u64;
+        let instance = Self { files, operations: OnceLock::new(), total: Arc::default() };
+        let files = instance.files.paths.len() as u64;
         // A connection has its data file and its log open; indexes of logs are shared.
-        let needed = connections * files * 2 + files;
+        let needed = u64::from(connections) * files * 2 + files;
         open_files::allow(needed, || format!("opening {files} data files on {connections} connections"))?;
-        for file in &instance.layout.files {
+        for file in &instance.files.paths {
             instance.create_file(file)?;
         }
         Ok(instance)
@@ -54,29 +55,93 @@ impl SqliteInstance {
             .open(path)
             .map_err(|source| EngineError::File { path: path.into(), source })?;
         let connection = connection::open(path, false)?;
-        if self.layout.growth_bytes > 0 {
-            connection::set_growth(&connection, self.layout.growth_bytes)?;
+        if self.files.growth_bytes > 0 {
+            connection::set_growth(&connection, self.files.growth_bytes)?;
         }
-        self.layout.pragmas.create(&connection, "main")
+        self.files.pragmas.create(&connection, "main")
     }
 
-    fn create_in(&self, path: &Path, shape: Shape) -> Result<i64, EngineError> {
+    /// Creates and fills the tables of one data file; gives the bytes of its pages.
+    fn create_in(&self, file: usize, work: &mut Work) -> Result<usize, EngineError> {
+        let path = &self.files.paths[file];
         let connection = connection::open(path, false)?;
-        if self.layout.growth_bytes > 0 {
-            connection::set_growth(&connection, self.layout.growth_bytes)?;
+        if self.files.growth_bytes > 0 {
+            connection::set_growth(&connection, self.files.growth_bytes)?;
         }
-        self.layout.pragmas.connect(&connection, "main")?;
-        let doing = || format!("creating the table in {}", path.display());
-        connection.execute(create_sql(shape), []).map_err(|error| failed(doing(), &error))?;
-        checkpoint(&connection).map_err(|error| failed(doing(), &error))?;
-        connection
-            .query_row("PRAGMA page_size", [], |row| row.get(0))
-            .map_err(|error| failed("reading the page size".into(), &error))
+        self.files.pragmas.connect(&connection, "main")?;
+        let failed = |error| failed(format!("creating tables in {}", path.display()), &error);
+        let page_bytes: i64 =
+            connection.query_row("PRAGMA page_size", [], |row| row.get(0)).map_err(failed)?;
+        let page_bytes = page_bytes as usize;
+        let dialect = SqliteDialect { schema: "main".into(), page_bytes };
+        let here = |table: &Table| file == 0 || table.storage.spread;
+        for table in work.tables.iter().filter(|table| here(table)) {
+            dialect.create(table).iter().try_for_each(|sql| connection.execute_batch(sql)).map_err(failed)?;
+        }
+        let mut fills: Vec<Fill> = if file == 0 { std::mem::take(&mut work.fills) } else { Vec::new() };
+        for fill in &mut fills {
+            self.fill(&connection, &dialect, work, fill)?;
+        }
+        checkpoint(&connection).map_err(failed)?;
+        Ok(page_bytes)
+    }
+
+    fn fill(
+        &self,
+        connection: &Connection,
+        dialect: &SqliteDialect,
+        work: &Work,
+        fill: &mut Fill,
+    ) -> Result<(), EngineError> {
+        let table = &work.tables[fill.table];
+        let insert = Operation::Insert { table: fill.table, columns: fill.columns.clone() };
+        let insert = dialect.statement(&insert, work)?;
+        let failed = |error| failed(format!("filling table {}", table.name), &error);
+        let mut rows = Rows::default();
+        while (fill.next)(&mut rows) {
+            if self.files.cancel.is_cancelled() {
+                return Err(EngineError::Cancelled);
+            }
+            insert_rows(connection, &insert, table, &fill.columns, &rows).map_err(failed)?;
+            rows = Rows::default();
+        }
+        Ok(())
+    }
+
+    /// Compiles an operation for every data file.
+    fn compile(
+        &self,
+        operation: &Operation,
+        work: &Work,
+        page_bytes: usize,
+    ) -> Result<Compiled, EngineError> {
+        let dialect = |file| SqliteDialect { schema: self.files.schema_of(file), page_bytes };
+        let table = match operation {
+            Operation::Insert { table, .. }
+            | Operation::Select { table, .. }
+            | Operation::Update { table, .. }
+            | Operation::Delete { table, .. }
+            | Operation::InsertLoop { table } => Some(&work.tables[*table]),
+            Operation::Text(_) => None,
+        };
+        let key = table.and_then(Table::single_key).map(|key| key.data_type);
+        let mut operation = operation.clone();
+        let mut filler = None;
+        // SQLite's defaults could only compute the filler anew for every row.
+        if let (Operation::Insert { columns, .. }, Some(table)) = (&mut operation, table)
+            && let Some(column) = table.columns.iter().find(|column| column.data_type == DataType::PageFiller)
+        {
+            columns.push(column.name);
+            filler = Some(dialect(0).filler());
+        }
+        let sql = (0..self.files.paths.len()).map(|file| dialect(file).statement(&operation, work));
+        let integer_key = matches!(key, Some(DataType::Int | DataType::BigInt));
+        Ok(Compiled { sql: sql.collect::<Result<_, _>>()?, integer_key, filler })
     }
 
     fn paths_on_disk(&self) -> impl Iterator<Item = PathBuf> {
-        self.layout
-            .files
+        self.files
+            .paths
             .iter()
             .flat_map(|file| ["", "-wal", "-journal", "-shm"].map(|suffix| with_suffix(file, suffix)))
     }
@@ -104,70 +169,61 @@ fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
 }
 
-/// The published table: `char(111)` is blank-padded by its engine, so the default is padded here.
-fn create_sql(shape: Shape) -> &'static str {
-    match shape {
-        Shape::MyBigTable => concat!(
-            "CREATE TABLE MyBigTable (",
-            "c1 BLOB NOT NULL PRIMARY KEY, ",
-            "c2 TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, ",
-            "c3 TEXT NOT NULL DEFAULT 'a",
-            "                                                            ",
-            "                                                  ', ",
-            "c4 INTEGER NOT NULL DEFAULT 1, ",
-            "c5 INTEGER NOT NULL DEFAULT 2, ",
-            "c6 INTEGER NOT NULL DEFAULT 42) WITHOUT ROWID"
-        ),
-        Shape::OneRowPerPage => {
-            "CREATE TABLE OneRowPerPage (c1 INTEGER NOT NULL PRIMARY KEY, c2 BLOB NOT NULL)"
+/// Inserts a batch of rows in a transaction of its own.
+fn insert_rows(
+    connection: &Connection,
+    insert: &str,
+    table: &Table,
+    columns: &[&str],
+    rows: &Rows,
+) -> rusqlite::Result<()> {
+    connection.execute_batch("BEGIN")?;
+    let mut statement = connection.prepare_cached(insert)?;
+    for row in 0..rows.count {
+        for (number, (name, values)) in (1..).zip(columns.iter().zip(&rows.columns)) {
+            match values {
+                Values::Same(number_of_all) => statement.raw_bind_parameter(number, number_of_all)?,
+                Values::Integers(numbers) => statement.raw_bind_parameter(number, numbers[row])?,
+                Values::SameText(text) => {
+                    let text = table.column(name).map_or_else(|| (*text).to_owned(), |own| padded(text, own));
+                    statement.raw_bind_parameter(number, text)?;
+                }
+            }
         }
+        statement.raw_execute()?;
     }
-}
-
-/// Bytes of filler that make a row fill a page of its own: a leaf cell of a table holds at most
-/// (page size - 35) bytes without overflow (<https://www.sqlite.org/fileformat2.html>), of which
-/// the record's header takes at most 5; two such rows cannot share a page.
-fn filler_bytes(page_size: i64) -> usize {
-    (page_size - 40).max(0) as usize
+    connection.execute_batch("COMMIT")
 }
 
 impl Instance for SqliteInstance {
-    fn create(&self, schema: Schema<'_>) -> Result<(), EngineError> {
-        let Schema::Table { shape, .. } = schema else {
-            return Err(EngineError::Unsupported { engine: "SQLite", what: "statements of the user" });
-        };
-        let mut page_size = 0;
-        for file in &self.layout.files {
-            page_size = self.create_in(file, shape)?;
+    fn create(&self, mut work: Work) -> Result<(), EngineError> {
+        let mut page_bytes = 0;
+        for file in 0..self.files.paths.len() {
+            page_bytes = self.create_in(file, &mut work)?;
         }
-        let filler = match shape {
-            Shape::MyBigTable => None,
-            Shape::OneRowPerPage => Some(vec![b'a'; filler_bytes(page_size)]),
-        };
-        let layout = Layout {
-            files: self.layout.files.clone(),
-            pragmas: self.layout.pragmas.clone(),
-            cancel: self.layout.cancel.clone(),
-            filler,
-            ..*self.layout
-        };
-        // A second table in one trial would be a defect of the probe: the first one stays.
-        self.table.get_or_init(|| (Arc::new(layout), shape));
+        let compile = |operation| self.compile(operation, &work, page_bytes);
+        let operations = work.operations.iter().map(compile).collect::<Result<Arc<[_]>, _>>()?;
+        // Work that is created twice in one trial would be a defect of the probe: the first one stays.
+        self.operations.get_or_init(|| operations);
         Ok(())
     }
 
+    fn data_files(&self) -> u32 {
+        self.files.paths.len() as u32
+    }
+
     fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        let (layout, shape) = self.table.get().ok_or_else(|| EngineError::Engine {
+        let operations = self.operations.get().ok_or_else(|| EngineError::Engine {
             doing: "connecting".into(),
-            message: "the table has not been created yet".into(),
+            message: "the tables have not been created yet".into(),
         })?;
-        let session = SqliteSession::open(layout.clone(), *shape, self.total.clone())?;
+        let session = SqliteSession::open(self.files.clone(), operations.clone(), self.total.clone())?;
         Ok(Box::new(Alone::new(session)))
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
         let mut report = CacheReport { file_bytes: 0, resident_bytes: Some(0), verified: true };
-        for path in &self.layout.files {
+        for path in &self.files.paths {
             let file_error = |source| EngineError::File { path: path.clone(), source };
             match cache {
                 CacheState::Cold => {

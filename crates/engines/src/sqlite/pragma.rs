@@ -85,6 +85,12 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
     invalid
 }
 
+/// Whether one connection keeps all others out.
+pub fn is_exclusive(configuration: &Configuration) -> bool {
+    let mode = configuration.value("target.settings.locking_mode");
+    matches!(mode, Some(Value::Text(mode)) if mode.eq_ignore_ascii_case("exclusive"))
+}
+
 impl Form {
     /// The value as given to SQLite and as SQLite answers it.
     fn wanted(self, value: &Value) -> Result<(String, String), String> {

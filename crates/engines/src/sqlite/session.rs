@@ -1,11 +1,14 @@
 //! A session: the connections of one load thread to the data files.
 
 use super::connection::{self, BusyWait};
-use super::layout::Layout;
+use super::data_files::DataFiles;
+use super::settings::Open;
 use super::{failed, recorder};
 use crate::session::Session;
-use crate::{Done, EngineError, Key, Request, Shape};
+use crate::{Done, EngineError, Key, Parameter, Request, Results, Statement};
 use recorder::Tallies;
+use rusqlite::fallible_iterator::FallibleIterator as _;
+use rusqlite::types::{Null, ValueRef};
 use rusqlite::{Connection, ErrorCode};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -19,12 +22,23 @@ const IDLE_RESYNCHRONIZE: Duration = Duration::from_micros(20);
 /// How often a transaction is repeated when SQLite says that its snapshot is too old to write.
 const RETRIES_MAX: u32 = 100;
 
+/// An operation, ready to run.
+#[derive(Debug)]
+pub struct Compiled {
+    /// Its statement for each data file; SQLite's statement cache does the rest.
+    pub sql: Vec<String>,
+    /// Keys are integers, not 16 bytes.
+    pub integer_key: bool,
+    /// What is bound behind the key: the filler of a table with one row a page.
+    pub filler: Option<Vec<u8>>,
+}
+
 /// The connections of one thread.
 pub struct SqliteSession {
     // Dropped before `busy`, to which the connections hold a pointer.
     connections: Connections,
-    layout: Arc<Layout>,
-    statements: Statements,
+    files: Arc<DataFiles>,
+    operations: Arc<[Compiled]>,
     total: Arc<Mutex<Tallies>>,
     left_engine: Instant,
     _busy: Box<BusyWait>,
@@ -37,36 +51,35 @@ enum Connections {
     Attached(Connection),
 }
 
-/// The texts of the statements for each data file; SQLite's statement cache does the rest.
-struct Statements {
-    begin: &'static str,
-    insert: Vec<String>,
-}
-
 impl SqliteSession {
     /// Opens the data files.
-    pub fn open(layout: Arc<Layout>, shape: Shape, total: Arc<Mutex<Tallies>>) -> Result<Self, EngineError> {
-        let busy = Box::new(BusyWait::new(layout.busy_timeout_s, layout.cancel.clone()));
-        let connections = if layout.attached {
-            Connections::Attached(open_attached(&layout, &busy)?)
-        } else {
-            let open = |path: &PathBuf| open_one(&layout, &busy, path);
-            Connections::Separate(layout.files.iter().map(open).collect::<Result<_, _>>()?)
+    pub fn open(
+        files: Arc<DataFiles>,
+        operations: Arc<[Compiled]>,
+        total: Arc<Mutex<Tallies>>,
+    ) -> Result<Self, EngineError> {
+        let busy = Box::new(BusyWait::new(files.busy_timeout_s, files.cancel.clone()));
+        let connections = match files.open {
+            Open::Attached => Connections::Attached(open_attached(&files, &busy, operations.len())?),
+            Open::Separate => {
+                let open = |path: &PathBuf| open_one(&files, &busy, path, operations.len());
+                Connections::Separate(files.paths.iter().map(open).collect::<Result<_, _>>()?)
+            }
         };
-        let statements = Statements::of(&layout, shape);
-        Ok(Self { connections, layout, statements, total, left_engine: Instant::now(), _busy: busy })
+        Ok(Self { connections, files, operations, total, left_engine: Instant::now(), _busy: busy })
     }
 
-    fn insert(&mut self, file: u32, keys: &[Key]) -> Result<Done, EngineError> {
+    /// Runs an operation for each key in one transaction, again where its snapshot has become too old to write.
+    fn batch(&self, operation: usize, file: u32, keys: &[Key]) -> Result<Done, EngineError> {
         let mut retries = 0;
         loop {
-            match self.try_insert(file as usize, keys) {
-                Ok(()) => return Ok(Done { units: keys.len() as u64, retries, ..Done::default() }),
+            match self.try_batch(operation, file as usize, keys) {
+                Ok(()) => return Ok(Done { retries, ..Done::default() }),
                 Err(Failure::Cancelled) => return Err(EngineError::Cancelled),
                 Err(Failure::Sqlite(doing, error)) => {
                     let again = is_stale_snapshot(&error) && retries < RETRIES_MAX;
                     if !again {
-                        return Err(self.give_up(doing, file, &error));
+                        return Err(self.give_up(&format!("{doing} in data file {file}"), &error));
                     }
                     retries += 1;
                 }
@@ -74,13 +87,16 @@ impl SqliteSession {
         }
     }
 
-    fn try_insert(&self, file: usize, keys: &[Key]) -> Result<(), Failure> {
+    fn try_batch(&self, operation: usize, file: usize, keys: &[Key]) -> Result<(), Failure> {
         let connection = self.connection(file);
-        run(connection, self.statements.begin).map_err(|error| Failure::Sqlite("begin", error))?;
-        let inserted = self.insert_rows(connection, file, keys);
-        let ended = match &inserted {
+        // BEGIN IMMEDIATE locks every attached file, so that attached files would exclude each
+        // other; a plain BEGIN locks the one that the first row is written to.
+        let begin = if self.files.open == Open::Attached { "BEGIN" } else { "BEGIN IMMEDIATE" };
+        run(connection, begin).map_err(|error| Failure::Sqlite("begin", error))?;
+        let done = self.each_key(connection, operation, file, keys);
+        let ended = match &done {
             Ok(()) => run(connection, "COMMIT").map_err(|error| Failure::Sqlite("commit", error)),
-            Err(_) => inserted,
+            Err(_) => done,
         };
         if ended.is_err() && !connection.is_autocommit() {
             // The first error is the one to report; a failed rollback leaves nothing to undo.
@@ -89,25 +105,60 @@ impl SqliteSession {
         ended
     }
 
-    fn insert_rows(&self, connection: &Connection, file: usize, keys: &[Key]) -> Result<(), Failure> {
-        let sqlite = |error| Failure::Sqlite("insert", error);
-        let mut statement = connection.prepare_cached(&self.statements.insert[file]).map_err(sqlite)?;
-        if let Some(filler) = &self.layout.filler {
+    fn each_key(
+        &self,
+        connection: &Connection,
+        operation: usize,
+        file: usize,
+        keys: &[Key],
+    ) -> Result<(), Failure> {
+        let sqlite = |error| Failure::Sqlite("statement", error);
+        let Compiled { sql, integer_key, filler } = &self.operations[operation];
+        let mut statement = connection.prepare_cached(&sql[file]).map_err(sqlite)?;
+        if let Some(filler) = filler {
             statement.raw_bind_parameter(2, filler.as_slice()).map_err(sqlite)?;
         }
-        let integer_key = self.layout.filler.is_some();
         for key in keys {
-            if integer_key {
+            if *integer_key {
                 statement.raw_bind_parameter(1, key.integer()).map_err(sqlite)?;
             } else {
                 statement.raw_bind_parameter(1, key.bytes().as_slice()).map_err(sqlite)?;
             }
-            statement.raw_execute().map_err(sqlite)?;
-            if self.layout.cancel.is_cancelled() {
+            let mut rows = statement.raw_query();
+            while rows.next().map_err(sqlite)?.is_some() {}
+            if self.files.cancel.is_cancelled() {
                 return Err(Failure::Cancelled);
             }
         }
         Ok(())
+    }
+
+    /// Runs a statement; its results are wanted or not.
+    fn execute(
+        &self,
+        statement: Statement<'_>,
+        parameters: &[Parameter],
+        wanted: bool,
+    ) -> Result<Done, EngineError> {
+        let connection = self.connection(0);
+        let mut done = Done::default();
+        let mut keep = |result: Option<Results>| done.results.extend(result.filter(|_| wanted));
+        let outcome = match statement {
+            Statement::Operation(operation) => connection
+                .prepare_cached(&self.operations[operation].sql[0])
+                .and_then(|mut statement| results_of(&mut statement, parameters, wanted))
+                .map(&mut keep),
+            Statement::Text(text) => each_statement(connection, text, wanted, &mut keep),
+            Statement::Rollback if connection.is_autocommit() => Ok(()),
+            Statement::Rollback => run(connection, "ROLLBACK"),
+        };
+        match outcome {
+            Ok(()) => Ok(done),
+            Err(error) if is_stale_snapshot(&error) => {
+                Err(EngineError::Retry { doing: "statement".into(), message: error.to_string() })
+            }
+            Err(error) => Err(self.give_up("statement", &error)),
+        }
     }
 
     fn connection(&self, file: usize) -> &Connection {
@@ -118,17 +169,17 @@ impl SqliteSession {
     }
 
     /// What to report of a transaction that cannot go on.
-    fn give_up(&self, doing: &str, file: u32, error: &rusqlite::Error) -> EngineError {
-        if self.layout.cancel.is_cancelled() {
+    fn give_up(&self, doing: &str, error: &rusqlite::Error) -> EngineError {
+        if self.files.cancel.is_cancelled() {
             return EngineError::Cancelled;
         }
-        let doing = format!("{doing} in data file {file}");
+        let doing = doing.to_owned();
         if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) {
             return EngineError::Engine {
                 doing,
                 message: format!(
                     "no lock within target.busy_timeout = {} s ({error})",
-                    self.layout.busy_timeout_s
+                    self.files.busy_timeout_s
                 ),
             };
         }
@@ -150,76 +201,135 @@ fn run(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.raw_execute().map(|_| ())
 }
 
-impl Statements {
-    fn of(layout: &Layout, shape: Shape) -> Self {
-        // BEGIN IMMEDIATE locks every attached file, so that attached files would exclude each
-        // other; a plain BEGIN locks the one that the first insert writes to.
-        let begin = if layout.attached { "BEGIN" } else { "BEGIN IMMEDIATE" };
-        let insert = (0..layout.files.len()).map(|file| insert_sql(&layout.schema_of(file), shape));
-        Self { begin, insert: insert.collect() }
+/// Runs the statements of a text, one after the other.
+fn each_statement(
+    connection: &Connection,
+    text: &str,
+    wanted: bool,
+    keep: &mut impl FnMut(Option<Results>),
+) -> rusqlite::Result<()> {
+    let mut batch = rusqlite::Batch::new(connection, text);
+    while let Some(mut statement) = batch.next()? {
+        keep(results_of(&mut statement, &[], wanted)?);
+    }
+    Ok(())
+}
+
+/// Runs a statement to its end; `None` when it has no columns.
+fn results_of(
+    statement: &mut rusqlite::Statement<'_>,
+    parameters: &[Parameter],
+    wanted: bool,
+) -> rusqlite::Result<Option<Results>> {
+    for (number, parameter) in (1..).zip(parameters) {
+        match parameter {
+            Parameter::Null => statement.raw_bind_parameter(number, Null),
+            Parameter::Bool(value) => statement.raw_bind_parameter(number, value),
+            Parameter::Integer(value) => statement.raw_bind_parameter(number, value),
+            Parameter::Double(value) => statement.raw_bind_parameter(number, value),
+            Parameter::Text(value) => statement.raw_bind_parameter(number, value),
+        }?;
+    }
+    let mut results = Results::default();
+    if wanted {
+        results.columns = statement.column_names().map(str::to_owned).collect();
+    }
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows.next()? {
+        results.rows += 1;
+        if wanted {
+            results.last = (0..results.columns.len())
+                .map(|at| Ok(text_of(row.get_ref(at)?)))
+                .collect::<rusqlite::Result<_>>()?;
+        }
+    }
+    Ok((!results.columns.is_empty()).then_some(results))
+}
+
+/// A cell as text; `None` for NULL.
+fn text_of(value: ValueRef<'_>) -> Option<String> {
+    match value {
+        ValueRef::Null => None,
+        ValueRef::Integer(number) => Some(number.to_string()),
+        ValueRef::Real(number) => Some(number.to_string()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
     }
 }
 
-fn insert_sql(schema: &str, shape: Shape) -> String {
-    match shape {
-        Shape::MyBigTable => format!("INSERT INTO {schema}.MyBigTable (c1) VALUES (?1)"),
-        Shape::OneRowPerPage => format!("INSERT INTO {schema}.OneRowPerPage (c1, c2) VALUES (?1, ?2)"),
-    }
-}
+/// Statements of our own that a connection keeps prepared besides the operations.
+const OWN_STATEMENTS: usize = 8;
 
-fn open_one(layout: &Layout, busy: &BusyWait, path: &Path) -> Result<Connection, EngineError> {
-    let connection = connection::open(path, layout.timed)?;
+/// Virtual machine steps between two looks whether the trial is asked to stop: some milliseconds.
+const STEPS_BETWEEN_LOOKS: i32 = 100_000;
+
+fn open_one(
+    files: &DataFiles,
+    busy: &BusyWait,
+    path: &Path,
+    operations: usize,
+) -> Result<Connection, EngineError> {
+    let mut connection = connection::open(path, files.timed)?;
     // SAFETY: the session keeps `busy` in its box until after its connections are dropped.
     unsafe { busy.install(&connection) };
-    layout.pragmas.connect(&connection, "main")?;
-    if layout.growth_bytes > 0 {
-        connection::set_growth(&connection, layout.growth_bytes)?;
+    files.pragmas.connect(&connection, "main")?;
+    if files.growth_bytes > 0 {
+        connection::set_growth(&connection, files.growth_bytes)?;
     }
+    connection.set_prepared_statement_cache_capacity(operations + OWN_STATEMENTS);
+    let cancel = files.cancel.clone();
+    connection
+        .progress_handler(STEPS_BETWEEN_LOOKS, Some(move || cancel.is_cancelled()))
+        .map_err(|error| failed("opening a data file".into(), &error))?;
     Ok(connection)
 }
 
-fn open_attached(layout: &Layout, busy: &BusyWait) -> Result<Connection, EngineError> {
-    let connection = open_one(layout, busy, &layout.files[0])?;
-    for (file, path) in layout.files.iter().enumerate().skip(1) {
-        let schema = layout.schema_of(file);
+fn open_attached(files: &DataFiles, busy: &BusyWait, operations: usize) -> Result<Connection, EngineError> {
+    let connection = open_one(files, busy, &files.paths[0], operations)?;
+    for (file, path) in files.paths.iter().enumerate().skip(1) {
+        let schema = files.schema_of(file);
         connection::attach(&connection, path, &schema)?;
-        layout.pragmas.connect(&connection, &schema)?;
+        files.pragmas.connect(&connection, &schema)?;
     }
-    connection.set_prepared_statement_cache_capacity(layout.files.len() + 8);
+    connection.set_prepared_statement_cache_capacity(operations * files.paths.len() + OWN_STATEMENTS);
     Ok(connection)
 }
 
 impl Session for SqliteSession {
     fn begin(&mut self) {
-        if self.layout.timed {
+        if self.files.timed {
             recorder::start();
         }
         self.left_engine = Instant::now();
     }
 
     fn run(&mut self, request: &Request<'_>) -> Result<Done, EngineError> {
-        let Request::Insert { file, keys, .. } = *request else {
-            return Err(EngineError::Unsupported { engine: "SQLite", what: "statements of the user" });
-        };
-        if self.layout.timed && self.left_engine.elapsed() > IDLE_RESYNCHRONIZE {
+        if self.files.timed && self.left_engine.elapsed() > IDLE_RESYNCHRONIZE {
             recorder::resynchronize();
         }
-        let done = self.insert(file, keys);
+        let done = match *request {
+            // An embedded engine has no faster way in than its statements.
+            Request::Batch { operation, file, keys, .. } | Request::Bulk { operation, file, keys } => {
+                self.batch(operation, file, keys)
+            }
+            Request::Execute { statement, parameters, results } => {
+                self.execute(statement, parameters, results)
+            }
+        };
         self.left_engine = Instant::now();
         done
     }
 
     fn flush(&mut self, index: u32, of: u32) -> Result<(), EngineError> {
-        if !self.layout.final_checkpoint {
+        if !self.files.final_checkpoint {
             return Ok(());
         }
-        if self.layout.timed {
+        if self.files.timed {
             recorder::resynchronize();
         }
-        for file in (index as usize..self.layout.files.len()).step_by(of.max(1) as usize) {
+        for file in (index as usize..self.files.paths.len()).step_by(of.max(1) as usize) {
             let mut sql = String::from("PRAGMA ");
             // Writing to a string cannot fail.
-            let _ = write!(sql, "{}.wal_checkpoint(PASSIVE)", self.layout.schema_of(file));
+            let _ = write!(sql, "{}.wal_checkpoint(PASSIVE)", self.files.schema_of(file));
             let connection = self.connection(file);
             // A passive checkpoint ends incomplete when a reader stands in its way; no session
             // is in a transaction now. Without a WAL it does nothing and answers -1.

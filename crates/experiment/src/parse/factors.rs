@@ -5,7 +5,7 @@ use super::{leaves, list, lookup, read_as};
 use crate::document::{Content, Leaf, Node};
 use crate::error::{Errors, Fault};
 use crate::experiment::{Factor, FactorLevel};
-use crate::file_settings::{LEVEL, MANUAL};
+use crate::file::{HARD_TO_CHANGE, LEVEL, LEVEL_FACTOR, LEVEL_NAME, MANUAL, MANUAL_FACTOR, MANUAL_TEXT};
 use crate::setting::Known;
 use crate::{Value, human};
 use std::collections::{BTreeMap, HashSet};
@@ -77,12 +77,14 @@ fn linked_level(
     errors: &mut Errors,
 ) {
     let values = read_item(node, "level", LEVEL, &["factor", "name"], &["set"], errors);
-    let (Some(name), Some(label)) = (values.shown("level.factor"), values.shown("level.name")) else {
+    let (name, Some(label)) = (LEVEL_FACTOR.of(&values), LEVEL_NAME.of(&values)) else { return };
+    if name.is_empty() {
         return;
-    };
-    let place = |key: &str| node.value(key).map_or(0..0, |node| node.span.clone());
+    }
+    let label = label.to_string();
+    let span = |key: &str| node.value(key).map_or(0..0, |node| node.span.clone());
     if label.trim().is_empty() {
-        errors.add(&place("name"), "level.name", "the text is empty");
+        errors.add(&span("name"), LEVEL_NAME.path(), "the text is empty");
     }
     let position = factors.iter().position(|factor| factor.name == name).unwrap_or_else(|| {
         factors.push(new_factor(name.clone()));
@@ -92,15 +94,15 @@ fn linked_level(
         let message = format!(
             "`{name}` has its levels in [factors]; give the linked levels a factor name of their own"
         );
-        errors.add(&place("factor"), "level.factor", message);
+        errors.add(&span("factor"), LEVEL_FACTOR.path(), message);
         return;
     }
     let set = linked_settings(node, &name, known, varied, errors);
     let levels = &mut factors[position].levels;
     if levels.iter().any(|level| level.label == label) {
         errors.add(
-            &place("name"),
-            "level.name",
+            &span("name"),
+            LEVEL_NAME.path(),
             format!("factor `{name}` has two levels with the name `{label}`"),
         );
     }
@@ -156,9 +158,9 @@ pub fn mark_hard_to_change(root: &Node, factors: &mut [Factor], errors: &mut Err
     for node in order.map(Node::elements).unwrap_or_default() {
         let Content::Text(name) = &node.content else { continue };
         match known.iter().position(|known| *known == name.as_str()) {
-            None => errors.add(&node.span, "order.hard_to_change", Fault::unknown("factor", name, &known)),
+            None => errors.add(&node.span, HARD_TO_CHANGE.path(), Fault::unknown("factor", name, &known)),
             Some(factor) if listed.contains(&factor) => {
-                errors.add(&node.span, "order.hard_to_change", format!("`{name}` is given twice"));
+                errors.add(&node.span, HARD_TO_CHANGE.path(), format!("`{name}` is given twice"));
             }
             Some(factor) => listed.push(factor),
         }
@@ -166,15 +168,18 @@ pub fn mark_hard_to_change(root: &Node, factors: &mut [Factor], errors: &mut Err
     let mut manual = Vec::new();
     for node in list(root, "manual") {
         let values = read_item(node, "manual", MANUAL, &["factor", "text"], &[], errors);
-        let Some(name) = values.text("manual.factor") else { continue };
+        let name = MANUAL_FACTOR.of(&values);
+        if name.is_empty() {
+            continue;
+        }
         let span = node.value("factor").map_or(0..0, |node| node.span.clone());
         match known.iter().position(|known| *known == name.as_str()) {
-            None => errors.add(&span, "manual.factor", Fault::unknown("factor", &name, &known)),
+            None => errors.add(&span, MANUAL_FACTOR.path(), Fault::unknown("factor", &name, &known)),
             Some(factor) if factors[factor].manual.is_some() => {
-                errors.add(&span, "manual.factor", format!("there are two manual steps for `{name}`"));
+                errors.add(&span, MANUAL_FACTOR.path(), format!("there are two manual steps for `{name}`"));
             }
             Some(factor) => {
-                factors[factor].manual = Some(values.text("manual.text").unwrap_or_default());
+                factors[factor].manual = Some(MANUAL_TEXT.of(&values));
                 manual.push(factor);
             }
         }

@@ -4,6 +4,7 @@ use super::sections::Values;
 use crate::document::{Content, Node};
 use crate::error::Errors;
 use crate::experiment::{Blocks, Repeats};
+use crate::file::{BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, RETRIES, SEED};
 use std::ops::Range;
 
 /// More trials than this are a mistake: at a second each they take eleven days.
@@ -15,37 +16,34 @@ pub fn read(root: &Node, core: &Values, errors: &mut Errors) -> Repeats {
     let given = root.value("repeats").and_then(|node| node.value("blocks"));
     let adaptive =
         given.filter(|node| !node.entries().is_empty()).and_then(|node| adaptive(node, core, errors));
-    let fixed = core.integer("repeats.blocks").unwrap_or_default() as u32;
     Repeats {
-        blocks: adaptive.unwrap_or(Blocks::Fixed(fixed)),
-        seed: core.integer("repeats.seed").unwrap_or_default(),
-        retries: core.integer("repeats.retries").unwrap_or_default() as u32,
+        blocks: adaptive.unwrap_or(Blocks::Fixed(BLOCKS.of(core))),
+        seed: SEED.of(core),
+        retries: RETRIES.of(core),
     }
 }
 
 /// `{ min, max, until }`; a part that is there and cannot be read is an error already.
 fn adaptive(table: &Node, core: &Values, errors: &mut Errors) -> Option<Blocks> {
-    let path = "repeats.blocks";
     let missing: Vec<&str> = PARTS.into_iter().filter(|part| table.get(part).is_none()).collect();
     if !missing.is_empty() {
         let message = format!(
             "{} missing; adaptive repeats are written {{ min = 3, max = 20, until = \"2%\" }}",
             missing.join(", ")
         );
-        errors.add(&table.span, path, message);
+        errors.add(&table.span, BLOCKS.path(), message);
         return None;
     }
-    let [min, max, until] = PARTS.map(|part| core.number(&format!("{path}.{part}")));
-    let (min, max, until) = (min?, max?, until?);
-    let place = |part: &str| table.value(part).map_or(0..0, |node| node.span.clone());
+    let (min, max, until) = (BLOCKS_MIN.of(core)?, BLOCKS_MAX.of(core)?, BLOCKS_UNTIL.of(core)?);
+    let span = |part: &str| table.value(part).map_or(0..0, |node| node.span.clone());
     if min > max {
-        errors.add(&place("min"), "repeats.blocks.min", format!("{min} is more than max, which is {max}"));
+        errors.add(&span("min"), BLOCKS_MIN.path(), format!("{min} is more than max, which is {max}"));
     }
     if until <= 0.0 {
         let message = "no interval is that narrow; allowed are shares above 0, as \"2%\"";
-        errors.add(&place("until"), "repeats.blocks.until", message);
+        errors.add(&span("until"), BLOCKS_UNTIL.path(), message);
     }
-    Some(Blocks::Adaptive { min: min as u32, max: max as u32, until })
+    Some(Blocks::Adaptive { min, max, until })
 }
 
 /// Blocks and configurations can each be all right and be too many together.
@@ -56,12 +54,12 @@ pub fn check_number_of_trials(root: &Node, repeats: Repeats, configurations: usi
         let message = format!(
             "{configurations} configurations in {blocks} blocks are {trials} trials; at most {TRIALS_MAX} are possible"
         );
-        errors.add(&place_of_number(root), "repeats.blocks", message);
+        errors.add(&span_of_number(root), BLOCKS.path(), message);
     }
 }
 
 /// The number of blocks, or of most blocks.
-fn place_of_number(root: &Node) -> Range<usize> {
+fn span_of_number(root: &Node) -> Range<usize> {
     let blocks = root.value("repeats").and_then(|node| node.value("blocks"));
     let number = blocks.map(|node| match node.content {
         Content::Table(_) => node.value("max").unwrap_or(node),

@@ -4,8 +4,7 @@ use super::{leaves, list, lookup, read_as};
 use crate::Value;
 use crate::document::{Content, Node};
 use crate::error::{Errors, Fault};
-use crate::experiment::{Hooks, Limits};
-use crate::file_settings::{OBSERVE, SETTINGS};
+use crate::file::{NAME, OBSERVE, SETTINGS};
 use crate::human;
 use crate::setting::{Catalog, Declaration, Known};
 use std::collections::BTreeMap;
@@ -14,33 +13,7 @@ use std::collections::BTreeMap;
 const NAME_LENGTH_MAX: usize = 100;
 
 /// Values by path.
-#[derive(Debug, Default)]
-pub struct Values(BTreeMap<String, Value>);
-
-impl Values {
-    pub fn text(&self, path: &str) -> Option<String> {
-        match self.0.get(path) {
-            Some(Value::Text(text)) => Some(text.clone()),
-            _ => None,
-        }
-    }
-
-    /// A value as it is printed, whatever it is.
-    pub fn shown(&self, path: &str) -> Option<String> {
-        self.0.get(path).map(ToString::to_string)
-    }
-
-    pub fn number(&self, path: &str) -> Option<f64> {
-        self.0.get(path).and_then(Value::as_f64)
-    }
-
-    pub fn integer(&self, path: &str) -> Option<u64> {
-        match self.0.get(path) {
-            Some(Value::Integer(integer)) => u64::try_from(*integer).ok(),
-            _ => None,
-        }
-    }
-}
+pub type Values = BTreeMap<String, Value>;
 
 /// The values that `target.engine` or `workload.probe` takes in any configuration.
 fn owners<'a>(root: &'a Node, section: &str, path: &str) -> Vec<&'a Node> {
@@ -89,8 +62,8 @@ pub fn known_settings(root: &Node, catalog: &Catalog, errors: &mut Errors) -> Kn
 }
 
 /// The values that `[target]`, `[workload]` and `[observe]` give.
-pub fn base_settings(root: &Node, known: &Known, errors: &mut Errors) -> BTreeMap<String, Value> {
-    let mut values = BTreeMap::new();
+pub fn base_settings(root: &Node, known: &Known, errors: &mut Errors) -> Values {
+    let mut values = Values::new();
     for section in ["target", "workload", "observe"] {
         for leaf in leaves(root.value(section), section) {
             let empty_table = matches!(leaf.node.content, Content::Table(_)) && known.is_table(&leaf.path);
@@ -111,7 +84,7 @@ pub fn base_settings(root: &Node, known: &Known, errors: &mut Errors) -> BTreeMa
     values
 }
 
-/// The values of all other sections with one value a key, defaults filled in.
+/// The values that all other sections with one value a key give.
 pub fn core_settings(root: &Node, errors: &mut Errors) -> Values {
     let mut values = Values::default();
     for section in ["experiment", "hooks", "order", "repeats", "limits"] {
@@ -119,7 +92,6 @@ pub fn core_settings(root: &Node, errors: &mut Errors) -> Values {
             read_table(node, section, SETTINGS, &[], &mut values, errors);
         }
     }
-    add_defaults(SETTINGS, &mut values);
     for entry in root.value("report").map(Node::entries).unwrap_or_default() {
         if entry.key != "baseline" {
             errors.add(&entry.key_span, "report", Fault::unknown("setting", &entry.key, &["baseline"]));
@@ -146,7 +118,6 @@ pub fn read_item(
     for key in needed.iter().filter(|key| node.get(key).is_none()) {
         errors.add(&node.span, section, format!("{key} is missing"));
     }
-    add_defaults(settings, &mut values);
     values
 }
 
@@ -181,17 +152,8 @@ fn read_table(
             continue;
         };
         match human::read(setting.kind, leaf.node) {
-            Ok(value) => drop(values.0.insert(leaf.path, value)),
+            Ok(value) => drop(values.insert(leaf.path, value)),
             Err(fault) => errors.add(&leaf.node.span, &leaf.path, fault),
-        }
-    }
-}
-
-fn add_defaults(settings: &'static [Declaration], values: &mut Values) {
-    for setting in settings {
-        let default = setting.default.and_then(|default| human::read_default(setting.kind, default));
-        if let Some(default) = default {
-            values.0.entry(setting.path.into()).or_insert(default);
         }
     }
 }
@@ -205,7 +167,7 @@ pub fn name(root: &Node, core: &Values, errors: &mut Errors) -> String {
         errors.add(&span, "experiment.name", "missing; give the experiment a name");
         return String::new();
     };
-    let name = core.text("experiment.name").unwrap_or_default();
+    let name = NAME.of(core);
     // No capitals: there are file systems that do not tell them from small letters.
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
     if !name.chars().all(allowed) || name.starts_with(['.', '-']) || name.len() > NAME_LENGTH_MAX {
@@ -216,22 +178,4 @@ pub fn name(root: &Node, core: &Values, errors: &mut Errors) -> String {
         errors.add(&given.node.span, "experiment.name", message);
     }
     name
-}
-
-pub fn hooks(core: &Values) -> Hooks {
-    Hooks {
-        before_run: core.text("hooks.before_run"),
-        after_run: core.text("hooks.after_run"),
-        before_trial: core.text("hooks.before_trial"),
-        after_trial: core.text("hooks.after_trial"),
-        timeout_s: core.number("hooks.timeout").unwrap_or_default(),
-    }
-}
-
-pub fn limits(core: &Values) -> Limits {
-    Limits {
-        trial_time_s: core.number("limits.trial_time").unwrap_or_default(),
-        run_time_s: core.number("limits.run_time"),
-        disk_space_bytes: core.integer("limits.disk_space"),
-    }
 }

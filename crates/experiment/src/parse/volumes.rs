@@ -7,14 +7,20 @@ use crate::configuration::names_volume;
 use crate::document::{Content, Leaf, Node};
 use crate::error::{Errors, Fault};
 use crate::experiment::{Factor, Throttle, Volume};
-use crate::file_settings::VOLUME;
+use crate::file::{
+    BANDWIDTH, READ_BANDWIDTH, READ_IOPS, VOLUME, VOLUME_CLEANUP, VOLUME_NAME, VOLUME_PATH, VOLUME_PREPARE,
+    VOLUME_TIMEOUT_S, WRITE_BANDWIDTH, WRITE_IOPS,
+};
 use crate::setting::Known;
 
 pub fn read(root: &Node, known: &Known, errors: &mut Errors) -> Vec<Volume> {
     let mut volumes: Vec<Volume> = Vec::new();
     for node in list(root, "volume") {
         let values = read_item(node, "volume", VOLUME, &["name", "path"], &[], errors);
-        let Some(name) = values.text("volume.name") else { continue };
+        let name = VOLUME_NAME.of(&values);
+        if name.is_empty() {
+            continue;
+        }
         if volumes.iter().any(|other| other.name == name) {
             let span = node.value("name").map_or(0..0, |node| node.span.clone());
             errors.add(&span, "volume.name", format!("there are two volumes with the name `{name}`"));
@@ -22,10 +28,10 @@ pub fn read(root: &Node, known: &Known, errors: &mut Errors) -> Vec<Volume> {
         }
         volumes.push(Volume {
             name,
-            path: values.text("volume.path").unwrap_or_default(),
-            prepare: values.text("volume.prepare"),
-            cleanup: values.text("volume.cleanup"),
-            hook_timeout_s: values.number("volume.hook_timeout").unwrap_or_default(),
+            path: VOLUME_PATH.of(&values),
+            prepare: VOLUME_PREPARE.of(&values),
+            cleanup: VOLUME_CLEANUP.of(&values),
+            hook_timeout_s: VOLUME_TIMEOUT_S.of(&values),
             throttle: throttle(&values),
         });
     }
@@ -35,12 +41,12 @@ pub fn read(root: &Node, known: &Known, errors: &mut Errors) -> Vec<Volume> {
 
 /// The limits of a volume, if it has any: `bandwidth` holds for the direction that has none of its own.
 fn throttle(values: &Values) -> Option<Throttle> {
-    let limit = |key: &str| values.integer(&format!("volume.throttle.{key}"));
+    let both = BANDWIDTH.of(values);
     let throttle = Throttle {
-        read_iops: limit("read_iops"),
-        write_iops: limit("write_iops"),
-        read_bytes: limit("read_bandwidth").or(limit("bandwidth")),
-        write_bytes: limit("write_bandwidth").or(limit("bandwidth")),
+        read_iops: READ_IOPS.of(values),
+        write_iops: WRITE_IOPS.of(values),
+        read_bytes: READ_BANDWIDTH.of(values).or(both),
+        write_bytes: WRITE_BANDWIDTH.of(values).or(both),
     };
     throttle.limits().next().map(|_| throttle)
 }

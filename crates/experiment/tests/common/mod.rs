@@ -1,10 +1,10 @@
 //! Engines and probes to write experiments for, and the file of the design document.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use experiment::{Catalog, Declaration, Experiment, FileErrors, Kind};
+use experiment::{Catalog, Declaration, Experiment, FileErrors, Kind, Setting, Value};
 
 const fn setting(path: &'static str, kind: Kind, default: Option<&'static str>) -> Declaration {
-    Declaration::new(path, kind, default, "What it is for.")
+    Setting::<Option<Value>>::new(path, kind, default, "What it is for.").declaration
 }
 
 const FILES: &[Declaration] = &[

@@ -5,7 +5,6 @@ use super::verifier::{self, Trust, Verifier};
 use crate::Error;
 use crate::config::{Config, Host};
 use crate::connect::{self, Address, Deadline};
-use crate::transport::Transport;
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 use rustls::crypto::ring;
@@ -18,6 +17,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
+use transport::Stream;
 
 /// How connections to one host are encrypted.
 #[derive(Clone)]
@@ -47,7 +47,7 @@ impl Encryption {
     /// Asks whether the server encrypts.
     pub fn is_offered(
         &self,
-        transport: &mut Transport,
+        stream: &mut Stream,
         address: &Address,
         deadline: Deadline,
     ) -> Result<bool, Error> {
@@ -59,9 +59,9 @@ impl Encryption {
         // One byte and no more: what follows it is for TLS alone (CVE-2021-23222).
         let mut answer = [0];
         let count = (|| {
-            transport.set_read_timeout(deadline.remaining()?)?;
-            transport.write_all(&request)?;
-            transport.read_blocking(&mut answer)
+            stream.set_read_timeout(deadline.remaining()?)?;
+            stream.write_all(&request)?;
+            stream.read_blocking(&mut answer)
         })()
         .map_err(|source| connect::failed(address, patience(source)))?;
         match (count, answer[0]) {
@@ -76,33 +76,23 @@ impl Encryption {
     }
 
     /// Encrypts the connection from here on.
-    pub fn start(
-        &self,
-        mut transport: Transport,
-        address: &Address,
-        deadline: Deadline,
-    ) -> Result<Transport, Error> {
+    pub fn start(&self, mut stream: Stream, address: &Address, deadline: Deadline) -> Result<Stream, Error> {
         let place = address.to_string();
         let error = |reason| Error::Tls { place: place.clone(), reason };
         let tls = ClientConnection::new(Arc::clone(&self.config), self.name.clone())
             .map_err(|cause| error(cause.to_string()))?;
         let remaining = deadline.remaining().map_err(|source| connect::failed(address, source))?;
-        transport
+        stream
             .set_read_timeout(remaining)
-            .and_then(|()| transport.encrypt(tls))
+            .and_then(|()| stream.encrypt(tls))
             .map_err(|cause| error(explained(&patience(cause))))?;
-        Ok(transport)
+        Ok(stream)
     }
 
     /// Both, where nothing else will do.
-    pub fn ask(
-        &self,
-        mut transport: Transport,
-        address: &Address,
-        deadline: Deadline,
-    ) -> Result<Transport, Error> {
-        if self.is_offered(&mut transport, address, deadline)? {
-            self.start(transport, address, deadline)
+    pub fn ask(&self, mut stream: Stream, address: &Address, deadline: Deadline) -> Result<Stream, Error> {
+        if self.is_offered(&mut stream, address, deadline)? {
+            self.start(stream, address, deadline)
         } else {
             Err(Self::declined(address))
         }

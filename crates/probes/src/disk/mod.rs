@@ -14,11 +14,10 @@ mod streams;
 mod waits;
 
 use crate::sampling::Sampling;
-use crate::{Probe, ProbeError, Progress, TrialContext};
+use crate::{Probe, ProbeError, Progress, Target, TrialContext};
 use disk_io::{DiskError, Hooks};
-use engines::files::CACHE;
-use engines::{CacheState, EngineError, Role, Schema, SchemaKind};
-use experiment::common::{ENGINE, OBSERVE_INTERVAL, PROBE};
+use engines::{Ability, CacheState, EngineError, Role};
+use experiment::common::{OBSERVE_INTERVAL, PROBE};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{MachineLoad, Observations};
 use observe::MachineMonitor;
@@ -42,14 +41,13 @@ impl Probe for DiskProbe {
         settings::SETTINGS
     }
 
-    fn plan(&self, configuration: &Configuration) -> Vec<Invalid> {
-        let engine = engines::by_name(&configuration.get(ENGINE));
-        if engine.is_some_and(|engine| !engine.capabilities().has(SchemaKind::Files)) {
+    fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
+        if !target.capabilities.has(Ability::Files) {
             let message = "the disk probe works on plain files and devices: set target.engine = \"files\"";
             return vec![Invalid::new(PROBE.path(), message)];
         }
         let mut invalid = Vec::new();
-        if configuration.get(CACHE) == CacheState::Cold && configuration.get(WARMUP) > 0.0 {
+        if target.cache == CacheState::Cold && configuration.get(WARMUP) > 0.0 {
             let message =
                 "a warm-up fills the page cache, which contradicts target.cache = \"cold\"; set it to 0";
             invalid.push(Invalid::new(WARMUP.path(), message));
@@ -69,13 +67,13 @@ impl Probe for DiskProbe {
                 roles.push(stream.role());
             }
         }
-        context.instance.create(Schema::Files { roles: &roles })?;
+        context.instance.create_files(&roles)?;
         let set = context
             .instance
             .files()
             .ok_or(EngineError::Unsupported { engine: "this engine", what: "plain files" })?;
         let load = streams::load(context, &streams, set)?;
-        let cache = context.configuration.get(CACHE);
+        let cache = context.cache;
         // What is begun when the load is: the hook that begins it returns nothing.
         let begun = Mutex::new(None);
         let mut found = DeviceMonitor::find(&watched(context, set));

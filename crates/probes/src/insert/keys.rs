@@ -1,20 +1,15 @@
 use engines::{Key, Placement};
+use experiment::choice;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Order of the clustering keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeyOrder {
-    /// Version 4 UUIDs.
-    Random,
-    /// Each transaction's keys follow on those that other connections took before.
-    Sequential,
-}
-
-impl KeyOrder {
-    /// The order with this name; random for any other.
-    pub fn from_name(name: &str) -> Self {
-        if name == "sequential" { Self::Sequential } else { Self::Random }
+choice! {
+    /// Order of the clustering keys.
+    pub enum KeyOrder {
+        /// Version 4 UUIDs.
+        Random = "random",
+        /// Each transaction's keys follow on those that other connections took before.
+        Sequential = "sequential",
     }
 }
 

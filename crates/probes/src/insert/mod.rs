@@ -2,10 +2,11 @@
 
 mod keys;
 
-use crate::load::{LoadPlan, Step, Workload, drive};
-use crate::{Probe, ProbeError, TrialContext};
-use engines::{EngineError, InsertMethod, Placement, Request, Schema, SchemaKind, Shape};
-use experiment::{Configuration, Declaration, Invalid, Kind};
+use crate::load::{Amount, CONNECTIONS, DURATION, LoadPlan, RATE, Step, THREADS, WARMUP, Workload, drive};
+use crate::{Probe, ProbeError, Target, TrialContext, tables};
+use engines::{Ability, CacheState, EngineError, Operation, Parameter, Placement, Request, Statement, Work};
+use experiment::common::PROBE;
+use experiment::{Configuration, Declaration, Invalid, Kind, choice, declarations, settings};
 use keys::{KeyOrder, Keys};
 use observations::Observations;
 
@@ -26,73 +27,59 @@ const ROWS_PER_CALL: u64 = 10_000;
 /// How often a transaction is tried before it counts as failed.
 const TRIES_MAX: u32 = 100;
 
-const SETTINGS: &[Declaration] = &[
-    Declaration::new(
-        "workload.key",
-        Kind::Choice(&["random", "sequential"]),
-        Some("random"),
-        "Clustering key of the rows: random (version 4 UUID) or sequential (each one larger than all before).",
-    ),
-    Declaration::new(
-        "workload.shape",
-        Kind::Choice(Shape::NAMES),
-        Some("mybigtable"),
-        "Columns of a row: the published MyBigTable (about 160 bytes), or a filler that gives each row a page of its own.",
-    ),
-    Declaration::new(
-        "workload.connections",
-        Kind::Count { min: 1, max: 4096 },
-        Some("16"),
-        "Number of connections. To an embedded engine each has a thread of its own.",
-    ),
-    Declaration::new(
-        "workload.threads",
-        Kind::Count { min: 1, max: 1024 },
-        Some("1"),
-        "Threads of ours that drive the connections to a server.",
-    ),
-    Declaration::new(
-        "workload.method",
-        Kind::Choice(InsertMethod::NAMES),
-        Some("statements"),
-        "How rows are inserted: a prepared statement for each row, one by one (statements) or all of a transaction sent ahead (pipelined); the engine's bulk load (copy); or a loop in a stored procedure, which costs the client nothing (procedure).",
-    ),
-    Declaration::new(
-        "workload.rows",
-        Kind::Count { min: 1, max: ROWS_MAX },
-        None,
-        "Rows to insert in the measured part, all connections together. Give this or workload.duration.",
-    ),
-    Declaration::new(
-        "workload.duration",
-        Kind::Duration,
-        None,
-        "Length of the measured part. Give this or workload.rows.",
-    ),
-    Declaration::new(
-        "workload.rows_per_transaction",
-        Kind::Count { min: 1, max: 10_000_000 },
-        Some("1000"),
-        "Rows that a connection inserts before it commits. A transaction's rows go to one data file.",
-    ),
-    Declaration::new(
-        "workload.initial_rows",
-        Kind::Count { min: 0, max: ROWS_MAX },
-        Some("0"),
-        "Rows that are in the table before anything is measured.",
-    ),
-    Declaration::new(
-        "workload.warmup",
-        Kind::Duration,
-        Some("0"),
-        "The load runs for this long before the measured part; its rows come on top.",
-    ),
-    Declaration::new(
-        "workload.rate",
-        Kind::Rate,
-        None,
-        "Open loop: transactions a second, all connections together, at random (Poisson) times; latency counts from the intended start. Without it each connection starts its next transaction at once (closed loop).",
-    ),
+choice! {
+    /// Columns of a row.
+    pub enum Shape {
+        /// [`tables::my_big_table`]
+        MyBigTable = "mybigtable",
+        /// [`tables::one_row_per_page`]
+        OneRowPerPage = "one-row-per-page",
+    }
+}
+
+choice! {
+    /// How rows are inserted.
+    pub enum InsertMethod {
+        /// A prepared statement for each row; the next one is sent when the answer has come.
+        Statements = "statements",
+        /// A prepared statement for each row, all of a transaction sent before the first answer.
+        Pipelined = "pipelined",
+        /// The engine's bulk load.
+        Copy = "copy",
+        /// A loop in a stored procedure makes keys, inserts and commits: the client does nothing.
+        Procedure = "procedure",
+    }
+}
+
+settings! {
+    /// Clustering key of the rows: random (version 4 UUID) or sequential (each one larger than all before).
+    pub KEY: KeyOrder = "workload.key", KeyOrder::KIND, "random";
+    /// Columns of a row: the published MyBigTable (about 160 bytes), or a filler that gives each row a page of its own.
+    pub SHAPE: Shape = "workload.shape", Shape::KIND, "mybigtable";
+    /// How rows are inserted: a prepared statement for each row, one by one (statements) or all of a transaction sent
+    /// ahead (pipelined); the engine's bulk load (copy); or a loop in a stored procedure, which costs the client
+    /// nothing (procedure).
+    pub METHOD: InsertMethod = "workload.method", InsertMethod::KIND, "statements";
+    /// Rows to insert in the measurement, all connections together. Give this or workload.duration.
+    pub ROWS: Option<u64> = "workload.rows", Kind::Count { min: 1, max: ROWS_MAX };
+    /// Rows that a connection inserts before it commits. A transaction's rows go to one data file.
+    pub ROWS_PER_TRANSACTION: u64 = "workload.rows_per_transaction", Kind::Count { min: 1, max: 10_000_000 }, "1000";
+    /// Rows that are in the table before anything is measured.
+    pub INITIAL_ROWS: u64 = "workload.initial_rows", Kind::Count { min: 0, max: ROWS_MAX }, "0";
+}
+
+const SETTINGS: &[Declaration] = declarations![
+    KEY,
+    SHAPE,
+    CONNECTIONS,
+    THREADS,
+    METHOD,
+    ROWS,
+    DURATION,
+    ROWS_PER_TRANSACTION,
+    INITIAL_ROWS,
+    WARMUP,
+    RATE,
 ];
 
 impl Probe for Insert {
@@ -104,57 +91,63 @@ impl Probe for Insert {
         SETTINGS
     }
 
-    fn plan(&self, configuration: &Configuration) -> Vec<Invalid> {
+    fn connections(&self, configuration: &Configuration) -> u32 {
+        configuration.get(CONNECTIONS)
+    }
+
+    fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = Vec::new();
-        let engine = engines::by_name(configuration.text("target.engine"));
-        if engine.is_some_and(|engine| !engine.capabilities().has(SchemaKind::Table)) {
-            invalid.push(Invalid::new("workload.probe", "this engine has no tables to insert into"));
+        let mut object = |path: &str, message: String| invalid.push(Invalid::new(path, message));
+        if !target.capabilities.has(Ability::Tables) {
+            object(PROBE.path(), "this engine has no tables to insert into".into());
         }
-        let (rows, duration) =
-            (configuration.integer("workload.rows"), configuration.number("workload.duration"));
-        match (rows, duration) {
-            (Some(_), Some(_)) => invalid.push(Invalid::new(
-                "workload.duration",
-                "workload.rows is given too; give one of them",
-            )),
-            (None, None) => invalid.push(Invalid::new(
-                "workload.rows",
-                "missing; say how many rows to insert (rows = \"320k\") or for how long (duration = \"10 s\")",
-            )),
-            (None, Some(seconds)) if seconds <= 0.0 => {
-                invalid.push(Invalid::new("workload.duration", "must be longer than 0"));
+        let method = configuration.get(METHOD);
+        let needed = match method {
+            InsertMethod::Copy => Some((Ability::BulkLoad, "bulk load")),
+            InsertMethod::Procedure => Some((Ability::Procedures, "stored procedures")),
+            InsertMethod::Statements | InsertMethod::Pipelined => None,
+        };
+        if let Some((_, what)) = needed.filter(|(ability, _)| !target.capabilities.has(*ability)) {
+            object(METHOD.path(), format!("this engine has no {what}; use \"statements\""));
+        }
+        let rows = configuration.get(ROWS);
+        match (rows, configuration.get(DURATION)) {
+            (Some(_), Some(_)) => {
+                object(DURATION.path(), "workload.rows is given too; give one of them".into());
             }
+            (None, None) => object(
+                ROWS.path(),
+                "missing; say how many rows to insert (rows = \"320k\") or for how long (duration = \"10 s\")".into(),
+            ),
             _ => {}
         }
-        let connections = configuration.integer("workload.connections").unwrap_or(1);
-        if rows.is_some_and(|rows| rows < connections) {
-            invalid.push(Invalid::new(
-                "workload.rows",
-                format!("fewer rows than the {connections} connections that insert them"),
-            ));
+        let connections = configuration.get(CONNECTIONS);
+        if rows.is_some_and(|rows| rows < u64::from(connections)) {
+            object(ROWS.path(), format!("fewer rows than the {connections} connections that insert them"));
         }
-        let cold = configuration.text("target.cache") == "cold";
-        if cold && configuration.number("workload.warmup").unwrap_or(0.0) > 0.0 {
-            invalid.push(Invalid::new(
-                "workload.warmup",
-                "a warm-up fills the caches of the engine, which contradicts target.cache = \"cold\"",
-            ));
+        if target.cache == CacheState::Cold && configuration.get(WARMUP) > 0.0 {
+            let message =
+                "a warm-up fills the caches of the engine, which contradicts target.cache = \"cold\"";
+            object(WARMUP.path(), message.into());
         }
         invalid
     }
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
-        let load = InsertLoad::of(context.configuration, context.seed);
-        context.instance.create(Schema::Table { shape: load.shape })?;
+        let load = InsertLoad::of(context);
+        context.instance.create(load.work(context.configuration))?;
         load.load_initial_rows(context)?;
         drive(context, &load.plan, |connection| load.connection(connection))
     }
 }
 
+/// Positions of the operations.
+const INSERT: usize = 0;
+const INSERT_LOOP: usize = 1;
+
 /// The load of one configuration.
 struct InsertLoad {
     plan: LoadPlan,
-    shape: Shape,
     method: InsertMethod,
     order: KeyOrder,
     placement: Placement,
@@ -164,27 +157,39 @@ struct InsertLoad {
 }
 
 impl InsertLoad {
-    fn of(configuration: &Configuration, seed: u64) -> Self {
-        let count = |path| configuration.integer(path);
-        let method = InsertMethod::from_name(configuration.text("workload.method"));
+    fn of(context: &TrialContext<'_>) -> Self {
+        let configuration = context.configuration;
+        let method = configuration.get(METHOD);
         let plan = LoadPlan {
-            units: count("workload.rows"),
+            units: configuration.get(ROWS),
             unit: "row",
             rate_unit: "rows/s",
             counts_transactions: false,
             timed: if method == InsertMethod::Procedure { "call" } else { "transaction" },
-            ..LoadPlan::of(configuration, seed)
+            ..LoadPlan::of(context)
         };
         Self {
             plan,
             method,
-            shape: Shape::from_name(configuration.text("workload.shape")).unwrap_or(Shape::MyBigTable),
-            order: KeyOrder::from_name(configuration.text("workload.key")),
-            placement: Placement::over(count("target.data_files").unwrap_or(1) as u32),
-            rows_per_transaction: count("workload.rows_per_transaction").unwrap_or(1000),
-            initial_rows: count("workload.initial_rows").unwrap_or(0),
-            seed,
+            order: configuration.get(KEY),
+            placement: Placement::over(context.instance.data_files()),
+            rows_per_transaction: configuration.get(ROWS_PER_TRANSACTION),
+            initial_rows: configuration.get(INITIAL_ROWS),
+            seed: context.seed,
         }
+    }
+
+    /// The table and what is done to it.
+    fn work(&self, configuration: &Configuration) -> Work {
+        let table = match configuration.get(SHAPE) {
+            Shape::MyBigTable => tables::my_big_table(),
+            Shape::OneRowPerPage => tables::one_row_per_page(),
+        };
+        let mut operations = vec![Operation::Insert { table: 0, columns: table.key.to_vec() }];
+        if self.method == InsertMethod::Procedure {
+            operations.push(Operation::InsertLoop { table: 0 });
+        }
+        Work { tables: vec![table], operations, ..Work::default() }
     }
 
     /// The transactions of one connection.
@@ -192,7 +197,7 @@ impl InsertLoad {
         let (connections, share) = (u64::from(self.plan.connections), self.plan.share(index));
         let keys = Keys::new(self.order, self.placement, self.seed, u64::from(index), connections)
             .after(self.initial_rows, self.rows_per_transaction);
-        InsertWorkload::new(keys, self.rows_per_transaction, share).with_method(self.method)
+        InsertWorkload::new(keys, self.rows_per_transaction, share, self.method)
     }
 
     fn load_initial_rows(&self, context: &TrialContext<'_>) -> Result<(), ProbeError> {
@@ -207,8 +212,8 @@ impl InsertLoad {
             InsertMethod::Procedure if keys.are_sequential() => InsertMethod::Procedure,
             _ => InsertMethod::Copy,
         };
-        let mut rows = InsertWorkload::new(keys, INITIAL_ROWS_PER_TRANSACTION, Some(self.initial_rows))
-            .with_method(method);
+        let mut rows =
+            InsertWorkload::new(keys, INITIAL_ROWS_PER_TRANSACTION, Some(self.initial_rows), method);
         rows.begin();
         let (mut connection_set, mut answers) = (context.instance.connect(1)?, Vec::new());
         while rows.start().is_some() {
@@ -236,6 +241,8 @@ struct InsertWorkload {
     /// Rows to insert in the measured part; `None`: until the time is over.
     share: Option<u64>,
     method: InsertMethod,
+    /// Parameters of the stored procedure.
+    call: [Parameter; 3],
     /// The transaction that has begun: its file and rows, and whether it has been asked for.
     file: u32,
     rows: u64,
@@ -246,24 +253,21 @@ struct InsertWorkload {
 }
 
 impl InsertWorkload {
-    fn new(keys: Keys, rows_per_transaction: u64, share: Option<u64>) -> Self {
+    fn new(keys: Keys, rows_per_transaction: u64, share: Option<u64>, method: InsertMethod) -> Self {
         let room = share.unwrap_or(u64::MAX).min(rows_per_transaction) as usize;
         Self {
             keys,
             batch: Vec::with_capacity(room),
             rows_per_transaction,
             share,
-            method: InsertMethod::Statements,
+            method,
+            call: [const { Parameter::Integer(0) }; 3],
             file: 0,
             rows: 0,
             asked: false,
             tries: 0,
             left: None,
         }
-    }
-
-    fn with_method(self, method: InsertMethod) -> Self {
-        Self { method, ..self }
     }
 
     /// Rows of the next request: a transaction's, or those of several that one call makes.
@@ -278,13 +282,16 @@ impl InsertWorkload {
     }
 
     fn request(&self) -> Request<'_> {
+        let (file, keys) = (self.file, self.batch.as_slice());
         match self.method {
-            InsertMethod::Procedure => Request::InsertLoop {
-                rows: self.rows_per_transaction,
-                total: self.rows,
-                sequential: self.keys.are_sequential(),
+            InsertMethod::Procedure => Request::Execute {
+                statement: Statement::Operation(INSERT_LOOP),
+                parameters: &self.call,
+                results: false,
             },
-            method => Request::Insert { file: self.file, keys: &self.batch, method },
+            InsertMethod::Copy => Request::Bulk { operation: INSERT, file, keys },
+            InsertMethod::Statements => Request::Batch { operation: INSERT, file, keys, pipelined: false },
+            InsertMethod::Pipelined => Request::Batch { operation: INSERT, file, keys, pipelined: true },
         }
     }
 }
@@ -300,7 +307,11 @@ impl Workload for InsertWorkload {
             return None;
         }
         self.left = self.left.map(|left| left - self.rows);
-        if self.method != InsertMethod::Procedure {
+        if self.method == InsertMethod::Procedure {
+            let [total, batch] =
+                [self.rows, self.rows_per_transaction].map(|rows| Parameter::Integer(rows as i64));
+            self.call = [total, batch, Parameter::Bool(self.keys.are_sequential())];
+        } else {
             self.file = self.keys.fill(&mut self.batch, self.rows as usize);
         }
         (self.asked, self.tries) = (false, 0);
@@ -313,6 +324,14 @@ impl Workload for InsertWorkload {
         }
         self.asked = true;
         Ok(Step::Request(self.request()))
+    }
+
+    fn done(&self) -> Amount {
+        let transactions = match self.method {
+            InsertMethod::Procedure => self.rows.div_ceil(self.rows_per_transaction),
+            _ => 1,
+        };
+        Amount { units: self.rows, transactions }
     }
 
     fn again(&mut self) -> bool {

@@ -3,9 +3,9 @@
 use super::lane::{Lane, State};
 use super::recorder::{ClientReport, ThreadRecord, Times};
 use super::shared::Shared;
-use super::{Arrivals, LoadPlan, Step, Workload};
+use super::{Amount, Arrivals, LoadPlan, Step, Workload};
 use crate::ProbeError;
-use engines::{Answer, ConnectionSet, Done, EngineError, Request};
+use engines::{Answer, ConnectionSet, EngineError, Request};
 use observe::{Clock, ThreadClock, ThreadTimes, involuntary_switches};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -227,7 +227,7 @@ impl<'a, W: Workload> Client<'a, W> {
         match answer.result {
             Ok(_) if lane.rolling_back => self.rolled_back(connection),
             Ok(done) => {
-                lane.add(&done);
+                lane.retries += done.retries;
                 if !done.results.is_empty() {
                     lane.workload.results(&done.results)?;
                 }
@@ -235,7 +235,7 @@ impl<'a, W: Workload> Client<'a, W> {
             }
             Err(EngineError::Retry { .. }) if !lane.rolling_back => {
                 lane.rolling_back = true;
-                Ok(self.connection_set.send(connection, &Request::Rollback)?)
+                Ok(self.connection_set.send(connection, &Request::ROLLBACK)?)
             }
             Err(error) => Err(error.into()),
         }
@@ -246,7 +246,6 @@ impl<'a, W: Workload> Client<'a, W> {
         let lane = &mut self.lanes[connection];
         lane.rolling_back = false;
         if lane.workload.again() {
-            (lane.units, lane.transactions) = (0, 0);
             lane.retries += 1;
         } else if !self.end(connection, false) {
             return Ok(());
@@ -262,8 +261,8 @@ impl<'a, W: Workload> Client<'a, W> {
         let record = &mut self.report.record;
         if committed {
             let times = Times { intended_ns: lane.intended_ns, start_ns: lane.start_ns, end_ns };
-            let units = if self.plan.counts_transactions { 1 } else { lane.units };
-            record.transaction(times, (units, lane.transactions.max(1)), lane.kind, self.plan.interval_ns());
+            let Amount { units, transactions } = lane.workload.done();
+            record.transaction(times, (units, transactions), lane.kind, self.plan.interval_ns());
             if self.measuring {
                 self.shared.live[self.index as usize].add(0, units);
             }
@@ -303,13 +302,5 @@ impl<'a, W: Workload> Client<'a, W> {
     /// What this thread saw, and its connections.
     pub fn finish(self) -> (ClientReport, Box<dyn ConnectionSet>) {
         (self.report, self.connection_set)
-    }
-}
-
-impl<W> Lane<W> {
-    fn add(&mut self, done: &Done) {
-        self.units += done.units;
-        self.transactions += done.transactions;
-        self.retries += done.retries;
     }
 }

@@ -11,9 +11,7 @@ pub struct Lane<W> {
     pub free_ns: u64,
     pub kind: usize,
     pub state: State,
-    /// What the transaction has done so far.
-    pub units: u64,
-    pub transactions: u64,
+    /// How often the engine asked for a part of the transaction to be repeated.
     pub retries: u32,
     /// The transaction has failed with this: it is rolled back, then tried again or given up.
     pub rolling_back: bool,
@@ -43,8 +41,6 @@ impl<W> Lane<W> {
             free_ns: 0,
             kind: 0,
             state: State::Due,
-            units: 0,
-            transactions: 0,
             retries: 0,
             rolling_back: false,
         }
@@ -60,6 +56,6 @@ impl<W> Lane<W> {
 
     /// Forgets what the transaction before has done.
     pub fn clear(&mut self) {
-        (self.units, self.transactions, self.retries, self.rolling_back) = (0, 0, 0, false);
+        (self.retries, self.rolling_back) = (0, false);
     }
 }

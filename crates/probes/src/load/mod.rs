@@ -23,5 +23,5 @@ mod workload;
 pub use arrivals::Arrivals;
 pub use driver::{cache_warning, drive};
 pub use outcome::add_intervals;
-pub use plan::LoadPlan;
-pub use workload::{Step, Workload};
+pub use plan::{CONNECTIONS, DURATION, LoadPlan, RATE, THREADS, WARMUP};
+pub use workload::{Amount, Step, Workload};

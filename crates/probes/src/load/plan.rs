@@ -1,7 +1,7 @@
+use crate::TrialContext;
 use engines::CacheState;
-use engines::files::CACHE;
 use experiment::common::{OBSERVE_INTERVAL, OBSERVE_LATENCIES};
-use experiment::{Configuration, Kind, settings};
+use experiment::{Kind, settings};
 
 settings! {
     /// Number of connections. To an embedded engine each has a thread of its own.
@@ -55,7 +55,8 @@ pub struct LoadPlan {
 impl LoadPlan {
     /// What every load reads alike from its configuration: a closed or open loop that counts
     /// transactions, until the time is over. What differs is up to the probe.
-    pub fn of(configuration: &Configuration, seed: u64) -> Self {
+    pub fn of(context: &TrialContext<'_>) -> Self {
+        let configuration = context.configuration;
         Self {
             connections: configuration.get(CONNECTIONS),
             threads: configuration.get(THREADS),
@@ -63,7 +64,7 @@ impl LoadPlan {
             units: None,
             duration_s: configuration.get(DURATION),
             warmup_s: configuration.get(WARMUP),
-            cache: configuration.get(CACHE),
+            cache: context.cache,
             interval_s: configuration.get(OBSERVE_INTERVAL),
             latencies: configuration.get(OBSERVE_LATENCIES) != Some(false),
             unit: "transaction",
@@ -71,7 +72,7 @@ impl LoadPlan {
             counts_transactions: true,
             timed: "transaction",
             kinds: Vec::new(),
-            seed,
+            seed: context.seed,
         }
     }
 

@@ -22,9 +22,22 @@ pub trait Workload: Send {
     fn results(&mut self, _results: &[Results]) -> Result<(), ProbeError> {
         Ok(())
     }
+    /// What the transaction that has just ended did.
+    fn done(&self) -> Amount {
+        Amount { units: 1, transactions: 1 }
+    }
     /// Begins the same transaction again, because the engine asked for it; false when it has been
     /// tried often enough and counts as failed.
     fn again(&mut self) -> bool;
+}
+
+/// Amount of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Amount {
+    /// Units of work: rows, transactions.
+    pub units: u64,
+    /// Transactions committed.
+    pub transactions: u64,
 }
 
 /// A step of a transaction.

@@ -5,6 +5,7 @@ use super::mix::Protocol;
 use super::names::{Names, Slot};
 use super::split::{Ending, Region, next_command};
 use super::statement::{self, Statement};
+use engines::UserStatement;
 
 /// A command with its place in the script.
 #[derive(Debug)]
@@ -54,7 +55,7 @@ pub(super) fn compile(
     text: &str,
     protocol: Protocol,
     names: &mut Names,
-    prepared: &mut Vec<String>,
+    prepared: &mut Vec<UserStatement>,
 ) -> Result<Body, Located> {
     let mut compiler = Compiler {
         text,
@@ -88,7 +89,7 @@ struct Compiler<'a> {
     text: &'a str,
     protocol: Protocol,
     names: &'a mut Names,
-    prepared: &'a mut Vec<String>,
+    prepared: &'a mut Vec<UserStatement>,
     body: Body,
     blocks: Vec<Block>,
     /// The command before is a statement whose results can be kept.

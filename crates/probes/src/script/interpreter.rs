@@ -210,7 +210,11 @@ impl Interpreter {
                 let value = |slot: &Slot| self.variables[*slot].as_ref();
                 let parameter = |slot| value(slot).map_or(Parameter::Null, Value::to_parameter);
                 self.parameters.extend(parameters.iter().map(parameter));
-                Request::Execute { statement: *number, parameters: &self.parameters, results }
+                Request::Execute {
+                    statement: engines::Statement::Operation(*number),
+                    parameters: &self.parameters,
+                    results,
+                }
             }
             Statement::Text(pieces) => {
                 self.text.clear();
@@ -224,7 +228,7 @@ impl Interpreter {
                         },
                     };
                 }
-                Request::Query { sql: &self.text, results }
+                Request::Execute { statement: engines::Statement::Text(&self.text), parameters: &[], results }
             }
         }
     }

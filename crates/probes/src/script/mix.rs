@@ -1,16 +1,19 @@
 use super::compile::{Body, Command, compile};
 use super::names::{Names, Slot, is_name};
 use super::{MixError, ScriptError, Source, Value};
+use engines::UserStatement;
+use experiment::choice;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// How statements are sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protocol {
-    /// As text, with the variables' values filled in.
-    Simple,
-    /// Prepared once, with variables as parameters.
-    Prepared,
+choice! {
+    /// How statements are sent.
+    pub enum Protocol {
+        /// Prepared once, with variables as parameters.
+        Prepared = "prepared",
+        /// As text, with the variables' values filled in.
+        Simple = "simple",
+    }
 }
 
 /// What scripts can rely on before they run.
@@ -33,7 +36,7 @@ pub struct Mix {
     pub(super) initial: Vec<Option<Value>>,
     pub(super) client_id: Option<Slot>,
     pub(super) seed: u64,
-    statements: Vec<String>,
+    statements: Vec<UserStatement>,
 }
 
 #[derive(Debug)]
@@ -93,7 +96,7 @@ impl Mix {
     }
 
     /// The statements to prepare on each connection; requests name them by their position.
-    pub fn statements(&self) -> &[String] {
+    pub fn statements(&self) -> &[UserStatement] {
         &self.statements
     }
 

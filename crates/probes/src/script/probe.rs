@@ -1,11 +1,11 @@
 //! The script probe: transactions that the user has written, or pgbench's own.
 
-use super::schema::{Generation, Step as SchemaStep, steps};
 use super::{Interpreter, Mix, MixError, Next, Presets, Protocol, Source, parse_file_argument};
-use crate::load::{LoadPlan, Step, Workload, drive};
-use crate::{Probe, ProbeError, TrialContext};
-use engines::{Results, Schema, SchemaKind, Setup};
-use experiment::{Configuration, Declaration, Invalid, Kind};
+use crate::load::{CONNECTIONS, DURATION, LoadPlan, RATE, Step, THREADS, WARMUP, Workload, drive};
+use crate::{Probe, ProbeError, Target, TrialContext, tables};
+use engines::{Ability, Operation, Results, Work};
+use experiment::common::PROBE;
+use experiment::{Configuration, Declaration, Invalid, Kind, Value, declarations, settings};
 use observations::Observations;
 use std::sync::Arc;
 
@@ -13,88 +13,42 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy)]
 pub struct ScriptProbe;
 
-/// Bytes of rows that a bulk load makes at once.
-const COPY_BYTES: usize = 60 << 10;
+settings! {
+    /// Script (or list of scripts) in pgbench's language; a weight can follow: "mine.sql@3". Paths count from the folder
+    /// in which steelbench runs.
+    pub SCRIPT: Vec<String> = "workload.script", Kind::TextList;
+    /// Built-in script (or list of them), as pgbench has them: tpcb-like, simple-update, select-only; a weight can
+    /// follow.
+    pub BUILTIN: Vec<String> = "workload.builtin", Kind::TextList;
+    /// Size of pgbench's tables, in 100,000 accounts; `:scale` in scripts.
+    pub SCALE: u32 = "workload.scale", Kind::Count { min: 1, max: 100_000 }, "1";
+    /// Whether pgbench's tables are created and filled for each trial; default: when a built-in script runs. Without it
+    /// scripts find the tables that the database has.
+    pub INITIALIZE: Option<bool> = "workload.initialize", Kind::Bool;
+    /// How statements are sent: prepared once with variables as parameters, or as text each time.
+    pub PROTOCOL: Protocol = "workload.protocol", Protocol::KIND, "prepared";
+    /// Variables for scripts, as pgbench's --define.
+    pub VARIABLES: Option<Value> = "workload.variables.*", Kind::Scalar;
+    /// Transactions in the measurement, all connections together. Give this or workload.duration.
+    pub TRANSACTIONS: Option<u64> = "workload.transactions", Kind::Count { min: 1, max: 1_000_000_000_000 };
+    /// How often a transaction is tried that ends in a deadlock or a serialization failure, before it counts as failed.
+    pub MAX_TRIES: u64 = "workload.max_tries", Kind::Count { min: 1, max: 1_000_000 }, "1";
+}
 
-const SETTINGS: &[Declaration] = &[
-    Declaration::new(
-        "workload.script",
-        Kind::TextList,
-        None,
-        "Script (or list of scripts) in pgbench's language; a weight can follow: \"mine.sql@3\". Paths count from the folder in which steelbench runs.",
-    ),
-    Declaration::new(
-        "workload.builtin",
-        Kind::TextList,
-        None,
-        "Built-in script (or list of them), as pgbench has them: tpcb-like, simple-update, select-only; a weight can follow.",
-    ),
-    Declaration::new(
-        "workload.scale",
-        Kind::Count { min: 1, max: 100_000 },
-        Some("1"),
-        "Size of pgbench's tables, in 100,000 accounts; `:scale` in scripts.",
-    ),
-    Declaration::new(
-        "workload.initialize",
-        Kind::Bool,
-        None,
-        "Whether pgbench's tables are created and filled for each trial; default: when a built-in script runs. Without it scripts find the tables that the database has.",
-    ),
-    Declaration::new(
-        "workload.protocol",
-        Kind::Choice(&["prepared", "simple"]),
-        Some("prepared"),
-        "How statements are sent: prepared once with variables as parameters, or as text each time.",
-    ),
-    Declaration::new(
-        "workload.variables.*",
-        Kind::Scalar,
-        None,
-        "Variables for scripts, as pgbench's --define.",
-    ),
-    Declaration::new(
-        "workload.connections",
-        Kind::Count { min: 1, max: 4096 },
-        Some("16"),
-        "Number of connections.",
-    ),
-    Declaration::new(
-        "workload.threads",
-        Kind::Count { min: 1, max: 1024 },
-        Some("1"),
-        "Threads of ours that drive the connections to a server.",
-    ),
-    Declaration::new(
-        "workload.transactions",
-        Kind::Count { min: 1, max: 1_000_000_000_000 },
-        None,
-        "Transactions in the measured part, all connections together. Give this or workload.duration.",
-    ),
-    Declaration::new(
-        "workload.duration",
-        Kind::PositiveDuration,
-        None,
-        "Length of the measured part. Give this or workload.transactions.",
-    ),
-    Declaration::new(
-        "workload.warmup",
-        Kind::Duration,
-        Some("0"),
-        "The load runs for this long before the measured part.",
-    ),
-    Declaration::new(
-        "workload.rate",
-        Kind::Rate,
-        None,
-        "Open loop: transactions a second, all connections together, at random (Poisson) times; latency counts from the intended start. Without it each connection starts its next transaction at once (closed loop).",
-    ),
-    Declaration::new(
-        "workload.max_tries",
-        Kind::Count { min: 1, max: 1_000_000 },
-        Some("1"),
-        "How often a transaction is tried that ends in a deadlock or a serialization failure, before it counts as failed.",
-    ),
+const SETTINGS: &[Declaration] = declarations![
+    SCRIPT,
+    BUILTIN,
+    SCALE,
+    INITIALIZE,
+    PROTOCOL,
+    VARIABLES,
+    CONNECTIONS,
+    THREADS,
+    TRANSACTIONS,
+    DURATION,
+    WARMUP,
+    RATE,
+    MAX_TRIES,
 ];
 
 impl Probe for ScriptProbe {
@@ -106,46 +60,48 @@ impl Probe for ScriptProbe {
         SETTINGS
     }
 
-    fn plan(&self, configuration: &Configuration) -> Vec<Invalid> {
+    fn connections(&self, configuration: &Configuration) -> u32 {
+        configuration.get(CONNECTIONS)
+    }
+
+    fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = Vec::new();
-        let given = |path| configuration.value(path).is_some();
-        let engine = engines::by_name(configuration.text("target.engine"));
-        if engine.is_some_and(|engine| !engine.capabilities().has(SchemaKind::Statements)) {
-            invalid.push(Invalid::new(
-                "workload.probe",
-                "scripts run on PostgreSQL; this engine has no SQL session for them",
-            ));
+        let mut object = |path: &str, message: &str| invalid.push(Invalid::new(path, message));
+        if !target.capabilities.has(Ability::Statements) {
+            object(PROBE.path(), "this engine runs no statements of the user's; scripts need a database");
         }
-        match (given("workload.transactions"), given("workload.duration")) {
-            (true, true) => invalid.push(Invalid::new(
-                "workload.duration",
-                "workload.transactions is given too; give one of them",
-            )),
-            (false, false) => invalid.push(Invalid::new(
-                "workload.duration",
+        match (configuration.get(TRANSACTIONS), configuration.get(DURATION)) {
+            (Some(_), Some(_)) => {
+                object(DURATION.path(), "workload.transactions is given too; give one of them");
+            }
+            (None, None) => object(
+                DURATION.path(),
                 "missing; say for how long (duration = \"10 s\") or how many transactions (transactions = \"100k\")",
-            )),
+            ),
             _ => {}
         }
-        if let Err((path, message)) = mix(configuration, 0) {
-            invalid.push(Invalid::new(path, message));
+        if let Err(error) = mix(configuration, 0) {
+            invalid.push(error);
         }
         invalid
     }
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
         let configuration = context.configuration;
-        let mix = mix(configuration, context.seed)
-            .map_err(|(path, message)| ProbeError::Invalid(Invalid::new(path, message)))?;
-        let mix = Arc::new(mix);
-        let mut setup = if initializes(configuration) { setup(scale(configuration)) } else { Vec::new() };
-        context.instance.create(Schema::Statements { setup: &mut setup, prepared: mix.statements() })?;
+        let mix = Arc::new(mix(configuration, context.seed)?);
+        let operations = mix.statements().iter().cloned().map(Operation::Text).collect();
+        let mut work = Work { operations, ..Work::default() };
+        if configuration.get(INITIALIZE).unwrap_or_else(|| !configuration.get(BUILTIN).is_empty()) {
+            let scale = configuration.get(SCALE);
+            (work.tables, work.fills) = (tables::pgbench(scale), tables::pgbench_rows(scale));
+        }
+        context.instance.create(work)?;
         let plan = LoadPlan {
-            units: configuration.integer("workload.transactions"),
+            units: configuration.get(TRANSACTIONS),
             kinds: mix.names().map(str::to_owned).collect(),
-            ..LoadPlan::of(configuration, context.seed)
+            ..LoadPlan::of(context)
         };
-        let tries = configuration.integer("workload.max_tries").unwrap_or(1);
+        let tries = configuration.get(MAX_TRIES);
         drive(context, &plan, |connection| ScriptWorkload {
             interpreter: interpreter(mix.clone(), connection, tries),
             share: plan.share(connection),
@@ -161,46 +117,31 @@ fn interpreter(mix: Arc<Mix>, connection: u32, tries: u64) -> Interpreter {
     if tries > 1 { interpreter } else { interpreter.without_restarts() }
 }
 
-fn scale(configuration: &Configuration) -> u32 {
-    configuration.integer("workload.scale").unwrap_or(1) as u32
-}
-
-fn initializes(configuration: &Configuration) -> bool {
-    match configuration.value("workload.initialize") {
-        Some(_) => configuration.flag("workload.initialize"),
-        None => !configuration.texts("workload.builtin").is_empty(),
-    }
-}
-
 /// The scripts that a configuration names; an error with the setting that it is about.
-fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, (&'static str, String)> {
+fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, Invalid> {
     let mut sources = Vec::new();
-    for argument in configuration.texts("workload.builtin") {
-        sources.push(Source::builtin(argument).map_err(|error| ("workload.builtin", error.to_string()))?);
+    for argument in configuration.get(BUILTIN) {
+        let source = Source::builtin(&argument);
+        sources.push(source.map_err(|error| Invalid::new(BUILTIN.path(), error.to_string()))?);
     }
-    for argument in configuration.texts("workload.script") {
-        sources.push(file(argument).map_err(|message| ("workload.script", message))?);
+    for argument in configuration.get(SCRIPT) {
+        sources.push(file(&argument).map_err(|message| Invalid::new(SCRIPT.path(), message))?);
     }
     if sources.is_empty() {
-        return Err((
-            "workload.script",
-            "missing; name a script in pgbench's language, or a built-in one: builtin = \"tpcb-like\"".into(),
+        return Err(Invalid::new(
+            SCRIPT.path(),
+            "missing; name a script in pgbench's language, or a built-in one: builtin = \"tpcb-like\"",
         ));
     }
-    let protocol = match configuration.text("workload.protocol") {
-        "simple" => Protocol::Simple,
-        _ => Protocol::Prepared,
-    };
     let variables = configuration.below("workload.variables.");
     let presets = Presets {
-        scale: scale(configuration),
+        scale: configuration.get(SCALE),
         seed,
         variables: variables.map(|(name, value)| (name.to_owned(), value.to_string())).collect(),
     };
-    Mix::parse(&sources, protocol, &presets).map_err(|error| {
-        let path =
-            if matches!(error, MixError::Variable(_)) { "workload.variables" } else { "workload.script" };
-        (path, error.to_string())
+    Mix::parse(&sources, configuration.get(PROTOCOL), &presets).map_err(|error| {
+        let of_variable = matches!(error, MixError::Variable(_));
+        Invalid::new(if of_variable { "workload.variables" } else { SCRIPT.path() }, error.to_string())
     })
 }
 
@@ -208,18 +149,6 @@ fn file(argument: &str) -> Result<Source, String> {
     let (path, weight) = parse_file_argument(argument).map_err(|error| error.to_string())?;
     let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     Ok(Source { name: path.to_owned(), text, weight })
-}
-
-/// How pgbench's tables are made.
-fn setup(scale: u32) -> Vec<Setup> {
-    let setup = |step| match step {
-        SchemaStep::Run(sql) => Setup::Run(sql),
-        SchemaStep::Copy { statement, mut rows } => Setup::Copy {
-            statement: statement.to_owned(),
-            rows: Box::new(move |buffer| rows.fill(buffer, COPY_BYTES)),
-        },
-    };
-    steps(scale, Generation::Copy).into_iter().map(setup).collect()
 }
 
 /// The transactions of one connection.

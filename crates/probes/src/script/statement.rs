@@ -2,7 +2,7 @@ use super::error::Located;
 use super::mix::Protocol;
 use super::names::{Names, Slot, begins_name, continues_name};
 use super::split::{Command, Region};
-use std::fmt::Write as _;
+use engines::UserStatement;
 
 /// How a statement is put to the server.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(super) fn build(
     command: &Command,
     protocol: Protocol,
     names: &mut Names,
-    prepared: &mut Vec<String>,
+    prepared: &mut Vec<UserStatement>,
 ) -> Result<Statement, Located> {
     match (protocol, command.joint) {
         (Protocol::Simple, _) => Ok(Statement::Text(pieces(text, command, names))),
@@ -50,25 +50,25 @@ pub(super) fn build(
 }
 
 /// Every use of a variable is a parameter of its own, so that each can have another type.
-fn with_parameters(text: &str, command: &Command, names: &mut Names) -> (String, Vec<Slot>) {
-    let (mut statement, mut parameters) = (String::new(), Vec::new());
+fn with_parameters(text: &str, command: &Command, names: &mut Names) -> (UserStatement, Vec<Slot>) {
+    let (mut texts, mut current, mut parameters) = (Vec::new(), String::new(), Vec::new());
     for (region, range) in &command.parts {
         for part in Parts::new(&text[range.clone()]) {
             match (part, region) {
                 (Part::Variable { name, at }, Region::Code) => {
                     parameters.push(names.value(name, range.start + at));
-                    // Writing to a string cannot fail.
-                    let _ = write!(statement, "${}", parameters.len());
+                    texts.push(std::mem::take(&mut current));
                     continue;
                 }
                 (Part::Variable { name, at }, Region::Quoted) => names.note_quoted(name, range.start + at),
                 _ => {}
             }
-            part.write_as_it_is(&mut statement);
+            part.write_as_it_is(&mut current);
         }
     }
-    statement.truncate(statement.trim_ascii_end().len());
-    (statement, parameters)
+    current.truncate(current.trim_ascii_end().len());
+    texts.push(current);
+    (UserStatement { texts }, parameters)
 }
 
 /// Variables are replaced everywhere, also in quotes and comments.

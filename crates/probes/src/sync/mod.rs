@@ -7,9 +7,9 @@ mod outcome;
 mod settings;
 
 use crate::sampling::{Sampled, Sampling};
-use crate::{Probe, ProbeError, Progress, TrialContext};
+use crate::{Probe, ProbeError, Progress, Target, TrialContext};
 use engines::EngineError;
-use experiment::common::{ENGINE, OBSERVE_INTERVAL, PROBE};
+use experiment::common::{OBSERVE_INTERVAL, PROBE};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::Observations;
 use observe::MachineMonitor;
@@ -33,10 +33,9 @@ impl Probe for SyncProbe {
         settings::SETTINGS
     }
 
-    fn plan(&self, configuration: &Configuration) -> Vec<Invalid> {
+    fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = Vec::new();
-        let engine = engines::by_name(&configuration.get(ENGINE));
-        if engine.is_some_and(|engine| !engine.capabilities().schemas.is_empty()) {
+        if !target.capabilities.abilities.is_empty() {
             let message = "the sync probe measures the machine itself: set target.engine = \"none\"";
             invalid.push(Invalid::new(PROBE.path(), message));
         }

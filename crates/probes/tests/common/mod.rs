@@ -74,6 +74,11 @@ impl Server {
         server
     }
 
+    /// How to reach a database.
+    pub fn url(&self, database: &str) -> String {
+        format!("host={} user=owner dbname={database}", self.folder.path().display())
+    }
+
     /// Runs a program of this version as the server's owner.
     pub fn run(&self, program: &str, arguments: &[&str], input: &str) -> Output {
         let mut command = Command::new(self.bin.join(program));

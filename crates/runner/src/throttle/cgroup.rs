@@ -62,7 +62,7 @@ impl Hierarchy {
     }
 
     /// A new group of ours.
-    pub fn make(&self) -> Result<Folder, ThrottleError> {
+    pub fn make(&self) -> Result<GroupFolder, ThrottleError> {
         let parent = match self.version {
             Version::One => self.own.clone(),
             Version::Two => self.parent_with_io()?,
@@ -71,7 +71,7 @@ impl Hierarchy {
         for number in 0_u32.. {
             let path = parent.join(format!("{PREFIX}{pid}-{number}"));
             match std::fs::create_dir(&path) {
-                Ok(()) => return Ok(Folder { path, version: self.version, limited: Vec::new() }),
+                Ok(()) => return Ok(GroupFolder { path, version: self.version, limited: Vec::new() }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(source) => return Err(not_permitted(&path, "make a control group", source)),
             }
@@ -134,14 +134,14 @@ pub fn join(processes: &Path) -> Result<(), ThrottleError> {
 
 /// A group of ours. Dropping it lifts its limits and removes it.
 #[derive(Debug)]
-pub struct Folder {
+pub struct GroupFolder {
     path: PathBuf,
     version: Version,
     /// The limits that are set: file, device and key.
     limited: Vec<(PathBuf, Device, &'static str)>,
 }
 
-impl Folder {
+impl GroupFolder {
     pub fn processes(&self) -> PathBuf {
         processes(&self.path)
     }
@@ -186,7 +186,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for GroupFolder {
     fn drop(&mut self) {
         // What is left to do for a process that was killed is not held up any more, and a group that
         // cannot be removed does no harm.

@@ -1,6 +1,6 @@
 //! What the kernel does with our limits, on loop devices. Needs root.
 
-use super::{Device, Group, ThrottleError, cgroup, devices_of};
+use super::{ControlGroup, Device, ThrottleError, cgroup, devices_of};
 use experiment::{Throttle, Volume};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -109,11 +109,11 @@ impl Drop for Disk {
 
 /// Whether groups can be made here; a word about it where not.
 fn groups() -> bool {
-    Group::empty().inspect_err(|error| println!("SKIPPED: {error}")).is_ok()
+    ControlGroup::empty().inspect_err(|error| println!("SKIPPED: {error}")).is_ok()
 }
 
 /// How long a process in the group takes to write or read so many blocks past the page cache.
-fn time_of(group: &Group, dd: &str) -> Duration {
+fn time_of(group: &ControlGroup, dd: &str) -> Duration {
     let start = Instant::now();
     let joins = group.joins()[0].display().to_string();
     shell(&format!("echo 0 > {joins}; exec dd {dd}")).unwrap();
@@ -126,8 +126,9 @@ const ZEROS: &str = "if=/dev/zero oflag=direct";
 fn the_kernel_keeps_processes_in_a_group_to_its_limits() {
     let Some(disk) = Disk::make("mkfs.ext4 -q", 1).filter(|_| groups()) else { return };
     let (file, own) = (disk.path().join("x").display().to_string(), own_groups());
-    let group =
-        |throttle: Throttle| Group::for_volumes(&[&disk.volume("slow", Some(throttle))]).unwrap().unwrap();
+    let group = |throttle: Throttle| {
+        ControlGroup::for_volumes(&[&disk.volume("slow", Some(throttle))]).unwrap().unwrap()
+    };
     let writes = group(Throttle { write_iops: Some(50), ..Throttle::default() });
     let reads = group(Throttle { read_bytes: Some(4 << 20), ..Throttle::default() });
     // 100 writes at 50 a second take two seconds, less what the kernel lets pass at the start.
@@ -169,7 +170,7 @@ fn every_member_of_a_btrfs_has_the_limits() {
         assert_eq!(names(&folder), disk.numbers());
     }
     let throttle = Throttle { write_bytes: Some(2 << 20), ..Throttle::default() };
-    let group = Group::for_volumes(&[&disk.volume("array", Some(throttle))]).unwrap().unwrap();
+    let group = ControlGroup::for_volumes(&[&disk.volume("array", Some(throttle))]).unwrap().unwrap();
     // Each device does 2 MiB/s: four of them take a second on two devices, two on one.
     let file = path.join("x").display().to_string();
     let written = time_of(&group, &format!("{ZEROS} of={file} bs=64k count=128"));
@@ -181,7 +182,7 @@ fn a_partition_stands_for_its_disk() {
     let Some(disk) = Disk::partitioned().filter(|_| groups()) else { return };
     assert_eq!(names(&disk.path()), disk.numbers());
     let throttle = Throttle { write_iops: Some(50), ..Throttle::default() };
-    assert!(Group::for_volumes(&[&disk.volume("partition", Some(throttle))]).unwrap().is_some());
+    assert!(ControlGroup::for_volumes(&[&disk.volume("partition", Some(throttle))]).unwrap().is_some());
 }
 
 #[test]
@@ -190,12 +191,12 @@ fn limits_belong_to_devices() {
     let throttle = Some(Throttle { read_iops: Some(100), ..Throttle::default() });
     let (slow, fast) = (disk.volume("slow", throttle), disk.volume("fast", None));
     let same = disk.volume("same", throttle);
-    assert!(Group::for_volumes(&[&slow, &same]).unwrap().is_some());
-    assert!(Group::for_volumes(&[&fast]).unwrap().is_none());
-    let message = Group::for_volumes(&[&fast, &slow]).unwrap_err().to_string();
+    assert!(ControlGroup::for_volumes(&[&slow, &same]).unwrap().is_some());
+    assert!(ControlGroup::for_volumes(&[&fast]).unwrap().is_none());
+    let message = ControlGroup::for_volumes(&[&fast, &slow]).unwrap_err().to_string();
     assert!(message.starts_with("volumes fast and slow are both on device 7:"), "{message}");
     let memory = Volume { path: "/proc".into(), ..slow };
-    let error = Group::for_volumes(&[&memory]).unwrap_err();
+    let error = ControlGroup::for_volumes(&[&memory]).unwrap_err();
     assert!(matches!(error, ThrottleError::NoDevice { .. }), "{error}");
     assert!(error.to_string().contains("volume slow: /proc cannot be throttled: it is on proc"), "{error}");
 }
@@ -205,7 +206,7 @@ fn a_limit_that_the_kernel_refuses_is_an_error() {
     if !groups() {
         return;
     }
-    let mut group = Group::empty().unwrap();
+    let mut group = ControlGroup::empty().unwrap();
     let throttle = Throttle { read_iops: Some(100), ..Throttle::default() };
     // Not a block device.
     let null = Device::described(Path::new("/sys/class/mem/null")).unwrap();

@@ -4,6 +4,7 @@ use crate::args::{Check, Order};
 use crate::commands::read_experiment;
 use crate::exit_code::{ExitCode, Failure};
 use crate::{output, results};
+use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, QUESTION, TRIAL_TIME_S};
 use experiment::{Blocks, Experiment, Plan};
 use report::Text;
 use serde_json::{Value, json};
@@ -94,7 +95,7 @@ fn as_text(experiment: &Experiment, plan: &Plan, estimate: &Estimate, order: Ord
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{}: valid", experiment.name);
-    if let Some(question) = &experiment.question {
+    if let Some(question) = experiment.get(QUESTION) {
         let _ = writeln!(text, "{}", Text::from(question.as_str()));
     }
     for factor in &experiment.factors {
@@ -115,7 +116,7 @@ fn as_text(experiment: &Experiment, plan: &Plan, estimate: &Estimate, order: Ord
         text,
         "time: {}; a trial at most {}",
         estimate.text(),
-        minutes(experiment.limits.trial_time_s)
+        minutes(experiment.get(TRIAL_TIME_S))
     );
     for line in needs(experiment) {
         let _ = writeln!(text, "{line}");
@@ -170,14 +171,9 @@ fn needs(experiment: &Experiment) -> Vec<String> {
             needs.push(format!("volume {name}: throttled to {throttle}: needs root and control groups"));
         }
     }
-    let hooks = [
-        &experiment.hooks.before_run,
-        &experiment.hooks.before_trial,
-        &experiment.hooks.after_trial,
-        &experiment.hooks.after_run,
-    ];
+    let hooks = [BEFORE_RUN, BEFORE_TRIAL, AFTER_TRIAL, AFTER_RUN].map(|hook| experiment.get(hook));
     let commands =
-        hooks.into_iter().flatten().chain(experiment.volumes.iter().filter_map(|it| it.prepare.as_ref()));
+        hooks.iter().flatten().chain(experiment.volumes.iter().filter_map(|it| it.prepare.as_ref()));
     let root = ["mkfs", "mount ", "losetup", "drop_caches", "sudo", "loop-volume.sh"];
     if commands.into_iter().any(|command| root.iter().any(|word| command.contains(word))) {
         needs.push("some of these commands usually need root".into());

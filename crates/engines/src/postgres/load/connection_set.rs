@@ -1,13 +1,12 @@
-use super::connection::Connection;
-use super::epoll::Epoll;
-use super::ring::Ring;
-use super::task::Texts;
+use super::task::Statements;
+use super::wire::PostgresWire;
 use crate::postgres::failure;
 use crate::postgres::waits::FLUSH_OWN_COUNTERS;
-use crate::{Answer, ConnectionSet, EngineError, Request};
+use crate::{Answer, ConnectionSet, EngineError, Request, Statement};
 use pgclient::{Client, Config};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use transport::Connections;
 
 /// How long a thread waits at most before it looks whether it is to stop.
 const WAIT_MAX: Duration = Duration::from_millis(50);
@@ -21,39 +20,19 @@ const PUBLISHES_SINCE: u32 = 150_000;
 /// Process ids of the server's backends that serve a load.
 pub type Backends = Arc<Mutex<Vec<i32>>>;
 
-/// Work that is left for later, done at the end of the measured part.
+/// Work that is left for later, done at the end of the measurement.
 pub type Flush = Arc<dyn Fn() -> Result<(), EngineError> + Send + Sync>;
 
 /// The connections of one thread.
 pub struct PostgresConnections {
-    connections: Vec<Connection>,
-    sockets: Sockets,
-    texts: Arc<Texts>,
+    connections: Connections<PostgresWire>,
     flush: Option<Flush>,
     /// The server lets a session report its counters now.
     publishes: bool,
-    /// Held until the connection_set is gone.
-    _listed: Listed,
+    listed: Listed,
 }
 
-/// How sockets are served: with `io_uring(7)` where the kernel offers what it takes, or else, and with
-/// TLS, with epoll.
-enum Sockets {
-    Ring(Box<Ring>),
-    Epoll(Epoll),
-}
-
-impl Sockets {
-    fn of(connections: &[Connection]) -> Result<Self, EngineError> {
-        let plain = !connections.iter().any(|connection| connection.transport().is_tls());
-        if plain && let Ok(ring) = Ring::new(connections) {
-            return Ok(Self::Ring(Box::new(ring)));
-        }
-        Epoll::new(connections).map(Self::Epoll).map_err(|error| system(&error))
-    }
-}
-
-/// Backends of ours in the list of all.
+/// The backends of this set in the list of all; dropping it removes them.
 struct Listed {
     backends: Backends,
     ours: Vec<i32>,
@@ -81,7 +60,7 @@ impl PostgresConnections {
     pub fn connect(
         config: &Config,
         connections: u32,
-        texts: Arc<Texts>,
+        statements: &Arc<Statements>,
         backends: Backends,
         flush: Option<Flush>,
     ) -> Result<Self, EngineError> {
@@ -93,20 +72,16 @@ impl PostgresConnections {
                 .map_err(|error| failure::of_client(&format!("opening connection {number}"), &error))?;
             listed.add(client.backend_pid());
             publishes = client.server_version() >= PUBLISHES_SINCE;
-            let transport = client
-                .into_transport()
-                .map_err(|error| failure::of_client("opening a connection", &error))?;
-            let mut connection = Connection::new(transport, &texts);
-            // What came with the login's answer is no longer in the socket.
-            let _ = connection.receive(&texts, false);
-            opened.push(connection);
+            let stream =
+                client.into_stream().map_err(|error| failure::of_client("opening a connection", &error))?;
+            opened.push((stream, PostgresWire::new(Arc::clone(statements))));
         }
-        let sockets = Sockets::of(&opened)?;
-        Ok(Self { connections: opened, sockets, texts, flush, publishes, _listed: listed })
+        let connections = Connections::new(opened).map_err(|error| waiting_failed(&error))?;
+        Ok(Self { connections, flush, publishes, listed })
     }
 }
 
-fn system(error: &std::io::Error) -> EngineError {
+fn waiting_failed(error: &std::io::Error) -> EngineError {
     EngineError::Engine { doing: "waiting for the server".into(), message: error.to_string() }
 }
 
@@ -114,35 +89,34 @@ impl ConnectionSet for PostgresConnections {
     fn begin(&mut self) {}
 
     fn send(&mut self, number: usize, request: &Request<'_>) -> Result<(), EngineError> {
-        let connection = &mut self.connections[number];
-        connection.ask(request, &self.texts);
-        match &mut self.sockets {
-            Sockets::Ring(ring) => ring.serve(number),
-            Sockets::Epoll(epoll) => epoll.send(number, connection, &self.texts)?,
-        }
+        self.connections.send(number, request);
         Ok(())
     }
 
     fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError> {
-        let most = most_ns.map_or(WAIT_MAX, |most_ns| Duration::from_nanos(most_ns).min(WAIT_MAX));
-        match &mut self.sockets {
-            Sockets::Ring(ring) => ring.wait(most, &mut self.connections, &self.texts, answers),
-            Sockets::Epoll(epoll) => epoll.wait(most, &mut self.connections, &self.texts, answers),
-        }
-        .map_err(|error| system(&error))
+        let timeout = most_ns.map_or(WAIT_MAX, |most_ns| Duration::from_nanos(most_ns).min(WAIT_MAX));
+        self.connections
+            .wait(timeout, |connection, result| answers.push(Answer { connection, result }))
+            .map_err(|error| waiting_failed(&error))
     }
 
     fn publish(&mut self) -> Result<(), EngineError> {
         if !self.publishes {
             return Ok(());
         }
-        for connection in 0..self.connections.len() {
-            self.send(connection, &Request::Query { sql: FLUSH_OWN_COUNTERS, results: false })?;
+        let flush = Request::Execute {
+            statement: Statement::Text(FLUSH_OWN_COUNTERS),
+            parameters: &[],
+            results: false,
+        };
+        let connections = self.listed.ours.len();
+        for connection in 0..connections {
+            self.send(connection, &flush)?;
         }
         let (mut answers, started) = (Vec::new(), Instant::now());
-        while answers.len() < self.connections.len() {
+        while answers.len() < connections {
             if started.elapsed() > PUBLISH_MAX {
-                return Err(system(&std::io::ErrorKind::TimedOut.into()));
+                return Err(waiting_failed(&std::io::ErrorKind::TimedOut.into()));
             }
             self.wait(None, &mut answers)?;
         }

@@ -1,56 +1,42 @@
 use super::message::{self, Format};
-use crate::{InsertMethod, Key, Request};
+use crate::{Key, Request, Statement};
 
-/// The texts that the requests of a load stand for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Texts {
-    /// Of one of our own tables.
-    Table {
-        /// Its quoted name.
-        table: String,
-        /// The prepared statements, by the constants of this module.
-        statements: [String; 4],
-        /// Its key is an integer, not a UUID.
-        integer_key: bool,
-    },
-    /// The user's.
-    User(Vec<String>),
+/// The statements that the requests of a load stand for.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Statements {
+    /// Those of the operations, behind our own.
+    operations: Vec<OperationText>,
 }
 
-/// Positions of our own statements.
-const BEGIN: usize = 0;
-const INSERT: usize = 1;
-const COMMIT: usize = 2;
-const CALL: usize = 3;
+/// An operation, ready to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OperationText {
+    /// Its statement.
+    pub sql: String,
+    /// The statement of the bulk load that can take its place; empty where there is none.
+    pub copy: String,
+    /// Keys are integers, not UUIDs.
+    pub integer_key: bool,
+}
 
-impl Texts {
-    /// The statements of a table of ours with this quoted name.
-    pub fn of_table(table: &str, integer_key: bool) -> Self {
-        Self::Table {
-            statements: [
-                "BEGIN".into(),
-                format!("INSERT INTO {table} (c1) VALUES ($1)"),
-                "COMMIT".into(),
-                "CALL insert_rows($1, $2, $3)".into(),
-            ],
-            table: table.into(),
-            integer_key,
-        }
+/// Numbers of our own statements; those of operations follow.
+const BEGIN: usize = 0;
+const COMMIT: usize = 1;
+const OWN: [&str; 2] = ["BEGIN", "COMMIT"];
+
+impl Statements {
+    /// The statements of these operations.
+    pub fn new(operations: Vec<OperationText>) -> Self {
+        Self { operations }
     }
 
     /// Number of statements.
     pub fn len(&self) -> usize {
-        match self {
-            Self::Table { statements, .. } => statements.len(),
-            Self::User(statements) => statements.len(),
-        }
+        OWN.len() + self.operations.len()
     }
 
     fn text(&self, statement: usize) -> &str {
-        match self {
-            Self::Table { statements, .. } => &statements[statement],
-            Self::User(statements) => &statements[statement],
-        }
+        OWN.get(statement).copied().unwrap_or_else(|| &self.operations[statement - OWN.len()].sql)
     }
 }
 
@@ -58,20 +44,18 @@ impl Texts {
 /// server's ReadyForQuery.
 #[derive(Debug, Default)]
 pub struct Task {
-    /// Rows to insert one by one, and how many of them are done.
+    /// Keys for each of which the operation runs, one by one.
     keys: Vec<Key>,
+    operation: usize,
     next: Next,
-    /// What the request will have done.
-    pub units: u64,
-    pub transactions: u64,
     /// Whether results are kept.
     pub results: bool,
 }
 
-/// What comes after the exchange that is under way.
+/// What comes after the exchange that is in flight.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Next {
-    Insert(usize),
+    Key(usize),
     #[default]
     Nothing,
 }
@@ -79,7 +63,7 @@ enum Next {
 /// Where a connection's messages are put, and what it has prepared.
 pub struct Output<'a> {
     pub bytes: &'a mut Vec<u8>,
-    pub texts: &'a Texts,
+    pub statements: &'a Statements,
     pub prepared: &'a mut Prepared,
 }
 
@@ -87,36 +71,36 @@ pub struct Output<'a> {
 #[derive(Debug, Default)]
 pub struct Prepared {
     done: Vec<bool>,
-    /// Statements whose Parse is under way, in order.
-    under_way: std::collections::VecDeque<usize>,
+    /// Statements whose Parse is in flight, in order.
+    in_flight: std::collections::VecDeque<usize>,
 }
 
 impl Prepared {
     /// None of so many.
     pub fn none_of(statements: usize) -> Self {
-        Self { done: vec![false; statements], under_way: std::collections::VecDeque::new() }
+        Self { done: vec![false; statements], in_flight: std::collections::VecDeque::new() }
     }
 
-    /// The server has prepared the first one that is under way.
+    /// The server has prepared the first one that is in flight.
     pub fn complete(&mut self) {
-        if let Some(statement) = self.under_way.pop_front() {
+        if let Some(statement) = self.in_flight.pop_front() {
             self.done[statement] = true;
         }
     }
 
     /// The exchange is over: what was not prepared by now has failed.
     pub fn exchange_over(&mut self) {
-        self.under_way.clear();
+        self.in_flight.clear();
     }
 }
 
 impl Output<'_> {
     /// Prepares a statement on its first use.
     fn prepare(&mut self, statement: usize) {
-        let under_way = &mut self.prepared.under_way;
-        if !self.prepared.done[statement] && !under_way.contains(&statement) {
-            under_way.push_back(statement);
-            message::parse(self.bytes, statement, self.texts.text(statement));
+        let in_flight = &mut self.prepared.in_flight;
+        if !self.prepared.done[statement] && !in_flight.contains(&statement) {
+            in_flight.push_back(statement);
+            message::parse(self.bytes, statement, self.statements.text(statement));
         }
     }
 
@@ -127,10 +111,12 @@ impl Output<'_> {
         message::execute(self.bytes);
     }
 
-    fn insert(&mut self, key: Key) {
-        self.prepare(INSERT);
-        let integer = matches!(self.texts, Texts::Table { integer_key: true, .. });
-        message::bind(self.bytes, INSERT, (Format::Binary, 1), |out| put_key(out, key, integer));
+    /// Runs an operation for a key.
+    fn run_for(&mut self, operation: usize, key: Key) {
+        let statement = OWN.len() + operation;
+        self.prepare(statement);
+        let integer = self.statements.operations[operation].integer_key;
+        message::bind(self.bytes, statement, (Format::Binary, 1), |out| put_key(out, key, integer));
         message::execute(self.bytes);
     }
 
@@ -150,22 +136,15 @@ fn put_key(out: &mut Vec<u8>, key: Key, integer: bool) {
 impl Task {
     /// Begins a request.
     pub fn begin(&mut self, request: &Request<'_>, out: &mut Output<'_>) {
-        (self.next, self.results, self.units, self.transactions) = (Next::Nothing, false, 0, 0);
+        (self.next, self.results) = (Next::Nothing, false);
         match *request {
-            Request::Insert { keys, method, .. } => self.begin_insert(keys, method, out),
-            Request::InsertLoop { rows, total, sequential } => {
-                (self.units, self.transactions) = (total, total.div_ceil(rows.max(1)));
-                out.prepare(CALL);
-                message::bind(out.bytes, CALL, (Format::Binary, 3), |out| {
-                    message::binary(out, &total.to_be_bytes());
-                    message::binary(out, &rows.to_be_bytes());
-                    message::binary(out, &[u8::from(sequential)]);
-                });
-                message::execute(out.bytes);
-                out.sync();
+            Request::Batch { operation, keys, pipelined, .. } => {
+                self.begin_batch(operation, keys, pipelined, out);
             }
-            Request::Execute { statement, parameters, results } => {
+            Request::Bulk { operation, keys, .. } => copy(operation, keys, out),
+            Request::Execute { statement: Statement::Operation(operation), parameters, results } => {
                 self.results = results;
+                let statement = OWN.len() + operation;
                 out.prepare(statement);
                 message::bind(out.bytes, statement, (Format::Text, parameters.len()), |out| {
                     for parameter in parameters {
@@ -178,47 +157,40 @@ impl Task {
                 message::execute(out.bytes);
                 out.sync();
             }
-            Request::Query { sql, results } => {
+            Request::Execute { statement: Statement::Text(sql), results, .. } => {
                 self.results = results;
                 message::query(out.bytes, sql);
             }
-            Request::Rollback => message::query(out.bytes, "ROLLBACK"),
+            Request::Execute { statement: Statement::Rollback, .. } => message::query(out.bytes, "ROLLBACK"),
         }
     }
 
-    fn begin_insert(&mut self, keys: &[Key], method: InsertMethod, out: &mut Output<'_>) {
-        self.units = keys.len() as u64;
-        match method {
-            InsertMethod::Copy => copy(keys, out),
-            InsertMethod::Pipelined => {
-                out.run(BEGIN);
-                for key in keys {
-                    out.insert(*key);
-                }
-                out.run(COMMIT);
-                out.sync();
-            }
-            // A single row needs no transaction around it.
-            _ if keys.len() == 1 => {
-                out.insert(keys[0]);
-                out.sync();
-            }
-            _ => {
-                self.keys.clear();
-                self.keys.extend_from_slice(keys);
-                self.next = Next::Insert(0);
-                out.run(BEGIN);
-                out.sync();
-            }
+    fn begin_batch(&mut self, operation: usize, keys: &[Key], pipelined: bool, out: &mut Output<'_>) {
+        // A single statement needs no transaction around it.
+        if let ([key], false) = (keys, pipelined) {
+            out.run_for(operation, *key);
+            return out.sync();
         }
+        out.run(BEGIN);
+        if pipelined {
+            for key in keys {
+                out.run_for(operation, *key);
+            }
+            out.run(COMMIT);
+        } else {
+            self.keys.clear();
+            self.keys.extend_from_slice(keys);
+            (self.operation, self.next) = (operation, Next::Key(0));
+        }
+        out.sync();
     }
 
     /// Goes on after an exchange; false when the request is done.
     pub fn go_on(&mut self, out: &mut Output<'_>) -> bool {
-        let Next::Insert(row) = self.next else { return false };
-        if let Some(key) = self.keys.get(row) {
-            out.insert(*key);
-            self.next = Next::Insert(row + 1);
+        let Next::Key(number) = self.next else { return false };
+        if let Some(key) = self.keys.get(number) {
+            out.run_for(self.operation, *key);
+            self.next = Next::Key(number + 1);
         } else {
             out.run(COMMIT);
             self.next = Next::Nothing;
@@ -231,9 +203,9 @@ impl Task {
 /// The binary form of COPY: signature, flags, length of the header's extension; rows; -1
 /// (<https://www.postgresql.org/docs/current/sql-copy.html>). All of it is sent ahead: should the
 /// server refuse the COPY, it ignores the rest.
-fn copy(keys: &[Key], out: &mut Output<'_>) {
-    let Texts::Table { table, integer_key, .. } = out.texts else { return };
-    message::query(out.bytes, &format!("COPY {table} (c1) FROM STDIN (FORMAT binary)"));
+fn copy(operation: usize, keys: &[Key], out: &mut Output<'_>) {
+    let OperationText { copy, integer_key, .. } = &out.statements.operations[operation];
+    message::query(out.bytes, copy);
     message::copy_data(out.bytes, |out| {
         out.extend_from_slice(b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0");
         for key in keys {

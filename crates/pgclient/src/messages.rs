@@ -1,21 +1,21 @@
-//! Messages in and out of a transport.
+//! Messages in and out of a stream.
 
 use crate::Error;
-use crate::transport::Transport;
 use bytes::{Buf, BytesMut};
 use postgres_protocol::message::backend::{self, Header, Message};
 use std::io;
 use std::time::Duration;
+use transport::Stream;
 
 /// Bytes asked of the socket at once.
 const READ_BYTES: usize = 32 << 10;
 /// libpq's limit for messages before the login is done: what is longer is another protocol.
 const LOGIN_MESSAGE_BYTES_MAX: i32 = 30_000;
 
-/// A transport with the messages that wait on both sides.
+/// A stream with the messages that wait on both sides.
 #[derive(Debug)]
-pub struct Wire {
-    transport: Transport,
+pub struct Messages {
+    stream: Stream,
     input: BytesMut,
     /// Where the system puts what it has received.
     landing: Box<[u8]>,
@@ -24,10 +24,10 @@ pub struct Wire {
     read_timeout: Option<Duration>,
 }
 
-impl Wire {
-    pub fn new(transport: Transport) -> Self {
+impl Messages {
+    pub fn new(stream: Stream) -> Self {
         Self {
-            transport,
+            stream,
             input: BytesMut::new(),
             landing: vec![0; READ_BYTES].into(),
             output: BytesMut::new(),
@@ -35,28 +35,28 @@ impl Wire {
         }
     }
 
-    pub fn transport(&self) -> &Transport {
-        &self.transport
+    pub fn stream(&self) -> &Stream {
+        &self.stream
     }
 
     pub fn set_read_timeout(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
         self.read_timeout = timeout;
-        self.transport.set_read_timeout(timeout).map_err(Error::Lost)
+        self.stream.set_read_timeout(timeout).map_err(Error::Lost)
     }
 
     /// Sends the output. While the server takes nothing because it waits for us to read, reads.
     pub fn flush(&mut self) -> Result<(), Error> {
-        while !self.output.is_empty() || self.transport.wants_write() {
+        while !self.output.is_empty() || self.stream.wants_write() {
             let sent = if self.output.is_empty() {
-                self.transport.flush().map(|()| 0)
+                self.stream.flush().map(|()| 0)
             } else {
-                self.transport.write(&self.output)
+                self.stream.write(&self.output)
             };
             match sent {
                 Ok(count) => self.output.advance(count),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.transport.wait_for_room(self.read_timeout).map_err(Error::of_socket)?;
+                    self.stream.wait_for_room(self.read_timeout).map_err(Error::of_socket)?;
                     self.read_what_is_there()?;
                 }
                 Err(error) => return Err(Error::of_socket(error)),
@@ -93,21 +93,21 @@ impl Wire {
         Ok(self.input.first() == Some(&backend::ERROR_RESPONSE_TAG))
     }
 
-    /// The transport, with what it has received and nobody has looked at.
-    pub fn into_transport(mut self) -> Transport {
-        self.transport.unread(self.input);
-        self.transport
+    /// The stream, with what it has received and nobody has looked at.
+    pub fn into_stream(mut self) -> Stream {
+        self.stream.unread(self.input);
+        self.stream
     }
 
     fn wait_for_more(&mut self) -> Result<(), Error> {
-        match self.fill(Transport::read_blocking).map_err(Error::of_socket)? {
+        match self.fill(Stream::read_blocking).map_err(Error::of_socket)? {
             0 => Err(Error::Lost(io::ErrorKind::UnexpectedEof.into())),
             _ => Ok(()),
         }
     }
 
     fn read_what_is_there(&mut self) -> Result<(), Error> {
-        match self.fill(Transport::read) {
+        match self.fill(Stream::read) {
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
                 Ok(())
             }
@@ -117,8 +117,8 @@ impl Wire {
         }
     }
 
-    fn fill(&mut self, read: fn(&mut Transport, &mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
-        let count = read(&mut self.transport, &mut self.landing)?;
+    fn fill(&mut self, read: fn(&mut Stream, &mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
+        let count = read(&mut self.stream, &mut self.landing)?;
         self.input.extend_from_slice(&self.landing[..count]);
         Ok(count)
     }

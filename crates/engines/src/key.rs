@@ -1,27 +1,3 @@
-/// Row shapes of the published insert studies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// `MyBigTable` of studies S1: a 16-byte key, a time, `char(111)`, two ints and a bigint,
-    /// clustered on the key.
-    MyBigTable,
-    /// An integer key and a filler, sized by the engine so that each row has a page of its own (S1b).
-    OneRowPerPage,
-}
-
-impl Shape {
-    /// Names in the experiment file.
-    pub const NAMES: &'static [&'static str] = &["mybigtable", "one-row-per-page"];
-
-    /// The shape with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "mybigtable" => Some(Self::MyBigTable),
-            "one-row-per-page" => Some(Self::OneRowPerPage),
-            _ => None,
-        }
-    }
-}
-
 /// A clustering key. Random ones are version 4 UUIDs, sequential ones count up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(pub u128);

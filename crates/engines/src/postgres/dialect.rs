@@ -1,0 +1,157 @@
+//! How PostgreSQL writes tables and operations.
+
+use crate::{Column, DataType, DefaultValue, Dialect, Operation, Table, Work};
+use pgclient::{quote_identifier, quote_literal};
+
+/// PostgreSQL's SQL for the layout of one trial.
+#[derive(Debug)]
+pub struct PostgresDialect {
+    /// Hash partitions of a table that is spread.
+    pub data_files: u32,
+    /// Tablespaces of the partitions, by position; empty: the default one.
+    pub tablespaces: Vec<String>,
+    /// Bytes of a page.
+    pub page_bytes: u32,
+}
+
+/// The procedure of [`Operation::InsertLoop`] and the sequence of its keys.
+const PROCEDURE: &str = "insert_rows";
+const SEQUENCE: &str = "insert_keys";
+
+impl PostgresDialect {
+    fn column(&self, column: &Column) -> String {
+        let data_type = match column.data_type {
+            DataType::Uuid => "uuid".into(),
+            DataType::Int => "int".into(),
+            DataType::BigInt => "bigint".into(),
+            DataType::Timestamp => "timestamp".into(),
+            DataType::Char(length) => format!("char({length})"),
+            DataType::PageFiller => "text".to_owned(),
+        };
+        let not_null = if column.nullable { "" } else { " NOT NULL" };
+        let default = column.default.map(|default| match default {
+            DefaultValue::NewUuid => "gen_random_uuid()".into(),
+            DefaultValue::Now => "now()".into(),
+            DefaultValue::Integer(number) => number.to_string(),
+            DefaultValue::Text(text) => quote_literal(text),
+            // More than half of a page: a second row does not fit.
+            DefaultValue::Filler => format!("repeat('a', {})", self.page_bytes * 3 / 4),
+        });
+        let default = default.map(|default| format!(" DEFAULT {default}")).unwrap_or_default();
+        format!("{} {data_type}{not_null}{default}", self.quote(column.name))
+    }
+
+    fn key(&self, table: &Table) -> String {
+        let names: Vec<String> = table.key.iter().map(|name| self.quote(name)).collect();
+        names.join(", ")
+    }
+
+    /// The bulk load of a table: its rows follow in this format.
+    pub fn copy(&self, table: &Table, columns: &[&str], format: &str) -> String {
+        let columns: Vec<String> = columns.iter().map(|name| self.quote(name)).collect();
+        format!("COPY {} ({}) FROM STDIN WITH ({format})", self.table(table), columns.join(", "))
+    }
+
+    /// What is done once the rows of a table are there: the vacuum first, which has little to do after a load that
+    /// froze its rows.
+    pub fn after_fill(&self, table: &Table) -> Vec<String> {
+        let name = self.table(table);
+        let mut statements = vec![format!("VACUUM ANALYZE {name}")];
+        if table.storage.key_after_fill && !table.key.is_empty() {
+            statements.push(format!("ALTER TABLE {name} ADD PRIMARY KEY ({})", self.key(table)));
+        }
+        statements
+    }
+
+    /// The loop of the published studies: rows one by one, a commit after each batch.
+    pub fn procedures(&self, work: &Work) -> Vec<String> {
+        let Some(Operation::InsertLoop { table }) =
+            work.operations.iter().find(|operation| matches!(operation, Operation::InsertLoop { .. }))
+        else {
+            return Vec::new();
+        };
+        let table = &work.tables[*table];
+        let (name, key) = (self.table(table), self.key(table));
+        let next = format!("nextval('{SEQUENCE}')");
+        let (random, sequential) = match table.single_key().map(|key| key.data_type) {
+            Some(DataType::Uuid) => ("gen_random_uuid()", format!("lpad(to_hex({next}), 32, '0')::uuid")),
+            // 62 random bits, as the keys that clients make.
+            _ => (
+                "('x' || left(replace(gen_random_uuid()::text, '-', ''), 16))::bit(64)::bigint & (1::bigint << 62) - 1",
+                next,
+            ),
+        };
+        let body = format!(
+            "DECLARE done bigint := 0; \
+             BEGIN \
+               WHILE done < total LOOP \
+                 FOR row IN 1..least(batch, total - done) LOOP \
+                   IF sequential THEN INSERT INTO {name} ({key}) VALUES ({sequential}); \
+                   ELSE INSERT INTO {name} ({key}) VALUES ({random}); END IF; \
+                 END LOOP; \
+                 done := done + batch; \
+                 COMMIT; \
+               END LOOP; \
+             END"
+        );
+        vec![
+            format!("CREATE SEQUENCE {SEQUENCE} CACHE 1000"),
+            format!(
+                "CREATE PROCEDURE {PROCEDURE}(total bigint, batch bigint, sequential boolean) \
+                 LANGUAGE plpgsql AS {}",
+                quote_literal(&body)
+            ),
+        ]
+    }
+}
+
+impl Dialect for PostgresDialect {
+    fn quote(&self, name: &str) -> String {
+        quote_identifier(name)
+    }
+
+    fn placeholder(&self, number: usize) -> String {
+        format!("${number}")
+    }
+
+    fn create(&self, table: &Table) -> Vec<String> {
+        let name = self.table(table);
+        let mut parts: Vec<String> = table.columns.iter().map(|column| self.column(column)).collect();
+        if !table.key.is_empty() && !table.storage.key_after_fill {
+            parts.push(format!("PRIMARY KEY ({})", self.key(table)));
+        }
+        let parts = parts.join(", ");
+        let filled = table.storage.fill_percent.map(|percent| format!(" WITH (fillfactor = {percent})"));
+        let filled = filled.unwrap_or_default();
+        let on = |file: usize| match self.tablespaces.get(file) {
+            Some(tablespace) => format!("SET default_tablespace = {}", quote_identifier(tablespace)),
+            None => "RESET default_tablespace".into(),
+        };
+        let mut statements = Vec::new();
+        if self.data_files <= 1 || !table.storage.spread {
+            statements.extend([on(0), format!("CREATE TABLE {name} ({parts}){filled}")]);
+        } else {
+            statements.push(format!("CREATE TABLE {name} ({parts}) PARTITION BY HASH ({})", self.key(table)));
+            for file in 0..self.data_files {
+                let partition = self.quote(&format!("{}_{file}", table.name));
+                let values = format!("FOR VALUES WITH (MODULUS {}, REMAINDER {file})", self.data_files);
+                statements.push(on(file as usize));
+                statements.push(format!("CREATE TABLE {partition} PARTITION OF {name} {values}{filled}"));
+            }
+        }
+        // A filler is stored plainly, neither compressed nor out of line. Of a parent this goes to its partitions too.
+        let fillers = table.columns.iter().filter(|column| column.data_type == DataType::PageFiller);
+        statements.extend(
+            fillers.map(|own| format!("ALTER TABLE {name} ALTER {} SET STORAGE PLAIN", self.quote(own.name))),
+        );
+        statements.push("RESET default_tablespace".into());
+        statements
+    }
+
+    fn insert_loop(&self, _: &Table) -> Option<String> {
+        Some(format!(
+            "CALL {PROCEDURE}({})",
+            (1..=3).map(|n| self.placeholder(n)).collect::<Vec<_>>().join(", ")
+        ))
+    }
+}

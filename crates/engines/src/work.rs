@@ -1,0 +1,254 @@
+//! What a load works on and what it does there, as data: tables, rows and operations. How an engine writes
+//! them is its [`crate::Dialect`]'s to know.
+
+/// What a probe needs of an engine before connections are opened.
+#[derive(Default)]
+pub struct Work {
+    /// Tables to create, in this order.
+    pub tables: Vec<Table>,
+    /// Rows that are in the tables before anything is measured.
+    pub fills: Vec<Fill>,
+    /// What the load does; requests name an operation by its position here.
+    pub operations: Vec<Operation>,
+}
+
+/// A table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// Name in lower case.
+    pub name: &'static str,
+    /// Columns in order.
+    pub columns: Vec<Column>,
+    /// Columns of the primary key, by which engines with clustered tables cluster it; empty: none.
+    pub key: &'static [&'static str],
+    /// How it is stored.
+    pub storage: Storage,
+}
+
+impl Table {
+    /// The column with this name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// The only column of its key.
+    pub fn single_key(&self) -> Option<&Column> {
+        if let [name] = self.key { self.column(name) } else { None }
+    }
+}
+
+/// How a table is stored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Storage {
+    /// Share of a page that is filled, in percent; `None`: the engine's default.
+    pub fill_percent: Option<u8>,
+    /// The table is spread over the target's data files; otherwise it is in the first one.
+    pub spread: bool,
+    /// The key is made once the rows are there, where the engine can do so: cheaper than keeping it meanwhile.
+    pub key_after_fill: bool,
+}
+
+/// A column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Name in lower case.
+    pub name: &'static str,
+    /// Type of its values.
+    pub data_type: DataType,
+    /// Whether it may hold NULL.
+    pub nullable: bool,
+    /// What a row has that does not say.
+    pub default: Option<DefaultValue>,
+}
+
+impl Column {
+    /// A NOT NULL column.
+    pub fn new(name: &'static str, data_type: DataType) -> Self {
+        Self { name, data_type, nullable: false, default: None }
+    }
+
+    /// The same with a default.
+    #[must_use]
+    pub fn default(self, default: DefaultValue) -> Self {
+        Self { default: Some(default), ..self }
+    }
+
+    /// The same, which may hold NULL.
+    #[must_use]
+    pub fn nullable(self) -> Self {
+        Self { nullable: true, ..self }
+    }
+}
+
+/// Types of columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DataType {
+    /// 16 bytes.
+    Uuid,
+    /// 32 bits.
+    Int,
+    /// 64 bits.
+    BigInt,
+    /// Date and time.
+    Timestamp,
+    /// Text of this many characters, padded with blanks, also by us where the engine does not.
+    Char(u16),
+    /// Bytes, as many as make the row fill a page of its own.
+    PageFiller,
+}
+
+/// What a row has in a column that an insert does not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DefaultValue {
+    /// A new random UUID.
+    NewUuid,
+    /// The time of the insert.
+    Now,
+    /// This number.
+    Integer(i64),
+    /// This text.
+    Text(&'static str),
+    /// The bytes of a [`DataType::PageFiller`].
+    Filler,
+}
+
+/// Rows of one table, made batch by batch.
+pub struct Fill {
+    /// Position in [`Work::tables`].
+    pub table: usize,
+    /// The columns that the rows have; the others get their defaults.
+    pub columns: Vec<&'static str>,
+    /// Puts the next rows in an empty batch; false when there are none.
+    pub next: Box<dyn FnMut(&mut Rows) -> bool + Send>,
+}
+
+/// A batch of rows, column by column.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Rows {
+    /// Number of rows.
+    pub count: usize,
+    /// A value or the values of each column.
+    pub columns: Vec<Values>,
+}
+
+/// Values of a column in a batch of rows.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// The same integer in all rows.
+    Same(i64),
+    /// The same text in all rows.
+    SameText(&'static str),
+    /// An integer for each row.
+    Integers(Vec<i64>),
+}
+
+/// Something that a load does to its tables, compiled into a statement before connections are opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operation {
+    /// Inserts one row: the named columns are parameters, the others get their defaults.
+    Insert {
+        /// Position in [`Work::tables`].
+        table: usize,
+        /// Columns whose values are parameters, in their order.
+        columns: Vec<&'static str>,
+    },
+    /// Reads rows.
+    Select {
+        /// Position in [`Work::tables`].
+        table: usize,
+        /// What is read of them.
+        outputs: Vec<Output>,
+        /// Which rows.
+        rows: Filter,
+        /// The columns by which aggregates are grouped; they are outputs too, in front.
+        group_by: Vec<&'static str>,
+    },
+    /// Adds a number to a column, in place.
+    Update {
+        /// Position in [`Work::tables`].
+        table: usize,
+        /// The column.
+        column: &'static str,
+        /// What is added.
+        add: i64,
+        /// Which rows.
+        rows: Filter,
+    },
+    /// Deletes rows.
+    Delete {
+        /// Position in [`Work::tables`].
+        table: usize,
+        /// Which rows.
+        rows: Filter,
+    },
+    /// Calls the stored procedure that inserts rows in a loop and makes their keys itself. Parameters: rows in all,
+    /// rows of each transaction, whether keys count up. Needs [`crate::Ability::Procedures`].
+    InsertLoop {
+        /// Position in [`Work::tables`].
+        table: usize,
+    },
+    /// A statement of the user's, in the engine's SQL.
+    Text(UserStatement),
+}
+
+impl Operation {
+    /// Reads one row by its key, which is the parameter.
+    pub fn lookup(table: usize, columns: &[&'static str]) -> Self {
+        let outputs = columns.iter().copied().map(Output::Column).collect();
+        Self::Select { table, outputs, rows: Filter::Key, group_by: Vec::new() }
+    }
+
+    /// Reads all rows and answers with one.
+    pub fn scan(table: usize, outputs: Vec<Output>) -> Self {
+        Self::Select { table, outputs, rows: Filter::All, group_by: Vec::new() }
+    }
+}
+
+/// What is read of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// A column as it is.
+    Column(&'static str),
+    /// The number of rows.
+    Count,
+    /// The sum of a column.
+    Sum(&'static str),
+    /// The largest value of a column.
+    Max(&'static str),
+    /// The mean of a column.
+    Avg(&'static str),
+}
+
+/// Which rows an operation is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filter {
+    /// All of them.
+    All,
+    /// The one with a key, whose columns are the parameters.
+    Key,
+    /// Those whose key is from one parameter to another, both included; of tables with a key of one column.
+    KeyRange,
+    /// Those with less than this in a column.
+    Below(&'static str, i64),
+}
+
+/// SQL of the user's with parameters: the texts before, between and behind them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserStatement {
+    /// One text more than there are parameters.
+    pub texts: Vec<String>,
+}
+
+impl UserStatement {
+    /// The SQL, with placeholders as the engine writes them; parameters are numbered from 1.
+    pub fn sql(&self, placeholder: impl Fn(usize) -> String) -> String {
+        let mut sql = String::new();
+        for (number, text) in self.texts.iter().enumerate() {
+            if number > 0 {
+                sql.push_str(&placeholder(number));
+            }
+            sql.push_str(text);
+        }
+        sql
+    }
+}

@@ -1,0 +1,190 @@
+//! The settings of an experiment file that no engine or probe owns: read with
+//! [`Experiment::get`](crate::Experiment::get). The same declarations drive parsing, the JSON Schema and the
+//! commented example.
+
+use crate::common::{ENGINE, OBSERVE_INTERVAL, OBSERVE_LATENCIES, OBSERVE_PROFILE, OBSERVE_WAITS, PROBE};
+use crate::{Declaration, Kind, Value, declarations, settings};
+
+const COUNT: Kind = Kind::Count { min: 1, max: 1_000_000 };
+
+/// The kernel takes limits below 2^32.
+const IOPS: Kind = Kind::Count { min: 1, max: 1_000_000_000 };
+
+/// Largest seed: what a TOML integer holds.
+const SEEDS: Kind = Kind::Count { min: 0, max: i64::MAX };
+
+/// The sections of the file with their meaning, in the order in which they are explained.
+pub(crate) const SECTIONS: &[(&str, &str)] = &[
+    ("experiment", "What is asked."),
+    ("target", "What it is done to: an engine with its layout and settings."),
+    ("workload", "What a trial does and measures: a probe with its settings."),
+    ("observe", "What is recorded beside the responses."),
+    (
+        "factors",
+        "What is varied: any setting of target, workload or observe by its dotted path, with a list of levels.",
+    ),
+    (
+        "level",
+        "A linked level: several settings under one name. Levels with the same factor name form a factor.",
+    ),
+    ("exclude", "Configurations that have all of these levels are left out."),
+    (
+        "volume",
+        "A named place to put data, with commands that prepare and clean it, and limits that make it slower.",
+    ),
+    ("manual", "A step that a person has to do when the level of a factor changes."),
+    ("hooks", "Shell commands that run around trials and the run."),
+    ("order", "The order of the trials."),
+    ("repeats", "How often each configuration is run."),
+    ("limits", "Caps on time and space."),
+    ("report", "How the results are compared."),
+];
+
+settings! {
+    /// Name of the experiment and of its results file: lower-case letters, digits, `-`, `_` and `.`.
+    pub NAME: String = "experiment.name", Kind::Text;
+    /// The question that the experiment answers; printed above the answer.
+    pub QUESTION: Option<String> = "experiment.question", Kind::Text;
+    /// Anything worth knowing about it.
+    pub DESCRIPTION: Option<String> = "experiment.description", Kind::Text;
+    /// The response that configurations are compared on; default: the probe's first one.
+    pub RESPONSE: Option<String> = "experiment.response", Kind::Text;
+
+    /// Shell command that runs before the first trial of a session.
+    pub BEFORE_RUN: Option<String> = "hooks.before_run", Kind::Text;
+    /// Shell command that runs after the last trial of a session.
+    pub AFTER_RUN: Option<String> = "hooks.after_run", Kind::Text;
+    /// Shell command that runs before each trial.
+    pub BEFORE_TRIAL: Option<String> = "hooks.before_trial", Kind::Text;
+    /// Shell command that runs after each trial.
+    pub AFTER_TRIAL: Option<String> = "hooks.after_trial", Kind::Text;
+    /// A hook that takes longer is killed and has failed.
+    pub HOOKS_TIMEOUT_S: f64 = "hooks.timeout", Kind::PositiveDuration, "10 min";
+
+    /// Factors that are changed as seldom as possible: trials are grouped by their levels.
+    pub HARD_TO_CHANGE: Vec<String> = "order.hard_to_change", Kind::TextList;
+
+    /// Number of blocks: each configuration runs once in a block. Or { min, max, until }: repeat until every 95 %
+    /// interval is narrow enough.
+    pub(crate) BLOCKS: u32 = "repeats.blocks", COUNT, "5";
+    /// Blocks that are run in any case.
+    pub(crate) BLOCKS_MIN: Option<u32> = "repeats.blocks.min", Kind::Count { min: 2, max: 1_000_000 };
+    /// Blocks after which to stop in any case.
+    pub(crate) BLOCKS_MAX: Option<u32> = "repeats.blocks.max", Kind::Count { min: 2, max: 1_000_000 };
+    /// Half width of the 95 % interval, as a share of the mean, at which to stop.
+    pub(crate) BLOCKS_UNTIL: Option<f64> = "repeats.blocks.until", Kind::Share;
+    /// Seed of the order of trials and of the data.
+    pub SEED: u64 = "repeats.seed", SEEDS, "1";
+    /// How often a failed trial is tried again.
+    pub RETRIES: u32 = "repeats.retries", Kind::Count { min: 0, max: 100 }, "0";
+
+    /// A trial that takes longer, preparation included, is stopped and has failed.
+    pub TRIAL_TIME_S: f64 = "limits.trial_time", Kind::PositiveDuration, "1 h";
+    /// A session that takes longer stops and can be resumed.
+    pub RUN_TIME_S: Option<f64> = "limits.run_time", Kind::PositiveDuration;
+    /// Space that the data of a trial may take; checked before the run and during it.
+    pub DISK_SPACE_BYTES: Option<u64> = "limits.disk_space", Kind::Size { min: 1, max: i64::MAX };
+
+    /// Name that `target.volume` gives.
+    pub(crate) VOLUME_NAME: String = "volume.name", Kind::Text;
+    /// An existing directory; a prepare command may make it.
+    pub(crate) VOLUME_PATH: String = "volume.path", Kind::Text;
+    /// Shell command that runs before the first trial of a group that uses the volume: format and mount it.
+    pub(crate) VOLUME_PREPARE: Option<String> = "volume.prepare", Kind::Text;
+    /// Shell command that runs after the last one.
+    pub(crate) VOLUME_CLEANUP: Option<String> = "volume.cleanup", Kind::Text;
+    /// A prepare or cleanup command that takes longer is killed and has failed.
+    pub VOLUME_TIMEOUT_S: f64 = "volume.hook_timeout", Kind::PositiveDuration, "10 min";
+    /// Reads a second that the volume's device does at most.
+    pub(crate) READ_IOPS: Option<u64> = "volume.throttle.read_iops", IOPS;
+    /// Writes a second that the volume's device does at most.
+    pub(crate) WRITE_IOPS: Option<u64> = "volume.throttle.write_iops", IOPS;
+    /// Bytes a second that the volume's device reads at most, and as many that it writes.
+    pub(crate) BANDWIDTH: Option<u64> = "volume.throttle.bandwidth", Kind::Bandwidth;
+    /// Bytes a second that the volume's device reads at most, instead of `bandwidth`.
+    pub(crate) READ_BANDWIDTH: Option<u64> = "volume.throttle.read_bandwidth", Kind::Bandwidth;
+    /// Bytes a second that the volume's device writes at most, instead of `bandwidth`.
+    pub(crate) WRITE_BANDWIDTH: Option<u64> = "volume.throttle.write_bandwidth", Kind::Bandwidth;
+
+    /// Factor whose change needs a person; it becomes hard to change.
+    pub(crate) MANUAL_FACTOR: String = "manual.factor", Kind::Text;
+    /// What to do; `{level}` stands for the new level.
+    pub(crate) MANUAL_TEXT: String = "manual.text", Kind::Text;
+
+    /// Name of the factor that this is a level of.
+    pub(crate) LEVEL_FACTOR: String = "level.factor", Kind::Text;
+    /// Name of the level.
+    pub(crate) LEVEL_NAME: Option<Value> = "level.name", Kind::Scalar;
+}
+
+/// Settings with one value each.
+pub(crate) const SETTINGS: &[Declaration] = declarations![
+    NAME,
+    QUESTION,
+    DESCRIPTION,
+    RESPONSE,
+    ENGINE,
+    PROBE,
+    BEFORE_RUN,
+    AFTER_RUN,
+    BEFORE_TRIAL,
+    AFTER_TRIAL,
+    HOOKS_TIMEOUT_S,
+    HARD_TO_CHANGE,
+    BLOCKS,
+    BLOCKS_MIN,
+    BLOCKS_MAX,
+    BLOCKS_UNTIL,
+    SEED,
+    RETRIES,
+    TRIAL_TIME_S,
+    RUN_TIME_S,
+    DISK_SPACE_BYTES,
+];
+
+/// Settings of `[observe]`, which can be factors.
+pub(crate) const OBSERVE: &[Declaration] =
+    declarations![OBSERVE_WAITS, OBSERVE_INTERVAL, OBSERVE_LATENCIES, OBSERVE_PROFILE];
+
+/// Keys of one `[[volume]]`.
+pub(crate) const VOLUME: &[Declaration] = declarations![
+    VOLUME_NAME,
+    VOLUME_PATH,
+    VOLUME_PREPARE,
+    VOLUME_CLEANUP,
+    VOLUME_TIMEOUT_S,
+    READ_IOPS,
+    WRITE_IOPS,
+    BANDWIDTH,
+    READ_BANDWIDTH,
+    WRITE_BANDWIDTH,
+];
+
+/// Keys of one `[[manual]]`.
+pub(crate) const MANUAL: &[Declaration] = declarations![MANUAL_FACTOR, MANUAL_TEXT];
+
+/// Keys of one `[[level]]`, besides `set`.
+pub(crate) const LEVEL: &[Declaration] = declarations![LEVEL_FACTOR, LEVEL_NAME];
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        ENGINE, LEVEL, LEVEL_FACTOR, MANUAL, MANUAL_FACTOR, MANUAL_TEXT, NAME, OBSERVE, PROBE, SETTINGS,
+        VOLUME, VOLUME_NAME, VOLUME_PATH,
+    };
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_setting_is_declared_once_and_its_type_holds_its_default() {
+        // The parser insists on these.
+        let required =
+            [NAME, ENGINE, PROBE, VOLUME_NAME, VOLUME_PATH, MANUAL_FACTOR, MANUAL_TEXT, LEVEL_FACTOR];
+        let required = required.map(crate::Setting::path);
+        let mut paths = HashSet::new();
+        for setting in [SETTINGS, OBSERVE, VOLUME, MANUAL, LEVEL].into_iter().flatten() {
+            let holds = setting.is_consistent() || required.contains(&setting.path);
+            assert!(holds, "{}: {:?}", setting.path, setting.default);
+            assert!(paths.insert(setting.path), "{} twice", setting.path);
+        }
+    }
+}

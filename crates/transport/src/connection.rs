@@ -1,0 +1,160 @@
+use crate::{Stream, Wire};
+use std::io::{self, ErrorKind};
+use std::ops::Range;
+
+/// Room for ordinary answers; larger ones make it grow.
+const INPUT_BYTES: usize = 16 << 10;
+
+/// One connection with what it has to send and what it has received.
+pub struct Connection<W> {
+    stream: Stream,
+    wire: W,
+    output: Vec<u8>,
+    /// Of the output, bytes that have been sent.
+    sent: usize,
+    input: Vec<u8>,
+    /// The part of the input that has been received and not been taken.
+    received: Range<usize>,
+    in_flight: bool,
+}
+
+impl<W: Wire> Connection<W> {
+    pub fn new(stream: Stream, wire: W) -> Self {
+        let mut connection = Self {
+            stream,
+            wire,
+            output: Vec::with_capacity(1024),
+            sent: 0,
+            input: vec![0; INPUT_BYTES],
+            received: 0..0,
+            in_flight: false,
+        };
+        // What the stream received during the login will cause no event on the socket.
+        connection.receive(false);
+        connection
+    }
+
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// Begins a request: puts its bytes behind what is left to send.
+    pub fn begin(&mut self, request: W::Request<'_>) {
+        self.in_flight = true;
+        self.forget_sent();
+        self.wire.begin(request, &mut self.output);
+    }
+
+    /// Whether something is left to send.
+    pub fn has_unsent(&self) -> bool {
+        self.sent < self.output.len() || self.stream.wants_write()
+    }
+
+    pub fn unsent(&self) -> &[u8] {
+        &self.output[self.sent..]
+    }
+
+    /// So many bytes of it have been sent.
+    pub fn mark_sent(&mut self, bytes: usize) {
+        self.sent += bytes;
+    }
+
+    /// So many bytes that were marked as sent are not.
+    pub fn mark_unsent(&mut self, bytes: usize) {
+        self.sent -= bytes;
+    }
+
+    /// Sends what is left to send, as far as the socket takes it.
+    pub fn send(&mut self) -> io::Result<()> {
+        while self.has_unsent() {
+            match self.stream.write(&self.output[self.sent..]) {
+                Ok(bytes) => self.sent += bytes,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads from the socket until it is empty or the request is over.
+    ///
+    /// `closing`: the server has closed its side, which no other event will report.
+    pub fn receive(&mut self, closing: bool) -> Option<W::Answer> {
+        loop {
+            self.make_room(1);
+            let room = self.input.len() - self.received.end;
+            let read = match self.stream.read(&mut self.input[self.received.end..]) {
+                Ok(0) => return self.closed(),
+                Ok(read) => read,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return None,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return self.lost(&error),
+            };
+            self.received.end += read;
+            let answer = self.take();
+            // A socket that gave less than was asked for has nothing more (epoll(7)); TLS can hold
+            // more than it gave.
+            let empty = read < room && !closing && !self.stream.is_tls();
+            if answer.is_some() || empty {
+                return answer;
+            }
+        }
+    }
+
+    /// Takes bytes that have been received.
+    pub fn received(&mut self, bytes: &[u8]) -> Option<W::Answer> {
+        self.make_room(bytes.len());
+        let end = self.received.end + bytes.len();
+        self.input[self.received.end..end].copy_from_slice(bytes);
+        self.received.end = end;
+        self.take()
+    }
+
+    /// Sending has failed: what the server said before it closed the connection is still to be read.
+    pub fn send_failed(&mut self, error: &io::Error) -> Option<W::Answer> {
+        self.receive(true).or_else(|| self.lost(error))
+    }
+
+    /// The server has closed the connection.
+    pub fn closed(&mut self) -> Option<W::Answer> {
+        self.lost(&ErrorKind::UnexpectedEof.into())
+    }
+
+    /// The connection is lost, and with it the request in flight. Without one, the next will notice.
+    pub fn lost(&mut self, error: &io::Error) -> Option<W::Answer> {
+        // What came together with the previous answer, such as the reason for closing, is still there.
+        let answer = self.take();
+        answer.or_else(|| std::mem::take(&mut self.in_flight).then(|| self.wire.lost(error)))
+    }
+
+    fn take(&mut self) -> Option<W::Answer> {
+        self.forget_sent();
+        let mut rest = &self.input[self.received.clone()];
+        let answer = self.wire.take(&mut rest, &mut self.output);
+        self.received.start = self.received.end - rest.len();
+        answer.filter(|_| std::mem::take(&mut self.in_flight))
+    }
+
+    fn forget_sent(&mut self) {
+        if self.sent == self.output.len() {
+            self.output.clear();
+            self.sent = 0;
+        }
+    }
+
+    /// Makes room for so many more bytes: reuses that of bytes that were taken, and grows for a
+    /// message that is larger than all of it.
+    fn make_room(&mut self, bytes: usize) {
+        if self.received.is_empty() {
+            self.received = 0..0;
+        }
+        if self.received.end + bytes > self.input.len() {
+            self.input.copy_within(self.received.clone(), 0);
+            self.received = 0..self.received.len();
+            if self.received.end + bytes > self.input.len() {
+                self.input.resize(self.input.len() * 2, 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Many connections to servers, driven by one thread, whatever protocol they speak.
+//!
+//! A protocol implements [`Wire`]: it encodes requests, takes the bytes that were received, and gives
+//! answers. [`Connections`] sends, receives and waits for it: with `io_uring(7)` where the kernel
+//! permits it, else and with TLS with `epoll(7)`. All of it is compiled for one protocol: no call of
+//! the hot path is dynamic, and none allocates once the buffers have grown.
+//!
+//! - `stream`: a socket, encrypted or not, which also serves blocking clients
+//! - `connection`: what one connection has left to send and has received
+//! - `connections`: the connections of a thread
+//! - `ring`, `pool`: `io_uring(7)` and the buffers that it receives into
+//! - `epoll`: the other way
+
+mod connection;
+mod connections;
+mod epoll;
+mod pool;
+mod ring;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+pub use connections::Connections;
+pub use stream::Stream;
+pub use wire::Wire;
