@@ -61,7 +61,9 @@ pub fn import(text: &str, shown: &str, name: &str, ignore: bool) -> Result<Impor
     notes.extend(jobs.iter().flat_map(|job| &job.notes).filter(|note| seen.insert(*note)).cloned());
     let mut draft = Draft::new(name, &format!("How fast are the jobs of {shown}?"));
     draft.comment(&format!("From the fio job file {shown}, by `steelbench disk --fio`."));
-    notes.iter().for_each(|note| draft.comment(&format!("Note: {note}.")));
+    for note in &notes {
+        draft.comment(&format!("Note: {note}."));
+    }
     target(&mut draft, &jobs, &files, existing)?;
     workload(&mut draft, &jobs, groups)?;
     if jobs.iter().any(|job| job.runtime_s.is_none()) {

@@ -124,7 +124,9 @@ fn target(draft: &mut Draft, arguments: &Disk, paths: &[StoragePath]) -> Result<
         draft.set_some(FILE_SIZE, files.size);
         let count = files.files.unwrap_or(if arguments.compare { 1 } else { paths.len() });
         draft.set_some(DATA_FILES, Some(count).filter(|count| *count > 1));
-        paths.iter().for_each(|path| draft.volume(&path.name, &path.path));
+        for path in paths {
+            draft.volume(&path.name, &path.path);
+        }
         (VOLUME, paths.iter().map(|path| path.name.clone()).collect())
     } else {
         (PATHS, paths.iter().map(|path| path.path.clone()).collect())

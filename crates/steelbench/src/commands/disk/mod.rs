@@ -61,7 +61,9 @@ fn fio(arguments: &Disk, file: &Path, name: &str) -> Result<(Draft, Permits), Fa
     if let Some(reason) = imported.refused(&permits) {
         return Err(Failure::usage(reason));
     }
-    imported.notes.iter().for_each(|note| output::complain(&format!("note: {note}")));
+    for note in &imported.notes {
+        output::complain(&format!("note: {note}"));
+    }
     let measure = &arguments.measure;
     imported.draft.repeats(measure.blocks.unwrap_or(1), measure.seed.or(imported.seed).unwrap_or(1));
     Ok((imported.draft, permits))
@@ -91,7 +93,9 @@ fn find_max(arguments: &Disk, name: &str) -> Result<ExitCode, Failure> {
         session.show()?;
         return Err(Failure::failed("the coarse run measured too little to see where the storage saturates"));
     }
-    knees.iter().for_each(|knee| output::complain(&format!("Coarse: {knee}")));
+    for knee in &knees {
+        output::complain(&format!("Coarse: {knee}"));
+    }
     let SearchLevels { threads, queue_depths } = SearchLevels::around(&knees);
     let question = format!("How many I/Os in flight saturate {}?", shown(&arguments.paths));
     let fine = Request { question, threads, queue_depths, ..Request::new(arguments, name) };
