@@ -51,7 +51,6 @@ pub fn read_run(store: &Store, run: Option<i64>) -> Result<Recording, Failure> {
 
 /// All that a report shows of a run; of a database with the ceilings that were measured on its storage, by
 /// runs of the disk probe that are recorded in the same folder.
-pub fn summary(recording: &Recording, results: &Path) -> Summary {
-    let is_disk = recording.configurations.iter().any(store::has_disk_probe);
-    summarize_with(recording, &if is_disk { Vec::new() } else { store::disk_runs_beside(results) })
+pub fn summary<'r>(recording: &'r Recording, results: &Path) -> Summary<'r> {
+    summarize_with(recording, store::ceilings(recording, results))
 }

@@ -1,7 +1,7 @@
 //! Folders of results files.
 
 use crate::{Result, Store};
-use observations::{ConfigurationRecord, Recording};
+use observations::Recording;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -26,9 +26,12 @@ pub fn newest_results_file(folder: &Path) -> Option<PathBuf> {
     results_files(folder).max_by_key(modified)
 }
 
-/// Runs of the disk probe that are recorded in the folder of a results file: they measured what the storage can do at
-/// most. A file that cannot be read has none: it is not what the user asked about.
-pub fn disk_runs_beside(results: &Path) -> Vec<Recording> {
+/// What the storage of a database can do at most: the runs of the disk probe that are recorded in the folder of its
+/// results file. A file that cannot be read has none: it is not what the user asked about.
+pub fn ceilings(recording: &Recording, results: &Path) -> Vec<Recording> {
+    if measures_disk(recording) {
+        return Vec::new();
+    }
     let folder = results.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let stores = results_files(folder).filter_map(|path| Store::open(path).ok());
     stores.flat_map(|store| disk_runs(&store).unwrap_or_default()).collect()
@@ -38,14 +41,15 @@ fn disk_runs(store: &Store) -> Result<Vec<Recording>> {
     let mut found = Vec::new();
     for run in store.runs()? {
         // Trials are read only of those that matter.
-        if store.read_plan(run.id)?.configurations.iter().any(has_disk_probe) {
+        if measures_disk(&store.read_plan(run.id)?) {
             found.push(store.read(run.id)?);
         }
     }
     Ok(found)
 }
 
-/// Whether a configuration measures storage itself.
-pub fn has_disk_probe(configuration: &ConfigurationRecord) -> bool {
-    configuration.get::<String>("workload.probe").as_deref() == Some("disk")
+/// Whether any configuration has the disk probe.
+fn measures_disk(recording: &Recording) -> bool {
+    let mut configurations = recording.configurations.iter();
+    configurations.any(|it| it.get::<String>("workload.probe").as_deref() == Some("disk"))
 }

@@ -13,6 +13,7 @@ mod folder;
 mod lock;
 mod names;
 mod numbers;
+mod parts;
 mod profile;
 mod read;
 mod schema;
@@ -30,9 +31,7 @@ extern crate self as store;
 pub use error::StoreError;
 pub use export::{export_csv, export_json, export_parquet};
 pub use file::Store;
-pub use folder::{
-    EXTENSION, disk_runs_beside, has_disk_probe, is_results_file, newest_results_file, results_files,
-};
+pub use folder::{EXTENSION, ceilings, is_results_file, newest_results_file, results_files};
 pub use lock::{RunLock, claimed_by};
 pub use read::RecordedTrial;
 pub use write::NewRun;

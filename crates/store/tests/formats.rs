@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const DOCUMENT: &str = include_str!("../../../docs/formats.md");
 
 /// Objects whose keys are names of the user's things.
-const BY_NAME: [&str; 1] = ["environments[].engines"];
+const BY_NAME: [&str; 2] = ["environments[].engines", "configurations[].settings"];
 
 /// Names in backticks that begin the rows of tables, under the headings that `heading` accepts, each below
 /// the name that is the heading.

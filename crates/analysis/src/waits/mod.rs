@@ -11,4 +11,4 @@ pub use benign::BenignList;
 pub use format::HEADINGS;
 pub use page::{PageId, PageKind};
 pub use snapshot::{Counters, Delta, Snapshot, SnapshotError};
-pub use table::{Averages, WaitOptions, WaitRow, WaitTable};
+pub use table::{Averages, LevelWaits, WaitOptions, WaitRow, WaitTable};

@@ -1,4 +1,5 @@
 use super::BenignList;
+use crate::{Accounting, Summary};
 use observations::{Observations, Wait, WaitClass, WaitSource};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
@@ -174,4 +175,38 @@ fn top(rows: &[WaitRow]) -> usize {
             kept
         })
         .count()
+}
+
+/// Waits and accounting of one level, over all configurations that have it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LevelWaits {
+    /// Label of the level; `None` when the experiment has no factor.
+    pub level: Option<String>,
+    /// Where sessions waited.
+    pub waits: WaitTable,
+    /// Where their time went.
+    pub accounting: Accounting,
+}
+
+impl Summary<'_> {
+    /// Waits and accounting of each level of the main factor that has trials; one entry without a level when there is
+    /// no factor.
+    pub fn waits(&self) -> Vec<LevelWaits> {
+        let of = |level: Option<&String>, trials: Vec<&Observations>| {
+            Some(LevelWaits {
+                level: level.cloned(),
+                waits: WaitTable::of_trials(trials.iter().copied()),
+                accounting: Accounting::mean(trials.iter().copied())?,
+            })
+        };
+        let Some(main) = self.main_factor else {
+            return of(None, self.grid.observations().collect()).into_iter().collect();
+        };
+        let levels = self.recording.factors[main].levels.iter().enumerate();
+        let trials = |level| {
+            let own = self.layouts[main].balanced(level);
+            own.flat_map(|configuration| self.grid.cells[configuration].values().copied()).collect()
+        };
+        levels.filter_map(|(position, level)| of(Some(level), trials(position))).collect()
+    }
 }

@@ -1,7 +1,7 @@
 //! Every trial in one table, which `report.js` sorts and filters.
 
 use super::markup::text;
-use crate::configurations::short_name;
+use crate::names::short_name;
 use crate::number;
 use analysis::Accounting;
 use observations::{Observations, Recording, TrialRecord, TrialStatus};

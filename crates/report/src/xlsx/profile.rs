@@ -12,7 +12,8 @@ use rust_xlsxwriter::XlsxError;
 type Part = (String, Box<dyn Fn(&Accounting) -> f64>);
 
 pub fn sheet(book: &mut Book, recording: &Recording, summary: &Summary) -> Result<(), XlsxError> {
-    let parts = parts(summary);
+    let levels = summary.waits();
+    let parts = parts(&levels);
     let factor = summary.main_factor.and_then(|main| recording.factors.get(main));
     let mut columns: Columns<'_, &LevelWaits> = Columns::new();
     columns.add(factor.map_or("level", |factor| factor.name.as_str()), |waits| {
@@ -31,18 +32,17 @@ pub fn sheet(book: &mut Book, recording: &Recording, summary: &Summary) -> Resul
     for (name, seconds) in &parts {
         columns.add(format!("{name} (s)"), move |waits| Value::Number(seconds(&waits.accounting)));
     }
-    book.table("Profile", Size::Small, &columns, summary.waits.iter())?;
-    if summary.waits.is_empty() {
+    book.table("Profile", Size::Small, &columns, levels.iter())?;
+    if levels.is_empty() {
         return Ok(());
     }
-    charts::stacked(book.sheet("Profile")?, "Where the sessions' time went", &shares, summary.waits.len())
+    charts::stacked(book.sheet("Profile")?, "Where the sessions' time went", &shares, levels.len())
 }
 
 /// CPU, the classes of waits that occur, and the rest. They add up to the sessions' time.
-fn parts(summary: &Summary) -> Vec<Part> {
+fn parts(levels: &[LevelWaits]) -> Vec<Part> {
     let mut parts: Vec<Part> = vec![("CPU".to_owned(), Box::new(|a| a.cpu_s))];
-    let occurs =
-        |class: &WaitClass| summary.waits.iter().any(|waits| waits.accounting.resource(*class) != 0.0);
+    let occurs = |class: &WaitClass| levels.iter().any(|waits| waits.accounting.resource(*class) != 0.0);
     for class in WaitClass::ALL.into_iter().filter(occurs) {
         parts.push((format!("{class} wait"), Box::new(move |a| a.resource(class))));
     }

@@ -22,13 +22,13 @@ pub fn sheet(book: &mut Book, summary: &Summary) -> Result<(), XlsxError> {
 }
 
 fn lines(summary: &Summary) -> Vec<String> {
-    let run = &summary.run;
+    let run = &summary.recording.run;
     let done = format!(
         "Run {}, {}; {} done, {} failed",
         run.id,
         time::utc(run.started_ms),
-        number::plural(summary.done, "trial"),
-        number::plural(summary.failed, "attempt")
+        number::plural(summary.done(), "trial"),
+        number::plural(summary.failed(), "attempt")
     );
     let compared = summary
         .response
@@ -38,14 +38,14 @@ fn lines(summary: &Summary) -> Vec<String> {
 }
 
 fn said(summary: &Summary) -> Vec<Said> {
-    let findings = summary.findings.iter().map(|finding| Said {
+    let findings = summary.findings().into_iter().map(|finding| Said {
         kind: name(finding.kind),
-        text: finding.text.clone(),
-        evidence: finding.evidence.clone(),
+        text: finding.text,
+        evidence: finding.evidence,
     });
-    let failures = summary.failures.iter().map(|failure| Said {
+    let failures = summary.failures().into_iter().map(|failure| Said {
         kind: "failure".to_owned(),
-        text: failure.cause.clone(),
+        text: failure.cause,
         evidence: format!(
             "{}: {}",
             number::plural(failure.attempts, "attempt"),

@@ -75,16 +75,16 @@ impl Session {
         let recording = self.recording()?;
         let summary = results::summary(&recording, &self.results);
         let page = self.results.with_extension("html");
-        if summary.done + summary.failed > 0 {
+        if summary.done() + summary.failed() > 0 {
             // The figures are in the results file: a report can be written again.
-            if let Err(failure) = write_report(&recording, &summary, &page) {
+            if let Err(failure) = write_report(&summary, &page) {
                 failure.report();
             }
         }
         if self.json {
             let summary = report::json::summary(&summary).map_err(Failure::failed)?;
             output::print_json(&serde_json::json!({ "event": "summary", "summary": summary }))?;
-        } else if summary.done + summary.failed > 0 {
+        } else if summary.done() + summary.failed() > 0 {
             output::print_document(&report::run(&summary))?;
             output::print(&format!("\nResults: {}\nReport:  {}\n", self.results.display(), page.display()))?;
         }

@@ -80,7 +80,7 @@ fn lines(file: &File, known: &Lines, seen: &mut Lines) -> Result<(), Refusal> {
 fn line(file: &File, run: &RunRecord) -> Result<Line, Refusal> {
     let read = site::read(file, Some(run.id))?;
     let summary = results::summary(&read.recording, &file.path);
-    let verdict = summary.findings.iter().find(|finding| finding.kind == FindingKind::Verdict);
+    let verdict = summary.findings().into_iter().find(|finding| finding.kind == FindingKind::Verdict);
     let done = |status: &TrialStatus| *status == TrialStatus::Done;
     let trials = &read.recording.trials;
     let all_done = trials.iter().filter(|trial| done(&trial.status)).count();

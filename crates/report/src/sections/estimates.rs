@@ -1,15 +1,21 @@
 //! Every response of every configuration.
 
-use crate::configurations::{NOTHING, compared};
-use crate::model::{Cell, Column, Section, Table, Tone};
-use crate::{configurations, number};
+use crate::model::{Cell, Column, Medium, NOTHING, Section, Table, Tone};
+use crate::number;
 use analysis::{ConfigurationRow, Estimate, Standing, Summary};
 use observations::Direction;
 
 const LEGEND: &str = "CV: standard deviation relative to the mean; ± and [ ]: 95 % intervals.";
 
+/// On pages all, in texts what there is room for.
+pub(crate) fn sections(summary: &Summary) -> Vec<Section> {
+    let all = all(summary).map(|section| Section { medium: Medium::Page, ..section });
+    let brief = brief(summary).map(|section| Section { medium: Medium::Text, ..section });
+    brief.into_iter().chain(all).collect()
+}
+
 /// Mean, median and spread of all that trials recorded, a table for each response; `None` when there was no trial.
-pub(crate) fn all(summary: &Summary) -> Option<Section> {
+fn all(summary: &Summary) -> Option<Section> {
     let names = names(summary);
     let mut section = Section::new("Every response");
     for name in &names {
@@ -23,7 +29,7 @@ pub(crate) fn all(summary: &Summary) -> Option<Section> {
 
 /// The response compared in full, the others of the baseline and the best configuration only: what a terminal has
 /// room for. [`all`] says no less.
-pub(crate) fn brief(summary: &Summary) -> Option<Section> {
+fn brief(summary: &Summary) -> Option<Section> {
     let compared_on = summary.response.as_ref()?.name.as_str();
     let mut section = Section::new("Every response");
     let rows = with_response(summary, compared_on);
@@ -38,7 +44,7 @@ pub(crate) fn brief(summary: &Summary) -> Option<Section> {
     }
     let cell = |row: &&ConfigurationRow, name: &str| {
         let own = row.responses.iter().find(|(own, _)| own == name);
-        configurations::estimate(own.map(|(_, estimate)| estimate))
+        Cell::estimate(own.map(|(_, estimate)| estimate))
     };
     let cells = |name: &&str| -> Vec<Cell> {
         let better = better(&with_response(summary, name));
@@ -58,7 +64,7 @@ pub(crate) fn brief(summary: &Summary) -> Option<Section> {
 }
 
 /// Names of all responses, in the order in which they occur.
-fn names(summary: &Summary) -> Vec<&str> {
+fn names<'s>(summary: &'s Summary) -> Vec<&'s str> {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in summary.configurations.iter().flat_map(|row| &row.responses) {
         if !names.contains(&name.as_str()) {
@@ -68,7 +74,7 @@ fn names(summary: &Summary) -> Vec<&str> {
     names
 }
 
-fn with_response<'a>(summary: &'a Summary, name: &str) -> Vec<(&'a ConfigurationRow, &'a Estimate)> {
+fn with_response<'a>(summary: &'a Summary<'_>, name: &str) -> Vec<(&'a ConfigurationRow, &'a Estimate)> {
     let all = summary.configurations.iter().flat_map(|row| row.responses.iter().map(move |own| (row, own)));
     all.filter(|(_, (own, _))| own == name).map(|(row, (_, estimate))| (row, estimate)).collect()
 }
@@ -106,7 +112,7 @@ fn table(summary: &Summary, name: &str, rows: &[(&ConfigurationRow, &Estimate)])
 
 fn against_best(row: &ConfigurationRow, unit: &str) -> Cell {
     match &row.against_best {
-        Some(comparison) => compared(comparison, unit),
+        Some(comparison) => Cell::comparison(comparison, unit),
         None if row.standing == Standing::Best => Cell::plain("best"),
         None => Cell::plain(NOTHING),
     }

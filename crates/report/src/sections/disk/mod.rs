@@ -3,15 +3,15 @@
 mod charts;
 mod knee;
 
-use crate::configurations::label;
 use crate::model::{Cell, Column, Section, Table, Tone};
+use crate::names::label;
 use crate::number;
 use analysis::disk::LITTLE_TOLERANCE;
 use analysis::{DiskFigures, DiskRow, DiskSummary, Estimate, Summary};
 
 /// Charts and figures, the knee; nothing when the disk probe was not used.
-pub(crate) fn sections(summary: &Summary) -> Vec<Section> {
-    let Some(disk) = &summary.disk else { return Vec::new() };
+pub(crate) fn sections(summary: &Summary, disk: Option<&DiskSummary>) -> Vec<Section> {
+    let Some(disk) = disk else { return Vec::new() };
     let mut section = Section::new("Disk");
     section.toned(legend(disk), Tone::Muted);
     charts::add(&mut section, summary, disk);
@@ -41,14 +41,14 @@ fn little(section: &mut Section, rows: &[DiskRow]) {
         return;
     }
     if worst <= LITTLE_TOLERANCE {
-        let one = "Little's law holds: I/Os under way and IOPS x mean latency agree within";
+        let one = "Little's law holds: I/Os in flight and IOPS x mean latency agree within";
         section.toned(format!("{one} {}.", number::percent(worst, 1)), Tone::Muted);
         return;
     }
     for (row, little) in known.iter().filter(|(_, little)| !little.holds()) {
         let (product, depth) = (number::figure(little.product), number::figure(little.depth));
         let text = format!(
-            "Little's law does not hold for {}: IOPS x mean latency is {product}, but {depth} I/Os were under way \
+            "Little's law does not hold for {}: IOPS x mean latency is {product}, but {depth} I/Os were in flight \
              ({} of difference, {}).",
             label(&row.label),
             number::percent(little.difference.abs(), 1),

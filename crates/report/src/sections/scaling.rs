@@ -3,13 +3,13 @@
 use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Column, Section, Table, Tone};
 use crate::number;
 use analysis::scaling::{Curve, Edge, EdgeKind, FLAT_SHARE, LINEAR_EFFICIENCY, Scaled, SharedLine};
-use analysis::{ScalingClass, ScalingSummary};
+use analysis::{ScalingClass, ScalingSummary, Summary};
 
 /// More curves than this are no picture any more.
 const CURVES_MAX: usize = 16;
 
 /// The section; `None` when the sync probe was not used.
-pub(crate) fn section(scaling: Option<&ScalingSummary>) -> Option<Section> {
+pub(crate) fn section(_: &Summary, scaling: Option<&ScalingSummary>) -> Option<Section> {
     let scaling = scaling?;
     let mut section = Section::new("Scaling");
     if let Some(line) = &scaling.shared_line {

@@ -1,28 +1,22 @@
 //! What factors do: their levels over those of the others, and the tables that studies print.
 
-use crate::configurations::{NOTHING, compared, estimate, label_without, short_name, standing};
-use crate::model::{Cell, Column, Section, Table, Tone};
-use crate::number;
-use analysis::{FactorEffect, GainTable, Interaction, LevelEffect, Summary};
+use crate::model::{Cell, Column, NOTHING, Section, Table, Tone};
+use crate::{names, number};
+use analysis::{FactorEffect, Factors, GainTable, Interaction, LevelEffect, Summary};
 
 /// Each factor, what its levels gain for each level of the main one, and what depends on what; with one factor the
 /// configurations say it all.
-pub(crate) fn sections(summary: &Summary) -> Vec<Section> {
-    if summary.factors.len() < 2 {
+pub(crate) fn sections(summary: &Summary, factors: &Factors) -> Vec<Section> {
+    if factors.effects.len() < 2 {
         return Vec::new();
     }
-    let effects = summary.factors.iter().map(|factor| effect_section(summary, factor));
-    let gains = summary.gains.iter().map(|table| gain_section(summary, table));
+    let effects = factors.effects.iter().map(|factor| effect_section(summary, factor));
+    let gains = factors.gains.iter().map(|table| gain_section(summary, table));
     effects.chain(gains).chain(interaction_section(summary)).collect()
 }
 
-fn name<'a>(summary: &'a Summary, factor: &'a FactorEffect) -> &'a str {
-    let names: Vec<&str> = summary.factors.iter().map(|factor| factor.factor.as_str()).collect();
-    short_name(&factor.factor, &names)
-}
-
-fn unit(summary: &Summary) -> &str {
-    summary.response.as_ref().map_or("", |response| response.unit.as_str())
+fn name<'a>(summary: &Summary, factor: &'a FactorEffect) -> &'a str {
+    names::factor(summary, &factor.factor)
 }
 
 fn level(factor: &FactorEffect, position: usize) -> &str {
@@ -34,16 +28,16 @@ fn effect_section(summary: &Summary, factor: &FactorEffect) -> Section {
     let mut section = Section::new(format!("Factor {name}: means over the other factors"));
     let row = |(i, level): (usize, &LevelEffect)| {
         let comparison = match &level.comparison {
-            Some(comparison) => compared(comparison, unit(summary)),
+            Some(comparison) => Cell::comparison(comparison, summary.unit()),
             None if i == factor.reference => Cell::plain("reference"),
             None => Cell::plain(NOTHING),
         };
         vec![
             Cell::plain(level.level.as_str()),
             Cell::plain(level.trials.to_string()),
-            estimate(level.response.as_ref()),
+            Cell::estimate(level.response.as_ref()),
             comparison,
-            standing(level.standing),
+            Cell::standing(level.standing),
             best(summary, factor, level),
         ]
     };
@@ -68,25 +62,25 @@ fn best(summary: &Summary, factor: &FactorEffect, level: &LevelEffect) -> Cell {
     let Some(row) = summary.configurations.get(best.configuration) else { return Cell::plain(NOTHING) };
     let value = number::quantity(best.response.mean, &best.response.unit);
     let times = best.factor.map_or_else(String::new, |factor| format!(" ({}x)", number::ratio(factor)));
-    Cell::plain(format!("{value} with {}{times}", label_without(summary, row, &factor.factor)))
+    Cell::plain(format!("{value} with {}{times}", names::label_without(summary, row, &factor.factor)))
 }
 
 /// How many times better each level is than the reference level, for each level of the main factor.
 fn gain_section(summary: &Summary, table: &GainTable) -> Section {
-    let (main, factor) = (&summary.factors[table.rows], &summary.factors[table.factor]);
+    let (main, factor) = (&summary.factors.effects[table.rows], &summary.factors.effects[table.factor]);
     let (main_name, factor_name) = (name(summary, main), name(summary, factor));
     let from = level(factor, table.from);
     let mut section = Section::new(format!("Gain over {factor_name} = {from}, for each {main_name}"));
     let row = |(i, own): (usize, &LevelEffect)| -> Vec<Cell> {
         let gains = table.columns.iter().map(|column| match column.by_row.get(i) {
-            Some(Some(gain)) => compared(gain, unit(summary)),
+            Some(Some(gain)) => Cell::comparison(gain, summary.unit()),
             _ => Cell::plain(NOTHING),
         });
         [Cell::plain(own.level.as_str())].into_iter().chain(gains).collect()
     };
     let mut rows: Vec<Vec<Cell>> = main.levels.iter().enumerate().map(row).collect();
     if table.columns.iter().any(|column| column.average.is_some()) {
-        let averages = table.columns.iter().map(|column| estimate(column.average.as_ref()));
+        let averages = table.columns.iter().map(|column| Cell::estimate(column.average.as_ref()));
         rows.push([Cell::plain("average")].into_iter().chain(averages).collect());
         section
             .toned("How many times better; average: mean gain over all that else was varied.", Tone::Muted);
@@ -103,10 +97,11 @@ fn gain_section(summary: &Summary, table: &GainTable) -> Section {
 fn interaction_section(summary: &Summary) -> Option<Section> {
     let mut section = Section::new("Interactions: does what a factor gains depend on another one?");
     let row = |interaction: &Interaction| {
-        let (factor, by) = (&summary.factors[interaction.factor], &summary.factors[interaction.by]);
+        let (factor, by) =
+            (&summary.factors.effects[interaction.factor], &summary.factors.effects[interaction.by]);
         let p = interaction.adjusted_p.unwrap_or(interaction.p_value);
         let gain = |level: usize| match interaction.gains.get(level) {
-            Some(Some(gain)) => number::comparison(gain, unit(summary)),
+            Some(Some(gain)) => number::comparison(gain, summary.unit()),
             _ => NOTHING.to_owned(),
         };
         let at = |position| format!("{} with {}", gain(position), level(by, position));
@@ -130,17 +125,17 @@ fn interaction_section(summary: &Summary) -> Option<Section> {
             Column::left("least"),
             Column::left("p"),
         ],
-        rows: summary.interactions.iter().map(row).collect(),
+        rows: summary.factors.interactions.iter().map(row).collect(),
         fixed: false,
     });
     section.toned(
         format!(
             "p: that gains are the same with every level (F test over blocks, Holm over {}).",
-            number::plural(summary.family, "test")
+            number::plural(summary.factors.family, "test")
         ),
         Tone::Muted,
     );
-    (!summary.interactions.is_empty()).then_some(section)
+    (!summary.factors.interactions.is_empty()).then_some(section)
 }
 
 fn p_value(p: f64) -> String {

@@ -1,11 +1,11 @@
-//! Figures over time: throughput, and whatever else was recorded, of every trial.
+//! Every trial over time, for pages.
 
-use super::figure::{Drawing, Figure, coordinate, string};
-use super::panels::named;
-use crate::model::{Cell, Column, Table};
+use crate::figure::{coordinate, string};
+use crate::model::{Cell, Column, Figure, Section, Table, Tone};
 use crate::number;
+use crate::panels::named;
 use analysis::{ConfigurationRow, Standing, Summary};
-use observations::{Recording, Series, TrialRecord};
+use observations::{Series, TrialRecord};
 use serde_json::{Value, json};
 
 /// Numbers that all series of a report may take; about eight bytes each.
@@ -38,15 +38,18 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// One figure a name of series; one that says so when none was recorded.
-pub fn figures(recording: &Recording, summary: &Summary) -> Vec<(String, Figure)> {
-    let all: Vec<Shown> = recording
+/// One section a name of series; one that says so when none was recorded.
+pub(super) fn sections(summary: &Summary) -> Vec<Section> {
+    let all: Vec<Shown> = summary
+        .recording
         .done()
         .flat_map(|(trial, seen)| seen.series.iter().filter_map(|s| Shown::of(trial, s, seen.elapsed_s)))
         .collect();
     if all.iter().all(|shown| shown.values.len() < 2) {
-        let why = "No trial was longer than one interval: there is nothing to see over time.".to_owned();
-        return vec![("Over time".to_owned(), Figure::Nothing(why))];
+        let mut section = Section::page("Over time");
+        section
+            .toned("No trial was longer than one interval: there is nothing to see over time.", Tone::Muted);
+        return vec![section];
     }
     // A thinned point is three numbers.
     let points = (NUMBERS_MAX / 3 / all.len()).clamp(POINTS_MIN, POINTS_MAX);
@@ -56,11 +59,13 @@ pub fn figures(recording: &Recording, summary: &Summary) -> Vec<(String, Figure)
             names.push(&shown.series.name);
         }
     }
-    let of = |name: &str| all.iter().filter(|shown| shown.series.name == name).copied().collect::<Vec<_>>();
-    names
-        .iter()
-        .map(|name| (format!("Over time: {name}"), figure(summary, name, &of(name), points)))
-        .collect()
+    let section = |name: &&str| {
+        let mut section = Section::page(format!("Over time: {name}"));
+        let own: Vec<Shown> = all.iter().filter(|shown| shown.series.name == *name).copied().collect();
+        section.figure(figure(summary, name, &own, points));
+        section
+    };
+    names.iter().map(section).collect()
 }
 
 fn figure(summary: &Summary, name: &str, recorded: &[Shown], points: usize) -> Figure {
@@ -74,38 +79,40 @@ fn figure(summary: &Summary, name: &str, recorded: &[Shown], points: usize) -> F
         .iter()
         .map(|row| {
             let trials: Vec<Value> = own(row).iter().map(|shown| trial_of(shown, points)).collect();
-            json!({ "label": string(named(row)), "trials": trials })
+            json!({ "label": string(named(&row.label)), "trials": trials })
         })
         .collect();
-    let warm = recorded.iter().any(|shown| shown.series.start_s < 0.0);
-    let cut = if recorded.iter().any(|shown| shown.values.len() < shown.series.values.len()) {
-        " A last interval that the end of the trial has cut to less than a tenth is left out."
-    } else {
-        ""
-    };
-    let thinned = recorded.iter().map(|shown| bucket(shown, points)).max().unwrap_or(1);
-    let warm =
-        if warm { " Second 0 is where the measured part begins; what is before it is warm-up." } else { "" };
-    let thinned = match thinned {
-        0 | 1 => String::new(),
-        n => format!(
-            " Thinned: a line is the mean of up to {n} intervals, the band around it their smallest and largest."
-        ),
-    };
-    Figure::Drawn(Drawing {
+    Figure {
         spec: json!({
             "kind": "series", "unit": string(unit), "name": string(name),
             "first": best, "configurations": configurations,
         }),
-        caption: format!(
-            "{name} ({unit}) over the seconds of a trial, one line a block.{warm}{cut}{thinned}"
-        ),
+        caption: caption(name, unit, recorded, points).into(),
         alternative: format!(
             "Lines of {name} over time for one configuration; means are in the table below."
-        ),
+        )
+        .into(),
         data: data(&rows, own),
-        data_heading: "Mean, smallest and largest interval of the measured part".to_owned(),
-    })
+        data_heading: "Mean, smallest and largest interval of the measurement".into(),
+        chart: None,
+    }
+}
+
+fn caption(name: &str, unit: &str, recorded: &[Shown], points: usize) -> String {
+    let mut caption = format!("{name} ({unit}) over the seconds of a trial, one line a block.");
+    if recorded.iter().any(|shown| shown.series.start_s < 0.0) {
+        caption += " The measurement begins at second 0; warm-up is before it.";
+    }
+    if recorded.iter().any(|shown| shown.values.len() < shown.series.values.len()) {
+        caption += " A last interval that the end of the trial has cut to less than a tenth is left out.";
+    }
+    if let Some(thinned @ 2..) = recorded.iter().map(|shown| bucket(shown, points)).max() {
+        let note = format!(
+            " Thinned: a line is the mean of up to {thinned} intervals, the band around it their smallest and largest."
+        );
+        caption += &note;
+    }
+    caption
 }
 
 /// Intervals that are one point.
@@ -152,7 +159,7 @@ fn data<'a>(rows: &[&ConfigurationRow], own: impl Fn(&ConfigurationRow) -> Vec<&
             Cell::plain(if measured.is_empty() { nothing() } else { number::quantity(value, &series.unit) })
         };
         vec![
-            Cell::plain(named(row)),
+            Cell::plain(named(&row.label)),
             Cell::plain(shown.trial.block.to_string()),
             Cell::plain(format!("{} of {}", measured.len(), number::seconds(series.interval_s))),
             show(measured.iter().sum::<f64>() / measured.len() as f64),

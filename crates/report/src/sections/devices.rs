@@ -8,8 +8,8 @@ use analysis::{ConfigurationDevices, DeviceFigures, Estimate, Standing, Summary}
 const CONFIGURATIONS_MAX: usize = 4;
 
 /// `None` when no device was counted.
-pub(crate) fn section(summary: &Summary) -> Option<Section> {
-    let shown = shown(summary, &summary.devices, |own| own.configuration);
+pub(crate) fn section(summary: &Summary, devices: &[ConfigurationDevices]) -> Option<Section> {
+    let shown = shown(summary, devices, |own| own.configuration);
     if shown.is_empty() {
         return None;
     }
@@ -18,10 +18,10 @@ pub(crate) fn section(summary: &Summary) -> Option<Section> {
     let trials = shown.iter().map(|own| own.trials).max().unwrap_or(0);
     let mut notes = vec![format!(
         "Means of {}, by the kernel's counters: for all that use the device, after merging; MB/s are 10^6 bytes \
-         a second; utilisation: share of the time with I/O under way; queue: I/Os under way.",
+         a second; utilisation: share of the time with I/O in flight; queue: I/Os in flight.",
         number::plural(trials, "trial")
     )];
-    if shown.len() < summary.devices.len() {
+    if shown.len() < devices.len() {
         notes.push("The baseline and the best configuration are shown.".to_owned());
     }
     notes.extend(shown.iter().filter_map(|own| {

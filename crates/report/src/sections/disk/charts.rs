@@ -1,5 +1,5 @@
-use crate::configurations::label;
 use crate::model::{Bar, BarGroup, Chart, ChartKind, Section, Tone};
+use crate::names::label;
 use crate::number;
 use analysis::{DiskFigures, DiskRow, DiskSummary, Estimate, Standing, Summary};
 

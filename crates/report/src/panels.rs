@@ -1,13 +1,14 @@
 //! Where a configuration is drawn: along the axis by the main factor, as a series by the next one,
 //! in a panel by the others.
 
-use crate::configurations::short_name;
+use crate::figure::{string, strings};
+use crate::names::short_name;
 use analysis::{ConfigurationRow, Summary};
 use serde_json::{Value, json};
 
 /// Label of a configuration; of the only one, which has no level, words.
-pub fn named(row: &ConfigurationRow) -> &str {
-    if row.label.is_empty() { "all trials" } else { &row.label }
+pub fn named(label: &str) -> &str {
+    if label.is_empty() { "all trials" } else { label }
 }
 
 /// How configurations are laid out over a figure.
@@ -31,7 +32,7 @@ pub struct Panels<'a> {
 
 /// Positions of a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct Position {
     /// Level of the main factor.
     pub level: usize,
     /// Series.
@@ -42,19 +43,19 @@ pub struct Place {
 
 impl<'a> Panels<'a> {
     /// Series by the second factor, panels by the rest.
-    pub fn with_series(summary: &'a Summary) -> Option<Self> {
+    pub fn with_series(summary: &'a Summary<'_>) -> Option<Self> {
         Self::new(summary, true)
     }
 
     /// Panels by all factors but the main one.
-    pub fn without_series(summary: &'a Summary) -> Option<Self> {
+    pub fn without_series(summary: &'a Summary<'_>) -> Option<Self> {
         Self::new(summary, false)
     }
 
-    fn new(summary: &'a Summary, with_series: bool) -> Option<Self> {
-        let main = summary.factors.get(summary.main_factor?)?;
-        let names: Vec<&str> = summary.factors.iter().map(|factor| factor.factor.as_str()).collect();
-        let second = summary.factors.iter().find(|f| with_series && f.factor != main.factor);
+    fn new(summary: &'a Summary<'_>, with_series: bool) -> Option<Self> {
+        let main = summary.main_effect()?;
+        let names: Vec<&str> = summary.factors.effects.iter().map(|factor| factor.factor.as_str()).collect();
+        let second = summary.factors.effects.iter().find(|f| with_series && f.factor != main.factor);
         let mut panels = Self {
             factor: short_name(&main.factor, &names).to_owned(),
             levels: main.levels.iter().map(|level| level.level.as_str()).collect(),
@@ -79,7 +80,7 @@ impl<'a> Panels<'a> {
     }
 
     /// Where a configuration is drawn; `None` when it has no level of the main factor.
-    pub fn place(&self, row: &ConfigurationRow) -> Option<Place> {
+    pub fn position(&self, row: &ConfigurationRow) -> Option<Position> {
         let own = |factor: &str| row.levels.iter().find(|level| level.factor == factor);
         let level = own(self.names.0)?;
         let series = match self.names.1 {
@@ -88,7 +89,7 @@ impl<'a> Panels<'a> {
             }
             None => 0,
         };
-        Some(Place {
+        Some(Position {
             level: self.levels.iter().position(|label| *label == level.level)?,
             series,
             panel: self.titles.iter().position(|title| *title == self.title(row))?,
@@ -106,8 +107,8 @@ impl<'a> Panels<'a> {
             Some((low, high)) if high > low => "linear",
             _ => "point",
         };
-        let levels = super::figure::strings(self.levels.iter().copied());
-        json!({ "label": super::figure::string(&self.factor), "scale": scale, "levels": levels, "numbers": numbers })
+        let levels = strings(self.levels.iter().copied());
+        json!({ "label": string(&self.factor), "scale": scale, "levels": levels, "numbers": numbers })
     }
 
     fn title(&self, row: &ConfigurationRow) -> String {

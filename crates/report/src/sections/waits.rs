@@ -1,15 +1,16 @@
-use crate::model::{Cell, Column, Section, Table, Tone};
-use crate::{accounting, configurations, number};
+//! Where sessions waited, by level of the main factor.
+
+use super::session_time::accounting;
+use crate::model::{Cell, Column, NOTHING, Section, Table, Tone};
+use crate::{names, number};
 use analysis::waits::HEADINGS;
 use analysis::{LevelWaits, Summary, WaitTable};
 use observations::WaitSource;
 
 /// For each level of the main factor: where the sessions' time went, and the waits in it.
-pub(crate) fn sections(summary: &Summary) -> Vec<Section> {
-    let names: Vec<&str> = summary.factors.iter().map(|factor| factor.factor.as_str()).collect();
-    let main = summary.main_factor.and_then(|main| names.get(main));
-    let factor = main.map_or("", |main| configurations::short_name(main, &names));
-    summary.waits.iter().map(|level| section(factor, level)).collect()
+pub(crate) fn sections(summary: &Summary, levels: &[LevelWaits]) -> Vec<Section> {
+    let factor = summary.main_effect().map_or("", |effect| names::factor(summary, &effect.factor));
+    levels.iter().map(|level| section(factor, level)).collect()
 }
 
 fn section(factor: &str, level: &LevelWaits) -> Section {
@@ -17,7 +18,7 @@ fn section(factor: &str, level: &LevelWaits) -> Section {
         Some(label) => format!("Waits: {factor} = {label}"),
         None => "Waits".to_owned(),
     });
-    section.line(accounting::line(&level.accounting));
+    section.line(accounting(&level.accounting));
     waits(&mut section, &level.waits);
     section
 }
@@ -36,7 +37,7 @@ fn waits(section: &mut Section, waits: &WaitTable) {
 /// The nine columns of the published studies, the rows that make up the top 95 %, as they print them.
 /// What a sampled row cannot know is a dash.
 pub(crate) fn table(waits: &WaitTable) -> Table {
-    let cell = |text: String| Cell::plain(if text.is_empty() { "-".to_owned() } else { text });
+    let cell = |text: String| Cell::plain(if text.is_empty() { NOTHING.to_owned() } else { text });
     Table {
         columns: HEADINGS.map(Column::left).to_vec(),
         rows: waits.top().iter().map(|row| row.cells().map(cell).to_vec()).collect(),

@@ -14,14 +14,14 @@ pub fn section(knees: &[Knee]) -> Option<Section> {
         section.toned(format!("{group}{text}"), tone);
         section.detail(detail(knee));
     }
-    (!section.blocks.is_empty()).then_some(section)
+    section.unless_empty()
 }
 
 fn saturates(knee: &Knee, at: &KneePoint) -> String {
     format!("saturates at {}: {} IOPS{}.", outstanding(at), estimate(&at.iops), beyond(knee, at))
 }
 
-/// What more I/Os under way bring and cost.
+/// What more I/Os in flight bring and cost.
 fn beyond(knee: &Knee, at: &KneePoint) -> String {
     let (top, last) = (&knee.points[knee.maximum], knee.points.last().unwrap_or(at));
     let ends = |of: fn(&KneePoint) -> Option<&Estimate>| {

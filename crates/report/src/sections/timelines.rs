@@ -1,6 +1,8 @@
-//! Throughput over time, in a line each: whether it rises, falls or stalls.
+//! Throughput and whatever else was recorded over time: whether it rises, falls or stalls.
 
-use crate::model::{Bar, BarGroup, Chart, ChartKind, Section, Tone};
+mod series;
+
+use crate::model::{Bar, BarGroup, Block, Chart, ChartKind, Line, Medium, Section, Tone};
 use crate::number;
 use analysis::{Summary, Timeline};
 
@@ -9,34 +11,48 @@ const INTERVALS_MIN: usize = 8;
 /// An interval with less than this share of the mean is a stall.
 const STALL: f64 = 0.1;
 
-/// The baseline and the best configuration; `None` when no trial was long enough to see anything.
-pub(crate) fn section(summary: &Summary) -> Option<Section> {
-    let first = summary.timelines.first()?;
-    let long = |timeline: &Timeline| timeline.measured().len() >= INTERVALS_MIN;
-    if !summary.timelines.iter().any(long) {
+/// For texts the median trial of the baseline and of the best configuration, for pages every trial; of each the stalls.
+pub(crate) fn sections(summary: &Summary, timelines: &[Timeline]) -> Vec<Section> {
+    let mut sections: Vec<Section> = drawn(timelines).into_iter().collect();
+    if summary.done() > 0 {
+        sections.extend(series::sections(summary));
+    }
+    let mut stalled = Section::page("Over time: stalls");
+    for line in sections.iter().flat_map(|section| &section.blocks) {
+        if let Block::Line(Line { text, tone: Tone::Warning, .. }) = line {
+            stalled.toned(text.clone(), Tone::Warning);
+        }
+    }
+    sections.extend(stalled.unless_empty());
+    sections
+}
+
+/// `None` when no trial was long enough to see anything.
+fn drawn(timelines: &[Timeline]) -> Option<Section> {
+    let first = timelines.first()?;
+    if timelines.iter().all(|timeline| timeline.measured().len() < INTERVALS_MIN) {
         return None;
     }
     let alike = |timeline: &&Timeline| {
         (&timeline.series.name, &timeline.series.unit) == (&first.series.name, &first.series.unit)
     };
     let shown: Vec<&Timeline> =
-        summary.timelines.iter().filter(alike).filter(|timeline| !timeline.measured().is_empty()).collect();
-    let mut section = Section::new(format!("{} over time", first.series.name));
-    let intervals: Vec<String> = shown.iter().map(|t| number::seconds(t.series.interval_s)).collect();
-    let every = intervals.first().map_or_else(String::new, |interval| format!(", a value each {interval}"));
+        timelines.iter().filter(alike).filter(|timeline| !timeline.measured().is_empty()).collect();
+    let mut section =
+        Section { medium: Medium::Text, ..Section::new(format!("{} over time", first.series.name)) };
+    let interval = shown.first().map(|timeline| number::seconds(timeline.series.interval_s));
+    let intervals = interval.map_or_else(String::new, |interval| format!(", {interval} intervals"));
     section.chart(Chart {
-        title: format!("The median trial of each{every}").into(),
+        title: format!("Median trial of each configuration{intervals}").into(),
         unit: first.series.unit.as_str().into(),
         kind: ChartKind::OverTime,
         groups: shown.iter().map(|timeline| group(timeline)).collect(),
     });
     if shown.iter().any(|timeline| timeline.warm_up() > 0) {
-        section.toned("Before the bar: warm-up.", Tone::Muted);
+        section.toned("Warm-up is left of the bar.", Tone::Muted);
     }
-    for timeline in shown {
-        if let Some(stalls) = stalls(timeline) {
-            section.toned(stalls, Tone::Warning);
-        }
+    for stalls in shown.into_iter().filter_map(stalls) {
+        section.toned(stalls, Tone::Warning);
     }
     Some(section)
 }

@@ -1,8 +1,8 @@
 //! The code that trials spent their processor time in, where they were profiled.
 
 use crate::compare::{WorkScale, change_columns, change_row};
-use crate::configurations::label;
-use crate::model::{Section, Table, Tone};
+use crate::model::{Block, Section, Table, Tone};
+use crate::names::label;
 use crate::number;
 use crate::profile::{functions, more, used};
 use analysis::profile::ConfigurationProfile;
@@ -13,40 +13,47 @@ const FUNCTIONS: usize = 10;
 /// With more configurations than this only the baseline and the best are shown.
 const ALL_SHOWN: usize = 3;
 
-/// The configurations whose profiles a report shows.
-pub(crate) fn shown(summary: &Summary) -> Vec<&ConfigurationProfile> {
-    let matters = |profile: &&ConfigurationProfile| {
-        let row = summary.configurations.iter().find(|row| row.index == profile.index);
-        row.is_some_and(|row| row.baseline || row.standing == Standing::Best)
-    };
-    let all = summary.profiles.iter();
-    let shown: Vec<_> =
-        if summary.profiles.len() > ALL_SHOWN { all.clone().filter(matters).collect() } else { Vec::new() };
-    if shown.is_empty() { all.take(ALL_SHOWN).collect() } else { shown }
-}
-
-/// For each of these configurations where its processor time went; between the two that are explained, what changed.
-pub(crate) fn sections(summary: &Summary) -> Vec<Section> {
+/// For each of the configurations that are shown where its processor time went; between the two that are explained,
+/// what changed.
+pub(crate) fn sections(summary: &Summary, profiles: &[ConfigurationProfile]) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
-    if let Some(explanation) = summary.explanations.last() {
+    if let Some(explanation) = summary.explanations().last() {
         let between = format!("from {}", explanation.sides());
         sections.extend(changes(&explanation.decomposition, &between, ["from", "to"]));
     }
-    let shown = shown(summary);
-    let left_out = summary.profiles.len() - shown.len();
-    sections.extend(shown.into_iter().map(section));
+    let shown = shown(summary, profiles);
+    let left_out = profiles.len() - shown.len();
+    sections.extend(shown.iter().map(|profile| section(profile)));
     if let Some(last) = sections.last_mut().filter(|_| left_out > 0) {
         let others = number::plural(left_out, "other configuration");
         last.toned(format!("{others} were profiled too: `compare` and `export` show them."), Tone::Muted);
     }
+    sections.extend(shown.into_iter().filter_map(|profile| flame(summary, profile)));
     sections
+}
+
+fn shown<'p>(summary: &Summary, profiles: &'p [ConfigurationProfile]) -> Vec<&'p ConfigurationProfile> {
+    let matters = |profile: &&ConfigurationProfile| {
+        let row = summary.configurations.get(profile.index);
+        row.is_some_and(|row| row.baseline || row.standing == Standing::Best)
+    };
+    let shown: Vec<_> =
+        if profiles.len() > ALL_SHOWN { profiles.iter().filter(matters).collect() } else { Vec::new() };
+    if shown.is_empty() { profiles.iter().take(ALL_SHOWN).collect() } else { shown }
+}
+
+fn flame(summary: &Summary, shown: &ConfigurationProfile) -> Option<Section> {
+    let profile = analysis::profile::of_configuration(summary.recording, shown.index)?;
+    let mut section = Section::page(format!("Flame graph: {}", label(&shown.label)));
+    section.blocks.push(Block::Flame(Box::new(analysis::flame(&profile))));
+    Some(section)
 }
 
 fn section(configuration: &ConfigurationProfile) -> Section {
     let mut section = Section::new(format!("Code: {}", label(&configuration.label)));
     let profile = &configuration.profile;
     if profile.all.samples == 0 {
-        section.line("Nothing was found running: who waits leaves no sample.");
+        section.line("Nothing was found running: waiting threads leave no sample.");
         return section;
     }
     section.line(used(profile));

@@ -1,18 +1,19 @@
 //! How close a database came to what its storage was measured to do.
 
+use super::devices;
 use crate::model::Section;
-use crate::{devices, number};
+use crate::number;
 use analysis::{Ceiling, Summary};
 
 /// A sentence for each volume and direction; `None` when no ceiling was measured.
-pub(crate) fn section(summary: &Summary) -> Option<Section> {
-    let shown = devices::shown(summary, &summary.ceilings, |ceiling| ceiling.configuration);
+pub(crate) fn section(summary: &Summary, ceilings: &[Ceiling]) -> Option<Section> {
+    let shown = devices::shown(summary, ceilings, |ceiling| ceiling.configuration);
     let mut section = Section::new("Storage ceiling");
     for ceiling in shown {
         section.line(sentence(ceiling));
         section.detail(evidence(ceiling));
     }
-    (!section.blocks.is_empty()).then_some(section)
+    section.unless_empty()
 }
 
 fn sentence(ceiling: &Ceiling) -> String {
@@ -27,8 +28,8 @@ fn sentence(ceiling: &Ceiling) -> String {
     let half = measured.iops.relative_half_width();
     let half = half.map_or_else(String::new, |half| format!(" ± {}", number::percent(half, 1)));
     let over = if ceiling.share > 1.0 {
-        "; more than the ceiling: its I/Os are smaller or lie closer together than the measured ones, or more \
-         were under way than were tried"
+        "; more than the ceiling: its I/Os are smaller or closer together than the measured ones, or more were in \
+         flight than were tried"
     } else {
         ""
     };

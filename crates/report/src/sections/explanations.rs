@@ -10,22 +10,29 @@ const PARTS_MAX: usize = 8;
 /// A change is drawn by itself if it is this share of the larger side, or supported and a tenth of that.
 const VISIBLE: f64 = 0.02;
 
-/// What is explained last of a run, which is the larger question: the best configuration where there are several
-/// factors. `None` when no difference is supported.
-pub(crate) fn section(summary: &Summary) -> Option<Section> {
-    let explanation = summary.explanations.last()?;
-    let Explanation { from, to, decomposition, .. } = explanation;
-    let mut section = Section::new(format!("Why: from {}", explanation.sides()));
-    section.chart(waterfall(decomposition, from, to));
-    let blocks = number::plural(decomposition.blocks, "block");
-    section.toned(
-        format!(
+/// A waterfall for each difference that is explained. Texts show the last one, which is the larger question: the best
+/// configuration where there are several factors.
+pub(crate) fn sections(summary: &Summary, explanations: &[Explanation]) -> Vec<Section> {
+    if explanations.is_empty() && summary.done() > 0 {
+        let mut section = Section::page("Why");
+        section.toned("No difference is supported at 95 %: there is nothing to explain.", Tone::Muted);
+        return vec![section];
+    }
+    let last = explanations.len().saturating_sub(1);
+    let section = |(position, explanation): (usize, &Explanation)| {
+        let Explanation { from, to, decomposition, .. } = explanation;
+        let heading = format!("Why: from {}", explanation.sides());
+        let mut section = if position == last { Section::new(heading) } else { Section::page(heading) };
+        section.chart(waterfall(decomposition, from, to));
+        let blocks = number::plural(decomposition.blocks, "block");
+        let legend = format!(
             "Sessions' time by wait type, divided by the connections; the changes add up. In brackets: 95 % intervals, t \
              over {blocks}; %: share of the whole change."
-        ),
-        Tone::Muted,
-    );
-    Some(section)
+        );
+        section.toned(legend, Tone::Muted);
+        section
+    };
+    explanations.iter().enumerate().map(section).collect()
 }
 
 /// The same in words; `None` when nothing is supported.
@@ -35,7 +42,7 @@ pub(crate) fn sentences(findings: &[Finding]) -> Option<Section> {
         section.line(finding.text.as_str());
         section.detail(finding.evidence.as_str());
     }
-    (!findings.is_empty()).then_some(section)
+    section.unless_empty()
 }
 
 /// Elapsed time for some work on both sides, and between them the changes by wait type, the largest first.
