@@ -3,7 +3,8 @@
 mod measured;
 
 use crate::grid::Grid;
-use crate::{Estimate, Interval, compare, settings::setting};
+use crate::settings::has_probe;
+use crate::{Estimate, Interval, Summary, compare};
 use measured::Measured;
 use observations::{ConfigurationRecord, DeviceUse, Direction, Environment, Observations, Recording};
 use serde::Serialize;
@@ -80,27 +81,29 @@ impl Way {
 /// I/Os of a database that are fewer than so many a second load no storage worth a ceiling.
 const RATE_MIN: f64 = 1.0;
 
-/// For each configuration with another probe than the disk probe, each of its volumes and each direction: its
-/// share of the ceiling, where one was measured.
-///
-/// A ceiling is a measurement of the same devices on the same host, with the same file system and under the same
-/// limits, past the page cache. Of these the random ones are preferred, then those whose block size is nearest
-/// to the mean size of the database's I/Os, and of these the fastest counts.
-pub fn ceilings(recording: &Recording, disk_runs: &[Recording]) -> Vec<Ceiling> {
-    let grid = Grid::new(recording);
-    let grids: Vec<(&Recording, Grid)> = disk_runs.iter().map(|run| (run, Grid::new(run))).collect();
-    let measured: Vec<Measured> = grids.iter().flat_map(|(run, grid)| Measured::all(run, grid)).collect();
-    let others = recording.configurations.iter().enumerate();
-    others
-        .filter(|(_, own)| setting::<String>(own, "workload.probe").as_deref() != Some("disk"))
-        .flat_map(|(position, configuration)| {
-            let trials: Vec<&Observations> = grid.cells[position].values().copied().collect();
-            let used = Used::all(recording.environments.first(), &trials);
-            let ceiling = |used: &Used, way| used.ceiling(position, configuration, way, &measured);
-            let both = |used: &Used| [ceiling(used, Way::Read), ceiling(used, Way::Write)];
-            used.iter().flat_map(both).flatten().collect::<Vec<_>>()
-        })
-        .collect()
+impl Summary<'_> {
+    /// For each configuration with another probe than the disk probe, each of its volumes and each direction: its
+    /// share of the ceiling, where one was measured.
+    ///
+    /// A ceiling is a measurement of the same devices on the same host, with the same file system and under the same
+    /// limits, past the page cache. Of these the random ones are preferred, then those whose block size is nearest
+    /// to the mean size of the database's I/Os, and of these the fastest counts.
+    pub fn ceilings(&self) -> Vec<Ceiling> {
+        let grids: Vec<(&Recording, Grid)> = self.disk_runs.iter().map(|run| (run, Grid::new(run))).collect();
+        let measured: Vec<Measured> = grids.iter().flat_map(|(run, grid)| Measured::all(run, grid)).collect();
+        let environment = self.recording.environments.first();
+        let others = self.recording.configurations.iter().enumerate();
+        others
+            .filter(|(_, own)| !has_probe(own, "disk"))
+            .flat_map(|(position, configuration)| {
+                let trials: Vec<&Observations> = self.grid.cells[position].values().copied().collect();
+                let used = Used::all(environment, &trials);
+                let ceiling = |used: &Used, way| used.ceiling(position, configuration, way, &measured);
+                let both = |used: &Used| [ceiling(used, Way::Read), ceiling(used, Way::Write)];
+                used.iter().flat_map(both).flatten().collect::<Vec<_>>()
+            })
+            .collect()
+    }
 }
 
 /// A volume that trials of a configuration used.

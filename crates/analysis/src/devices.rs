@@ -1,9 +1,8 @@
 //! What the kernel counted of the block devices under the trials.
 
-use crate::grid::Grid;
-use crate::settings::setting;
-use crate::{Estimate, ResponseChoice};
-use observations::{ConfigurationRecord, DeviceUse, Direction, Observations, Recording, write_copies};
+use crate::settings::has_probe;
+use crate::{Estimate, ResponseChoice, Summary};
+use observations::{ConfigurationRecord, DeviceUse, Direction, Observations, write_copies};
 use serde::Serialize;
 
 /// The devices under a configuration, and for the disk probe the load itself to hold them against.
@@ -53,23 +52,25 @@ pub struct DeviceFigures {
     pub queue: Option<Estimate>,
 }
 
-/// Devices of every configuration that has counters, in the order of the file.
-pub(crate) fn devices(recording: &Recording, grid: &Grid) -> Vec<ConfigurationDevices> {
-    let of = |(position, configuration): (usize, &ConfigurationRecord)| {
-        let trials: Vec<&Observations> =
-            grid.cells[position].values().copied().filter(|o| !o.devices.is_empty()).collect();
-        let names = names(&trials);
-        let disk = setting::<String>(configuration, "workload.probe").as_deref() == Some("disk");
-        (!names.is_empty()).then(|| ConfigurationDevices {
-            configuration: position,
-            label: configuration.label.clone(),
-            trials: trials.len(),
-            load: disk.then(|| DeviceFigures::of_load(&trials)),
-            devices: names.into_iter().map(|name| DeviceRow::of(&trials, name)).collect(),
-            write_copies: if disk { copies_of_trials(configuration, &trials) } else { None },
-        })
-    };
-    recording.configurations.iter().enumerate().filter_map(of).collect()
+impl Summary<'_> {
+    /// Devices of every configuration that has counters, in the order of the file.
+    pub fn devices(&self) -> Vec<ConfigurationDevices> {
+        let of = |(position, configuration): (usize, &ConfigurationRecord)| {
+            let trials: Vec<&Observations> =
+                self.grid.cells[position].values().copied().filter(|o| !o.devices.is_empty()).collect();
+            let names = names(&trials);
+            let disk = has_probe(configuration, "disk");
+            (!names.is_empty()).then(|| ConfigurationDevices {
+                configuration: position,
+                label: configuration.label.clone(),
+                trials: trials.len(),
+                load: disk.then(|| DeviceFigures::of_load(&trials)),
+                devices: names.into_iter().map(|name| DeviceRow::of(&trials, name)).collect(),
+                write_copies: if disk { copies_of_trials(configuration, &trials) } else { None },
+            })
+        };
+        self.recording.configurations.iter().enumerate().filter_map(of).collect()
+    }
 }
 
 /// Volume and device, in the order in which they first occur.
@@ -103,7 +104,7 @@ fn load_bytes(configuration: &ConfigurationRecord, observations: &Observations) 
         (_, 0) => Some((all()?, 0)),
         (0, _) => Some((0, all()?)),
         _ if crate::disk::is_uniform(configuration) => {
-            let block: u64 = setting(configuration, "workload.block_size")?;
+            let block: u64 = configuration.get("workload.block_size")?;
             Some((reads * block, writes * block))
         }
         _ => None,

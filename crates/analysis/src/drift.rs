@@ -1,8 +1,7 @@
 //! Did the machine change from block to block?
 
-use crate::ResponseChoice;
+use crate::Summary;
 use crate::distribution::f_upper_p;
-use crate::grid::Grid;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -68,12 +67,19 @@ impl Drift {
             supported: p_value < 0.05,
         })
     }
+}
 
-    /// The same for a whole run: configurations that have values, and the blocks that are complete for them.
-    pub(crate) fn of_grid(grid: &Grid, response: &ResponseChoice) -> Option<Self> {
-        let rows: Vec<BTreeMap<u32, f64>> = grid
-            .cells
-            .iter()
+impl Summary<'_> {
+    /// The block effect over the configurations that have values and the blocks that are complete for them; `None` when
+    /// it cannot be tested, or when blocks were not rounds of the whole run because a factor is hard to change: block 1
+    /// of two groups may be days apart.
+    pub fn drift(&self) -> Option<Drift> {
+        let response = self.response.as_ref()?;
+        if self.recording.factors.iter().any(|factor| factor.hard_to_change) {
+            return None;
+        }
+        let cells = self.grid.cells.iter();
+        let rows: Vec<BTreeMap<u32, f64>> = cells
             .map(|row| row.iter().filter_map(|(b, o)| Some((*b, response.value(o)?))).collect())
             .filter(|row: &BTreeMap<u32, f64>| !row.is_empty())
             .collect();
@@ -82,7 +88,7 @@ impl Drift {
             first.keys().copied().filter(|block| rows.iter().all(|row| row.contains_key(block))).collect();
         let complete: Vec<Vec<f64>> =
             rows.iter().map(|row| blocks.iter().map(|block| row[block]).collect()).collect();
-        Self::of(&complete, &blocks)
+        Drift::of(&complete, &blocks)
     }
 }
 

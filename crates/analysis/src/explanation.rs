@@ -1,8 +1,8 @@
 //! Between which configurations a difference is explained.
 
 use crate::findings::verdict_span;
-use crate::grid::{Grid, Layout, Matched};
-use crate::{ConfigurationRow, Decomposition, Standing, Summary, wording};
+use crate::grid::Matched;
+use crate::{ConfigurationRow, Decomposition, FactorEffect, Standing, Summary, wording};
 use observations::LevelRecord;
 use serde::Serialize;
 
@@ -26,26 +26,30 @@ impl Explanation {
     }
 }
 
-/// What is explained of a run: the levels of the main factor that its verdict names, then, when there are several
-/// factors, the best configuration against the baseline, which alone is left where it differs in the main factor
-/// only. Only differences in the response that are supported at 95 %.
-pub(crate) fn explanations(summary: &Summary, grid: &Grid, layouts: &[Layout]) -> Vec<Explanation> {
-    let configurations = configurations(summary, grid);
-    let levels = if configurations.as_ref().is_some_and(|own| repeats(summary, own)) {
-        None
-    } else {
-        levels(summary, grid, layouts)
-    };
-    levels.into_iter().chain(configurations.map(|(_, explanation)| explanation)).collect()
+impl Summary<'_> {
+    /// What is explained of a run: the levels of the main factor that its verdict names, then, when there are several
+    /// factors, the best configuration against the baseline, which alone is left where it differs in the main factor
+    /// only. Only differences in the response that are supported at 95 %.
+    pub fn explanations(&self) -> Vec<Explanation> {
+        let configurations = configurations(self);
+        let repeats = configurations.as_ref().is_some_and(|own| repeats(self, own));
+        let levels = if repeats { None } else { levels(self) };
+        levels.into_iter().chain(configurations.map(|(_, explanation)| explanation)).collect()
+    }
+
+    /// The effect of the main factor.
+    pub fn main_effect(&self) -> Option<&FactorEffect> {
+        self.factors.effects.get(self.main_factor?)
+    }
 }
 
-fn levels(summary: &Summary, grid: &Grid, layouts: &[Layout]) -> Option<Explanation> {
-    let main = summary.main_factor?;
-    let effect = summary.factors.get(main)?;
+fn levels(summary: &Summary) -> Option<Explanation> {
+    let effect = summary.main_effect()?;
     let span = verdict_span(effect)?;
-    let matched = layouts.get(main)?.matched(grid, span.from, span.to, Decomposition::usable);
+    let layout = summary.layouts.get(summary.main_factor?)?;
+    let matched = layout.matched(&summary.grid, span.from, span.to, Decomposition::usable);
     let name = wording::short_name(&effect.factor);
-    let several = summary.factors.len() > 1;
+    let several = summary.factors.effects.len() > 1;
     Some(Explanation {
         from: format!("{name}={}", effect.levels[span.from].level),
         to: format!("{name}={}", effect.levels[span.to].level),
@@ -55,9 +59,9 @@ fn levels(summary: &Summary, grid: &Grid, layouts: &[Layout]) -> Option<Explanat
 }
 
 /// The factors in which the two configurations differ, and why they do.
-fn configurations<'a>(summary: &'a Summary, grid: &Grid) -> Option<(Vec<&'a str>, Explanation)> {
-    let rows = &summary.configurations;
-    let baseline = rows.iter().find(|row| row.baseline).filter(|_| summary.factors.len() > 1)?;
+fn configurations<'s>(summary: &'s Summary) -> Option<(Vec<&'s str>, Explanation)> {
+    let (rows, grid) = (&summary.configurations, &summary.grid);
+    let baseline = rows.iter().find(|row| row.baseline).filter(|_| summary.factors.effects.len() > 1)?;
     let best = rows.iter().find(|row| row.standing == Standing::Best)?;
     best.factor.as_ref().filter(|factor| factor.supported())?;
     let (from, to) = (grid.cells.get(baseline.index)?, grid.cells.get(best.index)?);
@@ -81,6 +85,5 @@ fn configurations<'a>(summary: &'a Summary, grid: &Grid) -> Option<(Vec<&'a str>
 
 /// Whether the configurations differ in the main factor alone, so that its levels would be the same story again.
 fn repeats(summary: &Summary, (differing, _): &(Vec<&str>, Explanation)) -> bool {
-    let main = summary.main_factor.and_then(|main| summary.factors.get(main));
-    main.is_some_and(|main| *differing == [main.factor.as_str()])
+    summary.main_effect().is_some_and(|main| *differing == [main.factor.as_str()])
 }

@@ -4,20 +4,24 @@ use crate::grid::{self, Grid, Layout};
 use crate::interaction::Axis;
 use crate::{FactorEffect, GainTable, Interaction, ResponseChoice, effects};
 use observations::{FactorRecord, Recording};
+use serde::Serialize;
 
 /// Main effects, interactions and the studies' tables.
-#[derive(Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Factors {
+    /// Factors in the order of the file.
     pub effects: Vec<FactorEffect>,
+    /// What each pair of factors does beyond the sum of their effects; pairs that cannot be tested are left out.
     pub interactions: Vec<Interaction>,
-    /// Main effects and interactions that are corrected together.
+    /// Main effects and interactions that are tested together (Holm).
     pub family: usize,
+    /// What the levels of each other factor gain at each level of the main one.
     pub gains: Vec<GainTable>,
 }
 
 impl Factors {
     /// `layouts` has one for each factor; `main` is the position of the main one.
-    pub fn of(
+    pub(crate) fn of(
         recording: &Recording,
         grid: &Grid,
         layouts: &[Layout],

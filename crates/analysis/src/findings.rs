@@ -59,22 +59,23 @@ pub(crate) fn why(explanation: &Explanation) -> Vec<Finding> {
     why::find(explanation).into_iter().chain(code::find(explanation)).collect()
 }
 
-/// The findings of a run: the verdict, the waits that explain it, the other factors, the caveats.
-pub(crate) fn find(summary: &Summary) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let main = summary.main_factor.filter(|factor| *factor < summary.factors.len());
-    let span = main.and_then(|main| verdict::span(&summary.factors[main]));
-    if summary.done > 0 {
-        match main {
-            Some(main) => findings.push(verdict::main_factor(summary, &summary.factors[main])),
-            None => findings.extend(verdict::single(summary)),
+impl Summary<'_> {
+    /// The findings of a run: the verdict, the waits that explain it, the other factors, the caveats.
+    pub fn findings(&self) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        let main = self.main_effect();
+        if self.done() > 0 {
+            match main {
+                Some(effect) => findings.push(verdict::main_factor(self, effect)),
+                None => findings.extend(verdict::single(self)),
+            }
+            findings.extend(verdict::other_factors(self, self.main_factor));
+            findings.extend(factors::shapes(self));
+            findings.extend(factors::interaction(self));
+            findings.extend(verdict::best_configuration(self));
+            findings.extend(self.explanations().iter().flat_map(why));
         }
-        findings.extend(verdict::other_factors(summary, main));
-        findings.extend(factors::shapes(summary));
-        findings.extend(factors::interaction(summary));
-        findings.extend(verdict::best_configuration(summary));
-        findings.extend(summary.explanations.iter().flat_map(why));
+        findings.extend(caveats::find(self, main.and_then(verdict::span)));
+        findings
     }
-    findings.extend(caveats::find(summary, span));
-    findings
 }

@@ -1,8 +1,9 @@
 //! Reasons to trust a trial less, with the thresholds and why they are where they are.
 
-use crate::Accounting;
-use observations::{Observations, Warning, WarningKind, number};
+use crate::{Accounting, Summary};
+use observations::{Observations, Recording, TrialStatus, Warning, WarningKind, number};
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Above this share of its sessions' time the generator is a good part of what is measured: the
 /// target could be at most a quarter faster than the figure says.
@@ -28,6 +29,63 @@ pub struct WarningCount {
     pub trials: usize,
     /// The first such warning's sentence, as an example.
     pub detail: String,
+}
+
+/// A cause of failure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// The cause as recorded.
+    pub cause: String,
+    /// Attempts that failed so.
+    pub attempts: usize,
+    /// Labels of the configurations that it hit, in the order of the file.
+    pub configurations: Vec<String>,
+}
+
+impl Summary<'_> {
+    /// Causes of failure, the most frequent first.
+    pub fn failures(&self) -> Vec<Failure> {
+        failures(self.recording)
+    }
+
+    /// Warnings over all trials.
+    pub fn warnings(&self) -> Vec<WarningCount> {
+        count(self.grid.observations())
+    }
+}
+
+impl Failure {
+    /// The first line of the cause. What may follow is of that trial alone: what a server's log says.
+    pub fn reason(&self) -> &str {
+        reason(&self.cause)
+    }
+}
+
+fn reason(cause: &str) -> &str {
+    cause.lines().next().unwrap_or_default()
+}
+
+fn failures(recording: &Recording) -> Vec<Failure> {
+    let mut causes: BTreeMap<&str, (&str, usize, BTreeSet<usize>)> = BTreeMap::new();
+    for trial in &recording.trials {
+        if let TrialStatus::Failed { cause } = &trial.status {
+            let (_, attempts, hit) =
+                causes.entry(reason(cause)).or_insert_with(|| (cause, 0, BTreeSet::new()));
+            *attempts += 1;
+            hit.insert(trial.configuration);
+        }
+    }
+    let label = |index: usize| recording.configurations.get(index).map(|c| c.label.clone());
+    let mut failures: Vec<Failure> = causes
+        .into_values()
+        .map(|(cause, attempts, hit)| Failure {
+            cause: cause.to_owned(),
+            attempts,
+            configurations: hit.into_iter().filter_map(label).collect(),
+        })
+        .collect();
+    failures.sort_by_key(|failure| std::cmp::Reverse(failure.attempts));
+    failures
 }
 
 /// The warnings that a trial earns by its own figures; the runner adds them when the trial ends.
@@ -68,8 +126,7 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
         warning(WarningKind::Unaccounted, detail);
     }
     if !observations.synthetic && observations.elapsed_s < SHORT_S {
-        let detail =
-            format!("the measured part took only {:.3} s, under {SHORT_S} s", observations.elapsed_s);
+        let detail = format!("the measurement took only {:.3} s, under {SHORT_S} s", observations.elapsed_s);
         warning(WarningKind::Short, detail);
     }
     warnings

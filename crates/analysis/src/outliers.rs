@@ -1,9 +1,9 @@
 //! Trials that stand apart: named, never dropped.
 
-use crate::ResponseChoice;
 use crate::compare::{Betterness, Scale};
 use crate::estimate::median;
 use crate::grid::Grid;
+use crate::{ResponseChoice, Summary};
 use observations::{Direction, Recording};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -38,21 +38,28 @@ const DEVIATIONS_MIN: usize = 4;
 const CONFIGURATIONS_MIN: usize = 3;
 
 /// Deviations of one configuration's values by block, and its median.
-struct Row {
+struct Deviations {
     configuration: usize,
     median: f64,
     deviations: BTreeMap<u32, f64>,
 }
 
-/// Trials whose response is off by more than 3.5 robust standard deviations, in the order of configurations and blocks.
-///
+impl Summary<'_> {
+    /// Trials whose response is off by more than 3.5 robust standard deviations, in the order of configurations and blocks.
+    pub fn outliers(&self) -> Vec<Outlier> {
+        let found = self.response.as_ref().map(|response| outliers(self.recording, &self.grid, response));
+        found.unwrap_or_default()
+    }
+}
+
 /// A configuration of five blocks alone has too few values for a spread of its own: what counts is the larger of
 /// its own and the one of all configurations together, so that the trials of a noisy one are not all named.
-pub(crate) fn outliers(recording: &Recording, grid: &Grid, response: &ResponseChoice) -> Vec<Outlier> {
+fn outliers(recording: &Recording, grid: &Grid, response: &ResponseChoice) -> Vec<Outlier> {
     let values = || grid.observations().filter_map(|o| response.value(o));
     let scale = Betterness::of(values(), Direction::HigherIsBetter);
     let back = |value: f64| if scale.scale == Scale::Ratio { value.exp() } else { value };
-    let mut rows: Vec<Row> = (0..grid.cells.len()).filter_map(|i| row(grid, i, response, scale)).collect();
+    let mut rows: Vec<Deviations> =
+        (0..grid.cells.len()).filter_map(|i| row(grid, i, response, scale)).collect();
     let shifts = take_out_blocks(&mut rows);
     let all = spread(rows.iter().flat_map(|row| row.deviations.values()));
     let mut found = Vec::new();
@@ -79,18 +86,23 @@ pub(crate) fn outliers(recording: &Recording, grid: &Grid, response: &ResponseCh
     found
 }
 
-fn row(grid: &Grid, configuration: usize, response: &ResponseChoice, scale: Betterness) -> Option<Row> {
+fn row(
+    grid: &Grid,
+    configuration: usize,
+    response: &ResponseChoice,
+    scale: Betterness,
+) -> Option<Deviations> {
     let cells = grid.cells[configuration].iter();
     let values: BTreeMap<u32, f64> =
         cells.filter_map(|(block, o)| Some((*block, scale.of_value(response.value(o)?)))).collect();
     let median = middle(values.values())?;
     let deviations = values.into_iter().map(|(block, value)| (block, value - median)).collect();
-    Some(Row { configuration, median, deviations })
+    Some(Deviations { configuration, median, deviations })
 }
 
 /// Takes from each deviation the median one of its block, so that a slow block does not make outliers of all its
 /// trials; gives what was taken.
-fn take_out_blocks(rows: &mut [Row]) -> BTreeMap<u32, f64> {
+fn take_out_blocks(rows: &mut [Deviations]) -> BTreeMap<u32, f64> {
     let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for (block, deviation) in rows.iter().flat_map(|row| &row.deviations) {
         blocks.entry(*block).or_default().push(*deviation);

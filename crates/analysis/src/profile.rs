@@ -5,6 +5,7 @@ pub mod flame;
 
 use crate::activity::wilson;
 use crate::estimate::Interval;
+use crate::{ConfigurationRow, Summary};
 use observations::{Frame, Profile, Recording, Stack};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -162,14 +163,15 @@ pub struct ConfigurationProfile {
     pub profile: ProfileSummary,
 }
 
-/// Those of all configurations that have one.
-pub(crate) fn of_configurations(recording: &Recording) -> Vec<ConfigurationProfile> {
-    let labels = recording.configurations.iter().map(|configuration| &configuration.label);
-    let of = |(index, label): (usize, &String)| {
-        let profile = profile(&of_configuration(recording, index)?);
-        Some(ConfigurationProfile { index, label: label.clone(), profile })
-    };
-    labels.enumerate().filter_map(of).collect()
+impl Summary<'_> {
+    /// The code that each configuration's processor time went to, where trials were profiled.
+    pub fn profiles(&self) -> Vec<ConfigurationProfile> {
+        let of = |row: &ConfigurationRow| {
+            let profile = profile(&of_configuration(self.recording, row.index)?);
+            Some(ConfigurationProfile { index: row.index, label: row.label.clone(), profile })
+        };
+        self.configurations.iter().filter_map(of).collect()
+    }
 }
 
 /// All trials of a configuration that were profiled to their end, as one. `None` where none was.

@@ -8,9 +8,9 @@ mod curve;
 
 pub use curve::{Curve, Edge, EdgeKind, Place, Scaled, ScalingPoint};
 
-use crate::Estimate;
 use crate::grid::Grid;
-use crate::settings::{setting, with_probe};
+use crate::settings::with_probe;
+use crate::{Estimate, Summary};
 use observations::{Observations, Recording};
 use serde::Serialize;
 
@@ -81,17 +81,13 @@ pub struct SharedLine {
     pub throughput: Estimate,
 }
 
-impl ScalingSummary {
-    /// `None` when no configuration with the sync probe has a trial done.
-    pub(crate) fn of(recording: &Recording, grid: &Grid) -> Option<Self> {
-        let curves = curve::curves(recording, grid);
-        (!curves.is_empty()).then(|| Self { curves, shared_line: shared_line(recording, grid) })
+impl Summary<'_> {
+    /// How throughput goes with threads; `None` when no configuration with the sync probe has a trial done.
+    pub fn scaling(&self) -> Option<ScalingSummary> {
+        let curves = curve::curves(self.recording, &self.grid);
+        let shared_line = || shared_line(self.recording, &self.grid);
+        (!curves.is_empty()).then(|| ScalingSummary { curves, shared_line: shared_line() })
     }
-}
-
-/// How the configurations with the sync probe scale; `None` when none has a trial done.
-pub fn scaling(recording: &Recording) -> Option<ScalingSummary> {
-    ScalingSummary::of(recording, &Grid::new(recording))
 }
 
 fn shared_line(recording: &Recording, grid: &Grid) -> Option<SharedLine> {
@@ -102,15 +98,15 @@ fn shared_line(recording: &Recording, grid: &Grid) -> Option<SharedLine> {
         let shares = all(&|trial| trial.fact("shared_lines") == Some(1.0));
         let several = all(&|trial| trial.fact("cores").is_none_or(|cores| cores > 1.0));
         let loses = !all(&|trial| trial.response("lost_updates").is_none());
-        let threads: u64 = setting(configuration, "workload.threads")?;
-        let reads: f64 = setting(configuration, "workload.reads").unwrap_or(0.0);
+        let threads: u64 = configuration.get("workload.threads")?;
+        let reads: f64 = configuration.get("workload.reads").unwrap_or(0.0);
         if !shares || !several || loses || threads < 2 || reads > 0.0 {
             return None;
         }
         Some(SharedLine {
             configuration: position,
             label: configuration.label.clone(),
-            primitive: setting(configuration, "workload.primitive")?,
+            primitive: configuration.get("workload.primitive")?,
             threads,
             throughput: curve::throughput(&trials)?,
         })

@@ -1,23 +1,17 @@
-//! Settings of a configuration, which a recording has as JSON text by dotted path.
+//! Recorded settings by which configurations belong together.
 
 use crate::wording;
-use observations::{ConfigurationRecord, FactorRecord, FromValue, Recording, Value};
+use observations::{ConfigurationRecord, FactorRecord, Recording, Value};
 
-/// The value of a setting; `None` where it is absent or of another type.
-pub fn setting<T: FromValue>(configuration: &ConfigurationRecord, path: &str) -> Option<T> {
-    configuration.get(path)
-}
-
-/// Whether a setting has a value.
-pub fn is_set(configuration: &ConfigurationRecord, path: &str) -> bool {
-    configuration.settings.contains_key(path)
+/// Whether the probe of a configuration is this one.
+pub fn has_probe(configuration: &ConfigurationRecord, probe: &str) -> bool {
+    configuration.get::<String>("workload.probe").as_deref() == Some(probe)
 }
 
 /// Positions of the configurations whose probe this is.
 pub fn with_probe<'a>(recording: &'a Recording, probe: &'a str) -> impl Iterator<Item = usize> {
     let all = recording.configurations.iter().enumerate();
-    all.filter(move |(_, own)| setting::<String>(own, "workload.probe").as_deref() == Some(probe))
-        .map(|(position, _)| position)
+    all.filter(move |(_, own)| has_probe(own, probe)).map(|(position, _)| position)
 }
 
 /// Configurations that differ in some settings only.

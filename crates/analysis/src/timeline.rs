@@ -1,7 +1,7 @@
 //! A figure over the time of one trial, for the eye: does it rise, fall or stall?
 
 use crate::grid::Grid;
-use crate::{ConfigurationRow, ResponseChoice, Standing};
+use crate::{ConfigurationRow, ResponseChoice, Standing, Summary};
 use observations::{Observations, Series};
 use serde::Serialize;
 
@@ -17,23 +17,26 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Intervals of the measured part: what is before second 0 is warm-up.
+    /// Intervals of the measurement: what is before second 0 is warm-up.
     pub fn measured(&self) -> &[f64] {
         &self.series.values[self.warm_up().min(self.series.values.len())..]
     }
 
-    /// Number of intervals before the measured part.
+    /// Number of intervals before the measurement.
     pub fn warm_up(&self) -> usize {
         (-self.series.start_s / self.series.interval_s).round().max(0.0) as usize
     }
 }
 
-/// The baseline (else the first configuration) and the best one.
-pub(crate) fn timelines(rows: &[ConfigurationRow], grid: &Grid, response: &ResponseChoice) -> Vec<Timeline> {
-    let first = rows.iter().find(|row| row.baseline).or_else(|| rows.first());
-    let best = rows.iter().find(|row| row.standing == Standing::Best);
-    let best = best.filter(|best| first.is_none_or(|first| first.index != best.index));
-    first.into_iter().chain(best).filter_map(|row| timeline(row, grid, response)).collect()
+impl Summary<'_> {
+    /// One trial of the baseline (else the first configuration) and one of the best, where that was recorded.
+    pub fn timelines(&self) -> Vec<Timeline> {
+        let (rows, Some(response)) = (&self.configurations, &self.response) else { return Vec::new() };
+        let first = rows.iter().find(|row| row.baseline).or_else(|| rows.first());
+        let best = rows.iter().find(|row| row.standing == Standing::Best);
+        let best = best.filter(|best| first.is_none_or(|first| first.index != best.index));
+        first.into_iter().chain(best).filter_map(|row| timeline(row, &self.grid, response)).collect()
+    }
 }
 
 fn timeline(row: &ConfigurationRow, grid: &Grid, response: &ResponseChoice) -> Option<Timeline> {

@@ -4,10 +4,14 @@
 mod common;
 
 use analysis::disk::little_difference;
-use analysis::{Side, Way, ceilings, compare, knee, summarize, summarize_with};
+use analysis::{Ceiling, Side, Way, compare, knee, summarize, summarize_with};
 use common::disk::{DISK, Device, device_use, disk_observed, on_volume, saturation, with_settings};
 use common::{done, observed, recording};
 use observations::{DeviceUse, Latency, Recording, Value, device_agreement, write_copies};
+
+fn ceilings(database: &Recording, disk_runs: &[Recording]) -> Vec<Ceiling> {
+    summarize_with(database, disk_runs.to_vec()).ceilings()
+}
 
 /// X(N) = min(N / 100 us, 1 / 20 us): the asymptotes meet at N* = 5, so that 8 is the first power of two beyond.
 const DEVICE: Device = Device { service_s: 20e-6, delay_s: 80e-6 };
@@ -88,7 +92,7 @@ fn the_knee_of_each_combination_of_the_other_factors() {
     // One block: nothing is tested, only shares count. 16 / 85 us is below 1 / 5 us.
     assert_eq!(knees[0].points[knees[0].knee.unwrap()].outstanding, 8);
     assert_eq!(knees[1].knee, None);
-    let disk = summarize(&run).disk.unwrap();
+    let disk = summarize(&run).disk().unwrap();
     assert_eq!(disk.groups.iter().map(|group| group.configurations.len()).collect::<Vec<_>>(), [4, 4]);
 }
 
@@ -98,7 +102,7 @@ fn littles_law() {
     close(little_difference(32.0, 64_000.0, 0.00055).unwrap(), 0.1, 1e-9);
     assert_eq!(little_difference(0.0, 1.0, 1.0), None);
     let mut run = saturation(DEVICE, &["1"], &["4"]);
-    let little = |run: &Recording| summarize(run).disk.unwrap().rows[0].little;
+    let little = |run: &Recording| summarize(run).disk().unwrap().rows[0].little;
     assert!(little(&run).unwrap().holds());
     let depth = |run: &mut Recording, value: f64| {
         for trial in &mut run.trials {
@@ -260,8 +264,8 @@ fn database(writes: f64, size: f64, throttle: Option<&str>) -> Recording {
 
 #[test]
 fn a_database_is_held_against_the_ceiling_that_fits() {
-    let summary = summarize_with(&database(21_443.0, 10_000.0, None), &[disk_run(None)]);
-    let [ceiling] = summary.ceilings.as_slice() else { panic!("{:?}", summary.ceilings) };
+    let found = ceilings(&database(21_443.0, 10_000.0, None), &[disk_run(None)]);
+    let [ceiling] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!((ceiling.way, ceiling.volume.as_str()), (Way::Write, "ssd"));
     assert_eq!((ceiling.ceiling.block_bytes, ceiling.ceiling.random, ceiling.ceiling.run), (8192, true, 3));
     // 21,443 of 52,300; both vary alike, so the interval holds the share.
@@ -322,7 +326,7 @@ fn other_storage_is_no_ceiling() {
 #[test]
 fn devices_beside_the_load() {
     let run = disk_run(None);
-    let devices = summarize(&run).devices;
+    let devices = summarize(&run).devices();
     assert_eq!(devices.len(), 4);
     let own = &devices[0];
     assert_eq!((own.trials, own.devices.len(), own.write_copies), (3, 2, None));
@@ -335,5 +339,5 @@ fn devices_beside_the_load() {
     close(mean(&figures.queue), 4.5, 1e-9);
     assert_eq!(figures.read_latency, None);
     close(mean(&own.load.as_ref().unwrap().queue), 32.0, 1e-9);
-    assert_eq!(summarize(&database(10.0, 8192.0, None)).devices[0].load, None);
+    assert_eq!(summarize(&database(10.0, 8192.0, None)).devices()[0].load, None);
 }

@@ -8,14 +8,15 @@ use observations::{Observations, Recording, Response};
 
 #[test]
 fn empty_and_failed_runs() {
-    let summary = summarize(&Recording::default());
-    assert!(summary.response.is_none() && summary.configurations.is_empty() && summary.waits.is_empty());
+    let empty = Recording::default();
+    let summary = summarize(&empty);
+    assert!(summary.response.is_none() && summary.configurations.is_empty() && summary.waits().is_empty());
     let mut run = recording(&[("target.data_files", &["1", "2"])]);
-    let told = |run: &Recording| summarize(run).findings.iter().map(|f| f.text.clone()).collect::<Vec<_>>();
+    let told = |run: &Recording| summarize(run).findings().iter().map(|f| f.text.clone()).collect::<Vec<_>>();
     assert_eq!(told(&run), ["No trial has been run yet."]);
     run.trials = vec![failed(0, 1, "no space left on device"), failed(1, 1, "no space left on device")];
     let summary = summarize(&run);
-    assert_eq!(summary.failures[0].configurations, ["data_files=1", "data_files=2"]);
+    assert_eq!(summary.failures()[0].configurations, ["data_files=1", "data_files=2"]);
     assert!(summary.configurations.iter().all(|row| row.lost_blocks == 1 && row.accounting.is_none()));
     assert!(summary.configurations.iter().all(|row| row.standing == Standing::Unknown));
     assert_eq!(told(&run)[0], "Every trial failed: there is nothing to compare.");
@@ -61,7 +62,7 @@ fn zero_and_negative_values_are_compared_by_difference() {
     let factor = summary.configurations[1].factor.as_ref().unwrap();
     assert_eq!((factor.scale, factor.value), (Scale::Difference, 7.0));
     assert!(factor.interval.unwrap().low > 0.0 && factor.is_better());
-    let verdict = summary.findings.iter().find(|f| f.kind == FindingKind::Verdict).unwrap();
+    let verdict = summary.findings().into_iter().find(|f| f.kind == FindingKind::Verdict).unwrap();
     assert!(verdict.text.contains("7.00 rows [4.52, 9.48] better than the baseline"), "{}", verdict.text);
 }
 
@@ -86,7 +87,7 @@ fn equal_figures_are_equal() {
     assert_eq!((equal.p_value, equal.supported()), (Some(1.0), false));
     let half = summary.configurations[2].factor.as_ref().unwrap();
     assert!(half.supported() && (half.value - 0.5).abs() < 1e-9);
-    assert_eq!(summary.drift, None);
+    assert_eq!(summary.drift(), None);
 }
 
 #[test]
@@ -112,7 +113,7 @@ fn a_baseline_out_of_range_compares_with_nothing() {
     let summary = summarize(&run);
     assert!(summary.configurations.iter().all(|row| row.factor.is_none()));
     run.run.baseline = None;
-    assert!(summarize(&run).findings[0].text.contains("the first level data_files=1"));
+    assert!(summarize(&run).findings()[0].text.contains("the first level data_files=1"));
 }
 
 /// Exclusions leave the fast setting only with 4 files: levels are compared where all others are equal.
@@ -130,8 +131,8 @@ fn exclusions_do_not_confound_factors() {
         trial.configuration = trial.configuration.saturating_sub(1);
     }
     let summary = summarize(&run);
-    let level = &summary.factors[0].levels[1];
+    let level = &summary.factors.effects[0].levels[1];
     assert!((level.comparison.as_ref().unwrap().value - 1.0).abs() < 1e-9);
-    let mean = |level: usize| summary.factors[0].levels[level].response.as_ref().unwrap().mean;
+    let mean = |level: usize| summary.factors.effects[0].levels[level].response.as_ref().unwrap().mean;
     assert!((mean(0) - mean(1)).abs() < 1e-9);
 }

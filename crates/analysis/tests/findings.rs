@@ -6,8 +6,8 @@ use analysis::{FindingKind, Standing, Summary, summarize};
 use common::{data_files, done, failed, observed, recording, wait};
 use observations::{Environment, Recording, WaitClass, Warning, WarningKind};
 
-fn texts(summary: &Summary, kind: FindingKind) -> Vec<&str> {
-    summary.findings.iter().filter(|f| f.kind == kind).map(|f| f.text.as_str()).collect()
+fn texts(summary: &Summary, kind: FindingKind) -> Vec<String> {
+    summary.findings().into_iter().filter(|f| f.kind == kind).map(|f| f.text).collect()
 }
 
 /// Noise of the blocks of each configuration. The figures expected below were computed with scipy
@@ -45,7 +45,7 @@ fn insert_study(levels: &[&str], seconds: &[f64], lock_share: &[f64]) -> Recordi
 fn the_sweet_spot_and_the_waits_that_explain_it() {
     let recording = insert_study(&["1", "2", "4", "8"], &[20.0, 14.0, 10.0, 9.9], &[0.8, 0.6, 0.2, 0.2]);
     let summary = summarize(&recording);
-    let effect = &summary.factors[0];
+    let effect = &summary.factors.effects[0];
     assert_eq!((effect.ordered, effect.reference), (true, 0));
     let standings: Vec<_> = effect.levels.iter().map(|level| level.standing).collect();
     assert_eq!(standings[..2], [Standing::Worse, Standing::Worse]);
@@ -83,7 +83,8 @@ fn a_baseline_that_nothing_beats() {
 
 #[test]
 fn nothing_differs() {
-    let summary = summarize(&insert_study(&["1", "2", "4"], &[10.0; 3], &[0.5; 3]));
+    let recording = insert_study(&["1", "2", "4"], &[10.0; 3], &[0.5; 3]);
+    let summary = summarize(&recording);
     let verdict = texts(&summary, FindingKind::Verdict);
     assert_eq!(
         verdict,
@@ -95,14 +96,16 @@ fn nothing_differs() {
 
 #[test]
 fn one_block_and_one_level_claim_nothing() {
-    let summary = summarize(&data_files(&["1", "2"], &[&[20.0], &[10.0]]));
+    let single = data_files(&["1", "2"], &[&[20.0], &[10.0]]);
+    let summary = summarize(&single);
     assert_eq!(
         texts(&summary, FindingKind::Verdict),
         ["A single block cannot tell the levels of data_files apart: run at least two, better five."]
     );
     assert_eq!(summary.configurations[1].standing, Standing::Best);
     assert_eq!(summary.configurations[0].standing, Standing::Unknown);
-    let summary = summarize(&data_files(&["1", "2"], &[&[], &[10.0, 11.0]]));
+    let only_second = data_files(&["1", "2"], &[&[], &[10.0, 11.0]]);
+    let summary = summarize(&only_second);
     assert_eq!(
         texts(&summary, FindingKind::Verdict),
         ["Only data_files=2 has figures: there is nothing to compare it with."]
@@ -146,7 +149,7 @@ fn caveats_stand_beside_the_verdict() {
             "The run was resumed in another environment: trials before and after may not compare.",
         ]
     );
-    let failure = summary.findings.iter().find(|f| f.text.contains("failed")).unwrap();
+    let failure = summary.findings().into_iter().find(|f| f.text.contains("failed")).unwrap();
     assert_eq!(failure.evidence, "the most frequent cause: disk I/O error (data_files=2)");
     assert_eq!((summary.configurations[1].failed, summary.configurations[1].lost_blocks), (2, 1));
     assert_eq!((summary.configurations[2].failed, summary.configurations[2].lost_blocks), (1, 0));
@@ -190,7 +193,8 @@ fn several_factors_are_told_one_by_one() {
             "The best configuration is synchronous=normal data_files=4: 2.50x [2.46, 2.54] against the baseline.",
         ]
     );
-    let levels: Vec<_> = summary.waits.iter().map(|l| (l.level.as_deref(), l.waits.trials)).collect();
+    let waits = summary.waits();
+    let levels: Vec<_> = waits.iter().map(|l| (l.level.as_deref(), l.waits.trials)).collect();
     assert_eq!(levels, [(Some("1"), 10), (Some("4"), 10)]);
 }
 
@@ -211,8 +215,9 @@ fn what_depends_on_another_factor_is_told() {
     let (files, synchronous): (common::Factor, common::Factor) =
         (("target.data_files", &["1", "4"]), ("target.settings.synchronous", &["normal", "full"]));
     let told = |seconds: &[f64]| {
-        let summary = summarize(&two_factors(files, synchronous, seconds));
-        let factors = summary.findings.into_iter().filter(|finding| finding.kind == FindingKind::Factors);
+        let recording = two_factors(files, synchronous, seconds);
+        let summary = summarize(&recording);
+        let factors = summary.findings().into_iter().filter(|finding| finding.kind == FindingKind::Factors);
         factors.map(|finding| (finding.text, finding.evidence)).collect::<Vec<_>>()
     };
     let only = told(&[10.0, 25.0, 10.0, 12.5]);
@@ -241,19 +246,19 @@ fn what_depends_on_another_factor_is_told() {
 #[test]
 fn the_shape_along_a_factor_is_told_step_by_step() {
     let shape = |levels: &[&str], seconds: &[f64]| {
-        let summary = summarize(&insert_study(levels, seconds, &vec![0.5; seconds.len()]));
-        let told =
-            texts(&summary, FindingKind::Factors).iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
-        (told, summary)
+        let recording = insert_study(levels, seconds, &vec![0.5; seconds.len()]);
+        let summary = summarize(&recording);
+        let told = texts(&summary, FindingKind::Factors);
+        (told, summary.factors.effects[0].clone())
     };
-    let (told, summary) = shape(&["1", "2", "4", "8"], &[20.0, 14.0, 14.01, 18.0]);
+    let (told, effect) = shape(&["1", "2", "4", "8"], &[20.0, 14.0, 14.01, 18.0]);
     assert_eq!(
         told,
         [
             "elapsed falls from data_files=1 to 2, shows no supported change from 2 to 4 and rises from 4 to 8."
         ]
     );
-    assert_eq!(summary.factors[0].sweet_spot(), [1, 2]);
+    assert_eq!(effect.sweet_spot(), [1, 2]);
     // In the order of the numbers, whatever the order of the file.
     let (told, _) = shape(&["8", "1", "4"], &[10.0, 20.0, 15.0]);
     assert_eq!(told, ["elapsed falls from data_files=1 to 8."]);
@@ -266,8 +271,9 @@ fn the_shape_along_a_factor_is_told_step_by_step() {
 #[test]
 fn the_best_level_is_best_on_the_scale_of_its_ratio() {
     let (first, second): (common::Factor, common::Factor) = (("a", &["x", "y"]), ("b", &["u", "v"]));
-    let summary = summarize(&two_factors(first, second, &[20.0, 40.0, 1.0, 100.0]));
-    let effect = &summary.factors[0];
+    let recording = two_factors(first, second, &[20.0, 40.0, 1.0, 100.0]);
+    let summary = summarize(&recording);
+    let effect = &summary.factors.effects[0];
     assert!(effect.levels[1].comparison.as_ref().unwrap().value > 1.0);
     assert_eq!((effect.best, effect.winner(), effect.sweet_spot()), (Some(1), Some(1), vec![1]));
 }

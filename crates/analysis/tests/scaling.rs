@@ -6,7 +6,7 @@ mod common;
 use analysis::ScalingClass::{Flat, Linear, Negative, SubLinear};
 use analysis::ScalingSummary;
 use analysis::scaling::EdgeKind::{Core, Node, Processors, Socket};
-use analysis::scaling::scaling;
+use analysis::summarize;
 use common::done;
 use observations::{
     ConfigurationRecord, Environment, Fact, FactorRecord, LevelRecord, Observations, Recording, Response,
@@ -86,7 +86,7 @@ fn study(
 }
 
 fn summary(recording: &Recording) -> ScalingSummary {
-    scaling(recording).unwrap()
+    summarize(recording).scaling().unwrap()
 }
 
 /// Throughput at n threads, as its name says.
@@ -190,5 +190,5 @@ fn other_probes_have_no_curves() {
     for configuration in &mut recording.configurations {
         configuration.settings.insert("workload.probe".into(), Value::Text("disk".into()));
     }
-    assert_eq!(scaling(&recording), None);
+    assert_eq!(summarize(&recording).scaling(), None);
 }

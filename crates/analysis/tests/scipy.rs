@@ -42,8 +42,8 @@ fn estimates() {
 #[test]
 fn factors_by_paired_blocks() {
     for case in reference("ratio") {
-        let summary =
-            summarize(&data_files(&["1", "2"], &[&numbers(&case, "first"), &numbers(&case, "second")]));
+        let recording = data_files(&["1", "2"], &[&numbers(&case, "first"), &numbers(&case, "second")]);
+        let summary = summarize(&recording);
         let factor = summary.configurations[1].factor.clone().unwrap();
         let interval = factor.interval.unwrap();
         assert_eq!(factor.method, Method::PairedT);
@@ -79,7 +79,8 @@ fn factors_of_skewed_responses() {
         let logs = numbers(&case, "values");
         let slow: Vec<f64> = logs.iter().map(|log| 10.0 * log.exp()).collect();
         let fast = vec![10.0; logs.len()];
-        let summary = summarize(&data_files(&["1", "2"], &[&slow, &fast]));
+        let recording = data_files(&["1", "2"], &[&slow, &fast]);
+        let summary = summarize(&recording);
         let factor = summary.configurations[1].factor.clone().unwrap();
         if factor.method == Method::PairedBootstrap {
             bootstrapped += 1;
@@ -114,7 +115,7 @@ fn outliers() {
     for case in reference("outliers") {
         let values = numbers(&case, "values");
         let expected = numbers(&case, "z");
-        let found = summarize(&data_files(&["1"], &[&values])).outliers;
+        let found = summarize(&data_files(&["1"], &[&values])).outliers();
         let far: Vec<usize> = (0..values.len()).filter(|i| expected[*i].abs() > 3.5).collect();
         assert!(!far.is_empty());
         assert_eq!(found.len(), far.len());
@@ -141,7 +142,7 @@ fn interactions() {
                 recording.trials.push(done(configuration, block, observed(*value)));
             }
         }
-        let [interaction] = &summarize(&recording).interactions[..] else { panic!("one pair") };
+        let [interaction] = &summarize(&recording).factors.interactions[..] else { panic!("one pair") };
         close(interaction.f, number(&case, "f"));
         assert!((interaction.p_value - number(&case, "p")).abs() < 1e-9);
         close(interaction.df.0, numbers(&case, "df")[0]);

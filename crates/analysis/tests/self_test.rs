@@ -40,7 +40,8 @@ fn identical_configurations_are_rarely_called_different() {
     let (mut comparisons, mut raw, mut corrected, mut worse) = (0, 0, 0, 0);
     let (mut claims, mut drifts) = (0, 0);
     for _ in 0..RECORDINGS {
-        let summary = summarize(&identical(&mut random));
+        let recording = identical(&mut random);
+        let summary = summarize(&recording);
         for factor in summary.configurations.iter().filter_map(|row| row.factor.as_ref()) {
             comparisons += 1;
             raw += usize::from(factor.p_value.unwrap() < 0.05);
@@ -48,9 +49,10 @@ fn identical_configurations_are_rarely_called_different() {
             assert_eq!(factor.p_value.unwrap() < 0.05, !factor.interval.unwrap().contains(1.0));
         }
         worse += summary.configurations.iter().filter(|row| row.standing == Standing::Worse).count();
-        let verdict = summary.findings.iter().find(|finding| finding.kind == FindingKind::Verdict).unwrap();
+        let verdict =
+            summary.findings().into_iter().find(|finding| finding.kind == FindingKind::Verdict).unwrap();
         claims += usize::from(!verdict.text.starts_with("No level of data_files differs"));
-        drifts += usize::from(summary.drift.is_some_and(|drift| drift.supported));
+        drifts += usize::from(summary.drift().is_some_and(|drift| drift.supported));
     }
     println!(
         "of {comparisons}: raw {raw}, corrected {corrected}, worse than the best {worse}; of {RECORDINGS}: verdicts {claims}, drift found {drifts}"
@@ -71,7 +73,8 @@ fn intervals_hold_the_true_value_95_times_of_100() {
     let (mut factors, mut factor_holds, mut means, mut mean_holds) = (0, 0, 0, 0);
     let true_mean = MEAN_S * f64::midpoint(NOISE * NOISE, DRIFT * DRIFT).exp();
     for _ in 0..RECORDINGS {
-        let summary = summarize(&identical(&mut random));
+        let recording = identical(&mut random);
+        let summary = summarize(&recording);
         for row in &summary.configurations {
             means += 1;
             mean_holds += usize::from(row.elapsed.as_ref().unwrap().interval.unwrap().contains(true_mean));

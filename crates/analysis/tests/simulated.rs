@@ -105,7 +105,7 @@ fn trial(random: &mut Random, elapsed_s: f64) -> Observations {
 
 /// Whether any sentence says that something differs.
 fn claims(summary: &Summary) -> bool {
-    summary.findings.iter().any(|finding| match finding.kind {
+    summary.findings().iter().any(|finding| match finding.kind {
         FindingKind::Caveat => false,
         FindingKind::Verdict => !finding.text.starts_with("No level of data_files differs"),
         _ => true,
@@ -117,11 +117,13 @@ fn at_most_five_percent_false_findings() {
     let mut random = Random::new(31);
     let (mut found, mut interactions, mut outliers, mut trials) = (0, 0, 0, 0);
     for _ in 0..EXPERIMENTS {
-        let summary = summarize(&Truth::without_effect(&mut random).measure(&mut random));
+        let recording = Truth::without_effect(&mut random).measure(&mut random);
+        let summary = summarize(&recording);
         found += usize::from(claims(&summary));
-        interactions += usize::from(summary.interactions.iter().any(analysis::Interaction::supported));
-        outliers += summary.outliers.len();
-        trials += summary.done;
+        interactions +=
+            usize::from(summary.factors.interactions.iter().any(analysis::Interaction::supported));
+        outliers += summary.outliers().len();
+        trials += summary.done();
     }
     println!("claims {found}, interactions {interactions} of {EXPERIMENTS}; outliers {outliers} of {trials}");
     assert!(found <= EXPERIMENTS / 20, "{found} claims");
@@ -141,12 +143,14 @@ fn a_factor_without_effect_beside_one_that_has_it() {
             continue;
         }
         truth.set_effects(|file, _| -0.2 * file as f64);
-        let summary = summarize(&truth.measure(&mut random));
+        let recording = truth.measure(&mut random);
+        let summary = summarize(&recording);
         experiments += 1;
-        let synchronous = summary.factors[1].levels.iter().any(|level| level.supported().is_some());
-        found +=
-            usize::from(synchronous || summary.interactions.iter().any(analysis::Interaction::supported));
-        right += usize::from(summary.factors[0].winner().is_some());
+        let synchronous = summary.factors.effects[1].levels.iter().any(|level| level.supported().is_some());
+        found += usize::from(
+            synchronous || summary.factors.interactions.iter().any(analysis::Interaction::supported),
+        );
+        right += usize::from(summary.factors.effects[0].winner().is_some());
     }
     println!("false {found}, right {right} of {EXPERIMENTS}");
     assert!(found <= EXPERIMENTS / 20, "{found}");
@@ -189,14 +193,15 @@ fn intervals_hold_the_truth_95_times_of_100() {
     for _ in 0..EXPERIMENTS {
         let mut truth = Truth::without_effect(&mut random);
         truth.effect.iter_mut().for_each(|effect| *effect = 0.3 * random.normal());
-        let summary = summarize(&truth.measure(&mut random));
+        let recording = truth.measure(&mut random);
+        let summary = summarize(&recording);
         for row in &summary.configurations {
             means.estimate(row.response.as_ref(), truth.mean_s(row.index));
             if !row.baseline {
                 ratios.comparison(row.factor.as_ref(), truth.effect[0] - truth.effect[row.index]);
             }
         }
-        let files = &summary.factors[0];
+        let files = &summary.factors.effects[0];
         for (level, effect) in files.levels.iter().enumerate().skip(1) {
             main.comparison(effect.comparison.as_ref(), truth.file_effect(0) - truth.file_effect(level));
         }
@@ -204,7 +209,7 @@ fn intervals_hold_the_truth_95_times_of_100() {
             let log = truth.file_effect(step.from) - truth.file_effect(step.to);
             steps.comparison(step.comparison.as_ref(), log);
         }
-        for column in summary.gains.iter().flat_map(|table| &table.columns) {
+        for column in summary.factors.gains.iter().flat_map(|table| &table.columns) {
             for (file, gain) in column.by_row.iter().enumerate() {
                 let effect = |level| truth.effect[truth.configuration(file, level)];
                 gains.comparison(gain.as_ref(), effect(0) - effect(column.to));
@@ -239,7 +244,7 @@ fn the_sweet_spot_is_among_the_levels_named() {
         let along = valley(&mut random, truth.files);
         // The second factor makes everything slower, and files count for less.
         truth.set_effects(|file, level| along[file] * (1.0 - 0.3 * level as f64) + 0.1 * level as f64);
-        let effect = &summarize(&truth.measure(&mut random)).factors[0];
+        let effect = &summarize(&truth.measure(&mut random)).factors.effects[0];
         let spot = effect.sweet_spot();
         let best = (0..truth.files).min_by(|a, b| along[*a].total_cmp(&along[*b])).unwrap();
         named += usize::from(spot.contains(&best));

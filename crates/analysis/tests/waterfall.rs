@@ -134,9 +134,11 @@ fn processor_time_by_function() {
 
 #[test]
 fn the_verdict_names_the_code() {
-    let summary = summarize(&profiled(3));
-    let code: Vec<_> = summary.findings.iter().filter(|found| found.kind == FindingKind::Code).collect();
-    let [found] = code[..] else { panic!("{code:?}") };
+    let recording = profiled(3);
+    let summary = summarize(&recording);
+    let code: Vec<_> =
+        summary.findings().into_iter().filter(|found| found.kind == FindingKind::Code).collect();
+    let [found] = &code[..] else { panic!("{code:?}") };
     assert_eq!(
         found.text,
         "From compression=on to compression=off, processor time per 1,000 rows goes from 10.0 to 6.02 s in the profiles; \
@@ -147,7 +149,7 @@ fn the_verdict_names_the_code() {
         "{found:?}"
     );
     assert_eq!(
-        summary.profiles.iter().map(|profile| profile.profile.all.samples).collect::<Vec<_>>(),
+        summary.profiles().iter().map(|profile| profile.profile.all.samples).collect::<Vec<_>>(),
         [3_006, 1_806]
     );
 
@@ -155,6 +157,6 @@ fn the_verdict_names_the_code() {
     let mut run = profiled(3);
     run.trials[0].observations.as_mut().unwrap().profile = None;
     let summary = summarize(&run);
-    assert!(summary.findings.iter().all(|found| found.kind != FindingKind::Code));
-    assert_eq!(summary.profiles[0].profile.all.samples, 1_002 + 1_003);
+    assert!(summary.findings().iter().all(|found| found.kind != FindingKind::Code));
+    assert_eq!(summary.profiles()[0].profile.all.samples, 1_002 + 1_003);
 }

@@ -4,14 +4,13 @@
 
 mod common;
 
-use analysis::waits::classes;
 use analysis::{FindingKind, Part, PartKind, Side, Summary, compare, summarize};
 use common::{Random, done, observed, recording, wait};
 use observations::{Observations, Recording, TimeUse, Wait, WaitClass, WaitSource, Work};
 
-fn why(summary: &Summary) -> Vec<&str> {
-    let findings = summary.findings.iter().filter(|finding| finding.kind == FindingKind::Waits);
-    findings.map(|finding| finding.text.as_str()).collect()
+fn why(summary: &Summary) -> Vec<String> {
+    let findings = summary.findings().into_iter().filter(|finding| finding.kind == FindingKind::Waits);
+    findings.map(|finding| finding.text).collect()
 }
 
 /// Rows, connections and the time that all sessions of S1d's test with four files had: 64 connections x 3580 s.
@@ -32,7 +31,7 @@ fn published(name: &str) -> (Vec<Wait>, f64) {
     let number = |row: &[&str], column: usize| row[column].parse::<f64>().unwrap();
     let waits = rows.iter().map(|row| Wait {
         wait_type: row[0].to_owned(),
-        class: classes::sql_server(row[0]),
+        class: engines::sqlserver::class(row[0]),
         count: Some(row[4].parse().unwrap()),
         resource_s: number(row, 2),
         signal_s: number(row, 3),
@@ -73,7 +72,8 @@ fn study(from: (&str, &str), to: (&str, &str)) -> Recording {
 /// average read wait grows.
 #[test]
 fn the_published_conclusions_of_one_file_against_eight() {
-    let summary = summarize(&study(("1", "S1d, one file"), ("8", "S1d, eight files")));
+    let recording = study(("1", "S1d, one file"), ("8", "S1d, eight files"));
+    let summary = summarize(&recording);
     let said = why(&summary);
     assert!(said[0].contains("PAGELATCH_UP wait that is gone"), "{said:?}");
     // Contention on pages is the gain; reads and the processors' queue take some of it back.
@@ -92,7 +92,8 @@ fn the_published_conclusions_of_one_file_against_eight() {
 /// The average read wait grows from four files, where it was least: 3.4 to 5.4 ms.
 #[test]
 fn the_published_conclusions_of_four_files_against_eight() {
-    let summary = summarize(&study(("4", "S1d, format example"), ("8", "S1d, eight files")));
+    let recording = study(("4", "S1d, format example"), ("8", "S1d, eight files"));
+    let summary = summarize(&recording);
     let said = why(&summary);
     assert!(
         said[0].contains("elapsed rises") && said[0].contains("% is more PAGEIOLATCH_EX wait"),
@@ -100,7 +101,8 @@ fn the_published_conclusions_of_four_files_against_eight() {
     );
     assert!(said[0].contains("PAGELATCH_UP wait that is gone makes up for"), "{said:?}");
     assert!(said[1].contains("waits, each longer: 45.3 M of 3.41 ms -> 45.2 M of 5.42 ms"), "{said:?}");
-    let evidence = &summary.findings.iter().find(|finding| finding.text == said[1]).unwrap().evidence;
+    let findings = summary.findings();
+    let evidence = &findings.iter().find(|finding| finding.text == said[1]).unwrap().evidence;
     assert!(
         evidence.contains("PAGEIOLATCH_EX number p") && evidence.contains("length p < 0.001"),
         "{evidence}"
@@ -113,8 +115,8 @@ fn one_repeat_explains_nothing() {
     let mut run = study(("1", "S1d, one file"), ("8", "S1d, eight files"));
     run.trials.retain(|trial| trial.block == 1);
     let summary = summarize(&run);
-    assert!(why(&summary).is_empty() && summary.explanations.is_empty());
-    let verdict = &summary.findings[0].text;
+    assert!(why(&summary).is_empty() && summary.explanations().is_empty());
+    let verdict = &summary.findings()[0].text;
     assert!(verdict.starts_with("A single block cannot tell the levels of data_files apart"), "{verdict}");
     // Two sides that a person has chosen are still decomposed, but nothing is claimed.
     let side = |configuration| Side { recording: &run, configuration };
@@ -229,7 +231,7 @@ fn the_best_configuration_is_explained() {
         }
     }
     let summary = summarize(&run);
-    let sides: Vec<String> = summary.explanations.iter().map(analysis::Explanation::sides).collect();
+    let sides: Vec<String> = summary.explanations().iter().map(analysis::Explanation::sides).collect();
     assert_eq!(
         sides,
         [
@@ -249,6 +251,6 @@ fn the_best_configuration_is_explained() {
         *seen = observed(slower * seen.elapsed_s);
     }
     let summary = summarize(&run);
-    let sides: Vec<String> = summary.explanations.iter().map(analysis::Explanation::sides).collect();
+    let sides: Vec<String> = summary.explanations().iter().map(analysis::Explanation::sides).collect();
     assert_eq!(sides, ["data_files=1 to data_files=4 with log=slow"]);
 }

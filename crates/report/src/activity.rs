@@ -1,7 +1,7 @@
 //! A live server's waits: `steelbench waits`.
 
 use crate::model::{Cell, Column, Document, Section, Table, Tone};
-use crate::{accounting, number, waits};
+use crate::{number, sections};
 use analysis::ActivitySummary;
 use analysis::activity::{BackgroundProcess, Group};
 use observations::{TaskSession, WaitingTask};
@@ -44,7 +44,7 @@ fn overview(summary: &ActivitySummary) -> Section {
             .line(format!("Client sessions as the server reports them, on average: {}.", states.join(", ")));
     }
     if summary.accounting.session_s > 0.0 {
-        section.line(format!("While busy: {}", accounting::line(&summary.accounting)));
+        section.line(format!("While busy: {}", sections::accounting(&summary.accounting)));
         let source = if summary.time_is_exact {
             "Busy is a session that has something to do, also while it is ready and waits for a processor. CPU and run \
              queue (signal) are the kernel's figures; samples divide the rest among the waits."
@@ -65,7 +65,7 @@ fn table(summary: &ActivitySummary) -> Section {
         section.toned("Nothing was waited for.", Tone::Muted);
         return section;
     }
-    section.table(waits::table(&summary.table));
+    section.table(sections::wait_table(&summary.table));
     if summary.shares.is_empty() {
         return section;
     }

@@ -1,6 +1,6 @@
 //! For terminals without Unicode.
 
-use crate::model::{Block, Document};
+use crate::model::{Block, Chart, Document};
 use crate::{Style, Text, terminal};
 
 /// [`terminal`] in ASCII alone: words for signs, plain marks for bars, `?` for what has no likeness.
@@ -24,17 +24,21 @@ fn block(block: &mut Block) {
             table.columns.iter_mut().for_each(|column| spell(&mut column.heading));
             table.rows.iter_mut().flatten().for_each(|cell| spell(&mut cell.text));
         }
-        Block::Chart(chart) => {
-            spell(&mut chart.title);
-            spell(&mut chart.unit);
-            for group in &mut chart.groups {
-                spell(&mut group.label);
-                group.bars.iter_mut().for_each(|bar| {
-                    spell(&mut bar.label);
-                    spell(&mut bar.note);
-                });
-            }
-        }
+        Block::Chart(one) => chart(one),
+        Block::Figure(figure) => figure.chart.iter_mut().for_each(chart),
+        Block::Flame(_) => {}
+    }
+}
+
+fn chart(chart: &mut Chart) {
+    spell(&mut chart.title);
+    spell(&mut chart.unit);
+    for group in &mut chart.groups {
+        spell(&mut group.label);
+        group.bars.iter_mut().for_each(|bar| {
+            spell(&mut bar.label);
+            spell(&mut bar.note);
+        });
     }
 }
 

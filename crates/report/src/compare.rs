@@ -1,5 +1,5 @@
 use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Column, Document, Section, Table, Tone};
-use crate::{Text, code, number, why};
+use crate::{Text, number};
 use analysis::{Decomposition, HeadToHead, Part, PartKind, ResponseChange, Scale};
 
 /// Wait types that are listed below the decomposition.
@@ -9,10 +9,10 @@ const WAIT_TYPES: usize = 10;
 pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Document {
     let mut sections = vec![verdict(compared, from, to)];
     sections.extend(percentages(compared));
-    sections.extend(why::sentences(&compared.why));
+    sections.extend(crate::sections::sentences(&compared.why));
     if let Some(decomposition) = &compared.decomposition {
         let mut drawn = Section::new("From A to B");
-        drawn.chart(why::waterfall(decomposition, "A", "B"));
+        drawn.chart(crate::sections::waterfall(decomposition, "A", "B"));
         sections.push(drawn);
         let scale = WorkScale::of(decomposition);
         let heading = format!("Elapsed seconds for {}", scale.name);
@@ -20,7 +20,7 @@ pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Document {
         let heading = format!("Session seconds for {}, summed over connections", scale.name);
         sections.push(parts(&heading, &decomposition.session, &decomposition.session_total, &scale));
         sections.extend(wait_types(decomposition, &scale));
-        sections.extend(code::changes(decomposition, "from A to B", ["A", "B"]));
+        sections.extend(crate::sections::changes(decomposition, "from A to B", ["A", "B"]));
     }
     Document { title: format!("A: {from}; B: {to}").into(), sections }
 }

@@ -1,7 +1,7 @@
 //! Many runs of one experiment over time.
 
-use crate::configurations::label;
 use crate::model::{Cell, Column, Document, Section, Table, Tone};
+use crate::names::label;
 use crate::{number, runs, time};
 use analysis::Estimate;
 use analysis::runs::{Change, History, HistoryRun, HistorySeries, Verdict};

@@ -1,28 +1,20 @@
 //! The report as one HTML file: no network, no storage, readable without scripts.
 //!
-//! The page is the report's [`Document`] with figures in addition, so that it never says less than
-//! the terminal. Figures are drawn by `assets/report.js` with the libraries in `assets/vendor` from one
+//! The page is the report's [`Document`], so that it never says less than the terminal. Figures are drawn by `assets/report.js` with the libraries in `assets/vendor` from one
 //! JSON element; each has its data as a table. Scripts are allowed by their hashes only.
 
-mod figure;
 pub mod flame;
-mod latency;
 mod markup;
 mod page;
-mod panels;
-mod profile;
 mod record;
-mod response;
-mod series;
 mod trials;
-mod waterfall;
 pub mod web;
 
-use crate::{Block, Document, Section, Tone};
+use crate::Document;
+use crate::model::Medium;
 use analysis::Summary;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use observations::Recording;
 use page::Page;
 use sha2::{Digest, Sha256};
 
@@ -33,22 +25,15 @@ const LIBRARIES: [&str; 2] =
 const LICENSES: &str = include_str!("../assets/vendor/LICENSES.txt");
 
 /// A run as one self-contained HTML file.
-pub fn html(recording: &Recording, summary: &Summary) -> String {
-    around(web::run(recording, summary))
+pub fn html(summary: &Summary) -> String {
+    around(web::run(summary))
 }
 
 /// Everything that the page of a run shows, and its title.
-fn run(recording: &Recording, summary: &Summary) -> (Document, Page) {
-    let document = crate::run::without_charts(summary);
+fn run(summary: &Summary) -> (Document, Page) {
+    let (document, recording) = (crate::run(summary), summary.recording);
     let mut page = Page::default();
-    let (lead, rest) = split(&document);
-    for section in lead {
-        page.section(section);
-    }
-    figures(&mut page, recording, summary);
-    for section in rest {
-        page.section(section);
-    }
+    document.sections_for(Medium::Page).for_each(|section| page.section(section));
     page.html("Every trial", &trials::table(recording));
     let mut recorded = record::experiment(recording);
     recorded.push_str(&record::environment(recording));
@@ -57,56 +42,6 @@ fn run(recording: &Recording, summary: &Summary) -> (Document, Page) {
         page.html("Hooks", &hooks);
     }
     (document, page)
-}
-
-/// What is said before any figures: the question, the verdict, how sure it is.
-fn split(document: &Document) -> (&[Section], &[Section]) {
-    let words = |section: &Section| section.blocks.iter().all(|block| matches!(block, Block::Line(_)));
-    let lead = document.sections.iter().take_while(|section| words(section)).count();
-    document.sections.split_at(lead)
-}
-
-fn figures(page: &mut Page, recording: &Recording, summary: &Summary) {
-    if summary.done == 0 {
-        let why = "No trial was done: there is nothing to draw.".to_owned();
-        page.figure("Figures", figure::Figure::Nothing(why));
-        return;
-    }
-    let heading = match (&summary.response, summary.main_factor.and_then(|main| summary.factors.get(main))) {
-        (Some(response), Some(factor)) => {
-            let short = factor.factor.rsplit('.').next().unwrap_or_default();
-            format!("Response: {} against {short}", response.name)
-        }
-        _ => "Response".to_owned(),
-    };
-    page.figure(&heading, response::figure(recording, summary));
-    for (heading, figure) in waterfall::figures(summary) {
-        page.figure(&heading, figure);
-    }
-    page.figure("Time: where it went", profile::figure(summary));
-    for shown in crate::code::shown(summary) {
-        if let Some(profile) = analysis::profile::of_configuration(recording, shown.index) {
-            let flame = flame::section(&analysis::flame(&profile));
-            page.html(&format!("Flame graph: {}", crate::configurations::label(&shown.label)), &flame);
-        }
-    }
-    for (heading, figure) in latency::figures(recording, summary) {
-        page.figure(&heading, figure);
-    }
-    for (heading, figure) in series::figures(recording, summary) {
-        page.figure(&heading, figure);
-    }
-    if let Some(stalls) = stalls(summary) {
-        page.section(&stalls);
-    }
-}
-
-/// What the report's text warns of beside its own chart over time, which the figures stand for.
-fn stalls(summary: &Summary) -> Option<Section> {
-    let mut section = crate::timeline::section(summary)?;
-    section.blocks.retain(|block| matches!(block, Block::Line(line) if line.tone == Tone::Warning));
-    section.heading = "Over time: stalls".into();
-    (!section.blocks.is_empty()).then_some(section)
 }
 
 /// The file around the body.

@@ -1,18 +1,20 @@
 //! The analysis for programs: exact figures, stable names.
 //!
-//! Every object has `schema` (`steelbench/1`: a number that grows when a program that reads it would
-//! have to change) and `kind`. Seconds are seconds, shares are from 0 to 1; a figure that cannot be
+//! Every object has `schema` (`steelbench/1`, of a run `steelbench/2`: a number that grows when a program that reads it
+//! would have to change) and `kind`. Seconds are seconds, shares are from 0 to 1; a figure that cannot be
 //! told is `null`.
 
 use analysis::runs::{Gate, History, RunsCompared};
-use analysis::{ActivitySummary, Advice, HeadToHead, ProfileComparison, ProfileSummary, Summary};
-use observations::{Profile, Recording, VolumeFacts};
+use analysis::{ActivitySummary, HeadToHead, ProfileComparison, ProfileSummary, Summary};
+use observations::{Advice, Profile, Recording, VolumeFacts};
 use serde::Serialize;
 use serde_json::Value;
 use std::io::{self, Write};
 
 /// Version of what this module writes.
 pub const SCHEMA: &str = "steelbench/1";
+/// Version of a run's object.
+const RUN_SCHEMA: &str = "steelbench/2";
 
 #[derive(Serialize)]
 struct Envelope<'a, T> {
@@ -51,12 +53,16 @@ struct Gated<'a> {
     gate: Option<&'a Gate>,
 }
 
-/// A run: `kind` is `summary`, then the fields of [`Summary`].
+/// A run: `kind` is `summary`, then the data of each section by its name.
 ///
 /// # Errors
 /// None that the types of the analysis allow; serde's signature has one.
 pub fn summary(summary: &Summary) -> serde_json::Result<Value> {
-    serde_json::to_value(Envelope { schema: SCHEMA, kind: "summary", content: summary })
+    serde_json::to_value(Envelope {
+        schema: RUN_SCHEMA,
+        kind: "summary",
+        content: &crate::sections::data(summary)?,
+    })
 }
 
 /// All that a run recorded, as one object: [`SCHEMA`], then the fields of [`Recording`]. Histograms are arrays of

@@ -9,38 +9,28 @@
 //! *Rule*: a name from an experiment or an engine reaches a document only as a [`Text`], in which
 //! control characters are spelled out: no file can command a reader's terminal.
 
-mod accounting;
 mod activity;
 mod ascii;
-mod ceiling;
 mod chart;
-mod code;
 mod compare;
-mod configurations;
 mod data;
-mod devices;
-mod disk;
-mod estimates;
-mod factors;
+mod figure;
+mod fio_json;
 mod history;
 mod html;
-mod main_figure;
 mod markdown;
 mod model;
-mod notes;
+mod names;
 mod number;
+mod panels;
 mod profile;
-mod run;
 mod runs;
 mod runs_gate;
-mod scaling;
+mod sections;
 mod terminal;
 mod text;
 mod time;
-mod timeline;
 mod volume;
-mod waits;
-mod why;
 mod xlsx;
 
 pub mod json;
@@ -50,16 +40,18 @@ pub use activity::activity;
 pub use ascii::ascii;
 pub use compare::head_to_head;
 pub use data::{Table as DataTable, tables};
+pub use fio_json::fio_json;
 pub use history::history;
 pub use html::{flame, html, web};
 pub use markdown::markdown;
 pub use model::{
-    Align, Bar, BarGroup, Block, Cell, Chart, ChartKind, Column, Document, Line, Section, Table, Tone,
+    Align, Bar, BarGroup, Block, Cell, Chart, ChartKind, Column, Document, Figure, Line, Medium, Section,
+    Table, Tone,
 };
 pub use profile::{folded, profile, profile_comparison};
-pub use run::run;
 pub use runs::runs;
 pub use runs_gate::gate;
+pub use sections::run;
 pub use terminal::{Style, terminal};
 pub use text::Text;
 pub use time::utc;

@@ -1,5 +1,4 @@
-use crate::chart;
-use crate::model::{Align, Block, Document, Table};
+use crate::model::{Align, Block, Chart, Document, Medium, Table};
 use std::fmt::Write;
 
 /// Tables with more rows are folded, so that what was found is not out of sight below them.
@@ -9,7 +8,7 @@ const OPEN_ROWS: usize = 30;
 pub fn markdown(document: &Document) -> String {
     let mut out = String::new();
     heading(&mut out, "##", document.title.as_str());
-    for section in &document.sections {
+    for section in document.sections_for(Medium::Text) {
         heading(&mut out, "###", section.heading.as_str());
         let mut blocks = section.blocks.iter().peekable();
         while let Some(block) = blocks.next() {
@@ -22,16 +21,21 @@ pub fn markdown(document: &Document) -> String {
                     out.push_str(end);
                 }
                 Block::Table(table) => markdown_table(&mut out, table),
-                Block::Chart(chart) => {
-                    let _ = write!(out, "**{}**\n\n", escape(chart.heading().as_str()));
-                    markdown_table(&mut out, &chart::table(chart));
-                }
+                Block::Chart(one) => chart(&mut out, one),
+                Block::Figure(figure) => figure.chart.iter().for_each(|one| chart(&mut out, one)),
+                Block::Flame(_) => {}
             }
         }
     }
     out.truncate(out.trim_end().len());
     out.push('\n');
     out
+}
+
+/// A chart by its figures.
+fn chart(out: &mut String, chart: &Chart) {
+    let _ = write!(out, "**{}**\n\n", escape(chart.heading().as_str()));
+    markdown_table(out, &crate::chart::table(chart));
 }
 
 fn heading(out: &mut String, level: &str, text: &str) {

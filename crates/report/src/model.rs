@@ -1,6 +1,11 @@
-//! What is shown, independent of where: titles, lines and tables.
+//! What is shown, independent of where: headings, lines, tables and figures.
 
-use crate::Text;
+use crate::{Text, number};
+use analysis::{Comparison, Estimate, FlameNode, Standing};
+use serde_json::Value;
+
+/// What is printed where there is nothing to print.
+pub(crate) const NOTHING: &str = "-";
 
 /// A report.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -14,21 +19,56 @@ pub struct Document {
 /// A part with a heading.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Section {
-    /// Heading; empty for what follows the title.
+    /// Heading; empty for what belongs to the section before.
     pub heading: Text,
+    /// Where it is shown.
+    pub medium: Medium,
     /// What it says.
     pub blocks: Vec<Block>,
 }
 
-/// A paragraph, a table or a chart.
+/// Where a section is shown: a page has figures and room, a text is read from top to bottom.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Medium {
+    /// Everywhere.
+    #[default]
+    Any,
+    /// In HTML only.
+    Page,
+    /// On terminals and in Markdown only.
+    Text,
+}
+
+/// What a section is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
     /// A paragraph.
     Line(Line),
     /// A table.
     Table(Table),
-    /// A chart.
+    /// Bars, drawn everywhere.
     Chart(Chart),
+    /// A figure for pages; texts have its chart instead, if it has one.
+    Figure(Box<Figure>),
+    /// A flame graph, on pages only.
+    Flame(Box<FlameNode>),
+}
+
+/// A figure that `report.js` draws.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// What to draw: `kind` names the function of `report.js` that draws it. Strings in it are [`Text`]s.
+    pub spec: Value,
+    /// How to read it.
+    pub caption: Text,
+    /// The main figures in words, for those who cannot see it.
+    pub alternative: Text,
+    /// Its data.
+    pub data: Table,
+    /// What the data is, or what of it is shown.
+    pub data_heading: Text,
+    /// What texts draw instead.
+    pub chart: Option<Chart>,
 }
 
 /// A paragraph of one sentence or a few; wrapped where it does not fit.
@@ -153,9 +193,32 @@ pub struct Bar {
     pub tone: Tone,
 }
 
+impl Document {
+    /// The sections for pages (or for texts) that have anything to show there.
+    pub fn sections_for(&self, medium: Medium) -> impl Iterator<Item = &Section> {
+        let shown = move |block: &Block| match block {
+            Block::Figure(figure) => medium == Medium::Page || figure.chart.is_some(),
+            Block::Flame(_) => medium == Medium::Page,
+            Block::Line(_) | Block::Table(_) | Block::Chart(_) => true,
+        };
+        let fits = move |section: &&Section| section.medium == Medium::Any || section.medium == medium;
+        self.sections.iter().filter(fits).filter(move |section| section.blocks.iter().any(shown))
+    }
+}
+
 impl Section {
     pub(crate) fn new(heading: impl Into<Text>) -> Self {
-        Self { heading: heading.into(), blocks: Vec::new() }
+        Self { heading: heading.into(), ..Self::default() }
+    }
+
+    /// One that only pages show.
+    pub(crate) fn page(heading: impl Into<Text>) -> Self {
+        Self { medium: Medium::Page, ..Self::new(heading) }
+    }
+
+    /// The section unless it is empty.
+    pub(crate) fn unless_empty(self) -> Option<Self> {
+        (!self.blocks.is_empty()).then_some(self)
     }
 
     pub(crate) fn line(&mut self, text: impl Into<Text>) {
@@ -177,6 +240,10 @@ impl Section {
 
     pub(crate) fn chart(&mut self, chart: Chart) {
         self.blocks.push(Block::Chart(chart));
+    }
+
+    pub(crate) fn figure(&mut self, figure: Figure) {
+        self.blocks.push(Block::Figure(Box::new(figure)));
     }
 }
 
@@ -205,5 +272,29 @@ impl Cell {
 
     pub(crate) fn plain(text: impl Into<Text>) -> Self {
         Self::new(text, Tone::Plain)
+    }
+
+    /// A mean with its interval.
+    pub(crate) fn estimate(estimate: Option<&Estimate>) -> Self {
+        Self::plain(estimate.map_or_else(|| NOTHING.to_owned(), number::estimate))
+    }
+
+    /// How much better; green or red only where that is supported.
+    pub(crate) fn comparison(comparison: &Comparison, unit: &str) -> Self {
+        let tone = match comparison.supported() {
+            false => Tone::Muted,
+            true if comparison.is_better() => Tone::Good,
+            true => Tone::Bad,
+        };
+        Self::new(number::comparison(comparison, unit), tone)
+    }
+
+    /// Whether it is the best, or as good.
+    pub(crate) fn standing(standing: Standing) -> Self {
+        match standing {
+            Standing::Best => Self::new("best", Tone::Good),
+            Standing::AsGoodAsBest => Self::new("=", Tone::Good),
+            Standing::Worse | Standing::Unknown => Self::plain(""),
+        }
     }
 }

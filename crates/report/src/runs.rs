@@ -1,7 +1,7 @@
 //! Two runs against each other.
 
-use crate::configurations::label;
 use crate::model::{Cell, Column, Document, Section, Table, Tone};
+use crate::names::label;
 use crate::{number, runs_gate, time};
 use analysis::runs::Gate;
 use analysis::runs::{

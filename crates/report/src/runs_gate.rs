@@ -1,7 +1,7 @@
 //! A gate's decision in one line.
 
-use crate::configurations::label;
 use crate::model::Tone;
+use crate::names::label;
 use crate::{Text, number};
 use analysis::Interval;
 use analysis::runs::{Decision, Gate, Judged, LimitJudged};

@@ -1,5 +1,5 @@
 use crate::chart::{self, Row};
-use crate::model::{Align, Block, Cell, Chart, Column, Document, Line, Table, Tone};
+use crate::model::{Align, Block, Cell, Chart, Column, Document, Line, Medium, Table, Tone};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Between columns, as the published tables have it.
@@ -23,7 +23,7 @@ pub enum Style {
 pub fn terminal(document: &Document, width: usize, style: Style) -> String {
     let mut out = Terminal { text: String::new(), width: width.max(20), style };
     out.heading(document.title.as_str());
-    for section in &document.sections {
+    for section in document.sections_for(Medium::Text) {
         if !section.heading.is_empty() {
             out.text.push('\n');
             out.heading(section.heading.as_str());
@@ -33,6 +33,8 @@ pub fn terminal(document: &Document, width: usize, style: Style) -> String {
                 Block::Line(line) => out.line(line),
                 Block::Table(table) => out.table(table),
                 Block::Chart(chart) => out.chart(chart),
+                Block::Figure(figure) => figure.chart.iter().for_each(|chart| out.chart(chart)),
+                Block::Flame(_) => {}
             }
         }
     }

@@ -6,7 +6,7 @@ mod common;
 use analysis::summarize;
 use common::{data_files, done, observed, plan, two_factors};
 use observations::{Recording, Series};
-use report::{Block, Chart, ChartKind, Document, Style, ascii, terminal};
+use report::{Block, Chart, ChartKind, Document, Medium, Style, ascii, terminal};
 
 /// Three blocks of two levels; the waits of the second are a quarter.
 fn study() -> Recording {
@@ -25,8 +25,11 @@ fn document(recording: &Recording) -> Document {
 
 fn chart(document: &Document, kind: ChartKind) -> &Chart {
     let blocks = document.sections.iter().flat_map(|section| &section.blocks);
-    let mut charts =
-        blocks.filter_map(|block| if let Block::Chart(chart) = block { Some(chart) } else { None });
+    let mut charts = blocks.filter_map(|block| match block {
+        Block::Chart(chart) => Some(chart),
+        Block::Figure(figure) => figure.chart.as_ref(),
+        _ => None,
+    });
     charts.find(|chart| chart.kind == kind).unwrap()
 }
 
@@ -48,7 +51,7 @@ fn with_series(mut recording: Recording, values: impl Fn(usize) -> Vec<f64>) -> 
 #[test]
 fn the_verdict_comes_first_then_its_figure_and_why() {
     let headings: Vec<String> =
-        document(&study()).sections.iter().map(|section| section.heading.to_string()).collect();
+        document(&study()).sections_for(Medium::Text).map(|section| section.heading.to_string()).collect();
     assert_eq!(
         headings[..5],
         [
@@ -122,7 +125,7 @@ fn time_is_shown_where_it_says_something() {
         "data_files=1 stalled: 1 interval of 9 had less than a tenth of the mean, the first after 3.00 s."
     ));
     assert!(!text.contains("data_files=4 stalled"), "{text}");
-    assert!(text.contains("Before the bar: warm-up."));
+    assert!(text.contains("Warm-up is left of the bar."));
 }
 
 /// The published format is the one exception.

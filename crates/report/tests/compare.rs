@@ -16,7 +16,7 @@ fn table<'d>(document: &'d Document, heading: &str) -> &'d Table {
     let section = document.sections.iter().find(|section| section.heading.as_str().starts_with(heading));
     let mut tables = section.unwrap().blocks.iter().filter_map(|block| match block {
         Block::Table(table) => Some(table),
-        Block::Line(_) | Block::Chart(_) => None,
+        _ => None,
     });
     tables.next().unwrap()
 }

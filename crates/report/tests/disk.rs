@@ -60,7 +60,7 @@ Mean latency, lower is better (us)
   2 x 1  ████████████▌                             100 ± 2.5 %  p99 200 us
   2 x 4  ████████████████████                      160 ± 2.5 %  p99 320 us
   2 x 8  ████████████████████████████████████████  320 ± 2.5 %  p99 640 us
-Little's law holds: I/Os under way and IOPS x mean latency agree within 0.0 %.
+Little's law holds: I/Os in flight and IOPS x mean latency agree within 0.0 %.
 ";
     assert_eq!(text(&document, "Disk", 80), expected);
     let expected = "
@@ -127,7 +127,7 @@ fn a_misfit_of_littles_law_is_said() {
     }
     let text = text(&document(&recording), "Disk", 200);
     let says = "Little's law does not hold for threads=1 queue_depth=4: IOPS x mean latency is 4.00, but 3.20 I/Os were \
-                under way (25.0 % of difference, 3 trials).";
+                in flight (25.0 % of difference, 3 trials).";
     assert!(text.contains(says), "{text}");
 }
 
@@ -204,7 +204,7 @@ fn the_share_of_the_ceiling_in_a_sentence() {
         let devices = vec![device_use("ssd", 0.0, 21_443.0 * noise, 8192.0)];
         database.trials.push(done(0, block, Observations { devices, ..observed(10.0) }));
     }
-    let document = report::run(&summarize_with(&database, &[disk.clone()]));
+    let document = report::run(&summarize_with(&database, vec![disk.clone()]));
     let expected = "
 Storage ceiling
 data_files=1: volume ssd (vdb) did 41 % (40-42 %) of the 8.00 KiB random write ceiling measured on it (run 3 of disk-ssd, 52,300 IOPS ± 2.5 %).
@@ -223,7 +223,7 @@ data_files=1   vdb (ssd)        0    21,440   176     -  500 us         80 %   4
     for trial in &mut database.trials {
         trial.observations.as_mut().unwrap().devices = vec![device_use("ssd", 0.0, 60_000.0, 4096.0)];
     }
-    let over = text(&report::run(&summarize_with(&database, &[disk])), "Storage ceiling", 300);
+    let over = text(&report::run(&summarize_with(&database, vec![disk])), "Storage ceiling", 300);
     assert!(
         over.contains(" did 115 % (112-118 %) of ") && over.contains("more than the ceiling: "),
         "{over}"

@@ -75,7 +75,9 @@ fn power_and_outliers_are_said_below_the_configurations() {
     let text = words(&plain(&even, 100));
     assert!(!text.contains("Outlier"), "{text}");
     assert!(
-        text.contains("Power: with 5 blocks a difference of about 2.3 % between two configurations would be found 4 times of 5"),
+        text.contains(
+            "Power: 5 blocks detect a difference of about 2.3 % between two configurations with 80 % power"
+        ),
         "{text}"
     );
 }

@@ -7,11 +7,11 @@ mod common;
 use analysis::summarize;
 use common::{data_files, failed, plan, two_factors};
 use observations::{Histogram, Latency, Recording, Series};
-use report::{Block, html};
+use report::{Block, Medium, html};
 use sha2::{Digest, Sha512};
 
 fn page(recording: &Recording) -> String {
-    html(recording, &summarize(recording))
+    html(&summarize(recording))
 }
 
 fn escaped(text: &str) -> String {
@@ -27,8 +27,9 @@ fn says_all_that_the_terminal_says() {
         let document = report::run(&summarize(&recording));
         let mut said = vec![document.title.to_string()];
         // The page has figures for the small charts of the text.
-        let chart = |block: &Block| matches!(block, Block::Chart(_));
-        for section in document.sections.iter().filter(|section| !section.blocks.iter().any(chart)) {
+        let chart = |block: &Block| matches!(block, Block::Chart(_) | Block::Figure(_));
+        for section in document.sections_for(Medium::Text).filter(|section| !section.blocks.iter().any(chart))
+        {
             said.push(section.heading.to_string());
             for block in &section.blocks {
                 match block {
@@ -37,7 +38,7 @@ fn says_all_that_the_terminal_says() {
                         said.extend(table.columns.iter().map(|column| column.heading.to_string()));
                         said.extend(table.rows.iter().flatten().map(|cell| cell.text.to_string()));
                     }
-                    Block::Chart(_) => {}
+                    Block::Chart(_) | Block::Figure(_) | Block::Flame(_) => {}
                 }
             }
         }

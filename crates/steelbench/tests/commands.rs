@@ -39,7 +39,7 @@ fn json_is_valid_line_by_line() {
     assert_eq!((&check["kind"], check["trials"].as_array().unwrap().len()), (&"check".into(), 12));
     assert_eq!(check["estimate"]["recorded_trials"], 12);
     let show = one(&["show", "t"]);
-    assert_eq!((&show["kind"], &show["done"]), (&"summary".into(), &12.into()));
+    assert_eq!((&show["kind"], &show["overview"]["done"]), (&"summary".into(), &12.into()));
     assert_eq!(one(&["show", "t", "--runs"])["runs"].as_array().unwrap().len(), 2);
     let compare = one(&["compare", "data_files=1,log=wal, synced", "data_files=1,log=wal"]);
     assert_eq!(compare["kind"], "comparison");

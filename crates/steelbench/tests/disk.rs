@@ -264,7 +264,7 @@ fn json_has_the_events_and_the_summary() {
     let events: Vec<serde_json::Value> =
         ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(events[0]["event"], "run_started");
-    assert_eq!(events.last().unwrap()["summary"]["done"], 1);
+    assert_eq!(events.last().unwrap()["summary"]["overview"]["done"], 1);
 }
 
 #[test]

@@ -224,7 +224,7 @@ fn disks_and_locks_are_sampled_too() {
                 working_set = \"16 MiB\"\ndirect = false\nduration = \"1 s\"\n";
     let sync = "[target]\nengine = \"none\"\n[workload]\nprobe = \"sync\"\nprimitive = \"mutex-array\"\n\
                 threads = 2\nduration = \"1 s\"\n";
-    for (probe, function) in [(disk, ""), (sync, "sync::")] {
+    for (probe, function) in [(disk, ""), (sync, "primitives::")] {
         let file =
             format!("[experiment]\nname = \"t\"\n{probe}[observe]\nprofile = true\n[repeats]\nblocks = 1\n");
         let lab = Lab::with(&file);

@@ -280,7 +280,7 @@ fn opens(folder: &std::path::Path, work: impl FnOnce()) -> HashMap<String, usize
 #[test]
 fn the_list_opens_each_file_once_and_only_those_that_have_changed() {
     let lab = recorded();
-    (0..3).for_each(|_| lab.run_with(&["--fresh"], 0));
+    (0..3).for_each(|_| drop(lab.run_with(&["--fresh"], 0)));
     let folder = lab.path("results");
     for copy in 0..5 {
         std::fs::copy(folder.join("t.steelbench"), folder.join(format!("copy{copy}.steelbench"))).unwrap();

@@ -318,7 +318,7 @@ def check_configurations(book, run, summary):
             if several and statistics.stdev(values) > 1e-9 * mean:
                 check("sd", row["standard deviation"], statistics.stdev(values), 1e-6)
                 check("CV", row["CV"], statistics.stdev(values) / mean, 1e-6)
-        if row["response"] == written(summary["response"]["name"]):
+        if row["response"] == written(summary["overview"]["response"]["name"]):
             of = summary["configurations"][index]
             check_estimate(row, of["response"], "low (95 %)", "high (95 %)", "mean")
             factor = of["factor"] or {}
@@ -341,7 +341,7 @@ def check_summary(book, summary):
         check("finding", row["finding"], text)
         check("evidence", row["evidence"], evidence)
     assert len(found) == len(said) + len(summary["failures"]), "Verdict: not every finding"
-    check("name", book["Verdict"]["A1"].value, summary["run"]["name"])
+    check("name", book["Verdict"]["A1"].value, summary["overview"]["run"]["name"])
     drawn = [row for row in rows(book, "Response")]
     means = [value for row in drawn for heading, value in row.items() if ": mean (" in heading and value is not None]
     wanted = [c["response"]["mean"] for c in summary["configurations"] if c["response"]]

@@ -1,6 +1,6 @@
 use super::{MeasuredCeiling, Way, names, rate};
 use crate::grid::Grid;
-use crate::settings::{is_set, setting, with_probe};
+use crate::settings::with_probe;
 use crate::{Estimate, ResponseChoice, disk};
 use observations::{
     ConfigurationRecord, DeviceUse, Direction, Environment, Observations, Recording, VolumeEnvironment,
@@ -26,7 +26,7 @@ impl<'a> Measured<'a> {
     /// that the page cache may serve.
     fn of(recording: &'a Recording, grid: &Grid, position: usize) -> Option<Self> {
         let configuration = &recording.configurations[position];
-        let pattern: String = setting(configuration, "workload.pattern")?;
+        let pattern: String = configuration.get("workload.pattern")?;
         let (random, way) = match pattern.as_str() {
             "random-read" => (true, Way::Read),
             "random-write" => (true, Way::Write),
@@ -34,7 +34,7 @@ impl<'a> Measured<'a> {
             "sequential-write" => (false, Way::Write),
             _ => return None,
         };
-        let direct: bool = setting(configuration, "workload.direct")?;
+        let direct: bool = configuration.get("workload.direct")?;
         if !disk::is_uniform(configuration) || disk::is_paced(configuration) || !direct {
             return None;
         }
@@ -54,7 +54,7 @@ impl<'a> Measured<'a> {
             experiment: recording.run.name.clone(),
             label: configuration.label.clone(),
             random,
-            block_bytes: setting(configuration, "workload.block_size")?,
+            block_bytes: configuration.get("workload.block_size")?,
             iops: Estimate::of(&rates, &choice.unit, Direction::HigherIsBetter)?,
         };
         let environment = recording.environments.first();
@@ -89,24 +89,28 @@ impl<'a> Measured<'a> {
 /// The one volume that the load went to: by its name, or the path of the existing file or device.
 fn volume(configuration: &ConfigurationRecord) -> Option<String> {
     let one = |path: &str| -> Option<String> {
-        let single = setting::<String>(configuration, path);
-        single.or_else(|| match setting::<Vec<String>>(configuration, path)?.as_slice() {
+        let single = configuration.get::<String>(path);
+        single.or_else(|| match configuration.get::<Vec<String>>(path)?.as_slice() {
             [one] => Some(one.clone()),
             _ => None,
         })
     };
-    let (existing, named) = match setting::<String>(configuration, "workload.on").as_deref() {
+    let (existing, named) = match configuration.get::<String>("workload.on").as_deref() {
         Some("log") => ("target.log_path", "target.log_volume"),
         Some("backup") => ("target.backup_path", "target.backup_volume"),
         _ => ("target.paths", "target.volume"),
     };
-    if is_set(configuration, existing) {
+    if configuration.settings.contains_key(existing) {
         return one(existing);
     }
-    if is_set(configuration, named) {
+    if configuration.settings.contains_key(named) {
         return one(named);
     }
-    if is_set(configuration, "target.volume") { one("target.volume") } else { Some("default".to_owned()) }
+    if configuration.settings.contains_key("target.volume") {
+        one("target.volume")
+    } else {
+        Some("default".to_owned())
+    }
 }
 
 /// Devices under a volume; one that carries several has all their names.

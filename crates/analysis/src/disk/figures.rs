@@ -1,6 +1,6 @@
 use super::Little;
 use crate::grid::Grid;
-use crate::{Estimate, ResponseChoice, response, settings::setting};
+use crate::{Estimate, ResponseChoice, response};
 use observations::{Observations, Recording};
 use serde::Serialize;
 
@@ -59,7 +59,7 @@ impl DiskRow {
         let configuration = &recording.configurations[position];
         let trials: Vec<&Observations> = grid.cells[position].values().copied().collect();
         trials.first()?;
-        let own = |path| Some(setting(configuration, path)?).filter(|_| !has_streams(configuration));
+        let own = |path| Some(configuration.get(path)?).filter(|_| !has_streams(configuration));
         let stream = |name: String| StreamFigures { figures: DiskFigures::of(&trials, &name), name };
         Some(Self {
             configuration: position,
@@ -76,17 +76,17 @@ impl DiskRow {
 
 /// Whether streams with settings of their own are given instead of the flat ones.
 pub(crate) fn has_streams(configuration: &observations::ConfigurationRecord) -> bool {
-    ["workload.streams", "workload.mix"].iter().any(|path| crate::settings::is_set(configuration, path))
+    ["workload.streams", "workload.mix"].iter().any(|path| configuration.settings.contains_key(*path))
 }
 
 /// Whether I/Os begin when they are due and not when there is room: the storage is then idle on purpose.
 pub(crate) fn is_paced(configuration: &observations::ConfigurationRecord) -> bool {
-    ["workload.rate", "workload.burst"].iter().any(|path| crate::settings::is_set(configuration, path))
+    ["workload.rate", "workload.burst"].iter().any(|path| configuration.settings.contains_key(*path))
 }
 
 /// Whether all I/Os of a configuration are of the size that `workload.block_size` says.
 pub(crate) fn is_uniform(configuration: &observations::ConfigurationRecord) -> bool {
-    !has_streams(configuration) && !crate::settings::is_set(configuration, "workload.block_size_max")
+    !has_streams(configuration) && !configuration.settings.contains_key("workload.block_size_max")
 }
 
 /// What goes before `.iops` in the names of responses.

@@ -1,6 +1,6 @@
 use super::{Little, figures, groups, is_paced};
 use crate::grid::{Grid, Matched};
-use crate::{Comparison, Estimate, ResponseChoice, compare, settings::setting};
+use crate::{Comparison, Estimate, ResponseChoice, compare};
 use observations::{Observations, Recording};
 use serde::Serialize;
 
@@ -121,8 +121,8 @@ impl KneePoint {
         if figures::has_streams(configuration) || is_paced(configuration) {
             return None;
         }
-        let threads: u64 = setting(configuration, "workload.threads")?;
-        let queue_depth: u64 = setting(configuration, "workload.queue_depth")?;
+        let threads: u64 = configuration.get("workload.threads")?;
+        let queue_depth: u64 = configuration.get("workload.queue_depth")?;
         Some(Self {
             configuration: position,
             threads,

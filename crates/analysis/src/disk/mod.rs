@@ -1,18 +1,19 @@
 //! What the disk probe measured: figures of each configuration, Little's law, the knee.
 
 mod figures;
+mod find_max;
 mod groups;
 mod knee;
 mod little;
 
 pub use figures::{DiskFigures, DiskRow, StreamFigures};
 pub(crate) use figures::{is_paced, is_uniform};
+pub use find_max::SearchLevels;
 pub use groups::DiskGroup;
 pub use knee::{Knee, KneePoint, knee};
 pub use little::{LITTLE_TOLERANCE, Little, little_difference};
 
-use crate::grid::Grid;
-use observations::Recording;
+use crate::Summary;
 use serde::Serialize;
 
 /// What a report says of the configurations with the disk probe.
@@ -26,13 +27,13 @@ pub struct DiskSummary {
     pub knees: Vec<Knee>,
 }
 
-impl DiskSummary {
-    /// `None` when no configuration with the disk probe has a trial done.
-    pub(crate) fn of(recording: &Recording, grid: &Grid) -> Option<Self> {
-        let groups = groups::of(recording);
-        let positions = crate::settings::with_probe(recording, "disk");
+impl Summary<'_> {
+    /// What the disk probe measured; `None` when no configuration with it has a trial done.
+    pub fn disk(&self) -> Option<DiskSummary> {
+        let groups = groups::of(self.recording);
+        let positions = crate::settings::with_probe(self.recording, "disk");
         let rows: Vec<DiskRow> =
-            positions.filter_map(|position| DiskRow::of(recording, grid, position)).collect();
-        (!rows.is_empty()).then(|| Self { rows, groups, knees: knee(recording) })
+            positions.filter_map(|position| DiskRow::of(self.recording, &self.grid, position)).collect();
+        (!rows.is_empty()).then(|| DiskSummary { rows, groups, knees: knee(self.recording) })
     }
 }

@@ -22,7 +22,7 @@ type Caveat = Option<(String, String)>;
 
 fn synthetic(summary: &Summary) -> Caveat {
     let text = "The figures are synthetic: they come from a scripted engine and measure nothing.";
-    summary.synthetic.then(|| (text.to_owned(), String::new()))
+    summary.overview().synthetic.then(|| (text.to_owned(), String::new()))
 }
 
 fn missing_response(summary: &Summary) -> Caveat {
@@ -34,17 +34,18 @@ fn missing_response(summary: &Summary) -> Caveat {
 }
 
 fn nothing_measured(summary: &Summary) -> Caveat {
-    let text = if summary.failed > 0 {
+    let text = if summary.failed() > 0 {
         "Every trial failed: there is nothing to compare."
     } else {
         "No trial has been run yet."
     };
-    (summary.done == 0).then(|| (text.to_owned(), String::new()))
+    (summary.done() == 0).then(|| (text.to_owned(), String::new()))
 }
 
 fn failed(summary: &Summary) -> Caveat {
-    let first = summary.failures.first()?;
-    let attempts = wording::count(summary.failed, "attempt");
+    let failures = summary.failures();
+    let first = failures.first()?;
+    let attempts = wording::count(summary.failed(), "attempt");
     let lost: usize = summary.configurations.iter().map(|row| row.lost_blocks).sum();
     let lost = match lost {
         0 => "; every one was made good by a retry".to_owned(),
@@ -53,7 +54,7 @@ fn failed(summary: &Summary) -> Caveat {
             are(n, "block of a configuration", "blocks of configurations")
         ),
     };
-    let most = if summary.failures.len() == 1 { "the cause" } else { "the most frequent cause" };
+    let most = if failures.len() == 1 { "the cause" } else { "the most frequent cause" };
     let evidence = format!("{most}: {} ({})", first.reason(), first.configurations.join(", "));
     Some((format!("{attempts} failed{lost}."), evidence))
 }
@@ -64,7 +65,7 @@ fn are(n: usize, singular: &str, plural: &str) -> String {
 
 /// Marks of the trials behind the verdict: of the two levels compared, else of all.
 fn marked(summary: &Summary, span: Option<Span>) -> Caveat {
-    let effect = summary.main_factor.and_then(|main| summary.factors.get(main));
+    let effect = summary.main_effect();
     let behind = |row: &&ConfigurationRow| match (effect, span) {
         (Some(effect), Some(span)) => {
             let labels = [&effect.levels[span.from].level, &effect.levels[span.to].level];
@@ -91,7 +92,7 @@ fn marked(summary: &Summary, span: Option<Span>) -> Caveat {
 }
 
 fn drift(summary: &Summary) -> Caveat {
-    let drift = summary.drift.as_ref().filter(|drift| drift.supported)?;
+    let drift = summary.drift().filter(|drift| drift.supported)?;
     let values = || drift.relative.iter().map(|(_, relative)| *relative);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     let text = format!(
@@ -114,6 +115,7 @@ fn drift(summary: &Summary) -> Caveat {
 fn set_up_once(summary: &Summary) -> Caveat {
     let names: Vec<String> = summary
         .factors
+        .effects
         .iter()
         .filter(|factor| factor.hard_to_change)
         .map(|factor| wording::short_name(&factor.factor).to_owned())
@@ -124,10 +126,10 @@ fn set_up_once(summary: &Summary) -> Caveat {
             wording::list(&names)
         )
     };
-    (!names.is_empty() && summary.done > 0).then(|| (text(), String::new()))
+    (!names.is_empty() && summary.done() > 0).then(|| (text(), String::new()))
 }
 
 fn environments(summary: &Summary) -> Caveat {
     let text = "The run was resumed in another environment: trials before and after may not compare.";
-    (summary.other_environments > 0).then(|| (text.to_owned(), String::new()))
+    (summary.recording.environments.len() > 1).then(|| (text.to_owned(), String::new()))
 }

@@ -8,7 +8,7 @@ use observations::Direction;
 ///
 /// The effect is asked for first: without it a step that stands out by chance would be a finding.
 pub fn shapes(summary: &Summary) -> Vec<Finding> {
-    let ordered = summary.factors.iter().filter(|effect| effect.steps.len() > 1);
+    let ordered = summary.factors.effects.iter().filter(|effect| effect.steps.len() > 1);
     ordered
         .filter(|effect| verdict::span(effect).is_some())
         .filter_map(|effect| shape(summary, effect))
@@ -50,11 +50,12 @@ fn part(effect: &FactorEffect, segment: Segment, direction: Direction, first: bo
 
 /// The largest interaction of two factors, where one is supported.
 pub fn interaction(summary: &Summary) -> Option<Finding> {
-    let interaction = interaction::largest_supported(&summary.interactions)?;
-    let (factor, by) = (&summary.factors[interaction.factor], &summary.factors[interaction.by]);
-    let unit = summary.response.as_ref().map_or("", |response| response.unit.as_str());
+    let interaction = interaction::largest_supported(&summary.factors.interactions)?;
+    let (factor, by) =
+        (&summary.factors.effects[interaction.factor], &summary.factors.effects[interaction.by]);
+    let unit = summary.unit();
     let text = sentence(interaction, factor, by, unit)?;
-    let family = wording::count(summary.family, "test");
+    let family = wording::count(summary.factors.family, "test");
     let size = wording::comparison(&interaction.size, unit);
     let evidence = format!(
         "F({}, {}) = {} over {}, {} (Holm over {family}); the gains differ by {size}, the largest such difference",

@@ -57,7 +57,7 @@ fn sweet_spot(summary: &Summary, effect: &FactorEffect, best: usize, comparison:
     let name = wording::short_name(&effect.factor);
     let what = if effect.ordered { "The sweet spot of" } else { "The best level of" };
     let reference = reference(summary, effect);
-    let figure = wording::comparison(comparison, unit(summary));
+    let figure = wording::comparison(comparison, summary.unit());
     let means = means(&effect.levels[best], &effect.levels[effect.reference]);
     let others = effect.sweet_spot().into_iter().filter(|level| *level != best);
     let others = labels(others.map(|level| &effect.levels[level]));
@@ -103,7 +103,7 @@ fn nothing_beats(
         1 => format!(" ({} is as good)", wording::list(&equal)),
         _ => format!(" ({} are as good)", wording::list(&equal)),
     };
-    let figure = wording::comparison(comparison, unit(summary));
+    let figure = wording::comparison(comparison, summary.unit());
     let figure = if worse.len() == 1 { figure } else { format!("{}: {figure}", lowest.level) };
     let verb = if worse.len() == 1 { "is" } else { "are" };
     let reference = reference(summary, effect);
@@ -142,7 +142,7 @@ pub fn single(summary: &Summary) -> Option<Finding> {
 
 /// What the factors other than the main one do, where that is supported.
 pub fn other_factors(summary: &Summary, main: Option<usize>) -> Vec<Finding> {
-    let others = summary.factors.iter().enumerate().filter(|(i, _)| Some(*i) != main);
+    let others = summary.factors.effects.iter().enumerate().filter(|(i, _)| Some(*i) != main);
     let supported = others.filter(|(_, effect)| span(effect).is_some() && effect.best.is_some());
     supported.map(|(_, effect)| main_factor(summary, effect)).collect()
 }
@@ -151,15 +151,15 @@ pub fn other_factors(summary: &Summary, main: Option<usize>) -> Vec<Finding> {
 /// supported effect. Asked on its own it would be one more chance of a false finding.
 pub fn best_configuration(summary: &Summary) -> Option<Finding> {
     let effect = || {
-        summary.factors.iter().any(|effect| span(effect).is_some())
-            || summary.interactions.iter().any(Interaction::supported)
+        summary.factors.effects.iter().any(|effect| span(effect).is_some())
+            || summary.factors.interactions.iter().any(Interaction::supported)
     };
-    if summary.factors.len() < 2 || !effect() {
+    if summary.factors.effects.len() < 2 || !effect() {
         return None;
     }
     let best = summary.configurations.iter().find(|row| row.standing == Standing::Best)?;
     let comparison = best.factor.as_ref().filter(|factor| factor.supported())?;
-    let figure = wording::comparison(comparison, unit(summary));
+    let figure = wording::comparison(comparison, summary.unit());
     let others = summary.configurations.iter().filter(|row| row.standing == Standing::AsGoodAsBest).count();
     let others = match others {
         0 => String::new(),
@@ -176,7 +176,7 @@ fn labels<'a>(levels: impl Iterator<Item = &'a LevelEffect>) -> Vec<String> {
 
 fn reference(summary: &Summary, effect: &FactorEffect) -> String {
     let name = wording::short_name(&effect.factor);
-    let what = if summary.run.baseline.is_some() { "the baseline" } else { "the first level" };
+    let what = if summary.recording.run.baseline.is_some() { "the baseline" } else { "the first level" };
     format!("{what} {name}={}", effect.levels[effect.reference].level)
 }
 
@@ -187,14 +187,10 @@ fn means(best: &LevelEffect, reference: &LevelEffect) -> String {
     format!(" ({a} against {b} {})", best.unit)
 }
 
-fn unit(summary: &Summary) -> &str {
-    summary.response.as_ref().map_or("", |response| response.unit.as_str())
-}
-
 /// What the levels of factors are tested together with: each other, and interactions where there are any.
 fn family(summary: &Summary) -> String {
-    let what = if summary.interactions.is_empty() { "comparison" } else { "test" };
-    wording::count(summary.family, what)
+    let what = if summary.factors.interactions.is_empty() { "comparison" } else { "test" };
+    wording::count(summary.factors.family, what)
 }
 
 fn statistics(comparison: &Comparison, family: &str) -> String {

@@ -2,7 +2,7 @@
 
 use super::ScalingClass;
 use crate::grid::{Grid, Matched};
-use crate::settings::{groups, setting};
+use crate::settings::groups;
 use crate::{Comparison, Estimate, ResponseChoice, Scale, compare};
 use observations::{Environment, Observations, Recording};
 use serde::Serialize;
@@ -113,7 +113,7 @@ impl Curve {
         let environment = recording.environments.first();
         let point = |position: &usize| {
             let trials: Vec<&Observations> = grid.cells[*position].values().copied().collect();
-            let threads = setting(&recording.configurations[*position], THREADS)?;
+            let threads = recording.configurations[*position].get(THREADS)?;
             Some(ScalingPoint {
                 configuration: *position,
                 threads,

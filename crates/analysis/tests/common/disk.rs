@@ -59,7 +59,7 @@ pub fn with_settings(recording: &mut Recording, defaults: &[(&str, &str)]) {
         settings.extend(configuration.levels.iter().map(|level| {
             let json = match level.level.parse::<u64>() {
                 Ok(number) => number.to_string(),
-                Err(_) => format!("{:?}", level.level),
+                Err(_) => serde_json::to_string(&level.level).unwrap(),
             };
             (level.factor.clone(), Value::from_json(&json).unwrap())
         }));

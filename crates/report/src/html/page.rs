@@ -1,10 +1,8 @@
 //! The body of the page while it is put together, and the figures in it.
 
-use super::figure::{Drawing, Figure};
+use super::flame;
 use super::markup::{escape, id, text};
-use super::waterfall;
-use crate::chart;
-use crate::model::{Align, Block, Chart, ChartKind, Line, Section, Table, Tone};
+use crate::model::{Align, Block, Figure, Line, Section, Table, Tone};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -37,19 +35,12 @@ impl Page {
                     self.body.push_str("</p>\n");
                 }
                 Block::Table(one) => table(&mut self.body, one),
-                Block::Chart(one) => self.chart(one),
-            }
-        }
-        self.close();
-    }
-
-    /// A figure under a heading of its own.
-    pub fn figure(&mut self, heading: &str, figure: Figure) {
-        self.open(heading);
-        match figure {
-            Figure::Drawn(drawing) => self.draw(&drawing),
-            Figure::Nothing(why) => {
-                let _ = writeln!(self.body, "<p class=\"muted\">{}</p>", text(&why));
+                Block::Chart(one) => {
+                    let _ = writeln!(self.body, "<h3>{}</h3>", escape(one.heading().as_str()));
+                    self.draw(&one.figure());
+                }
+                Block::Figure(figure) => self.draw(figure),
+                Block::Flame(root) => self.body.push_str(&flame::section(root)),
             }
         }
         self.close();
@@ -94,47 +85,18 @@ impl Page {
         self.body.push_str("</section>\n");
     }
 
-    fn draw(&mut self, drawing: &Drawing) {
+    fn draw(&mut self, figure: &Figure) {
         let number = self.figures.len();
-        self.figures.push(drawing.spec.clone());
-        let (alternative, caption) = (text(&drawing.alternative), text(&drawing.caption));
+        self.figures.push(figure.spec.clone());
+        let (alternative, caption) = (escape(figure.alternative.as_str()), escape(figure.caption.as_str()));
         let _ = writeln!(
             self.body,
             "<figure>\n<div class=\"plot\" id=\"figure-{number}\" role=\"group\" aria-label=\"{alternative}\"></div>\n\
              <figcaption>{caption}</figcaption>\n<details class=\"data\"><summary>{}</summary>",
-            text(&drawing.data_heading)
+            escape(figure.data_heading.as_str())
         );
-        table(&mut self.body, &drawing.data);
+        table(&mut self.body, &figure.data);
         self.body.push_str("</details>\n</figure>\n");
-    }
-
-    fn chart(&mut self, one: &Chart) {
-        let bar = |bar: &crate::Bar| {
-            let interval = bar.interval.map(|(low, high)| [low, high]);
-            let figure = format!("{} {}", one.value(bar), one.interval(bar));
-            json!({
-                "label": bar.label.as_str(), "value": bar.value, "interval": interval,
-                "figure": figure.trim_end(), "note": bar.note.as_str(),
-            })
-        };
-        let group = |group: &crate::BarGroup| {
-            let bars: Vec<Value> = group.bars.iter().map(bar).collect();
-            json!({ "label": group.label.as_str(), "bars": bars })
-        };
-        let groups: Vec<Value> = one.groups.iter().map(group).collect();
-        let heading = one.heading();
-        let _ = writeln!(self.body, "<h3>{}</h3>", escape(heading.as_str()));
-        if one.kind == ChartKind::Waterfall {
-            self.draw(&waterfall::drawing(one));
-            return;
-        }
-        self.draw(&Drawing {
-            spec: json!({ "kind": "bars", "diverging": one.kind == ChartKind::Diverging, "unit": one.unit.as_str(), "groups": groups }),
-            caption: "Bars begin at zero; thin lines are 95 % intervals.".to_owned(),
-            alternative: format!("Bar chart: {heading}. Its figures are in the table below."),
-            data: chart::table(one),
-            data_heading: "Figures".to_owned(),
-        });
     }
 }
 

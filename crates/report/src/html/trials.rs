@@ -1,8 +1,8 @@
 //! Every trial in one table, which `report.js` sorts and filters.
 
 use super::markup::text;
-use crate::configurations::short_name;
 use crate::data::{self, Column, Datum, Kind};
+use crate::names::short_name;
 use crate::number;
 use observations::{Recording, TrialRecord, TrialStatus};
 use std::fmt::Write;

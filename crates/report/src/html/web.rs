@@ -3,8 +3,8 @@
 use super::markup;
 use super::page::Page;
 use crate::Document;
+use crate::model::Medium;
 use analysis::Summary;
-use observations::Recording;
 
 /// What `report.css` lays out.
 pub const STYLE: &str = super::STYLE;
@@ -29,17 +29,15 @@ pub struct Body {
 }
 
 /// A run, with the figures of the HTML report.
-pub fn run(recording: &Recording, summary: &Summary) -> Body {
-    let (document, page) = super::run(recording, summary);
+pub fn run(summary: &Summary) -> Body {
+    let (document, page) = super::run(summary);
     body(&document, page)
 }
 
 /// Any document, its charts as figures.
 pub fn document(document: &Document) -> Body {
     let mut page = Page::default();
-    for section in &document.sections {
-        page.section(section);
-    }
+    document.sections_for(Medium::Page).for_each(|section| page.section(section));
     body(document, page)
 }
 

@@ -54,15 +54,14 @@ pub fn sheet(book: &mut Book, recording: &Recording, summary: &Summary) -> Resul
     }
 }
 
-fn lines(summary: &Summary) -> Vec<Line<'_>> {
+fn lines<'s>(summary: &'s Summary) -> Vec<Line<'s>> {
     let name = || summary.response.as_ref().map_or_else(|| "response".to_owned(), |it| it.name.clone());
-    let Some((position, effect)) = summary.main_factor.and_then(|at| Some((at, summary.factors.get(at)?)))
-    else {
+    let Some(effect) = summary.main_effect() else {
         let estimates = summary.configurations.iter().map(|row| row.response.as_ref()).collect();
         return vec![Line { name: name(), estimates }];
     };
     let factor = effect.factor.as_str();
-    let mut lines: Vec<Line<'_>> = Vec::new();
+    let mut lines: Vec<Line<'s>> = Vec::new();
     for row in &summary.configurations {
         let Some(level) = row.levels.iter().find(|level| level.factor == factor) else { continue };
         let Some(at) = effect.levels.iter().position(|known| known.level == level.level) else { continue };
@@ -75,8 +74,7 @@ fn lines(summary: &Summary) -> Vec<Line<'_>> {
         }
     }
     if lines.len() > SERIES_MAX {
-        let levels = &summary.factors[position].levels;
-        let estimates = levels.iter().map(|level| level.response.as_ref()).collect();
+        let estimates = effect.levels.iter().map(|level| level.response.as_ref()).collect();
         lines = vec![Line { name: format!("{} over all other factors", name()), estimates }];
     }
     lines

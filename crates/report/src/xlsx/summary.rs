@@ -29,13 +29,13 @@ pub fn verdict(book: &mut Book, summary: &Summary) -> Result<(), XlsxError> {
 }
 
 fn lines(summary: &Summary) -> Vec<String> {
-    let run = &summary.run;
+    let run = &summary.recording.run;
     let done = format!(
         "Run {}, {}; {} done, {} failed",
         run.id,
         time::utc(run.started_ms),
-        number::plural(summary.done, "trial"),
-        number::plural(summary.failed, "attempt")
+        number::plural(summary.done(), "trial"),
+        number::plural(summary.failed(), "attempt")
     );
     let compared = summary
         .response
@@ -45,14 +45,14 @@ fn lines(summary: &Summary) -> Vec<String> {
 }
 
 fn said(summary: &Summary) -> Vec<Said> {
-    let findings = summary.findings.iter().map(|finding| Said {
+    let findings = summary.findings().into_iter().map(|finding| Said {
         kind: name(finding.kind),
-        text: finding.text.clone(),
-        evidence: finding.evidence.clone(),
+        text: finding.text,
+        evidence: finding.evidence,
     });
-    let failures = summary.failures.iter().map(|failure| Said {
+    let failures = summary.failures().into_iter().map(|failure| Said {
         kind: "failure".to_owned(),
-        text: failure.cause.clone(),
+        text: failure.cause,
         evidence: format!(
             "{}: {}",
             number::plural(failure.attempts, "attempt"),
@@ -182,7 +182,8 @@ type Part = (String, Box<dyn Fn(&Accounting) -> f64>);
 
 /// Where the sessions' time went, by level of the main factor.
 pub fn profile(book: &mut Book, recording: &Recording, summary: &Summary) -> Result<(), XlsxError> {
-    let parts = parts(summary);
+    let levels = summary.waits();
+    let parts = parts(&levels);
     let mut columns: Columns<'_, &LevelWaits> = Columns::new();
     match summary.main_factor.and_then(|main| recording.factors.get(main)) {
         Some(factor) => drop(columns.factor(factor, |waits: &&LevelWaits| waits.level.as_deref())),
@@ -198,18 +199,17 @@ pub fn profile(book: &mut Book, recording: &Recording, summary: &Summary) -> Res
     for (name, seconds) in &parts {
         columns.add(name, "s", move |waits| seconds(&waits.accounting));
     }
-    book.table(Size::Small, &columns.table("profile", || summary.waits.iter()))?;
-    if summary.waits.is_empty() {
+    book.table(Size::Small, &columns.table("profile", || levels.iter()))?;
+    if levels.is_empty() {
         return Ok(());
     }
-    response::stacked(book.sheet("Profile")?, "Where the sessions' time went", &shares, summary.waits.len())
+    response::stacked(book.sheet("Profile")?, "Where the sessions' time went", &shares, levels.len())
 }
 
 /// CPU, the classes of waits that occur, and the rest. They add up to the sessions' time.
-fn parts(summary: &Summary) -> Vec<Part> {
+fn parts(levels: &[LevelWaits]) -> Vec<Part> {
     let mut parts: Vec<Part> = vec![("CPU".to_owned(), Box::new(|a| a.cpu_s))];
-    let occurs =
-        |class: &WaitClass| summary.waits.iter().any(|waits| waits.accounting.resource(*class) != 0.0);
+    let occurs = |class: &WaitClass| levels.iter().any(|waits| waits.accounting.resource(*class) != 0.0);
     for class in WaitClass::ALL.into_iter().filter(occurs) {
         parts.push((format!("{class} wait"), Box::new(move |a| a.resource(class))));
     }

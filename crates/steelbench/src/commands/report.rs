@@ -4,7 +4,6 @@ use crate::args::{Report, ReportFormat};
 use crate::exit_code::{ExitCode, Failure};
 use crate::{output, results};
 use analysis::Summary;
-use observations::Recording;
 use std::io::Write;
 use std::path::Path;
 
@@ -14,13 +13,13 @@ pub fn report(arguments: &Report) -> Result<ExitCode, Failure> {
     let store = results::open(arguments.recorded.name.as_deref())?;
     let recording = results::read_run(&store, arguments.recorded.run)?;
     let path = arguments.output.clone().unwrap_or_else(|| store.path().with_extension("html"));
-    write(&recording, &results::summary(&recording, store.path()), &path)?;
+    write(&results::summary(&recording, store.path()), &path)?;
     output::print(&format!("{}\n", path.display()))?;
     Ok(ExitCode::Ok)
 }
 
 /// Writes the HTML report of a run; a report that is there already is replaced as a whole.
-pub fn write(recording: &Recording, summary: &Summary, path: &Path) -> Result<(), Failure> {
-    let html = report::html(recording, summary);
+pub fn write(summary: &Summary, path: &Path) -> Result<(), Failure> {
+    let html = report::html(summary);
     output::replace_file(path, |writer| writer.write_all(html.as_bytes()))
 }

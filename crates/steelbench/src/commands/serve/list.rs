@@ -98,7 +98,7 @@ fn line(file: &File, store: &Store, run: &RunRecord, latest: i64) -> Result<Line
     let read = read_run(file, store, run.id, latest)?;
     // Without the ceilings of other files' disk runs: the verdict does not depend on them.
     let summary = analysis::summarize(&read.recording);
-    let verdict = summary.findings.iter().find(|finding| finding.kind == FindingKind::Verdict);
+    let verdict = summary.findings().into_iter().find(|finding| finding.kind == FindingKind::Verdict);
     let trials = &read.recording.trials;
     let done = trials.iter().filter(|trial| trial.status == TrialStatus::Done).count();
     Ok(Line {
@@ -109,7 +109,7 @@ fn line(file: &File, store: &Store, run: &RunRecord, latest: i64) -> Result<Line
         done,
         failed: trials.len() - done,
         said: read.said,
-        verdict: verdict.map_or_else(String::new, |finding| finding.text.clone()),
+        verdict: verdict.map_or_else(String::new, |finding| finding.text),
     })
 }
 

@@ -1,0 +1,97 @@
+//! The report of a run: its sections in order, each with the data that the analysis has for it.
+//!
+//! To add a section: a method of [`Summary`] in a file of `analysis` computes its data, a file here turns that into
+//! headings, lines, tables and figures, and a line below names both.
+
+mod ceilings;
+mod configurations;
+pub(crate) mod devices;
+mod disk;
+mod estimates;
+mod explanations;
+mod factors;
+mod failures;
+mod latencies;
+mod overview;
+mod profiles;
+mod response;
+mod scaling;
+mod session_time;
+mod timelines;
+mod waits;
+
+pub(crate) use explanations::{sentences, waterfall};
+pub(crate) use profiles::changes;
+pub(crate) use session_time::accounting;
+pub(crate) use waits::table as wait_table;
+
+use crate::model::{Document, Section};
+use analysis::Summary;
+use serde_json::{Map, Value};
+
+struct Entry {
+    /// The name of its data in JSON.
+    name: &'static str,
+    /// `None` of a section that draws the data of others.
+    data: Option<fn(&Summary) -> serde_json::Result<Value>>,
+    /// `None` of data that other sections tell.
+    show: Option<fn(&Summary) -> Vec<Section>>,
+}
+
+/// `name: data => function that shows it`; without data for a section that draws the data of others, without a
+/// function for data that others tell.
+macro_rules! sections {
+    (|$summary:ident| $($name:ident $(: $data:expr)? $(=> $show:path)?;)*) => {
+        const SECTIONS: &[Entry] = &[$(sections!(@ $summary, $name $(: $data)? $(=> $show)?)),*];
+    };
+    (@ $summary:ident, $name:ident: $data:expr => $show:path) => {
+        Entry {
+            name: stringify!($name),
+            data: Some(|$summary| serde_json::to_value($data)),
+            show: Some(|$summary| $show($summary, $data).into_iter().collect()),
+        }
+    };
+    (@ $summary:ident, $name:ident: $data:expr) => {
+        Entry { name: stringify!($name), data: Some(|$summary| serde_json::to_value($data)), show: None }
+    };
+    (@ $summary:ident, $name:ident => $show:path) => {
+        Entry { name: stringify!($name), data: None, show: Some(|$summary| $show($summary).into_iter().collect()) }
+    };
+}
+
+sections! { |summary|
+    overview: &summary.overview() => overview::section;
+    findings: &summary.findings() => overview::findings;
+    response => response::section;
+    explanations: &summary.explanations() => explanations::sections;
+    session_time => session_time::section;
+    latencies: &summary.latencies() => latencies::sections;
+    timelines: &summary.timelines() => timelines::sections;
+    configurations: &summary.configurations => configurations::section;
+    detectable: summary.detectable().as_ref() => configurations::power;
+    outliers: &summary.outliers() => configurations::outliers;
+    drift: summary.drift();
+    factors: &summary.factors => factors::sections;
+    disk: summary.disk().as_ref() => disk::sections;
+    scaling: summary.scaling().as_ref() => scaling::section;
+    ceilings: &summary.ceilings() => ceilings::section;
+    waits: &summary.waits() => waits::sections;
+    profiles: &summary.profiles() => profiles::sections;
+    devices: &summary.devices() => devices::section;
+    estimates => estimates::sections;
+    failures: &summary.failures() => failures::failures;
+    warnings: &summary.warnings() => failures::warnings;
+    environment: summary.environment().as_ref() => overview::environment;
+}
+
+/// The report of a run: what was found, the figure that shows it, why it is so, then the tables behind it.
+pub fn run(summary: &Summary) -> Document {
+    let sections = SECTIONS.iter().filter_map(|entry| entry.show).flat_map(|show| show(summary));
+    Document { title: summary.recording.run.name.as_str().into(), sections: sections.collect() }
+}
+
+/// The data of all sections by name.
+pub(crate) fn data(summary: &Summary) -> serde_json::Result<Map<String, Value>> {
+    let with_data = SECTIONS.iter().filter_map(|entry| Some((entry.name, entry.data?)));
+    with_data.map(|(name, data)| Ok((name.to_owned(), data(summary)?))).collect()
+}

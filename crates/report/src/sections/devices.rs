@@ -1,0 +1,88 @@
+//! What the kernel counted of the block devices, beside what the load did.
+
+use crate::model::{Cell, Column, Section, Table, Tone};
+use crate::number;
+use analysis::{ConfigurationDevices, DeviceFigures, Estimate, Standing, Summary};
+
+/// Of more configurations than this only the baseline and the best are shown.
+const CONFIGURATIONS_MAX: usize = 4;
+
+/// `None` when no device was counted.
+pub(crate) fn section(summary: &Summary, devices: &[ConfigurationDevices]) -> Option<Section> {
+    let shown = shown(summary, devices, |own| own.configuration);
+    if shown.is_empty() {
+        return None;
+    }
+    let mut section = Section::new("Devices");
+    section.table(table(&shown));
+    let trials = shown.iter().map(|own| own.trials).max().unwrap_or(0);
+    let mut notes = vec![format!(
+        "Means of {}, by the kernel's counters: for all that use the device, after merging; MB/s are 10^6 bytes \
+         a second; utilisation: share of the time with I/O in flight; queue: I/Os in flight.",
+        number::plural(trials, "trial")
+    )];
+    if shown.len() < devices.len() {
+        notes.push("The baseline and the best configuration are shown.".to_owned());
+    }
+    notes.extend(shown.iter().filter_map(|own| {
+        let label = if own.label.is_empty() { "the load".to_owned() } else { own.label.clone() };
+        own.write_copies
+            .map(|n| format!("{label}: the devices wrote {n} times what the load wrote, as mirrors do."))
+    }));
+    for note in notes {
+        section.toned(note, Tone::Muted);
+    }
+    Some(section)
+}
+
+/// All when they are few, else the baseline's and the best one's.
+pub(crate) fn shown<'s, T>(summary: &Summary, all: &'s [T], configuration: fn(&T) -> usize) -> Vec<&'s T> {
+    let mut distinct: Vec<usize> = all.iter().map(configuration).collect();
+    distinct.dedup();
+    let telling = |own: &&T| {
+        let row = summary.configurations.get(configuration(own));
+        row.is_some_and(|row| row.baseline || row.standing == Standing::Best)
+    };
+    let few = distinct.len() <= CONFIGURATIONS_MAX;
+    all.iter().filter(|own| few || telling(own)).collect()
+}
+
+/// Heading, its figure, and when it is left out for want of room.
+type Figure = (&'static str, fn(&DeviceFigures) -> Option<String>, u8);
+
+const FIGURES: [Figure; 7] = [
+    ("reads/s", |own| count(own.reads.as_ref()), 0),
+    ("writes/s", |own| count(own.writes.as_ref()), 0),
+    ("MB/s", |own| own.bytes.as_ref().map(|bytes| number::figure(bytes.mean / 1e6)), 0),
+    ("read", |own| time(own.read_latency.as_ref()), 0),
+    ("write", |own| time(own.write_latency.as_ref()), 0),
+    ("utilisation", |own| own.utilisation.as_ref().map(|share| number::percent(share.mean, 0)), 1),
+    ("queue", |own| count(own.queue.as_ref()), 2),
+];
+
+fn count(estimate: Option<&Estimate>) -> Option<String> {
+    estimate.map(|estimate| number::grouped(estimate.mean))
+}
+
+fn time(estimate: Option<&Estimate>) -> Option<String> {
+    estimate.map(|estimate| number::seconds(estimate.mean))
+}
+
+fn table(shown: &[&ConfigurationDevices]) -> Table {
+    let mut columns = vec![Column::name("configuration"), Column::name("device")];
+    columns.extend(FIGURES.map(|(heading, _, order)| Column::right(heading).optional(order)));
+    let row = |label: &str, device: String, figures: &DeviceFigures| {
+        let mut cells = vec![Cell::plain(label), Cell::plain(device)];
+        cells.extend(FIGURES.map(|(_, of, _)| Cell::plain(of(figures).unwrap_or_else(|| "-".to_owned()))));
+        cells
+    };
+    let rows = shown.iter().flat_map(|own| {
+        let label = own.label.as_str();
+        let load = own.load.iter().map(move |figures| row(label, "the load itself".to_owned(), figures));
+        let devices = own.devices.iter();
+        load.chain(
+            devices.map(move |one| row(label, format!("{} ({})", one.device, one.volume), &one.figures)),
+        )
+    });
+    Table { columns, rows: rows.collect(), fixed: false }
+}

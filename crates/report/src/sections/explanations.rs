@@ -1,0 +1,121 @@
+//! Why two sides differ, drawn: from one to the other, part by part.
+
+use crate::compare::{WorkScale, name};
+use crate::model::{Bar, BarGroup, Chart, ChartKind, Section, Tone};
+use crate::{Text, number};
+use analysis::{Decomposition, Explanation, Finding, Part, PartKind, Summary};
+
+/// Changes that are drawn one by one; the rest is one bar.
+const PARTS_MAX: usize = 8;
+/// A change is drawn by itself if it is this share of the larger side, or supported and a tenth of that.
+const VISIBLE: f64 = 0.02;
+
+/// A waterfall for each difference that is explained. Texts show the last one, which is the larger question: the best
+/// configuration where there are several factors.
+pub(crate) fn sections(summary: &Summary, explanations: &[Explanation]) -> Vec<Section> {
+    if explanations.is_empty() && summary.done() > 0 {
+        let mut section = Section::page("Why");
+        section.toned("No difference is supported at 95 %: there is nothing to explain.", Tone::Muted);
+        return vec![section];
+    }
+    let last = explanations.len().saturating_sub(1);
+    let section = |(position, explanation): (usize, &Explanation)| {
+        let Explanation { from, to, decomposition, .. } = explanation;
+        let heading = format!("Why: from {}", explanation.sides());
+        let mut section = if position == last { Section::new(heading) } else { Section::page(heading) };
+        section.chart(waterfall(decomposition, from, to));
+        let blocks = number::plural(decomposition.blocks, "block");
+        let legend = format!(
+            "Sessions' time by wait type, divided by the connections; the changes add up. In brackets: 95 % intervals, t \
+             over {blocks}; %: share of the whole change."
+        );
+        section.toned(legend, Tone::Muted);
+        section
+    };
+    explanations.iter().enumerate().map(section).collect()
+}
+
+/// The same in words; `None` when nothing is supported.
+pub(crate) fn sentences(findings: &[Finding]) -> Option<Section> {
+    let mut section = Section::new("Why");
+    for finding in findings {
+        section.line(finding.text.as_str());
+        section.detail(finding.evidence.as_str());
+    }
+    section.unless_empty()
+}
+
+/// Elapsed time for some work on both sides, and between them the changes by wait type, the largest first.
+pub(crate) fn waterfall(decomposition: &Decomposition, from: &str, to: &str) -> Chart {
+    let scale = WorkScale::of(decomposition);
+    let total = &decomposition.elapsed_total;
+    let largest = total.from_s.max(total.to_s);
+    let (unit, unit_name) = number::common_unit(largest * scale.units, "s");
+    let units = scale.units * unit;
+    let (unaccounted, parts): (Vec<&Part>, Vec<&Part>) =
+        decomposition.by_type().partition(|part| part.kind == PartKind::Unaccounted);
+    let (mut shown, small): (Vec<&Part>, Vec<&Part>) =
+        parts.into_iter().partition(|part| is_visible(part, largest));
+    shown.sort_by(|a, b| b.change_s.abs().total_cmp(&a.change_s.abs()));
+    let small: f64 = small.iter().chain(&shown[shown.len().min(PARTS_MAX)..]).map(|part| part.change_s).sum();
+    shown.truncate(PARTS_MAX);
+    let mut changes: Vec<Bar> = shown.iter().map(|part| change(part, units)).collect();
+    if small != 0.0 {
+        changes.push(Bar { label: "other parts".into(), value: small * units, ..Bar::default() });
+    }
+    // However small it is, it says how far to trust the rest.
+    changes.extend(unaccounted.into_iter().map(|part| change(part, units)));
+    if goes_below_zero(total.from_s * units, &changes) {
+        changes.sort_by_key(|bar| bar.value < 0.0);
+    }
+    let whole = |label: &str, value: f64| Bar { label: label.into(), value: value * units, ..Bar::default() };
+    let start = [whole(from, total.from_s)];
+    let bars = start.into_iter().chain(changes).chain([whole(to, total.to_s)]);
+    Chart {
+        title: format!("Elapsed for {}", scale.name).into(),
+        unit: unit_name.into(),
+        kind: ChartKind::Waterfall,
+        groups: vec![BarGroup { label: Text::default(), bars: that_add_up(bars.collect()) }],
+    }
+}
+
+fn is_visible(part: &Part, largest: f64) -> bool {
+    let supported = part.p_value.is_some_and(|p| p < 0.05);
+    part.change_s.abs() >= largest * if supported { VISIBLE / 10.0 } else { VISIBLE }
+}
+
+fn change(part: &Part, units: f64) -> Bar {
+    let supported = part.p_value.is_some_and(|p| p < 0.05);
+    Bar {
+        label: name(&part.kind).into(),
+        value: part.change_s * units,
+        interval: part.interval.map(|interval| (interval.low * units, interval.high * units)),
+        note: part.share.map_or_else(String::new, |share| number::percent(share, 0)).into(),
+        tone: match supported {
+            true if part.change_s < 0.0 => Tone::Good,
+            true => Tone::Bad,
+            false => Tone::Muted,
+        },
+    }
+}
+
+fn goes_below_zero(start: f64, changes: &[Bar]) -> bool {
+    let mut at = start;
+    changes.iter().any(|bar| {
+        at += bar.value;
+        at < 0.0
+    })
+}
+
+/// Moves values by less than their last digit, so that the printed start and changes add up to the printed end.
+fn that_add_up(mut bars: Vec<Bar>) -> Vec<Bar> {
+    let largest = bars.iter().map(|bar| bar.value.abs()).fold(0.0, f64::max);
+    let Some((end, parts)) = bars.split_last_mut() else { return bars };
+    let values: Vec<f64> = parts.iter().map(|bar| bar.value).collect();
+    let (rounded, total) = number::parts_that_add_up(&values, number::places(largest, 4));
+    for (bar, value) in parts.iter_mut().zip(rounded) {
+        bar.value = value;
+    }
+    end.value = total;
+    bars
+}

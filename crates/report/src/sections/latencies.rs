@@ -1,0 +1,111 @@
+//! Latency by percentile: a figure for each kind.
+
+use crate::figure::{coordinate, string, strings};
+use crate::model::{Cell, Column, Figure, Section, Table, Tone};
+use crate::number;
+use crate::panels::{Panels, named};
+use analysis::latency::PERCENTILES;
+use analysis::{ConfigurationLatency, Latencies, Summary};
+use observations::Histogram;
+use serde_json::{Value, json};
+
+/// A curve ends where fewer slower ones than this are left: further out it would show single events.
+const TAIL_MIN: f64 = 10.0;
+/// Points for each power of ten of the share that is slower.
+const POINTS_PER_DECADE: f64 = 12.0;
+/// Configurations that are said in words.
+const SAID: usize = 12;
+
+/// One page section a kind of latency.
+pub(crate) fn sections(summary: &Summary, kinds: &[Latencies]) -> Vec<Section> {
+    kinds.iter().map(|kind| section(summary, kind)).collect()
+}
+
+fn section(summary: &Summary, kind: &Latencies) -> Section {
+    let Latencies { name, configurations: curves } = kind;
+    let mut section = Section::page(format!("Latency: {name}"));
+    let panels = Panels::without_series(summary);
+    let lines: Vec<Value> = curves
+        .iter()
+        .filter_map(|curve| {
+            let points = points(&curve.merged);
+            let row = summary.configurations.get(curve.configuration)?;
+            let position = panels.as_ref().map_or(Some((0, 0)), |panels| {
+                panels.position(row).map(|position| (position.panel, position.level))
+            });
+            let (panel, series) = position?;
+            (points.len() > 1).then(|| json!([panel, series, points]))
+        })
+        .collect();
+    if lines.is_empty() {
+        let most = number::count(curves.iter().map(|curve| curve.recorded).max().unwrap_or(0));
+        let why = format!(
+            "No configuration has recorded more than {most} latencies of {name}: too few for a curve of percentiles."
+        );
+        section.toned(why, Tone::Muted);
+        return section;
+    }
+    let factor = panels.as_ref().map_or("", |panels| panels.factor.as_str());
+    let one = [String::new()];
+    let titles = panels.as_ref().map_or(one.as_slice(), |panels| panels.titles.as_slice());
+    let levels = panels.as_ref().map_or_else(|| vec![""], |panels| panels.levels.clone());
+    section.figure(Figure {
+        spec: json!({
+            "kind": "latency",
+            "seriesLabel": string(factor),
+            "series": strings(levels),
+            "panels": strings(titles.iter().map(String::as_str)),
+            "lines": lines,
+        }),
+        caption: format!(
+            "Latency of {name} by percentile, all trials of a configuration together; both axes are logarithmic. A curve \
+             ends where fewer than {TAIL_MIN} slower ones are left."
+        )
+        .into(),
+        alternative: format!("Curves of {name} latency by percentile. {}.", said(curves)).into(),
+        data: data(curves),
+        data_heading: "Percentiles: means over trials with 95 % intervals".into(),
+        chart: None,
+    });
+    section
+}
+
+/// Share that is slower as a power of ten, and the latency in seconds there.
+fn points(histogram: &Histogram) -> Vec<Value> {
+    let decades = (histogram.len() as f64 / TAIL_MIN).log10();
+    if decades <= 0.0 {
+        return Vec::new();
+    }
+    let count = (decades * POINTS_PER_DECADE).floor() as usize;
+    let point = |i| {
+        let slower = 10_f64.powf(-(i as f64) / POINTS_PER_DECADE);
+        let latency_s = histogram.percentile_ns(100.0 * (1.0 - slower)) as f64 / 1e9;
+        json!([coordinate(1.0 / slower), coordinate(latency_s)])
+    };
+    (0..=count).map(point).collect()
+}
+
+fn said(curves: &[ConfigurationLatency]) -> String {
+    let one = |curve: &ConfigurationLatency| {
+        let seconds = |p| number::seconds(curve.merged.percentile_ns(p) as f64 / 1e9);
+        format!("{}: median {}, 99th percentile {}", named(&curve.label), seconds(50.0), seconds(99.0))
+    };
+    curves.iter().take(SAID).map(one).collect::<Vec<_>>().join("; ")
+}
+
+fn data(curves: &[ConfigurationLatency]) -> Table {
+    let mut columns = vec![Column::name("configuration"), Column::right("trials"), Column::right("recorded")];
+    columns.extend(PERCENTILES.map(|p| Column::left(format!("p{p}"))));
+    columns.push(Column::right("largest"));
+    let rows = curves.iter().map(|curve| {
+        let mut cells = vec![
+            Cell::plain(named(&curve.label)),
+            Cell::plain(curve.trials.to_string()),
+            Cell::plain(number::count(curve.recorded)),
+        ];
+        cells.extend(curve.percentiles.iter().map(|estimate| Cell::estimate(estimate.as_ref())));
+        cells.push(Cell::plain(number::seconds(curve.largest_s)));
+        cells
+    });
+    Table { columns, rows: rows.collect(), fixed: false }
+}

@@ -1,0 +1,90 @@
+//! What was asked, what was found, and where it ran.
+
+use crate::model::{Section, Tone};
+use crate::{number, time};
+use analysis::{Environments, Finding, FindingKind, Overview, Summary};
+use observations::{Direction, Environment};
+
+/// The question, the run, and what it is compared on.
+pub(crate) fn section(_: &Summary, overview: &Overview) -> [Section; 1] {
+    let mut section = Section::default();
+    if let Some(question) = &overview.run.question {
+        section.line(question.as_str());
+    }
+    let failed = Some(format!("{} failed", number::plural(overview.failed, "attempt")));
+    let compared = overview.response.as_ref().map(|response| {
+        format!("compared on {} ({}, {} is better)", response.name, response.unit, better(response.direction))
+    });
+    let parts = [
+        Some(format!("Run {}, {}", overview.run.id, time::utc(overview.run.started_ms))),
+        Some(format!("{} done", number::plural(overview.done, "trial"))),
+        failed.filter(|_| overview.failed > 0),
+        compared,
+    ];
+    section.toned(parts.into_iter().flatten().collect::<Vec<_>>().join("; "), Tone::Muted);
+    [section]
+}
+
+/// Which way a response is better.
+pub(crate) fn better(direction: Direction) -> &'static str {
+    match direction {
+        Direction::HigherIsBetter => "higher",
+        Direction::LowerIsBetter => "lower",
+    }
+}
+
+/// Each sentence with its evidence below; `None` when nothing was found.
+pub(crate) fn findings(_: &Summary, findings: &[Finding]) -> Option<Section> {
+    let mut section = Section::new("Findings");
+    for finding in findings {
+        let tone = if finding.kind == FindingKind::Caveat { Tone::Warning } else { Tone::Plain };
+        section.toned(finding.text.as_str(), tone);
+        if !finding.evidence.is_empty() {
+            section.detail(finding.evidence.as_str());
+        }
+    }
+    section.unless_empty()
+}
+
+/// The machine and software; `None` when it was not recorded.
+pub(crate) fn environment(_: &Summary, environments: Option<&Environments>) -> Option<Section> {
+    let Environments { first, others } = environments?;
+    let mut section = Section::new("Environment");
+    section.line(machine(first));
+    for volume in &first.volumes {
+        let parts = [
+            Some(volume.path.as_str()),
+            volume.file_system.as_deref(),
+            volume.device.as_deref(),
+            volume.scheduler.as_deref(),
+        ];
+        let known: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+        section.detail(format!("volume {}: {}", volume.name, known.join(", ")));
+    }
+    if *others > 0 {
+        let others = number::plural(*others, "other environment");
+        section.toned(format!("The run was resumed in {others}."), Tone::Warning);
+    }
+    Some(section)
+}
+
+fn machine(environment: &Environment) -> String {
+    let count = |n: Option<u32>, name: &str| n.map(|n| number::plural(n as usize, name));
+    let layout = [
+        count(environment.cores, "core"),
+        count(environment.sockets, "socket"),
+        count(environment.numa_nodes, "NUMA node"),
+    ];
+    let layout: Vec<String> = layout.into_iter().flatten().collect();
+    let processors = number::plural(environment.cpus as usize, "processor");
+    let processors =
+        if layout.is_empty() { processors } else { format!("{processors} ({})", layout.join(", ")) };
+    let memory = environment.memory_bytes.map(|bytes| format!("{} memory", number::bytes(bytes)));
+    let engines = environment.engines.iter().map(|(name, engine)| format!("{name} {}", engine.version));
+    let parts = [environment.host.clone(), environment.cpu_model.clone(), Some(processors), memory];
+    let software = [environment.kernel.clone(), environment.virtualization.clone()];
+    let parts = parts.into_iter().chain(software).flatten().chain(engines);
+    let ours =
+        Some(format!("Steelbench {}", environment.steelbench)).filter(|_| !environment.steelbench.is_empty());
+    parts.chain(ours).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,198 @@
+//! The main figure: the response against the levels of the main factor.
+
+use super::overview::better;
+use crate::figure::{coordinate, string, strings};
+use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Column, Figure, Section, Table, Tone};
+use crate::panels::{Panels, Position, named};
+use crate::{names, number};
+use analysis::{ConfigurationRow, Estimate, FactorEffect, ResponseChoice, Standing, Summary};
+use serde_json::{Value, json};
+
+/// More bars than this are no figure: the means over the other factors are shown instead.
+const BARS_MAX: usize = 24;
+/// Configurations that are said in words.
+const SAID: usize = 12;
+
+/// A configuration that has figures.
+type Measured<'s> = (&'s ConfigurationRow, &'s Estimate);
+
+/// On pages a line a series with 95 % intervals and every trial as a point, in texts a bar a level; for pages a
+/// sentence where there is nothing to draw.
+pub(crate) fn section(summary: &Summary) -> [Section; 1] {
+    let Some(response) = &summary.response else {
+        let mut section = Section::page("Figures");
+        section.toned("No trial was done: there is nothing to draw.", Tone::Muted);
+        return [section];
+    };
+    let rows = summary.configurations.iter();
+    let measured: Vec<Measured> = rows.filter_map(|row| Some((row, row.response.as_ref()?))).collect();
+    let panels = Panels::with_series(summary).filter(|_| measured.len() > 1);
+    let (Some(panels), Some(effect)) = (panels, summary.main_effect()) else {
+        let mut section = Section::page("Response");
+        section.toned(alone(&measured), Tone::Muted);
+        return [section];
+    };
+    let mut section = Section::new(format!("{} against {}", response.name, panels.factor));
+    section.figure(Figure {
+        spec: spec(summary, response, &measured, &panels),
+        caption: caption(&panels, response).into(),
+        alternative: alternative(&panels, &response.name, &measured).into(),
+        data: data(&measured),
+        data_heading: "Means, intervals and n".into(),
+        // The disk probe has charts of its own.
+        chart: summary.disk().is_none().then(|| chart(summary, response, effect, measured.len())),
+    });
+    [section]
+}
+
+fn spec(summary: &Summary, response: &ResponseChoice, measured: &[Measured], panels: &Panels) -> Value {
+    let means = measured.iter().filter_map(|(row, estimate)| {
+        let tip = format!("{}\n{}, n = {}", named(&row.label), number::estimate(estimate), estimate.n);
+        Some(mark(panels.position(row)?, &tip, estimate))
+    });
+    let points = summary.recording.done().filter_map(|(trial, observations)| {
+        let value = response.value(observations)?;
+        let row = summary.configurations.get(trial.configuration)?;
+        let Position { panel, series, level } = panels.position(row)?;
+        let figure = number::quantity(value, &response.unit);
+        let tip = format!("{}\nblock {}: {figure}", named(&row.label), trial.block);
+        Some(json!([panel, series, level, coordinate(value), string(&tip)]))
+    });
+    let y = format!("{} ({}), {} is better", response.name, response.unit, better(response.direction));
+    json!({
+        "kind": "response",
+        "x": panels.axis(),
+        "y": string(&y),
+        "seriesLabel": string(&panels.series_factor),
+        "series": strings(panels.series.iter().map(String::as_str)),
+        "panels": strings(panels.titles.iter().map(String::as_str)),
+        "means": means.collect::<Vec<Value>>(),
+        "points": points.collect::<Vec<Value>>(),
+    })
+}
+
+/// One mean with its interval.
+fn mark(position: Position, tip: &str, estimate: &Estimate) -> Value {
+    let Position { panel, series, level } = position;
+    let end =
+        |pick: fn(analysis::Interval) -> f64| estimate.interval.map_or(Value::Null, |i| coordinate(pick(i)));
+    let (low, high) = (end(|i| i.low), end(|i| i.high));
+    json!([panel, series, level, coordinate(estimate.mean), low, high, string(tip)])
+}
+
+fn alone(measured: &[Measured]) -> String {
+    match measured {
+        [(_, estimate)] => format!(
+            "One configuration has figures: {} over {}. There is nothing to draw it against.",
+            number::estimate(estimate),
+            number::plural(estimate.n, "block")
+        ),
+        _ => "No configuration has figures to draw.".to_owned(),
+    }
+}
+
+fn caption(panels: &Panels, response: &ResponseChoice) -> String {
+    let series = match panels.series_factor.as_str() {
+        "" => String::new(),
+        factor => format!(", one line for each {factor}"),
+    };
+    let shared = if panels.titles.len() > 1 { " All panels share their axes." } else { "" };
+    format!(
+        "Mean {} against {}{series}; vertical lines are 95 % intervals over blocks, small marks are single trials. A \
+         {} value is better. The vertical axis begins at zero, where intervals are cut.{shared}",
+        response.name,
+        panels.factor,
+        better(response.direction),
+    )
+}
+
+fn alternative(panels: &Panels, response: &str, measured: &[Measured]) -> String {
+    let one = |(row, estimate): &Measured| format!("{}: {}", named(&row.label), number::estimate(estimate));
+    let said: Vec<String> = measured.iter().take(SAID).map(one).collect();
+    let more = if measured.len() > SAID { "; more in the table below" } else { "" };
+    format!("Line chart of {response} against {}. {}{more}.", panels.factor, said.join("; "))
+}
+
+fn data(measured: &[Measured]) -> Table {
+    let row = |(row, estimate): &Measured| {
+        let one = |value| Cell::plain(number::quantity(value, &estimate.unit));
+        vec![
+            Cell::plain(named(&row.label)),
+            Cell::plain(estimate.n.to_string()),
+            Cell::estimate(Some(estimate)),
+            one(estimate.median),
+            one(estimate.min),
+            one(estimate.max),
+        ]
+    };
+    let columns = vec![
+        Column::name("configuration"),
+        Column::right("n"),
+        Column::left("mean, 95 % interval"),
+        Column::right("median"),
+        Column::right("smallest"),
+        Column::right("largest"),
+    ];
+    Table { columns, rows: measured.iter().map(row).collect(), fixed: false }
+}
+
+/// One bar a level, one group for each combination of the other factors' levels.
+fn chart(summary: &Summary, response: &ResponseChoice, effect: &FactorEffect, measured: usize) -> Chart {
+    let every = measured <= BARS_MAX;
+    let mut groups = if every { series(summary, effect) } else { vec![means(effect)] };
+    let bars = || groups.iter().flat_map(|group| &group.bars);
+    let largest = bars().map(|bar| bar.value.abs()).fold(0.0, f64::max);
+    let (scale, unit) = number::common_unit(largest, &response.unit);
+    for bar in groups.iter_mut().flat_map(|group| &mut group.bars) {
+        bar.value *= scale;
+        bar.interval = bar.interval.map(|(low, high)| (low * scale, high * scale));
+    }
+    let over = if every { "" } else { " over the other factors" };
+    let title = format!("Means{over} ± 95 % intervals, {} is better", better(response.direction));
+    Chart { title: title.into(), unit: unit.into(), kind: ChartKind::Bars, groups }
+}
+
+/// The levels of the main factor for each combination of the others' levels.
+fn series(summary: &Summary, effect: &FactorEffect) -> Vec<BarGroup> {
+    let mut groups: Vec<BarGroup> = Vec::new();
+    for row in &summary.configurations {
+        let own = row.levels.iter().find(|level| level.factor == effect.factor);
+        let (Some(own), Some(estimate)) = (own, &row.response) else { continue };
+        let worse = row.factor.as_ref().is_some_and(|factor| factor.supported() && !factor.is_better());
+        let mut bar = bar(&own.level, estimate, row.standing, worse);
+        if row.baseline {
+            let note = if bar.note.is_empty() { String::new() } else { format!(", {}", bar.note) };
+            bar.note = format!("baseline{note}").into();
+        }
+        let label = names::label_without(summary, row, &effect.factor).into();
+        match groups.iter_mut().find(|group| group.label == label) {
+            Some(group) => group.bars.push(bar),
+            None => groups.push(BarGroup { label, bars: vec![bar] }),
+        }
+    }
+    groups
+}
+
+fn means(effect: &FactorEffect) -> BarGroup {
+    let bars = effect.levels.iter().filter_map(|level| {
+        let worse = level.comparison.as_ref().is_some_and(|c| c.supported() && !c.is_better());
+        Some(bar(&level.level, level.response.as_ref()?, level.standing, worse))
+    });
+    BarGroup { bars: bars.collect(), ..BarGroup::default() }
+}
+
+fn bar(level: &str, estimate: &Estimate, standing: Standing, worse: bool) -> Bar {
+    let (note, tone) = match standing {
+        Standing::Best => ("best", Tone::Good),
+        Standing::AsGoodAsBest => ("= as good", Tone::Good),
+        _ if worse => ("worse than the baseline", Tone::Bad),
+        _ => ("", Tone::Plain),
+    };
+    Bar {
+        label: level.into(),
+        value: estimate.mean,
+        interval: estimate.interval.map(|interval| (interval.low, interval.high)),
+        note: note.into(),
+        tone,
+    }
+}

@@ -1,0 +1,141 @@
+//! Where the sessions' time went, against the main factor.
+
+use crate::figure::{coordinate, string, strings};
+use crate::model::{Cell, Column, Figure, Section, Table, Tone};
+use crate::number;
+use crate::panels::{Panels, Position, named};
+use analysis::{Accounting, ConfigurationRow, Summary};
+use observations::WaitClass;
+use serde_json::{Value, json};
+
+/// Configurations that are said in words.
+const SAID: usize = 12;
+/// A configuration and where its time went.
+type Measured<'s> = (&'s ConfigurationRow, &'s Accounting);
+/// What closes the sum.
+const UNACCOUNTED: &str = "unaccounted";
+
+/// Share and seconds of CPU, each class of waits, and what is unaccounted for, stacked; for pages.
+pub(crate) fn section(summary: &Summary) -> Option<Section> {
+    if summary.done() == 0 {
+        return None;
+    }
+    let mut section = Section::page("Time: where it went");
+    let rows = summary.configurations.iter();
+    let measured: Vec<Measured> = rows
+        .filter_map(|row| Some((row, row.accounting.as_ref().filter(|own| own.session_s > 0.0)?)))
+        .collect();
+    match Panels::without_series(summary).filter(|_| measured.len() > 1) {
+        Some(panels) => section.figure(figure(&measured, &panels)),
+        None if measured.len() == 1 => section
+            .toned("There is one configuration: the section on waits says where its time went.", Tone::Muted),
+        None => section.toned("No trial has recorded where its sessions' time went.", Tone::Muted),
+    }
+    Some(section)
+}
+
+fn figure(measured: &[Measured], panels: &Panels) -> Figure {
+    let names = present(measured);
+    let bars = measured.iter().filter_map(|(row, own)| {
+        let Position { panel, level, .. } = panels.position(row)?;
+        let values: Vec<Value> = names.iter().map(|name| coordinate(part(own, name))).collect();
+        Some(json!([panel, level, coordinate(own.session_s), values]))
+    });
+    Figure {
+        spec: json!({
+            "kind": "profile",
+            "x": panels.axis(),
+            "parts": strings(names.iter().copied()),
+            "panels": strings(panels.titles.iter().map(String::as_str)),
+            "bars": bars.collect::<Vec<Value>>(),
+            "unit": string("s"),
+        }),
+        caption: format!(
+            "Use of the sessions' time (connections x elapsed, mean of a trial) against {}: above as a share, below in \
+             seconds. Waits are time suspended; signal is time ready to run but waiting for a processor. Unaccounted \
+             time closes the sum and may be negative.",
+            panels.factor
+        )
+        .into(),
+        alternative: format!(
+            "Stacked bars of the sessions' time against {}. {}.",
+            panels.factor,
+            measured.iter().take(SAID).map(largest).collect::<Vec<_>>().join("; ")
+        )
+        .into(),
+        data: data(measured, &names),
+        data_heading: "Seconds of each part".into(),
+        chart: None,
+    }
+}
+
+/// The parts in the order in which they are stacked.
+fn parts(accounting: &Accounting) -> Vec<(&'static str, f64)> {
+    let mut parts = vec![("CPU", accounting.cpu_s)];
+    parts.extend(WaitClass::ALL.into_iter().map(|class| (class.name(), accounting.resource(class))));
+    parts.push(("signal", accounting.signal_s));
+    // The class of waits for the client has no resource part of its own.
+    parts.retain(|(name, _)| *name != WaitClass::Client.name());
+    parts.push(("client", accounting.client_s));
+    parts.push((UNACCOUNTED, accounting.unaccounted_s));
+    parts
+}
+
+/// Names of the parts that any configuration has, if it is enough to be printed as 0.1 %; what is
+/// unaccounted for is always said.
+fn present(measured: &[Measured]) -> Vec<&'static str> {
+    let visible = |own: &Accounting, name: &str| own.share(part(own, name)).abs() >= 0.0005;
+    let any = |name: &str| measured.iter().any(|(_, own)| visible(own, name));
+    let names =
+        measured.first().map(|(_, own)| parts(own)).unwrap_or_default().into_iter().map(|(name, _)| name);
+    names.filter(|name| *name == UNACCOUNTED || any(name)).collect()
+}
+
+/// Seconds of a part.
+fn part(accounting: &Accounting, name: &str) -> f64 {
+    parts(accounting).into_iter().find(|(own, _)| *own == name).map_or(0.0, |(_, seconds)| seconds)
+}
+
+/// `data_files=4: most is lock (61 %)`.
+fn largest((row, own): &Measured) -> String {
+    let largest = parts(own).into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default();
+    format!("{}: most is {} ({})", named(&row.label), largest.0, number::percent(own.share(largest.1), 0))
+}
+
+fn data(measured: &[Measured], names: &[&'static str]) -> Table {
+    let mut columns = vec![Column::name("configuration"), Column::right("session time")];
+    columns.extend(names.iter().map(|name| Column::right(*name)));
+    let rows = measured.iter().map(|(row, own)| {
+        let mut cells = vec![Cell::plain(named(&row.label)), Cell::plain(number::seconds(own.session_s))];
+        cells.extend(names.iter().map(|name| {
+            let seconds = part(own, name);
+            Cell::plain(format!("{} ({})", number::seconds(seconds), number::percent(own.share(seconds), 1)))
+        }));
+        cells
+    });
+    Table { columns, rows: rows.collect(), fixed: false }
+}
+
+/// Where the sessions' time went, as a sum that is 100 %:
+/// `16 connections x 78.4 s = CPU 31.0 % + log 2.1 % + signal 60.1 % + client 6.0 % + unaccounted 0.8 %`.
+pub(crate) fn accounting(own: &Accounting) -> String {
+    let mut parts = vec![("CPU", own.cpu_s)];
+    parts.extend(own.resource_s.iter().map(|(class, seconds)| (class.name(), *seconds)));
+    parts.push(("signal", own.signal_s));
+    parts.push(("client", own.client_s));
+    parts.push(("unaccounted", own.unaccounted_s));
+    let shares: Vec<f64> = parts.iter().map(|(_, seconds)| 100.0 * own.share(*seconds)).collect();
+    let (shares, _) = number::parts_that_add_up(&shares, 1);
+    let terms: Vec<_> = parts
+        .iter()
+        .zip(shares)
+        .map(|((name, _), share)| format!("{name} {} %", number::fixed(share, 1)))
+        .collect();
+    // A mean over configurations with different numbers of connections need not be whole.
+    let connections = match own.connections {
+        whole if whole.fract() == 0.0 => number::fixed(whole, 0),
+        mean => number::figure(mean),
+    };
+    let elapsed = number::seconds(own.elapsed_s);
+    format!("{connections} connections x {elapsed} = {}", terms.join(" + "))
+}
