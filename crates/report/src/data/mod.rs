@@ -123,10 +123,13 @@ impl Column {
 
 const FACTOR: &str = "factor";
 
+/// How the cell of a column is found in a row's item.
+type Cell<'a, T> = Box<dyn Fn(&T) -> Datum<'a> + 'a>;
+
 /// The columns of a table whose rows are made of items, while they are put together.
 pub(crate) struct Columns<'a, T> {
     columns: Vec<Column>,
-    cells: Vec<Box<dyn Fn(&T) -> Datum<'a> + 'a>>,
+    cells: Vec<Cell<'a, T>>,
 }
 
 impl<'a, T> Columns<'a, T> {

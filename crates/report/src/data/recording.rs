@@ -113,7 +113,7 @@ fn figures<'a>(columns: &mut Parts<'a, ()>, recording: &'a Recording) {
     }
 }
 
-fn observed<'a>(columns: &mut Parts<'a, ()>) {
+fn observed(columns: &mut Parts<'_, ()>) {
     columns.add("synthetic", "", |row| seen(row).map(|seen| seen.synthetic));
     columns.add("connections", "", |row| seen(row).map(|seen| seen.connections));
     columns.add("work_amount", "", |row| seen(row).map(|seen| seen.work.amount));

@@ -33,7 +33,7 @@ pub fn table(recording: &Recording) -> String {
             let (mut shown, exact) = cell(&row[*at]);
             if column.is_factor() {
                 // As the filters have it: `320k`, sorted as the number.
-                shown = level(recording, trial, column.name()).unwrap_or_default().to_owned();
+                level(recording, trial, column.name()).unwrap_or_default().clone_into(&mut shown);
             }
             let exact = exact.map_or_else(String::new, |exact| format!(" data-value=\"{exact}\""));
             let _ = write!(out, "<td{}{exact}>{}</td>", class(column), text(&shown));

@@ -156,12 +156,12 @@ impl ColumnSurvey {
 }
 
 /// So many rows of a table, from a row of a sheet on.
-fn part<'a>(
+fn part(
     sheet: &mut Worksheet,
     top: u32,
     table: &Table,
     survey: &Survey,
-    rows: &mut dyn Iterator<Item = Vec<Datum<'a>>>,
+    rows: &mut dyn Iterator<Item = Vec<Datum<'_>>>,
     here: u64,
 ) -> Result<(), XlsxError> {
     let columns = &table.columns;
