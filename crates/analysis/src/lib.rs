@@ -81,5 +81,5 @@ pub use scaling::{ScalingClass, ScalingSummary};
 pub use shape::{Segment, Step, Trend};
 pub use summary::{Environments, Overview, Summary, summarize, summarize_with};
 pub use timeline::Timeline;
-pub use volume_advice::{Advice, Weight, volume_advice};
+pub use volume_advice::volume_advice;
 pub use waits::{LevelWaits, WaitOptions, WaitRow, WaitTable};

@@ -48,61 +48,16 @@ impl Configuration {
         self.settings.get(path)
     }
 
-    /// A text setting; empty when absent.
-    pub fn text(&self, path: &str) -> &str {
-        match self.value(path) {
-            Some(Value::Text(text)) => text,
-            _ => "",
-        }
-    }
-
-    /// A count or size; `None` when absent.
-    pub fn integer(&self, path: &str) -> Option<u64> {
-        match self.value(path) {
-            Some(Value::Integer(integer)) => u64::try_from(*integer).ok(),
-            _ => None,
-        }
-    }
-
-    /// A duration in seconds, a rate or a share; `None` when absent.
-    pub fn number(&self, path: &str) -> Option<f64> {
-        self.value(path).and_then(Value::as_f64)
-    }
-
-    /// A switch; false when absent.
-    pub fn flag(&self, path: &str) -> bool {
-        matches!(self.value(path), Some(Value::Bool(true)))
-    }
-
-    /// A switch that is on unless it is switched off; also when absent.
-    pub fn is_on(&self, path: &str) -> bool {
-        !matches!(self.value(path), Some(Value::Bool(false)))
-    }
-
-    /// A text or list of texts as a list; empty when absent.
-    pub fn texts(&self, path: &str) -> Vec<&str> {
-        match self.value(path) {
-            Some(Value::Text(text)) => vec![text],
-            Some(Value::List(values)) => values
-                .iter()
-                .filter_map(|value| match value {
-                    Value::Text(text) => Some(text.as_str()),
-                    _ => None,
-                })
-                .collect(),
-            _ => Vec::new(),
-        }
-    }
-
     /// Names of the volumes that its `target.*volume` settings give, in the order of the settings;
     /// one that several settings name stands there once.
     pub fn volumes(&self) -> Vec<&str> {
+        let given = self.settings.iter().filter(|(path, _)| names_volume(path));
         let mut names: Vec<&str> = Vec::new();
-        for path in self.settings.keys().filter(|path| names_volume(path)) {
-            for name in self.texts(path) {
-                if !names.contains(&name) {
-                    names.push(name);
-                }
+        for value in given.flat_map(|(_, value)| value.elements()) {
+            if let Value::Text(name) = value
+                && !names.contains(&name.as_str())
+            {
+                names.push(name);
             }
         }
         names

@@ -60,16 +60,6 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    /// A setting whose type is not declared.
-    pub const fn new(
-        path: &'static str,
-        kind: Kind,
-        default: Option<&'static str>,
-        doc: &'static str,
-    ) -> Self {
-        Self { path, kind, default, doc, fits: |_| true }
-    }
-
     /// Reads a value that stands in a text, as defaults do. The error says what is allowed.
     ///
     /// # Errors

@@ -28,6 +28,11 @@ impl Value {
         }
     }
 
+    /// The elements of a list; anything else is its own only element.
+    pub fn elements(&self) -> &[Self] {
+        if let Self::List(values) = self { values } else { std::slice::from_ref(self) }
+    }
+
     /// The value that [`Value::to_json`] wrote.
     ///
     /// # Errors
@@ -51,13 +56,8 @@ impl fmt::Display for Value {
             Self::Float(value) => write!(f, "{value}"),
             Self::Text(value) => f.write_str(value),
             Self::List(values) => {
-                for (i, value) in values.iter().enumerate() {
-                    if i > 0 {
-                        f.write_str("+")?;
-                    }
-                    write!(f, "{value}")?;
-                }
-                Ok(())
+                let elements: Vec<String> = values.iter().map(ToString::to_string).collect();
+                f.write_str(&elements.join("+"))
             }
         }
     }
@@ -118,8 +118,7 @@ impl FromValue for Vec<String> {
     fn from_value(value: Option<&Value>) -> Option<Self> {
         match value {
             None => Some(Self::new()),
-            Some(Value::List(values)) => values.iter().map(|value| String::from_value(Some(value))).collect(),
-            one => Some(vec![String::from_value(one)?]),
+            Some(value) => value.elements().iter().map(|text| String::from_value(Some(text))).collect(),
         }
     }
 }

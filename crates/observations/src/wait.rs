@@ -104,6 +104,18 @@ pub struct Wait {
 }
 
 impl Wait {
+    /// A counted wait; `None` where no time was spent in it.
+    pub fn counted(name: &str, class: WaitClass, count: u64, resource_s: f64, signal_s: f64) -> Option<Self> {
+        (resource_s + signal_s > 0.0).then(|| Self {
+            wait_type: name.into(),
+            class,
+            count: Some(count),
+            resource_s,
+            signal_s,
+            source: WaitSource::Counted,
+        })
+    }
+
     /// Seconds from RUNNING back to RUNNING.
     pub fn wait_s(&self) -> f64 {
         self.resource_s + self.signal_s

@@ -1,26 +1,26 @@
 //! A connection that asks and waits.
 
 use crate::Config;
-use crate::breaker::Breaker;
-use crate::cancel::Canceller;
+use crate::cancel::{Breaker, Canceller};
 use crate::connect::{self, Connected};
-use crate::copy::CopyIn;
 use crate::error::{Error, ServerError};
 use crate::login::Login;
 use crate::messages::Messages;
-use crate::rows::{self, Rows};
-use crate::statement::Statement;
+use crate::rows::{self, Rows, Statement};
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::IsNull;
-use postgres_protocol::message::backend::{ErrorResponseBody, Message};
+use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 use std::io;
 use std::time::Duration;
 use transport::Stream;
 
-/// A connection to a server. After [`Error::Server`] it is in step and can be used on; after
-/// [`Error::Lost`] it cannot.
+/// Bytes of one message of a COPY: enough to make its header and its system call cheap.
+const COPY_BYTES: usize = 64 << 10;
+
+/// A connection to a server. A request fails when the server refuses it: after [`Error::Server`] the
+/// connection can be used on, after [`Error::Lost`] it cannot.
 #[derive(Debug)]
 pub struct Client {
     messages: Messages,
@@ -33,10 +33,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects and logs in.
-    ///
-    /// # Errors
-    /// When no host of the configuration lets us in; each with its reason.
+    /// Connects and logs in; the error says of each host why it does not let us in.
     pub fn connect(config: &Config) -> Result<Self, Error> {
         let Connected { messages, login, address, encryption } = connect::connect(config)?;
         let canceller = Canceller { address, encryption, process: login.process, secret: login.secret };
@@ -45,9 +42,6 @@ impl Client {
     }
 
     /// Runs one statement with parameters `$1`, `$2`, ... as text; `None` is NULL.
-    ///
-    /// # Errors
-    /// When the server refuses, or the connection is lost.
     pub fn query(&mut self, sql: &str, parameters: &[Option<&str>]) -> Result<Rows, Error> {
         self.request(|output| {
             frontend::parse("", sql, [], output)?;
@@ -57,14 +51,11 @@ impl Client {
             frontend::sync(output);
             Ok(())
         })?;
-        self.rows(Rows::default())
+        self.rows(Vec::new())
     }
 
     /// Runs statements that are separated by semicolons, as one transaction unless they say
-    /// otherwise; what they return is dropped.
-    ///
-    /// # Errors
-    /// When the server refuses one (those after it do not run), or the connection is lost.
+    /// otherwise; those after a refused one do not run. What they return is dropped.
     pub fn batch(&mut self, sql: &str) -> Result<(), Error> {
         self.request(|output| frontend::query(sql, output))?;
         self.answer(|client, message| match message {
@@ -74,9 +65,6 @@ impl Client {
     }
 
     /// Has a statement parsed.
-    ///
-    /// # Errors
-    /// When the server refuses, or the connection is lost.
     pub fn prepare(&mut self, sql: &str) -> Result<Statement, Error> {
         let name = format!("s{}", self.statement_count);
         self.statement_count += 1;
@@ -86,14 +74,14 @@ impl Client {
             frontend::sync(output);
             Ok(())
         })?;
-        let mut statement = Statement { name, parameter_types: Vec::new(), columns: Vec::new() };
+        let mut statement = Statement { name, ..Statement::default() };
         self.answer(|_, message| {
             match message {
                 Message::ParameterDescription(body) => {
-                    statement.parameter_types = body.parameters().collect().map_err(malformed)?;
+                    statement.parameter_types = body.parameters().collect().map_err(Error::malformed)?;
                 }
                 Message::RowDescription(body) => {
-                    statement.columns = rows::columns(&body).map_err(malformed)?;
+                    statement.columns = rows::columns(&body).map_err(Error::malformed)?;
                 }
                 _ => {}
             }
@@ -103,9 +91,6 @@ impl Client {
     }
 
     /// Runs a prepared statement; parameters as for [`query`](Self::query).
-    ///
-    /// # Errors
-    /// When the server refuses, or the connection is lost.
     pub fn query_prepared(
         &mut self,
         statement: &Statement,
@@ -117,19 +102,18 @@ impl Client {
             frontend::sync(output);
             Ok(())
         })?;
-        self.rows(Rows::with_columns(statement.columns.clone()))
+        self.rows(statement.columns.clone())
     }
 
     /// Starts `COPY ... FROM STDIN`; what is written to the [`CopyIn`] is in the statement's format.
-    ///
-    /// # Errors
-    /// When the server refuses, the statement is another one, or the connection is lost.
     pub fn copy_in(&mut self, sql: &str) -> Result<CopyIn<'_>, Error> {
         self.request(|output| frontend::query(sql, output))?;
         match self.receive()? {
-            Message::CopyInResponse(_) => Ok(CopyIn::new(self)),
+            Message::CopyInResponse(_) => {
+                Ok(CopyIn { client: self, chunk: Vec::with_capacity(COPY_BYTES), is_over: false })
+            }
             Message::ErrorResponse(error) => {
-                let error = refusal(&error)?;
+                let error = ServerError::read(error.fields())?;
                 if !error.is_fatal() {
                     self.answer(|_, _| Ok(()))?;
                 }
@@ -165,7 +149,7 @@ impl Client {
 
     /// Whether the connection is encrypted.
     pub fn is_tls(&self) -> bool {
-        self.messages.stream().is_tls()
+        self.messages.stream.is_tls()
     }
 
     /// Cancels this connection's requests from elsewhere.
@@ -174,11 +158,8 @@ impl Client {
     }
 
     /// Ends this connection from elsewhere, when not even cancelling helps.
-    ///
-    /// # Errors
-    /// When the system has no room for one more file.
     pub fn breaker(&self) -> Result<Breaker, Error> {
-        Breaker::of(self.messages.stream())
+        self.messages.stream.socket().try_clone().map(Breaker).map_err(Error::Lost)
     }
 
     /// Takes the notices and warnings that came since the last time.
@@ -187,18 +168,12 @@ impl Client {
     }
 
     /// How long to wait for the server to send something; `None` is for ever.
-    ///
-    /// # Errors
-    /// When the system refuses.
     pub fn set_read_timeout(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
         self.messages.set_read_timeout(timeout)
     }
 
-    /// The bare connection, for a load that writes and reads messages itself, to
-    /// [statements](Statement::name) prepared here.
-    ///
-    /// # Errors
-    /// When the answer to an earlier request is still due and does not come.
+    /// The bare connection, for a load that writes and reads messages itself, once all requests are
+    /// answered.
     pub fn into_stream(mut self) -> Result<Stream, Error> {
         self.catch_up()?;
         self.messages.set_read_timeout(None)?;
@@ -228,7 +203,7 @@ impl Client {
     }
 
     /// Sends the output; when that fails, the server may have said why before it left.
-    pub(crate) fn send(&mut self) -> Result<(), Error> {
+    fn send(&mut self) -> Result<(), Error> {
         let Err(error) = self.messages.flush() else { return Ok(()) };
         if !matches!(error, Error::Lost(_)) {
             return Err(error);
@@ -236,17 +211,14 @@ impl Client {
         self.messages.output.clear();
         while let Ok(message) = self.receive() {
             if let Message::ErrorResponse(last_words) = message {
-                return Err(Error::Server(refusal(&last_words)?));
+                return Err(Error::Server(ServerError::read(last_words.fields())?));
             }
         }
         Err(error)
     }
 
     /// Takes messages until the server is ready again; the first error is the result.
-    pub(crate) fn answer(
-        &mut self,
-        mut take: impl FnMut(&mut Self, Message) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    fn answer(&mut self, mut take: impl FnMut(&mut Self, Message) -> Result<(), Error>) -> Result<(), Error> {
         let mut result = Ok(());
         loop {
             match self.receive()? {
@@ -255,7 +227,7 @@ impl Client {
                     return result;
                 }
                 Message::ErrorResponse(error) => {
-                    let error = refusal(&error)?;
+                    let error = ServerError::read(error.fields())?;
                     let is_last = error.is_fatal();
                     result = result.and(Err(Error::Server(error)));
                     if is_last {
@@ -270,14 +242,18 @@ impl Client {
         }
     }
 
-    fn rows(&mut self, mut rows: Rows) -> Result<Rows, Error> {
+    /// The rows that come, in these columns unless the server describes others.
+    fn rows(&mut self, columns: Vec<String>) -> Result<Rows, Error> {
+        let mut rows = Rows::with_columns(columns);
         self.answer(|client, message| {
             match message {
                 Message::RowDescription(body) => {
-                    rows = Rows::with_columns(rows::columns(&body).map_err(malformed)?);
+                    rows.columns = rows::columns(&body).map_err(Error::malformed)?;
                 }
                 Message::DataRow(row) => rows.push(&row)?,
-                Message::CommandComplete(body) => rows.complete(body.tag().map_err(malformed)?),
+                Message::CommandComplete(body) => {
+                    rows.affected = rows::affected(body.tag().map_err(Error::malformed)?);
+                }
                 Message::CopyInResponse(_) => {
                     client.refuse_copy()?;
                     // The one that was sent before is read as part of the copy.
@@ -292,40 +268,84 @@ impl Client {
     }
 
     fn refuse_copy(&mut self) -> Result<(), Error> {
-        frontend::copy_fail("COPY FROM STDIN needs copy_in", &mut self.messages.output).map_err(malformed)?;
+        frontend::copy_fail("COPY FROM STDIN needs copy_in", &mut self.messages.output)
+            .map_err(Error::malformed)?;
         self.send()
     }
 
     /// The next message that is about the request.
-    pub(crate) fn receive(&mut self) -> Result<Message, Error> {
+    fn receive(&mut self) -> Result<Message, Error> {
         loop {
-            match self.messages.receive()? {
-                Message::ParameterStatus(status) => {
-                    let name = status.name().map_err(malformed)?.to_owned();
-                    let value = status.value().map_err(malformed)?.to_owned();
-                    self.session.parameters.insert(name, value);
-                }
-                Message::NoticeResponse(notice) => {
-                    self.session.notices.push(ServerError::read(notice.fields()).map_err(malformed)?);
-                }
-                Message::NotificationResponse(_) => {}
-                message => return Ok(message),
+            let message = self.messages.receive()?;
+            if let Some(message) = self.session.take(message)? {
+                return Ok(message);
             }
         }
     }
+}
 
-    pub(crate) fn messages(&mut self) -> &mut Messages {
-        &mut self.messages
+/// A `COPY ... FROM STDIN` in flight. Dropped before [`finish`](Self::finish), nothing of it is
+/// kept.
+#[derive(Debug)]
+pub struct CopyIn<'a> {
+    client: &'a mut Client,
+    chunk: Vec<u8>,
+    is_over: bool,
+}
+
+impl CopyIn<'_> {
+    /// Adds data; rows may be split anywhere. Fails when the server has refused what came before.
+    pub fn write(&mut self, mut data: &[u8]) -> Result<(), Error> {
+        while self.chunk.len() + data.len() >= COPY_BYTES {
+            let (now, later) = data.split_at(COPY_BYTES - self.chunk.len());
+            self.chunk.extend_from_slice(now);
+            data = later;
+            self.send_chunk()?;
+            if self.client.messages.has_refused()? {
+                self.is_over = true;
+                self.client.answer(|_, _| Ok(()))?;
+            }
+        }
+        self.chunk.extend_from_slice(data);
+        Ok(())
+    }
+
+    /// Ends the copy and returns the number of rows; fails when the server refuses some of it.
+    pub fn finish(mut self) -> Result<u64, Error> {
+        self.send_chunk()?;
+        self.is_over = true;
+        frontend::copy_done(&mut self.client.messages.output);
+        self.client.send()?;
+        let mut count = 0;
+        self.client.answer(|_, message| {
+            if let Message::CommandComplete(body) = message {
+                let tag = body.tag().map_err(Error::malformed)?;
+                count = rows::affected(tag).unwrap_or(0);
+            }
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
+    fn send_chunk(&mut self) -> Result<(), Error> {
+        if !self.chunk.is_empty() {
+            let message = frontend::CopyData::new(&*self.chunk).map_err(Error::malformed)?;
+            message.write(&mut self.client.messages.output);
+            self.chunk.clear();
+            self.client.send().inspect_err(|_| self.is_over = true)?;
+        }
+        Ok(())
     }
 }
 
-fn refusal(error: &ErrorResponseBody) -> Result<Box<ServerError>, Error> {
-    ServerError::read(error.fields()).map(Box::new).map_err(malformed)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "passed to map_err")]
-fn malformed(error: io::Error) -> Error {
-    Error::malformed(&error)
+impl Drop for CopyIn<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            // The answer is taken before the next request.
+            let told = frontend::copy_fail("given up by the client", &mut self.client.messages.output);
+            let _ = told.map(|()| self.client.send());
+        }
+    }
 }
 
 fn bind(statement: &str, parameters: &[Option<&str>], output: &mut BytesMut) -> io::Result<()> {

@@ -80,22 +80,16 @@ pub struct Connected {
 /// passed over; a server that refuses the login ends the search.
 pub fn connect(config: &Config) -> Result<Connected, Error> {
     let mut errors = Vec::new();
-    for host in config.hosts() {
-        let addresses = match addresses(host) {
-            Ok(addresses) => addresses,
-            Err(error) => {
-                errors.push(error);
-                continue;
-            }
-        };
-        for address in addresses {
+    'hosts: for host in &config.hosts {
+        let found = addresses(host).map_err(|error| errors.push(error));
+        for address in found.unwrap_or_default() {
             match connect_to(config, host, &address) {
                 Ok(connected) => return Ok(connected),
                 Err(error) => {
                     let refused = error.code().is_some_and(|code| code != CANNOT_CONNECT_NOW);
                     errors.push(error);
                     if refused {
-                        return Err(all(errors));
+                        break 'hosts;
                     }
                 }
             }
@@ -144,18 +138,16 @@ fn attempts(mode: TlsMode, address: &Address) -> Vec<Attempt> {
 
 fn connect_to(config: &Config, host: &Host, address: &Address) -> Result<Connected, Error> {
     let mut errors = Vec::new();
-    for attempt in attempts(config.tls_mode(), address) {
-        // Each address has the whole timeout, as in libpq.
-        let deadline = Deadline::after(config.connect_timeout());
-        match connect_as(config, host, address, &attempt, deadline) {
+    for attempt in attempts(config.tls.mode, address) {
+        let mut declined = false;
+        match connect_as(config, host, address, &attempt, &mut declined) {
             Ok(connected) => return Ok(connected),
-            Err((error, was_encrypted)) => {
+            Err(error) => {
                 let refused =
                     matches!(error, Error::Tls { .. } | Error::Login { cause: LoginError::Server(_), .. });
                 errors.push(error);
-                // A server that had declined to encrypt would see the same again.
-                let same_again = matches!(attempt, Attempt::Encrypted { .. }) && !was_encrypted;
-                if !refused || same_again {
+                // A server that declined to encrypt would see the same again.
+                if !refused || declined {
                     break;
                 }
             }
@@ -164,40 +156,40 @@ fn connect_to(config: &Config, host: &Host, address: &Address) -> Result<Connect
     Err(all(errors))
 }
 
-/// The error comes with whether encryption had been begun.
+/// `declined`: whether the server does not encrypt although it was asked to.
 fn connect_as(
     config: &Config,
     host: &Host,
     address: &Address,
     attempt: &Attempt,
-    deadline: Deadline,
-) -> Result<Connected, (Error, bool)> {
-    let plain = |error| (error, false);
-    let mut stream = open(address, deadline).map_err(plain)?;
-    keep_alive(&stream, config.keep_alive()).map_err(|error| plain(failed(address, error)))?;
+    declined: &mut bool,
+) -> Result<Connected, Error> {
+    // Each address has the whole timeout, as in libpq.
+    let deadline = Deadline::after(config.connect_timeout);
+    let mut stream = open(address, deadline)?;
+    keep_alive(&stream, &config.keep_alive).map_err(|error| failed(address, error))?;
     let mut encryption = None;
     if let Attempt::Encrypted { or_plain } = *attempt {
-        let wanted = Encryption::new(config, host, address).map_err(|error| (error, true))?;
-        let offered = wanted.is_offered(&mut stream, address, deadline).map_err(|error| (error, true))?;
-        if offered {
-            stream = wanted.start(stream, address, deadline).map_err(|error| (error, true))?;
+        let wanted = Encryption::new(config, host, address)?;
+        if wanted.is_offered(&mut stream, address, deadline)? {
+            wanted.start(&mut stream, address, deadline)?;
             encryption = Some(wanted);
-        } else if !or_plain {
-            return Err(plain(Encryption::declined(address)));
+        } else {
+            *declined = true;
+            if !or_plain {
+                return Err(Encryption::declined(address));
+            }
         }
     }
-    let was_encrypted = encryption.is_some();
     let mut messages = Messages::new(stream);
-    let login = login::login(&mut messages, config, host, address, deadline)
-        .map_err(|error| (error, was_encrypted))?;
+    let login = login::login(&mut messages, config, host, address, deadline)?;
     Ok(Connected { messages, login, address: address.clone(), encryption })
 }
 
 /// A connected socket.
 pub fn open(address: &Address, deadline: Deadline) -> Result<Stream, Error> {
-    socket(address, deadline)
-        .map(|socket| Stream::new(socket, TERMINATE))
-        .map_err(|source| failed(address, source))
+    let socket = socket(address, deadline).map_err(|source| failed(address, source))?;
+    Ok(Stream::new(socket, TERMINATE))
 }
 
 pub fn failed(address: &Address, source: io::Error) -> Error {
@@ -228,19 +220,12 @@ fn socket(address: &Address, deadline: Deadline) -> io::Result<Socket> {
 
 fn keep_alive(stream: &Stream, wanted: &KeepAlive) -> io::Result<()> {
     let socket = SockRef::from(stream.socket());
-    if !wanted.on || socket.domain()? == Domain::UNIX {
+    if wanted.is_off || socket.domain()? == Domain::UNIX {
         return Ok(());
     }
-    let mut parameters = TcpKeepalive::new();
-    if let Some(idle) = wanted.idle {
-        parameters = parameters.with_time(idle);
-    }
-    if let Some(interval) = wanted.interval {
-        parameters = parameters.with_interval(interval);
-    }
-    if let Some(count) = wanted.count {
-        parameters = parameters.with_retries(count);
-    }
+    let parameters = wanted.idle.into_iter().fold(TcpKeepalive::new(), TcpKeepalive::with_time);
+    let parameters = wanted.interval.into_iter().fold(parameters, TcpKeepalive::with_interval);
+    let parameters = wanted.count.into_iter().fold(parameters, TcpKeepalive::with_retries);
     socket.set_keepalive(true)?;
     socket.set_tcp_keepalive(&parameters)?;
     socket.set_tcp_user_timeout(wanted.user_timeout)

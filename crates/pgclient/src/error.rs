@@ -76,7 +76,8 @@ impl Error {
     }
 
     /// Of a message that cannot be written or read.
-    pub(crate) fn malformed(error: &io::Error) -> Self {
+    #[expect(clippy::needless_pass_by_value, reason = "passed to map_err")]
+    pub(crate) fn malformed(error: io::Error) -> Self {
         Self::Protocol(format!("malformed message: {error}"))
     }
 }
@@ -125,26 +126,39 @@ pub struct ServerError {
 }
 
 impl ServerError {
-    pub(crate) fn read(mut fields: ErrorFields<'_>) -> io::Result<Self> {
-        let mut error = Self::default();
-        while let Some(field) = fields.next()? {
-            let text = String::from_utf8_lossy(field.value_bytes()).into_owned();
-            // Letters: <https://www.postgresql.org/docs/current/protocol-error-fields.html>.
-            match field.type_() {
-                // `S` may be translated, `V` (from 9.6 on) never is; it comes after `S`.
-                b'S' | b'V' => error.severity = text,
-                b'C' => error.code = text,
-                b'M' => error.message = text,
-                b'D' => error.detail = Some(text),
-                b'H' => error.hint = Some(text),
-                b'P' => error.position = text.parse().ok(),
-                b'W' => error.context = Some(text),
-                b't' => error.table = Some(text),
-                b'n' => error.constraint = Some(text),
-                _ => {}
-            }
+    pub(crate) fn read(mut fields: ErrorFields<'_>) -> Result<Box<Self>, Error> {
+        let mut error = Box::<Self>::default();
+        while let Some(field) = fields.next().map_err(Error::malformed)? {
+            error.set(field.type_(), field.value_bytes());
         }
         Ok(error)
+    }
+
+    /// From the body of an `ErrorResponse`, for a load that reads messages itself.
+    pub fn parse(body: &[u8]) -> Self {
+        let mut error = Self::default();
+        for (kind, text) in body.split(|byte| *byte == 0).filter_map(<[u8]>::split_first) {
+            error.set(*kind, text);
+        }
+        error
+    }
+
+    /// Letters: <https://www.postgresql.org/docs/current/protocol-error-fields.html>.
+    fn set(&mut self, kind: u8, text: &[u8]) {
+        let text = String::from_utf8_lossy(text).into_owned();
+        match kind {
+            // `S` may be translated, `V` (from 9.6 on) never is; it comes after `S`.
+            b'S' | b'V' => self.severity = text,
+            b'C' => self.code = text,
+            b'M' => self.message = text,
+            b'D' => self.detail = Some(text),
+            b'H' => self.hint = Some(text),
+            b'P' => self.position = text.parse().ok(),
+            b'W' => self.context = Some(text),
+            b't' => self.table = Some(text),
+            b'n' => self.constraint = Some(text),
+            _ => {}
+        }
     }
 
     /// Whether the server closes the connection after it.
@@ -167,3 +181,47 @@ impl fmt::Display for ServerError {
 }
 
 impl std::error::Error for ServerError {}
+
+/// Why a connection string, or what completes it, is not usable. No message contains a password.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The text is neither a URL nor `keyword=value` pairs.
+    #[error("malformed connection string: {0}")]
+    Syntax(String),
+    /// A keyword that PostgreSQL does not have.
+    #[error("unknown connection parameter `{keyword}`{}", did_you_mean(*.nearest))]
+    Unknown {
+        /// As given.
+        keyword: String,
+        /// The known one that looks most like it.
+        nearest: Option<&'static str>,
+    },
+    /// A value that the keyword does not have.
+    #[error("connection parameter `{keyword}`: {reason}")]
+    Value {
+        /// The keyword.
+        keyword: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A demand that this client cannot fulfil, and that must not be ignored.
+    #[error("connection parameter `{keyword}={value}` is not supported; supported: {supported}")]
+    Unsupported {
+        /// The keyword.
+        keyword: &'static str,
+        /// The value.
+        value: String,
+        /// What could be given instead.
+        supported: String,
+    },
+}
+
+impl ConfigError {
+    pub(crate) fn value(keyword: &'static str, reason: String) -> Self {
+        Self::Value { keyword, reason }
+    }
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+}

@@ -1,32 +1,29 @@
 //! A client of PostgreSQL's protocol, version 3: what a laboratory needs of it and no more.
 //!
 //! [`Config`] understands what libpq understands (URLs, `keyword=value`, `PG*` variables, `.pgpass`,
-//! service files). [`Client`] is blocking, for preparing, observing and asking. Once it has logged in
-//! and prepared its statements, [`Client::into_stream`] gives its socket and encryption to a load
-//! generator, which does its own waiting.
+//! service files). [`Client`] is blocking, for preparing, observing and asking. Once it has logged in,
+//! [`Client::into_stream`] gives its socket and encryption to a load, which does its own waiting.
 //!
 //! Messages are written and read by `postgres-protocol`, encryption is `rustls` with `ring`.
 
-mod breaker;
 mod cancel;
 mod client;
 mod config;
 mod connect;
-mod copy;
 mod error;
 mod login;
 mod messages;
-mod quote;
 mod rows;
-mod statement;
 mod tls;
 
-pub use breaker::Breaker;
-pub use cancel::Canceller;
-pub use client::Client;
-pub use config::{Config, ConfigError, Environment};
-pub use copy::CopyIn;
-pub use error::{Error, LoginError, ServerError};
-pub use quote::{quote_identifier, quote_literal};
-pub use rows::{Row, Rows};
-pub use statement::Statement;
+pub use cancel::{Breaker, Canceller};
+pub use client::{Client, CopyIn};
+pub use config::{Config, Environment};
+pub use error::{ConfigError, Error, LoginError, ServerError};
+pub use rows::{Row, Rows, Statement};
+
+/// A name as SQL writes it, whatever it contains: `"my ""table"""`.
+pub use postgres_protocol::escape::escape_identifier as quote_identifier;
+/// A value as SQL writes it, whatever it contains: `'it''s'`. With a backslash in it, it begins with a
+/// space, so that the `E''` cannot join a word before it.
+pub use postgres_protocol::escape::escape_literal as quote_literal;

@@ -13,17 +13,44 @@ use postgres_protocol::authentication::sasl::{
 use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
+
+/// Lets anyone cancel the requests of a backend.
+#[derive(Clone, Copy, Default)]
+pub struct Secret(pub i32);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
 
 /// What the server told while letting us in.
 #[derive(Debug, Default)]
 pub struct Login {
     /// The backend's process.
     pub process: i32,
-    /// Lets us cancel its requests.
-    pub secret: i32,
+    pub secret: Secret,
     pub parameters: BTreeMap<String, String>,
     pub notices: Vec<ServerError>,
+}
+
+impl Login {
+    /// Takes what the server tells unasked; returns the message when it is something else.
+    pub fn take(&mut self, message: Message) -> Result<Option<Message>, Error> {
+        match message {
+            Message::ParameterStatus(status) => {
+                let name = status.name().map_err(Error::malformed)?.to_owned();
+                let value = status.value().map_err(Error::malformed)?.to_owned();
+                self.parameters.insert(name, value);
+            }
+            Message::NoticeResponse(notice) => self.notices.push(*ServerError::read(notice.fields())?),
+            Message::NotificationResponse(_) => {}
+            message => return Ok(Some(message)),
+        }
+        Ok(None)
+    }
 }
 
 pub fn login(
@@ -33,43 +60,18 @@ pub fn login(
     address: &Address,
     deadline: Deadline,
 ) -> Result<Login, Error> {
-    let mut exchange = Exchange { messages, deadline, config, host };
-    let login = exchange.run().map_err(|failure| match failure {
-        Failure::Cause(cause) => Error::Login { place: address.to_string(), cause },
-        Failure::Error(Error::Timeout) => connect::failed(address, io::ErrorKind::TimedOut.into()),
-        Failure::Error(Error::Lost(source)) => connect::failed(address, source),
-        Failure::Error(Error::Protocol(reason)) if exchange.messages.stream().is_tls() => {
+    let mut exchange = Exchange { messages, deadline, config, host, address };
+    let login = exchange.run().map_err(|error| match error {
+        Error::Timeout => connect::failed(address, io::ErrorKind::TimedOut.into()),
+        Error::Lost(source) => connect::failed(address, source),
+        Error::Protocol(reason) if exchange.messages.stream.is_tls() => {
             Error::Tls { place: address.to_string(), reason }
         }
-        Failure::Error(Error::Protocol(reason)) => {
-            Error::Login { place: address.to_string(), cause: LoginError::Method(reason) }
-        }
-        Failure::Error(error) => error,
+        Error::Protocol(reason) => exchange.failed(LoginError::Method(reason)),
+        error => error,
     })?;
     messages.set_read_timeout(None)?;
     Ok(login)
-}
-
-/// Why it ended, still without the place.
-enum Failure {
-    Cause(LoginError),
-    Error(Error),
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self::Error(error)
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::Error(Error::malformed(&error))
-    }
-}
-
-fn method(reason: &str) -> Failure {
-    Failure::Cause(LoginError::Method(reason.to_owned()))
 }
 
 struct Exchange<'a> {
@@ -77,49 +79,50 @@ struct Exchange<'a> {
     deadline: Deadline,
     config: &'a Config,
     host: &'a Host,
+    address: &'a Address,
 }
 
 impl<'a> Exchange<'a> {
-    fn run(&mut self) -> Result<Login, Failure> {
-        frontend::startup_message(self.config.startup_parameters(), &mut self.messages.output)?;
+    fn run(&mut self) -> Result<Login, Error> {
+        frontend::startup_message(self.config.startup_parameters(), &mut self.messages.output)
+            .map_err(Error::malformed)?;
         self.send()?;
         self.authenticate()?;
         let mut login = Login::default();
         loop {
-            match self.receive()? {
-                Message::BackendKeyData(key) => {
-                    login.process = key.process_id();
-                    login.secret = key.secret_key();
+            let message = self.receive()?;
+            match login.take(message)? {
+                Some(Message::BackendKeyData(key)) => {
+                    (login.process, login.secret) = (key.process_id(), Secret(key.secret_key()));
                 }
-                Message::ParameterStatus(status) => {
-                    login.parameters.insert(status.name()?.to_owned(), status.value()?.to_owned());
-                }
-                Message::NoticeResponse(notice) => login.notices.push(ServerError::read(notice.fields())?),
-                Message::ReadyForQuery(_) => return Ok(login),
-                _ => return Err(method("an unexpected message after the login")),
+                Some(Message::ReadyForQuery(_)) => return Ok(login),
+                Some(_) => return Err(self.method("an unexpected message after the login")),
+                None => {}
             }
         }
     }
 
-    fn authenticate(&mut self) -> Result<(), Failure> {
-        let must_bind = self.config.channel_binding() == ChannelBindingMode::Require;
+    fn authenticate(&mut self) -> Result<(), Error> {
+        let must_bind = self.config.channel_binding == ChannelBindingMode::Require;
         let request = self.receive()?;
         if must_bind && !matches!(request, Message::AuthenticationSasl(_)) {
-            return Err(method("channel_binding=require, and the server logs in without it"));
+            return Err(self.method("channel_binding=require, and the server logs in without it"));
         }
         match request {
             Message::AuthenticationOk => return Ok(()),
             Message::AuthenticationCleartextPassword => {
-                frontend::password_message(self.password()?.as_bytes(), &mut self.messages.output)?;
+                frontend::password_message(self.password()?.as_bytes(), &mut self.messages.output)
+                    .map_err(Error::malformed)?;
             }
             Message::AuthenticationMd5Password(body) => {
                 let user = self.config.user().as_bytes();
                 let hash = md5_hash(user, self.password()?.as_bytes(), body.salt());
-                frontend::password_message(hash.as_bytes(), &mut self.messages.output)?;
+                frontend::password_message(hash.as_bytes(), &mut self.messages.output)
+                    .map_err(Error::malformed)?;
             }
             Message::AuthenticationSasl(body) => self.scram(&body)?,
             _ => {
-                return Err(method(
+                return Err(self.method(
                     "the server asks for a way to log in that this client does not have; it has \
                      trust, peer, cert, password, md5 and scram-sha-256",
                 ));
@@ -128,42 +131,46 @@ impl<'a> Exchange<'a> {
         self.send()?;
         match self.receive()? {
             Message::AuthenticationOk => Ok(()),
-            _ => Err(method("an unexpected message instead of the end of the login")),
+            _ => Err(self.method("an unexpected message instead of the end of the login")),
         }
     }
 
     /// Proves that we know the password and learns that the server does (RFC 5802).
-    fn scram(&mut self, body: &AuthenticationSaslBody) -> Result<(), Failure> {
-        let offered: Vec<&str> = body.mechanisms().collect()?;
+    fn scram(&mut self, body: &AuthenticationSaslBody) -> Result<(), Error> {
+        let offered: Vec<&str> = body.mechanisms().collect().map_err(Error::malformed)?;
         let (mechanism, binding) = self.mechanism(&offered)?;
         let mut scram = ScramSha256::new(self.password()?.as_bytes(), binding);
-        frontend::sasl_initial_response(mechanism, scram.message(), &mut self.messages.output)?;
+        frontend::sasl_initial_response(mechanism, scram.message(), &mut self.messages.output)
+            .map_err(Error::malformed)?;
         self.send()?;
-        let broken = |error| Failure::Cause(LoginError::Scram(error));
         match self.receive()? {
-            Message::AuthenticationSaslContinue(body) => scram.update(body.data()).map_err(broken)?,
-            _ => return Err(method("an unexpected message in SCRAM")),
+            Message::AuthenticationSaslContinue(body) => {
+                scram.update(body.data()).map_err(|error| self.failed(LoginError::Scram(error)))?;
+            }
+            _ => return Err(self.method("an unexpected message in SCRAM")),
         }
-        frontend::sasl_response(scram.message(), &mut self.messages.output)?;
+        frontend::sasl_response(scram.message(), &mut self.messages.output).map_err(Error::malformed)?;
         self.send()?;
         match self.receive()? {
-            Message::AuthenticationSaslFinal(body) => scram.finish(body.data()).map_err(broken),
-            _ => Err(method("an unexpected message in SCRAM")),
+            Message::AuthenticationSaslFinal(body) => {
+                scram.finish(body.data()).map_err(|error| self.failed(LoginError::Scram(error)))
+            }
+            _ => Err(self.method("an unexpected message in SCRAM")),
         }
     }
 
-    fn mechanism(&self, offered: &[&str]) -> Result<(&'static str, ChannelBinding), Failure> {
-        let mode = self.config.channel_binding();
-        let certificate = self.messages.stream().server_certificate();
+    fn mechanism(&self, offered: &[&str]) -> Result<(&'static str, ChannelBinding), Error> {
+        let mode = self.config.channel_binding;
+        let certificate = self.messages.stream.server_certificate();
         let end_point = certificate.and_then(tls::end_point).filter(|_| mode != ChannelBindingMode::Disable);
         let binds = offered.contains(&SCRAM_SHA_256_PLUS);
         match end_point {
             Some(hash) if binds => Ok((SCRAM_SHA_256_PLUS, ChannelBinding::tls_server_end_point(hash))),
             _ if mode == ChannelBindingMode::Require => {
-                Err(method("channel_binding=require, and this connection cannot be bound"))
+                Err(self.method("channel_binding=require, and this connection cannot be bound"))
             }
             _ if !offered.contains(&SCRAM_SHA_256) => {
-                Err(method("the server offers no SCRAM mechanism that this client has"))
+                Err(self.method("the server offers no SCRAM mechanism that this client has"))
             }
             // Lets a server notice that its offer to bind was removed on the way.
             Some(_) => Ok((SCRAM_SHA_256, ChannelBinding::unrequested())),
@@ -171,28 +178,36 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    fn password(&self) -> Result<&'a str, Failure> {
-        self.config.password_for(self.host).ok_or(Failure::Cause(LoginError::NoPassword))
+    fn password(&self) -> Result<&'a str, Error> {
+        self.config.password_for(self.host).ok_or_else(|| self.failed(LoginError::NoPassword))
     }
 
-    fn send(&mut self) -> Result<(), Failure> {
+    fn send(&mut self) -> Result<(), Error> {
         self.limit()?;
-        Ok(self.messages.flush()?)
+        self.messages.flush()
     }
 
     /// The next message that is not an error.
-    fn receive(&mut self) -> Result<Message, Failure> {
+    fn receive(&mut self) -> Result<Message, Error> {
         self.limit()?;
         match self.messages.receive_in_login()? {
             Message::ErrorResponse(error) => {
-                Err(Failure::Cause(LoginError::Server(Box::new(ServerError::read(error.fields())?))))
+                Err(self.failed(LoginError::Server(ServerError::read(error.fields())?)))
             }
             message => Ok(message),
         }
     }
 
-    fn limit(&mut self) -> Result<(), Failure> {
+    fn failed(&self, cause: LoginError) -> Error {
+        Error::Login { place: self.address.to_string(), cause }
+    }
+
+    fn method(&self, reason: &str) -> Error {
+        self.failed(LoginError::Method(reason.to_owned()))
+    }
+
+    fn limit(&mut self) -> Result<(), Error> {
         let remaining = self.deadline.remaining().map_err(|_| Error::Timeout)?;
-        Ok(self.messages.set_read_timeout(remaining)?)
+        self.messages.set_read_timeout(remaining)
     }
 }

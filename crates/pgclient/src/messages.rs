@@ -3,7 +3,7 @@
 use crate::Error;
 use bytes::{Buf, BytesMut};
 use postgres_protocol::message::backend::{self, Header, Message};
-use std::io;
+use std::io::ErrorKind;
 use std::time::Duration;
 use transport::Stream;
 
@@ -15,7 +15,7 @@ const LOGIN_MESSAGE_BYTES_MAX: i32 = 30_000;
 /// A stream with the messages that wait on both sides.
 #[derive(Debug)]
 pub struct Messages {
-    stream: Stream,
+    pub stream: Stream,
     input: BytesMut,
     /// Where the system puts what it has received.
     landing: Box<[u8]>,
@@ -35,10 +35,6 @@ impl Messages {
         }
     }
 
-    pub fn stream(&self) -> &Stream {
-        &self.stream
-    }
-
     pub fn set_read_timeout(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
         self.read_timeout = timeout;
         self.stream.set_read_timeout(timeout).map_err(Error::Lost)
@@ -54,10 +50,10 @@ impl Messages {
             };
             match sent {
                 Ok(count) => self.output.advance(count),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     self.stream.wait_for_room(self.read_timeout).map_err(Error::of_socket)?;
-                    self.read_what_is_there()?;
+                    self.read(false)?;
                 }
                 Err(error) => return Err(Error::of_socket(error)),
             }
@@ -68,19 +64,19 @@ impl Messages {
     /// The next message; waits for it up to the read timeout.
     pub fn receive(&mut self) -> Result<Message, Error> {
         loop {
-            if let Some(message) = Message::parse(&mut self.input).map_err(|e| Error::malformed(&e))? {
+            if let Some(message) = Message::parse(&mut self.input).map_err(Error::malformed)? {
                 return Ok(message);
             }
-            self.wait_for_more()?;
+            self.read(true)?;
         }
     }
 
     /// The next message before the login is done, from someone who may not be a PostgreSQL server.
     pub fn receive_in_login(&mut self) -> Result<Message, Error> {
         while self.input.len() < 5 {
-            self.wait_for_more()?;
+            self.read(true)?;
         }
-        let header = Header::parse(&self.input).map_err(|e| Error::malformed(&e))?;
+        let header = Header::parse(&self.input).map_err(Error::malformed)?;
         let understood = header.is_some_and(|header| {
             b"RENSKZ".contains(&header.tag()) && header.len() <= LOGIN_MESSAGE_BYTES_MAX
         });
@@ -89,7 +85,7 @@ impl Messages {
 
     /// Whether the server has already refused what is still being sent.
     pub fn has_refused(&mut self) -> Result<bool, Error> {
-        self.read_what_is_there()?;
+        self.read(false)?;
         Ok(self.input.first() == Some(&backend::ERROR_RESPONSE_TAG))
     }
 
@@ -99,27 +95,18 @@ impl Messages {
         self.stream
     }
 
-    fn wait_for_more(&mut self) -> Result<(), Error> {
-        match self.fill(Stream::read_blocking).map_err(Error::of_socket)? {
-            0 => Err(Error::Lost(io::ErrorKind::UnexpectedEof.into())),
-            _ => Ok(()),
-        }
-    }
-
-    fn read_what_is_there(&mut self) -> Result<(), Error> {
-        match self.fill(Stream::read) {
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+    /// Takes what has come; `waits` for it up to the read timeout.
+    fn read(&mut self, waits: bool) -> Result<(), Error> {
+        let read = if waits { Stream::read_blocking } else { Stream::read };
+        match read(&mut self.stream, &mut self.landing) {
+            Ok(0) if waits => Err(Error::Lost(ErrorKind::UnexpectedEof.into())),
+            // Closed: writing will notice, after the last words have been read.
+            Ok(count) => {
+                self.input.extend_from_slice(&self.landing[..count]);
                 Ok(())
             }
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(()),
             Err(error) => Err(Error::of_socket(error)),
-            // Closed: writing will notice, after the last words have been read.
-            Ok(_) => Ok(()),
         }
-    }
-
-    fn fill(&mut self, read: fn(&mut Stream, &mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
-        let count = read(&mut self.stream, &mut self.landing)?;
-        self.input.extend_from_slice(&self.landing[..count]);
-        Ok(count)
     }
 }

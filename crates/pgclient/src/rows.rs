@@ -1,4 +1,4 @@
-//! The rows that a statement returns, as text.
+//! Prepared statements, and the rows that a statement returns, as text.
 
 use crate::Error;
 use fallible_iterator::FallibleIterator;
@@ -9,13 +9,13 @@ use std::ops::Range;
 /// The rows of one statement, in the server's text format.
 #[derive(Debug, Clone, Default)]
 pub struct Rows {
-    columns: Vec<String>,
+    pub(crate) columns: Vec<String>,
     /// All values, one after the other.
     text: String,
     /// Where each value is in `text`; `None` is NULL.
     values: Vec<Option<Range<usize>>>,
     row_count: usize,
-    affected: Option<u64>,
+    pub(crate) affected: Option<u64>,
 }
 
 impl Rows {
@@ -56,7 +56,7 @@ impl Rows {
     pub(crate) fn push(&mut self, row: &DataRowBody) -> Result<(), Error> {
         let mut ranges = row.ranges();
         let mut count = 0;
-        while let Some(range) = ranges.next().map_err(|error| Error::malformed(&error))? {
+        while let Some(range) = ranges.next().map_err(Error::malformed)? {
             let value = range.map(|range| {
                 let start = self.text.len();
                 // Only a database without an encoding (SQL_ASCII) sends what is not UTF-8.
@@ -72,11 +72,6 @@ impl Rows {
         }
         self.row_count += 1;
         Ok(())
-    }
-
-    /// From a command's tag: `INSERT 0 5`, `UPDATE 5`, `SELECT 5`.
-    pub(crate) fn complete(&mut self, tag: &str) {
-        self.affected = affected(tag);
     }
 }
 
@@ -104,10 +99,22 @@ impl<'a> Row<'a> {
     }
 }
 
+/// From a command's tag: `INSERT 0 5`, `UPDATE 5`, `SELECT 5`.
 pub(crate) fn affected(tag: &str) -> Option<u64> {
     tag.rsplit(' ').next().and_then(|count| count.parse().ok())
 }
 
 pub(crate) fn columns(description: &RowDescriptionBody) -> io::Result<Vec<String>> {
     description.fields().map(|field| Ok(field.name().to_owned())).collect()
+}
+
+/// A statement that the server has parsed, for as long as its connection lives.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Statement {
+    /// Its name in the server.
+    pub name: String,
+    /// The types of its parameters: OIDs of `pg_type`.
+    pub parameter_types: Vec<u32>,
+    /// The names of the columns that it returns.
+    pub columns: Vec<String>,
 }

@@ -117,8 +117,8 @@ fn prepared_statements_run_again_and_again() {
         let mut client = server.connect();
         let add = client.prepare("SELECT $1::int + $2::bigint AS sum, $3::text").unwrap();
         let other = client.prepare("CREATE TEMP TABLE t (id int)").unwrap();
-        assert_eq!((add.parameter_types(), other.parameter_types()), (&[23, 20, 25][..], &[][..]));
-        assert_eq!(add.columns(), ["sum", "text"]);
+        assert_eq!((&add.parameter_types[..], &other.parameter_types[..]), (&[23, 20, 25][..], &[][..]));
+        assert_eq!(add.columns, ["sum", "text"]);
         for n in 0..100 {
             let n = n.to_string();
             let rows = client.query_prepared(&add, &[Some(&n), Some("1"), None]).unwrap();
@@ -130,7 +130,7 @@ fn prepared_statements_run_again_and_again() {
         let insert = client.query("INSERT INTO t SELECT generate_series(1, 7)", &[]).unwrap();
         assert_eq!(insert.affected(), Some(7));
         let known = "SELECT string_agg(name, ',' ORDER BY name) FROM pg_prepared_statements";
-        assert_eq!(value(&mut client, known), format!("{},{}", add.name(), other.name()));
+        assert_eq!(value(&mut client, known), format!("{},{}", add.name, other.name));
     });
 }
 

@@ -67,10 +67,10 @@ impl Stream {
     /// Reads what is there, and waits for it up to the read timeout.
     ///
     /// # Errors
-    /// [`ErrorKind::WouldBlock`] when nothing has come in time; else as for [`read`](Self::read).
+    /// [`ErrorKind::TimedOut`] when nothing has come in time; else as for [`read`](Self::read).
     pub fn read_blocking(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            match self.read_as(buffer, true) {
+            match self.read_as(buffer, true).map_err(timed_out) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 result => return result,
             }
@@ -170,7 +170,7 @@ impl Stream {
         self.socket.set_read_timeout(timeout.map(|timeout| timeout.max(Duration::from_millis(1))))
     }
 
-    /// Encrypts from now on: blocks until the handshake is done.
+    /// Encrypts from now on: blocks until the handshake is done, up to the read timeout for each answer.
     ///
     /// # Errors
     /// When the handshake fails, with [`rustls::Error`] inside.
@@ -178,7 +178,7 @@ impl Stream {
         while tls.is_handshaking() {
             match tls.complete_io(&mut Calls { socket: &self.socket, waits: true }) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                result => drop(result?),
+                result => drop(result.map_err(timed_out)?),
             }
         }
         self.tls = Some(Box::new(tls));
@@ -205,6 +205,11 @@ impl Drop for Stream {
         }
         let _ = self.flush();
     }
+}
+
+/// A socket that waits reports its timeout as a call to repeat.
+fn timed_out(error: io::Error) -> io::Error {
+    if error.kind() == ErrorKind::WouldBlock { ErrorKind::TimedOut.into() } else { error }
 }
 
 /// A socket whose calls wait or not.

@@ -23,22 +23,3 @@ pub fn of_server(doing: &str, error: &ServerError) -> EngineError {
         _ => EngineError::Engine { doing, message: error.to_string() },
     }
 }
-
-/// An error from the fields of an ErrorResponse: letter and text
-/// (<https://www.postgresql.org/docs/current/protocol-error-fields.html>).
-pub fn read(fields: impl Iterator<Item = (u8, String)>) -> ServerError {
-    let mut error = ServerError::default();
-    for (kind, text) in fields {
-        match kind {
-            // `V` is never translated, and comes after `S`.
-            b'S' | b'V' => error.severity = text,
-            b'C' => error.code = text,
-            b'M' => error.message = text,
-            b'D' => error.detail = Some(text),
-            b'H' => error.hint = Some(text),
-            b'W' => error.context = Some(text),
-            _ => {}
-        }
-    }
-    error
-}

@@ -58,13 +58,9 @@ pub fn mark_hard_to_change(volumes: &[Volume], factors: &mut [Factor], hard_to_c
         let volume = volumes.iter().find(|volume| volume.name == name.to_string());
         volume.is_some_and(|volume| volume.prepare.is_some() || volume.cleanup.is_some())
     };
-    let is_hard = |value: &Value| match value {
-        Value::List(names) => names.iter().any(has_commands),
-        name => has_commands(name),
-    };
     for (position, factor) in factors.iter_mut().enumerate().filter(|(_, factor)| !factor.hard_to_change) {
         let mut set = factor.levels.iter().flat_map(|level| &level.set);
-        if set.any(|(path, value)| names_volume(path) && is_hard(value)) {
+        if set.any(|(path, value)| names_volume(path) && value.elements().iter().any(has_commands)) {
             factor.hard_to_change = true;
             hard_to_change.push(position);
         }

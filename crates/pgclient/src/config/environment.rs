@@ -46,7 +46,8 @@ impl Environment {
         self.home.as_ref().map(|home| home.join(name))
     }
 
-    pub(crate) fn user(&self) -> &str {
+    /// The name of the user who runs this process.
+    pub fn user(&self) -> &str {
         &self.user
     }
 

@@ -1,7 +1,7 @@
 //! The hosts of a connection string, each with its port.
 
-use super::ConfigError;
-use super::settings::Settings;
+use super::Settings;
+use crate::ConfigError;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
@@ -26,10 +26,6 @@ pub enum Place {
 }
 
 impl Host {
-    pub fn unix(directory: &Path, port: u16) -> Self {
-        Self { place: Place::Unix(directory.to_owned()), port }
-    }
-
     /// As a connection string gives it.
     pub fn name(&self) -> String {
         match &self.place {
@@ -68,12 +64,12 @@ pub fn hosts(settings: &mut Settings) -> Result<Vec<Host>, ConfigError> {
         && names.len() != addresses.len()
     {
         let reason = format!("{} addresses for {} hosts", addresses.len(), names.len());
-        return Err(ConfigError::Value { keyword: "hostaddr", reason });
+        return Err(ConfigError::value("hostaddr", reason));
     }
     let ports = ports.unwrap_or_else(|| vec![String::new()]);
     if ports.len() != 1 && ports.len() != count {
         let reason = format!("{} ports for {count} hosts", ports.len());
-        return Err(ConfigError::Value { keyword: "port", reason });
+        return Err(ConfigError::value("port", reason));
     }
     let part = |list: &Option<Vec<String>>, index: usize| {
         list.as_ref().map_or_else(String::new, |list| list[index].clone())
@@ -94,18 +90,14 @@ fn port(text: &str) -> Result<u16, ConfigError> {
     if text.is_empty() {
         return Ok(PORT);
     }
-    text.parse().ok().filter(|port| *port > 0).ok_or_else(|| ConfigError::Value {
-        keyword: "port",
-        reason: format!("`{text}` is not a number from 1 to 65535"),
-    })
+    let error = || ConfigError::value("port", format!("`{text}` is not a number from 1 to 65535"));
+    text.parse().ok().filter(|port| *port > 0).ok_or_else(error)
 }
 
 fn place(name: String, address: &str, port: u16) -> Result<Place, ConfigError> {
     if !address.is_empty() {
-        let parsed = address.parse().map_err(|_| ConfigError::Value {
-            keyword: "hostaddr",
-            reason: format!("`{address}` is not an IP address"),
-        })?;
+        let error = |_| ConfigError::value("hostaddr", format!("`{address}` is not an IP address"));
+        let parsed = address.parse().map_err(error)?;
         let name = if name.is_empty() { address.to_owned() } else { name };
         return Ok(Place::Tcp { name, address: Some(parsed) });
     }
@@ -122,11 +114,7 @@ fn place(name: String, address: &str, port: u16) -> Result<Place, ConfigError> {
 /// libpq has one directory built in. This client is not built with a server, so it takes the first
 /// that has a socket of this port.
 fn default_directory(port: u16) -> PathBuf {
-    let directories = SOCKET_DIRECTORIES.map(PathBuf::from);
-    let has_socket = |directory: &&PathBuf| directory.join(format!(".s.PGSQL.{port}")).exists();
-    let chosen = directories.iter().find(has_socket);
-    chosen
-        .or_else(|| directories.iter().find(|directory| directory.exists()))
-        .unwrap_or(&directories[1])
-        .clone()
+    let [first, last] = SOCKET_DIRECTORIES.map(PathBuf::from);
+    let has_socket = |directory: &Path| directory.join(format!(".s.PGSQL.{port}")).exists();
+    if has_socket(&first) || (first.exists() && !has_socket(&last)) { first } else { last }
 }

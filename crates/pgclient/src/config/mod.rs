@@ -2,31 +2,27 @@
 //! (<https://www.postgresql.org/docs/current/libpq-connect.html>).
 
 mod environment;
-mod error;
+mod files;
 mod hosts;
-mod keyword;
-mod passfile;
-mod service;
-mod settings;
+mod keywords;
 mod text;
-mod url;
 
 pub use environment::Environment;
-pub use error::ConfigError;
 pub use hosts::{Host, Place};
+pub use keywords::Settings;
 
-use crate::tls::{TlsMode, TlsSettings};
-use passfile::Passfile;
-pub use settings::Settings;
+use crate::ConfigError;
+use crate::tls::TlsSettings;
+use files::Passfile;
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
 /// A complete description of a connection. [`Display`](fmt::Display) and [`Debug`] write it as
 /// `keyword=value` without its password.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Config {
-    hosts: Vec<Host>,
+    pub(crate) hosts: Vec<Host>,
     user: String,
     database: String,
     password: Option<String>,
@@ -35,25 +31,32 @@ pub struct Config {
     options: Option<String>,
     /// Further settings of the session, from the environment.
     session: Vec<(&'static str, String)>,
-    connect_timeout: Option<Duration>,
-    keep_alive: KeepAlive,
-    tls: TlsSettings,
-    channel_binding: ChannelBindingMode,
+    pub(crate) connect_timeout: Option<Duration>,
+    pub(crate) keep_alive: KeepAlive,
+    pub(crate) tls: TlsSettings,
+    pub(crate) channel_binding: ChannelBindingMode,
     warnings: Vec<String>,
 }
 
 /// Whether SCRAM proves that both ends see the same TLS certificate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ChannelBindingMode {
     Disable,
+    #[default]
     Prefer,
     Require,
 }
 
+const CHANNEL_BINDING: [(&str, ChannelBindingMode); 3] = [
+    ("disable", ChannelBindingMode::Disable),
+    ("prefer", ChannelBindingMode::Prefer),
+    ("require", ChannelBindingMode::Require),
+];
+
 /// TCP keepalive; what is `None` is left to the system.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeepAlive {
-    pub on: bool,
+    pub is_off: bool,
     pub idle: Option<Duration>,
     pub interval: Option<Duration>,
     pub count: Option<u32>,
@@ -63,45 +66,37 @@ pub struct KeepAlive {
 impl Config {
     /// From a `postgres://` URL, from `keyword=value` pairs, or from the name of a database, as psql
     /// takes them; what the text leaves open comes from its service, the `PG*` variables of this
-    /// process and libpq's defaults. An empty text leaves all of it open.
-    ///
-    /// # Errors
-    /// For text or variables that libpq would not accept either, and for demands on the connection
-    /// that this client cannot fulfil.
+    /// process and libpq's defaults. An empty text leaves all of it open. Refuses what libpq would not
+    /// accept either, and demands on the connection that this client cannot fulfil.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         Self::parse_in(text, &Environment::of_process())
     }
 
     /// The same in another environment.
-    ///
-    /// # Errors
-    /// As [`parse`](Self::parse).
     pub fn parse_in(text: &str, environment: &Environment) -> Result<Self, ConfigError> {
         let mut settings = Settings::from_text(text)?;
         settings.complete(environment)?;
         let user = settings.take("user").unwrap_or_else(|| environment.user().to_owned());
-        let (passfile, warning) = if settings.is_set("password") {
-            (Passfile::default(), None)
-        } else {
-            Passfile::read(settings.take("passfile").map(Into::into), environment)
+        let password = settings.take("password");
+        let passfile = settings.take("passfile").map(Into::into);
+        let (passfile, warning) = match &password {
+            Some(_) => (Passfile::default(), None),
+            None => Passfile::read(passfile, environment),
         };
         Ok(Self {
             hosts: hosts::hosts(&mut settings)?,
             database: settings.take("dbname").unwrap_or_else(|| user.clone()),
             user,
-            password: settings.take("password"),
+            password,
             passfile,
             application_name: settings
                 .take("application_name")
                 .or_else(|| settings.take("fallback_application_name")),
             options: settings.take("options"),
             session: environment.session_settings(),
-            connect_timeout: settings
-                .number::<i64>("connect_timeout")?
-                .filter(|seconds| *seconds > 0)
-                .map(|seconds| Duration::from_secs(seconds as u64)),
+            connect_timeout: settings.positive("connect_timeout")?.map(Duration::from_secs),
             keep_alive: KeepAlive {
-                on: settings.number::<i64>("keepalives")? != Some(0),
+                is_off: settings.number::<i64>("keepalives")? == Some(0),
                 idle: settings.positive("keepalives_idle")?.map(Duration::from_secs),
                 interval: settings.positive("keepalives_interval")?.map(Duration::from_secs),
                 count: settings.positive("keepalives_count")?.map(|count| count as u32),
@@ -110,11 +105,7 @@ impl Config {
             tls: TlsSettings::take(&mut settings, environment)?,
             channel_binding: settings.choice(
                 "channel_binding",
-                &[
-                    ("disable", ChannelBindingMode::Disable),
-                    ("prefer", ChannelBindingMode::Prefer),
-                    ("require", ChannelBindingMode::Require),
-                ],
+                &CHANNEL_BINDING,
                 ChannelBindingMode::Prefer,
             )?,
             warnings: warning.into_iter().collect(),
@@ -124,19 +115,10 @@ impl Config {
     /// To a server's unix socket, with nothing from the environment.
     pub fn unix(socket_dir: &Path, port: u16, user: &str, database: &str) -> Self {
         Self {
-            hosts: vec![Host::unix(socket_dir, port)],
+            hosts: vec![Host { place: Place::Unix(socket_dir.to_owned()), port }],
             user: user.to_owned(),
             database: database.to_owned(),
-            password: None,
-            passfile: Passfile::default(),
-            application_name: None,
-            options: None,
-            session: Vec::new(),
-            connect_timeout: None,
-            keep_alive: KeepAlive { on: true, idle: None, interval: None, count: None, user_timeout: None },
-            tls: TlsSettings::disabled(),
-            channel_binding: ChannelBindingMode::Prefer,
-            warnings: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -212,30 +194,6 @@ impl Config {
     /// What a person should know: a password file that was ignored, and why.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
-    }
-
-    pub(crate) fn hosts(&self) -> &[Host] {
-        &self.hosts
-    }
-
-    pub(crate) fn connect_timeout(&self) -> Option<Duration> {
-        self.connect_timeout
-    }
-
-    pub(crate) fn keep_alive(&self) -> &KeepAlive {
-        &self.keep_alive
-    }
-
-    pub(crate) fn tls(&self) -> &TlsSettings {
-        &self.tls
-    }
-
-    pub(crate) fn tls_mode(&self) -> TlsMode {
-        self.tls.mode
-    }
-
-    pub(crate) fn channel_binding(&self) -> ChannelBindingMode {
-        self.channel_binding
     }
 
     /// The password for a host: the given one, else the password file's.

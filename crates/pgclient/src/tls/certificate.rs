@@ -1,11 +1,107 @@
-//! What certificates say that `rustls` does not tell.
+//! What a server's certificate is checked for, and what it says that `rustls` does not tell.
 
 use ring::digest::{self, Algorithm};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
+use rustls::crypto::{
+    CryptoProvider, verify_tls12_signature, verify_tls13_signature, verify_tls13_signature_with_raw_key,
+};
+use rustls::pki_types::{CertificateDer, ServerName, SubjectPublicKeyInfoDer, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use std::sync::Arc;
 use x509_cert::Certificate;
-use x509_cert::der::asn1::{Ia5StringRef, PrintableStringRef, Utf8StringRef};
 use x509_cert::der::oid::ObjectIdentifier;
 use x509_cert::der::{Decode, Encode};
 use x509_cert::time::Time;
+
+/// Trusted certificates.
+#[derive(Debug)]
+pub struct TrustedRoots {
+    pub store: RootCertStore,
+    /// The same, as they are in the file: a server may show one of them itself.
+    pub certificates: Vec<CertificateDer<'static>>,
+}
+
+/// Checks as much of a certificate as counts. That its key signed the handshake always does.
+#[derive(Debug)]
+pub struct Verifier {
+    /// It must lead to one of these; `None` accepts any certificate.
+    pub roots: Option<TrustedRoots>,
+    /// And name this host.
+    pub host: Option<String>,
+    pub provider: Arc<CryptoProvider>,
+}
+
+impl Verifier {
+    fn verify_chain(
+        &self,
+        roots: &TrustedRoots,
+        shown: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        now: UnixTime,
+    ) -> Result<(), Error> {
+        // A self-signed certificate is its own root, even one that says that it is an authority, as
+        // `openssl req -x509` makes them: OpenSSL accepts that, the checks of chains do not.
+        if roots.certificates.iter().any(|trusted| trusted == shown) {
+            let is_valid = is_valid_at(shown, now.as_secs());
+            return if is_valid { Ok(()) } else { Err(CertificateError::Expired.into()) };
+        }
+        let algorithms = self.provider.signature_verification_algorithms.all;
+        let parsed = ParsedCertificate::try_from(shown)?;
+        verify_server_cert_signed_by_trust_anchor(&parsed, &roots.store, intermediates, now, algorithms)
+    }
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        shown: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        if let Some(roots) = &self.roots {
+            self.verify_chain(roots, shown, intermediates, now)?;
+        }
+        if self.host.as_ref().is_some_and(|host| !common_name_is(shown, host)) {
+            verify_server_name(&ParsedCertificate::try_from(shown)?, name)?;
+        }
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        shown: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, shown, signed, &self.provider.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        shown: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        // With the bare key, because certificates of version 1 have one too, and OpenSSL still makes
+        // them; whether such a certificate is trusted is asked above.
+        match public_key(shown) {
+            Some(key) => {
+                let key = SubjectPublicKeyInfoDer::from(key);
+                verify_tls13_signature_with_raw_key(message, &key, signed, algorithms)
+            }
+            None => verify_tls13_signature(message, shown, signed, algorithms),
+        }
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
 
 const COMMON_NAME: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.4.3");
 const SUBJECT_ALT_NAME: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.17");
@@ -35,12 +131,12 @@ fn hash_of_signature(oid: &str) -> Option<&'static Algorithm> {
 }
 
 /// The public key, as DER.
-pub fn public_key(der: &[u8]) -> Option<Vec<u8>> {
+fn public_key(der: &[u8]) -> Option<Vec<u8>> {
     Certificate::from_der(der).ok()?.tbs_certificate.subject_public_key_info.to_der().ok()
 }
 
 /// Whether a certificate is valid at a time.
-pub fn is_valid_at(der: &[u8], unix_s: u64) -> bool {
+fn is_valid_at(der: &[u8], unix_s: u64) -> bool {
     Certificate::from_der(der).is_ok_and(|certificate| {
         let validity = certificate.tbs_certificate.validity;
         let seconds = |time: Time| time.to_unix_duration().as_secs();
@@ -50,21 +146,17 @@ pub fn is_valid_at(der: &[u8], unix_s: u64) -> bool {
 
 /// Whether a certificate without alternative names is made out to a host by its common name; with
 /// them, the common name does not count (RFC 6125, and libpq).
-pub fn common_name_is(der: &[u8], host: &str) -> bool {
+fn common_name_is(der: &[u8], host: &str) -> bool {
     let Ok(certificate) = Certificate::from_der(der) else { return false };
     let subject = certificate.tbs_certificate;
     if subject.extensions.iter().flatten().any(|extension| extension.extn_id == SUBJECT_ALT_NAME) {
         return false;
     }
     let attributes = subject.subject.0.iter().flat_map(|part| part.0.iter());
-    let mut names = attributes.filter(|attribute| attribute.oid == COMMON_NAME).filter_map(|attribute| {
-        let value = &attribute.value;
-        let utf8 = value.decode_as::<Utf8StringRef<'_>>().map(|text| text.as_str().to_owned());
-        let printable = || value.decode_as::<PrintableStringRef<'_>>().map(|text| text.as_str().to_owned());
-        let ia5 = || value.decode_as::<Ia5StringRef<'_>>().map(|text| text.as_str().to_owned());
-        utf8.or_else(|_| printable()).or_else(|_| ia5()).ok()
-    });
-    names.next_back().is_some_and(|name| matches(&name, host))
+    // The bytes are compared, whatever type of text they are, as libpq does.
+    let mut names = attributes.filter(|attribute| attribute.oid == COMMON_NAME);
+    let name = names.next_back().and_then(|name| str::from_utf8(name.value.value()).ok());
+    name.is_some_and(|name| matches(name, host))
 }
 
 /// `*.example.com` stands for one label more, of any name.

@@ -1,7 +1,7 @@
 //! Encrypting a connection.
 
-use super::settings::{MaybeFile, Roots, TlsMode, TlsSettings};
-use super::verifier::{self, Trust, Verifier};
+use super::certificate::{TrustedRoots, Verifier};
+use super::{MaybeFile, Roots, TlsMode, TlsSettings};
 use crate::Error;
 use crate::config::{Config, Host};
 use crate::connect::{self, Address, Deadline};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use transport::Stream;
 
 /// How connections to one host are encrypted.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Encryption {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
@@ -29,18 +29,17 @@ pub struct Encryption {
 
 impl Encryption {
     pub fn new(config: &Config, host: &Host, address: &Address) -> Result<Self, Error> {
-        let error = |reason| Error::Tls { place: address.to_string(), reason };
-        let settings = config.tls();
+        let settings = &config.tls;
         let host = host.name();
         let name = match ServerName::try_from(host.clone()) {
             Ok(name) => name,
             Err(_) if settings.mode == TlsMode::VerifyFull => {
-                return Err(error(format!("`{host}` is not a name that certificates can have")));
+                return Err(failed(address, format!("`{host}` is not a name that certificates can have")));
             }
             // An address is not told to the server.
             Err(_) => ServerName::from(IpAddr::from(Ipv4Addr::UNSPECIFIED)),
         };
-        let config = client_config(settings, &host).map_err(error)?;
+        let config = client_config(settings, &host).map_err(|reason| failed(address, reason))?;
         Ok(Self { config: Arc::new(config), name, is_direct: settings.is_direct })
     }
 
@@ -63,51 +62,32 @@ impl Encryption {
             stream.write_all(&request)?;
             stream.read_blocking(&mut answer)
         })()
-        .map_err(|source| connect::failed(address, patience(source)))?;
+        .map_err(|source| connect::failed(address, source))?;
         match (count, answer[0]) {
             (0, _) => Err(connect::failed(address, io::ErrorKind::UnexpectedEof.into())),
             (_, b'S') => Ok(true),
             (_, b'N') => Ok(false),
-            _ => Err(Error::Tls {
-                place: address.to_string(),
-                reason: "the answer to the request for encryption is not PostgreSQL's".to_owned(),
-            }),
+            _ => Err(failed(address, "the answer to the request for encryption is not PostgreSQL's")),
         }
     }
 
     /// Encrypts the connection from here on.
-    pub fn start(&self, mut stream: Stream, address: &Address, deadline: Deadline) -> Result<Stream, Error> {
-        let place = address.to_string();
-        let error = |reason| Error::Tls { place: place.clone(), reason };
+    pub fn start(&self, stream: &mut Stream, address: &Address, deadline: Deadline) -> Result<(), Error> {
         let tls = ClientConnection::new(Arc::clone(&self.config), self.name.clone())
-            .map_err(|cause| error(cause.to_string()))?;
+            .map_err(|cause| failed(address, cause.to_string()))?;
         let remaining = deadline.remaining().map_err(|source| connect::failed(address, source))?;
-        stream
-            .set_read_timeout(remaining)
-            .and_then(|()| stream.encrypt(tls))
-            .map_err(|cause| error(explained(&patience(cause))))?;
-        Ok(stream)
-    }
-
-    /// Both, where nothing else will do.
-    pub fn ask(&self, mut stream: Stream, address: &Address, deadline: Deadline) -> Result<Stream, Error> {
-        if self.is_offered(&mut stream, address, deadline)? {
-            self.start(stream, address, deadline)
-        } else {
-            Err(Self::declined(address))
-        }
+        let encrypted = stream.set_read_timeout(remaining).and_then(|()| stream.encrypt(tls));
+        encrypted.map_err(|cause| failed(address, explained(&cause)))
     }
 
     /// Of a server that does not encrypt.
     pub fn declined(address: &Address) -> Error {
-        let reason = "the server does not encrypt, and sslmode asks for it".to_owned();
-        Error::Tls { place: address.to_string(), reason }
+        failed(address, "the server does not encrypt, and sslmode asks for it")
     }
 }
 
-/// A socket's timeout is a try-again to the system.
-fn patience(error: io::Error) -> io::Error {
-    if error.kind() == io::ErrorKind::WouldBlock { io::ErrorKind::TimedOut.into() } else { error }
+fn failed(address: &Address, reason: impl Into<String>) -> Error {
+    Error::Tls { place: address.to_string(), reason: reason.into() }
 }
 
 /// What went wrong in a handshake, and what to do about it.
@@ -128,7 +108,11 @@ fn explained(error: &io::Error) -> String {
 
 fn client_config(settings: &TlsSettings, host: &str) -> Result<ClientConfig, String> {
     let provider = Arc::new(ring::default_provider());
-    let verifier = Verifier { trust: trust(settings, host)?, provider: Arc::clone(&provider) };
+    let verifier = Verifier {
+        roots: trusted_roots(settings)?,
+        host: (settings.mode == TlsMode::VerifyFull).then(|| host.to_owned()),
+        provider: Arc::clone(&provider),
+    };
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?
@@ -140,44 +124,35 @@ fn client_config(settings: &TlsSettings, host: &str) -> Result<ClientConfig, Str
             .map_err(|error| format!("client certificate: {error}"))?,
         None => builder.with_no_client_auth(),
     };
-    config.enable_sni = settings.names_host;
+    config.enable_sni = !settings.hides_host;
     config.alpn_protocols = vec![b"postgresql".to_vec()];
     Ok(config)
 }
 
 /// A root file that exists is used in every mode, as in libpq.
-fn trust(settings: &TlsSettings, host: &str) -> Result<Trust, String> {
-    let roots = match &settings.roots {
-        Roots::System => Some(system_roots()?),
-        Roots::File(MaybeFile { path: Some(path), .. }) if path.exists() => Some(roots_of(path)?),
-        Roots::File(_) => None,
-    };
-    match (roots, settings.mode) {
-        (Some(roots), TlsMode::VerifyFull) => Ok(Trust::Host { roots, host: host.to_owned() }),
-        (Some(roots), _) => Ok(Trust::Chain(roots)),
-        (None, mode) if mode < TlsMode::VerifyCa => Ok(Trust::Anyone),
-        (None, _) => {
-            let Roots::File(file) = &settings.roots else { return Err("no roots".to_owned()) };
-            let path = file.path.as_deref().unwrap_or(Path::new("~/.postgresql/root.crt"));
-            Err(format!(
-                "root certificate file {} does not exist: provide it, use the platform's with \
-                 sslrootcert=system, or verify nothing with sslmode=require",
-                path.display()
-            ))
-        }
+fn trusted_roots(settings: &TlsSettings) -> Result<Option<TrustedRoots>, String> {
+    match &settings.roots {
+        Roots::System => system_roots().map(Some),
+        Roots::File(MaybeFile { path: Some(path), .. }) if path.exists() => roots_of(path).map(Some),
+        Roots::File(_) if settings.mode < TlsMode::VerifyCa => Ok(None),
+        Roots::File(file) => Err(format!(
+            "root certificate file {} does not exist: provide it, use the platform's with \
+             sslrootcert=system, or verify nothing with sslmode=require",
+            file.path.as_deref().unwrap_or(Path::new("~/.postgresql/root.crt")).display()
+        )),
     }
 }
 
-fn roots_of(path: &Path) -> Result<verifier::Roots, String> {
+fn roots_of(path: &Path) -> Result<TrustedRoots, String> {
     let certificates = certificates_of(path)?;
     let mut store = RootCertStore::empty();
     for certificate in &certificates {
         store.add(certificate.clone()).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    Ok(verifier::Roots { store, certificates })
+    Ok(TrustedRoots { store, certificates })
 }
 
-fn system_roots() -> Result<verifier::Roots, String> {
+fn system_roots() -> Result<TrustedRoots, String> {
     let found = rustls_native_certs::load_native_certs();
     let mut store = RootCertStore::empty();
     // Platforms have a few that are too old to be understood.
@@ -186,7 +161,7 @@ fn system_roots() -> Result<verifier::Roots, String> {
         let errors: Vec<_> = found.errors.iter().map(ToString::to_string).collect();
         return Err(format!("the platform has no root certificates: {}", errors.join("; ")));
     }
-    Ok(verifier::Roots { store, certificates: Vec::new() })
+    Ok(TrustedRoots { store, certificates: Vec::new() })
 }
 
 fn certificates_of(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {

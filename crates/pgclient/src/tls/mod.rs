@@ -3,9 +3,98 @@
 
 mod certificate;
 mod encryption;
-mod settings;
-mod verifier;
 
 pub use certificate::end_point;
 pub use encryption::Encryption;
-pub use settings::{TlsMode, TlsSettings};
+
+use crate::ConfigError;
+use crate::config::{Environment, Settings};
+use std::path::PathBuf;
+
+/// `sslmode`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TlsMode {
+    #[default]
+    Disable,
+    /// Only when the server insists.
+    Allow,
+    /// When the server can.
+    Prefer,
+    Require,
+    /// And the certificate leads to a trusted root.
+    VerifyCa,
+    /// And it is this host's.
+    VerifyFull,
+}
+
+/// Names in connection strings.
+const MODES: [(&str, TlsMode); 6] = [
+    ("disable", TlsMode::Disable),
+    ("allow", TlsMode::Allow),
+    ("prefer", TlsMode::Prefer),
+    ("require", TlsMode::Require),
+    ("verify-ca", TlsMode::VerifyCa),
+    ("verify-full", TlsMode::VerifyFull),
+];
+
+/// A file that was given, or the one that is used when it exists.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MaybeFile {
+    pub path: Option<PathBuf>,
+    pub is_given: bool,
+}
+
+/// Which roots are trusted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Roots {
+    File(MaybeFile),
+    /// The platform's.
+    #[default]
+    System,
+}
+
+/// What a configuration says about encryption.
+#[derive(Debug, Clone, Default)]
+pub struct TlsSettings {
+    pub mode: TlsMode,
+    pub roots: Roots,
+    pub certificate: MaybeFile,
+    pub key: MaybeFile,
+    /// Whether the server is not told which host is meant.
+    pub hides_host: bool,
+    /// Whether TLS begins at once, without asking (`sslnegotiation=direct`, servers from 17 on).
+    pub is_direct: bool,
+}
+
+impl TlsSettings {
+    /// From the values of the keywords.
+    pub fn take(settings: &mut Settings, environment: &Environment) -> Result<Self, ConfigError> {
+        let mut file = |keyword, name: &str| {
+            let given: Option<PathBuf> = settings.take(keyword).map(Into::into);
+            let is_given = given.is_some();
+            MaybeFile {
+                path: given.or_else(|| environment.in_home(&format!(".postgresql/{name}"))),
+                is_given,
+            }
+        };
+        let (certificate, key) = (file("sslcert", "postgresql.crt"), file("sslkey", "postgresql.key"));
+        let roots = match file("sslrootcert", "root.crt") {
+            file if file.is_given && file.path.as_deref().is_some_and(|path| path == "system") => {
+                Roots::System
+            }
+            file => Roots::File(file),
+        };
+        let default = if roots == Roots::System { TlsMode::VerifyFull } else { TlsMode::Prefer };
+        let mode = settings.choice("sslmode", &MODES, default)?;
+        let is_direct = settings.choice("sslnegotiation", &[("postgres", false), ("direct", true)], false)?;
+        let hides_host = settings.choice("sslsni", &[("1", false), ("0", true)], false)?;
+        let too_weak = |reason: &str| Err(ConfigError::value("sslmode", reason.to_owned()));
+        if roots == Roots::System && mode != TlsMode::VerifyFull {
+            return too_weak("sslrootcert=system needs sslmode=verify-full");
+        }
+        if is_direct && mode < TlsMode::Require {
+            return too_weak("sslnegotiation=direct needs sslmode=require or stronger");
+        }
+        Ok(Self { mode, roots, certificate, key, hides_host, is_direct })
+    }
+}

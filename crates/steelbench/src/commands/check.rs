@@ -41,9 +41,11 @@ struct Estimate {
 impl Estimate {
     fn of(experiment: &Experiment, plan: &Plan, results: &Path) -> Self {
         let duration = |position: usize| {
-            let configuration = &experiment.configurations[position];
-            let seconds = configuration.number("workload.duration")?;
-            Some(seconds + configuration.number("workload.warmup").unwrap_or(0.0))
+            // Probes that take a time have these settings, each with defaults of its own.
+            let number =
+                |path| experiment.configurations[position].value(path).and_then(experiment::Value::as_f64);
+            let seconds = number("workload.duration")?;
+            Some(seconds + number("workload.warmup").unwrap_or(0.0))
         };
         Self {
             recorded: recorded(results),

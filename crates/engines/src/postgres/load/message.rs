@@ -130,14 +130,6 @@ pub fn first(bytes: &[u8]) -> Option<(u8, &[u8])> {
     Some((kind, rest.get(4..length.max(4))?))
 }
 
-/// The fields of an ErrorResponse: kind and text.
-pub fn error_fields(body: &[u8]) -> impl Iterator<Item = (u8, String)> {
-    body.split(|byte| *byte == 0).filter_map(|field| {
-        let (kind, text) = field.split_first()?;
-        Some((*kind, String::from_utf8_lossy(text).into_owned()))
-    })
-}
-
 /// Names of the columns of a RowDescription.
 pub fn column_names(body: &[u8]) -> Vec<String> {
     let mut names = Vec::new();

@@ -54,7 +54,7 @@ impl Wire for PostgresWire {
             match kind {
                 b'1' => self.prepared.complete(),
                 b'E' if self.error.is_none() => {
-                    self.error = Some(failure::read(message::error_fields(body)));
+                    self.error = Some(ServerError::parse(body));
                 }
                 b'T' if self.task.results => {
                     let columns = message::column_names(body);

@@ -35,7 +35,7 @@ impl Account {
         // SAFETY: cannot fail.
         let (uid, gid) = unsafe { (libc::geteuid(), libc::getegid()) };
         if uid != 0 {
-            let name = lookup(Key::Uid(uid)).map(|found| found.name).unwrap_or_default();
+            let name = pgclient::Environment::of_process().user().to_owned();
             return match user {
                 Some(user) if user != name => Err(failed(
                     format!("target.user = {user}"),
@@ -45,9 +45,9 @@ impl Account {
             };
         }
         let found = match user {
-            Some(user) => lookup(Key::Name(user))
+            Some(user) => lookup(user)
                 .ok_or_else(|| failed(format!("target.user = {user}"), "there is no such user"))?,
-            None => DEFAULTS.iter().find_map(|name| lookup(Key::Name(name))).ok_or_else(|| {
+            None => DEFAULTS.iter().find_map(|name| lookup(name)).ok_or_else(|| {
                 failed("choosing a user for the server", "name one that is not root in target.user")
             })?,
         };
@@ -177,37 +177,21 @@ pub(super) fn command(program: &Path) -> Command {
     command
 }
 
-#[derive(Clone, Copy)]
-enum Key<'a> {
-    Name(&'a str),
-    Uid(libc::uid_t),
-}
-
 /// The account in the system's database of users.
-fn lookup(key: Key<'_>) -> Option<Account> {
+fn lookup(name: &str) -> Option<Account> {
+    let terminated = CString::new(name).ok()?;
     let mut buffer = vec![0_u8; 16 << 10];
     // SAFETY: all zeros is a valid passwd; it is only read after the call filled it.
     let mut entry: libc::passwd = unsafe { std::mem::zeroed() };
     let mut found: *mut libc::passwd = std::ptr::null_mut();
     let (space, length) = (buffer.as_mut_ptr().cast(), buffer.len());
     // SAFETY: the entry, its buffer and the name outlive the call.
-    let rc = unsafe {
-        match key {
-            Key::Name(name) => {
-                let name = CString::new(name).ok()?;
-                libc::getpwnam_r(name.as_ptr(), &raw mut entry, space, length, &raw mut found)
-            }
-            Key::Uid(uid) => libc::getpwuid_r(uid, &raw mut entry, space, length, &raw mut found),
-        }
-    };
+    let rc = unsafe { libc::getpwnam_r(terminated.as_ptr(), &raw mut entry, space, length, &raw mut found) };
     if rc != 0 || found.is_null() {
         return None;
     }
-    // SAFETY: the call succeeded: the name is a terminated string in `buffer`.
-    let name = unsafe { CStr::from_ptr(entry.pw_name) };
-    let groups = groups_of(name, entry.pw_gid)?;
-    let name = name.to_string_lossy().into_owned();
-    Some(Account { name, uid: entry.pw_uid, gid: entry.pw_gid, groups: Some(groups) })
+    let groups = groups_of(&terminated, entry.pw_gid)?;
+    Some(Account { name: name.to_owned(), uid: entry.pw_uid, gid: entry.pw_gid, groups: Some(groups) })
 }
 
 fn groups_of(name: &CStr, gid: libc::gid_t) -> Option<Vec<libc::gid_t>> {
