@@ -1,7 +1,7 @@
 //! The engine by itself, for comparisons: `random_read PATH BLOCK DEPTH direct|buffered SECONDS`.
 #![allow(clippy::print_stdout, reason = "an example")]
 
-use disk_io::{Access, Arrivals, BlockSize, Durability, Group, Hooks, Load, Region, Stream, Weighted, run};
+use disk_io::{Access, Arrivals, BlockSize, Durability, Group, Load, Region, Stream, Weighted, run};
 use std::error::Error;
 use std::time::Duration;
 
@@ -39,10 +39,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         interval: Duration::from_secs(1),
         seed: 1,
     };
-    let outcome = run(&load, Hooks { go: &mut || Ok(()), progress: &|_| {}, stop: &|| false })?;
+    let outcome = run(&load, &mut ())?;
     let reads = &outcome.streams[0].reads;
     let ios = reads.latency.len();
-    let cpu_ns: u64 = outcome.threads.iter().map(|thread| thread.times.cpu_ns).sum();
+    let cpu_ns: u64 = outcome.threads.iter().map(|thread| thread.used.times.cpu_ns).sum();
     println!("backend {:?}, notes {:?}", outcome.backend, outcome.notes);
     println!("iops {:.0}", ios as f64 / outcome.elapsed_s);
     println!("cpu_us_per_io {:.3}", cpu_ns as f64 / 1e3 / ios as f64);

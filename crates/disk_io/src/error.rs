@@ -1,3 +1,4 @@
+use conductor::LoadError;
 use std::path::PathBuf;
 
 /// Why a run did not begin, or did not end as it should.
@@ -24,10 +25,7 @@ pub enum DiskError {
     /// The system has not enough of something, or does not permit it.
     #[error("{0}")]
     System(String),
-    /// What was to be done when the measured part begins failed.
-    #[error("{0}")]
-    Go(String),
-    /// The run was asked to stop.
-    #[error("stopped on request")]
-    Stopped,
+    /// The threads did not come to their end.
+    #[error(transparent)]
+    Load(#[from] LoadError),
 }

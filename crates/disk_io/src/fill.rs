@@ -1,6 +1,7 @@
 use crate::data::{Buffers, Kind};
 use crate::open::{direct_unit, refused};
 use crate::{DiskError, Region};
+use conductor::LoadError;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fs::{File, OpenOptions};
@@ -54,7 +55,7 @@ enum Broken {
 impl Broken {
     fn of(self, region: &Region) -> DiskError {
         match self {
-            Self::Stopped => DiskError::Stopped,
+            Self::Stopped => LoadError::Stopped.into(),
             Self::Failed(source) => DiskError::File { path: region.path.clone(), doing: "fill it", source },
         }
     }

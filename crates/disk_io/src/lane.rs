@@ -5,12 +5,11 @@ use crate::data::Buffers;
 use crate::feed::{Feed, Next};
 use crate::offsets::{Place, below};
 use crate::queue::{Ended, Queue, Request};
-use crate::recorder::{Live, Times};
-use crate::time::Clock;
+use crate::recorder::Times;
 use crate::{DiskError, Durability};
+use conductor::{LoadError, Stage};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Longest sleep without a look at whether to stop.
@@ -21,7 +20,7 @@ const SLEEP_MAX_NS: u64 = 50_000_000;
 /// whole of the next batch is there: seen to cost a tenth of the IOPS. Smaller portions cost more calls.
 const PORTION: usize = 4;
 
-/// An I/O under way.
+/// An I/O in flight.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     feed: usize,
@@ -53,34 +52,24 @@ pub struct Lane<'a, Q> {
     /// Since when there is room in the queue.
     room_since_ns: u64,
     random: Xoshiro256PlusPlus,
-    clock: &'a Clock,
-    stop: &'a AtomicBool,
-    live: &'a Live,
+    stage: &'a Stage<'a>,
     go_ns: u64,
     /// The last look at the clock.
     now_ns: u64,
     /// When the last I/O ended.
     pub last_end_ns: u64,
-    /// Time asleep with nothing under way, and number of waits for I/Os.
+    /// Time asleep with nothing in flight, and number of waits for I/Os.
     pub idle_ns: u64,
     pub io_waits: u64,
 }
 
-/// What the threads of a run have in common for a lane.
-#[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
-    pub clock: &'a Clock,
-    pub stop: &'a AtomicBool,
-    pub live: &'a Live,
-}
-
 impl<'a, Q: Queue> Lane<'a, Q> {
-    /// A thread that keeps `depth` I/Os under way.
+    /// A thread that keeps `depth` I/Os in flight.
     pub fn new(
         (queue, buffers, depth, batch): (Q, Buffers, u32, u32),
         feeds: Vec<Feed<'a>>,
         random: Xoshiro256PlusPlus,
-        Surroundings { clock, stop, live }: Surroundings<'a>,
+        stage: &'a Stage<'a>,
     ) -> Self {
         let direct = feeds.iter().any(|feed| feed.stream().direct);
         let batch = batch.clamp(1, depth) as usize;
@@ -100,9 +89,7 @@ impl<'a, Q: Queue> Lane<'a, Q> {
             sync_due: None,
             room_since_ns: 0,
             random,
-            clock,
-            stop,
-            live,
+            stage,
             go_ns: 0,
             now_ns: 0,
             last_end_ns: 0,
@@ -112,20 +99,20 @@ impl<'a, Q: Queue> Lane<'a, Q> {
         }
     }
 
-    /// Runs a part: until its end, or until every feed has ended. Returns when nothing is under way.
+    /// Runs a part: until its end, or until every feed has ended. Returns when nothing is in flight.
     /// Failures tell their time since `go_ns`.
     ///
     /// # Errors
-    /// When the queue is broken.
+    /// When the queue is broken, or the load stops.
     pub fn run(&mut self, from_ns: u64, until_ns: Option<u64>, go_ns: u64) -> Result<(), DiskError> {
         self.go_ns = go_ns;
         self.room_since_ns = from_ns;
         (self.idle_ns, self.io_waits, self.last_end_ns) = (0, 0, from_ns);
-        self.now_ns = self.clock.now_ns();
+        self.now_ns = self.stage.now_ns();
         self.arrange();
-        while !self.stop.load(Ordering::Relaxed) && until_ns.is_none_or(|until_ns| self.now_ns < until_ns) {
+        while !self.stage.is_stopped() && until_ns.is_none_or(|until_ns| self.now_ns < until_ns) {
             self.fill()?;
-            if self.under_way() > 0 {
+            if self.in_flight() > 0 {
                 self.turn(self.time_to_next(until_ns))?;
             } else if let Some(feed) = self.sync_due {
                 self.sync(feed);
@@ -135,13 +122,13 @@ impl<'a, Q: Queue> Lane<'a, Q> {
                 self.sleep(until_ns);
             }
         }
-        while self.under_way() > 0 {
+        while self.in_flight() > 0 {
             self.turn(None)?;
         }
         if let Some(feed) = self.sync_due {
             self.sync(feed);
         }
-        Ok(())
+        if self.stage.is_stopped() { Err(LoadError::Stopped.into()) } else { Ok(()) }
     }
 
     /// Sorts the feeds that have not ended.
@@ -153,7 +140,7 @@ impl<'a, Q: Queue> Lane<'a, Q> {
         (self.closed, self.timed) = (alive(false).collect(), alive(true).collect());
     }
 
-    fn under_way(&self) -> usize {
+    fn in_flight(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
@@ -241,7 +228,7 @@ impl<'a, Q: Queue> Lane<'a, Q> {
         if self.timed.is_empty() || self.free.is_empty() || self.sync_due.is_some() {
             return None;
         }
-        Some(Duration::from_nanos(self.next_due_ns(until_ns).saturating_sub(self.clock.now_ns())))
+        Some(Duration::from_nanos(self.next_due_ns(until_ns).saturating_sub(self.stage.now_ns())))
     }
 
     fn next_due_ns(&self, until_ns: Option<u64>) -> u64 {
@@ -253,7 +240,7 @@ impl<'a, Q: Queue> Lane<'a, Q> {
     /// end was seen.
     #[inline]
     fn stamp(&mut self) {
-        let now_ns = self.clock.now_ns();
+        let now_ns = self.stage.now_ns();
         for slot in self.fresh.drain(..) {
             let slot = &mut self.slots[slot as usize];
             slot.start_ns = now_ns;
@@ -267,9 +254,9 @@ impl<'a, Q: Queue> Lane<'a, Q> {
         self.stamp();
         self.io_waits += 1;
         // What comes by the clock is not gathered.
-        let least = if self.timed.is_empty() { self.batch.min(self.under_way()) } else { 1 };
+        let least = if self.timed.is_empty() { self.batch.min(self.in_flight()) } else { 1 };
         self.queue.wait(least as u32, most).map_err(|error| broken(&error))?;
-        self.now_ns = self.clock.now_ns();
+        self.now_ns = self.stage.now_ns();
         let was_full = self.free.is_empty() || self.sync_due.is_some();
         let mut any = false;
         while let Some(ended) = self.queue.ended() {
@@ -304,22 +291,20 @@ impl<'a, Q: Queue> Lane<'a, Q> {
 
     /// For the live display.
     fn publish(&self) {
-        let sum = |(ios, bytes), feed: &Feed<'_>| (ios + feed.record.ios, bytes + feed.record.bytes);
-        let (ios, bytes) = self.feeds.iter().fold((0, 0), sum);
-        self.live.counts.set([ios, bytes]);
+        self.stage.live().done.set([self.feeds.iter().map(|feed| feed.record.ios).sum()]);
     }
 
-    /// Makes a feed's writes durable. Nothing else is under way, so that a plain system call does.
+    /// Makes a feed's writes durable. Nothing else is in flight, so that a plain system call does.
     fn sync(&mut self, number: usize) {
         let feed = &mut self.feeds[number];
         let data_only = matches!(feed.stream().durability, Durability::Sync { data_only: true, .. });
         while let Some(file) = feed.next_unsynced() {
             let descriptor = feed.shared.files[file].file.as_raw_fd();
-            let start_ns = self.clock.now_ns();
+            let start_ns = self.stage.now_ns();
             // SAFETY: the descriptor is open as long as the stream.
             let failed =
                 unsafe { if data_only { libc::fdatasync(descriptor) } else { libc::fsync(descriptor) } };
-            self.now_ns = self.clock.now_ns();
+            self.now_ns = self.stage.now_ns();
             if failed == 0 {
                 feed.record.synced(Times { intended_ns: None, start_ns, end_ns: self.now_ns });
             } else {
@@ -332,14 +317,14 @@ impl<'a, Q: Queue> Lane<'a, Q> {
         (self.last_end_ns, self.room_since_ns) = (self.now_ns, self.now_ns);
     }
 
-    /// Nothing is under way: sleeps until the next I/O is due.
+    /// Nothing is in flight: sleeps until the next I/O is due.
     fn sleep(&mut self, until_ns: Option<u64>) {
-        let before_ns = self.clock.now_ns();
+        let before_ns = self.stage.now_ns();
         let sleep_ns = self.next_due_ns(until_ns).saturating_sub(before_ns).min(SLEEP_MAX_NS);
         if sleep_ns > 0 {
             std::thread::sleep(Duration::from_nanos(sleep_ns));
         }
-        self.now_ns = self.clock.now_ns();
+        self.now_ns = self.stage.now_ns();
         self.idle_ns += self.now_ns - before_ns;
     }
 }

@@ -3,14 +3,13 @@
 //! Knows nothing of experiments.
 //!
 //! - `stream`, `load`: what is to run: kinds of I/O on files, together on threads with a queue each
-//! - `run`, `watch`, `thread`: files are opened, threads start, warm up, go together, report
+//! - `run`, `thread`: files are opened; threads warm up, go together and report; what they saw is added up
 //! - `lane`: the submit loop of a thread; `feed` a stream as it serves it; `offsets`, `arrivals`, `data`
 //!   where, when and what
 //! - `queue`: what it asks the system with: `ring` (`io_uring`) or `blocking` (`pread`)
-//! - `recorder`, `add_up`, `outcome`: what was seen, by thread and in all
+//! - `recorder`, `outcome`: what was seen, by thread and in all
 //! - `fill`, `precondition`, `steady`: what comes before measuring a solid state drive
 
-mod add_up;
 mod arrivals;
 mod blocking;
 mod data;
@@ -31,12 +30,11 @@ mod shared;
 mod steady;
 mod stream;
 mod thread;
-mod time;
-mod watch;
 
+pub use conductor::LoadError;
 pub use error::DiskError;
 pub use fill::fill;
-pub use load::{Backend, Group, Hooks, Load, Progress, Weighted};
+pub use load::{Backend, Group, Load, Weighted};
 pub use outcome::{Direction, IoFailure, Outcome, StreamOutcome, ThreadOutcome};
 pub use precondition::{Preconditioned, precondition};
 pub use run::run;

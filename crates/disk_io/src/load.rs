@@ -1,4 +1,4 @@
-use crate::{DiskError, Stream};
+use crate::Stream;
 use std::time::Duration;
 
 /// What is to run.
@@ -8,9 +8,9 @@ pub struct Load {
     pub groups: Vec<Group>,
     /// How the system is asked; `None`: by `io_uring` where it is permitted.
     pub backend: Option<Backend>,
-    /// Length of the measured part; `None`: until every stream has done its bytes.
+    /// Length of the measurement; `None`: until every stream has done its bytes.
     pub duration: Option<Duration>,
-    /// The load runs for this long before; its I/Os have ended when the measured part begins.
+    /// The load runs for this long before; its I/Os have ended when the measurement begins.
     pub warmup: Duration,
     /// Length of an interval of the series.
     pub interval: Duration,
@@ -23,7 +23,7 @@ pub struct Load {
 pub struct Group {
     /// Number of threads.
     pub threads: u32,
-    /// I/Os that a thread keeps under way.
+    /// I/Os that a thread keeps in flight.
     pub queue_depth: u32,
     /// I/Os of a closed loop that a thread begins in one call and waits for together: 1, unless a program is
     /// imitated that reads ahead in batches. Latency counts until the batch is seen.
@@ -47,31 +47,6 @@ pub struct Weighted {
 pub enum Backend {
     /// `io_uring`: one ring a thread.
     IoUring,
-    /// `pread` and `pwrite`: a thread for each I/O under way.
+    /// `pread` and `pwrite`: a thread for each I/O in flight.
     Blocking,
-}
-
-/// Who is told what happens, and who can stop it.
-#[expect(missing_debug_implementations, reason = "functions")]
-pub struct Hooks<'a> {
-    /// Called once, after the warm-up, when nothing is under way: the measured part begins when it
-    /// returns.
-    pub go: &'a mut (dyn FnMut() -> Result<(), DiskError> + Send),
-    /// Called about ten times a second.
-    pub progress: &'a (dyn Fn(Progress) + Sync),
-    /// Whether to stop; the run then ends with [`DiskError::Stopped`].
-    pub stop: &'a (dyn Fn() -> bool + Sync),
-}
-
-/// How a run advances.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
-    /// Seconds since "go"; negative in warm-up.
-    pub elapsed_s: f64,
-    /// I/Os that have ended.
-    pub ios: u64,
-    /// Bytes that they moved.
-    pub bytes: u64,
-    /// 99th percentile of the latencies since "go", in nanoseconds; `None` before the first.
-    pub latency_p99_ns: Option<u64>,
 }

@@ -1,12 +1,12 @@
 use crate::Backend;
 use observations::Histogram;
-use observe::ThreadTimes;
+use observe::ThreadUse;
 use std::path::PathBuf;
 
-/// What a run saw in its measured part.
+/// What a run saw in the measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// Seconds from "go" to the end of the last I/O; at least the length of the measured part, where
+    /// Seconds from "go" to the end of the last I/O; at least the length of the measurement, where
     /// its end and not the streams' ended the run.
     pub elapsed_s: f64,
     /// How the system was asked.
@@ -33,8 +33,8 @@ pub struct StreamOutcome {
     pub writes: Direction,
     /// Syncs; they move no bytes.
     pub syncs: Direction,
-    /// I/Os under way on average, syncs not counted: the integral of their number over the time of the
-    /// measured part, divided by it.
+    /// I/Os in flight on average, syncs not counted: the integral of their number over the time of the
+    /// measurement, divided by it.
     pub depth_mean: f64,
     /// I/Os (syncs not counted) that ended in each interval since "go", and the bytes that they moved.
     pub ios_by_interval: Vec<u64>,
@@ -44,7 +44,7 @@ pub struct StreamOutcome {
     pub warmup_ios_by_interval: Vec<u64>,
     /// The same of the warm-up.
     pub warmup_bytes_by_interval: Vec<u64>,
-    /// Open loop ([`crate::Arrivals::Rate`]): I/Os intended until the end of the measured part, whether or
+    /// Open loop ([`crate::Arrivals::Rate`]): I/Os intended until the end of the measurement, whether or
     /// not the queue ever had room for them.
     pub sends_intended: u64,
     /// Of these, begun more than 1 ms late although the queue had room.
@@ -88,13 +88,11 @@ pub struct IoFailure {
 /// One load thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ThreadOutcome {
-    /// Seconds from "go" to the end of its last I/O, or of the measured part.
+    /// Seconds from "go" to the end of its last I/O, or of the measurement.
     pub elapsed_s: f64,
-    /// CPU and run-queue time in its measured part.
-    pub times: ThreadTimes,
-    /// How often it lost its processor to another thread.
-    pub preemptions: u64,
-    /// Seconds asleep with nothing under way: until the next intended start.
+    /// What it used of processors in the measurement.
+    pub used: ThreadUse,
+    /// Seconds asleep with nothing in flight: until the next intended start.
     pub idle_s: f64,
     /// How often it waited for I/Os to end.
     pub io_waits: u64,

@@ -1,7 +1,7 @@
 use crate::{
-    Access, Arrivals, BlockSize, DiskError, Durability, Group, Hooks, Load, Region, Stream, Weighted, run,
-    steady,
+    Access, Arrivals, BlockSize, DiskError, Durability, Group, Load, Region, Stream, Weighted, run, steady,
 };
+use conductor::{Director, LOOK_EVERY, LoadProgress};
 use std::io;
 use std::time::Duration;
 
@@ -9,6 +9,19 @@ use std::time::Duration;
 const BLOCK: u32 = 8 << 10;
 
 const DEPTH: u32 = 32;
+
+/// A director that stops when it is told to.
+struct Until<'a>(&'a (dyn Fn() -> bool + Sync));
+
+impl Director for Until<'_> {
+    fn go(&mut self) -> bool {
+        true
+    }
+
+    fn look(&mut self, _: &LoadProgress) -> Option<Duration> {
+        (!(self.0)()).then_some(LOOK_EVERY)
+    }
+}
 
 /// What preconditioning came to.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,8 +49,7 @@ pub fn precondition(
     let mut iops = Vec::new();
     while (iops.len() as u32) < rounds_max && steady(&iops) != Some(true) {
         let load = overwrite(regions, block, round, compress_percent, iops.len() as u64);
-        let hooks = Hooks { go: &mut || Ok(()), progress: &|_| {}, stop };
-        let outcome = run(&load, hooks)?;
+        let outcome = run(&load, &mut Until(stop))?;
         for stream in outcome.streams {
             if let Some(failure) = stream.failures.into_iter().next() {
                 let source = failure
@@ -53,7 +65,7 @@ pub fn precondition(
 
 /// The smallest block that all regions can do.
 fn block(regions: &[Region]) -> Result<u32, DiskError> {
-    let unit = |region: &Region| {
+    let unit = |region: &Region| -> Result<u32, DiskError> {
         let file = std::fs::File::open(&region.path);
         let file = file.map_err(|error| crate::open::refused(&region.path, false, false, error))?;
         Ok(crate::open::direct_unit(&file) as u32)

@@ -37,7 +37,7 @@ pub trait Queue: Sized {
     const DEPTH_MAX: u32;
 
     /// How it is made on each thread.
-    type Mode: Copy + Send;
+    type Mode: Copy + Sync;
 
     /// A queue for so many I/Os at once, and what is not as it should be.
     ///

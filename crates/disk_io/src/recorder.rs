@@ -1,23 +1,13 @@
 //! What one thread sees of one stream; nobody else looks at it before the thread is done.
 
 use crate::{Durability, Stream};
-use recorder::{Counters, Reader, Recorder};
-use std::sync::OnceLock;
+use conductor::{Reader, Recorder};
 
 /// A start later than this, with room in the queue, was missed by the thread.
 const MISSED_NS: u64 = 1_000_000;
 
 /// Intervals for which there is room from the beginning, where nobody knows how long it will take.
 const INTERVALS: usize = 4096;
-
-/// What one thread has done, for the live display.
-#[derive(Debug, Default)]
-pub struct Live {
-    /// I/Os and bytes.
-    pub counts: Counters<2>,
-    /// Latencies of the measured part, once that is at hand.
-    pub latencies: OnceLock<Vec<Reader>>,
-}
 
 /// I/Os of one direction.
 #[derive(Debug, Default)]
@@ -72,12 +62,11 @@ pub struct Record {
     pub syncs: Option<Recorded>,
     pub intervals: Intervals,
     pub ios: u64,
-    pub bytes: u64,
     pub sends_intended: u64,
     pub sends_missed: u64,
     pub send_delay_ns_max: u64,
-    /// I/Os under way, since when, and their number summed over the time before.
-    under_way: u64,
+    /// I/Os in flight, since when, and their number summed over the time before.
+    in_flight: u64,
     since_ns: u64,
     pub depth_ns: u64,
     /// When the part began, and when the last I/O ended.
@@ -116,20 +105,20 @@ impl Record {
     #[inline]
     pub fn begun(&mut self, now_ns: u64) {
         self.passed(now_ns);
-        self.under_way += 1;
+        self.in_flight += 1;
     }
 
     /// An I/O has ended, in whatever way.
     #[inline]
     pub fn ended(&mut self, now_ns: u64) {
         self.passed(now_ns);
-        self.under_way -= 1;
+        self.in_flight -= 1;
         self.last_ns = now_ns;
     }
 
     #[inline]
     fn passed(&mut self, now_ns: u64) {
-        self.depth_ns += self.under_way * (now_ns - self.since_ns);
+        self.depth_ns += self.in_flight * (now_ns - self.since_ns);
         self.since_ns = now_ns;
     }
 
@@ -142,7 +131,6 @@ impl Record {
         }
         self.intervals.add(times.end_ns, bytes);
         self.ios += 1;
-        self.bytes += bytes;
     }
 
     /// A file was synced.

@@ -1,18 +1,15 @@
 //! A run from its beginning to its end.
 
 use crate::blocking::Blocking;
-use crate::lane::Surroundings;
+use crate::outcome::Direction;
 use crate::queue::Queue;
-use crate::recorder::Live;
+use crate::recorder::{Intervals, Record, Recorded};
 use crate::ring::{self, Ring};
 use crate::shared::SharedStream;
 use crate::thread::{Report, Thread};
-use crate::time::Clock;
-use crate::watch::{Gate, Presence, Watch};
-use crate::{Backend, DiskError, Group, Hooks, Load, Outcome, add_up};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
-use std::thread::ScopedJoinHandle;
+use crate::{Backend, DiskError, Group, Load, Outcome, StreamOutcome};
+use conductor::{Director, Lanes, conduct};
+use observations::add_by_interval;
 
 /// Runs a load to its end.
 ///
@@ -23,7 +20,7 @@ use std::thread::ScopedJoinHandle;
 /// When a file cannot be opened, a setting does not fit it (direct I/O on tmpfs, a block that is not
 /// a multiple of the sector or larger than the region), the system permits neither backend, or the
 /// run is stopped.
-pub fn run(load: &Load, hooks: Hooks<'_>) -> Result<Outcome, DiskError> {
+pub fn run(load: &Load, director: &mut dyn Director) -> Result<Outcome, DiskError> {
     check(load)?;
     let groups = load.groups.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let (mode, note) = match load.backend {
@@ -35,10 +32,10 @@ pub fn run(load: &Load, hooks: Hooks<'_>) -> Result<Outcome, DiskError> {
         },
     };
     let (backend, reports) = match mode {
-        Some(mode) => (Backend::IoUring, run_on::<Ring>(load, &groups, mode, hooks)?),
-        None => (Backend::Blocking, run_on::<Blocking>(load, &groups, (), hooks)?),
+        Some(mode) => (Backend::IoUring, run_on::<Ring>(load, &groups, mode, director)?),
+        None => (Backend::Blocking, run_on::<Blocking>(load, &groups, (), director)?),
     };
-    Ok(add_up::add_up(backend, note, &groups, reports))
+    Ok(add_up(backend, note, &groups, reports))
 }
 
 /// What makes no sense whatever the files are.
@@ -90,101 +87,72 @@ fn threads<Q: Queue>(load: &Load) -> Vec<Thread> {
 }
 
 /// Runs the load on threads with this kind of queue.
-fn run_on<'a, Q: Queue>(
-    load: &'a Load,
-    groups: &'a [Vec<SharedStream<'a>>],
+fn run_on<Q: Queue>(
+    load: &Load,
+    groups: &[Vec<SharedStream<'_>>],
     mode: Q::Mode,
-    mut hooks: Hooks<'_>,
+    director: &mut dyn Director,
 ) -> Result<Vec<Report>, DiskError> {
     let threads = threads::<Q>(load);
-    let (clock, stop) = (Clock::start(), AtomicBool::new(false));
-    let live: Vec<Live> = threads.iter().map(|_| Live::default()).collect();
-    let gates = [Gate::default(), Gate::default()];
-    let (sender, events) = channel();
-    let mut watch = Watch::new(events, &clock, &live, &stop);
-    std::thread::scope(|scope| {
-        let mut handles = Vec::with_capacity(threads.len());
-        let mut refused = None;
-        for (number, (thread, live)) in threads.iter().zip(&live).enumerate() {
-            let presence = Presence(sender.clone());
-            let surroundings = Surroundings { clock: &clock, stop: &stop, live };
-            let (group, gates) = (&groups[thread.group], &gates);
-            let spawned = std::thread::Builder::new().name(format!("disk-{number}")).spawn_scoped(scope, {
-                move || thread.work::<Q>(load, group, mode, surroundings, (gates, &presence))
-            });
-            match spawned {
-                Ok(handle) => handles.push(handle),
-                Err(error) => {
-                    refused = Some(DiskError::System(format!(
-                        "cannot start thread {} of {}: {error}: use fewer threads or raise the limit (ulimit -u)",
-                        number + 1,
-                        threads.len()
-                    )));
-                    break;
-                }
-            }
-        }
-        drop(sender);
-        let gone = conduct(&mut watch, &gates, load, &mut hooks, refused);
-        let join = |handle: ScopedJoinHandle<'_, _>| {
-            handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        let reports = handles.into_iter().map(join).collect();
-        // What went wrong goes before the "stopped" of those that stopped because of it.
-        gone.and_then(|()| first_error(reports))
+    let lanes = Lanes { number: threads.len(), name: "disk", warmup: load.warmup };
+    conduct(lanes, director, |stage| {
+        let thread = threads[stage.lane];
+        thread.run::<Q>(load, &groups[thread.group], mode, stage)
     })
 }
 
-/// Leads the threads through warm-up and measured part to the end.
-fn conduct(
-    watch: &mut Watch<'_>,
-    [ready, go]: &[Gate; 2],
-    load: &Load,
-    hooks: &mut Hooks<'_>,
-    refused: Option<DiskError>,
-) -> Result<(), DiskError> {
-    let warmup_ns = load.warmup.as_nanos() as u64;
-    let leave = |watch: &mut Watch<'_>, hooks: &Hooks<'_>| {
-        watch.stop.store(true, Ordering::Relaxed);
-        ready.give_up();
-        go.give_up();
-        watch.all_left(hooks);
-    };
-    watch.go_ns = watch.clock.now_ns() + warmup_ns;
-    if let Some(refused) = refused {
-        leave(watch, hooks);
-        return Err(refused);
-    }
-    if !watch.all_arrived(hooks) {
-        leave(watch, hooks);
-        return Ok(());
-    }
-    watch.go_ns = watch.clock.now_ns() + warmup_ns;
-    ready.open(watch.clock.now_ns());
-    if !watch.all_arrived(hooks) {
-        leave(watch, hooks);
-        return Ok(());
-    }
-    if let Err(error) = (hooks.go)() {
-        leave(watch, hooks);
-        return Err(error);
-    }
-    watch.go_ns = watch.clock.now_ns();
-    go.open(watch.go_ns);
-    watch.all_left(hooks);
-    Ok(())
-}
-
-/// All reports, or the first error that is not a mere consequence.
-fn first_error(reports: Vec<Result<Report, DiskError>>) -> Result<Vec<Report>, DiskError> {
-    let mut stopped = None;
-    let mut good = Vec::with_capacity(reports.len());
+/// Adds the reports of all threads up.
+fn add_up(
+    backend: Backend,
+    note: Option<String>,
+    groups: &[Vec<SharedStream<'_>>],
+    reports: Vec<Report>,
+) -> Outcome {
+    let elapsed_s = reports.iter().map(|report| report.outcome.elapsed_s).fold(0.0, f64::max);
+    let threads = reports.iter().map(|report| report.outcome).collect();
+    let mut notes: Vec<String> = note.into_iter().collect();
+    let mut streams: Vec<Vec<StreamOutcome>> =
+        groups.iter().map(|group| group.iter().map(named).collect()).collect();
     for report in reports {
-        match report {
-            Ok(report) => good.push(report),
-            Err(DiskError::Stopped) => stopped = Some(DiskError::Stopped),
-            Err(error) => return Err(error),
+        notes.extend(report.note.filter(|note| !notes.contains(note)));
+        for (outcome, (record, warmup)) in streams[report.group].iter_mut().zip(report.streams) {
+            add(outcome, record, &warmup, elapsed_s);
         }
     }
-    stopped.map_or(Ok(good), Err)
+    Outcome { elapsed_s, backend, notes, streams: streams.into_iter().flatten().collect(), threads }
+}
+
+fn named(shared: &SharedStream<'_>) -> StreamOutcome {
+    StreamOutcome {
+        name: shared.stream.name.clone(),
+        failures: shared.take_failures(),
+        ..StreamOutcome::default()
+    }
+}
+
+fn add(outcome: &mut StreamOutcome, record: Record, warmup: &Intervals, elapsed_s: f64) {
+    let own_s = (record.last_ns - record.from_ns) as f64 / 1e9;
+    outcome.elapsed_s = outcome.elapsed_s.max(own_s);
+    add_direction(&mut outcome.reads, record.reads);
+    add_direction(&mut outcome.writes, record.writes);
+    add_direction(&mut outcome.syncs, record.syncs);
+    if elapsed_s > 0.0 {
+        outcome.depth_mean += record.depth_ns as f64 / 1e9 / elapsed_s;
+    }
+    add_by_interval(&mut outcome.ios_by_interval, &record.intervals.ios);
+    add_by_interval(&mut outcome.bytes_by_interval, &record.intervals.bytes);
+    add_by_interval(&mut outcome.warmup_ios_by_interval, &warmup.ios);
+    add_by_interval(&mut outcome.warmup_bytes_by_interval, &warmup.bytes);
+    outcome.sends_intended += record.sends_intended;
+    outcome.sends_missed += record.sends_missed;
+    outcome.send_delay_ns_max = outcome.send_delay_ns_max.max(record.send_delay_ns_max);
+}
+
+fn add_direction(sum: &mut Direction, one: Option<Recorded>) {
+    let Some(one) = one else { return };
+    sum.bytes += one.bytes;
+    sum.latency.merge(&one.latency.histogram());
+    if let Some(service) = &one.service {
+        sum.service.get_or_insert_default().merge(&service.histogram());
+    }
 }

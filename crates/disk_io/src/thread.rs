@@ -3,17 +3,16 @@
 use crate::arrivals::Schedule;
 use crate::data::{Buffers, Kind};
 use crate::feed::Feed;
-use crate::lane::{Lane, Surroundings};
+use crate::lane::Lane;
 use crate::queue::Queue;
 use crate::recorder::{Intervals, Record};
 use crate::shared::SharedStream;
-use crate::watch::{Gate, Presence};
 use crate::{Arrivals, DiskError, Group, Load, ThreadOutcome};
-use observe::{ThreadClock, involuntary_switches};
+use conductor::Stage;
+use observe::ThreadClock;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::os::fd::RawFd;
-use std::sync::atomic::Ordering;
 
 /// One of the threads of a load.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +22,7 @@ pub struct Thread {
     pub index: u64,
     /// Threads of the group.
     pub of: u64,
-    /// I/Os that it keeps under way.
+    /// I/Os that it keeps in flight.
     pub depth: u32,
 }
 
@@ -34,71 +33,49 @@ pub struct Report {
     pub outcome: ThreadOutcome,
     /// What is not as it was asked for.
     pub note: Option<String>,
-    /// For each stream of the group: the measured part, and the intervals of the warm-up.
+    /// For each stream of the group: the measurement, and the intervals of the warm-up.
     pub streams: Vec<(Record, Intervals)>,
 }
 
 impl Thread {
-    /// Runs its part of the load, gate by gate. If it fails, the others stop.
-    pub fn work<'a, Q: Queue>(
+    /// Runs its part of the load.
+    pub fn run<Q: Queue>(
         self,
-        load: &'a Load,
-        streams: &'a [SharedStream<'a>],
+        load: &Load,
+        streams: &[SharedStream<'_>],
         mode: Q::Mode,
-        surroundings: Surroundings<'a>,
-        gates: (&[Gate; 2], &Presence),
-    ) -> Result<Report, DiskError> {
-        let report = self.serve::<Q>(load, streams, mode, surroundings, gates);
-        if report.is_err() {
-            surroundings.stop.store(true, Ordering::Relaxed);
-        }
-        report
-    }
-
-    fn serve<'a, Q: Queue>(
-        self,
-        load: &'a Load,
-        streams: &'a [SharedStream<'a>],
-        mode: Q::Mode,
-        surroundings: Surroundings<'a>,
-        ([ready, go], presence): (&[Gate; 2], &Presence),
+        stage: &Stage<'_>,
     ) -> Result<Report, DiskError> {
         let group = &load.groups[self.group];
-        let (mut lane, note) = self.lane::<Q>(load, streams, mode, surroundings)?;
+        let (mut lane, note) = self.lane::<Q>(load, streams, mode, stage)?;
         if group.streams.iter().any(|one| one.stream.arrivals != Arrivals::Closed) {
             wake_in_time();
         }
-        presence.arrive();
-        let warm_ns = ready.wait().ok_or(DiskError::Stopped)?;
+        let warm_ns = stage.together()?;
         let warmup_ns = load.warmup.as_nanos() as u64;
         self.begin(load, &mut lane, warm_ns, (Some(warmup_ns), false));
         if warmup_ns > 0 {
             lane.run(warm_ns, Some(warm_ns + warmup_ns), warm_ns + warmup_ns)?;
         }
-        // Histograms and the like are made now, the schedules once "go" is known.
+        // Histograms and the like are made now, the schedules once the beginning is known.
         let duration_ns = load.duration.map(|duration| duration.as_nanos() as u64);
         let warm = self.begin(load, &mut lane, 0, (duration_ns, true));
         let readers = || lane.feeds.iter().flat_map(|feed| feed.record.readers()).collect();
-        surroundings.live.latencies.get_or_init(readers);
+        stage.live().latencies.get_or_init(readers);
         let clock = ThreadClock::of_this_thread();
-        presence.arrive();
-        let go_ns = go.wait().ok_or(DiskError::Stopped)?;
+        let go_ns = stage.together()?;
         for (number, feed) in lane.feeds.iter_mut().enumerate() {
             feed.schedule = self.schedule(load, feed, number, go_ns);
             feed.record.begin_at(go_ns);
         }
-        let (times, switches) = (clock.read(), involuntary_switches());
+        let before = clock.usage();
         let until_ns = duration_ns.map(|duration_ns| go_ns + duration_ns);
         lane.run(go_ns, until_ns, go_ns)?;
-        let (times, switches) = (clock.read().since(times), involuntary_switches() - switches);
-        if surroundings.stop.load(Ordering::Relaxed) {
-            return Err(DiskError::Stopped);
-        }
+        let used = clock.usage().since(before);
         let end_ns = finish(&mut lane, until_ns);
         let outcome = ThreadOutcome {
             elapsed_s: (end_ns - go_ns) as f64 / 1e9,
-            times,
-            preemptions: switches,
+            used,
             idle_s: lane.idle_ns as f64 / 1e9,
             io_waits: lane.io_waits,
         };
@@ -113,7 +90,7 @@ impl Thread {
         load: &Load,
         streams: &'a [SharedStream<'a>],
         mode: Q::Mode,
-        surroundings: Surroundings<'a>,
+        stage: &'a Stage<'a>,
     ) -> Result<(Lane<'a, Q>, Option<String>), DiskError> {
         let group = &load.groups[self.group];
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed(load, 0));
@@ -133,7 +110,7 @@ impl Thread {
             feeds.push(Feed::new(stream, weighted.weight, first_file, buffers));
             first_file += stream.files.len() as u32;
         }
-        Ok((Lane::new((queue, buffers, self.depth, group.batch), feeds, random, surroundings), note))
+        Ok((Lane::new((queue, buffers, self.depth, group.batch), feeds, random, stage), note))
     }
 
     /// Makes all feeds ready for a part of the run; hands over what they saw in the one before.
@@ -165,7 +142,7 @@ impl Thread {
     }
 }
 
-/// Closes the books at the end of the measured part, and says when that was for this thread.
+/// Closes the books at the end of the measurement, and says when that was for this thread.
 fn finish<Q: Queue>(lane: &mut Lane<'_, Q>, until_ns: Option<u64>) -> u64 {
     let Some(until_ns) = until_ns else { return lane.last_end_ns };
     for feed in lane.feeds.iter_mut().filter(|feed| !feed.ended) {

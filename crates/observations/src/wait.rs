@@ -83,7 +83,7 @@ pub enum WaitSource {
     },
 }
 
-/// Time that sessions spent in one type of wait, summed over sessions, in the measured part.
+/// Time that sessions spent in one type of wait, summed over sessions, in the measurement.
 ///
 /// From RUNNING through SUSPENDED (resource wait) and RUNNABLE (signal wait) back to RUNNING;
 /// the total wait is `resource_s + signal_s`.
@@ -104,6 +104,18 @@ pub struct Wait {
 }
 
 impl Wait {
+    /// A counted wait; `None` where no time was spent in it.
+    pub fn counted(name: &str, class: WaitClass, count: u64, resource_s: f64, signal_s: f64) -> Option<Self> {
+        (resource_s + signal_s > 0.0).then(|| Self {
+            wait_type: name.into(),
+            class,
+            count: Some(count),
+            resource_s,
+            signal_s,
+            source: WaitSource::Counted,
+        })
+    }
+
     /// Seconds from RUNNING back to RUNNING.
     pub fn wait_s(&self) -> f64 {
         self.resource_s + self.signal_s

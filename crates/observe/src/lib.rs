@@ -18,5 +18,5 @@ pub use clock::Clock;
 pub use devices::DeviceMonitor;
 pub use machine::MachineMonitor;
 pub use process_times::{ProcessTimes, process_title};
-pub use thread_clock::{ThreadClock, ThreadTimes, involuntary_switches};
+pub use thread_clock::{ThreadClock, ThreadTimes, ThreadUse};
 pub use topology::Topology;

@@ -50,18 +50,39 @@ impl ThreadClock {
             .unwrap_or(0);
         ThreadTimes { cpu_ns: thread_cpu_ns(), run_delay_ns }
     }
+
+    /// What the thread has used so far. Call it on the thread that opened the clock.
+    pub fn usage(&self) -> ThreadUse {
+        let usage = crate::machine::usage(libc::RUSAGE_THREAD);
+        ThreadUse {
+            times: self.read(),
+            voluntary_switches: usage.ru_nvcsw as u64,
+            involuntary_switches: usage.ru_nivcsw as u64,
+        }
+    }
 }
 
-/// How often the calling thread has lost its processor to another thread while it was ready to
-/// go on; 0 when the system does not tell.
-pub fn involuntary_switches() -> u64 {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: `usage` is a valid place for the result, and zeroed is a valid value of it.
-    let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
-        usage.assume_init()
-    };
-    usage.ru_nivcsw as u64
+/// What a thread has used of processors, and how often it left one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ThreadUse {
+    /// On a processor and in the run queue.
+    pub times: ThreadTimes,
+    /// How often it left its processor to wait for something; 0 when the system does not tell.
+    pub voluntary_switches: u64,
+    /// How often it lost its processor to another thread, or offered it.
+    pub involuntary_switches: u64,
+}
+
+impl ThreadUse {
+    /// What was used since an earlier reading.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            times: self.times.since(earlier.times),
+            voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
+            involuntary_switches: self.involuntary_switches.saturating_sub(earlier.involuntary_switches),
+        }
+    }
 }
 
 fn second_number(text: &[u8]) -> Option<u64> {
@@ -104,6 +125,16 @@ mod tests {
         let before = clock.read();
         std::thread::sleep(Duration::from_millis(60));
         assert!(clock.read().since(before).cpu_ns < 30_000_000);
+    }
+
+    #[test]
+    fn sleeping_is_a_voluntary_switch() {
+        let clock = ThreadClock::of_this_thread();
+        let before = clock.usage();
+        for _ in 0..3 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(clock.usage().since(before).voluntary_switches >= 3);
     }
 
     #[test]

@@ -5,11 +5,11 @@
 //! - `padding`: how far apart the counters lie
 //! - `plan`: what a thread does, drawn before it begins; `worker`: the measured loop
 //! - `placement`: which thread runs on which processor
-//! - `run`: a load and what it needs, and the check of what was counted; `director`: its threads from beginning to end
-//! - `samples`, `switches`, `outcome`: what is seen of them
+//! - `run`: a load and what it needs, and the check of what was counted; `lanes`: its threads
+//! - `samples`, `outcome`: what is seen of them
 
 mod atomics;
-mod director;
+mod lanes;
 mod outcome;
 mod padding;
 mod placement;
@@ -18,7 +18,6 @@ mod primitive;
 mod run;
 mod samples;
 mod spin;
-mod switches;
 mod tables;
 mod worker;
 
@@ -27,5 +26,5 @@ pub use padding::Padding;
 pub use placement::{Pinning, place};
 pub use plan::MEMBERS_MAX;
 pub use primitive::{Primitive, Waiting};
-pub use run::{Hooks, Load, Progress, SyncError, run};
+pub use run::{Load, SyncError, run};
 pub use samples::SAMPLED_EVERY;

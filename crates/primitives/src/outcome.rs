@@ -1,5 +1,5 @@
 use observations::Histogram;
-use observe::ThreadTimes;
+use observe::ThreadUse;
 
 /// What a load did.
 #[derive(Debug, Clone)]
@@ -10,7 +10,7 @@ pub struct Outcome {
     pub threads: Vec<ThreadOutcome>,
     /// Operations by interval of the warm-up.
     pub warmup_by_interval: Vec<u64>,
-    /// Operations by interval of the measured part.
+    /// Operations by interval of the measurement.
     pub by_interval: Vec<u64>,
     /// Additions made, warm-up included.
     pub added: u64,
@@ -20,19 +20,15 @@ pub struct Outcome {
     pub shared_lines: Option<u32>,
 }
 
-/// What one thread did in the measured part.
+/// What one thread did in the measurement.
 #[derive(Debug, Clone)]
 pub struct ThreadOutcome {
     /// Operations done.
     pub operations: u64,
     /// Seconds from its begin to its end.
     pub elapsed_s: f64,
-    /// On a processor and ready for one.
-    pub times: ThreadTimes,
-    /// How often it left its processor to wait.
-    pub voluntary_switches: u64,
-    /// How often it lost or offered its processor.
-    pub involuntary_switches: u64,
+    /// What it used of processors.
+    pub used: ThreadUse,
     /// Sampled times of whole operations.
     pub operation: Histogram,
     /// Sampled times until a lock was got; empty where there is none.
@@ -42,13 +38,13 @@ pub struct ThreadOutcome {
 impl ThreadOutcome {
     /// Seconds in which it slept: neither on a processor nor ready for one.
     pub fn slept_s(&self) -> f64 {
-        let awake_s = (self.times.cpu_ns + self.times.run_delay_ns) as f64 / 1e9;
+        let awake_s = (self.used.times.cpu_ns + self.used.times.run_delay_ns) as f64 / 1e9;
         (self.elapsed_s - awake_s).max(0.0)
     }
 }
 
 impl Outcome {
-    /// Operations of all threads in the measured part.
+    /// Operations of all threads in the measurement.
     pub fn operations(&self) -> u64 {
         self.threads.iter().map(|thread| thread.operations).sum()
     }
@@ -82,15 +78,16 @@ impl Outcome {
 mod tests {
     use super::{Outcome, ThreadOutcome};
     use observations::Histogram;
-    use observe::ThreadTimes;
+    use observe::{ThreadTimes, ThreadUse};
 
     fn outcome(operations: &[u64]) -> Outcome {
         let thread = |operations: &u64| ThreadOutcome {
             operations: *operations,
             elapsed_s: 1.0,
-            times: ThreadTimes { cpu_ns: 250_000_000, run_delay_ns: 500_000_000 },
-            voluntary_switches: 0,
-            involuntary_switches: 0,
+            used: ThreadUse {
+                times: ThreadTimes { cpu_ns: 250_000_000, run_delay_ns: 500_000_000 },
+                ..ThreadUse::default()
+            },
             operation: Histogram::default(),
             acquire: Histogram::default(),
         };

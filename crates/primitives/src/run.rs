@@ -1,6 +1,6 @@
 //! Running a load: from its settings to the table under it, and the check of what it counted.
 
-use crate::director::Director;
+use crate::lanes::conducted;
 use crate::outcome::Outcome;
 use crate::padding::{OneLine, Packed, Spacing, TwoLines};
 use crate::spin::{Mcs, TestAndSet, TestAndTestAndSet, Ticket};
@@ -9,6 +9,7 @@ use crate::tables::{
     SharedCounter, SpinArray, Table,
 };
 use crate::{Padding, Primitive};
+use conductor::{Director, LoadError};
 use std::time::Duration;
 
 /// What threads do.
@@ -28,31 +29,12 @@ pub struct Load {
     pub cpus: Vec<u32>,
     /// The load runs for so long before it is measured.
     pub warmup: Duration,
-    /// Length of the measured part.
+    /// Length of the measurement.
     pub duration: Duration,
     /// Length of the intervals of figures over time.
     pub interval: Duration,
     /// Seed of what is drawn.
     pub seed: u64,
-}
-
-/// What the caller does meanwhile.
-pub struct Hooks<'a> {
-    /// Called when all threads have warmed up and wait for the measured part.
-    pub go: &'a mut dyn FnMut(),
-    /// Hears how the load advances, about ten times a second.
-    pub progress: &'a dyn Fn(Progress),
-    /// Whether to stop.
-    pub stop: &'a dyn Fn() -> bool,
-}
-
-/// How a load advances.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
-    /// Seconds since "go"; negative in the warm-up.
-    pub elapsed_s: f64,
-    /// Operations of all threads, warm-up included.
-    pub operations: u64,
 }
 
 /// Why a load has nothing to report.
@@ -63,14 +45,6 @@ pub enum SyncError {
     Pin {
         /// The kernel's number of the processor.
         cpu: u32,
-        /// The cause.
-        source: std::io::Error,
-    },
-    /// A thread could not be started.
-    #[error("thread {number} cannot be started: {source}; lower workload.threads")]
-    Start {
-        /// Its number, from 1.
-        number: usize,
         /// The cause.
         source: std::io::Error,
     },
@@ -86,56 +60,53 @@ pub enum SyncError {
         /// What the table says.
         sum: u64,
     },
-    /// A load thread panicked: a defect of ours.
-    #[error("a load thread panicked")]
-    Panicked,
-    /// Stopped on request.
-    #[error("stopped on request")]
-    Stopped,
+    /// The threads did not come to their end.
+    #[error(transparent)]
+    Load(#[from] LoadError),
 }
 
-/// Runs a load: warm-up, measured part, check of the sums.
+/// Runs a load: warm-up, measurement, check of the sums.
 ///
 /// # Errors
 /// When a thread cannot be started or pinned, when it is asked to stop, or when a sum is wrong.
-pub fn run(load: &Load, hooks: Hooks<'_>) -> Result<Outcome, SyncError> {
+pub fn run(load: &Load, director: &mut dyn Director) -> Result<Outcome, SyncError> {
     match load.padding {
-        _ if !load.primitive.pads() => apart_already(load, hooks),
-        Padding::None => padded::<Packed>(load, hooks),
-        Padding::Line => padded::<OneLine>(load, hooks),
-        Padding::TwoLines => padded::<TwoLines>(load, hooks),
+        _ if !load.primitive.pads() => apart_already(load, director),
+        Padding::None => padded::<Packed>(load, director),
+        Padding::Line => padded::<OneLine>(load, director),
+        Padding::TwoLines => padded::<TwoLines>(load, director),
     }
 }
 
-fn apart_already(load: &Load, hooks: Hooks<'_>) -> Result<Outcome, SyncError> {
+fn apart_already(load: &Load, director: &mut dyn Director) -> Result<Outcome, SyncError> {
     let (members, threads) = (load.members as usize, load.threads as usize);
     match load.primitive {
-        Primitive::MutexMap => on(&MutexMap::new(members), load, hooks),
-        Primitive::RwLockMap => on(&RwLockMap::new(members), load, hooks),
-        Primitive::ConcurrentMap => on(&ConcurrentMap::new(members), load, hooks),
-        Primitive::PerCore => on(&PerCore::new(members), load, hooks),
-        Primitive::PerThread => on(&PerThread::new(members, threads), load, hooks),
-        _ => on(&SharedCounter::new(), load, hooks),
+        Primitive::MutexMap => on(&MutexMap::new(members), load, director),
+        Primitive::RwLockMap => on(&RwLockMap::new(members), load, director),
+        Primitive::ConcurrentMap => on(&ConcurrentMap::new(members), load, director),
+        Primitive::PerCore => on(&PerCore::new(members), load, director),
+        Primitive::PerThread => on(&PerThread::new(members, threads), load, director),
+        _ => on(&SharedCounter::new(), load, director),
     }
 }
 
-fn padded<P: Spacing>(load: &Load, hooks: Hooks<'_>) -> Result<Outcome, SyncError> {
+fn padded<P: Spacing>(load: &Load, director: &mut dyn Director) -> Result<Outcome, SyncError> {
     let (members, threads) = (load.members as usize, load.threads as usize);
     match load.primitive {
-        Primitive::MutexArray => on(&MutexArray::<P>::new(members), load, hooks),
-        Primitive::SpinTas => on(&SpinArray::<TestAndSet, P>::new(members, threads), load, hooks),
-        Primitive::SpinTtas => on(&SpinArray::<TestAndTestAndSet, P>::new(members, threads), load, hooks),
-        Primitive::SpinTicket => on(&SpinArray::<Ticket, P>::new(members, threads), load, hooks),
-        Primitive::SpinMcs => on(&SpinArray::<Mcs, P>::new(members, threads), load, hooks),
-        Primitive::Racy => on(&RacyArray::<P>::new(members), load, hooks),
-        Primitive::Cas => on(&CasArray::<P>::new(members), load, hooks),
-        _ => on(&AtomicArray::<P>::new(members), load, hooks),
+        Primitive::MutexArray => on(&MutexArray::<P>::new(members), load, director),
+        Primitive::SpinTas => on(&SpinArray::<TestAndSet, P>::new(members, threads), load, director),
+        Primitive::SpinTtas => on(&SpinArray::<TestAndTestAndSet, P>::new(members, threads), load, director),
+        Primitive::SpinTicket => on(&SpinArray::<Ticket, P>::new(members, threads), load, director),
+        Primitive::SpinMcs => on(&SpinArray::<Mcs, P>::new(members, threads), load, director),
+        Primitive::Racy => on(&RacyArray::<P>::new(members), load, director),
+        Primitive::Cas => on(&CasArray::<P>::new(members), load, director),
+        _ => on(&AtomicArray::<P>::new(members), load, director),
     }
 }
 
 /// Runs the threads on a table and compares what it holds with what they did.
-fn on<T: Table>(table: &T, load: &Load, hooks: Hooks<'_>) -> Result<Outcome, SyncError> {
-    let (outcome, added) = Director::new(load, table).run(hooks)?;
+fn on<T: Table>(table: &T, load: &Load, director: &mut dyn Director) -> Result<Outcome, SyncError> {
+    let (outcome, added) = conducted(load, table, director)?;
     let sum = table.sum();
     let right = if load.primitive.loses() { sum <= added } else { sum == added };
     if !right {

@@ -3,8 +3,8 @@
 use crate::plan::{BATCH, Plan, Step};
 use crate::samples::Samples;
 use crate::tables::Table;
+use conductor::Counters;
 use std::hint::black_box;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Something on lines of its own.
 #[derive(Debug, Default)]
@@ -20,10 +20,10 @@ pub fn work<T: Table>(
     thread: usize,
     plan: &Plan,
     samples: &mut Samples,
-    count: &AtomicU64,
+    count: &Counters<1>,
     stop: impl Fn() -> bool,
 ) -> u64 {
-    let before = count.load(Ordering::Relaxed);
+    let [before] = count.get();
     let mut done = 0;
     loop {
         for (number, batch) in plan.batches().enumerate() {
@@ -36,7 +36,7 @@ pub fn work<T: Table>(
                 apply(table, thread, (*step).into(), || ());
             }
             done += BATCH as u64;
-            count.store(before + done, Ordering::Relaxed);
+            count.set([before + done]);
             if stop() {
                 return done;
             }

@@ -1,8 +1,8 @@
 //! Every primitive under real threads. That sums are right is checked by `run` itself: a wrong one is an error.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use primitives::{Hooks, Load, Outcome, Padding, Pinning, Primitive, SyncError, Waiting, place, run};
-use std::cell::Cell;
+use conductor::{Director, LOOK_EVERY, LoadError, LoadProgress};
+use primitives::{Load, Outcome, Padding, Pinning, Primitive, SyncError, Waiting, place, run};
 use std::time::Duration;
 
 fn load(primitive: Primitive, threads: u32) -> Load {
@@ -21,7 +21,7 @@ fn load(primitive: Primitive, threads: u32) -> Load {
 }
 
 fn done(load: &Load) -> Result<Outcome, SyncError> {
-    run(load, Hooks { go: &mut || {}, progress: &|_| {}, stop: &|| false })
+    run(load, &mut ())
 }
 
 fn paddings(primitive: Primitive) -> Vec<Padding> {
@@ -93,17 +93,26 @@ fn lines_that_threads_share() {
     assert_eq!(lines(Primitive::MutexMap, Padding::None), None);
 }
 
+/// Stops at this look.
+struct StopsAt(u32);
+
+impl Director for StopsAt {
+    fn go(&mut self) -> bool {
+        true
+    }
+
+    fn look(&mut self, _: &LoadProgress) -> Option<Duration> {
+        self.0 = self.0.checked_sub(1)?;
+        Some(LOOK_EVERY)
+    }
+}
+
 #[test]
 fn it_stops_when_it_is_asked_to() {
-    for asked_after in [0, 2] {
-        let asked = Cell::new(0);
-        let stop = || {
-            asked.set(asked.get() + 1);
-            asked.get() > asked_after
-        };
+    for looks in [0, 2, 5] {
         let long = Load { duration: Duration::from_hours(1), ..load(Primitive::Atomic, 2) };
-        let result = run(&long, Hooks { go: &mut || {}, progress: &|_| {}, stop: &stop });
-        assert!(matches!(result, Err(SyncError::Stopped)));
+        let result = run(&long, &mut StopsAt(looks));
+        assert!(matches!(result, Err(SyncError::Load(LoadError::Stopped))));
     }
 }
 

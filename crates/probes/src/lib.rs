@@ -1,11 +1,11 @@
-//! Probes: what a trial does and measures. One folder a probe; `load` is the client loop that
-//! database probes share, `sampling` the profile of a trial.
+//! Probes: what a trial does and measures. One folder a probe; `measure` conducts the loads of all, `load` is the client
+//! loop that database probes share.
 
 pub mod disk;
 pub mod insert;
 mod load;
+mod measure;
 mod probe;
-mod sampling;
 pub mod script;
 pub mod sync;
 pub mod tables;

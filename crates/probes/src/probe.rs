@@ -1,6 +1,9 @@
+use conductor::LoadError;
+use disk_io::DiskError;
 use engines::{CacheState, Cancel, Capabilities, Engine, EngineError, Instance};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::Observations;
+use primitives::SyncError;
 use std::path::PathBuf;
 
 /// What a trial does to a target and measures.
@@ -84,14 +87,42 @@ pub enum ProbeError {
     Invalid(#[from] experiment::Invalid),
     /// The disk load could not run.
     #[error(transparent)]
-    Disk(#[from] disk_io::DiskError),
+    Disk(DiskError),
     /// The load on primitives of synchronisation could not run.
     #[error(transparent)]
-    Sync(#[from] primitives::SyncError),
+    Sync(SyncError),
     /// A script of the user failed.
     #[error(transparent)]
     Script(#[from] crate::script::ScriptError),
-    /// A load thread panicked: a defect of ours.
-    #[error("a load thread panicked: {0}")]
-    Panicked(String),
+    /// The load threads did not come to their end.
+    #[error(transparent)]
+    Load(LoadError),
+}
+
+/// A load that was stopped on request was cancelled, whatever its threads did.
+impl From<LoadError> for ProbeError {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Stopped => EngineError::Cancelled.into(),
+            error => Self::Load(error),
+        }
+    }
+}
+
+impl From<DiskError> for ProbeError {
+    fn from(error: DiskError) -> Self {
+        match error {
+            DiskError::Load(error) => error.into(),
+            error => Self::Disk(error),
+        }
+    }
+}
+
+impl From<SyncError> for ProbeError {
+    fn from(error: SyncError) -> Self {
+        match error {
+            SyncError::Load(error) => error.into(),
+            error => Self::Sync(error),
+        }
+    }
 }

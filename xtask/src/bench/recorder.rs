@@ -13,7 +13,7 @@ const ROUNDS: usize = 7;
 /// Nanoseconds a record on 1 to 8 threads: ours, an `HdrHistogram` under a mutex, its `SyncHistogram`, the `metrics`
 /// crate and `prometheus-client`; and microseconds to read the distributions of 64 threads.
 pub fn costs(_: &Bench) -> Result<(), String> {
-    succeed(&mut cargo(&["build", "--quiet", "--release", "-p", "recorder", "--example", "record"]))?;
+    succeed(&mut cargo(&["build", "--quiet", "--release", "-p", "conductor", "--example", "record"]))?;
     let run = |which: &str, threads: usize| -> Result<f64, String> {
         let mut example = Command::new(target().join("release/examples/record"));
         let printed = output(example.args([which, &threads.to_string(), RECORDS]))?;

@@ -1,10 +1,10 @@
 //! What is said to have been done was done.
 
-use crate::support::{LoopDevice, MIB, file, folder, go, load, stream, whole};
+use crate::support::{LoopDevice, MIB, Told, file, folder, go, load, stream, whole};
+use conductor::LoadError;
 use disk_io::{
-    Access, Arrivals, Backend, BlockSize, DiskError, Group, Hooks, Outcome, StreamOutcome, Weighted, run,
+    Access, Arrivals, Backend, BlockSize, DiskError, Group, Outcome, StreamOutcome, Weighted, run,
 };
-use std::sync::Mutex;
 use std::time::Duration;
 
 const BACKENDS: [Backend; 2] = [Backend::IoUring, Backend::Blocking];
@@ -199,21 +199,22 @@ fn the_warm_up_is_apart_and_go_comes_when_nothing_is_under_way() {
     let mut load = load(2, 4, vec![stream(vec![whole(&device.path, 16 * MIB)])]);
     load.warmup = Duration::from_millis(200);
     let (before, mut at_go) = (device.counters(), [0; 5]);
-    let told = Mutex::new(Vec::new());
-    let mut go = || {
+    let mut told = Vec::new();
+    let go = || {
         at_go = device.counters();
-        Ok(())
+        true
     };
-    let hooks =
-        Hooks { go: &mut go, progress: &|progress| told.lock().unwrap().push(progress), stop: &|| false };
-    let outcome = run(&load, hooks).unwrap();
+    let look = |now| {
+        told.push(now);
+        true
+    };
+    let outcome = run(&load, &mut Told(go, look)).unwrap();
     is_consistent(&outcome);
     let seen = &outcome.streams[0];
     let warm: u64 = seen.warmup_bytes_by_interval.iter().sum();
     assert_eq!((at_go[1] - before[1]) * 512, warm);
     assert_eq!(device.since(at_go)[1] * 512, seen.reads.bytes);
     assert!(warm > 0 && seen.warmup_ios_by_interval.len() >= 2);
-    let told = told.into_inner().unwrap();
     assert!(told.iter().any(|one| one.elapsed_s < 0.0) && told.iter().any(|one| one.elapsed_s > 0.0));
 }
 
@@ -237,11 +238,10 @@ fn a_run_can_be_stopped_and_go_can_fail() {
     let path = file(&folder, "data", MIB);
     let mut load = load(2, 4, vec![stream(vec![whole(&path, MIB)])]);
     load.duration = Some(Duration::from_secs(3600));
-    let stopped = run(&load, Hooks { go: &mut || Ok(()), progress: &|_| {}, stop: &|| true });
-    assert!(matches!(stopped, Err(DiskError::Stopped)), "{stopped:?}");
-    let mut refuse = || Err(DiskError::Go("no cache".into()));
-    let failed = run(&load, Hooks { go: &mut refuse, progress: &|_| {}, stop: &|| false });
-    assert!(matches!(&failed, Err(DiskError::Go(why)) if why == "no cache"), "{failed:?}");
+    let stopped = run(&load, &mut Told(|| true, |_| false));
+    assert!(matches!(stopped, Err(DiskError::Load(LoadError::Stopped))), "{stopped:?}");
+    let failed = run(&load, &mut Told(|| false, |_| true));
+    assert!(matches!(failed, Err(DiskError::Load(LoadError::Stopped))), "{failed:?}");
 }
 
 #[test]

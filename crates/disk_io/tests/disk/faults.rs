@@ -1,6 +1,7 @@
 //! What can go wrong is said, and stays where it is.
 
 use crate::support::{LoopDevice, MIB, Mounted, file, folder, go, go_with, load, stream, whole};
+use conductor::LoadProgress;
 use disk_io::{Backend, DiskError, Outcome};
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -17,12 +18,12 @@ fn with_broken(first: &Path, second: &Path, backend: Backend, breaks: &(dyn Fn()
     let regions = vec![whole(first, 8 * MIB), whole(second, 8 * MIB)];
     let mut both = load(2, 4, vec![stream(regions), stream(vec![whole(first, 8 * MIB)])]);
     (both.backend, both.duration) = (Some(backend), Some(Duration::from_secs(1)));
-    let progress = |progress: disk_io::Progress| {
+    let progress = |progress: LoadProgress| {
         if (0.1..0.4).contains(&progress.elapsed_s) {
             breaks();
         }
     };
-    go_with(&both, &progress).unwrap()
+    go_with(&both, progress).unwrap()
 }
 
 #[test]

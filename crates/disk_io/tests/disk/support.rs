@@ -1,6 +1,6 @@
+use conductor::{Director, LOOK_EVERY, LoadProgress};
 use disk_io::{
-    Access, Arrivals, BlockSize, DiskError, Durability, Group, Hooks, Load, Outcome, Progress, Region,
-    Stream, Weighted, run,
+    Access, Arrivals, BlockSize, DiskError, Durability, Group, Load, Outcome, Region, Stream, Weighted, run,
 };
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -59,12 +59,30 @@ pub fn load(threads: u32, queue_depth: u32, streams: Vec<Stream>) -> Load {
 }
 
 pub fn go(load: &Load) -> Result<Outcome, DiskError> {
-    run(load, Hooks { go: &mut || Ok(()), progress: &|_| {}, stop: &|| false })
+    run(load, &mut ())
+}
+
+/// A director of two functions: for the beginning of the measurement, and for what it hears, each of which says whether
+/// to go on.
+pub struct Told<G, L>(pub G, pub L);
+
+impl<G: FnMut() -> bool, L: FnMut(LoadProgress) -> bool> Director for Told<G, L> {
+    fn go(&mut self) -> bool {
+        (self.0)()
+    }
+
+    fn look(&mut self, now: &LoadProgress) -> Option<Duration> {
+        (self.1)(*now).then_some(LOOK_EVERY)
+    }
 }
 
 /// Runs, and lets something happen on the way.
-pub fn go_with(load: &Load, progress: &(dyn Fn(Progress) + Sync)) -> Result<Outcome, DiskError> {
-    run(load, Hooks { go: &mut || Ok(()), progress, stop: &|| false })
+pub fn go_with(load: &Load, mut progress: impl FnMut(LoadProgress)) -> Result<Outcome, DiskError> {
+    let look = |now| {
+        progress(now);
+        true
+    };
+    run(load, &mut Told(|| true, look))
 }
 
 /// Whether a command succeeds.

@@ -4,7 +4,7 @@ use super::set::{Origin, Role, TargetFile, forbidden};
 use super::{Wanted, WantedFile};
 use crate::Cancel;
 use crate::engine::{EngineError, Place};
-use disk_io::{DiskError, Region};
+use disk_io::{DiskError, LoadError, Region};
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
@@ -156,7 +156,7 @@ fn claim(device: &Path) -> Result<File, EngineError> {
 
 fn failed(doing: &str, error: DiskError) -> EngineError {
     match error {
-        DiskError::Stopped => EngineError::Cancelled,
+        DiskError::Load(LoadError::Stopped) => EngineError::Cancelled,
         DiskError::File { path, source, .. } => file_error(&path)(source),
         error => EngineError::Engine { doing: doing.into(), message: error.to_string() },
     }

@@ -3,25 +3,23 @@
 use super::responses::Done;
 use super::streams::StreamPlan;
 use super::waits;
+use crate::ProbeError;
 use crate::load::add_intervals;
-use crate::{ProbeError, TrialContext};
-use disk_io::{DiskError, IoFailure, Outcome, StreamOutcome};
-use engines::{CacheReport, CacheState, FileSet};
+use crate::measure::{LaneUse, Surroundings};
+use disk_io::{DiskError, IoFailure, Outcome, StreamOutcome, ThreadOutcome};
 use observations::{
-    Amounts, DeviceUse, Latency, LoadHealth, MachineLoad, Observations, Response, Series, TimeUse, Warning,
-    WarningKind, Work, device_agreement,
+    Amounts, DeviceUse, Latency, LoadHealth, Observations, Response, Series, Warning, WarningKind, Work,
+    device_agreement,
 };
 
 /// What was seen of a trial.
 pub struct Seen<'a> {
     pub streams: &'a [StreamPlan],
     pub outcome: Outcome,
-    pub devices: Vec<DeviceUse>,
-    pub machine: MachineLoad,
     pub interval_s: f64,
     /// Of the warm-up, as asked for.
     pub warmup_s: f64,
-    /// Of the measured part, as asked for.
+    /// Of the measurement, as asked for.
     pub duration_s: f64,
 }
 
@@ -30,7 +28,7 @@ impl Seen<'_> {
     ///
     /// # Errors
     /// When no stream is left.
-    pub fn observations(self) -> Result<Observations, ProbeError> {
+    pub fn observations(self, surroundings: Surroundings) -> Result<Observations, ProbeError> {
         let outcome = &self.outcome;
         let in_order = waits::in_order(self.streams, outcome);
         let whole: Vec<&StreamOutcome> =
@@ -40,48 +38,49 @@ impl Seen<'_> {
             return Err(DiskError::System(in_words(first)).into());
         }
         let all = Done::of(outcome.streams.iter());
-        let session_s = outcome.elapsed_s * outcome.threads.len() as f64;
-        let cpu_ns: u64 = outcome.threads.iter().map(|thread| thread.times.cpu_ns).sum();
-        let mut warnings: Vec<Warning> = outcome
-            .notes
-            .iter()
-            .map(|note| Warning { kind: WarningKind::Fallback, detail: note.clone() })
-            .collect();
-        warnings.extend(
-            failures.iter().map(|failure| Warning { kind: WarningKind::IoErrors, detail: in_words(failure) }),
-        );
+        let lane = |thread: &ThreadOutcome| LaneUse {
+            times: thread.used.times,
+            preemptions: thread.used.involuntary_switches,
+        };
+        let lanes: Vec<LaneUse> = outcome.threads.iter().map(lane).collect();
+        let session_s = outcome.elapsed_s * lanes.len() as f64;
+        let waits = waits::waits(self.streams, outcome);
+        let around = surroundings.observations(outcome.elapsed_s, session_s, &lanes, waits);
+        let warning = |kind, detail: String| Warning { kind, detail };
+        let mut warnings = around.warnings;
+        warnings.extend(outcome.notes.iter().map(|note| warning(WarningKind::Fallback, note.clone())));
+        warnings.extend(failures.iter().map(|failure| warning(WarningKind::IoErrors, in_words(failure))));
         let series = self.series();
-        let paced = !self.streams.iter().all(StreamPlan::is_closed);
-        warnings.extend(not_steady(&series[0], outcome.elapsed_s).filter(|_| !paced && failures.is_empty()));
-        warnings.extend(self.device_warning(&all).filter(|_| failures.is_empty()));
+        let complete = failures.is_empty();
+        if complete && self.streams.iter().all(StreamPlan::is_closed) {
+            warnings.extend(not_steady(&series[0], outcome.elapsed_s));
+        }
+        if complete {
+            warnings.extend(self.device_warning(&all, &around.devices));
+        }
         Ok(Observations {
-            elapsed_s: outcome.elapsed_s,
-            connections: outcome.threads.len() as u32,
+            connections: lanes.len() as u32,
             work: Work {
                 unit: "I/O".into(),
                 amount: all.ios(),
                 errors: failures.len() as u64,
                 ..Work::default()
             },
-            responses: self.responses(&all, &whole, failures.is_empty()),
+            responses: self.responses(&all, &whole, complete.then_some(around.machine.own_s)),
             latencies: latencies(&all, &in_order),
-            waits: waits::waits(self.streams, outcome),
             operations: waits::operations(self.streams, outcome),
-            time: TimeUse { session_s, cpu_s: cpu_ns as f64 / 1e9, cpu_user_s: None },
             series,
-            load: health(outcome, session_s),
-            machine: self.machine,
-            devices: self.devices,
+            load: health(outcome, around.load.run_delay_share),
             warnings,
-            ..Observations::default()
+            ..around
         })
     }
 
-    fn responses(&self, all: &Done, whole: &[&StreamOutcome], complete: bool) -> Vec<Response> {
+    /// `own_s`: processor time, where all streams are complete. The kernel's own threads work for the I/O of a process on
+    /// its account.
+    fn responses(&self, all: &Done, whole: &[&StreamOutcome], own_s: Option<f64>) -> Vec<Response> {
         let elapsed_s = self.outcome.elapsed_s;
-        // The kernel's own threads work for the I/O of a process on its account.
-        let mut responses =
-            if complete { all.responses("", elapsed_s, Some(self.machine.own_s)) } else { Vec::new() };
+        let mut responses = own_s.map_or_else(Vec::new, |s| all.responses("", elapsed_s, Some(s)));
         for stream in whole.iter().filter(|_| self.streams.len() > 1) {
             let prefix = format!("{}.", stream.name);
             // One that was done early had less time; the others end together.
@@ -124,10 +123,10 @@ impl Seen<'_> {
     }
 
     /// Whether the kernel counted what we counted; it does where no page cache is in between.
-    fn device_warning(&self, all: &Done) -> Option<Warning> {
+    fn device_warning(&self, all: &Done, devices: &[DeviceUse]) -> Option<Warning> {
         let direct = self.streams.iter().all(StreamPlan::is_direct);
         let ours = (all.reads.bytes, all.writes.bytes);
-        let disagreement = direct.then(|| device_agreement(ours, &self.devices))??;
+        let disagreement = direct.then(|| device_agreement(ours, devices))??;
         Some(Warning { kind: WarningKind::DeviceDisagrees, detail: disagreement.sentence() })
     }
 }
@@ -172,32 +171,14 @@ fn latencies(all: &Done, streams: &[&StreamOutcome]) -> Vec<Latency> {
     latencies
 }
 
-fn health(outcome: &Outcome, session_s: f64) -> LoadHealth {
-    let delay_ns: u64 = outcome.threads.iter().map(|thread| thread.times.run_delay_ns).sum();
+/// All of a load thread's CPU is for its I/O: there is no share of the client's own.
+fn health(outcome: &Outcome, run_delay_share: f64) -> LoadHealth {
     let streams = &outcome.streams;
     LoadHealth {
-        // All of a load thread's CPU is for its I/O: there is nothing that it could take it from.
         client_share: 0.0,
-        run_delay_share: if session_s > 0.0 { delay_ns as f64 / 1e9 / session_s } else { 0.0 },
+        run_delay_share,
         sends_intended: streams.iter().map(|stream| stream.sends_intended).sum(),
         sends_missed: streams.iter().map(|stream| stream.sends_missed).sum(),
         send_delay_us_max: streams.iter().map(|stream| stream.send_delay_ns_max).max().unwrap_or(0) / 1000,
     }
-}
-
-/// What the target has to say to the figures.
-pub fn target_warnings(
-    context: &TrialContext<'_>,
-    set: &FileSet,
-    wanted: CacheState,
-    settled: Option<CacheReport>,
-) -> Vec<Warning> {
-    let note = |detail: &String| Warning { kind: WarningKind::NotSteady, detail: detail.clone() };
-    let mut warnings: Vec<Warning> = set.notes.iter().map(note).collect();
-    warnings.extend(
-        settled.filter(|report| !report.verified).map(|report| crate::load::cache_warning(wanted, &report)),
-    );
-    let lost = context.instance.lost_observations().into_iter();
-    warnings.extend(lost.map(|detail| Warning { kind: WarningKind::NotObserved, detail }));
-    warnings
 }

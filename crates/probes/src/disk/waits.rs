@@ -1,46 +1,29 @@
 //! What the load threads waited for.
 
 use super::streams::StreamPlan;
+use crate::measure::{connection_done, seconds};
 use disk_io::{Direction, Outcome};
 use engines::Role;
-use observations::{Operation, Wait, WaitClass, WaitSource};
+use observations::{Operation, Wait, WaitClass};
+use observe::ThreadTimes;
 
-/// The waits of all threads: for I/O, for a processor, for the next intended start, and for each other.
+/// The waits of all threads: for I/O, for the next intended start, and for each other.
 ///
-/// A thread that is neither on a processor, nor in the run queue, nor idle, waits for the I/Os that it has under way.
-/// With several under way nobody can say for which: the time is divided among reads, writes and syncs in proportion to their latencies,
-/// summed, each divided by the queue depth of its stream.
+/// A thread that is neither on a processor, nor in the run queue, nor idle, waits for the I/Os that it has in flight.
+/// With several in flight nobody can say for which: the time is divided among reads, writes and syncs in proportion to
+/// their latencies, summed, each divided by the queue depth of its stream.
 pub fn waits(streams: &[StreamPlan], outcome: &Outcome) -> Vec<Wait> {
     let threads = &outcome.threads;
-    let seconds = |ns: u64| ns as f64 / 1e9;
-    let delay_s: f64 = threads.iter().map(|thread| seconds(thread.times.run_delay_ns)).sum();
     let idle_s: f64 = threads.iter().map(|thread| thread.idle_s).sum();
-    let tail_s: f64 = threads.iter().map(|thread| (outcome.elapsed_s - thread.elapsed_s).max(0.0)).sum();
-    let io_s: f64 = threads
-        .iter()
-        .map(|thread| {
-            let used_s = seconds(thread.times.cpu_ns + thread.times.run_delay_ns) + thread.idle_s;
-            (thread.elapsed_s - used_s).max(0.0)
-        })
-        .sum();
+    let io_s = threads.iter().map(|thread| {
+        let ThreadTimes { cpu_ns, run_delay_ns } = thread.used.times;
+        (thread.elapsed_s - seconds(cpu_ns + run_delay_ns) - thread.idle_s).max(0.0)
+    });
     let io_waits: u64 = threads.iter().map(|thread| thread.io_waits).sum();
-    let mut waits = io_rows(streams, outcome, io_s, io_waits);
-    let preemptions = threads.iter().map(|thread| thread.preemptions).sum();
-    waits.extend(row("CPU_QUEUE", WaitClass::CpuQueue, preemptions, (0.0, delay_s)));
-    waits.extend(row("ARRIVAL", WaitClass::Client, 1, (idle_s, 0.0)));
-    waits.extend(row("CONNECTION_DONE", WaitClass::Client, threads.len() as u64, (tail_s, 0.0)));
+    let mut waits = io_rows(streams, outcome, io_s.sum(), io_waits);
+    waits.extend(Wait::counted("ARRIVAL", WaitClass::Client, 1, idle_s, 0.0));
+    waits.extend(connection_done(outcome.elapsed_s, threads.iter().map(|thread| thread.elapsed_s)));
     waits
-}
-
-fn row(name: &str, class: WaitClass, count: u64, (resource_s, signal_s): (f64, f64)) -> Option<Wait> {
-    (resource_s + signal_s > 0.0).then(|| Wait {
-        wait_type: name.into(),
-        class,
-        count: Some(count),
-        resource_s,
-        signal_s,
-        source: WaitSource::Counted,
-    })
 }
 
 /// The names of the waits for reads, writes and syncs on files of a role.
@@ -63,17 +46,15 @@ fn types(role: Role) -> [(&'static str, WaitClass); 3] {
 }
 
 fn io_rows(streams: &[StreamPlan], outcome: &Outcome, io_s: f64, io_waits: u64) -> Vec<Wait> {
-    let latency_s =
-        |direction: &Direction| direction.latency.min_mean_max_ns().1 / 1e9 * direction.latency.len() as f64;
     let mut parts: Vec<((&str, WaitClass), f64)> = Vec::new();
     for (plan, stream) in streams.iter().zip(in_order(streams, outcome)) {
         let depth = f64::from(plan.queue_depth());
         let directions = [&stream.reads, &stream.writes, &stream.syncs];
         for (kind, direction) in types(plan.role()).into_iter().zip(directions) {
-            let under_way_s = latency_s(direction) / depth;
+            let in_flight_s = latency_s(direction) / depth;
             match parts.iter_mut().find(|(known, _)| *known == kind) {
-                Some((_, sum)) => *sum += under_way_s,
-                None => parts.push((kind, under_way_s)),
+                Some((_, sum)) => *sum += in_flight_s,
+                None => parts.push((kind, in_flight_s)),
             }
         }
     }
@@ -81,12 +62,12 @@ fn io_rows(streams: &[StreamPlan], outcome: &Outcome, io_s: f64, io_waits: u64) 
     let share = |part_s: f64| if all_s > 0.0 { part_s / all_s } else { 0.0 };
     let rows = parts.into_iter().filter_map(|((name, class), part_s)| {
         let count = (io_waits as f64 * share(part_s)).round() as u64;
-        row(name, class, count, (io_s * share(part_s), 0.0))
+        Wait::counted(name, class, count, io_s * share(part_s), 0.0)
     });
     rows.collect()
 }
 
-/// Reads, writes and syncs of each kind of file, with the time that they were under way.
+/// Reads, writes and syncs of each kind of file, with the time that they were in flight.
 pub fn operations(streams: &[StreamPlan], outcome: &Outcome) -> Vec<Operation> {
     let mut operations: Vec<Operation> = Vec::new();
     for (plan, stream) in streams.iter().zip(in_order(streams, outcome)) {

@@ -2,21 +2,20 @@
 
 use super::lane::{Lane, State};
 use super::recorder::{ClientReport, ThreadRecord, Times};
-use super::shared::Shared;
 use super::{Amount, Arrivals, LoadPlan, Step, Workload};
-use crate::ProbeError;
+use crate::{ProbeError, TrialContext};
+use conductor::Stage;
 use engines::{Answer, ConnectionSet, EngineError, Request};
-use observe::{Clock, ThreadClock, ThreadTimes, involuntary_switches};
+use observe::{Clock, ThreadClock, ThreadTimes};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
 /// One thread with its connections.
 pub struct Client<'a, W> {
-    shared: &'a Shared<'a>,
+    context: &'a TrialContext<'a>,
+    stage: &'a Stage<'a>,
     plan: &'a LoadPlan,
-    /// Number of the thread.
-    index: u32,
     /// Number of its first connection.
     first: u32,
     connection_set: Box<dyn ConnectionSet>,
@@ -39,19 +38,20 @@ pub struct Client<'a, W> {
 impl<'a, W: Workload> Client<'a, W> {
     /// Connects.
     pub fn connect(
-        shared: &'a Shared<'a>,
+        context: &'a TrialContext<'a>,
         plan: &'a LoadPlan,
-        (index, connections): (u32, Range<u32>),
+        (stage, clock): (&'a Stage<'a>, &Clock),
+        connections: Range<u32>,
         workload: impl Fn(u32) -> W,
     ) -> Result<Self, EngineError> {
-        let connection_set = shared.instance.connect(connections.len() as u32)?;
+        let connection_set = context.instance.connect(connections.len() as u32)?;
         // Scripted sessions have a clock each; real ones share one, so that their times compare.
         let own = connection_set.clock();
-        let clock = if own.is_virtual() { own } else { shared.clock.clone() };
+        let clock = if own.is_virtual() { own } else { clock.clone() };
         Ok(Self {
-            shared,
+            context,
+            stage,
             plan,
-            index,
             first: connections.start,
             connection_set,
             lanes: connections.map(|connection| Lane::new(workload(connection))).collect(),
@@ -80,11 +80,11 @@ impl<'a, W: Workload> Client<'a, W> {
         Ok(())
     }
 
-    /// The measured part, from "go" (after the barrier) until these connections' work is done.
+    /// The measurement, from "go" (after the barrier) until these connections' work is done.
     pub fn measure(&mut self, before_go: ThreadTimes) -> Result<(), ProbeError> {
         self.report.record = ThreadRecord::with_room(4096, self.plan);
         if let Some(latency) = &self.report.record.latency {
-            self.shared.latencies[self.index as usize].get_or_init(|| latency.reader());
+            self.stage.live().latencies.get_or_init(|| vec![latency.reader()]);
         }
         self.connection_set.begin();
         for (connection, lane) in (self.first..).zip(&mut self.lanes) {
@@ -96,12 +96,12 @@ impl<'a, W: Workload> Client<'a, W> {
         self.deadline_ns = self.plan.duration_s.map_or(u64::MAX, |seconds| (seconds * 1e9) as u64);
         self.go_ns = self.clock.now_ns();
         self.report.start_ns = self.go_ns;
-        let preempted_before = involuntary_switches();
+        let preempted_before = self.thread.usage().involuntary_switches;
         let result = self.run();
         self.report.done_ns = self.clock.now_ns();
         self.report.end_ns = self.report.done_ns;
         self.report.times = self.thread.read().since(before_go);
-        self.report.preemptions = involuntary_switches() - preempted_before;
+        self.report.preemptions = self.thread.usage().involuntary_switches - preempted_before;
         result
     }
 
@@ -116,7 +116,7 @@ impl<'a, W: Workload> Client<'a, W> {
         }
         let mut answers = Vec::with_capacity(self.lanes.len());
         while self.active > 0 {
-            self.shared.check()?;
+            self.check()?;
             let due_ns = self.timers.peek().map(|Reverse((due_ns, _))| *due_ns);
             self.wait(due_ns.map(|due_ns| due_ns.saturating_sub(self.now_ns())), &mut answers)?;
             let now_ns = self.now_ns();
@@ -130,6 +130,15 @@ impl<'a, W: Workload> Client<'a, W> {
         Ok(())
     }
 
+    /// Whether to go on.
+    #[inline]
+    fn check(&self) -> Result<(), EngineError> {
+        if self.context.cancel.is_cancelled() || self.stage.is_stopped() {
+            return Err(EngineError::Cancelled);
+        }
+        Ok(())
+    }
+
     fn now_ns(&self) -> u64 {
         self.clock.now_ns() - self.go_ns
     }
@@ -137,7 +146,7 @@ impl<'a, W: Workload> Client<'a, W> {
     /// Waits for answers. Of an embedded engine's thread, waiting for the next intended start is a
     /// wait of its session; a server sees that by itself.
     fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError> {
-        let arrival = self.shared.embedded && self.measuring && most_ns.is_some();
+        let arrival = self.context.capabilities.embedded && self.measuring && most_ns.is_some();
         if !arrival || self.lanes.iter().any(|lane| lane.state == State::Asking) {
             return self.connection_set.wait(most_ns, answers);
         }
@@ -211,7 +220,7 @@ impl<'a, W: Workload> Client<'a, W> {
                 }
                 Step::End => {
                     // A transaction can be over without a single request.
-                    self.shared.check()?;
+                    self.check()?;
                     if !self.end(connection, true) {
                         return Ok(());
                     }
@@ -264,7 +273,7 @@ impl<'a, W: Workload> Client<'a, W> {
             let Amount { units, transactions } = lane.workload.done();
             record.transaction(times, (units, transactions), lane.kind, self.plan.interval_ns());
             if self.measuring {
-                self.shared.live[self.index as usize].add(0, units);
+                self.stage.live().done.add(0, units);
             }
         } else {
             record.errors += 1;
@@ -275,15 +284,15 @@ impl<'a, W: Workload> Client<'a, W> {
 
     /// Once every connection is done: does this thread's share of the work left over.
     /// `waited_from` is the reading before the wait for the others.
-    pub fn flush(&mut self, waited_from: ThreadTimes) -> Result<(), EngineError> {
-        self.shared.check()?;
+    pub fn flush(&mut self, waited_from: ThreadTimes, threads: u32) -> Result<(), EngineError> {
+        self.check()?;
         let after_wait = self.thread.read();
         let now_ns = self.clock.now_ns();
         if !self.clock.is_virtual() {
             let waited_ns = now_ns - self.report.done_ns;
             self.report.others.add(waited_ns, after_wait.since(waited_from));
         }
-        let result = self.connection_set.flush(self.index, self.shared.threads);
+        let result = self.connection_set.flush(self.stage.lane as u32, threads);
         let used = self.thread.read().since(waited_from);
         self.report.times.cpu_ns += used.cpu_ns;
         self.report.times.run_delay_ns += used.run_delay_ns;
@@ -292,6 +301,11 @@ impl<'a, W: Workload> Client<'a, W> {
         }
         self.connection_set.end();
         result.and_then(|()| self.connection_set.publish())
+    }
+
+    /// What the other threads of the load are met on.
+    pub fn stage(&self) -> &'a Stage<'a> {
+        self.stage
     }
 
     /// The thread's CPU and run-queue time so far.

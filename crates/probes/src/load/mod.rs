@@ -4,10 +4,9 @@
 //! - `workload`: what the transactions of one connection are
 //! - `arrivals`: when transactions are meant to start (closed or open loop)
 //! - `recorder`: what one thread records, on cache lines of its own
-//! - `shared`: what the threads share
 //! - `lane`: where one connection stands
 //! - `client`: what one thread does with its connections
-//! - `driver`: starts the threads, lets them go together and watches
+//! - `driver`: runs the threads
 //! - `outcome`: adds up what the threads saw
 
 mod arrivals;
@@ -17,11 +16,10 @@ mod lane;
 mod outcome;
 mod plan;
 mod recorder;
-mod shared;
 mod workload;
 
 pub use arrivals::Arrivals;
-pub use driver::{cache_warning, drive};
+pub use driver::drive;
 pub use outcome::add_intervals;
 pub use plan::{CONNECTIONS, DURATION, LoadPlan, RATE, THREADS, WARMUP};
 pub use workload::{Amount, Step, Workload};

@@ -1,63 +1,50 @@
 //! Adds up what the threads of a load saw.
 
 use super::LoadPlan;
+use super::driver::Finished;
 use super::recorder::{ClientReport, ClientWait};
-use engines::Collected;
+use crate::measure::{LaneUse, Surroundings, seconds};
+use conductor::{Reader, Recorder};
 use observations::{
-    Amounts, Histogram, Latency, LoadHealth, Observations, Response, Series, TimeUse, Wait, WaitClass,
-    WaitSource, Work, add_by_interval,
+    Amounts, Histogram, Latency, LoadHealth, Observations, Response, Series, Wait, WaitClass, Work,
+    add_by_interval,
 };
-use recorder::{Reader, Recorder};
 
-/// The observations of a load; machine, space and warnings are left to the driver.
+/// The observations of a load.
 pub fn add_up(
     plan: &LoadPlan,
-    reports: &[ClientReport],
-    collected: Collected,
+    finished: &[Finished],
+    surroundings: Surroundings,
     embedded: bool,
 ) -> Observations {
+    let reports: Vec<&ClientReport> = finished.iter().map(|(report, _)| report).collect();
     let start_ns = reports.iter().map(|report| report.start_ns).min().unwrap_or(0);
     let end_ns = reports.iter().map(|report| report.end_ns).max().unwrap_or(0);
+    let done_ns = reports.iter().map(|report| report.done_ns).max().unwrap_or(0);
     let elapsed_s = seconds(end_ns - start_ns);
     let session_s = elapsed_s * f64::from(plan.connections);
-    let mut waits = collected.waits;
-    if embedded {
-        waits.extend(client_waits(reports, end_ns));
-    }
-    let time = if let Some(time) = collected.time {
-        TimeUse { session_s, ..time }
-    } else {
-        waits.extend(cpu_queue(reports, &waits));
-        let cpu_ns = reports.iter().map(|report| report.times.cpu_ns).sum();
-        TimeUse { session_s, cpu_s: seconds(cpu_ns), cpu_user_s: None }
-    };
-    let work = work(plan, reports);
+    let lane = |report: &&ClientReport| LaneUse { times: report.times, preemptions: report.preemptions };
+    let lanes: Vec<LaneUse> = reports.iter().map(lane).collect();
+    let waits = if embedded { client_waits(&reports, end_ns) } else { Vec::new() };
+    let around = surroundings.observations(elapsed_s, session_s, &lanes, waits);
+    let work = work(plan, &reports);
     let latency = merge(reports.iter().filter_map(|report| report.record.latency.as_ref()));
-    let done_ns = reports.iter().map(|report| report.done_ns).max().unwrap_or(0);
     let mut responses = responses(plan, elapsed_s, seconds(end_ns - done_ns.min(end_ns)), &work, &latency);
     if !embedded {
-        responses.extend(client_cpu(reports, &work));
+        responses.extend(client_cpu(&reports, &work));
     }
     Observations {
-        elapsed_s,
         connections: plan.connections,
         responses,
         work,
-        latencies: if plan.latencies { latencies(plan, reports, latency) } else { Vec::new() },
-        waits,
-        time,
-        operations: collected.operations,
-        series: vec![throughput(plan, reports, elapsed_s)],
-        load: health(reports, session_s, elapsed_s),
-        ..Observations::default()
+        latencies: if plan.latencies { latencies(plan, &reports, latency) } else { Vec::new() },
+        series: vec![throughput(plan, &reports, elapsed_s)],
+        load: health(&reports, session_s, around.load.run_delay_share),
+        ..around
     }
 }
 
-fn seconds(ns: u64) -> f64 {
-    ns as f64 / 1e9
-}
-
-fn work(plan: &LoadPlan, reports: &[ClientReport]) -> Work {
+fn work(plan: &LoadPlan, reports: &[&ClientReport]) -> Work {
     Work {
         unit: plan.unit.into(),
         amount: reports.iter().map(|report| report.record.units).sum(),
@@ -100,7 +87,7 @@ fn responses(
 }
 
 /// Latency of all transactions, their service time, and the latency of each kind of them.
-fn latencies(plan: &LoadPlan, reports: &[ClientReport], latency: Histogram) -> Vec<Latency> {
+fn latencies(plan: &LoadPlan, reports: &[&ClientReport], latency: Histogram) -> Vec<Latency> {
     let service = if plan.rate.is_some() {
         merge(reports.iter().filter_map(|report| report.record.service.as_ref()))
     } else {
@@ -118,16 +105,16 @@ fn latencies(plan: &LoadPlan, reports: &[ClientReport], latency: Histogram) -> V
 }
 
 /// What a transaction costs the client that asks a server for it.
-fn client_cpu(reports: &[ClientReport], work: &Work) -> Option<Response> {
+fn client_cpu(reports: &[&ClientReport], work: &Work) -> Option<Response> {
     let cpu_ns: u64 = reports.iter().map(|report| report.times.cpu_ns).sum();
     let us = cpu_ns as f64 / 1e3 / work.transactions as f64;
     (work.transactions > 0).then(|| Response::lower("client_cpu", "us/transaction", us))
 }
 
 /// Waits on the client's side: for the next arrival, and for connections that are not done yet.
-fn client_waits(reports: &[ClientReport], end_ns: u64) -> Vec<Wait> {
+fn client_waits(reports: &[&ClientReport], end_ns: u64) -> Vec<Wait> {
     let sum = |part: fn(&ClientReport) -> ClientWait| {
-        reports.iter().map(part).fold(ClientWait::default(), |sum, wait| ClientWait {
+        reports.iter().map(|report| part(report)).fold(ClientWait::default(), |sum, wait| ClientWait {
             count: sum.count + wait.count,
             resource_ns: sum.resource_ns + wait.resource_ns,
             signal_ns: sum.signal_ns + wait.signal_ns,
@@ -135,54 +122,29 @@ fn client_waits(reports: &[ClientReport], end_ns: u64) -> Vec<Wait> {
     };
     let arrival = sum(|report| report.arrival);
     let mut others = sum(|report| report.others);
-    let tail_ns: u64 = reports.iter().map(|report| end_ns - report.end_ns).sum();
-    others.resource_ns += tail_ns;
-    others.count = others.count.max(u64::from(tail_ns > 0));
-    [("ARRIVAL", arrival), ("CONNECTION_DONE", others)]
-        .into_iter()
-        .filter(|(_, wait)| wait.count > 0)
-        .map(|(name, wait)| Wait {
-            wait_type: name.into(),
-            class: WaitClass::Client,
-            count: Some(wait.count),
-            resource_s: seconds(wait.resource_ns),
-            signal_s: seconds(wait.signal_ns),
-            source: WaitSource::Counted,
-        })
-        .collect()
+    others.resource_ns += reports.iter().map(|report| end_ns - report.end_ns).sum::<u64>();
+    let wait = |(name, wait): (&str, ClientWait)| {
+        let (resource_s, signal_s) = (seconds(wait.resource_ns), seconds(wait.signal_ns));
+        Wait::counted(name, WaitClass::Client, wait.count.max(1), resource_s, signal_s)
+    };
+    [("ARRIVAL", arrival), ("CONNECTION_DONE", others)].into_iter().filter_map(wait).collect()
 }
 
-/// The run-queue delay of the threads that is not already the signal part of another wait. Its
-/// count is the number of times a thread lost its processor.
-fn cpu_queue(reports: &[ClientReport], waits: &[Wait]) -> Option<Wait> {
-    let delay_ns = reports.iter().map(|report| report.times.run_delay_ns).sum();
-    let elsewhere_s: f64 = waits.iter().map(|wait| wait.signal_s).sum();
-    let signal_s = (seconds(delay_ns) - elsewhere_s).max(0.0);
-    (signal_s > 0.0).then(|| Wait {
-        wait_type: "CPU_QUEUE".into(),
-        class: WaitClass::CpuQueue,
-        count: Some(reports.iter().map(|report| report.preemptions).sum()),
-        resource_s: 0.0,
-        signal_s,
-        source: WaitSource::Counted,
-    })
-}
-
-fn health(reports: &[ClientReport], session_s: f64, elapsed_s: f64) -> LoadHealth {
-    let share = |ns: u64, of_s: f64| if of_s > 0.0 { seconds(ns) / of_s } else { 0.0 };
-    let threads_s = elapsed_s * reports.len() as f64;
+fn health(reports: &[&ClientReport], session_s: f64, run_delay_share: f64) -> LoadHealth {
+    let sum = |part: fn(&ClientReport) -> u64| reports.iter().map(|report| part(report)).sum::<u64>();
+    let generator_s = seconds(sum(|report| report.record.generator_ns));
     LoadHealth {
-        client_share: share(reports.iter().map(|report| report.record.generator_ns).sum(), session_s),
-        run_delay_share: share(reports.iter().map(|report| report.times.run_delay_ns).sum(), threads_s),
-        sends_intended: reports.iter().map(|report| report.record.sends_intended).sum(),
-        sends_missed: reports.iter().map(|report| report.record.sends_missed).sum(),
+        client_share: if session_s > 0.0 { generator_s / session_s } else { 0.0 },
+        run_delay_share,
+        sends_intended: sum(|report| report.record.sends_intended),
+        sends_missed: sum(|report| report.record.sends_missed),
         send_delay_us_max: reports.iter().map(|report| report.record.send_delay_ns_max).max().unwrap_or(0)
             / 1000,
     }
 }
 
-/// Units a second in each interval: warm-up before second 0, then the measured part.
-fn throughput(plan: &LoadPlan, reports: &[ClientReport], elapsed_s: f64) -> Series {
+/// Units a second in each interval: warm-up before second 0, then the measurement.
+fn throughput(plan: &LoadPlan, reports: &[&ClientReport], elapsed_s: f64) -> Series {
     let warmup = add_intervals(reports.iter().map(|report| report.warmup_units_by_interval.as_slice()));
     let measured = add_intervals(reports.iter().map(|report| report.record.units_by_interval.as_slice()));
     Series::of_amounts(

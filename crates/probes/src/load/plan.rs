@@ -1,5 +1,4 @@
 use crate::TrialContext;
-use engines::CacheState;
 use experiment::common::{OBSERVE_INTERVAL, OBSERVE_LATENCIES};
 use experiment::{Kind, settings};
 
@@ -28,12 +27,10 @@ pub struct LoadPlan {
     pub rate: Option<f64>,
     /// Units of work in all, when the amount is fixed (for the progress display).
     pub units: Option<u64>,
-    /// Seconds of the measured part, when the time is fixed.
+    /// Seconds of the measurement, when the time is fixed.
     pub duration_s: Option<f64>,
     /// Seconds of warm-up before it.
     pub warmup_s: f64,
-    /// Cache state to establish between warm-up and measuring.
-    pub cache: CacheState,
     /// Length of an interval of the time series in seconds.
     pub interval_s: f64,
     /// Whether latencies are recorded.
@@ -64,7 +61,6 @@ impl LoadPlan {
             units: None,
             duration_s: configuration.get(DURATION),
             warmup_s: configuration.get(WARMUP),
-            cache: context.cache,
             interval_s: configuration.get(OBSERVE_INTERVAL),
             latencies: configuration.get(OBSERVE_LATENCIES) != Some(false),
             unit: "transaction",

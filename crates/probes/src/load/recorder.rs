@@ -1,8 +1,8 @@
 use super::LoadPlan;
+use conductor::Recorder;
 use observe::ThreadTimes;
-use recorder::Recorder;
 
-/// What one thread records in the measured part. Others see only what readers of its recorders show.
+/// What one thread records in the measurement. Others see only what readers of its recorders show.
 #[derive(Debug, Default)]
 pub struct ThreadRecord {
     /// From the intended start to the end; `None` when latencies are not recorded.
@@ -91,14 +91,14 @@ pub struct Times {
 #[derive(Debug, Default)]
 pub struct ClientReport {
     pub record: ThreadRecord,
-    /// The measured part of this thread, on the load's common clock.
+    /// The measurement of this thread, on the load's common clock.
     pub start_ns: u64,
     pub end_ns: u64,
     /// When its last transaction ended, before the flush.
     pub done_ns: u64,
-    /// CPU and run-queue delay of the thread in its measured part.
+    /// CPU and run-queue delay of the thread in its measurement.
     pub times: ThreadTimes,
-    /// How often the thread lost its processor in its measured part.
+    /// How often the thread lost its processor in its measurement.
     pub preemptions: u64,
     /// Waiting for the next intended start.
     pub arrival: ClientWait,

@@ -6,18 +6,15 @@
 mod outcome;
 mod settings;
 
-use crate::sampling::{Sampled, Sampling};
-use crate::{Probe, ProbeError, Progress, Target, TrialContext};
-use engines::EngineError;
+use crate::measure::{Subject, measure};
+use crate::{Probe, ProbeError, Target, TrialContext};
 use experiment::common::{OBSERVE_INTERVAL, PROBE};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::Observations;
-use observe::MachineMonitor;
 use observe::topology::Topology;
-use primitives::{Hooks, Load, SyncError, place};
+use primitives::{Load, place};
 pub use primitives::{Padding, Pinning, Primitive};
 pub use settings::*;
-use std::cell::Cell;
 use std::time::Duration;
 
 /// The sync probe.
@@ -71,45 +68,15 @@ impl Probe for SyncProbe {
             interval: seconds(OBSERVE_INTERVAL),
             seed: context.seed,
         };
-        let begun = Cell::new(None);
-        let last = Cell::new((0.0, 0));
-        let outcome = primitives::run(
-            &load,
-            Hooks {
-                go: &mut || begun.set(Some((Sampling::start(context), MachineMonitor::start()))),
-                progress: &|now| (context.progress)(progress(now, load.duration.as_secs_f64(), &last)),
-                stop: &|| context.cancel.is_cancelled(),
-            },
-        );
-        let outcome = outcome.map_err(failed)?;
-        let (sampled, machine) =
-            begun.take().map(|(sampling, monitor)| (sampling.stop(), monitor.stop())).unzip();
-        let span = topology.span(&load.cpus);
-        let mut observations = outcome::observations(&load, &outcome, span, machine.unwrap_or_default());
-        if let Some(sampled) = sampled {
-            let sampled: Sampled = sampled;
-            sampled.note(&mut observations);
-        }
-        Ok(observations)
-    }
-}
-
-/// What stopped on request is told apart from what failed.
-fn failed(error: SyncError) -> ProbeError {
-    match error {
-        SyncError::Stopped => EngineError::Cancelled.into(),
-        error => error.into(),
-    }
-}
-
-fn progress(now: primitives::Progress, duration_s: f64, last: &Cell<(f64, u64)>) -> Progress {
-    let (last_s, last_operations) = last.replace((now.elapsed_s, now.operations));
-    let operations = now.operations.saturating_sub(last_operations);
-    Progress {
-        elapsed_s: now.elapsed_s,
-        fraction: (now.elapsed_s / duration_s).clamp(0.0, 1.0),
-        rate: operations as f64 / 1e3 / (now.elapsed_s - last_s).max(1e-3),
-        unit: "ops/ms",
-        latency_p99_ns: None,
+        let subject = Subject {
+            storage: &[],
+            units: None,
+            duration_s: Some(configuration.get(DURATION)),
+            rate_unit: "ops/ms",
+            rate_scale: 1e-3,
+        };
+        let (outcome, surroundings) =
+            measure(context, subject, |director| Ok(primitives::run(&load, director)?))?;
+        Ok(outcome::observations(&load, &outcome, topology.span(&load.cpus), surroundings))
     }
 }

@@ -1,17 +1,21 @@
 //! From what the threads did to the observations of the trial.
 
+use crate::measure::{LaneUse, Surroundings, connection_done, seconds};
 use observations::{
-    Amounts, Fact, Histogram, Latency, LoadHealth, MachineLoad, Observations, Operation, Response, Series,
-    TimeUse, Wait, WaitClass, WaitSource, Work,
+    Amounts, Fact, Histogram, Latency, Observations, Operation, Response, Series, Wait, WaitClass, Work,
 };
 use observe::topology::Span;
 use primitives::{Load, Outcome, ThreadOutcome, Waiting};
 
 /// The observations of a trial whose threads were pinned to what spans so much; nothing: they were not pinned.
-pub fn observations(load: &Load, outcome: &Outcome, span: Span, machine: MachineLoad) -> Observations {
+pub fn observations(load: &Load, outcome: &Outcome, span: Span, surroundings: Surroundings) -> Observations {
     let threads = &outcome.threads;
-    let session_s = outcome.elapsed_s * threads.len() as f64;
-    let delay_s: f64 = threads.iter().map(|thread| seconds(thread.times.run_delay_ns)).sum();
+    let lane = |thread: &ThreadOutcome| LaneUse {
+        times: thread.used.times,
+        preemptions: thread.used.involuntary_switches,
+    };
+    let lanes: Vec<LaneUse> = threads.iter().map(lane).collect();
+    let session_s = outcome.elapsed_s * lanes.len() as f64;
     let acquire = merged(threads, |thread| &thread.acquire);
     let operation = merged(threads, |thread| &thread.operation);
     let mut responses = responses(outcome, &acquire, &operation);
@@ -20,32 +24,20 @@ pub fn observations(load: &Load, outcome: &Outcome, span: Span, machine: Machine
     let latencies = latencies.into_iter().filter(|(_, histogram)| !histogram.is_empty());
     Observations {
         facts: place(outcome, span),
-        elapsed_s: outcome.elapsed_s,
         connections: threads.len() as u32,
         work: Work { unit: "operation".into(), amount: outcome.operations(), ..Work::default() },
         responses,
         latencies: latencies
             .map(|(name, histogram)| Latency { name: name.into(), histogram: histogram.clone() })
             .collect(),
-        waits: waits(load, outcome, delay_s),
-        time: TimeUse { session_s, cpu_s: cpu_s(threads), cpu_user_s: None },
         operations: acquisitions(load, outcome, &acquire).into_iter().collect(),
         series: vec![throughput(load, outcome)],
-        load: LoadHealth {
-            run_delay_share: if session_s > 0.0 { delay_s / session_s } else { 0.0 },
-            ..LoadHealth::default()
-        },
-        machine,
-        ..Observations::default()
+        ..surroundings.observations(outcome.elapsed_s, session_s, &lanes, waits(load, outcome))
     }
 }
 
-fn seconds(ns: u64) -> f64 {
-    ns as f64 / 1e9
-}
-
 fn cpu_s(threads: &[ThreadOutcome]) -> f64 {
-    threads.iter().map(|thread| seconds(thread.times.cpu_ns)).sum()
+    threads.iter().map(|thread| seconds(thread.used.times.cpu_ns)).sum()
 }
 
 fn merged(threads: &[ThreadOutcome], part: fn(&ThreadOutcome) -> &Histogram) -> Histogram {
@@ -67,8 +59,8 @@ fn responses(outcome: &Outcome, acquire: &Histogram, operation: &Histogram) -> V
         Response::higher("fairness_jain", "", outcome.fairness_jain()),
         Response::higher("fairness_min_max", "", outcome.fairness_min_max()),
         Response::lower("cpu", "ns/op", cpu_s(&outcome.threads) * 1e9 / operations),
-        Response::lower("voluntary_switches", "/million ops", per_million(|t| t.voluntary_switches)),
-        Response::lower("involuntary_switches", "/million ops", per_million(|t| t.involuntary_switches)),
+        Response::lower("voluntary_switches", "/million ops", per_million(|t| t.used.voluntary_switches)),
+        Response::lower("involuntary_switches", "/million ops", per_million(|t| t.used.involuntary_switches)),
         Response::lower("operation_p99", "ns", operation.percentile_ns(99.0) as f64),
     ];
     if !acquire.is_empty() {
@@ -97,32 +89,17 @@ fn place(outcome: &Outcome, span: Span) -> Vec<Fact> {
     counts
 }
 
-/// Waits by the kernel's accounts. There is nothing for which a thread could sleep but the lock. Who spins does not wait
-/// in this sense: it uses its processor.
-fn waits(load: &Load, outcome: &Outcome, delay_s: f64) -> Vec<Wait> {
+/// Waits by the kernel's accounts. There is nothing for which a thread could sleep but the lock. A thread that spins does
+/// not wait in this sense: it uses its processor.
+fn waits(load: &Load, outcome: &Outcome) -> Vec<Wait> {
     let threads = &outcome.threads;
-    let sum = |part: fn(&ThreadOutcome) -> u64| threads.iter().map(part).sum::<u64>();
     let mut waits = Vec::new();
-    let mut add = |name: &str, class, count, resource_s: f64, signal_s: f64| {
-        if resource_s + signal_s > 0.0 {
-            let source = WaitSource::Counted;
-            waits.push(Wait {
-                wait_type: name.into(),
-                class,
-                count: Some(count),
-                resource_s,
-                signal_s,
-                source,
-            });
-        }
-    };
     if let Waiting::Sleeps(name) = load.primitive.waiting() {
         let slept_s = threads.iter().map(ThreadOutcome::slept_s).sum();
-        add(name, WaitClass::Latch, sum(|thread| thread.voluntary_switches), slept_s, 0.0);
+        let count = threads.iter().map(|thread| thread.used.voluntary_switches).sum();
+        waits.extend(Wait::counted(name, WaitClass::Latch, count, slept_s, 0.0));
     }
-    add("CPU_QUEUE", WaitClass::CpuQueue, sum(|thread| thread.involuntary_switches), 0.0, delay_s);
-    let apart_s = threads.iter().map(|thread| (outcome.elapsed_s - thread.elapsed_s).max(0.0)).sum();
-    add("CONNECTION_DONE", WaitClass::Client, threads.len() as u64, apart_s, 0.0);
+    waits.extend(connection_done(outcome.elapsed_s, threads.iter().map(|thread| thread.elapsed_s)));
     waits
 }
 

@@ -1,0 +1,429 @@
+//! The threads of a load from beginning to end: they get ready, warm up, go together and hand over what they saw.
+
+use crate::{Counters, Reader};
+use quanta::Clock;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{Builder, scope};
+use std::time::{Duration, Instant};
+
+/// How often a director looks at its load, unless it wants to look sooner.
+pub const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// The gates that all lanes pass together: they are ready to warm up, and the measurement begins.
+const READY: u32 = 1;
+const GO: u32 = 2;
+
+/// Who leads a load: settles and watches what is around it, and can stop it.
+pub trait Director {
+    /// All lanes have warmed up and wait: the measurement begins when this returns. False: the load stops here.
+    fn go(&mut self) -> bool;
+    /// Called ten times a second at least, also just before [`Director::go`]. Returns when to look again at the latest; `None`: the load stops.
+    fn look(&mut self, now: &LoadProgress) -> Option<Duration>;
+}
+
+/// A director that lets everything happen.
+impl Director for () {
+    fn go(&mut self) -> bool {
+        true
+    }
+
+    fn look(&mut self, _: &LoadProgress) -> Option<Duration> {
+        Some(LOOK_EVERY)
+    }
+}
+
+/// How a load advances.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LoadProgress {
+    /// Seconds since the measurement began; negative before.
+    pub elapsed_s: f64,
+    /// What all lanes have counted so far, warm-up included where they count there.
+    pub done: u64,
+    /// 99th percentile of the latencies of the measurement, in nanoseconds; `None` before the first.
+    pub latency_p99_ns: Option<u64>,
+}
+
+/// Why a load did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// Stopped by its director, or because another lane failed.
+    #[error("stopped on request")]
+    Stopped,
+    /// A thread could not be started.
+    #[error(
+        "thread {number} of {threads} cannot be started: {source}; use fewer threads or raise the limit (ulimit -u)"
+    )]
+    Start {
+        /// Its number, from 1.
+        number: usize,
+        /// Threads of the load.
+        threads: usize,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// A load thread panicked: a defect of Steelbench.
+    #[error("a load thread panicked: {0}")]
+    Panicked(String),
+}
+
+/// What a lane shows while it runs.
+#[derive(Debug, Default)]
+pub struct Live {
+    /// Units of work done.
+    pub done: Counters<1>,
+    /// Latencies of the measurement.
+    pub latencies: OnceLock<Vec<Reader>>,
+}
+
+/// What a load is, apart from what its lanes do.
+#[derive(Debug, Clone, Copy)]
+pub struct Lanes {
+    /// Their number, each a thread.
+    pub number: usize,
+    /// What the threads are called, before their number.
+    pub name: &'static str,
+    /// Length of the warm-up.
+    pub warmup: Duration,
+}
+
+/// A lane's view of the load.
+#[derive(Debug)]
+pub struct Stage<'a> {
+    shared: &'a Shared,
+    /// The number of the lane, from 0.
+    pub lane: usize,
+    /// The last gate that it has passed.
+    passed: Cell<u32>,
+}
+
+/// What the lanes and the thread that conducts them share.
+#[derive(Debug)]
+struct Shared {
+    clock: Clock,
+    origin: u64,
+    /// All are to stop.
+    stopped: AtomicBool,
+    live: Vec<Live>,
+    state: Mutex<State>,
+    /// A gate has opened.
+    opened: Condvar,
+    /// All lanes wait for the director, or one has ended.
+    called: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Lanes that wait at the next gate.
+    waiting: usize,
+    /// Gates that are open, and since when the last one is.
+    open: u32,
+    since_ns: u64,
+    /// Lanes that have ended, and the first of them that failed.
+    ended: usize,
+    cause: Option<usize>,
+}
+
+impl Stage<'_> {
+    /// Nanoseconds on the load's clock.
+    #[inline]
+    pub fn now_ns(&self) -> u64 {
+        self.shared.now_ns()
+    }
+
+    /// Whether to stop.
+    #[inline]
+    pub fn is_stopped(&self) -> bool {
+        self.shared.stopped.load(Ordering::Relaxed)
+    }
+
+    /// What this lane shows to others.
+    #[inline]
+    pub fn live(&self) -> &Live {
+        &self.shared.live[self.lane]
+    }
+
+    /// Waits until all lanes are here: first when they are ready to warm up, then for the measurement, which the
+    /// director lets begin; after that when they have to wait for each other. Returns when they went on, all at the same
+    /// time on the load's clock.
+    ///
+    /// # Errors
+    /// When the load stops instead.
+    pub fn together(&self) -> Result<u64, LoadError> {
+        let gate = self.passed.get() + 1;
+        self.passed.set(gate);
+        let mut state = self.shared.lock();
+        state.waiting += 1;
+        if state.waiting == self.shared.live.len() {
+            if gate == GO {
+                self.shared.called.notify_one();
+            } else {
+                self.shared.open(&mut state);
+            }
+        }
+        let closed = |state: &mut State| state.open < gate && !self.is_stopped();
+        let state = self.shared.opened.wait_while(state, closed).unwrap_or_else(PoisonError::into_inner);
+        if self.is_stopped() { Err(LoadError::Stopped) } else { Ok(state.since_ns) }
+    }
+}
+
+impl Shared {
+    fn new(lanes: usize) -> Self {
+        let clock = Clock::new();
+        Self {
+            origin: clock.raw(),
+            clock,
+            stopped: AtomicBool::new(false),
+            live: (0..lanes).map(|_| Live::default()).collect(),
+            state: Mutex::default(),
+            opened: Condvar::new(),
+            called: Condvar::new(),
+        }
+    }
+
+    #[inline]
+    fn now_ns(&self) -> u64 {
+        self.clock.delta_as_nanos(self.origin, self.clock.raw())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open(&self, state: &mut State) {
+        (state.open, state.waiting) = (state.open + 1, 0);
+        state.since_ns = self.now_ns();
+        self.opened.notify_all();
+        self.called.notify_one();
+    }
+
+    /// Makes all lanes stop, those at a gate at once.
+    fn stop(&self) {
+        let _state = self.lock();
+        self.stopped.store(true, Ordering::Relaxed);
+        self.opened.notify_all();
+    }
+
+    /// One lane. Whatever happens in it, the others hear of its end.
+    fn run<R, E: From<LoadError>>(
+        &self,
+        number: usize,
+        lane: impl FnOnce(&Stage<'_>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let stage = Stage { shared: self, lane: number, passed: Cell::new(0) };
+        let result = catch_unwind(AssertUnwindSafe(|| lane(&stage))).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+            Err(LoadError::Panicked(text.unwrap_or_else(|| "no message".into())).into())
+        });
+        if result.is_err() {
+            self.lock().cause.get_or_insert(number);
+            self.stop();
+        }
+        self.lock().ended += 1;
+        self.called.notify_one();
+        result
+    }
+
+    /// Leads this many lanes, which run already, to their end; whether the director let them.
+    fn lead(&self, lanes: usize, warmup: Duration, director: &mut dyn Director) -> bool {
+        let mut last = Instant::now();
+        let (mut wait, mut looked_at, mut latency) = (LOOK_EVERY, 0, (0, None));
+        let mut state = self.lock();
+        while state.ended < lanes {
+            let stopped = self.stopped.load(Ordering::Relaxed);
+            let ready = state.open == READY && state.waiting == self.live.len();
+            let due = ready || state.open != looked_at || last.elapsed() >= wait;
+            if due && !stopped {
+                (looked_at, last) = (state.open, Instant::now());
+                let since = (state.open, state.since_ns);
+                drop(state);
+                let next = director.look(&self.progress(since, warmup, &mut latency));
+                let Some(next) = next.filter(|_| !ready || director.go()) else {
+                    self.stop();
+                    return false;
+                };
+                wait = next.min(LOOK_EVERY);
+                state = self.lock();
+                if ready {
+                    self.open(&mut state);
+                }
+            } else {
+                let rest = if stopped { LOOK_EVERY } else { wait.saturating_sub(last.elapsed()) };
+                let waited = self.called.wait_timeout(state, rest);
+                state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            }
+        }
+        true
+    }
+
+    /// `latency`: the second of the measurement at the last look at latencies, and what it showed.
+    fn progress(
+        &self,
+        (open, since_ns): (u32, u64),
+        warmup: Duration,
+        latency: &mut (i64, Option<u64>),
+    ) -> LoadProgress {
+        let since_s = || (self.now_ns() - since_ns) as f64 / 1e9;
+        let elapsed_s = match open {
+            0 => -warmup.as_secs_f64(),
+            READY => since_s() - warmup.as_secs_f64(),
+            _ => since_s(),
+        };
+        // Adding up many lanes' latencies takes a millisecond: once a second is enough for the eye.
+        let second = elapsed_s.floor() as i64;
+        if second != latency.0 {
+            let readers = self.live.iter().filter_map(|live| live.latencies.get()).flatten();
+            let all = Reader::sum(readers);
+            *latency = (second, (!all.is_empty()).then(|| all.percentile_ns(99.0)));
+        }
+        let done = self.live.iter().map(|live| live.done.get()[0]).sum();
+        LoadProgress { elapsed_s, done, latency_p99_ns: latency.1 }
+    }
+}
+
+/// Runs lanes under a director; returns what each of them reports, in order.
+///
+/// # Errors
+/// The first error of a lane, at which the others stop; that the director stopped them.
+pub fn conduct<R: Send, E: From<LoadError> + Send>(
+    lanes: Lanes,
+    director: &mut dyn Director,
+    lane: impl Fn(&Stage<'_>) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
+    let shared = Shared::new(lanes.number);
+    let mut results: Vec<Result<R, E>> = Vec::with_capacity(lanes.number);
+    let led = scope(|scope| {
+        let mut handles = Vec::with_capacity(lanes.number);
+        let mut refused = None;
+        for number in 0..lanes.number {
+            let (shared, lane) = (&shared, &lane);
+            let builder = Builder::new().name(format!("{}-{}", lanes.name, number + 1));
+            match builder.spawn_scoped(scope, move || shared.run(number, lane)) {
+                Ok(handle) => handles.push(handle),
+                Err(source) => {
+                    refused = Some(LoadError::Start { number: number + 1, threads: lanes.number, source });
+                    shared.stop();
+                    break;
+                }
+            }
+        }
+        let led = shared.lead(handles.len(), lanes.warmup, director);
+        // What a lane panics with is caught in it.
+        results.extend(handles.into_iter().filter_map(|handle| handle.join().ok()));
+        if led { refused.map_or(Ok(()), Err) } else { Err(LoadError::Stopped) }
+    });
+    let cause = shared.lock().cause;
+    match (led, cause) {
+        (Err(refused @ LoadError::Start { .. }), _) => Err(refused.into()),
+        (_, Some(cause)) => Err(results.swap_remove(cause).err().unwrap_or(LoadError::Stopped.into())),
+        (Err(error), None) => Err(error.into()),
+        (Ok(()), None) => results.into_iter().collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Director, LOOK_EVERY, Lanes, LoadError, LoadProgress, Stage, conduct};
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::Duration;
+
+    const FOUR: Lanes = Lanes { number: 4, name: "test", warmup: Duration::from_secs(7) };
+
+    #[derive(Debug, thiserror::Error)]
+    enum Failure {
+        #[error(transparent)]
+        Load(#[from] LoadError),
+        #[error("lane {0}")]
+        Lane(usize),
+    }
+
+    /// Lets a load go or not, and keeps what it hears; stops at the look of this number.
+    struct Listener {
+        goes: bool,
+        stops_at: usize,
+        heard: Vec<LoadProgress>,
+    }
+
+    impl Director for Listener {
+        fn go(&mut self) -> bool {
+            self.goes
+        }
+
+        fn look(&mut self, now: &LoadProgress) -> Option<Duration> {
+            self.heard.push(*now);
+            (self.heard.len() < self.stops_at).then_some(LOOK_EVERY)
+        }
+    }
+
+    fn listener() -> Listener {
+        Listener { goes: true, stops_at: usize::MAX, heard: Vec::new() }
+    }
+
+    /// Waits at a third gate, where only the end of the load can free it.
+    fn hangs(stage: &Stage<'_>) -> Result<(), Failure> {
+        stage.together()?;
+        stage.together()?;
+        while !stage.is_stopped() {
+            std::thread::yield_now();
+        }
+        Err(LoadError::Stopped.into())
+    }
+
+    #[test]
+    fn all_lanes_pass_each_gate_at_the_same_time_and_report_in_order() {
+        let (warm, mut director) = (AtomicU32::new(0), listener());
+        let reports = conduct(FOUR, &mut director, |stage| {
+            let ready_ns = stage.together()?;
+            warm.fetch_add(1, Ordering::Relaxed);
+            let go_ns = stage.together()?;
+            let warmed = warm.load(Ordering::Relaxed);
+            stage.live().done.add(0, 10);
+            let done_ns = stage.together()?;
+            Ok::<_, Failure>((stage.lane, warmed, [ready_ns, go_ns, done_ns]))
+        });
+        let reports = reports.unwrap();
+        assert_eq!(reports.iter().map(|report| report.0).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        assert!(reports.iter().all(|report| report.1 == 4 && report.2 == reports[0].2));
+        assert!(reports[0].2.is_sorted());
+        // Told when the warm-up began, and when all had come to its end.
+        assert!(
+            director.heard.iter().any(|now| (-7.0..-6.0).contains(&now.elapsed_s)),
+            "{:?}",
+            director.heard
+        );
+    }
+
+    #[test]
+    fn the_first_failure_ends_the_others_and_is_the_one_that_is_told() {
+        let fails = |stage: &Stage<'_>| {
+            if stage.lane == 2 {
+                stage.together()?;
+                return Err(Failure::Lane(stage.lane));
+            }
+            hangs(stage)
+        };
+        assert_eq!(conduct(FOUR, &mut (), fails).unwrap_err().to_string(), "lane 2");
+        let panics = |stage: &Stage<'_>| {
+            assert_ne!(stage.lane, 1, "on purpose");
+            hangs(stage)
+        };
+        let failure = conduct(FOUR, &mut (), panics).unwrap_err().to_string();
+        assert!(failure.starts_with("a load thread panicked") && failure.contains("on purpose"), "{failure}");
+    }
+
+    #[test]
+    fn the_director_can_refuse_to_begin_and_stop_at_any_time() {
+        let mut refuses = Listener { goes: false, ..listener() };
+        let refused = conduct(FOUR, &mut refuses, hangs);
+        assert!(matches!(refused, Err(Failure::Load(LoadError::Stopped))), "{refused:?}");
+        for stops_at in 1..4 {
+            let mut director = Listener { stops_at, ..listener() };
+            let stopped = conduct(FOUR, &mut director, hangs);
+            assert!(matches!(stopped, Err(Failure::Load(LoadError::Stopped))), "{stopped:?}");
+            assert_eq!(director.heard.len(), stops_at);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! What all probes have in common: a load is conducted while its surroundings are watched, and what was seen of
+//! both becomes the observations of the trial.
+
+use crate::{ProbeError, Progress, TrialContext};
+use conductor::{Director, LOOK_EVERY, LoadProgress};
+use engines::{CacheReport, CacheState, Collected, EngineError, WaitCollector};
+use experiment::common::OBSERVE_PROFILE;
+use observations::{
+    DeviceUse, LoadHealth, MachineLoad, Observations, TimeUse, Wait, WaitClass, Warning, WarningKind,
+};
+use observe::devices::DeviceMonitor;
+use observe::{MachineMonitor, ThreadTimes};
+use profile::{ProfileError, Profiler, Samples};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Samples for each second on a processor. Not 100: what happens 100 times a second would be found each time or never.
+const HZ: u32 = 99;
+
+/// What is measured, apart from what its threads do.
+pub struct Subject<'a> {
+    /// Where the data lies, by name: the devices under it are watched.
+    pub storage: &'a [(String, PathBuf)],
+    /// Units of work in all, where the amount is fixed, and seconds of the measurement, where these are.
+    pub units: Option<u64>,
+    pub duration_s: Option<f64>,
+    /// Unit of the rate of progress, and how many of it a unit of work a second is.
+    pub rate_unit: &'static str,
+    pub rate_scale: f64,
+}
+
+/// What was seen around a load.
+pub struct Surroundings {
+    collected: Collected,
+    machine: MachineLoad,
+    devices: Vec<DeviceUse>,
+    profile: Option<Result<Samples, ProfileError>>,
+    warnings: Vec<Warning>,
+    synthetic: bool,
+}
+
+/// What one load thread used, and how often it lost its processor.
+#[derive(Debug, Clone, Copy)]
+pub struct LaneUse {
+    pub times: ThreadTimes,
+    pub preemptions: u64,
+}
+
+/// Conducts a load: `load` runs its threads under the director that it is given.
+///
+/// # Errors
+/// The first error of a thread, at which the others stop; that the target fails or the trial is asked to stop.
+pub fn measure<L>(
+    context: &TrialContext<'_>,
+    subject: Subject<'_>,
+    load: impl FnOnce(&mut dyn Director) -> Result<L, ProbeError>,
+) -> Result<(L, Surroundings), ProbeError> {
+    let mut conducted = Conducted {
+        context,
+        collector: context.instance.wait_collector(),
+        devices: DeviceMonitor::find(subject.storage),
+        // A server may have to be started anew for it; connections would not survive that.
+        settled: if context.capabilities.embedded {
+            None
+        } else {
+            Some(context.instance.settle(context.cache)?)
+        },
+        subject,
+        profiler: None,
+        machine: None,
+        unseen: Vec::new(),
+        failure: None,
+        told: (Instant::now(), 0.0, 0),
+    };
+    let result = load(&mut conducted);
+    let profile = conducted.profiler.map(|profiler| profiler.and_then(Profiler::stop));
+    let machine = conducted.machine.map(MachineMonitor::stop).unwrap_or_default();
+    let devices = conducted.devices.stop();
+    if let Some(failure) = conducted.failure {
+        return Err(failure.into());
+    }
+    let load = result?;
+    // What a server knows of a connection it forgets when that is closed: the load still has it.
+    let collected = conducted.collector.stop()?;
+    conducted.unseen.extend(context.instance.lost_observations());
+    let not_observed = |detail| Warning { kind: WarningKind::NotObserved, detail };
+    let mut warnings: Vec<Warning> = conducted.unseen.into_iter().map(not_observed).collect();
+    let missed = conducted.settled.filter(|report| !report.verified);
+    warnings.extend(missed.map(|report| cache_warning(context.cache, &report)));
+    let synthetic = context.capabilities.synthetic;
+    Ok((load, Surroundings { collected, machine, devices, profile, warnings, synthetic }))
+}
+
+/// The director of a probe's load.
+struct Conducted<'a> {
+    context: &'a TrialContext<'a>,
+    subject: Subject<'a>,
+    collector: Box<dyn WaitCollector>,
+    devices: DeviceMonitor,
+    settled: Option<CacheReport>,
+    profiler: Option<Result<Profiler, ProfileError>>,
+    machine: Option<MachineMonitor>,
+    /// What is not observed, and why.
+    unseen: Vec<String>,
+    failure: Option<EngineError>,
+    /// The last report of progress: when, at which second of the measurement, and the units until then.
+    told: (Instant, f64, u64),
+}
+
+impl Conducted<'_> {
+    fn prepare(&mut self) -> Result<(), EngineError> {
+        if self.settled.is_none() {
+            self.settled = Some(self.context.instance.settle(self.context.cache)?);
+        }
+        self.collector.start()?;
+        self.profiler = self.profiler();
+        self.machine = Some(MachineMonitor::start());
+        self.devices.start();
+        Ok(())
+    }
+
+    /// Samples all that works for the trial on this machine: this process, and servers.
+    fn profiler(&mut self) -> Option<Result<Profiler, ProfileError>> {
+        if self.context.configuration.get(OBSERVE_PROFILE) != Some(true) {
+            return None;
+        }
+        if self.context.capabilities.synthetic {
+            self.unseen.push("a profile: this engine only says that time has passed".into());
+            return None;
+        }
+        let mut pids = vec![std::process::id() as i32];
+        match self.context.instance.server_process() {
+            Ok(server) => pids.extend(server),
+            Err(error) => self.unseen.push(format!("the server in the profile: {error}")),
+        }
+        Some(Profiler::attach(&pids, HZ).and_then(Profiler::start))
+    }
+}
+
+impl Director for Conducted<'_> {
+    fn go(&mut self) -> bool {
+        self.failure = self.prepare().err();
+        self.failure.is_none()
+    }
+
+    fn look(&mut self, now: &LoadProgress) -> Option<Duration> {
+        let (told, last_s, last_units) = self.told;
+        if told.elapsed() >= LOOK_EVERY {
+            self.told = (Instant::now(), now.elapsed_s, now.done);
+            let by_units = self.subject.units.map(|all| now.done as f64 / all.max(1) as f64);
+            let by_time = self.subject.duration_s.map(|seconds| now.elapsed_s / seconds);
+            let units = now.done.saturating_sub(last_units) as f64;
+            (self.context.progress)(Progress {
+                elapsed_s: now.elapsed_s,
+                fraction: by_units.or(by_time).unwrap_or(0.0).clamp(0.0, 1.0),
+                rate: units * self.subject.rate_scale / (now.elapsed_s - last_s).max(1e-3),
+                unit: self.subject.rate_unit,
+                latency_p99_ns: now.latency_p99_ns,
+            });
+        }
+        (!self.context.cancel.is_cancelled()).then_some(LOOK_EVERY)
+    }
+}
+
+fn cache_warning(wanted: CacheState, report: &CacheReport) -> Warning {
+    let resident =
+        report.resident_bytes.map_or_else(|| "an unknown part".into(), |bytes| format!("{bytes} bytes"));
+    let wanted = wanted.name();
+    let detail =
+        format!("cache = {wanted} was asked for, but {resident} of {} are in memory", report.file_bytes);
+    Warning { kind: WarningKind::CacheState, detail }
+}
+
+impl Surroundings {
+    /// The observations that every load has, from what its threads used and waited for. The probe adds its work,
+    /// responses and what else it knows. `session_s` is the time of all sessions together. Finding the names in a profile
+    /// takes its time.
+    pub fn observations(
+        self,
+        elapsed_s: f64,
+        session_s: f64,
+        lanes: &[LaneUse],
+        waits: Vec<Wait>,
+    ) -> Observations {
+        let Collected { waits: mut all_waits, operations, time, server_cpu_s } = self.collected;
+        all_waits.extend(waits);
+        let sum = |part: fn(&LaneUse) -> u64| lanes.iter().map(part).sum::<u64>();
+        let delay_s = seconds(sum(|lane| lane.times.run_delay_ns));
+        let time = if let Some(time) = time {
+            TimeUse { session_s, ..time }
+        } else {
+            // The run-queue delay that is not already the signal part of another wait.
+            let elsewhere_s: f64 = all_waits.iter().map(|wait| wait.signal_s).sum();
+            let signal_s = (delay_s - elsewhere_s).max(0.0);
+            let preemptions = sum(|lane| lane.preemptions);
+            all_waits.extend(Wait::counted("CPU_QUEUE", WaitClass::CpuQueue, preemptions, 0.0, signal_s));
+            TimeUse { session_s, cpu_s: seconds(sum(|lane| lane.times.cpu_ns)), cpu_user_s: None }
+        };
+        let threads_s = elapsed_s * lanes.len() as f64;
+        let own_s = self.machine.own_s + server_cpu_s;
+        let mut observations = Observations {
+            elapsed_s,
+            waits: all_waits,
+            operations,
+            time,
+            load: LoadHealth {
+                run_delay_share: if threads_s > 0.0 { delay_s / threads_s } else { 0.0 },
+                ..LoadHealth::default()
+            },
+            // The kernel counts a machine's time in ticks, a process's in nanoseconds.
+            machine: MachineLoad { own_s, busy_s: self.machine.busy_s.max(own_s), ..self.machine },
+            devices: self.devices,
+            warnings: self.warnings,
+            synthetic: self.synthetic,
+            ..Observations::default()
+        };
+        match self.profile {
+            Some(Ok(samples)) => observations.profile = Some(samples.named()),
+            Some(Err(error)) => {
+                let detail = format!("a profile: {error}");
+                observations.warnings.push(Warning { kind: WarningKind::NotObserved, detail });
+            }
+            None => {}
+        }
+        observations
+    }
+}
+
+/// Nanoseconds in seconds.
+pub fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+/// The time that threads which were done waited for the others, from when each of them ended.
+pub fn connection_done(elapsed_s: f64, ends_s: impl ExactSizeIterator<Item = f64>) -> Option<Wait> {
+    let threads = ends_s.len() as u64;
+    let apart_s = ends_s.map(|end_s| (elapsed_s - end_s).max(0.0)).sum();
+    Wait::counted("CONNECTION_DONE", WaitClass::Client, threads, apart_s, 0.0)
+}
