@@ -21,7 +21,6 @@ const EDGES: [(&str, &[&str]); 17] = [
             "experiment",
             "observations",
             "observe",
-            "pgclient",
             "probes",
             "profile",
             "report",

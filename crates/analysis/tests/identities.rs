@@ -2,9 +2,10 @@
 
 mod common;
 
-use analysis::waits::{BenignList, WaitOptions, WaitTable, classes};
+use analysis::waits::{WaitOptions, WaitTable};
 use analysis::{Accounting, Side, compare};
 use common::{Random, done, recording, wait};
+use engines::{BenignList, sqlserver};
 use observations::{Observations, TimeUse, Wait, WaitClass, Work};
 
 /// A trial with any waits, of any class.
@@ -131,10 +132,11 @@ fn wait_tables_hold_every_second_once() {
 fn benign_waits_are_filtered_for_servers_only() {
     let waits: Vec<Wait> = [("WRITELOG", 10.0), ("XE_LIVE_TARGET_TVF", 500.0), ("LAZYWRITER_SLEEP", 900.0)]
         .into_iter()
-        .map(|(name, seconds)| wait(name, classes::sql_server(name), seconds, 0.0))
+        .map(|(name, seconds)| wait(name, sqlserver::class(name), seconds, 0.0))
         .collect();
-    let list = BenignList::sql_server();
-    let options = WaitOptions { benign: Some(&list), ..WaitOptions::default() };
+    let list = BenignList::of(sqlserver::WAIT_TYPES);
+    let is_benign = |name: &str| list.contains(name);
+    let options = WaitOptions { benign: Some(&is_benign), ..WaitOptions::default() };
     let server = WaitTable::new([waits.as_slice()], options);
     assert_eq!(server.rows.len(), 1);
     assert_eq!((server.filtered_s, server.filtered.len()), (1400.0, 2));

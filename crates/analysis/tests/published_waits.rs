@@ -1,7 +1,8 @@
 //! The published wait tables, recomputed: every sum, average and percentage that can be.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-use analysis::waits::{HEADINGS, WaitOptions, WaitTable, classes};
+use analysis::waits::{HEADINGS, WaitOptions, WaitTable};
+use engines::sqlserver;
 use observations::{Wait, WaitSource};
 
 struct Published {
@@ -48,7 +49,7 @@ impl Published {
 }
 
 fn wait(wait_type: &str, count: u64, resource_s: f64, signal_s: f64) -> Wait {
-    let class = classes::sql_server(wait_type);
+    let class = sqlserver::class(wait_type);
     let wait_type = wait_type.to_owned();
     Wait { wait_type, class, count: Some(count), resource_s, signal_s, source: WaitSource::Counted }
 }

@@ -4,7 +4,6 @@
 
 mod common;
 
-use analysis::waits::classes;
 use analysis::{FindingKind, Part, PartKind, Side, Summary, compare, summarize};
 use common::{Random, done, observed, recording, wait};
 use observations::{Observations, Recording, TimeUse, Wait, WaitClass, WaitSource, Work};
@@ -32,7 +31,7 @@ fn published(name: &str) -> (Vec<Wait>, f64) {
     let number = |row: &[&str], column: usize| row[column].parse::<f64>().unwrap();
     let waits = rows.iter().map(|row| Wait {
         wait_type: row[0].to_owned(),
-        class: classes::sql_server(row[0]),
+        class: engines::sqlserver::class(row[0]),
         count: Some(row[4].parse().unwrap()),
         resource_s: number(row, 2),
         signal_s: number(row, 3),

@@ -1,4 +1,4 @@
-use crate::{Cancel, FileSet, Request, Role, Work};
+use crate::{Cancel, FileSet, Request, Role, Servers, WaitType, Work};
 use experiment::{Configuration, Declaration, Invalid, choice};
 use observations::{EngineVersion, Operation, TimeUse, Wait};
 use observe::Clock;
@@ -23,6 +23,14 @@ pub trait Engine: Send + Sync {
     }
     /// Where the targets of consecutive trials come from. Nothing is started yet.
     fn host(&self, place: Place) -> Box<dyn Host>;
+    /// Its wait types; of several that fit a name, the first counts.
+    fn wait_types(&self) -> &'static [WaitType] {
+        &[]
+    }
+    /// Servers that run already, where the engine has any.
+    fn servers(&self) -> Option<&dyn Servers> {
+        None
+    }
     /// Stops what a run that was killed has left running in a directory that is marked as ours.
     ///
     /// # Errors

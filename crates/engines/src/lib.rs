@@ -10,8 +10,11 @@ pub mod null;
 mod open_files;
 pub mod postgres;
 mod request;
+pub mod server;
 mod session;
 pub mod sqlite;
+pub mod sqlserver;
+mod wait_type;
 mod work;
 
 pub use cancel::{Cancel, CancelReason};
@@ -23,6 +26,9 @@ pub use engine::{
 pub use files::{FileSet, Role};
 pub use key::{Key, Placement};
 pub use request::{Parameter, Request, Statement};
+pub use server::{LiveObserver, ObserveOptions, Server, ServerError, Servers};
+pub use session::{Session, SetOfOne};
+pub use wait_type::{BenignGroup, BenignList, WaitType};
 pub use work::{
     Column, DataType, DefaultValue, Fill, Filter, Operation, Output, Rows, Storage, Table, UserStatement,
     Values, Work,

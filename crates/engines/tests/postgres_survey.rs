@@ -4,11 +4,14 @@
 mod common;
 
 use common::{folder, installations, options, running};
-use engines::postgres::survey::survey;
-use observations::{ServerSetting, SurveyedServer};
-use pgclient::Config;
+use engines::ServerError;
+use observations::{ServerSetting, SurveyedServer, Unread};
 
 const SECRET: &str = "Geh3imnis-never-to-be-seen";
+
+fn survey(url: &str) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
+    engines::server::by_url(url).unwrap().survey()
+}
 
 fn changed(server: &SurveyedServer) -> Vec<&str> {
     server.settings.iter().filter(|one| one.is_changed).map(|one| one.name.as_str()).collect()
@@ -40,7 +43,7 @@ fn a_server_says_how_it_is_set_and_from_where_and_no_secrets() {
         let reloaded = common::until(|| common::ask(&cluster, "SHOW work_mem") == "12345kB");
         assert!(reloaded, "{}", installation.version);
 
-        let (server, unread) = survey(&cluster.config()).unwrap();
+        let (server, unread) = survey(&cluster.config().to_string()).unwrap();
         assert_eq!(unread, [], "a superuser sees all");
         assert!(server.version.starts_with(&format!("PostgreSQL {}", installation.version)), "{server:?}");
         assert!(server.is_local && server.is_replica == Some(false));
@@ -91,8 +94,8 @@ fn a_role_that_may_little_gets_what_it_may_see() {
         client.batch("REVOKE CONNECT ON DATABASE closed FROM public").unwrap();
         let config = cluster.config();
         let socket = common::ask(&cluster, "SHOW unix_socket_directories").replace('"', "");
-        let port = common::ask(&cluster, "SHOW port").parse().unwrap();
-        let poor = Config::unix(std::path::Path::new(&socket), port, "poor", config.database());
+        let port = common::ask(&cluster, "SHOW port");
+        let poor = format!("host='{socket}' port={port} user=poor dbname={}", config.database());
         let (server, unread) = survey(&poor).unwrap();
         let size = |name: &str| server.databases.iter().find(|one| one.name == name).unwrap().bytes;
         assert_eq!(size("closed"), None);
@@ -106,7 +109,9 @@ fn a_role_that_may_little_gets_what_it_may_see() {
 #[test]
 fn a_server_that_is_not_there_is_an_error_with_its_place() {
     let folder = folder();
-    let config = Config::unix(folder.path(), 5432, "me", "postgres").with_password(SECRET);
-    let message = survey(&config).unwrap_err().to_string();
+    let url = format!("host='{}' user=me password={SECRET} dbname=postgres", folder.path().display());
+    let error = survey(&url).unwrap_err();
+    let message = error.to_string();
     assert!(message.starts_with("connecting: cannot connect to ") && !message.contains(SECRET), "{message}");
+    assert!(error.advice.is_some_and(|advice| advice.contains("Is the server running there?")));
 }

@@ -5,12 +5,10 @@ mod common;
 
 use common::{folder, installations, options, running};
 use engines::postgres::server::Cluster;
-use engines::postgres::waits::{
-    FLUSH_OWN_COUNTERS, LiveObserver, MEANINGS, ObserveOptions, PostgresCollector, Sampler, Source, class,
-};
-use engines::{Cancel, Collected, EngineError, WaitCollector};
+use engines::postgres::waits::{FLUSH_OWN_COUNTERS, PostgresCollector, Sampler, Source, WAIT_TYPES, class};
+use engines::{Cancel, Collected, EngineError, LiveObserver, ObserveOptions, WaitCollector};
 use observations::{Wait, WaitClass, WaitingTask};
-use pgclient::{Canceller, Client, Config};
+use pgclient::{Canceller, Client};
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -77,6 +75,10 @@ fn live() -> ObserveOptions {
     ObserveOptions { statements: true, ..ObserveOptions::default() }
 }
 
+fn observer(url: &str) -> Box<dyn LiveObserver> {
+    engines::server::by_url(url).unwrap().observe(live()).unwrap()
+}
+
 /// What a collector sees of these sessions while something goes on.
 fn collect(cluster: &Cluster, pids: Vec<i32>, meanwhile: impl FnOnce()) -> Result<Collected, EngineError> {
     let (options, lost) = (ObserveOptions::default(), Arc::default());
@@ -102,7 +104,7 @@ fn who_waits_for_a_row_is_told_with_the_row_and_its_holder() {
         holder.batch("CREATE TABLE \"odd name\" (a int); INSERT INTO \"odd name\" VALUES (1), (2)").unwrap();
         holder.batch("BEGIN; UPDATE \"odd name\" SET a = 3 WHERE a = 2").unwrap();
         let update = "UPDATE \"odd name\" SET a = 4 WHERE a = 2";
-        let mut observer = LiveObserver::start(&cluster.config(), live()).unwrap();
+        let mut observer = observer(&cluster.config().to_string());
         let find = |tasks: &[WaitingTask], pid| tasks.iter().find(|task| task.session.pid == pid).cloned();
         let mut admin = cluster.connect().unwrap();
         let first = Session::doing(cluster, update);
@@ -216,15 +218,11 @@ fn a_role_without_rights_is_told_what_it_does_not_see() {
             rows.first().unwrap().get(0).unwrap().to_owned()
         };
         let (folder, port) = (show(&mut admin, "unix_socket_directories"), show(&mut admin, "port"));
-        let plain = Config::parse(&format!(
-            "host='{}' port={port} user=plain dbname=postgres",
-            folder.trim_matches('"')
-        ))
-        .unwrap();
+        let plain = format!("host='{}' port={port} user=plain dbname=postgres", folder.trim_matches('"'));
         let sleeper = Session::doing(cluster, "SELECT pg_sleep(600)");
         wait_until("a session sleeps", || is_doing(&mut admin, sleeper.pid, "active:PgSleep"));
         let see = || {
-            let mut observer = LiveObserver::start(&plain, live()).unwrap();
+            let mut observer = observer(&plain);
             std::thread::sleep(Duration::from_millis(300));
             let activity = observer.window().unwrap();
             let lost = activity.lost.iter().any(|sentence| sentence.contains("GRANT pg_monitor"));
@@ -305,12 +303,9 @@ fn every_wait_event_of_a_server_has_a_class_of_its_kind() {
             assert!(expected.contains(&class(name)), "{name} is {}", class(name));
             names.push(name.to_lowercase());
         }
-        for (name, _) in MEANINGS.iter().filter(|(name, _)| name.contains(':')) {
-            assert!(
-                names.contains(&name.to_lowercase()),
-                "no such event in {}: {name}",
-                installation.version
-            );
+        for event in WAIT_TYPES.iter().filter(|one| one.name.contains(':') && !one.is_pattern()) {
+            let version = &installation.version;
+            assert!(names.contains(&event.name.to_lowercase()), "no such event in {version}: {}", event.name);
         }
         checked = true;
         cluster.remove().unwrap();
@@ -323,7 +318,7 @@ fn every_wait_event_of_a_server_has_a_class_of_its_kind() {
 #[test]
 fn samples_are_taken_at_their_rate_or_said_to_be_missed_and_observers_do_not_see_observers() {
     on_each_server(|cluster| {
-        let mut other = LiveObserver::start(&cluster.config(), live()).unwrap();
+        let mut other = observer(&cluster.config().to_string());
         let sampler = Sampler::start(&cluster.config(), ObserveOptions { hz: 200.0, ..live() }).unwrap();
         for _ in 0..2 {
             std::thread::sleep(Duration::from_millis(700));

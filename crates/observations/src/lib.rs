@@ -4,6 +4,7 @@
 //! a probe fills [`Observations`], the store keeps them in a [`TrialRecord`], analysis reads a
 //! whole [`Recording`] back. [`Event`] is what a run announces while it works.
 
+mod advice;
 mod device_agreement;
 mod device_use;
 mod environment;
@@ -22,6 +23,7 @@ mod value;
 mod volume_facts;
 mod wait;
 
+pub use advice::{Advice, Rule, RuleFinding, Weight};
 pub use device_agreement::{Disagreement, device_agreement, write_copies};
 pub use device_use::DeviceUse;
 pub use environment::{EngineVersion, Environment, VolumeEnvironment};

@@ -5,8 +5,8 @@
 //! told is `null`.
 
 use analysis::runs::{Gate, History, RunsCompared};
-use analysis::{ActivitySummary, Advice, HeadToHead, ProfileComparison, ProfileSummary, Summary};
-use observations::{Profile, VolumeFacts};
+use analysis::{ActivitySummary, HeadToHead, ProfileComparison, ProfileSummary, Summary};
+use observations::{Advice, Profile, VolumeFacts};
 use serde::Serialize;
 use serde_json::Value;
 

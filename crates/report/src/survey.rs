@@ -14,8 +14,7 @@ pub use merged::merged;
 
 use crate::model::{Cell, Document, Section, Tone};
 use crate::{Text, time, volume};
-use analysis::Advice;
-use observations::Survey;
+use observations::{Advice, Survey};
 
 /// The inventory of a machine and of servers, and the advice on them.
 pub fn page(survey: &Survey, advice: &[Advice]) -> Document {

@@ -2,8 +2,7 @@
 
 use crate::model::{Cell, Column, Document, Section, Table, Tone};
 use crate::number;
-use analysis::{Advice, Weight};
-use observations::{DeviceFacts, MountFacts, VolumeFacts};
+use observations::{Advice, DeviceFacts, MountFacts, VolumeFacts, Weight};
 
 /// The layers of a volume, and the advice on it.
 pub fn volume(facts: &VolumeFacts, advice: &[Advice]) -> Document {

@@ -1,9 +1,10 @@
 //! Inventories as pages and as files.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use analysis::survey::{advice, anonymous, merge};
+use analysis::survey::{anonymous, merge};
 use observations::{
-    Cache, Database, NumaNode, ServerSetting, Survey, SurveyedServer, SystemSetting, Unread, VolumeFacts,
+    Advice, Cache, Database, NumaNode, ServerSetting, Survey, SurveyedServer, SystemSetting, Unread,
+    VolumeFacts,
 };
 use report::{Block, ChartKind, Style, survey, terminal};
 
@@ -60,6 +61,10 @@ fn one(host: &str) -> Survey {
         ..SurveyedServer::default()
     }];
     survey
+}
+
+fn advice(survey: &Survey) -> Vec<Advice> {
+    analysis::survey::advice(survey, engines::server::advice(survey))
 }
 
 fn text(survey: &Survey) -> String {

@@ -1,9 +1,8 @@
 //! Rules about the machine.
 
-use super::{Finding, Rule};
-use crate::volume_advice::Weight::{self, Note, Problem};
 use crate::wording::percent;
-use observations::Survey;
+use observations::Weight::{self, Note, Problem};
+use observations::{Rule, RuleFinding, Survey, number};
 
 /// Above this, memory of programs is swapped before the page cache has given much: SQL Server on Linux asks
 /// for 1, the kernel's default is 60.
@@ -17,7 +16,7 @@ const AIO_SHARE_MAX: f64 = 0.9;
 /// Clock sources whose reading is a slow trip to a chip (`pg_test_timing`).
 const SLOW_CLOCKS: [&str; 4] = ["hpet", "acpi_pm", "jiffies", "refined-jiffies"];
 
-type Find = fn(&Survey) -> Option<Finding>;
+type Find = fn(&Survey) -> Option<RuleFinding>;
 
 const fn rule(name: &'static str, weight: Weight, find: Find, reason: &'static str) -> Rule<Find> {
     Rule { name, weight, find, reason }
@@ -74,8 +73,8 @@ pub(super) const RULES: [Rule<Find>; 13] = [
          right without telling"),
 ];
 
-fn found(subject: &str, fact: String, action: &str) -> Finding {
-    Finding { subject: subject.into(), fact, action: action.into() }
+fn found(subject: &str, fact: String, action: &str) -> RuleFinding {
+    RuleFinding { subject: subject.into(), fact, action: action.into() }
 }
 
 fn number<T: std::str::FromStr>(survey: &Survey, name: &str) -> Option<T> {
@@ -86,13 +85,13 @@ fn has_nodes(survey: &Survey) -> bool {
     survey.machine.nodes.len() > 1
 }
 
-fn zone_reclaim(survey: &Survey) -> Option<Finding> {
+fn zone_reclaim(survey: &Survey) -> Option<RuleFinding> {
     let mode = number(survey, "vm.zone_reclaim_mode").filter(|mode: &u32| *mode != 0 && has_nodes(survey))?;
     let nodes = survey.machine.nodes.len();
     Some(found("vm.zone_reclaim_mode", format!("is {mode} with {nodes} NUMA nodes"), "set it to 0"))
 }
 
-fn clock_source(survey: &Survey) -> Option<Finding> {
+fn clock_source(survey: &Survey) -> Option<RuleFinding> {
     let clock = survey.setting("clocksource.current").filter(|clock| SLOW_CLOCKS.contains(clock))?;
     let others = survey.setting("clocksource.available").unwrap_or("no other known");
     let action = "choose tsc, or the hypervisor's own, if it is available; the kernel's log says why it was \
@@ -100,7 +99,7 @@ fn clock_source(survey: &Survey) -> Option<Finding> {
     Some(found("clocksource", format!("is {clock} (available: {others})"), action))
 }
 
-fn governor(survey: &Survey) -> Option<Finding> {
+fn governor(survey: &Survey) -> Option<RuleFinding> {
     let governor = survey.setting("cpufreq.governor").filter(|governor| *governor != "performance")?;
     let driver = survey.setting("cpufreq.driver").unwrap_or("unknown");
     let preference = survey.setting("cpufreq.energy_performance_preference");
@@ -110,7 +109,7 @@ fn governor(survey: &Survey) -> Option<Finding> {
     Some(found("cpufreq.governor", format!("is {governor} (driver {driver}{preference})"), action))
 }
 
-fn aio_limit(survey: &Survey) -> Option<Finding> {
+fn aio_limit(survey: &Survey) -> Option<RuleFinding> {
     let (used, most): (f64, f64) = (number(survey, "fs.aio-nr")?, number(survey, "fs.aio-max-nr")?);
     (most > 0.0 && used >= AIO_SHARE_MAX * most).then_some(())?;
     Some(found(
@@ -120,31 +119,26 @@ fn aio_limit(survey: &Survey) -> Option<Finding> {
     ))
 }
 
-fn swappiness(survey: &Survey) -> Option<Finding> {
+fn swappiness(survey: &Survey) -> Option<RuleFinding> {
     let value = number(survey, "vm.swappiness").filter(|value: &u32| *value > SWAPPINESS_MAX)?;
     survey.machine.memory.swap_bytes.filter(|bytes| *bytes > 0)?;
     let action = "set it to 1 (swap only before memory runs out) to 10; 0 can end processes earlier";
     Some(found("vm.swappiness", format!("is {value}, and there is swap"), action))
 }
 
-fn transparent_huge_pages(survey: &Survey) -> Option<Finding> {
+fn transparent_huge_pages(survey: &Survey) -> Option<RuleFinding> {
     survey.setting("transparent_hugepage.enabled").filter(|value| *value == "always")?;
-    let has_postgres = survey.servers.iter().any(|server| server.is_local && server.engine == "postgres");
-    let action = if has_postgres {
-        "set it to madvise or never for this PostgreSQL server, and give it explicit huge pages"
-    } else {
-        "choose by the engine: madvise or never for PostgreSQL, always for SQL Server"
-    };
+    let action = "choose by the engine: madvise or never for PostgreSQL, always for SQL Server";
     Some(found("transparent_hugepage.enabled", "is always".into(), action))
 }
 
-fn huge_page_defrag(survey: &Survey) -> Option<Finding> {
+fn huge_page_defrag(survey: &Survey) -> Option<RuleFinding> {
     survey.setting("transparent_hugepage.defrag").filter(|value| *value == "always")?;
     survey.setting("transparent_hugepage.enabled").filter(|value| *value != "never")?;
     Some(found("transparent_hugepage.defrag", "is always".into(), "set it to madvise or defer+madvise"))
 }
 
-fn numa_balancing(survey: &Survey) -> Option<Finding> {
+fn numa_balancing(survey: &Survey) -> Option<RuleFinding> {
     let mode =
         number(survey, "kernel.numa_balancing").filter(|mode: &u32| *mode != 0 && has_nodes(survey))?;
     let nodes = survey.machine.nodes.len();
@@ -155,7 +149,7 @@ fn numa_balancing(survey: &Survey) -> Option<Finding> {
     ))
 }
 
-fn unwritten_data(survey: &Survey) -> Option<Finding> {
+fn unwritten_data(survey: &Survey) -> Option<RuleFinding> {
     let fixed: Option<f64> = number(survey, "vm.dirty_background_bytes").filter(|bytes| *bytes > 0.0);
     // The ratio is one of what could be had, free memory and page cache (sysctl/vm.rst).
     let of_memory = || {
@@ -163,27 +157,27 @@ fn unwritten_data(survey: &Survey) -> Option<Finding> {
         Some(ratio / 100.0 * survey.machine.memory.available_bytes? as f64)
     };
     let bytes = fixed.or_else(of_memory).filter(|bytes| *bytes > UNWRITTEN_BYTES_MAX)?;
-    let fact = format!("let {} pile up before the kernel begins to write", gib(bytes));
+    let fact = format!("let {} pile up before the kernel begins to write", number::bytes(bytes as u64));
     let action = "set vm.dirty_background_bytes to what the storage writes in about a second, and \
                   vm.dirty_bytes to some times that";
     Some(found("vm.dirty_background_*", fact, action))
 }
 
-fn memory_limit(survey: &Survey) -> Option<Finding> {
+fn memory_limit(survey: &Survey) -> Option<RuleFinding> {
     let (limit, total) = (survey.machine.limits.memory_bytes?, survey.machine.memory.total_bytes?);
     (limit < total).then_some(())?;
-    let fact = format!("may use {} of {} of memory", gib(limit as f64), gib(total as f64));
+    let fact = format!("may use {} of {} of memory", number::bytes(limit), number::bytes(total));
     Some(found("this control group", fact, "size servers in it by the limit"))
 }
 
-fn processor_limit(survey: &Survey) -> Option<Finding> {
+fn processor_limit(survey: &Survey) -> Option<RuleFinding> {
     let (limit, online) = (survey.machine.limits.cpus?, survey.machine.processors.logical?);
     (limit < f64::from(online)).then_some(())?;
     let fact = format!("may use {limit} processors' time of {online}");
     Some(found("this control group", fact, "size servers in it by the limit"))
 }
 
-fn stolen_time(survey: &Survey) -> Option<Finding> {
+fn stolen_time(survey: &Survey) -> Option<RuleFinding> {
     let share = survey.machine.steal_share.filter(|share| *share > STEAL_SHARE_MAX)?;
     let fact = format!("lost {} of all processor time since boot", percent(share));
     Some(found(
@@ -193,15 +187,11 @@ fn stolen_time(survey: &Survey) -> Option<Finding> {
     ))
 }
 
-fn clock_synchronized(survey: &Survey) -> Option<Finding> {
+fn clock_synchronized(survey: &Survey) -> Option<RuleFinding> {
     survey.machine.clock_synchronized.filter(|is_synchronized| !is_synchronized)?;
     Some(found(
         "the clock",
         "is not known to be synchronized".into(),
         "run chrony, systemd-timesyncd or ptp4l, or see to the hypervisor's",
     ))
-}
-
-pub(super) fn gib(bytes: f64) -> String {
-    format!("{} GiB", crate::wording::figure(bytes / f64::from(1 << 30)))
 }

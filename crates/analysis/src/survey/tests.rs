@@ -1,6 +1,7 @@
-use super::{Merged, OddOne, advice, anonymous, known, merge};
-use crate::Weight;
-use observations::{Database, NumaNode, ServerSetting, Survey, SurveyedServer, SystemSetting};
+use super::{Merged, OddOne, anonymous, known, merge};
+use observations::{
+    Advice, Database, NumaNode, ServerSetting, Survey, SurveyedServer, SystemSetting, Weight,
+};
 
 const GIB: u64 = 1 << 30;
 
@@ -67,6 +68,11 @@ fn server(per_gather: &str) -> SurveyedServer {
 fn change(server: &mut SurveyedServer, name: &str, value: &str) {
     let setting = server.settings.iter_mut().find(|setting| setting.name == name).unwrap();
     setting.value = Some(value.into());
+}
+
+/// What is found with the advice of the servers' engines.
+fn advice(survey: &Survey) -> Vec<Advice> {
+    super::advice(survey, engines::server::advice(survey))
 }
 
 fn rules(survey: &Survey) -> Vec<&'static str> {

@@ -1,9 +1,9 @@
 //! The rules, in one table: what is looked for, why it matters, and below what is to be done.
 
-use super::Weight::{self, Note, Problem};
 use crate::wording::percent;
+use observations::Weight::{self, Note, Problem};
 use observations::number::{bytes as about, exact_bytes as bytes};
-use observations::{ArrayFacts, DeviceFacts, MountFacts, VolumeFacts};
+use observations::{ArrayFacts, DeviceFacts, MountFacts, Rule, RuleFinding as Finding, VolumeFacts};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -15,32 +15,14 @@ const SCAN_READ_BYTES: u64 = 512 * KIB;
 /// blocks begin to tidy up while they write.
 const FREE_SHARE_MIN: f64 = 0.10;
 
-/// What a rule has found.
-pub(super) struct Finding {
-    pub subject: String,
-    pub fact: String,
-    pub action: String,
-}
+type Find = fn(&VolumeFacts) -> Vec<Finding>;
 
-/// One rule.
-pub(super) struct Rule {
-    pub name: &'static str,
-    pub weight: Weight,
-    pub find: fn(&VolumeFacts) -> Vec<Finding>,
-    pub reason: &'static str,
-}
-
-const fn rule(
-    name: &'static str,
-    weight: Weight,
-    find: fn(&VolumeFacts) -> Vec<Finding>,
-    reason: &'static str,
-) -> Rule {
+const fn rule(name: &'static str, weight: Weight, find: Find, reason: &'static str) -> Rule<Find> {
     Rule { name, weight, find, reason }
 }
 
 #[rustfmt::skip]
-pub(super) const RULES: [Rule; 15] = [
+pub(super) const RULES: [Rule<Find>; 15] = [
     rule("partition-sector", Problem, partition_sector,
         "a block that covers parts of two physical sectors is read, changed and written back by the drive"),
     rule("partition-stripe", Problem, partition_stripe,

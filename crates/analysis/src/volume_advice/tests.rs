@@ -1,4 +1,5 @@
-use super::{Advice, Weight, volume_advice};
+use super::volume_advice;
+use observations::{Advice, Weight};
 use observations::{ArrayFacts, DeviceFacts, LoopFacts, MountFacts, PartitionFacts, VolumeFacts};
 
 const KIB: u64 = 1 << 10;

@@ -7,12 +7,14 @@ use super::load::{Backends, Flush, OperationText, PostgresConnections, Statement
 use super::schema::{self, SCHEMA};
 use super::server::{Cluster, Stop};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
-use super::waits::{ObserveOptions, PostgresCollector};
+use super::waits::PostgresCollector;
 use super::{failure, local, settings};
 use crate::engine::{
     CacheReport, CacheState, Collected, ConnectionSet, EngineError, Instance, Place, WaitCollector,
 };
-use crate::{Cancel, DataType, Dialect as _, Fill, Operation, Rows, Table, Values, Work, open_files};
+use crate::{
+    Cancel, DataType, Dialect as _, Fill, ObserveOptions, Operation, Rows, Table, Values, Work, open_files,
+};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use observations::TimeUse;

@@ -10,6 +10,7 @@
 //! - `dialect`: how its tables and operations are written
 //! - `load`: the connections of a load
 //! - `local`: whether a server is on this machine
+//! - `live`: servers that run already: what can be asked of them
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set
 
@@ -19,15 +20,19 @@ mod failure;
 mod guard;
 mod host;
 mod instance;
+mod live;
 mod load;
 mod local;
 mod schema;
 pub mod server;
 mod settings;
-pub mod survey;
+mod survey;
 pub mod waits;
 
 use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Host, Place};
+use crate::{Servers, WaitType};
+#[cfg(test)]
+pub(crate) use dialect::PostgresDialect;
 use experiment::{Configuration, Declaration, Invalid};
 use observations::EngineVersion;
 use pgclient::{Client, Config};
@@ -74,6 +79,14 @@ impl Engine for Postgres {
 
     fn cache(&self, configuration: &Configuration) -> CacheState {
         configuration.get(settings::CACHE)
+    }
+
+    fn wait_types(&self) -> &'static [WaitType] {
+        waits::WAIT_TYPES
+    }
+
+    fn servers(&self) -> Option<&dyn Servers> {
+        Some(self)
     }
 
     fn host(&self, place: Place) -> Box<dyn Host> {

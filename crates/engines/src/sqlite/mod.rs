@@ -14,10 +14,10 @@ mod settings;
 mod vfs;
 mod wait_type;
 
-pub use wait_type::{WAIT_TYPES, WaitTypeInfo};
-
-use crate::Cancel;
 use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Host, Instance, Place};
+use crate::{Cancel, WaitType};
+#[cfg(test)]
+pub(crate) use dialect::SqliteDialect;
 use experiment::{Configuration, Declaration, Invalid};
 use instance::SqliteInstance;
 use observations::EngineVersion;
@@ -70,6 +70,10 @@ impl Engine for Sqlite {
 
     fn cache(&self, configuration: &Configuration) -> CacheState {
         configuration.get(CACHE)
+    }
+
+    fn wait_types(&self) -> &'static [WaitType] {
+        wait_type::WAIT_TYPES
     }
 
     fn host(&self, place: Place) -> Box<dyn Host> {

@@ -10,7 +10,7 @@
 //! suspended for that long. The thread's totals are exact; what a fast call hides (less than
 //! 20 us each) is seen as unaccounted time.
 
-use super::wait_type::{WAIT_TYPES, WaitType};
+use super::wait_type::{Event, WAIT_TYPES};
 use observations::{Operation, Wait, WaitSource};
 use observe::{ThreadClock, ThreadTimes};
 use quanta::Clock;
@@ -49,7 +49,7 @@ struct Tally {
 
 /// The tallies of one thread, or of several added up.
 #[derive(Debug, Clone, Default)]
-pub struct Tallies([Tally; WaitType::COUNT]);
+pub struct Tallies([Tally; Event::COUNT]);
 
 struct Recorder {
     tallies: Tallies,
@@ -57,9 +57,9 @@ struct Recorder {
     read_at: u64,
     read: ThreadTimes,
     /// The lock whose refusal is being waited out, from the first sleep until it is granted.
-    waiting_for: Option<WaitType>,
+    waiting_for: Option<Event>,
     /// The lock that was refused last.
-    refused: WaitType,
+    refused: Event,
 }
 
 /// Starts recording on this thread, from zero.
@@ -72,7 +72,7 @@ pub fn start() {
         read_at,
         read,
         waiting_for: None,
-        refused: WaitType::Sleep,
+        refused: Event::Sleep,
     };
     RECORDER.set(Some(Box::new(recorder)));
 }
@@ -90,7 +90,7 @@ pub fn resynchronize() {
 
 /// A call of the given type ended; it began at `start`.
 #[inline]
-pub fn call(wait_type: WaitType, start: u64, bytes: u64) {
+pub fn call(wait_type: Event, start: u64, bytes: u64) {
     with(|recorder| {
         let end = stamp();
         let wall_ns = CLOCK.delta_as_nanos(start, end);
@@ -102,14 +102,14 @@ pub fn call(wait_type: WaitType, start: u64, bytes: u64) {
 }
 
 /// A lock was refused: the sleep that follows is a wait for it.
-pub fn lock_refused(lock: WaitType) {
+pub fn lock_refused(lock: Event) {
     with(|recorder| recorder.refused = lock);
 }
 
 /// A lock was granted: the wait for it, if there was one, is over.
-pub fn lock_granted(lock: WaitType) {
+pub fn lock_granted(lock: Event) {
     with(|recorder| {
-        recorder.refused = WaitType::Sleep;
+        recorder.refused = Event::Sleep;
         if recorder.waiting_for == Some(lock) {
             recorder.waiting_for = None;
         }
@@ -143,7 +143,7 @@ fn with(action: impl FnOnce(&mut Recorder)) {
 
 impl Recorder {
     #[inline]
-    fn count(&mut self, wait_type: WaitType, bytes: u64, wall_ns: u64) {
+    fn count(&mut self, wait_type: Event, bytes: u64, wall_ns: u64) {
         let tally = &mut self.tallies.0[wait_type as usize];
         tally.calls += 1;
         tally.bytes += bytes;
@@ -152,7 +152,7 @@ impl Recorder {
 
     /// Splits a slow call; says whether it was a wait.
     #[cold]
-    fn slow_call(&mut self, wait_type: WaitType, wall_ns: u64, end: u64) -> bool {
+    fn slow_call(&mut self, wait_type: Event, wall_ns: u64, end: u64) -> bool {
         let (before, before_at) = (self.read, self.read_at);
         self.read_times();
         let used = self.read.since(before);
@@ -190,7 +190,7 @@ impl Tallies {
 
     /// The waits, without types that nobody waited for.
     pub fn waits(&self) -> Vec<Wait> {
-        let waited = self.0.iter().zip(&WAIT_TYPES).filter(|(tally, _)| tally.waits > 0);
+        let waited = self.0.iter().zip(WAIT_TYPES).filter(|(tally, _)| tally.waits > 0);
         waited
             .map(|(tally, info)| Wait {
                 wait_type: info.name.into(),
@@ -205,7 +205,7 @@ impl Tallies {
 
     /// The operations, without types that nobody called.
     pub fn operations(&self) -> Vec<Operation> {
-        let called = self.0.iter().zip(&WAIT_TYPES).filter(|(tally, _)| tally.calls > 0);
+        let called = self.0.iter().zip(WAIT_TYPES).filter(|(tally, _)| tally.calls > 0);
         called
             .map(|(tally, info)| Operation {
                 name: info.name.into(),

@@ -1,108 +1,67 @@
+use crate::WaitType;
 use observations::WaitClass;
 
-/// What a session of the SQLite engine can wait for, and what an instrumented call is counted as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(usize)]
-pub enum WaitType {
-    DataRead,
-    DataWrite,
-    DataSync,
-    DataTruncate,
-    WalRead,
-    WalWrite,
-    WalSync,
-    WalTruncate,
-    JournalRead,
-    JournalWrite,
-    JournalSync,
-    JournalTruncate,
-    TempRead,
-    TempWrite,
-    FileOpen,
-    FileLock,
-    ShmLock,
-    ShmMap,
-    WriterLock,
-    SharedLock,
-    ExclusiveLock,
-    CheckpointLock,
-    Sleep,
+/// What a session can wait for, and what an instrumented call is counted as: the table of wait types, and each
+/// one's place in it.
+macro_rules! wait_types {
+    ($($event:ident = $name:literal, $class:ident, $meaning:literal;)*) => {
+        /// A wait type by its place in [`WAIT_TYPES`].
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(usize)]
+        pub enum Event { $($event),* }
+
+        impl Event {
+            /// Number of wait types.
+            pub const COUNT: usize = WAIT_TYPES.len();
+        }
+
+        /// All wait types in the order of [`Event`].
+        pub const WAIT_TYPES: &[WaitType] = &[$(WaitType::new($name, WaitClass::$class, $meaning)),*];
+    };
 }
 
-/// Name, class and meaning of a wait type.
-#[derive(Debug, Clone, Copy)]
-pub struct WaitTypeInfo {
-    /// The name in tables.
-    pub name: &'static str,
-    /// Our class.
-    pub class: WaitClass,
-    /// One line for people.
-    pub meaning: &'static str,
-}
-
-/// All wait types in the order of [`WaitType`].
-pub const WAIT_TYPES: [WaitTypeInfo; WaitType::COUNT] = [
-    info("DATA_READ", WaitClass::DataRead, "reading a page of a data file"),
-    info(
-        "DATA_WRITE",
-        WaitClass::DataWrite,
-        "writing a page of a data file (with a WAL: a checkpoint does so)",
-    ),
-    info("DATA_SYNC", WaitClass::DataWrite, "making a data file durable"),
-    info("DATA_TRUNCATE", WaitClass::DataWrite, "growing or shrinking a data file"),
-    info("WAL_READ", WaitClass::Log, "reading a page back from the write-ahead log"),
-    info("WAL_WRITE", WaitClass::Log, "writing to the write-ahead log"),
-    info("WAL_SYNC", WaitClass::Log, "making the write-ahead log durable"),
-    info("WAL_TRUNCATE", WaitClass::Log, "shrinking the write-ahead log"),
-    info("JOURNAL_READ", WaitClass::Log, "reading a rollback journal"),
-    info("JOURNAL_WRITE", WaitClass::Log, "writing a rollback journal"),
-    info("JOURNAL_SYNC", WaitClass::Log, "making a rollback journal durable"),
-    info("JOURNAL_TRUNCATE", WaitClass::Log, "ending a rollback journal by truncating it"),
-    info("TEMP_READ", WaitClass::DataRead, "reading a temporary file"),
-    info("TEMP_WRITE", WaitClass::DataWrite, "writing, syncing or truncating a temporary file"),
-    info("FILE_OPEN", WaitClass::Other, "opening, closing, deleting or looking for a file"),
-    info("FILE_LOCK", WaitClass::Latch, "the lock call on a data file itself"),
-    info("SHM_LOCK", WaitClass::Latch, "the lock call on the shared WAL index itself"),
-    info("SHM_MAP", WaitClass::Latch, "mapping or growing the shared WAL index"),
-    info("WRITER_LOCK", WaitClass::Lock, "another connection is writing to the same data file"),
-    info("SHARED_LOCK", WaitClass::Lock, "a reader waits for a writer that is committing"),
-    info("EXCLUSIVE_LOCK", WaitClass::Lock, "a committing writer waits for readers"),
-    info("CHECKPOINT_LOCK", WaitClass::Checkpoint, "another connection is checkpointing the same data file"),
-    info("SLEEP", WaitClass::Other, "SQLite slept for a reason of its own"),
-];
-
-const fn info(name: &'static str, class: WaitClass, meaning: &'static str) -> WaitTypeInfo {
-    WaitTypeInfo { name, class, meaning }
-}
-
-impl WaitType {
-    /// Number of wait types.
-    pub const COUNT: usize = Self::Sleep as usize + 1;
+wait_types! {
+    DataRead = "DATA_READ", DataRead, "reading a page of a data file";
+    DataWrite = "DATA_WRITE", DataWrite, "writing a page of a data file (with a WAL: a checkpoint does so)";
+    DataSync = "DATA_SYNC", DataWrite, "making a data file durable";
+    DataTruncate = "DATA_TRUNCATE", DataWrite, "growing or shrinking a data file";
+    WalRead = "WAL_READ", Log, "reading a page back from the write-ahead log";
+    WalWrite = "WAL_WRITE", Log, "writing to the write-ahead log";
+    WalSync = "WAL_SYNC", Log, "making the write-ahead log durable";
+    WalTruncate = "WAL_TRUNCATE", Log, "shrinking the write-ahead log";
+    JournalRead = "JOURNAL_READ", Log, "reading a rollback journal";
+    JournalWrite = "JOURNAL_WRITE", Log, "writing a rollback journal";
+    JournalSync = "JOURNAL_SYNC", Log, "making a rollback journal durable";
+    JournalTruncate = "JOURNAL_TRUNCATE", Log, "ending a rollback journal by truncating it";
+    TempRead = "TEMP_READ", DataRead, "reading a temporary file";
+    TempWrite = "TEMP_WRITE", DataWrite, "writing, syncing or truncating a temporary file";
+    FileOpen = "FILE_OPEN", Other, "opening, closing, deleting or looking for a file";
+    FileLock = "FILE_LOCK", Latch, "in the lock call on a data file itself";
+    ShmLock = "SHM_LOCK", Latch, "in the lock call on the shared WAL index itself";
+    ShmMap = "SHM_MAP", Latch, "mapping or growing the shared WAL index";
+    WriterLock = "WRITER_LOCK", Lock, "waiting for another connection that writes to the same data file";
+    SharedLock = "SHARED_LOCK", Lock, "a reader, waiting for a writer that is committing";
+    ExclusiveLock = "EXCLUSIVE_LOCK", Lock, "a committing writer, waiting for readers";
+    CheckpointLock = "CHECKPOINT_LOCK", Checkpoint,
+        "waiting for another connection that checkpoints the same data file";
+    Sleep = "SLEEP", Other, "asleep for another reason of SQLite";
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{WAIT_TYPES, WaitType};
-
-    #[test]
-    fn every_wait_type_is_documented() {
-        let text = include_str!("../../../../docs/wait-types.md");
-        for info in &WAIT_TYPES {
-            let row = format!("| `{}` | {} | {} |", info.name, info.class, info.meaning);
-            assert!(text.contains(&row), "docs/wait-types.md lacks: {row}");
-        }
-    }
+    use super::{Event, WAIT_TYPES};
 
     #[test]
     fn the_table_has_the_order_of_the_types() {
-        for (wait_type, name) in [
-            (WaitType::DataRead, "DATA_READ"),
-            (WaitType::WalSync, "WAL_SYNC"),
-            (WaitType::FileOpen, "FILE_OPEN"),
-            (WaitType::WriterLock, "WRITER_LOCK"),
-            (WaitType::Sleep, "SLEEP"),
+        for (event, name) in [
+            (Event::DataRead, "DATA_READ"),
+            (Event::WalSync, "WAL_SYNC"),
+            (Event::FileOpen, "FILE_OPEN"),
+            (Event::WriterLock, "WRITER_LOCK"),
+            (Event::Sleep, "SLEEP"),
         ] {
-            assert_eq!(WAIT_TYPES[wait_type as usize].name, name);
+            assert_eq!(WAIT_TYPES[event as usize].name, name);
         }
+        assert_eq!(WAIT_TYPES.len(), Event::COUNT);
     }
 }

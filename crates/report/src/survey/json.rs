@@ -1,9 +1,8 @@
 //! The file of an inventory, which `survey merge` reads, and what programs read of a merge.
 
 use crate::json::SCHEMA;
-use analysis::Advice;
 use analysis::survey::Merged;
-use observations::Survey;
+use observations::{Advice, Survey};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -2,20 +2,16 @@
 
 mod merge;
 
-use super::waits::advice::advice;
+use super::waits::server;
 use crate::args::{Survey as Arguments, SurveyCommand};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
+use engines::Server;
 use observations::{Survey, SurveyedServer, Unread};
-use pgclient::Config;
+
 use report::Text;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
-
-/// How long a server may take to accept a connection, where its URL does not say.
-const CONNECTING: Duration = Duration::from_secs(10);
-/// How long a connection may be silent before it is looked after.
-const SILENCE: Duration = Duration::from_secs(30);
+use std::time::SystemTime;
 
 /// Takes the inventory of this machine and of servers, or lays inventories side by side.
 pub fn survey(arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -23,11 +19,11 @@ pub fn survey(arguments: &Arguments) -> Result<ExitCode, Failure> {
         return merge::merge(arguments);
     }
     // What is typed wrong ends us before anything is asked.
-    let servers: Vec<Config> = arguments.server.iter().map(|url| config(url)).collect::<Result<_, _>>()?;
+    let servers = arguments.server.iter().map(|url| server(url)).collect::<Result<Vec<_>, _>>()?;
     let mut taken = machine(arguments)?;
     let mut code = ExitCode::Ok;
-    for config in &servers {
-        match ask(config) {
+    for server in &servers {
+        match ask(&**server) {
             Ok((server, unread)) => {
                 taken.servers.push(server);
                 taken.unread.extend(unread);
@@ -43,14 +39,6 @@ pub fn survey(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     show(&taken, arguments)?;
     Ok(code)
-}
-
-fn config(url: &str) -> Result<Config, Failure> {
-    let config = Config::parse(url).map_err(Failure::usage)?;
-    for warning in config.warnings() {
-        output::complain(&format!("warning: {warning}"));
-    }
-    Ok(config.with_default_patience(CONNECTING, SILENCE))
 }
 
 /// The inventory of this machine, as yet without servers.
@@ -72,22 +60,19 @@ fn machine(arguments: &Arguments) -> Result<Survey, Failure> {
 }
 
 /// What a server says, and what of it could not be read; or why it says nothing.
-fn ask(config: &Config) -> Result<(SurveyedServer, Vec<Unread>), Unread> {
-    match engines::postgres::survey::survey(config) {
-        Ok((server, unread)) => {
-            let of_server = |one: Unread| Unread { what: format!("{}: {}", server.address, one.what), ..one };
-            let unread = unread.into_iter().map(of_server).collect();
-            Ok((server, unread))
-        }
-        Err(error) => {
-            let hint = advice(&error.source).map(|advice| format!(". {advice}")).unwrap_or_default();
-            Err(Unread { what: config.to_string(), why: format!("{error}{hint}") })
-        }
+fn ask(server: &dyn Server) -> Result<(SurveyedServer, Vec<Unread>), Unread> {
+    let (surveyed, mut unread) = server.survey().map_err(|error| {
+        let advice = error.advice.map(|advice| format!(". {advice}")).unwrap_or_default();
+        Unread { what: server.to_string(), why: format!("{error}{advice}") }
+    })?;
+    for one in &mut unread {
+        one.what = format!("{}: {}", surveyed.address, one.what);
     }
+    Ok((surveyed, unread))
 }
 
 fn show(survey: &Survey, arguments: &Arguments) -> Result<(), Failure> {
-    let advice = analysis::survey::advice(survey);
+    let advice = analysis::survey::advice(survey, engines::server::advice(survey));
     let json = report::survey::json::survey(survey, &advice).map_err(Failure::failed)?;
     if let Some(file) = &arguments.output {
         write(file, &format!("{json}\n"))?;

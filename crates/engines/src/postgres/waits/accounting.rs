@@ -1,6 +1,8 @@
-use super::class;
+use super::types::CPU_QUEUE;
+use super::{Window, class};
 use observations::{TimeUse, Wait, WaitClass, WaitSource};
 use observe::ProcessTimes;
+use std::collections::BTreeMap;
 
 /// What samples and the kernel say about the same sessions in the same time.
 #[derive(Debug, Clone, Default)]
@@ -28,10 +30,30 @@ pub(super) struct KernelTime {
     pub run_queue_s: f64,
 }
 
-/// The wait type of time in the run queue that is not part of another wait.
-pub(super) const CPU_QUEUE: &str = "CPU_QUEUE";
-
 impl SessionSamples {
+    /// What a window has of chosen processes. Time in which they were idle is the wait `idle`, if one is given.
+    pub(super) fn of(window: &Window, is_chosen: impl Fn(i32) -> bool, idle: Option<&str>) -> Self {
+        let mut running = 0;
+        let mut waits: BTreeMap<String, u64> = BTreeMap::new();
+        for (sample, count) in window.samples.iter().filter(|(sample, _)| is_chosen(sample.pid)) {
+            let name = match (idle.filter(|_| sample.idle), sample.wait) {
+                (Some(idle), _) => idle.to_owned(),
+                (None, Some(wait)) => window.wait_type(wait),
+                (None, None) => {
+                    running += count;
+                    continue;
+                }
+            };
+            *waits.entry(name).or_insert(0) += count;
+        }
+        let session_s = (running + waits.values().sum::<u64>()) as f64 * window.sample_s();
+        let kernel = window.kernel.as_ref().map(|kernel| {
+            let chosen = kernel.iter().filter(|(pid, _)| is_chosen(**pid));
+            KernelTime::sum(chosen.map(|(_, times)| times))
+        });
+        Self { session_s, running, waits: waits.into_iter().collect(), hz: window.hz, kernel }
+    }
+
     /// Waits and CPU time of the sessions.
     ///
     /// With S = `session_s`, the samples without a wait event, a share n, were n x S seconds on a

@@ -1,15 +1,11 @@
-use super::accounting::{KernelTime, SessionSamples};
-use super::connection::connect;
+use super::accounting::SessionSamples;
 use super::counters::Counters;
-use super::error::while_doing;
-use super::sampler::{ObserveOptions, Sampler};
-use super::{WaitsError, Window};
+use super::{ObserveError, Sampler, Window, connect, while_doing};
 use crate::postgres::guard::until_cancelled;
-use crate::{Cancel, Collected, EngineError, WaitCollector};
+use crate::{Cancel, Collected, EngineError, ObserveOptions, WaitCollector};
 use observations::Operation;
-use observe::ProcessTimes;
 use pgclient::{Breaker, Client, Config};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -56,7 +52,7 @@ impl PostgresCollector {
         Self { cancel, ..self }
     }
 
-    fn begin(&self) -> Result<Running, WaitsError> {
+    fn begin(&self) -> Result<Running, ObserveError> {
         let (mut client, sampled) = (connect(&self.config)?, connect(&self.config)?);
         let breakers = (breaker(&client)?, breaker(&sampled)?);
         self.watched([&breakers.0, &breakers.1], || {
@@ -66,7 +62,7 @@ impl PostgresCollector {
     }
 
     /// The window, and what the server has counted in it.
-    fn end(&self, mut running: Running) -> Result<(Window, Vec<Operation>), WaitsError> {
+    fn end(&self, mut running: Running) -> Result<(Window, Vec<Operation>), ObserveError> {
         let counting = breaker(&running.client)?;
         let (window, operations, untimed) = self.watched([&counting, running.sampler.breaker()], || {
             let window = running.sampler.window()?;
@@ -82,8 +78,8 @@ impl PostgresCollector {
     fn watched<T>(
         &self,
         breakers: [&Breaker; 2],
-        work: impl FnOnce() -> Result<T, WaitsError>,
-    ) -> Result<T, WaitsError> {
+        work: impl FnOnce() -> Result<T, ObserveError>,
+    ) -> Result<T, ObserveError> {
         let stop = |goes_on_for: &dyn Fn(Duration) -> bool| {
             if goes_on_for(STOPPING) {
                 for breaker in breakers {
@@ -95,7 +91,7 @@ impl PostgresCollector {
     }
 
     /// Of an error that came with the request to stop, only that is told.
-    fn told(&self, error: WaitsError) -> EngineError {
+    fn told(&self, error: ObserveError) -> EngineError {
         if self.cancel.is_cancelled() { EngineError::Cancelled } else { error.into() }
     }
 }
@@ -107,17 +103,21 @@ impl WaitCollector for PostgresCollector {
     }
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
-        let running = self.running.take().ok_or(WaitsError::Ended)?;
+        let running = self.running.take().ok_or(ObserveError::Ended)?;
         let (window, operations) = self.end(running).map_err(|error| self.told(error))?;
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let (waits, time) = samples_of(&window, &sessions).account();
+        let sessions: HashSet<i32> = sessions.iter().copied().collect();
+        // They count as connected for the whole window.
+        let session_s = sessions.len() as f64 * window.elapsed.as_secs_f64();
+        let samples = SessionSamples::of(&window, |pid| sessions.contains(&pid), None);
+        let (waits, time) = SessionSamples { session_s, ..samples }.account();
         let all = window.kernel.iter().flat_map(HashMap::values);
         let server_cpu_s = all.map(|times| times.cpu_ns as f64 / 1e9).sum();
         Ok(Collected { waits, operations, time: Some(time), server_cpu_s })
     }
 }
 
-fn breaker(client: &Client) -> Result<Breaker, WaitsError> {
+fn breaker(client: &Client) -> Result<Breaker, ObserveError> {
     client.breaker().map_err(while_doing("connecting"))
 }
 
@@ -129,27 +129,4 @@ fn untimed(client: &mut Client) -> Option<String> {
          there."
             .to_owned()
     })
-}
-
-/// The samples and times of these sessions. They count as connected for the whole window.
-fn samples_of(window: &Window, sessions: &[i32]) -> SessionSamples {
-    let sessions: HashSet<i32> = sessions.iter().copied().collect();
-    let mut running = 0;
-    let mut waits = BTreeMap::new();
-    for (sample, count) in window.samples.iter().filter(|(sample, _)| sessions.contains(&sample.pid)) {
-        match sample.wait {
-            None => running += count,
-            Some(wait) => *waits.entry(window.wait_type(wait)).or_insert(0) += count,
-        }
-    }
-    let times = |kernel: &HashMap<i32, ProcessTimes>| {
-        KernelTime::sum(sessions.iter().filter_map(|pid| kernel.get(pid)))
-    };
-    SessionSamples {
-        session_s: sessions.len() as f64 * window.elapsed.as_secs_f64(),
-        running,
-        waits: waits.into_iter().collect(),
-        hz: window.hz,
-        kernel: window.kernel.as_ref().map(times),
-    }
 }

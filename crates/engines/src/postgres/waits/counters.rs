@@ -1,5 +1,4 @@
-use super::WaitsError;
-use super::error::while_doing;
+use super::{ObserveError, while_doing};
 use observations::Operation;
 use pgclient::Client;
 use std::collections::BTreeMap;
@@ -102,7 +101,7 @@ const VIEWS: &[View] = &[
 
 impl Counters {
     /// Reads all that this version has.
-    pub(super) fn read(client: &mut Client) -> Result<Self, WaitsError> {
+    pub(super) fn read(client: &mut Client) -> Result<Self, ObserveError> {
         let version = client.server_version() / 10_000;
         if version < 15 {
             std::thread::sleep(COLLECTOR_DELAY);
@@ -128,8 +127,8 @@ impl Counters {
     ///
     /// # Errors
     /// When a view was reset in between.
-    pub(super) fn since(&self, before: &Self) -> Result<Vec<Operation>, WaitsError> {
-        let reset = |view: &str| WaitsError::Reset { view: view.to_owned() };
+    pub(super) fn since(&self, before: &Self) -> Result<Vec<Operation>, ObserveError> {
+        let reset = |view: &str| ObserveError::Reset { view: view.to_owned() };
         for (view, time) in &self.resets {
             if before.resets.get(view) != Some(time) {
                 return Err(reset(view));

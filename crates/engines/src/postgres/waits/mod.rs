@@ -1,36 +1,54 @@
 //! Waits of a PostgreSQL server: sampled where it does not count them, exact where it does, with
 //! the kernel's figures of its processes' time where they run on this machine.
 //!
-//! Nothing here changes the server: its sessions are read-only, and tell what they are by their
-//! application name, [`OBSERVER`].
+//! Nothing here changes the server: its sessions are read-only and have the application name [`OBSERVER`].
 //!
-//! [`Sampler`] takes samples on a thread of its own and gives them in [`Window`]s; `accounting`
-//! turns the samples of sessions into waits; `counters` reads what the server counts itself;
+//! [`Sampler`] takes samples on a thread of its own, from what `sources` reads, and gives them in [`Window`]s;
+//! `accounting` turns the samples of sessions into waits; `counters` reads what the server counts itself;
 //! `tasks` asks who waits for whom now. [`PostgresCollector`] watches the sessions of a trial,
-//! [`LiveObserver`] a whole server.
+//! [`PostgresObserver`] a whole server. `types` is the table of wait events.
 
 mod accounting;
-mod classes;
 mod collector;
-mod connection;
 mod counters;
-mod error;
-mod kernel;
-mod live;
-mod meanings;
-mod profile;
-mod roster;
+mod observer;
 mod sampler;
-mod summing;
+mod sources;
 mod tasks;
+mod types;
 mod window;
 
-pub use classes::class;
 pub use collector::PostgresCollector;
-pub use connection::OBSERVER;
 pub use counters::FLUSH_OWN_COUNTERS;
-pub use error::WaitsError;
-pub use live::LiveObserver;
-pub use meanings::{MEANINGS, meaning};
-pub use sampler::{ObserveOptions, Sampler};
+pub(super) use observer::PostgresObserver;
+pub use sampler::Sampler;
+pub use types::{WAIT_TYPES, class};
 pub use window::{Process, Sample, Source, Window};
+
+use super::live::{ObserveError, while_doing};
+use pgclient::{Client, Config};
+use std::time::Duration;
+
+/// What our connections call themselves; they are left out of what they report.
+pub const OBSERVER: &str = "steelbench observer";
+
+/// A server that needs longer to answer a question about its state has a problem that waits do not show.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Opens a connection that can change nothing and takes few resources.
+fn connect(config: &Config) -> Result<Client, ObserveError> {
+    let config = config.clone().with_application_name(OBSERVER);
+    let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
+    client.set_read_timeout(Some(PATIENCE)).map_err(while_doing("connecting"))?;
+    let major = client.server_version() / 10_000;
+    if major < 14 {
+        return Err(ObserveError::TooOld { major });
+    }
+    // The settings of a database or a role may be made for other work than ours.
+    let settings = "SET default_transaction_read_only = on; SET statement_timeout = '30s'; SET lock_timeout = 0; \
+                    SET idle_session_timeout = 0; SET idle_in_transaction_session_timeout = 0; \
+                    SET jit = off; SET max_parallel_workers_per_gather = 0; SET datestyle = 'ISO'; \
+                    SET search_path = pg_catalog";
+    client.batch(settings).map_err(while_doing("preparing the connection"))?;
+    Ok(client)
+}

@@ -1,31 +1,11 @@
-use super::WaitsError;
-use super::connection::connect;
-use super::error::while_doing;
-use super::kernel::KernelWatch;
-use super::profile::Profile;
-use super::roster::Roster;
+use super::sources::{KernelWatch, Profile, Roster};
 use super::window::{Sample, Source, Window};
+use super::{ObserveError, connect, while_doing};
+use crate::ObserveOptions;
 use pgclient::{Breaker, Client, Config, Statement};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-
-/// How to observe.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ObserveOptions {
-    /// Samples a second.
-    pub hz: f64,
-    /// Use the profile of `pg_wait_sampling` where it is installed.
-    pub use_profile: bool,
-    /// Keep the texts of statements.
-    pub statements: bool,
-}
-
-impl Default for ObserveOptions {
-    fn default() -> Self {
-        Self { hz: 100.0, use_profile: true, statements: false }
-    }
-}
 
 /// How long the last sample may take once nobody wants any.
 const ANSWER_MAX: Duration = Duration::from_secs(1);
@@ -45,7 +25,7 @@ const SAMPLE: &str = "SELECT pid, state, wait_event_type, wait_event, query_id F
 /// Samples a server on a thread and a connection of its own.
 #[derive(Debug)]
 pub struct Sampler {
-    requests: Option<Sender<Sender<Result<Window, WaitsError>>>>,
+    requests: Option<Sender<Sender<Result<Window, ObserveError>>>>,
     thread: Option<JoinHandle<()>>,
     breaker: Breaker,
 }
@@ -55,7 +35,7 @@ impl Sampler {
     ///
     /// # Errors
     /// When the server refuses, or no thread can be started.
-    pub fn start(config: &Config, options: ObserveOptions) -> Result<Self, WaitsError> {
+    pub fn start(config: &Config, options: ObserveOptions) -> Result<Self, ObserveError> {
         Self::on(connect(config)?, options)
     }
 
@@ -63,7 +43,7 @@ impl Sampler {
     ///
     /// # Errors
     /// As [`start`](Self::start).
-    pub(super) fn on(client: Client, options: ObserveOptions) -> Result<Self, WaitsError> {
+    pub(super) fn on(client: Client, options: ObserveOptions) -> Result<Self, ObserveError> {
         let breaker = client.breaker().map_err(while_doing("connecting"))?;
         let mut watcher = Watcher::new(client, options)?;
         watcher.begin()?;
@@ -81,12 +61,12 @@ impl Sampler {
     /// Ends the window, begins the next, and returns what was seen.
     ///
     /// # Errors
-    /// When the server failed meanwhile; after that, [`WaitsError::Ended`].
-    pub fn window(&self) -> Result<Window, WaitsError> {
+    /// When the server failed meanwhile; after that, [`ObserveError::Ended`].
+    pub fn window(&self) -> Result<Window, ObserveError> {
         let (reply, answer) = channel();
-        let requests = self.requests.as_ref().ok_or(WaitsError::Ended)?;
-        requests.send(reply).map_err(|_| WaitsError::Ended)?;
-        answer.recv().map_err(|_| WaitsError::Ended)?
+        let requests = self.requests.as_ref().ok_or(ObserveError::Ended)?;
+        requests.send(reply).map_err(|_| ObserveError::Ended)?;
+        answer.recv().map_err(|_| ObserveError::Ended)?
     }
 }
 
@@ -125,7 +105,7 @@ struct Watcher {
 }
 
 impl Watcher {
-    fn new(mut client: Client, options: ObserveOptions) -> Result<Self, WaitsError> {
+    fn new(mut client: Client, options: ObserveOptions) -> Result<Self, ObserveError> {
         let sample = client.prepare(SAMPLE).map_err(while_doing("preparing to sample"))?;
         let roster = Roster::prepare(&mut client, options.statements)?;
         let profile = options.use_profile.then(|| Profile::find(&mut client)).flatten();
@@ -155,7 +135,7 @@ impl Watcher {
     }
 
     /// Reads everything that a window counts from.
-    fn begin(&mut self) -> Result<(), WaitsError> {
+    fn begin(&mut self) -> Result<(), ObserveError> {
         self.roster.read(&mut self.client)?;
         if let Some(profile) = &mut self.profile {
             profile.advance(&mut self.client)?;
@@ -176,7 +156,7 @@ impl Watcher {
 
     /// Samples at a fixed rate until nobody can ask any more. What is late is dropped, not made up
     /// for: a burst of samples would tell the same moment several times.
-    fn work(mut self, inbox: &Receiver<Sender<Result<Window, WaitsError>>>) {
+    fn work(mut self, inbox: &Receiver<Sender<Result<Window, ObserveError>>>) {
         let mut failure = None;
         loop {
             let until_due = self.due.saturating_duration_since(Instant::now());
@@ -211,7 +191,7 @@ impl Watcher {
         }
     }
 
-    fn tick(&mut self) -> Result<(), WaitsError> {
+    fn tick(&mut self) -> Result<(), ObserveError> {
         if self.profile.is_none() {
             self.take_sample()?;
         }
@@ -222,7 +202,7 @@ impl Watcher {
         Ok(())
     }
 
-    fn take_sample(&mut self) -> Result<(), WaitsError> {
+    fn take_sample(&mut self) -> Result<(), ObserveError> {
         let rows = self.client.query_prepared(&self.sample, &[]).map_err(while_doing("sampling"))?;
         let window = &mut self.window;
         window.polls += 1;
@@ -247,7 +227,7 @@ impl Watcher {
     }
 
     /// Lists the processes; those that were there before have been there all the time since.
-    fn list(&mut self) -> Result<(), WaitsError> {
+    fn list(&mut self) -> Result<(), ObserveError> {
         let now = Instant::now();
         let since_s = now.duration_since(self.listed).as_secs_f64();
         for pid in self.roster.present.keys() {
@@ -268,7 +248,7 @@ impl Watcher {
         }
     }
 
-    fn finish(&mut self) -> Result<Window, WaitsError> {
+    fn finish(&mut self) -> Result<Window, ObserveError> {
         self.list()?;
         self.miss_until(self.listed);
         let elapsed = self.listed.duration_since(self.began);

@@ -1,5 +1,4 @@
-use super::error::while_doing;
-use super::{OBSERVER, WaitsError};
+use super::{OBSERVER, ObserveError, while_doing};
 use observations::{TaskSession, WaitingTask};
 use pgclient::{Client, Row};
 use std::collections::HashMap;
@@ -14,7 +13,7 @@ const SESSION: &str = "a.pid, a.usename, a.application_name, a.datname, a.state,
 ///
 /// Of a row lock the server says only for whose transaction a session waits. The row is known all
 /// the same: the first who waits for it has locked its place in the queue, the `tuple` lock.
-pub(super) fn waiting_tasks(client: &mut Client) -> Result<Vec<WaitingTask>, WaitsError> {
+pub(super) fn waiting_tasks(client: &mut Client) -> Result<Vec<WaitingTask>, ObserveError> {
     // Blockers are asked for only where a lock is waited for, because the answer stops the lock
     // manager for a moment. Names can be told only of the database that we are connected to.
     let sql = format!(
@@ -40,7 +39,7 @@ pub(super) fn waiting_tasks(client: &mut Client) -> Result<Vec<WaitingTask>, Wai
 }
 
 /// All sessions, to name those that are in the way.
-fn sessions(client: &mut Client) -> Result<HashMap<i32, TaskSession>, WaitsError> {
+fn sessions(client: &mut Client) -> Result<HashMap<i32, TaskSession>, ObserveError> {
     let sql = format!("SELECT {SESSION} FROM pg_stat_activity a");
     let rows = client.query(&sql, &[]).map_err(while_doing(DOING))?;
     Ok(rows.iter().map(|row| session(&row)).map(|session| (session.pid, session)).collect())

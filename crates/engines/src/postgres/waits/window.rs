@@ -1,4 +1,4 @@
-use super::profile::ProfileKey;
+use super::sources::ProfileKey;
 use observe::ProcessTimes;
 use std::collections::HashMap;
 use std::time::Duration;

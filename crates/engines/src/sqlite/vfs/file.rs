@@ -1,7 +1,7 @@
 //! The methods of an open file: each is timed, recorded and delegated.
 
 use crate::sqlite::recorder;
-use crate::sqlite::wait_type::WaitType;
+use crate::sqlite::wait_type::Event;
 use rusqlite::ffi;
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -28,39 +28,39 @@ impl FileKind {
         }
     }
 
-    fn read(self) -> WaitType {
+    fn read(self) -> Event {
         match self {
-            Self::Data => WaitType::DataRead,
-            Self::Wal => WaitType::WalRead,
-            Self::Journal => WaitType::JournalRead,
-            Self::Temp => WaitType::TempRead,
+            Self::Data => Event::DataRead,
+            Self::Wal => Event::WalRead,
+            Self::Journal => Event::JournalRead,
+            Self::Temp => Event::TempRead,
         }
     }
 
-    fn write(self) -> WaitType {
+    fn write(self) -> Event {
         match self {
-            Self::Data => WaitType::DataWrite,
-            Self::Wal => WaitType::WalWrite,
-            Self::Journal => WaitType::JournalWrite,
-            Self::Temp => WaitType::TempWrite,
+            Self::Data => Event::DataWrite,
+            Self::Wal => Event::WalWrite,
+            Self::Journal => Event::JournalWrite,
+            Self::Temp => Event::TempWrite,
         }
     }
 
-    fn sync(self) -> WaitType {
+    fn sync(self) -> Event {
         match self {
-            Self::Data => WaitType::DataSync,
-            Self::Wal => WaitType::WalSync,
-            Self::Journal => WaitType::JournalSync,
-            Self::Temp => WaitType::TempWrite,
+            Self::Data => Event::DataSync,
+            Self::Wal => Event::WalSync,
+            Self::Journal => Event::JournalSync,
+            Self::Temp => Event::TempWrite,
         }
     }
 
-    fn truncate(self) -> WaitType {
+    fn truncate(self) -> Event {
         match self {
-            Self::Data => WaitType::DataTruncate,
-            Self::Wal => WaitType::WalTruncate,
-            Self::Journal => WaitType::JournalTruncate,
-            Self::Temp => WaitType::TempWrite,
+            Self::Data => Event::DataTruncate,
+            Self::Wal => Event::WalTruncate,
+            Self::Journal => Event::JournalTruncate,
+            Self::Temp => Event::TempWrite,
         }
     }
 }
@@ -157,7 +157,7 @@ unsafe fn kind(file: *mut ffi::sqlite3_file) -> FileKind {
 unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
     let start = recorder::stamp();
     let rc = pass_on!(file, xClose, ffi::SQLITE_OK);
-    recorder::call(WaitType::FileOpen, start, 0);
+    recorder::call(Event::FileOpen, start, 0);
     rc
 }
 
@@ -208,23 +208,23 @@ unsafe extern "C" fn file_size(file: *mut ffi::sqlite3_file, size: *mut ffi::sql
 }
 
 /// The lock of the rollback-journal modes that a request for this level waits for.
-fn refused_by_level(level: c_int) -> WaitType {
+fn refused_by_level(level: c_int) -> Event {
     match level {
-        ffi::SQLITE_LOCK_SHARED => WaitType::SharedLock,
-        ffi::SQLITE_LOCK_RESERVED => WaitType::WriterLock,
-        _ => WaitType::ExclusiveLock,
+        ffi::SQLITE_LOCK_SHARED => Event::SharedLock,
+        ffi::SQLITE_LOCK_RESERVED => Event::WriterLock,
+        _ => Event::ExclusiveLock,
     }
 }
 
 unsafe extern "C" fn lock(file: *mut ffi::sqlite3_file, level: c_int) -> c_int {
     let start = recorder::stamp();
     let rc = pass_on!(file, xLock, ffi::SQLITE_IOERR_LOCK, level);
-    recorder::call(WaitType::FileLock, start, 0);
+    recorder::call(Event::FileLock, start, 0);
     report_lock(refused_by_level(level), rc);
     rc
 }
 
-fn report_lock(lock: WaitType, rc: c_int) {
+fn report_lock(lock: Event, rc: c_int) {
     match rc {
         ffi::SQLITE_OK => recorder::lock_granted(lock),
         ffi::SQLITE_BUSY => recorder::lock_refused(lock),
@@ -235,7 +235,7 @@ fn report_lock(lock: WaitType, rc: c_int) {
 unsafe extern "C" fn unlock(file: *mut ffi::sqlite3_file, level: c_int) -> c_int {
     let start = recorder::stamp();
     let rc = pass_on!(file, xUnlock, ffi::SQLITE_IOERR_UNLOCK, level);
-    recorder::call(WaitType::FileLock, start, 0);
+    recorder::call(Event::FileLock, start, 0);
     rc
 }
 
@@ -268,17 +268,17 @@ unsafe extern "C" fn shm_map(
 ) -> c_int {
     let start = recorder::stamp();
     let rc = pass_on!(file, xShmMap, ffi::SQLITE_IOERR_SHMMAP, page, page_size, extend, mapped);
-    recorder::call(WaitType::ShmMap, start, 0);
+    recorder::call(Event::ShmMap, start, 0);
     rc
 }
 
 /// Which of the WAL's locks a slot of the shared memory is:
 /// 0 writer, 1 checkpointer, 2 recovery, the rest readers (<https://www.sqlite.org/walformat.html>).
-fn refused_by_slot(slot: c_int) -> WaitType {
+fn refused_by_slot(slot: c_int) -> Event {
     match slot {
-        0 => WaitType::WriterLock,
-        1 => WaitType::CheckpointLock,
-        _ => WaitType::SharedLock,
+        0 => Event::WriterLock,
+        1 => Event::CheckpointLock,
+        _ => Event::SharedLock,
     }
 }
 
@@ -290,7 +290,7 @@ unsafe extern "C" fn shm_lock(
 ) -> c_int {
     let start = recorder::stamp();
     let rc = pass_on!(file, xShmLock, ffi::SQLITE_IOERR_SHMLOCK, slot, count, flags);
-    recorder::call(WaitType::ShmLock, start, 0);
+    recorder::call(Event::ShmLock, start, 0);
     if flags & ffi::SQLITE_SHM_LOCK != 0 {
         report_lock(refused_by_slot(slot), rc);
     }
@@ -304,7 +304,7 @@ unsafe extern "C" fn shm_barrier(file: *mut ffi::sqlite3_file) {
 unsafe extern "C" fn shm_unmap(file: *mut ffi::sqlite3_file, delete: c_int) -> c_int {
     let start = recorder::stamp();
     let rc = pass_on!(file, xShmUnmap, ffi::SQLITE_OK, delete);
-    recorder::call(WaitType::ShmMap, start, 0);
+    recorder::call(Event::ShmMap, start, 0);
     rc
 }
 

@@ -7,7 +7,7 @@
 mod file;
 
 use super::recorder;
-use super::wait_type::WaitType;
+use super::wait_type::Event;
 use file::TimedFile;
 use rusqlite::ffi;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -108,14 +108,14 @@ unsafe extern "C" fn open(
     let rc = pass_on!(xOpen, ffi::SQLITE_CANTOPEN, name, real, flags, out_flags);
     // SAFETY: both parts of the file are valid memory of ours; see above.
     unsafe { TimedFile::opened(timed, flags) };
-    recorder::call(WaitType::FileOpen, start, 0);
+    recorder::call(Event::FileOpen, start, 0);
     rc
 }
 
 unsafe extern "C" fn delete(_: *mut ffi::sqlite3_vfs, name: *const c_char, sync_directory: c_int) -> c_int {
     let start = recorder::stamp();
     let rc = pass_on!(xDelete, ffi::SQLITE_IOERR_DELETE, name, sync_directory);
-    recorder::call(WaitType::FileOpen, start, 0);
+    recorder::call(Event::FileOpen, start, 0);
     rc
 }
 
@@ -127,7 +127,7 @@ unsafe extern "C" fn access(
 ) -> c_int {
     let start = recorder::stamp();
     let rc = pass_on!(xAccess, ffi::SQLITE_IOERR_ACCESS, name, flags, result);
-    recorder::call(WaitType::FileOpen, start, 0);
+    recorder::call(Event::FileOpen, start, 0);
     rc
 }
 

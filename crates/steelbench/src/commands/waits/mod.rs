@@ -1,14 +1,12 @@
 //! `steelbench waits`
 
-pub mod advice;
 mod watch;
 
 use crate::args::Waits;
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
-use engines::postgres::waits::{LiveObserver, ObserveOptions, WaitsError};
+use engines::{LiveObserver, ObserveOptions, Server, ServerError};
 use observations::ServerActivity;
-use pgclient::Config;
 use signal_hook::consts::TERM_SIGNALS;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,20 +17,19 @@ const NAP: Duration = Duration::from_millis(50);
 
 /// Shows what the sessions of a live server wait for. Changes nothing on it.
 pub fn waits(arguments: &Waits) -> Result<ExitCode, Failure> {
-    let config = Config::parse(arguments.url.as_deref().unwrap_or_default()).map_err(Failure::usage)?;
-    for warning in config.warnings() {
-        output::complain(&format!("warning: {warning}"));
-    }
+    let server = server(arguments.url.as_deref().unwrap_or_default())?;
     let options = ObserveOptions { hz: arguments.rate, statements: true, ..ObserveOptions::default() };
     let stop = stop_on_signals()?;
-    let connect = || LiveObserver::start(&config, options).map_err(|error| failure(&error, &config));
+    let failure = |error: ServerError| {
+        let advice = error.advice.map(|advice| format!("\n{advice}")).unwrap_or_default();
+        Failure::failed(format!("{server}: {error}{advice}"))
+    };
     if arguments.watch {
-        watch::run(connect, &stop, |error| failure(error, &config))?;
+        watch::run(|| server.observe(options), &stop, failure)?;
         return Ok(ExitCode::Ok);
     }
-    let mut observer = connect()?;
-    let activity = observe(&mut observer, arguments, &stop).map_err(|error| failure(&error, &config))?;
-    let summary = analysis::activity(activity);
+    let activity = server.observe(options).and_then(|mut observer| observe(&mut *observer, arguments, &stop));
+    let summary = analysis::activity(activity.map_err(failure)?);
     if arguments.json {
         output::print_json(&report::json::activity(&summary).map_err(Failure::failed)?)?;
     } else {
@@ -41,11 +38,20 @@ pub fn waits(arguments: &Waits) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Ok)
 }
 
+/// The server that a URL names, of the engine that has its scheme.
+pub fn server(url: &str) -> Result<Box<dyn Server>, Failure> {
+    let server = engines::server::by_url(url).map_err(Failure::usage)?;
+    for warning in server.warnings() {
+        output::complain(&format!("warning: {warning}"));
+    }
+    Ok(server)
+}
+
 fn observe(
-    observer: &mut LiveObserver,
+    observer: &mut dyn LiveObserver,
     arguments: &Waits,
     stop: &AtomicBool,
-) -> Result<ServerActivity, WaitsError> {
+) -> Result<ServerActivity, ServerError> {
     let end = Instant::now() + Duration::from_secs_f64(arguments.seconds);
     while !stop.load(Ordering::Relaxed) {
         let left = end.saturating_duration_since(Instant::now());
@@ -71,13 +77,4 @@ pub fn stop_on_signals() -> Result<Arc<AtomicBool>, Failure> {
             .map_err(|error| Failure::failed(format!("cannot handle signals: {error}")))?;
     }
     Ok(flag)
-}
-
-fn failure(error: &WaitsError, config: &Config) -> Failure {
-    let advice = match error {
-        WaitsError::Server { source, .. } => advice::advice(source),
-        _ => None,
-    };
-    let advice = advice.map(|advice| format!("\n{advice}")).unwrap_or_default();
-    Failure::failed(format!("{config}: {error}{advice}"))
 }

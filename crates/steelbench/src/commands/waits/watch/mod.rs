@@ -4,7 +4,7 @@ mod state;
 mod view;
 
 use crate::exit_code::Failure;
-use engines::postgres::waits::{LiveObserver, WaitsError};
+use engines::{LiveObserver, ServerError};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use state::{State, Tab};
 use std::io::IsTerminal;
@@ -25,26 +25,26 @@ enum Action {
 
 /// Shows a server's waits until somebody has seen enough.
 pub fn run(
-    connect: impl FnOnce() -> Result<LiveObserver, Failure>,
+    connect: impl FnOnce() -> Result<Box<dyn LiveObserver>, ServerError>,
     stop: &AtomicBool,
-    failure: impl Fn(&WaitsError) -> Failure,
+    failure: impl Fn(ServerError) -> Failure,
 ) -> Result<(), Failure> {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         return Err(Failure::usage("--watch needs a terminal; without it the waits are printed once"));
     }
     // What can go wrong with the server should be told before the screen is taken.
-    let mut observer = connect()?;
+    let mut observer = connect().map_err(&failure)?;
     let mut terminal = ratatui::try_init().map_err(screen)?;
-    let result = watch(&mut terminal, &mut observer, stop, failure);
+    let result = watch(&mut terminal, &mut *observer, stop, failure);
     ratatui::restore();
     result
 }
 
 fn watch(
     terminal: &mut ratatui::DefaultTerminal,
-    observer: &mut LiveObserver,
+    observer: &mut dyn LiveObserver,
     stop: &AtomicBool,
-    failure: impl Fn(&WaitsError) -> Failure,
+    failure: impl Fn(ServerError) -> Failure,
 ) -> Result<(), Failure> {
     let mut state = State::default();
     let mut due = Instant::now() + REFRESH;
@@ -59,8 +59,8 @@ fn watch(
             }
         }
         if Instant::now() >= due {
-            let mut activity = observer.window().map_err(|error| failure(&error))?;
-            activity.tasks = Some(observer.tasks().map_err(|error| failure(&error))?);
+            let mut activity = observer.window().map_err(&failure)?;
+            activity.tasks = Some(observer.tasks().map_err(&failure)?);
             state.hear(analysis::activity(activity));
             due = (due + REFRESH).max(Instant::now());
         }

@@ -1,0 +1,286 @@
+//! Where sessions waited: the nine-column table.
+
+use crate::{Accounting, Summary};
+use observations::number::fixed;
+use observations::{Observations, Wait, WaitClass, WaitSource};
+use serde::Serialize;
+use std::collections::{BTreeSet, HashMap};
+
+/// Rows are printed until they make up this share of all waits, in percent.
+const TOP_PERCENT: f64 = 95.0;
+
+/// The nine columns of the published studies.
+pub const HEADINGS: [&str; 9] = [
+    "WaitType",
+    "Wait_S",
+    "Resource_S",
+    "Signal_S",
+    "WaitCount",
+    "Percentage",
+    "AvgWait_S",
+    "AvgRes_S",
+    "AvgSig_S",
+];
+
+/// The waits of one or several trials, each figure the mean of a trial.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct WaitTable {
+    /// All rows in the percentage base, most wait first.
+    pub rows: Vec<WaitRow>,
+    /// How many of `rows`, from the first, make up the top 95 %.
+    pub top: usize,
+    /// Seconds of all rows: 100 %.
+    pub total_s: f64,
+    /// Seconds in which sessions waited for their client; in the rows only if asked for.
+    pub client_s: f64,
+    /// Seconds filtered as benign or idle, never in the rows.
+    pub filtered_s: f64,
+    /// Wait types so filtered.
+    pub filtered: Vec<String>,
+    /// Number of trials averaged.
+    pub trials: usize,
+}
+
+/// One row: the nine columns of the table, and the class.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WaitRow {
+    /// The engine's own name.
+    pub wait_type: String,
+    /// Our class.
+    pub class: WaitClass,
+    /// Seconds from RUNNING through SUSPENDED and RUNNABLE back to RUNNING.
+    pub wait_s: f64,
+    /// Seconds of it suspended.
+    pub resource_s: f64,
+    /// Seconds of it runnable, waiting for a processor.
+    pub signal_s: f64,
+    /// Number of waits (mean of a trial), where the engine counts them.
+    pub count: Option<f64>,
+    /// Share of all waits in percent.
+    pub percentage: f64,
+    /// Seconds for each wait; `None` without a count or with a count of 0.
+    pub average: Option<Averages>,
+    /// Counted or sampled.
+    pub source: WaitSource,
+}
+
+/// Seconds for each wait.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Averages {
+    /// `AvgWait_S`.
+    pub wait_s: f64,
+    /// `AvgRes_S`.
+    pub resource_s: f64,
+    /// `AvgSig_S`.
+    pub signal_s: f64,
+}
+
+/// What goes into the rows.
+#[derive(Clone, Copy, Default)]
+pub struct WaitOptions<'a> {
+    /// Waits for the client are rows too and in the percentage base.
+    pub include_client: bool,
+    /// Whether a wait type is benign and left out. Only for waits of a whole server: the waits of our own sessions
+    /// are never filtered, because what they waited for is what was asked of them.
+    pub benign: Option<&'a dyn Fn(&str) -> bool>,
+}
+
+impl WaitTable {
+    /// The waits of our own sessions over trials; a trial without a wait type counts as 0 of it.
+    pub fn of_trials<'a>(trials: impl IntoIterator<Item = &'a Observations>) -> Self {
+        Self::new(trials.into_iter().map(|trial| trial.waits.as_slice()), WaitOptions::default())
+    }
+
+    /// Any waits, one slice a trial.
+    pub fn new<'a>(trials: impl IntoIterator<Item = &'a [Wait]>, options: WaitOptions) -> Self {
+        let mut table = Self::default();
+        let mut sums: HashMap<&str, Wait> = HashMap::new();
+        let mut filtered = BTreeSet::new();
+        for waits in trials {
+            table.trials += 1;
+            for wait in waits.iter().filter(|wait| wait.wait_s().is_finite()) {
+                let benign = options.benign.is_some_and(|is_benign| is_benign(&wait.wait_type));
+                if benign || wait.class == WaitClass::Idle {
+                    table.filtered_s += wait.wait_s();
+                    filtered.insert(wait.wait_type.as_str());
+                    continue;
+                }
+                if wait.class == WaitClass::Client {
+                    table.client_s += wait.wait_s();
+                    if !options.include_client {
+                        continue;
+                    }
+                }
+                match sums.get_mut(wait.wait_type.as_str()) {
+                    Some(sum) => add(sum, wait),
+                    None => drop(sums.insert(&wait.wait_type, wait.clone())),
+                }
+            }
+        }
+        table.filtered = filtered.into_iter().map(str::to_owned).collect();
+        table.finish(sums.into_values())
+    }
+
+    /// The rows to print: those that make up the top 95 % of all waits.
+    pub fn top(&self) -> &[WaitRow] {
+        &self.rows[..self.top]
+    }
+
+    fn finish(mut self, sums: impl Iterator<Item = Wait>) -> Self {
+        let n = self.trials.max(1) as f64;
+        self.client_s /= n;
+        self.filtered_s /= n;
+        self.rows = sums
+            .filter(|sum| sum.wait_s() != 0.0 || sum.count.is_some_and(|count| count > 0))
+            .map(|sum| WaitRow::mean(sum, n))
+            .collect();
+        self.rows.sort_by(|left, right| {
+            right.wait_s.total_cmp(&left.wait_s).then_with(|| left.wait_type.cmp(&right.wait_type))
+        });
+        self.total_s = self.rows.iter().map(|row| row.wait_s).sum();
+        if self.total_s > 0.0 {
+            for row in &mut self.rows {
+                row.percentage = 100.0 * row.wait_s / self.total_s;
+            }
+        }
+        self.top = top(&self.rows);
+        self
+    }
+}
+
+impl WaitRow {
+    /// The nine cells exactly as the published studies print them; empty where the engine does not count waits.
+    pub fn cells(&self) -> [String; 9] {
+        let average = |pick: fn(&Averages) -> f64| {
+            self.average.as_ref().map_or_else(String::new, |average| trimmed(pick(average), 4))
+        };
+        [
+            self.wait_type.clone(),
+            trimmed(self.wait_s, 2),
+            trimmed(self.resource_s, 2),
+            trimmed(self.signal_s, 2),
+            self.count.map_or_else(String::new, |count| fixed(count, 0)),
+            fixed(self.percentage, 2),
+            average(|a| a.wait_s),
+            average(|a| a.resource_s),
+            average(|a| a.signal_s),
+        ]
+    }
+
+    fn mean(sum: Wait, trials: f64) -> Self {
+        let average = sum.count.filter(|count| *count > 0).map(|count| Averages {
+            wait_s: sum.wait_s() / count as f64,
+            resource_s: sum.resource_s / count as f64,
+            signal_s: sum.signal_s / count as f64,
+        });
+        Self {
+            class: sum.class,
+            wait_s: sum.wait_s() / trials,
+            resource_s: sum.resource_s / trials,
+            signal_s: sum.signal_s / trials,
+            count: sum.count.map(|count| count as f64 / trials),
+            percentage: 0.0,
+            average,
+            source: sum.source,
+            wait_type: sum.wait_type,
+        }
+    }
+}
+
+fn add(sum: &mut Wait, wait: &Wait) {
+    sum.resource_s += wait.resource_s;
+    sum.signal_s += wait.signal_s;
+    sum.count = sum.count.zip(wait.count).map(|(a, b)| a.saturating_add(b));
+    if matches!(wait.source, WaitSource::Sampled { .. }) {
+        // A sum is as exact as its least exact part.
+        sum.source = wait.source;
+    }
+}
+
+/// A row is kept when the rows before it make up less than 95 %, so that the row which crosses the
+/// line is shown.
+fn top(rows: &[WaitRow]) -> usize {
+    let mut before = 0.0;
+    rows.iter()
+        .take_while(|row| {
+            let kept = before < TOP_PERCENT;
+            before += row.percentage;
+            kept
+        })
+        .count()
+}
+
+/// So many decimals without trailing zeros: `16976`, `3152.3`, `0.016`.
+fn trimmed(value: f64, decimals: usize) -> String {
+    let text = fixed(value, decimals);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// Waits and accounting of one level, over all configurations that have it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LevelWaits {
+    /// Label of the level; `None` when the experiment has no factor.
+    pub level: Option<String>,
+    /// Where sessions waited.
+    pub waits: WaitTable,
+    /// Where their time went.
+    pub accounting: Accounting,
+}
+
+impl Summary<'_> {
+    /// Waits and accounting of each level of the main factor that has trials; one entry without a level when there is
+    /// no factor.
+    pub fn waits(&self) -> Vec<LevelWaits> {
+        let of = |level: Option<&String>, trials: Vec<&Observations>| {
+            Some(LevelWaits {
+                level: level.cloned(),
+                waits: WaitTable::of_trials(trials.iter().copied()),
+                accounting: Accounting::mean(trials.iter().copied())?,
+            })
+        };
+        let Some(main) = self.main_factor else {
+            return of(None, self.grid.observations().collect()).into_iter().collect();
+        };
+        let levels = self.recording.factors[main].levels.iter().enumerate();
+        let trials = |level| {
+            let own = self.layouts[main].balanced(level);
+            own.flat_map(|configuration| self.grid.cells[configuration].values().copied()).collect()
+        };
+        levels.filter_map(|(position, level)| of(Some(level), trials(position))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_as_published() {
+        let waits = [("A", 3152.3, 16976.0, 1), ("B", 0.016, -0.001, 1), ("C", f64::NAN, 0.0, 45_295_507)];
+        let rows = waits.map(|(name, resource_s, signal_s, count)| Wait {
+            wait_type: name.into(),
+            class: WaitClass::Log,
+            count: Some(count),
+            resource_s,
+            signal_s,
+            source: WaitSource::Counted,
+        });
+        let [a, b, c] = rows.map(|wait| WaitRow::mean(wait, 1.0).cells());
+        assert_eq!(a[1..5], ["20128.3", "3152.3", "16976", "1"]);
+        assert_eq!(
+            (b[2].as_str(), b[3].as_str(), b[5].as_str(), b[8].as_str()),
+            ("0.02", "0", "0.00", "-0.001")
+        );
+        assert_eq!((c[2].as_str(), c[4].as_str()), ("NaN", "45295507"));
+        for (value, decimals, text) in [
+            (16976.0, 2, "16976"),
+            (100.0, 2, "100"),
+            (-0.001, 2, "0"),
+            (0.016, 4, "0.016"),
+            (0.000_001_2, 4, "0"),
+        ] {
+            assert_eq!(trimmed(value, decimals), text);
+        }
+        assert_eq!(fixed(19.1, 2), "19.10");
+    }
+}

@@ -1,0 +1,266 @@
+use super::accounting::{KernelTime, SessionSamples};
+use super::counters::Counters;
+use super::sampler::Sampler;
+use super::types::WAIT_TYPES;
+use super::window::{Process, Sample, Source, Window};
+use super::{ObserveError, class, connect, tasks, while_doing};
+use crate::{LiveObserver, ObserveOptions, ServerError, WaitType};
+use observations::{ActivityCell, ProcessUse, Sampling, ServerActivity, TimeUse, Wait, WaitingTask};
+use pgclient::{Client, Config};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Watches all processes of a server, whoever they work for.
+#[derive(Debug)]
+pub struct PostgresObserver {
+    sampler: Sampler,
+    /// For what is asked once in a window.
+    client: Client,
+    counters: Counters,
+    /// What the server itself says of its wait events, `Type:Event` in lower case.
+    meanings: HashMap<String, String>,
+    options: ObserveOptions,
+}
+
+impl LiveObserver for PostgresObserver {
+    fn window(&mut self) -> Result<ServerActivity, ServerError> {
+        let window = self.sampler.window()?;
+        let clients = ClientSamples::of(&window);
+        let cells = cells(&window, &clients);
+        let (waits, time) = clients.account();
+        let mut lost = lost(&window, &cells);
+        let now = Counters::read(&mut self.client)?;
+        let operations = now.since(&self.counters).unwrap_or_else(|reset| {
+            lost.push(format!("What the server counts itself: {reset}."));
+            Vec::new()
+        });
+        self.counters = now;
+        let (major, minor) = (self.client.server_version() / 10_000, self.client.server_version() % 10_000);
+        Ok(ServerActivity {
+            server: format!("PostgreSQL {major}.{minor}"),
+            elapsed_s: window.elapsed.as_secs_f64(),
+            sampling: Sampling {
+                source: window.source.name().to_owned(),
+                hz: window.hz,
+                polls: window.polls,
+                missed: window.missed,
+            },
+            meanings: self.explain(&waits),
+            waits,
+            time,
+            time_is_exact: window.kernel.is_some(),
+            processes: process_use(&window),
+            operations,
+            statements: self.statements(&window, &cells),
+            cells,
+            tasks: None,
+            lost,
+        })
+    }
+
+    fn tasks(&mut self) -> Result<Vec<WaitingTask>, ServerError> {
+        Ok(tasks::waiting_tasks(&mut self.client)?)
+    }
+}
+
+impl PostgresObserver {
+    /// Connects, and begins the first interval.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub fn start(config: &Config, options: ObserveOptions) -> Result<Self, ObserveError> {
+        let mut client = connect(config)?;
+        let meanings = meanings(&mut client)?;
+        let counters = Counters::read(&mut client)?;
+        let sampler = Sampler::start(config, options)?;
+        Ok(Self { sampler, client, counters, meanings, options })
+    }
+
+    /// What the waits mean: in our words, else in those of the server, else in general.
+    fn explain(&self, waits: &[Wait]) -> BTreeMap<String, String> {
+        let explained = waits.iter().filter_map(|wait| {
+            let ours = WaitType::find(WAIT_TYPES, &wait.wait_type)?;
+            let theirs = self.meanings.get(&wait.wait_type.to_lowercase()).filter(|_| ours.is_pattern());
+            Some((wait.wait_type.clone(), theirs.cloned().unwrap_or_else(|| sentence(ours.meaning))))
+        });
+        explained.collect()
+    }
+
+    /// Texts of the statements that were sampled. Many run only between two lists of who is
+    /// connected; those `pg_stat_statements` knows, where it is installed and readable.
+    fn statements(&mut self, window: &Window, cells: &[ActivityCell]) -> BTreeMap<i64, String> {
+        if !self.options.statements {
+            return BTreeMap::new();
+        }
+        let sampled: BTreeSet<i64> = cells.iter().filter_map(|cell| cell.query_id).collect();
+        let text = |id: &i64| Some((*id, window.statements.get(id)?.clone()));
+        let mut texts: BTreeMap<i64, String> = sampled.iter().filter_map(text).collect();
+        let missing: Vec<String> =
+            sampled.iter().filter(|id| !texts.contains_key(id)).map(ToString::to_string).collect();
+        if missing.is_empty() {
+            return texts;
+        }
+        let schema = "SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n \
+                      ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'";
+        let Ok(rows) = self.client.query(schema, &[]) else { return texts };
+        let Some(schema) = rows.iter().next().and_then(|row| row.get(0).map(str::to_owned)) else {
+            return texts;
+        };
+        let sql = format!(
+            "SELECT DISTINCT ON (queryid) queryid, left(query, 1000) FROM {schema}.pg_stat_statements \
+             WHERE queryid IN ({})",
+            missing.join(", ")
+        );
+        // Not loaded or not readable: the statements have only their numbers.
+        if let Ok(rows) = self.client.query(&sql, &[]) {
+            let found =
+                rows.iter().filter_map(|row| Some((row.get(0)?.parse().ok()?, row.get(1)?.to_owned())));
+            texts.extend(found);
+        }
+        texts
+    }
+}
+
+/// What the server says its wait events mean, from 17 on.
+fn meanings(client: &mut Client) -> Result<HashMap<String, String>, ObserveError> {
+    if client.server_version() < 170_000 {
+        return Ok(HashMap::new());
+    }
+    let sql = "SELECT lower(type || ':' || name), description FROM pg_wait_events";
+    let rows = client.query(sql, &[]).map_err(while_doing("reading pg_wait_events"))?;
+    let pair = |name: Option<&str>, meaning: Option<&str>| Some((name?.to_owned(), meaning?.to_owned()));
+    Ok(rows.iter().filter_map(|row| pair(row.get(0), row.get(1))).collect())
+}
+
+/// A meaning as a sentence of its own.
+fn sentence(meaning: &str) -> String {
+    let mut letters = meaning.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// What could not be seen, in words.
+fn lost(window: &Window, cells: &[ActivityCell]) -> Vec<String> {
+    let mut lost = window.lost();
+    let working =
+        |cell: &ActivityCell| cell.for_client && !cell.idle && matches!(cell.state.as_str(), "active" | "");
+    if cells.iter().any(working) && cells.iter().all(|cell| cell.query_id.is_none()) {
+        lost.push(
+            "Which statements waited: the server does not number them. Set compute_query_id = on there, or load \
+             pg_stat_statements."
+                .to_owned(),
+        );
+    }
+    if window.source == Source::Profile {
+        lost.push(
+            "Clients that leave a transaction open: the profile of pg_wait_sampling does not tell this from idle \
+             time."
+                .to_owned(),
+        );
+    }
+    lost
+}
+
+/// The samples of what works for clients.
+///
+/// Sessions that used no processor at all tell nothing about what samples missed of it: they are kept
+/// apart, so that many idle sessions do not hide the few that work.
+struct ClientSamples {
+    worked: SessionSamples,
+    rested: SessionSamples,
+}
+
+/// The pseudo wait, for its client, of a session that has nothing to do.
+const IDLE: &str = "Client:Idle";
+
+impl ClientSamples {
+    fn of(window: &Window) -> Self {
+        let for_client = |pid: i32| window.processes.get(&pid).is_none_or(Process::for_client);
+        let clients = |worked| {
+            let is_chosen = |pid| for_client(pid) && has_worked(window, pid) == worked;
+            SessionSamples::of(window, is_chosen, Some(IDLE))
+        };
+        Self { worked: clients(true), rested: clients(false) }
+    }
+
+    /// Waits and CPU time while sessions had something to do: also while they waited for a processor
+    /// to begin with it.
+    fn account(&self) -> (Vec<Wait>, TimeUse) {
+        let (mut waits, mut time) = self.worked.account();
+        let (others, other_time) = self.rested.account();
+        time.session_s += other_time.session_s;
+        time.cpu_s += other_time.cpu_s;
+        for other in others {
+            match waits.iter_mut().find(|wait| wait.wait_type == other.wait_type) {
+                Some(wait) => {
+                    wait.resource_s += other.resource_s;
+                    wait.signal_s += other.signal_s;
+                }
+                None => waits.push(other),
+            }
+        }
+        let idle_s: f64 = waits.iter().filter(|wait| wait.wait_type == IDLE).map(Wait::wait_s).sum();
+        time.session_s -= idle_s;
+        waits.retain(|wait| wait.wait_type != IDLE);
+        (waits, time)
+    }
+}
+
+/// Whether a process used a processor, as far as that is known.
+fn has_worked(window: &Window, pid: i32) -> bool {
+    window.kernel.as_ref().is_none_or(|kernel| kernel.get(&pid).is_some_and(|times| times.cpu_ns > 0))
+}
+
+/// Sums the samples by what is worth telling apart.
+fn cells(window: &Window, clients: &ClientSamples) -> Vec<ActivityCell> {
+    let unknown = Process { kind: "client backend".to_owned(), ..Process::default() };
+    let correction = clients.worked.correction();
+    let mut sums: HashMap<(Sample, &Process), (u64, f64)> = HashMap::new();
+    for (sample, count) in &window.samples {
+        let process = window.processes.get(&sample.pid).unwrap_or(&unknown);
+        let factor = match sample.wait {
+            _ if !process.for_client() || !has_worked(window, sample.pid) => 1.0,
+            None => correction.running,
+            Some(_) => correction.waiting,
+        };
+        let sum = sums.entry((Sample { pid: 0, ..*sample }, process)).or_insert((0, 0.0));
+        sum.0 += count;
+        sum.1 += *count as f64 * factor * window.sample_s();
+    }
+    let cell = |((sample, process), (samples, seconds)): ((Sample, &Process), (u64, f64))| {
+        let wait_type = sample.wait.map(|wait| window.wait_type(wait));
+        ActivityCell {
+            process: process.kind.clone(),
+            for_client: process.for_client(),
+            class: wait_type.as_deref().map(class),
+            wait_type,
+            idle: sample.idle,
+            state: window.names.get(sample.state).to_owned(),
+            query_id: sample.query_id,
+            application: process.application.clone(),
+            user: process.user.clone(),
+            database: process.database.clone(),
+            samples,
+            seconds,
+        }
+    };
+    let mut cells: Vec<ActivityCell> = sums.into_iter().map(cell).collect();
+    cells.sort_by_cached_key(|cell| {
+        let names = [&cell.application, &cell.user, &cell.state].map(Clone::clone);
+        (Reverse(cell.samples), cell.wait_type.clone(), cell.query_id, names)
+    });
+    cells
+}
+
+/// Time of the processes by their kind.
+fn process_use(window: &Window) -> Vec<ProcessUse> {
+    let mut kinds: BTreeMap<&str, (bool, Vec<_>)> = BTreeMap::new();
+    for (pid, times) in window.kernel.iter().flatten() {
+        let Some(process) = window.processes.get(pid) else { continue };
+        kinds.entry(&process.kind).or_insert((process.for_client(), Vec::new())).1.push(times);
+    }
+    let kind = |(kind, (for_client, times)): (&str, (bool, Vec<_>))| {
+        let sum = KernelTime::sum(times.into_iter());
+        ProcessUse { process: kind.to_owned(), for_client, cpu_s: sum.cpu_s, run_queue_s: sum.run_queue_s }
+    };
+    kinds.into_iter().map(kind).collect()
+}

@@ -1,0 +1,236 @@
+//! What samples are completed by: who is connected, the profile of `pg_wait_sampling`, the kernel's times.
+
+use super::window::Process;
+use super::{OBSERVER, ObserveError, while_doing};
+use crate::postgres::local::is_local;
+use observe::ProcessTimes;
+use pgclient::{Client, Statement, quote_identifier};
+use std::collections::{HashMap, HashSet};
+
+/// Who is connected: read about once a second, because it costs more than a sample.
+#[derive(Debug)]
+pub(super) struct Roster {
+    list: Statement,
+    /// The processes there are, without our own.
+    pub(super) present: HashMap<i32, Process>,
+    /// Connections of ours, and of other observers like us, which are not reported.
+    pub(super) observers: HashSet<i32>,
+    /// Texts of statements seen, by their number.
+    pub(super) statements: HashMap<i64, String>,
+}
+
+impl Roster {
+    /// Prepares it; statements' texts are kept only if they are asked for.
+    pub(super) fn prepare(client: &mut Client, with_statements: bool) -> Result<Self, ObserveError> {
+        let text = if with_statements { "left(query, 1000)" } else { "NULL" };
+        let sql = format!(
+            "SELECT pid, backend_type, application_name, usename, datname, query_id, {text} AS query, \
+             query = '<insufficient privilege>' AS hidden FROM pg_stat_activity"
+        );
+        let list = client.prepare(&sql).map_err(while_doing("listing the server's processes"))?;
+        Ok(Self { list, present: HashMap::new(), observers: HashSet::new(), statements: HashMap::new() })
+    }
+
+    /// Lists the processes anew.
+    pub(super) fn read(&mut self, client: &mut Client) -> Result<(), ObserveError> {
+        let rows =
+            client.query_prepared(&self.list, &[]).map_err(while_doing("listing the server's processes"))?;
+        self.present.clear();
+        for row in rows.iter() {
+            let text = |index: usize| row.get(index).unwrap_or_default().to_owned();
+            let Some(pid) = row.get(0).and_then(|pid| pid.parse().ok()) else { continue };
+            let process = Process {
+                kind: text(1),
+                application: text(2),
+                user: text(3),
+                database: text(4),
+                hidden: row.get(7) == Some("t"),
+            };
+            if process.application == OBSERVER {
+                self.observers.insert(pid);
+                continue;
+            }
+            if let (Some(id), Some(query)) = (row.get(5).and_then(|id| id.parse().ok()), row.get(6)) {
+                self.statements.entry(id).or_insert_with(|| query.to_owned());
+            }
+            // The number of an observer that has ended may be given to anybody.
+            self.observers.remove(&pid);
+            self.present.insert(pid, process);
+        }
+        Ok(())
+    }
+}
+
+/// The profile of waits that the extension `pg_wait_sampling` keeps: it looks at every process once
+/// in `pg_wait_sampling.profile_period` and counts the waits that it sees.
+#[derive(Debug)]
+pub(super) struct Profile {
+    read: Statement,
+    before: HashMap<ProfileKey, u64>,
+    /// Samples a second.
+    pub(super) hz: f64,
+}
+
+/// A line of the profile. Without type and event: on a processor (versions 1.1.6 and later).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct ProfileKey {
+    pub(super) pid: i32,
+    pub(super) kind: String,
+    pub(super) event: String,
+    pub(super) query_id: Option<i64>,
+}
+
+impl Profile {
+    /// The profile, where the extension is installed in this database, loaded, readable for us,
+    /// and tells processes apart.
+    pub(super) fn find(client: &mut Client) -> Option<Self> {
+        let setting = "SELECT quote_ident(n.nspname), \
+                       current_setting('pg_wait_sampling.profile_period', true)::float8, \
+                       current_setting('pg_wait_sampling.profile_pid', true)::bool \
+                       FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace \
+                       WHERE e.extname = 'pg_wait_sampling'";
+        let rows = client.query(setting, &[]).ok()?;
+        let row = rows.iter().next()?;
+        let period_ms: f64 = row.get(1)?.parse().ok().filter(|period| *period > 0.0)?;
+        if row.get(2) != Some("t") {
+            return None;
+        }
+        let sql = format!(
+            "SELECT pid, event_type, event, queryid, count FROM {}.{}",
+            row.get(0)?,
+            quote_identifier("pg_wait_sampling_profile")
+        );
+        let read = client.prepare(&sql).ok()?;
+        let mut profile = Self { read, before: HashMap::new(), hz: 1000.0 / period_ms };
+        // Reading fails where the extension is installed but not loaded, or not for our role.
+        profile.advance(client).ok()?;
+        Some(profile)
+    }
+
+    /// What was counted since the last call.
+    pub(super) fn advance(&mut self, client: &mut Client) -> Result<HashMap<ProfileKey, u64>, ObserveError> {
+        let rows = client
+            .query_prepared(&self.read, &[])
+            .map_err(while_doing("reading pg_wait_sampling's profile"))?;
+        let mut now = HashMap::with_capacity(rows.len());
+        for row in rows.iter() {
+            let number = |index: usize| row.get(index).and_then(|number| number.parse::<i64>().ok());
+            let key = ProfileKey {
+                pid: number(0).unwrap_or(0) as i32,
+                kind: row.get(1).unwrap_or_default().to_owned(),
+                event: row.get(2).unwrap_or_default().to_owned(),
+                query_id: number(3).filter(|id| *id != 0),
+            };
+            *now.entry(key).or_insert(0) += number(4).unwrap_or(0) as u64;
+        }
+        let mut counted = HashMap::new();
+        for (key, count) in &now {
+            let before = self.before.get(key).copied().unwrap_or(0);
+            match count.checked_sub(before) {
+                Some(0) => {}
+                Some(more) => drop(counted.insert(key.clone(), more)),
+                None => return Err(ObserveError::Reset { view: "pg_wait_sampling_profile".to_owned() }),
+            }
+        }
+        if self.before.keys().any(|key| !now.contains_key(key)) {
+            return Err(ObserveError::Reset { view: "pg_wait_sampling_profile".to_owned() });
+        }
+        self.before = now;
+        Ok(counted)
+    }
+}
+
+/// Follows the time that the server's processes use, as the kernel counts it.
+///
+/// Processes are read about once a second, so that one that ends is counted up to its last reading.
+#[derive(Debug, Default)]
+pub(super) struct KernelWatch {
+    /// Times when the window began; 0 of a process that began later.
+    first: HashMap<i32, ProcessTimes>,
+    last: HashMap<i32, ProcessTimes>,
+    /// Of processes whose number was given to another one since.
+    replaced: HashMap<i32, ProcessTimes>,
+    begun: bool,
+}
+
+impl KernelWatch {
+    /// A watch, if the server's processes are processes of this machine.
+    pub(super) fn of(client: &Client, user: &str) -> Option<Self> {
+        // `of` fails where the kernel does not keep the time of the run queue.
+        (is_local(client, user) && ProcessTimes::of(client.backend_pid()).is_some()).then(Self::default)
+    }
+
+    /// Reads the processes that there are. The first call of a watch begins its first window.
+    pub(super) fn read(&mut self, pids: impl Iterator<Item = i32>) {
+        for pid in pids {
+            let Some(times) = ProcessTimes::of(pid) else { continue };
+            self.see(pid, times);
+        }
+        self.begun = true;
+    }
+
+    fn see(&mut self, pid: i32, times: ProcessTimes) {
+        let newborn = ProcessTimes { started_ticks: times.started_ticks, ..ProcessTimes::default() };
+        let begun = self.begun;
+        let first = self.first.entry(pid).or_insert(if begun { newborn } else { times });
+        if first.started_ticks != times.started_ticks {
+            if let Some(last) = self.last.get(&pid) {
+                add(self.replaced.entry(pid).or_default(), last.since(*first));
+            }
+            *first = newborn;
+        }
+        self.last.insert(pid, times);
+    }
+
+    /// Ends a window and begins the next: the time used by each process, by its number.
+    pub(super) fn take(&mut self) -> HashMap<i32, ProcessTimes> {
+        let mut used = std::mem::take(&mut self.replaced);
+        for (pid, last) in &self.last {
+            let first = self.first.get(pid).copied().unwrap_or_default();
+            add(used.entry(*pid).or_default(), last.since(first));
+        }
+        self.first = std::mem::take(&mut self.last);
+        used
+    }
+}
+
+fn add(sum: &mut ProcessTimes, more: ProcessTimes) {
+    sum.cpu_ns += more.cpu_ns;
+    sum.user_ticks += more.user_ticks;
+    sum.system_ticks += more.system_ticks;
+    sum.run_delay_ns += more.run_delay_ns;
+    sum.started_ticks = more.started_ticks;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(started_ticks: u64, cpu_ns: u64) -> ProcessTimes {
+        ProcessTimes { started_ticks, cpu_ns, run_delay_ns: cpu_ns / 10, ..ProcessTimes::default() }
+    }
+
+    fn cpu(used: &HashMap<i32, ProcessTimes>) -> Vec<(i32, u64)> {
+        let mut used: Vec<_> = used.iter().map(|(pid, times)| (*pid, times.cpu_ns)).collect();
+        used.sort_unstable();
+        used
+    }
+
+    #[test]
+    fn old_new_ended_and_replaced_processes_count_for_what_they_used() {
+        let mut watch = KernelWatch::default();
+        watch.see(1, times(5, 1000));
+        watch.see(2, times(5, 1000));
+        watch.begun = true;
+        // 3 is new, 2 has ended and its number was given to another, 1 goes on.
+        watch.see(2, times(5, 1300));
+        watch.see(2, times(9, 50));
+        watch.see(3, times(9, 70));
+        watch.see(1, times(5, 1010));
+        assert_eq!(cpu(&watch.take()), [(1, 10), (2, 350), (3, 70)]);
+        // In the next window 3 is not seen any more and 1 goes on.
+        watch.see(1, times(5, 1030));
+        watch.see(2, times(9, 60));
+        assert_eq!(cpu(&watch.take()), [(1, 20), (2, 10)]);
+    }
+}

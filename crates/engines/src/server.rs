@@ -1,0 +1,119 @@
+//! What an engine can tell of a server that runs already: chosen by the scheme of its URL, changed in nothing.
+
+use crate::{Engine, all, by_name};
+use observations::{Advice, ServerActivity, Survey, SurveyedServer, Unread, WaitingTask};
+use std::fmt;
+
+/// The servers of an engine.
+pub trait Servers: Sync {
+    /// What comes before `://` in their URLs. An empty one: also what has no scheme, such as keywords and values,
+    /// or nothing at all.
+    fn url_schemes(&self) -> &'static [&'static str];
+    /// The server that a URL names. Nothing is connected yet.
+    ///
+    /// # Errors
+    /// When the URL is wrong.
+    fn by_url(&self, url: &str) -> Result<Box<dyn Server>, ServerError>;
+    /// What should be looked at about a server, and about the machine that it runs on.
+    fn advice(&self, server: &SurveyedServer, survey: &Survey) -> Vec<Advice>;
+}
+
+/// A server by URL. It is displayed without its password.
+pub trait Server: fmt::Display {
+    /// What is doubtful about the URL, one sentence each.
+    fn warnings(&self) -> &[String];
+    /// Connects, and begins to observe.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    fn observe(&self, options: ObserveOptions) -> Result<Box<dyn LiveObserver>, ServerError>;
+    /// Asks what the server is and how it is set. What may not be read is returned beside what may.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, or refuses.
+    fn survey(&self) -> Result<(SurveyedServer, Vec<Unread>), ServerError>;
+}
+
+/// Watches all sessions of a server, whoever they work for.
+pub trait LiveObserver {
+    /// Ends the interval, begins the next one, and returns what was seen.
+    ///
+    /// # Errors
+    /// When the server failed meanwhile.
+    fn window(&mut self) -> Result<ServerActivity, ServerError>;
+    /// Who waits for what now.
+    ///
+    /// # Errors
+    /// When the server fails.
+    fn tasks(&mut self) -> Result<Vec<WaitingTask>, ServerError>;
+}
+
+/// How to observe.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ObserveOptions {
+    /// Samples a second.
+    pub hz: f64,
+    /// Use what the server samples itself, where it does.
+    pub use_profile: bool,
+    /// Keep the texts of statements.
+    pub statements: bool,
+}
+
+impl Default for ObserveOptions {
+    fn default() -> Self {
+        Self { hz: 100.0, use_profile: true, statements: false }
+    }
+}
+
+/// Why a server cannot be named, observed or surveyed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct ServerError {
+    /// What went wrong, in the words of the engine.
+    pub what: String,
+    /// What to do about it, where that is known.
+    pub advice: Option<&'static str>,
+}
+
+/// The server that a URL names, of the engine that has its scheme.
+///
+/// # Errors
+/// When no engine has the scheme, or the URL is wrong.
+pub fn by_url(url: &str) -> Result<Box<dyn Server>, ServerError> {
+    let is_scheme_sign = |sign: char| sign.is_ascii_alphanumeric() || "+.-".contains(sign);
+    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+    let scheme = scheme.filter(|scheme| scheme.chars().all(is_scheme_sign)).unwrap_or_default();
+    let engines = || all().into_iter().filter_map(Engine::servers);
+    if let Some(engine) = engines().find(|engine| engine.url_schemes().contains(&scheme)) {
+        return engine.by_url(url);
+    }
+    let known = engines().flat_map(Servers::url_schemes).filter(|known| !known.is_empty());
+    let known: Vec<String> = known.map(|known| format!("{known}://")).collect();
+    let what = format!("no engine has URLs that begin with {scheme}://; known are {}", known.join(", "));
+    Err(ServerError { what, advice: None })
+}
+
+/// What the engines of the surveyed servers advise.
+pub fn advice(survey: &Survey) -> Vec<Advice> {
+    let of_server = |server: &SurveyedServer| {
+        let servers = by_name(&server.engine)?.servers()?;
+        Some(servers.advice(server, survey))
+    };
+    survey.servers.iter().filter_map(of_server).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::by_url;
+
+    #[test]
+    fn the_scheme_chooses_the_engine_and_an_unknown_one_names_those_known() {
+        for url in ["postgres://me@db/test", "postgresql://db", "host=db", "dbname=a://b", ""] {
+            let server = by_url(url).map(|server| server.to_string());
+            assert!(server.is_ok_and(|server| server.contains("port=")), "{url}");
+        }
+        let error = by_url("mongodb://db/test").err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.starts_with("no engine has URLs that begin with mongodb://; known are "), "{error}");
+        assert!(error.contains("postgres://, postgresql://"), "{error}");
+    }
+}

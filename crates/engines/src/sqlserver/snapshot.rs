@@ -1,0 +1,194 @@
+//! Waits of an interval, from two snapshots of a server's cumulative counters.
+
+use super::class;
+use observations::{Wait, WaitSource};
+use std::collections::BTreeMap;
+
+/// Cumulative counters of a server at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// When the server (or its statistics) started, in any form that stays the same while it runs.
+    pub started: String,
+    /// Counter units in a second: 1,000 for ms, 10^12 for ps.
+    pub units_per_second: u64,
+    /// Wait type to counters.
+    pub counters: BTreeMap<String, Counters>,
+}
+
+/// Counters of one wait type since the server started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Waits that ended.
+    pub count: u64,
+    /// Time of them, signal wait included.
+    pub wait: u64,
+    /// The signal part.
+    pub signal: u64,
+}
+
+/// What was waited for between two snapshots.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Delta {
+    /// Wait types that changed.
+    pub waits: Vec<Wait>,
+    /// Wait types whose counters contradict each other, and how: shown, not hidden.
+    pub doubtful: Vec<String>,
+}
+
+/// Two snapshots that have no meaningful difference.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SnapshotError {
+    /// Statistics were cleared in between.
+    #[error(
+        "the wait statistics were reset between the snapshots: {wait_type} {counter} fell from {before} to {after}; \
+         discard this interval and measure again"
+    )]
+    Reset {
+        /// Wait type.
+        wait_type: String,
+        /// Which counter.
+        counter: &'static str,
+        /// In the first snapshot.
+        before: u64,
+        /// In the second.
+        after: u64,
+    },
+    /// The server was restarted in between.
+    #[error("the server was restarted between the snapshots ({before}, then {after}); measure again")]
+    Restarted {
+        /// In the first snapshot.
+        before: String,
+        /// In the second.
+        after: String,
+    },
+    /// The snapshots are of different kinds.
+    #[error("the snapshots count time in different units ({before} and {after} a second)")]
+    Units {
+        /// In the first snapshot.
+        before: u64,
+        /// In the second.
+        after: u64,
+    },
+}
+
+impl Snapshot {
+    /// What was waited for from `self` to `after`. A wait type that is new in `after` started at 0.
+    ///
+    /// # Errors
+    /// When a counter decreased, a wait type vanished, or the server was restarted.
+    pub fn delta(&self, after: &Self) -> Result<Delta, SnapshotError> {
+        if self.started != after.started {
+            return Err(SnapshotError::Restarted {
+                before: self.started.clone(),
+                after: after.started.clone(),
+            });
+        }
+        if self.units_per_second != after.units_per_second {
+            return Err(SnapshotError::Units {
+                before: self.units_per_second,
+                after: after.units_per_second,
+            });
+        }
+        let mut delta = Delta { waits: Vec::new(), doubtful: Vec::new() };
+        for wait_type in self.counters.keys().filter(|name| !after.counters.contains_key(*name)) {
+            subtract(wait_type, self.counters[wait_type], Counters::default())?;
+        }
+        for (wait_type, &end) in &after.counters {
+            let start = self.counters.get(wait_type).copied().unwrap_or_default();
+            let change = subtract(wait_type, start, end)?;
+            if change == Counters::default() {
+                continue;
+            }
+            delta.doubtful.extend(contradiction(wait_type, change));
+            let seconds = |units: u64| units as f64 / self.units_per_second as f64;
+            let signal = change.signal.min(change.wait);
+            delta.waits.push(Wait {
+                wait_type: wait_type.clone(),
+                class: class(wait_type),
+                count: Some(change.count),
+                resource_s: seconds(change.wait - signal),
+                signal_s: seconds(signal),
+                source: WaitSource::Counted,
+            });
+        }
+        Ok(delta)
+    }
+}
+
+fn subtract(wait_type: &str, before: Counters, after: Counters) -> Result<Counters, SnapshotError> {
+    let change = |counter, before: u64, after: u64| {
+        let reset = || SnapshotError::Reset { wait_type: wait_type.to_owned(), counter, before, after };
+        after.checked_sub(before).ok_or_else(reset)
+    };
+    Ok(Counters {
+        count: change("count", before.count, after.count)?,
+        wait: change("wait time", before.wait, after.wait)?,
+        signal: change("signal time", before.signal, after.signal)?,
+    })
+}
+
+/// What a server's own counters should never say.
+fn contradiction(wait_type: &str, change: Counters) -> Option<String> {
+    if change.signal > change.wait {
+        Some(format!("{wait_type}: more signal wait than wait; all of it is taken as signal wait"))
+    } else if change.count == 0 && change.wait > 0 {
+        Some(format!("{wait_type}: time but no waits; it has no averages"))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use observations::WaitClass;
+
+    fn snapshot(counters: &[(&str, u64, u64, u64)]) -> Snapshot {
+        let counters = counters
+            .iter()
+            .map(|(name, count, wait, signal)| {
+                ((*name).to_owned(), Counters { count: *count, wait: *wait, signal: *signal })
+            })
+            .collect();
+        Snapshot { started: "2026-01-01".into(), units_per_second: 1000, counters }
+    }
+
+    #[test]
+    fn subtracts_and_starts_new_types_at_zero() {
+        let before = snapshot(&[("WRITELOG", 10, 5000, 1000), ("LATCH_EX", 3, 30, 0)]);
+        let after =
+            snapshot(&[("WRITELOG", 14, 7500, 1500), ("LATCH_EX", 3, 30, 0), ("PAGELATCH_UP", 2, 40, 1)]);
+        let delta = before.delta(&after).unwrap();
+        let names: Vec<_> = delta.waits.iter().map(|w| (w.wait_type.as_str(), w.count)).collect();
+        assert_eq!(names, [("PAGELATCH_UP", Some(2)), ("WRITELOG", Some(4))]);
+        assert_eq!((delta.waits[1].resource_s, delta.waits[1].signal_s), (2.0, 0.5));
+        assert_eq!(delta.waits[1].class, WaitClass::Log);
+        assert!(delta.doubtful.is_empty());
+    }
+
+    #[test]
+    fn a_counter_that_falls_or_vanishes_is_a_reset() {
+        let before = snapshot(&[("WRITELOG", 10, 5000, 1000)]);
+        for after in [
+            snapshot(&[("WRITELOG", 9, 5000, 1000)]),
+            snapshot(&[("WRITELOG", 10, 4999, 1000)]),
+            snapshot(&[("WRITELOG", 10, 5000, 999)]),
+            snapshot(&[]),
+        ] {
+            let error = before.delta(&after).unwrap_err();
+            assert!(matches!(error, SnapshotError::Reset { .. }), "{error}");
+        }
+        let restarted = Snapshot { started: "2026-01-02".into(), ..before.clone() };
+        let error = before.delta(&restarted).unwrap_err();
+        assert!(matches!(error, SnapshotError::Restarted { .. }));
+        let picoseconds = Snapshot { units_per_second: 1_000_000_000_000, ..before.clone() };
+        assert!(matches!(before.delta(&picoseconds), Err(SnapshotError::Units { .. })));
+    }
+
+    #[test]
+    fn contradictions_are_told_and_keep_the_identity() {
+        let delta = snapshot(&[]).delta(&snapshot(&[("A", 0, 7, 0), ("B", 1, 5, 6)])).unwrap();
+        assert_eq!(delta.doubtful.len(), 2);
+        assert_eq!((delta.waits[1].resource_s, delta.waits[1].signal_s), (0.0, 0.005));
+    }
+}

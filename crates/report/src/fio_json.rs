@@ -1,0 +1,246 @@
+//! A recorded run in the JSON that `fio --output-format=json` writes.
+//!
+//! Names, types and units are fio's (3.33); what we do not measure is left out. A job is one stream of one
+//! trial. Our latency counts from submission (in an open loop from the intended start) to the end, which fio
+//! calls `lat_ns`; tools look at `clat_ns` more often, so that both have it.
+
+use observations::{ConfigurationRecord, Histogram, Observations, Recording, TrialRecord};
+use serde_json::{Map, Value, json};
+
+/// The percentiles that fio gives.
+const PERCENTILES: [f64; 17] =
+    [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
+
+/// fio gives a failed job the error number; which one it was is not recorded.
+const EIO: i32 = 5;
+
+/// The whole document.
+pub fn fio_json(recording: &Recording) -> Value {
+    let run = &recording.run;
+    let trials: Vec<(&TrialRecord, &Observations)> = recording.done().collect();
+    let mut jobs = Vec::new();
+    for (group, (trial, observations)) in trials.iter().enumerate() {
+        let Some(configuration) = recording.configurations.get(trial.configuration) else { continue };
+        for stream in Stream::all(configuration, observations) {
+            let name = stream.name.clone().unwrap_or_else(|| run.name.clone());
+            jobs.push((configuration, name, group, stream.job(observations)));
+        }
+    }
+    // Streams of the same name are told apart by their configuration.
+    let names: Vec<(&str, String)> =
+        jobs.iter().map(|(of, name, ..)| (of.key.as_str(), name.clone())).collect();
+    let elsewhere = |key: &str, name: &str| names.iter().any(|(other, same)| *other != key && same == name);
+    let jobs = jobs.into_iter().map(|(of, name, group, mut job)| {
+        let name = if elsewhere(&of.key, &name) { format!("{name} {}", of.label) } else { name };
+        job["jobname"] = name.into();
+        job["groupid"] = group.into();
+        job
+    });
+    let jobs: Vec<Value> = jobs.collect();
+    let ended_ms = trials.iter().map(|(trial, _)| trial.started_ms + (trial.wall_s * 1e3) as i64).max();
+    let ended_ms = ended_ms.unwrap_or(run.started_ms);
+    json!({
+        "fio version": format!("steelbench {}", run.steelbench),
+        "timestamp": ended_ms / 1000,
+        "timestamp_ms": ended_ms,
+        "jobs": jobs,
+        "disk_util": disk_util(trials.iter().map(|(_, observations)| *observations)),
+    })
+}
+
+/// A stream of a trial.
+struct Stream {
+    /// Its name; `None` where the trial has only one and nobody named it.
+    name: Option<String>,
+    /// What stands before the names of its responses.
+    response_prefix: String,
+    /// What stands before the names of its latencies.
+    latency_prefix: String,
+    /// What it was asked for, in fio's words.
+    options: Map<String, Value>,
+}
+
+impl Stream {
+    /// The streams of a trial, in their order.
+    fn all(configuration: &ConfigurationRecord, observations: &Observations) -> Vec<Self> {
+        let texts: Vec<String> = configuration.get("workload.streams").unwrap_or_default();
+        let options = |name: &str| {
+            let text = texts.iter().find(|text| text.split_whitespace().next() == Some(name));
+            options(
+                text.iter().flat_map(|text| text.split_whitespace()).filter_map(|word| word.split_once('=')),
+            )
+        };
+        let mut names: Vec<&str> = Vec::new();
+        for latency in &observations.latencies {
+            if let Some((stream, _)) =
+                latency.name.rsplit_once(": ").filter(|(name, _)| !names.contains(name))
+            {
+                names.push(stream);
+            }
+        }
+        if names.is_empty() {
+            let name = texts.first().and_then(|text| text.split_whitespace().next()).map(str::to_owned);
+            let settings = configuration.settings.iter();
+            let flat: Vec<(&str, String)> = settings
+                .filter_map(|(path, value)| Some((path.strip_prefix("workload.")?, value.to_string())))
+                .collect();
+            let flat = flat.iter().map(|(key, value)| (*key, value.as_str()));
+            let options = name.as_deref().map_or_else(|| self::options(flat), options);
+            return vec![Self {
+                name,
+                response_prefix: String::new(),
+                latency_prefix: String::new(),
+                options,
+            }];
+        }
+        let named = |name: &&str| Self {
+            name: Some((*name).to_owned()),
+            response_prefix: format!("{name}."),
+            latency_prefix: format!("{name}: "),
+            options: options(name),
+        };
+        names.iter().map(named).collect()
+    }
+
+    fn job(&self, observations: &Observations) -> Value {
+        let elapsed_s = self.response(observations, "elapsed").unwrap_or(observations.elapsed_s);
+        let bandwidth = self.response(observations, "bandwidth");
+        let failed = bandwidth.is_none();
+        let histogram = |name: &str| {
+            let name = format!("{}{name}", self.latency_prefix);
+            let found = observations.latencies.iter().find(|latency| latency.name == name);
+            // A stream of which a file failed has no figures.
+            found.filter(|_| !failed).map(|latency| latency.histogram.clone()).unwrap_or_default()
+        };
+        let (reads, writes, syncs) = (histogram("read"), histogram("write"), histogram("sync"));
+        let bytes = (bandwidth.unwrap_or(0.0) * 1e6 * elapsed_s).round();
+        // Reads and writes of a stream have the same sizes, or sizes drawn from the same range.
+        let ios = (reads.len() + writes.len()).max(1) as f64;
+        let share = |part: &Histogram| (bytes * part.len() as f64 / ios).round() as u64;
+        json!({
+            "error": if failed { EIO } else { 0 },
+            "eta": 0,
+            "elapsed": elapsed_s.ceil() as u64,
+            "job options": self.options,
+            "read": direction(&reads, share(&reads), elapsed_s),
+            "write": direction(&writes, share(&writes), elapsed_s),
+            "trim": direction(&Histogram::default(), 0, elapsed_s),
+            "sync": { "total_ios": syncs.len(), "lat_ns": latency(&syncs) },
+            "job_runtime": (elapsed_s * 1e3).round() as u64,
+        })
+    }
+
+    fn response(&self, observations: &Observations, name: &str) -> Option<f64> {
+        let name = format!("{}{name}", self.response_prefix);
+        let found = observations.responses.iter().find(|response| response.name == name);
+        found.map(|response| response.value)
+    }
+}
+
+/// Settings of ours in fio's words, which are all texts.
+fn options<'a>(settings: impl Iterator<Item = (&'a str, &'a str)>) -> Map<String, Value> {
+    let option = |(key, value): (&str, &str)| {
+        let (key, value) = match key {
+            "pattern" => {
+                let short =
+                    value.replace("random-", "rand").replace("sequential-", "").replace("mixed", "rw");
+                ("rw", short)
+            }
+            "block_size" => ("bs", value.to_owned()),
+            "queue_depth" => ("iodepth", value.to_owned()),
+            "threads" => ("numjobs", value.to_owned()),
+            "direct" => ("direct", u8::from(value == "true").to_string()),
+            _ => return None,
+        };
+        Some((key.to_owned(), Value::from(value)))
+    };
+    settings.filter_map(option).collect()
+}
+
+/// The section of reads, writes or trims.
+fn direction(histogram: &Histogram, bytes: u64, elapsed_s: f64) -> Value {
+    let (ios, used) = (histogram.len(), !histogram.is_empty() && elapsed_s > 0.0);
+    let rate = |amount: f64| if used { amount / elapsed_s } else { 0.0 };
+    let runtime_ms = if used { (elapsed_s * 1e3).round() as u64 } else { 0 };
+    let with_percentiles = latency(histogram);
+    // fio gives percentiles of one of the two.
+    let mut without = with_percentiles.clone();
+    if let Some(fields) = without.as_object_mut() {
+        fields.remove("percentile");
+    }
+    json!({
+        "io_bytes": bytes,
+        "io_kbytes": bytes / 1024,
+        "bw_bytes": rate(bytes as f64) as u64,
+        "bw": (rate(bytes as f64) / 1024.0) as u64,
+        "iops": rate(ios as f64),
+        "runtime": runtime_ms,
+        "total_ios": ios,
+        "clat_ns": with_percentiles,
+        "lat_ns": without,
+    })
+}
+
+/// A distribution in nanoseconds; without percentiles when it is empty, as fio has it.
+fn latency(histogram: &Histogram) -> Value {
+    let count = histogram.len();
+    if count == 0 {
+        return json!({ "min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0 });
+    }
+    let (min, mean, max) = histogram.min_mean_max_ns();
+    let percentiles: Map<String, Value> = PERCENTILES
+        .iter()
+        .map(|percentile| (format!("{percentile:.6}"), histogram.percentile_ns(*percentile).into()))
+        .collect();
+    json!({
+        "min": min,
+        "max": max,
+        "mean": mean,
+        "stddev": stddev(histogram, mean),
+        "N": count,
+        "percentile": percentiles,
+    })
+}
+
+/// Standard deviation of a sample, as fio has it.
+fn stddev(histogram: &Histogram, mean: f64) -> f64 {
+    let count = histogram.len();
+    let squares: f64 = Vec::from(histogram.clone())
+        .iter()
+        .map(|(value, count)| (*value as f64 - mean).powi(2) * *count as f64)
+        .sum();
+    if count > 1 { (squares / (count - 1) as f64).sqrt() } else { 0.0 }
+}
+
+/// What the devices did in all trials together.
+fn disk_util<'a>(trials: impl Iterator<Item = &'a Observations>) -> Vec<Value> {
+    let mut devices: Vec<observations::DeviceUse> = Vec::new();
+    for device in trials.flat_map(|observations| &observations.devices) {
+        match devices.iter_mut().find(|known| known.device == device.device) {
+            Some(sum) => {
+                sum.reads += device.reads;
+                sum.writes += device.writes;
+                sum.read_s += device.read_s;
+                sum.write_s += device.write_s;
+                sum.busy_s += device.busy_s;
+                sum.queue_s += device.queue_s;
+                sum.elapsed_s += device.elapsed_s;
+            }
+            None => devices.push(device.clone()),
+        }
+    }
+    let ms = |s: f64| (s * 1e3).round() as u64;
+    let entry = |device: &observations::DeviceUse| {
+        let util = if device.elapsed_s > 0.0 { device.busy_s / device.elapsed_s * 100.0 } else { 0.0 };
+        json!({
+            "name": device.device,
+            "read_ios": device.reads,
+            "write_ios": device.writes,
+            "read_ticks": ms(device.read_s),
+            "write_ticks": ms(device.write_s),
+            "in_queue": ms(device.queue_s),
+            "util": util.min(100.0),
+        })
+    };
+    devices.iter().map(entry).collect()
+}
