@@ -58,7 +58,7 @@ pub use compare::{Comparison, Method, Scale, Standing};
 pub use configurations::ConfigurationRow;
 pub use decompose::{CodeChange, Decomposition, Part, PartKind, WaitShape};
 pub use devices::{ConfigurationDevices, DeviceFigures};
-pub use disk::{DiskFigures, DiskGroup, DiskRow, DiskSummary, Knee, KneePoint, Little, knee};
+pub use disk::{DiskFigures, DiskGroup, DiskRow, DiskSummary, Knee, KneePoint, Little, SearchLevels, knee};
 pub use drift::Drift;
 pub use effects::{FactorEffect, LevelEffect};
 pub use estimate::{Estimate, Interval};

@@ -96,3 +96,122 @@ pub trait Dialect {
         format!(" WHERE {conditions}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::postgres::PostgresDialect;
+    use crate::sqlite::SqliteDialect;
+    use crate::*;
+
+    fn table() -> Table {
+        Table {
+            name: "orders",
+            columns: vec![
+                Column::new("id", DataType::BigInt),
+                Column::new("made", DataType::Timestamp).default(DefaultValue::Now),
+                Column::new("state", DataType::Char(3)).default(DefaultValue::Text("a'b")),
+                Column::new("amount", DataType::Int).nullable(),
+            ],
+            key: &["id"],
+            storage: Storage { fill_percent: Some(90), spread: true, key_after_fill: false },
+        }
+    }
+
+    fn operations() -> Vec<Operation> {
+        let text = UserStatement { texts: vec!["SELECT ".into(), " + ".into(), String::new()] };
+        vec![
+            Operation::Insert { table: 0, columns: vec!["id", "amount"] },
+            Operation::lookup(0, &["state", "amount"]),
+            Operation::Select {
+                table: 0,
+                outputs: vec![Output::Column("amount")],
+                rows: Filter::KeyRange,
+                group_by: Vec::new(),
+            },
+            Operation::scan(
+                0,
+                vec![Output::Count, Output::Sum("amount"), Output::Max("id"), Output::Avg("amount")],
+            ),
+            Operation::Select {
+                table: 0,
+                outputs: vec![Output::Count],
+                rows: Filter::Below("amount", 7),
+                group_by: vec!["state"],
+            },
+            Operation::Update { table: 0, column: "amount", add: 1, rows: Filter::Key },
+            Operation::Delete { table: 0, rows: Filter::Key },
+            Operation::Text(text),
+        ]
+    }
+
+    /// What each engine makes of the same tables and operations, side by side.
+    #[test]
+    fn statements_of_all_engines() {
+        let work = Work { tables: vec![table()], operations: operations(), ..Work::default() };
+        let sqlite = SqliteDialect { schema: "main".into(), page_bytes: 4096 };
+        let postgres = PostgresDialect { data_files: 2, tablespaces: vec!["fast".into()], page_bytes: 8192 };
+        let statements = |dialect: &dyn Dialect| -> Vec<String> {
+            let operations = work.operations.iter().map(|own| dialect.statement(own, &work).unwrap());
+            dialect.create(&work.tables[0]).into_iter().chain(operations).collect()
+        };
+        assert_eq!(
+            statements(&sqlite),
+            [
+                "CREATE TABLE main.\"orders\" (\"id\" INTEGER NOT NULL, \
+                 \"made\" TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, \"state\" TEXT NOT NULL DEFAULT 'a''b', \
+                 \"amount\" INTEGER, PRIMARY KEY (\"id\"))",
+                "INSERT INTO main.\"orders\" (\"id\", \"amount\") VALUES (?1, ?2)",
+                "SELECT \"state\", \"amount\" FROM main.\"orders\" WHERE \"id\" = ?1",
+                "SELECT \"amount\" FROM main.\"orders\" WHERE \"id\" BETWEEN ?1 AND ?2",
+                "SELECT count(*), sum(\"amount\"), max(\"id\"), avg(\"amount\") FROM main.\"orders\"",
+                "SELECT \"state\", count(*) FROM main.\"orders\" WHERE \"amount\" < 7 GROUP BY \"state\"",
+                "UPDATE main.\"orders\" SET \"amount\" = \"amount\" + 1 WHERE \"id\" = ?1",
+                "DELETE FROM main.\"orders\" WHERE \"id\" = ?1",
+                "SELECT ?1 + ?2",
+            ]
+        );
+        assert_eq!(
+            statements(&postgres),
+            [
+                "CREATE TABLE \"orders\" (\"id\" bigint NOT NULL, \"made\" timestamp NOT NULL DEFAULT now(), \
+                 \"state\" char(3) NOT NULL DEFAULT 'a''b', \"amount\" int, PRIMARY KEY (\"id\")) \
+                 PARTITION BY HASH (\"id\")",
+                "SET default_tablespace = \"fast\"",
+                "CREATE TABLE \"orders_0\" PARTITION OF \"orders\" FOR VALUES WITH (MODULUS 2, REMAINDER 0) \
+                 WITH (fillfactor = 90)",
+                "RESET default_tablespace",
+                "CREATE TABLE \"orders_1\" PARTITION OF \"orders\" FOR VALUES WITH (MODULUS 2, REMAINDER 1) \
+                 WITH (fillfactor = 90)",
+                "RESET default_tablespace",
+                "INSERT INTO \"orders\" (\"id\", \"amount\") VALUES ($1, $2)",
+                "SELECT \"state\", \"amount\" FROM \"orders\" WHERE \"id\" = $1",
+                "SELECT \"amount\" FROM \"orders\" WHERE \"id\" BETWEEN $1 AND $2",
+                "SELECT count(*), sum(\"amount\"), max(\"id\"), avg(\"amount\") FROM \"orders\"",
+                "SELECT \"state\", count(*) FROM \"orders\" WHERE \"amount\" < 7 GROUP BY \"state\"",
+                "UPDATE \"orders\" SET \"amount\" = \"amount\" + 1 WHERE \"id\" = $1",
+                "DELETE FROM \"orders\" WHERE \"id\" = $1",
+                "SELECT $1 + $2",
+            ]
+        );
+        assert_eq!(postgres.quote("a\"b"), "\"a\"\"b\"");
+        assert_eq!(sqlite.quote("a\"b"), "\"a\"\"b\"");
+    }
+
+    #[test]
+    fn a_key_that_is_no_integer_clusters_sqlites_table_and_can_come_after_the_rows_in_postgres() {
+        let mut table = table();
+        table.columns[0].data_type = DataType::Uuid;
+        table.storage = Storage { key_after_fill: true, ..Storage::default() };
+        let sqlite = SqliteDialect { schema: "f3".into(), page_bytes: 4096 };
+        let created = sqlite.create(&table).remove(0);
+        assert!(created.starts_with("CREATE TABLE f3.\"orders\" (\"id\" BLOB NOT NULL"), "{created}");
+        assert!(created.ends_with("PRIMARY KEY (\"id\")) WITHOUT ROWID"), "{created}");
+        let postgres = PostgresDialect { data_files: 4, tablespaces: Vec::new(), page_bytes: 8192 };
+        let created = postgres.create(&table).join("; ");
+        assert!(!created.contains("PRIMARY KEY") && !created.contains("PARTITION"), "{created}");
+        let after = postgres.after_fill(&table).join("; ");
+        assert!(after.ends_with("ALTER TABLE \"orders\" ADD PRIMARY KEY (\"id\")"), "{after}");
+        let work = Work { tables: vec![table], ..Work::default() };
+        assert!(sqlite.statement(&Operation::InsertLoop { table: 0 }, &work).is_err());
+    }
+}

@@ -24,13 +24,13 @@ pub trait Session: Send {
 }
 
 /// A set of one connection, which works while it is asked.
-pub struct Alone<S> {
+pub struct SetOfOne<S> {
     session: S,
     clock: Clock,
     answer: Option<Result<Done, EngineError>>,
 }
 
-impl<S: Session> Alone<S> {
+impl<S: Session> SetOfOne<S> {
     /// Makes a connection a set of one.
     pub fn new(session: S) -> Self {
         let clock = session.clock();
@@ -38,7 +38,7 @@ impl<S: Session> Alone<S> {
     }
 }
 
-impl<S: Session> ConnectionSet for Alone<S> {
+impl<S: Session> ConnectionSet for SetOfOne<S> {
     fn begin(&mut self) {
         self.session.begin();
     }

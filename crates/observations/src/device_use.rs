@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// What a block device did during the measured part, by the kernel's own counters
+/// What a block device did during the measurement, by the kernel's own counters
 /// (`/sys/dev/block/*/stat`): for everybody on the machine, not only for the trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceUse {
@@ -13,22 +13,22 @@ pub struct DeviceUse {
     pub reads: u64,
     /// Bytes read.
     pub read_bytes: u64,
-    /// Seconds that reads were under way, summed.
+    /// Seconds that reads were in flight, summed.
     pub read_s: f64,
     /// Writes that ended, after the kernel merged adjacent ones.
     pub writes: u64,
     /// Bytes written.
     pub write_bytes: u64,
-    /// Seconds that writes were under way, summed.
+    /// Seconds that writes were in flight, summed.
     pub write_s: f64,
     /// Flushes of its write cache that ended.
     pub flushes: u64,
-    /// Seconds that flushes were under way, summed.
+    /// Seconds that flushes were in flight, summed.
     pub flush_s: f64,
-    /// Seconds in which at least one I/O was under way.
+    /// Seconds in which at least one I/O was in flight.
     pub busy_s: f64,
-    /// I/Os under way, summed over the seconds: divided by elapsed seconds, the mean queue.
+    /// I/Os in flight, summed over the seconds: divided by elapsed seconds, the mean queue.
     pub queue_s: f64,
-    /// Length of the measured part in seconds, between the two readings.
+    /// Length of the measurement in seconds, between the two readings.
     pub elapsed_s: f64,
 }

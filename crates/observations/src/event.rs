@@ -50,7 +50,7 @@ pub enum Event {
         /// Trials recorded by earlier sessions.
         done: usize,
     },
-    /// The runner is at something between measured parts.
+    /// The runner is at something between measurements.
     Step {
         /// `preparing 4 data files`, `hook volume ssd: prepare`.
         text: String,
@@ -62,7 +62,7 @@ pub enum Event {
         /// Which.
         trial: TrialRef,
     },
-    /// The measured part (or the warm-up before it) advances.
+    /// The measurement (or the warm-up before it) advances.
     Progress {
         /// Seconds since "go"; negative in warm-up.
         elapsed_s: f64,

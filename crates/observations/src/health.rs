@@ -15,7 +15,7 @@ pub struct LoadHealth {
     pub send_delay_us_max: u64,
 }
 
-/// What the whole machine did during the measured part.
+/// What the whole machine did during the measurement.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MachineLoad {
     /// Processors online.
@@ -51,7 +51,7 @@ pub enum WarningKind {
     Steal,
     /// The declared cache state could not be made or verified.
     CacheState,
-    /// The measured part was too short for its figures to be steady.
+    /// The measurement was too short for its figures to be steady.
     Short,
     /// More of the sessions' time than promised is unaccounted for.
     Unaccounted,
@@ -61,7 +61,7 @@ pub enum WarningKind {
     Fallback,
     /// Some I/O failed: what it belonged to has no figures.
     IoErrors,
-    /// The throughput had not settled within the measured part.
+    /// The throughput had not settled within the measurement.
     NotSteady,
     /// The kernel's counters of the device do not agree with what the load did.
     DeviceDisagrees,

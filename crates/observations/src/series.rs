@@ -12,7 +12,7 @@ pub struct Series {
     pub start_s: f64,
     /// Length of an interval in seconds.
     pub interval_s: f64,
-    /// One value an interval. The last interval of the warm-up and of the measured part may be cut short: they
+    /// One value an interval. The last interval of the warm-up and of the measurement may be cut short: they
     /// are scaled by the length that they have, and left out where that is under a tenth.
     pub values: Vec<f64>,
 }
@@ -48,7 +48,7 @@ impl Amounts<'_> {
 }
 
 impl Series {
-    /// Amounts a second, times `scale`: of the warm-up, then of the measured part.
+    /// Amounts a second, times `scale`: of the warm-up, then of the measurement.
     pub fn of_amounts(
         (name, unit, scale): (&str, &str, f64),
         interval_s: f64,

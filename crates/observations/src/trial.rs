@@ -2,7 +2,7 @@ use crate::Histogram;
 use crate::{DeviceUse, Fact, LoadHealth, MachineLoad, Operation, Profile, Response, Series, Wait, Warning};
 use serde::{Deserialize, Serialize};
 
-/// Everything that was seen in the measured part of one trial.
+/// Everything that was seen in the measurement of one trial.
 ///
 /// Identity (kept by construction, tested in `analysis`): `time.session_s` = CPU + resource
 /// waits + signal waits + client waits + unaccounted.
@@ -56,7 +56,7 @@ impl Observations {
     }
 }
 
-/// Amount of work done in the measured part.
+/// Amount of work done in the measurement.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Work {
     /// The unit in the singular: `row`, `I/O`, `operation`.

@@ -83,7 +83,7 @@ pub enum WaitSource {
     },
 }
 
-/// Time that sessions spent in one type of wait, summed over sessions, in the measured part.
+/// Time that sessions spent in one type of wait, summed over sessions, in the measurement.
 ///
 /// From RUNNING through SUSPENDED (resource wait) and RUNNABLE (signal wait) back to RUNNING;
 /// the total wait is `resource_s + signal_s`.

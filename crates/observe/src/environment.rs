@@ -1,80 +1,40 @@
 //! The machine under a run, read from `/proc` and `/sys`. What cannot be read stays `None`.
 
 use crate::mounts::{self, Mount};
+use crate::survey::{self, Tree, processors};
 use crate::sysfs::{self, selected};
 use observations::{Environment, VolumeEnvironment};
-use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Describes the machine and these volumes (name and path). Engines and our version are left to the caller.
 pub fn capture(volumes: &[(String, PathBuf)]) -> Environment {
-    let cpuinfo = sysfs::text("/proc/cpuinfo").unwrap_or_default();
-    let (cores, sockets) = cores_and_sockets(&cpuinfo);
+    let tree = Tree::new(Path::new("/"));
+    let cpuinfo = tree.text("proc/cpuinfo").unwrap_or_default();
+    let processors = processors::of(&tree, &cpuinfo, &processors::online(&tree));
+    let nodes = processors::nodes(&tree).len() as u32;
+    let release = survey::distribution(&tree).map_or(String::new(), |name| format!(" ({name})"));
+    let layers = survey::layers(&tree, &cpuinfo);
     let mounts = mounts::all().unwrap_or_default();
     Environment {
-        host: sysfs::text("/proc/sys/kernel/hostname"),
-        cpu_model: cpuinfo_field(&cpuinfo, "model name").next().map(str::to_owned),
+        host: tree.text("proc/sys/kernel/hostname"),
+        cpu_model: processors.model,
         cpus: crate::machine::processors_online(),
-        cores,
-        sockets,
-        numa_nodes: numa_nodes(),
-        memory_bytes: sysfs::text("/proc/meminfo").as_deref().and_then(memory_bytes),
-        kernel: kernel(),
-        virtualization: virtualization(&cpuinfo),
-        governor: sysfs::text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        transparent_huge_pages: sysfs::text("/sys/kernel/mm/transparent_hugepage/enabled")
+        cores: processors.cores,
+        sockets: processors.sockets,
+        numa_nodes: (nodes > 0).then_some(nodes),
+        memory_bytes: tree.text("proc/meminfo").and_then(|text| survey::memory(&text).total_bytes),
+        kernel: survey::kernel(&tree).map(|kernel| kernel + &release),
+        virtualization: (!layers.is_empty()).then(|| layers.join(" in ")),
+        governor: tree.if_there("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        transparent_huge_pages: tree
+            .if_there("sys/kernel/mm/transparent_hugepage/enabled")
             .and_then(|text| selected(&text)),
-        swappiness: sysfs::text("/proc/sys/vm/swappiness").and_then(|text| text.parse().ok()),
+        swappiness: tree.if_there("proc/sys/vm/swappiness").and_then(|text| text.parse().ok()),
         volumes: volumes.iter().map(|(name, path)| volume(name, path, &mounts)).collect(),
         ..Environment::default()
     }
-}
-
-fn cpuinfo_field<'a>(cpuinfo: &'a str, name: &'a str) -> impl Iterator<Item = &'a str> {
-    let lines = cpuinfo.lines().filter_map(|line| line.split_once(':'));
-    lines.filter(move |(key, _)| key.trim() == name).map(|(_, value)| value.trim())
-}
-
-/// Physical cores and sockets: distinct pairs of socket and core, distinct sockets.
-fn cores_and_sockets(cpuinfo: &str) -> (Option<u32>, Option<u32>) {
-    let sockets: Vec<&str> = cpuinfo_field(cpuinfo, "physical id").collect();
-    let cores: BTreeSet<(&str, &str)> =
-        sockets.iter().copied().zip(cpuinfo_field(cpuinfo, "core id")).collect();
-    let count = |number: usize| (number > 0).then_some(number as u32);
-    (count(cores.len()), count(sockets.iter().collect::<BTreeSet<_>>().len()))
-}
-
-fn numa_nodes() -> Option<u32> {
-    let entries = std::fs::read_dir("/sys/devices/system/node").ok()?;
-    let is_node = |name: &str| name.strip_prefix("node").is_some_and(|number| number.parse::<u32>().is_ok());
-    let nodes = entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_node)).count();
-    (nodes > 0).then_some(nodes as u32)
-}
-
-fn memory_bytes(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
-}
-
-fn kernel() -> Option<String> {
-    let (system, release) =
-        (sysfs::text("/proc/sys/kernel/ostype")?, sysfs::text("/proc/sys/kernel/osrelease")?);
-    let distribution = sysfs::text("/etc/os-release").and_then(|text| {
-        let name = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
-        Some(format!(" ({})", name.trim_matches('"')))
-    });
-    Some(format!("{system} {release}{}", distribution.unwrap_or_default()))
-}
-
-fn virtualization(cpuinfo: &str) -> Option<String> {
-    if Path::new("/.dockerenv").exists() || Path::new("/run/.containerenv").exists() {
-        return Some("container".into());
-    }
-    let hypervisor = cpuinfo_field(cpuinfo, "flags").next()?.split(' ').any(|flag| flag == "hypervisor");
-    hypervisor
-        .then(|| sysfs::text("/sys/class/dmi/id/sys_vendor").unwrap_or_else(|| "virtual machine".into()))
 }
 
 fn volume(name: &str, path: &Path, mounts: &[Mount]) -> VolumeEnvironment {
@@ -129,21 +89,7 @@ pub(crate) fn file_system(path: &Path) -> Option<libc::statvfs> {
 
 #[cfg(test)]
 mod tests {
-    use super::{capture, cores_and_sockets, memory_bytes};
-
-    #[test]
-    fn counts_cores_and_sockets_with_hyper_threads() {
-        let cpu =
-            |socket: u32, core: u32| format!("processor: 0\nphysical id\t: {socket}\ncore id\t: {core}\n\n");
-        let cpuinfo: String = [cpu(0, 0), cpu(0, 1), cpu(1, 0), cpu(1, 1), cpu(0, 0), cpu(1, 1)].concat();
-        assert_eq!(cores_and_sockets(&cpuinfo), (Some(4), Some(2)));
-        assert_eq!(cores_and_sockets("processor : 0\n"), (None, None));
-    }
-
-    #[test]
-    fn reads_the_size_of_memory() {
-        assert_eq!(memory_bytes("MemTotal:       16384 kB\nMemFree: 1 kB"), Some(16_777_216));
-    }
+    use super::capture;
 
     #[test]
     fn this_machine_can_be_described() {

@@ -77,13 +77,18 @@ fn own_cpu_s() -> f64 {
 }
 
 fn cpu_s(who: libc::c_int) -> f64 {
+    let usage = usage(who);
+    [usage.ru_utime, usage.ru_stime].iter().map(|time| time.tv_sec as f64 + time.tv_usec as f64 / 1e6).sum()
+}
+
+/// What the kernel has counted for this process, its children or the calling thread (see getrusage(2)).
+pub(crate) fn usage(who: libc::c_int) -> libc::rusage {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: `usage` is a valid place for the result, and zeroed is a valid value of it.
-    let usage = unsafe {
+    unsafe {
         libc::getrusage(who, usage.as_mut_ptr());
         usage.assume_init()
-    };
-    [usage.ru_utime, usage.ru_stime].iter().map(|time| time.tv_sec as f64 + time.tv_usec as f64 / 1e6).sum()
+    }
 }
 
 #[cfg(test)]

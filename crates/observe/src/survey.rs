@@ -8,8 +8,8 @@
 //! - `volumes`: what is mounted
 
 mod limits;
-mod list;
-mod processors;
+pub(crate) mod list;
+pub(crate) mod processors;
 mod settings;
 mod tree;
 mod volumes;
@@ -18,7 +18,7 @@ pub use volumes::all as volumes;
 
 use observations::{Memory, Mitigation, SurveyedMachine, SystemSetting, Unread};
 use std::path::Path;
-use tree::Tree;
+pub(crate) use tree::Tree;
 
 /// What the operating system tells of this machine.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -64,28 +64,34 @@ fn machine_in(root: &Path) -> Taken {
     Taken { machine, settings, unread: tree.unread() }
 }
 
-fn kernel(tree: &Tree) -> Option<String> {
+pub(crate) fn kernel(tree: &Tree) -> Option<String> {
     Some(format!("{} {}", tree.text("proc/sys/kernel/ostype")?, tree.text("proc/sys/kernel/osrelease")?))
 }
 
-fn distribution(tree: &Tree) -> Option<String> {
+pub(crate) fn distribution(tree: &Tree) -> Option<String> {
     let text = tree.text("etc/os-release")?;
     let name = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
     Some(name.trim_matches('"').to_owned())
 }
 
-/// What stands between us and the hardware, as far as it shows itself.
-fn virtualization(tree: &Tree, cpuinfo: &str) -> Option<String> {
+/// What stands between us and the hardware, the nearest to us first, as far as it shows itself.
+pub(crate) fn layers(tree: &Tree, cpuinfo: &str) -> Vec<String> {
     let container = tree.if_there("run/systemd/container").or_else(|| {
-        let marks = [".dockerenv", "run/.containerenv"];
-        marks.iter().any(|mark| tree.exists(mark)).then(|| "container".to_owned())
+        let markers = [".dockerenv", "run/.containerenv"];
+        markers.iter().any(|marker| tree.exists(marker)).then(|| "container".to_owned())
     });
-    let is_guest = processors::fields(cpuinfo, "flags").next()?.split(' ').any(|flag| flag == "hypervisor");
-    let machine = is_guest.then(|| {
+    let mut flags = processors::fields(cpuinfo, "flags").flat_map(|flags| flags.split(' '));
+    let machine = flags.any(|flag| flag == "hypervisor").then(|| {
         let vendor = tree.if_there("sys/class/dmi/id/sys_vendor");
         vendor.map_or("virtual machine".to_owned(), |vendor| format!("virtual machine ({vendor})"))
     });
-    let layers: Vec<String> = [container, machine].into_iter().flatten().collect();
+    container.into_iter().chain(machine).collect()
+}
+
+/// The same in words; `None` where the processor does not show its flags.
+fn virtualization(tree: &Tree, cpuinfo: &str) -> Option<String> {
+    processors::fields(cpuinfo, "flags").next()?;
+    let layers = layers(tree, cpuinfo);
     Some(if layers.is_empty() { "none seen".into() } else { layers.join(" in ") })
 }
 
@@ -100,7 +106,7 @@ fn steal_share(stat: &str) -> Option<f64> {
 }
 
 /// The figures of `/proc/meminfo` (see proc(5)), which are in KiB or are counts.
-fn memory(meminfo: &str) -> Memory {
+pub(crate) fn memory(meminfo: &str) -> Memory {
     let figure = |name: &str| -> Option<u64> {
         let lines = meminfo.lines().filter_map(|line| line.split_once(':'));
         let text = lines.into_iter().find(|(found, _)| *found == name)?.1.trim();

@@ -53,12 +53,7 @@ impl ThreadClock {
 
     /// What the thread has used so far. Call it on the thread that opened the clock.
     pub fn usage(&self) -> ThreadUse {
-        let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-        // SAFETY: `usage` is a valid place for the result, and zeroed is a valid value of it.
-        let usage = unsafe {
-            libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
-            usage.assume_init()
-        };
+        let usage = crate::machine::usage(libc::RUSAGE_THREAD);
         ThreadUse {
             times: self.read(),
             voluntary_switches: usage.ru_nvcsw as u64,

@@ -7,12 +7,13 @@ mod survey;
 mod sync;
 
 pub use compare::{Compare, History};
-pub use disk::{Disk, Files, Load, Output, Pattern, same};
+pub use disk::{Disk, Files, Load, Output};
 pub use profile::{ComparedProfiles, Profile, ProfileCommand};
 pub use survey::{Merge, Survey, SurveyCommand};
 pub use sync::Sync;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use experiment::{FromValue, Setting};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -227,6 +228,15 @@ pub struct Waits {
     /// Print as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Reads the value of an option as that of the setting that it stands for.
+fn setting<V, T>(setting: Setting<T>) -> impl Fn(&str) -> Result<V, String> + Clone
+where
+    V: FromValue,
+    T: FromValue + From<V>,
+{
+    move |text| setting.read(text)
 }
 
 /// A number above 0 that is not larger than `MAX`.

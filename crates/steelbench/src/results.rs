@@ -2,18 +2,16 @@
 
 use crate::exit_code::Failure;
 use analysis::{Summary, summarize_with};
-use observations::{ConfigurationRecord, Recording};
+use observations::Recording;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 use store::Store;
 
 /// Where results files are kept unless the user says otherwise.
 pub const FOLDER: &str = "results";
-const EXTENSION: &str = "steelbench";
 
 /// The results file of an experiment.
 pub fn default_path(name: &str) -> PathBuf {
-    Path::new(FOLDER).join(format!("{name}.{EXTENSION}"))
+    Path::new(FOLDER).join(format!("{name}.{}", store::EXTENSION))
 }
 
 /// The results file that a name or path means; without one, the newest.
@@ -30,24 +28,10 @@ pub fn find(name: Option<&str>) -> Result<PathBuf, Failure> {
     Err(Failure::usage(format!("there is neither a results file {name} nor {}", by_name.display())))
 }
 
-/// Whether a text can only mean a results file, there or not.
-pub fn is_path(text: &str) -> bool {
-    Path::new(text).extension().is_some_and(|it| it == EXTENSION)
-}
-
 fn newest() -> Result<PathBuf, Failure> {
-    let files = files(Path::new(FOLDER));
-    let modified =
-        |path: &PathBuf| path.metadata().and_then(|file| file.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
-    files.max_by_key(modified).ok_or_else(|| {
+    store::newest_results_file(Path::new(FOLDER)).ok_or_else(|| {
         Failure::usage(format!("there is no results file in {FOLDER}/; run an experiment, or name a file"))
     })
-}
-
-/// The results files in a folder.
-pub fn files(folder: &Path) -> impl Iterator<Item = PathBuf> {
-    let entries = std::fs::read_dir(folder).map(|entries| entries.flatten().map(|entry| entry.path()));
-    entries.into_iter().flatten().filter(|path| path.extension().is_some_and(|it| it == EXTENSION))
 }
 
 /// Opens a results file for reading.
@@ -68,33 +52,5 @@ pub fn read_run(store: &Store, run: Option<i64>) -> Result<Recording, Failure> {
 /// All that a report shows of a run; of a database with the ceilings that were measured on its storage, by
 /// runs of the disk probe that are recorded in the same folder.
 pub fn summary<'r>(recording: &'r Recording, results: &Path) -> Summary<'r> {
-    let disk_runs = if is_disk(recording) { Vec::new() } else { disk_runs(results) };
-    summarize_with(recording, disk_runs)
-}
-
-/// Whether any configuration has the disk probe.
-fn is_disk(recording: &Recording) -> bool {
-    let disk = |configuration: &ConfigurationRecord| {
-        configuration.get::<String>("workload.probe").as_deref() == Some("disk")
-    };
-    recording.configurations.iter().any(disk)
-}
-
-/// Runs of the disk probe in the folder of a results file. A file that cannot be read has none: it is
-/// not what the user asked about.
-fn disk_runs(results: &Path) -> Vec<Recording> {
-    let folder = results.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let stores = files(folder).filter_map(|path| Store::open(&path).ok());
-    stores.flat_map(|store| disk_runs_of(&store).unwrap_or_default()).collect()
-}
-
-fn disk_runs_of(store: &Store) -> Result<Vec<Recording>, store::StoreError> {
-    let mut found = Vec::new();
-    for run in store.runs()? {
-        // Trials are read only of those that matter.
-        if is_disk(&store.read_plan(run.id)?) {
-            found.push(store.read(run.id)?);
-        }
-    }
-    Ok(found)
+    summarize_with(recording, store::ceilings(recording, results))
 }

@@ -153,7 +153,7 @@ fn what_we_do_not_have_is_named_all_at_once() {
     let lab = Lab::new();
     let common = "[a]\nsize=1m\nrw=randread\nruntime=100ms\n";
     lab.write("a.fio", &format!("{common}nrfiles=4\n[b]\nsize=1m\nverify=md5\nrw=read\nruntime=100ms\n"));
-    let words = "we do not have these options: nrfiles (line 5), verify (line 8)";
+    let words = "these options are not supported: nrfiles (line 5), verify (line 8)";
     lab.steelbench(&["disk", "--fio", "a.fio"]).expect(2).says(words);
     lab.steelbench(&["disk", "--fio", "a.fio", "--fio-ignore"])
         .expect(0)

@@ -19,7 +19,7 @@ fn an_interrupted_run_goes_on_where_it_stopped() {
         let child = lab.start();
         wait_until("a trial is recorded", || lab.trials("t") >= recorded);
         signal(&child, libc::SIGINT);
-        end(child).expect(130).says("Interrupted. `steelbench run e.toml` goes on where it stopped.");
+        end(child).expect(130).says("Interrupted. `steelbench run e.toml` resumes it.");
         assert_eq!(lab.work_folders(), Vec::<std::path::PathBuf>::new());
     }
     let before = lab.trials("t");

@@ -9,6 +9,7 @@
 
 mod error;
 mod file;
+mod folder;
 mod lock;
 mod names;
 mod numbers;
@@ -30,6 +31,7 @@ extern crate self as store;
 pub use error::StoreError;
 pub use export::{export_csv, export_json, export_parquet};
 pub use file::Store;
+pub use folder::{EXTENSION, ceilings, is_results_file, newest_results_file, results_files};
 pub use lock::{RunLock, claimed_by};
 pub use read::RecordedTrial;
 pub use write::NewRun;

@@ -1,4 +1,4 @@
-//! What the program costs around the measured parts.
+//! What the program costs around the measurements.
 
 use super::median_and_range;
 use super::run::{Bench, Trial};
@@ -8,7 +8,7 @@ use std::time::Instant;
 
 const RUNS: usize = 21;
 
-/// Wall time of a run that is not a measured part, at trials of five seconds.
+/// Wall time of a run that is not a measurement, at trials of five seconds.
 pub fn overhead(bench: &Bench) -> Result<(), String> {
     let text = "[target]\nengine = \"sqlite\"\nsettings = { journal_mode = \"wal\", synchronous = \"normal\" }\n\
                 [workload]\nprobe = \"insert\"\nconnections = 2\nduration = \"5 s\"\n\

@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// Rounds of A and B.
 const ROUNDS: u64 = 5;
-/// Seconds of a measured part.
+/// Seconds of a measurement.
 const SECONDS: u64 = 3;
 const CONNECTIONS: [u32; 3] = [1, 16, 64];
 /// 100,000 accounts each.

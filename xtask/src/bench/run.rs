@@ -20,7 +20,7 @@ pub struct Trial {
     pub configuration: String,
     pub block: u64,
     pub wall_s: f64,
-    /// The measured part, of probes that have it as a response.
+    /// The measurement, of probes that have it as a response.
     pub elapsed_s: f64,
     responses: Vec<(String, f64)>,
 }

@@ -1,12 +1,14 @@
 //! What the disk probe measured: figures of each configuration, Little's law, the knee.
 
 mod figures;
+mod find_max;
 mod groups;
 mod knee;
 mod little;
 
 pub use figures::{DiskFigures, DiskRow, StreamFigures};
 pub(crate) use figures::{is_paced, is_uniform};
+pub use find_max::SearchLevels;
 pub use groups::DiskGroup;
 pub use knee::{Knee, KneePoint, knee};
 pub use little::{LITTLE_TOLERANCE, Little, little_difference};

@@ -9,7 +9,7 @@ mod host;
 mod made;
 mod set;
 
-pub use set::{FileSet, Origin, Role, TargetFile};
+pub use set::{FileSet, Origin, Role, TargetFile, not_permitted};
 
 use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Host, Place};
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, declarations, settings};

@@ -68,10 +68,23 @@ impl fmt::Display for Role {
 
 /// Why nothing may be written to a file that was there before, or a device; `None`: it may be.
 pub fn forbidden(path: &Path, origin: Origin, permits: &Permits) -> Option<String> {
+    if let refused @ Some(_) = not_permitted(path, origin, permits) {
+        return refused;
+    }
+    if origin != Origin::Device {
+        return None;
+    }
+    let reason = match observe::devices::in_use(path) {
+        Ok(reason) => reason?,
+        Err(error) => error.to_string(),
+    };
+    Some(format!("{} is not overwritten: {reason}", path.display()))
+}
+
+/// Why the user has to permit that something is written to a file or device; `None`: that is permitted.
+pub fn not_permitted(path: &Path, origin: Origin, permits: &Permits) -> Option<String> {
     match origin {
-        Origin::Created => None,
-        Origin::Existing if names(&permits.overwrite, path) => None,
-        Origin::Existing => Some(format!(
+        Origin::Existing if !names(&permits.overwrite, path) => Some(format!(
             "{0} existed before this run: writing to it would destroy its contents; allow it with --overwrite {0}",
             path.display()
         )),
@@ -79,11 +92,7 @@ pub fn forbidden(path: &Path, origin: Origin, permits: &Permits) -> Option<Strin
             "{0} is a block device: writing to it would destroy its contents; allow it with --destroy {0}",
             path.display()
         )),
-        Origin::Device => match observe::devices::in_use(path) {
-            Ok(None) => None,
-            Ok(Some(reason)) => Some(format!("{} is not overwritten: {reason}", path.display())),
-            Err(error) => Some(format!("{} is not overwritten: {error}", path.display())),
-        },
+        _ => None,
     }
 }
 

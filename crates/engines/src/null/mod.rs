@@ -9,7 +9,7 @@ use crate::engine::{
     Ability, CacheReport, CacheState, Capabilities, Collected, ConnectionSet, Engine, EngineError, Host,
     Instance, Place, WaitCollector,
 };
-use crate::session::Alone;
+use crate::session::SetOfOne;
 use crate::{Cancel, Work};
 use experiment::{Configuration, Declaration, Invalid, Kind, declarations, settings};
 use observations::{EngineVersion, TimeUse, Wait, WaitClass, WaitSource};
@@ -160,7 +160,7 @@ impl Instance for NullInstance {
     }
 
     fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        Ok(Box::new(Alone::new(NullSession::new(self.0.clone()))))
+        Ok(Box::new(SetOfOne::new(NullSession::new(self.0.clone()))))
     }
 
     fn settle(&self, _: CacheState) -> Result<CacheReport, EngineError> {

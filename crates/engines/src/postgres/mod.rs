@@ -31,6 +31,8 @@ pub mod waits;
 
 use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Host, Place};
 use crate::{Servers, WaitType};
+#[cfg(test)]
+pub(crate) use dialect::PostgresDialect;
 use experiment::{Configuration, Declaration, Invalid};
 use observations::EngineVersion;
 use pgclient::{Client, Config};

@@ -57,6 +57,11 @@ unsafe extern "C" fn wait(context: *mut c_void, tries: c_int) -> c_int {
     1
 }
 
+/// Waits for a lock for the first step, through the VFS, so that the timed one sees it.
+pub fn wait_once() {
+    vfs::sleep_us(BACK_OFF_MS[0] as c_int * 1000);
+}
+
 /// Opens (and creates) a data file.
 pub fn open(path: &Path, timed: bool) -> Result<Connection, EngineError> {
     // One thread uses a connection at a time, so SQLite's own mutex on it is not needed.

@@ -9,7 +9,7 @@ use super::session::{Compiled, SqliteSession};
 use crate::engine::{
     CacheReport, CacheState, Collected, ConnectionSet, EngineError, Instance, Place, WaitCollector,
 };
-use crate::session::Alone;
+use crate::session::SetOfOne;
 use crate::{Cancel, DataType, Dialect as _, Fill, Operation, Rows, Table, Values, Work, open_files};
 use experiment::Configuration;
 use rusqlite::Connection;
@@ -218,7 +218,7 @@ impl Instance for SqliteInstance {
             message: "the tables have not been created yet".into(),
         })?;
         let session = SqliteSession::open(self.files.clone(), operations.clone(), self.total.clone())?;
-        Ok(Box::new(Alone::new(session)))
+        Ok(Box::new(SetOfOne::new(session)))
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {

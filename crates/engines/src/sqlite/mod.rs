@@ -16,6 +16,8 @@ mod wait_type;
 
 use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Host, Instance, Place};
 use crate::{Cancel, WaitType};
+#[cfg(test)]
+pub(crate) use dialect::SqliteDialect;
 use experiment::{Configuration, Declaration, Invalid};
 use instance::SqliteInstance;
 use observations::EngineVersion;

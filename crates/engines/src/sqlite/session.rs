@@ -154,7 +154,10 @@ impl SqliteSession {
         };
         match outcome {
             Ok(()) => Ok(done),
-            Err(error) if is_stale_snapshot(&error) => {
+            // Two transactions that read and then want to write exclude each other: SQLite refuses one of them at
+            // once. It waits as for any lock, for the first step, before it is repeated.
+            Err(error) if is_busy(&error) && !connection.is_autocommit() => {
+                connection::wait_once();
                 Err(EngineError::Retry { doing: "statement".into(), message: error.to_string() })
             }
             Err(error) => Err(self.give_up("statement", &error)),
@@ -174,7 +177,7 @@ impl SqliteSession {
             return EngineError::Cancelled;
         }
         let doing = doing.to_owned();
-        if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) {
+        if is_busy(error) {
             return EngineError::Engine {
                 doing,
                 message: format!(
@@ -191,6 +194,10 @@ impl SqliteSession {
 enum Failure {
     Sqlite(&'static str, rusqlite::Error),
     Cancelled,
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }
 
 fn is_stale_snapshot(error: &rusqlite::Error) -> bool {

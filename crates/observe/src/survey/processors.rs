@@ -7,18 +7,18 @@ const CPUS: &str = "sys/devices/system/cpu";
 const NODES: &str = "sys/devices/system/node";
 
 /// Values of a field of `/proc/cpuinfo`.
-pub(super) fn fields<'a>(cpuinfo: &'a str, name: &'a str) -> impl Iterator<Item = &'a str> {
+pub(crate) fn fields<'a>(cpuinfo: &'a str, name: &'a str) -> impl Iterator<Item = &'a str> {
     let lines = cpuinfo.lines().filter_map(|line| line.split_once(':'));
     lines.filter(move |(key, _)| key.trim() == name).map(|(_, value)| value.trim())
 }
 
 /// Numbers of the processors that are online.
-pub(super) fn online(tree: &Tree) -> Vec<u32> {
+pub(crate) fn online(tree: &Tree) -> Vec<u32> {
     tree.text(format!("{CPUS}/online")).as_deref().and_then(list::parse).unwrap_or_default()
 }
 
 /// Topology as the kernel has it (Documentation/admin-guide/cputopology.rst).
-pub(super) fn of(tree: &Tree, cpuinfo: &str, online: &[u32]) -> Processors {
+pub(crate) fn of(tree: &Tree, cpuinfo: &str, online: &[u32]) -> Processors {
     let topology = |cpu: &u32, name: &str| tree.if_there(format!("{CPUS}/cpu{cpu}/topology/{name}"));
     // Before Linux 5.3 the lists had other names.
     let siblings =
@@ -81,7 +81,7 @@ fn size(text: &str) -> Option<u64> {
 }
 
 /// The NUMA nodes that the kernel knows (Documentation/ABI/stable/sysfs-devices-node).
-pub(super) fn nodes(tree: &Tree) -> Vec<NumaNode> {
+pub(crate) fn nodes(tree: &Tree) -> Vec<NumaNode> {
     let node = |node: u32| {
         let folder = format!("{NODES}/node{node}");
         // A node without processors has an empty list.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// Where a setting is.
 #[derive(Clone, Copy)]
-enum Place {
+enum Source {
     /// Below `/proc/sys`, at its name.
     Sysctl,
     /// The same, but only some kernels have it; the others do not miss it.
@@ -22,10 +22,10 @@ enum Place {
     EachCpu(&'static str),
 }
 
-use Place::{Choice, EachCpu, File, IfThere, Sysctl, SysctlIfThere};
+use Source::{Choice, EachCpu, File, IfThere, Sysctl, SysctlIfThere};
 
 #[rustfmt::skip]
-const SETTINGS: &[(&str, Place)] = &[
+const SETTINGS: &[(&str, Source)] = &[
     ("vm.nr_hugepages", Sysctl),
     ("vm.nr_overcommit_hugepages", Sysctl),
     ("transparent_hugepage.enabled", Choice("sys/kernel/mm/transparent_hugepage/enabled")),
@@ -78,18 +78,18 @@ const SETTINGS: &[(&str, Place)] = &[
 /// All settings that this kernel has, and those that every kernel should have.
 pub(super) fn all(tree: &Tree, online: &[u32]) -> Vec<SystemSetting> {
     let mut settings = Vec::new();
-    for (name, place) in SETTINGS {
-        let value = read(tree, online, name, *place);
-        if value.is_some() || !matches!(place, SysctlIfThere | IfThere(_)) {
+    for (name, source) in SETTINGS {
+        let value = read(tree, online, name, *source);
+        if value.is_some() || !matches!(source, SysctlIfThere | IfThere(_)) {
             settings.push(SystemSetting { name: (*name).into(), value });
         }
     }
     settings
 }
 
-fn read(tree: &Tree, online: &[u32], name: &str, place: Place) -> Option<String> {
+fn read(tree: &Tree, online: &[u32], name: &str, source: Source) -> Option<String> {
     let sysctl = || format!("proc/sys/{}", name.replace('.', "/"));
-    let text = match place {
+    let text = match source {
         Sysctl => tree.text(sysctl()),
         SysctlIfThere => tree.if_there(sysctl()),
         IfThere(path) => tree.if_there(path),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// A folder with the kernel's files in it, `/` or one made for a test, and what of it could not be read.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     root: PathBuf,
     unread: RefCell<Vec<Unread>>,
 }

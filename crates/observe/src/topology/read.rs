@@ -1,13 +1,14 @@
 //! From the kernel's folders to a topology.
 
 use super::{Processor, Topology};
+use crate::survey::list;
 use crate::sysfs;
 use std::path::Path;
 
 pub fn topology(folder: &Path) -> Topology {
     let cpus = folder.join("cpu");
     let numbered = |name: &String| name.strip_prefix("cpu")?.parse::<u32>().ok();
-    let online = sysfs::text(cpus.join("online")).map(|text| numbers(&text));
+    let online = sysfs::text(cpus.join("online")).and_then(|text| list::parse(&text));
     let mut known: Vec<u32> = sysfs::names(&cpus).iter().filter_map(numbered).collect();
     known.retain(|cpu| online.as_ref().is_none_or(|online| online.contains(cpu)));
     known.sort_unstable();
@@ -17,7 +18,7 @@ pub fn topology(folder: &Path) -> Topology {
         // The second name is the older one of the same list (since Linux 5.2 and before).
         let siblings = ["core_cpus_list", "thread_siblings_list"];
         let siblings = siblings.iter().find_map(|name| sysfs::text(own.join(name)));
-        let core = siblings.and_then(|text| numbers(&text).into_iter().min()).unwrap_or(cpu);
+        let core = siblings.and_then(|text| list::parse(&text)?.into_iter().min()).unwrap_or(cpu);
         // -1 where the architecture knows no sockets.
         let socket = sysfs::value::<i64>(own.join("physical_package_id")).unwrap_or(0).max(0) as u32;
         let node = nodes.iter().find(|(_, cpus)| cpus.contains(&cpu)).map_or(0, |(node, _)| *node);
@@ -30,27 +31,15 @@ pub fn topology(folder: &Path) -> Topology {
 fn nodes(folder: &Path) -> Vec<(u32, Vec<u32>)> {
     let number = |name: &String| name.strip_prefix("node")?.parse().ok();
     let of_node = |node: u32| {
-        let list = sysfs::text(folder.join(format!("node{node}/cpulist")));
-        (node, list.map_or_else(Vec::new, |text| numbers(&text)))
+        let cpus = sysfs::text(folder.join(format!("node{node}/cpulist")));
+        (node, cpus.and_then(|text| list::parse(&text)).unwrap_or_default())
     };
     sysfs::names(folder).iter().filter_map(number).map(of_node).collect()
 }
 
-/// The kernel's lists of numbers: `0-3,8,10-11`. What cannot be read is left out.
-fn numbers(text: &str) -> Vec<u32> {
-    let mut numbers = Vec::new();
-    for part in text.trim().split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        if let (Ok(first), Ok(last)) = (first.trim().parse::<u32>(), last.trim().parse::<u32>()) {
-            numbers.extend(first..=last);
-        }
-    }
-    numbers
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{numbers, topology};
+    use super::topology;
     use crate::topology::{Processor, Span};
     use std::path::Path;
 
@@ -115,11 +104,5 @@ mod tests {
         let machine = topology(folder.path());
         assert_eq!(machine.whole(), Span { processors: 3, cores: 2, sockets: 1, nodes: 1 });
         assert!(topology(&folder.path().join("absent")).processors.is_empty());
-    }
-
-    #[test]
-    fn lists_of_the_kernel() {
-        assert_eq!(numbers("0-2,5,7-8\n"), [0, 1, 2, 5, 7, 8]);
-        assert_eq!(numbers(""), [] as [u32; 0]);
     }
 }

@@ -1,10 +1,13 @@
 //! The disk probe: how fast storage is for what a database does to it.
 //!
 //! - `settings`: what can be asked for
+//! - `paths`, `fio`: what a command line or a fio job file names instead
 //! - `streams`: from settings to streams, and from these and files to what the I/O engine runs
 //! - `outcome`, `responses`, `waits`: from what it saw to the observations of the trial
 
+pub mod fio;
 mod outcome;
+mod paths;
 mod responses;
 mod settings;
 mod streams;
@@ -16,8 +19,10 @@ use engines::{Ability, CacheState, EngineError, Role};
 use experiment::common::{OBSERVE_INTERVAL, PROBE};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{Observations, Warning, WarningKind};
+pub use paths::{PathKind, StoragePath};
 pub use settings::*;
 use streams::StreamPlan;
+pub use streams::StreamText;
 
 /// The disk probe.
 #[derive(Debug, Clone, Copy)]

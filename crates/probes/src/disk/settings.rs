@@ -26,6 +26,16 @@ choice! {
 }
 
 impl Pattern {
+    /// Whether some of its I/Os are writes.
+    pub fn writes(self) -> bool {
+        self.read_percent(0.0) == 0
+    }
+
+    /// Whether it goes through its files from their beginning.
+    pub fn is_sequential(self) -> bool {
+        self.access() == Access::Sequential
+    }
+
     pub(super) fn access(self) -> Access {
         match self {
             Self::RandomRead | Self::RandomWrite | Self::RandomMixed => Access::Random,

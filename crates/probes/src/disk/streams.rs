@@ -10,7 +10,7 @@ use disk_io::{Arrivals, BlockSize, Durability, Group, Load, Region, Stream, Weig
 use engines::files::COMPRESS;
 use engines::{EngineError, FileSet, Role};
 use experiment::common::OBSERVE_INTERVAL;
-use experiment::{Configuration, FromValue, Invalid, Setting, nearest};
+use experiment::{Configuration, FromValue, Invalid, Setting, Value, nearest};
 use std::time::Duration;
 
 /// Characters of a stream's name: it becomes part of the names of responses.
@@ -24,6 +24,33 @@ pub struct StreamPlan {
     configuration: Configuration,
     /// Paths of the settings that the stream has of its own.
     own: Vec<&'static str>,
+}
+
+/// The text of a stream for `workload.streams`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamText(String);
+
+impl StreamText {
+    /// A stream with the settings of its name, if it is that of a pattern, and of `[workload]`.
+    pub fn new(name: &str) -> Self {
+        Self(name.into())
+    }
+
+    /// Gives a setting of the stream a value.
+    #[must_use]
+    pub fn with<T, V>(self, setting: Setting<T>, value: V) -> Self
+    where
+        T: FromValue + From<V>,
+        V: Into<Value>,
+    {
+        Self(format!("{} {}={}", self.0, key_of(&setting.declaration), value.into()))
+    }
+}
+
+impl From<StreamText> for String {
+    fn from(text: StreamText) -> Self {
+        text.0
+    }
 }
 
 /// The streams of a configuration, or what is wrong with them.

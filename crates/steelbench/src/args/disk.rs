@@ -1,6 +1,14 @@
 //! What can be typed after `steelbench disk`.
 
+use super::setting;
 use clap::{Args, ValueEnum};
+use engines::Permits;
+use engines::files::{COMPRESS, DATA_FILES, FILE_SIZE, OFFSET};
+use experiment::{FromValue, Setting};
+use probes::disk::{
+    ALIGN, BATCH, BLOCK_SIZE, DURATION, IO_ENGINE, IoEngine, MIX, Mix, PATTERN, Pattern, QUEUE_DEPTH, RATE,
+    READS, SYNC, SYNC_EVERY, Sync, THREADS, WARMUP, WORKING_SET, fio,
+};
 use std::path::{Path, PathBuf};
 
 /// Stands for the files among the paths; no file has this name.
@@ -9,8 +17,8 @@ const ALL: &str = "/";
 /// How fast is this storage for what a database does to it?
 #[derive(Debug, Args)]
 pub struct Disk {
-    /// Directories (files of ours are created in them and removed), existing files or block devices; several
-    /// are loaded together
+    /// Directories (files are created in them and removed), existing files or block devices; several are loaded
+    /// together
     #[arg(value_name = "PATH", required_unless_present = "fio")]
     pub paths: Vec<PathBuf>,
     /// Compare the paths, one at a time, instead of loading them together
@@ -34,51 +42,52 @@ pub struct Disk {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load (a LIST with several values is varied)")]
 pub struct Load {
-    /// Pattern of I/O; fio's short names are understood [default: random-read]
-    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
+    /// Pattern of I/O: random-read, random-write, random-mixed, sequential-read, sequential-write, sequential-mixed,
+    /// or fio's name of it [default: random-read]
+    #[arg(long, value_name = "LIST", value_parser = pattern, value_delimiter = ',')]
     pub pattern: Vec<Pattern>,
     /// Block size, as in 8k or 64KiB (k = 1024) [default: 8 KiB]
-    #[arg(long, value_name = "LIST", value_parser = size, value_delimiter = ',')]
-    pub block: Vec<String>,
+    #[arg(long, value_name = "LIST", value_parser = size::<u32, _>(BLOCK_SIZE), value_delimiter = ',')]
+    pub block: Vec<u32>,
     /// Number of threads [default: 1]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_parser = setting::<u32, _>(THREADS), value_delimiter = ',')]
     pub threads: Vec<u32>,
-    /// I/Os that each thread keeps under way [default: 32]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    /// I/Os that each thread keeps in flight [default: 32]
+    #[arg(long, value_name = "LIST", value_parser = setting::<u32, _>(QUEUE_DEPTH), value_delimiter = ',')]
     pub depth: Vec<u32>,
     /// I/Os that each thread begins and waits for together, as a program that reads ahead does [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = setting::<u32, _>(BATCH))]
     pub batch: Option<u32>,
     /// Share of reads in the mixed patterns, as in 70%
-    #[arg(long, value_name = "PERCENT")]
-    pub reads: Option<String>,
+    #[arg(long, value_name = "PERCENT", value_parser = setting::<f64, _>(READS))]
+    pub reads: Option<f64>,
     /// Mix of streams that databases make: oltp, oltp-data, log, checkpoint, scan, backup
-    #[arg(long, value_name = "NAME", conflicts_with = "stream")]
-    pub mix: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = setting::<Mix, _>(MIX), conflicts_with = "stream")]
+    pub mix: Option<Mix>,
     /// A stream: "NAME key=value ..."; several run together
     #[arg(long, value_name = "TEXT")]
     pub stream: Vec<String>,
     /// I/Os a second, begun at random times whatever the storage does (open loop)
-    #[arg(long, value_name = "RATE")]
-    pub rate: Option<String>,
+    #[arg(long, value_name = "RATE", value_parser = setting::<f64, _>(RATE))]
+    pub rate: Option<f64>,
     /// Through the page cache, not direct
     #[arg(long)]
     pub buffered: bool,
     /// How writes are made durable: none, fdatasync, fsync, dsync
-    #[arg(long, value_name = "HOW")]
-    pub sync: Option<String>,
+    #[arg(long, value_name = "HOW", value_parser = setting::<Sync, _>(SYNC))]
+    pub sync: Option<Sync>,
     /// Number of writes after which a sync follows
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = setting::<u32, _>(SYNC_EVERY))]
     pub sync_every: Option<u32>,
     /// Offsets are multiples of this [default: the block size]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    pub align: Option<String>,
+    #[arg(long, value_name = "SIZE", value_parser = size::<u64, _>(ALIGN))]
+    pub align: Option<u64>,
     /// Only so much of each file is used
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    pub working_set: Option<String>,
-    /// How the system is asked: auto, `io_uring`, pread
-    #[arg(long, value_name = "NAME")]
-    pub io_engine: Option<String>,
+    #[arg(long, value_name = "SIZE", value_parser = size::<u64, _>(WORKING_SET))]
+    pub working_set: Option<u64>,
+    /// How I/O is requested from the system: auto, `io_uring`, pread
+    #[arg(long, value_name = "NAME", value_parser = setting::<IoEngine, _>(IO_ENGINE))]
+    pub io_engine: Option<IoEngine>,
 }
 
 /// What the I/O is made on.
@@ -86,23 +95,23 @@ pub struct Load {
 #[command(next_help_heading = "Files")]
 pub struct Files {
     /// Size of each file that is created [default: 1 GiB]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    pub size: Option<String>,
+    #[arg(long, value_name = "SIZE", value_parser = size::<u64, _>(FILE_SIZE))]
+    pub size: Option<u64>,
     /// Number of files that are created, spread over the directories [default: one a directory]
-    #[arg(long, value_name = "N")]
-    pub files: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = setting::<usize, _>(DATA_FILES))]
+    pub files: Option<usize>,
     /// Directory, file or device of the log, for a mix or streams on=log [default: with the data]
     #[arg(long, value_name = "PATH")]
     pub log_on: Option<PathBuf>,
     /// Directory, file or device that a backup is written to [default: with the data]
     #[arg(long, value_name = "PATH")]
     pub backup_on: Option<PathBuf>,
-    /// Bytes left out at the beginning of each file or device: a partition's offset
-    #[arg(long, value_name = "LIST", value_parser = size, value_delimiter = ',')]
-    pub offset: Vec<String>,
+    /// Bytes to skip at the beginning of each file or device: a partition's offset
+    #[arg(long, value_name = "LIST", value_parser = size::<u64, _>(OFFSET), value_delimiter = ',')]
+    pub offset: Vec<u64>,
     /// Share of the data that a compressing drive or file system can remove
-    #[arg(long, value_name = "PERCENT")]
-    pub compress: Option<String>,
+    #[arg(long, value_name = "PERCENT", value_parser = setting::<f64, _>(COMPRESS))]
+    pub compress: Option<f64>,
     /// Before measuring, overwrite at random until the throughput is steady; takes long and wears a drive
     #[arg(long)]
     pub precondition: bool,
@@ -118,12 +127,12 @@ pub struct Files {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Measuring")]
 pub struct Measure {
-    /// Length of the measured part of each trial [default: 5 s]
-    #[arg(long, value_name = "TIME")]
-    pub duration: Option<String>,
-    /// The load runs for this long before [default: 1 s]
-    #[arg(long, value_name = "TIME")]
-    pub warmup: Option<String>,
+    /// Length of the measurement of each trial [default: 5 s]
+    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(DURATION))]
+    pub duration: Option<f64>,
+    /// The load runs for this long before the measurement [default: 1 s]
+    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(WARMUP))]
+    pub warmup: Option<f64>,
     /// How often each configuration is measured [default: 3; of a fio job file: 1]
     #[arg(long, value_name = "N")]
     pub blocks: Option<u32>,
@@ -148,10 +157,10 @@ pub struct Exchange {
         "compress", "precondition",
     ])]
     pub fio: Option<PathBuf>,
-    /// Leave out job options that we do not have, instead of refusing the file
+    /// Leave out job options that are not supported, instead of refusing the file
     #[arg(long, requires = "fio")]
     pub fio_ignore: bool,
-    /// Say how the paths are set up, and what is not as it should be; runs nothing
+    /// Show how the paths are set up, with advice; runs nothing
     #[arg(long, conflicts_with_all = ["fio", "print", "find_max", "output"])]
     pub inspect: bool,
     /// Print the experiment file instead of running it
@@ -178,112 +187,70 @@ pub enum Output {
     FioJson,
 }
 
-/// Patterns of I/O.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Pattern {
-    /// Reads anywhere
-    #[value(alias = "randread")]
-    RandomRead,
-    /// Writes anywhere
-    #[value(alias = "randwrite")]
-    RandomWrite,
-    /// Reads and writes anywhere
-    #[value(alias = "randrw")]
-    RandomMixed,
-    /// Reads one after the other
-    #[value(alias = "read")]
-    SequentialRead,
-    /// Writes one after the other
-    #[value(alias = "write")]
-    SequentialWrite,
-    /// Reads and writes one after the other
-    #[value(aliases = ["rw", "readwrite"])]
-    SequentialMixed,
-}
-
 impl Files {
-    /// Whether an existing file may be written to.
-    pub fn may_overwrite(&self, path: &Path) -> bool {
-        self.overwrite.iter().any(|named| named == Path::new(ALL) || same(named, path))
-    }
-
-    /// Whether a block device may be written to.
-    pub fn may_destroy(&self, path: &Path) -> bool {
-        self.destroy.iter().any(|named| same(named, path))
-    }
-}
-
-/// Whether two paths, in whatever words, mean the same.
-pub fn same(one: &Path, other: &Path) -> bool {
-    one == other
-        || one.canonicalize().ok().is_some_and(|real| other.canonicalize().is_ok_and(|it| it == real))
-}
-
-impl Pattern {
-    /// Its name in an experiment file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::RandomRead => "random-read",
-            Self::RandomWrite => "random-write",
-            Self::RandomMixed => "random-mixed",
-            Self::SequentialRead => "sequential-read",
-            Self::SequentialWrite => "sequential-write",
-            Self::SequentialMixed => "sequential-mixed",
+    /// What may be written to; `paths` are those that a load could write to.
+    pub fn permits<'a>(&self, paths: impl Iterator<Item = &'a Path>) -> Permits {
+        let all = self.overwrite.iter().any(|named| named == Path::new(ALL));
+        let all_paths = paths.filter(|_| all).map(Path::to_owned);
+        Permits {
+            overwrite: self.overwrite.iter().cloned().chain(all_paths).collect(),
+            destroy: self.destroy.clone(),
         }
     }
+}
 
-    /// Whether some of its I/Os are writes.
-    pub fn writes(self) -> bool {
-        !matches!(self, Self::RandomRead | Self::SequentialRead)
+/// Reads a size, in which k means 1024: an experiment file has no `8k`, because k means 1000 to some people.
+fn size<V, T>(setting: Setting<T>) -> impl Fn(&str) -> Result<V, String> + Clone
+where
+    V: FromValue,
+    T: FromValue + From<V>,
+{
+    move |text| {
+        let number = text.trim().trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        match text.trim()[number.len()..].to_ascii_lowercase().as_str() {
+            unit @ ("k" | "m" | "g" | "t") => setting.read(&format!("{number} {unit}iB")),
+            _ => setting.read(text),
+        }
     }
 }
 
-/// A size as an experiment file has it. There is no `8k` in these, because k means 1000 to some people; on a
-/// command line about blocks it means 1024.
-fn size(text: &str) -> Result<String, String> {
-    let text = text.trim();
-    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_end();
-    if number.is_empty() || !number.chars().all(|c| c.is_ascii_digit() || c == '.') {
-        return Err("write a size as in 8k, 64KiB or 1GiB".into());
-    }
-    Ok(match text[number.len()..].trim().to_ascii_lowercase().as_str() {
-        "" => number.to_owned(),
-        unit @ ("k" | "m" | "g" | "t") => format!("{number} {}iB", unit.to_ascii_uppercase()),
-        _ => text.to_owned(),
-    })
+/// Reads a pattern by our name or by fio's.
+fn pattern(text: &str) -> Result<Pattern, String> {
+    fio::pattern(text).map_or_else(|| PATTERN.read(text), Ok)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Pattern, size};
-    use clap::ValueEnum;
+    use super::{Pattern, pattern, size};
+    use engines::files::FILE_SIZE;
 
     #[test]
     fn k_is_1024_and_other_units_are_as_in_files() {
-        for (typed, written) in [
-            ("8k", "8 KiB"),
-            ("64K", "64 KiB"),
-            ("1g", "1 GiB"),
-            ("8 KB", "8 KB"),
-            ("512", "512"),
-            ("1.5m", "1.5 MiB"),
+        for (typed, bytes) in [
+            ("8k", 8 << 10),
+            ("64K", 64 << 10),
+            ("1g", 1 << 30),
+            ("8 KB", 8000),
+            ("8KiB", 8 << 10),
+            ("512", 512),
+            ("1.5m", 3 << 19),
         ] {
-            assert_eq!(size(typed).unwrap(), written);
+            assert_eq!(size(FILE_SIZE)(typed), Ok::<u64, _>(bytes));
         }
-        for wrong in ["", "k", "-8k", "8,k"] {
-            assert!(size(wrong).is_err(), "{wrong}");
+        for wrong in ["", "k", "-8k", "8,k", "8x"] {
+            assert!(size::<u64, _>(FILE_SIZE)(wrong).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn patterns_have_the_names_of_files_and_of_fio() {
-        for pattern in Pattern::value_variants() {
-            assert_eq!(pattern.to_possible_value().unwrap().get_name(), pattern.name());
+        for known in Pattern::ALL {
+            assert_eq!(pattern(known.name()), Ok(*known));
         }
         for (fio, ours) in
             [("randread", "random-read"), ("rw", "sequential-mixed"), ("write", "sequential-write")]
         {
-            assert_eq!(Pattern::from_str(fio, false).unwrap().name(), ours);
+            assert_eq!(pattern(fio).unwrap().name(), ours);
         }
     }
 }

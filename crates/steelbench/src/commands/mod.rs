@@ -15,24 +15,23 @@ pub mod survey;
 pub mod sync;
 pub mod waits;
 
-mod file_text;
-
 use crate::exit_code::Failure;
-use experiment::Experiment;
+use experiment::{Draft, Experiment, FileErrors};
 use std::path::Path;
 
 /// Reads and validates an experiment file, engines and probes included.
 fn read_experiment(path: &Path) -> Result<Experiment, Failure> {
-    let source = std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
-    parse_experiment(&source, &path.display().to_string())
+    let name = path.display().to_string();
+    let source = std::fs::read_to_string(path).map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+    valid(experiment::parse(&source, &runner::catalog()), &name, &source)
 }
 
-/// Validates the text of an experiment file, engines and probes included. Errors call it `name`.
-fn parse_experiment(source: &str, name: &str) -> Result<Experiment, Failure> {
-    let render = |errors: experiment::FileErrors| errors.render(name, source);
-    let experiment =
-        experiment::parse(source, &runner::catalog()).map_err(|errors| Failure::usage(render(errors)))?;
-    runner::validate(&experiment).map_err(|errors| Failure::usage(render(errors)))?;
-    Ok(experiment)
+/// Validates what a quick command built, engines and probes included. Errors call its file `name`.
+fn build(draft: &Draft, name: &str) -> Result<Experiment, Failure> {
+    valid(draft.build(&runner::catalog()), name, &draft.source())
+}
+
+fn valid(read: Result<Experiment, FileErrors>, name: &str, source: &str) -> Result<Experiment, Failure> {
+    read.and_then(|experiment| runner::validate(&experiment).map(|()| experiment))
+        .map_err(|errors| Failure::usage(errors.render(name, source)))
 }

@@ -6,6 +6,7 @@ use crate::commands::report::write as write_report;
 use crate::exit_code::{ExitCode, Failure};
 use crate::progress::Progress;
 use crate::{output, results};
+use engines::Permits;
 use experiment::Experiment;
 use observations::{Event, Recording, RunEnd};
 use runner::{Interrupt, Manual, Options};
@@ -20,44 +21,41 @@ use store::Store;
 pub fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let experiment = read_experiment(&arguments.file)?;
     let results = arguments.results.clone().unwrap_or_else(|| results::default_path(&experiment.name));
-    let sitting = Sitting {
+    let session = Session {
         results,
         fresh: arguments.fresh,
         manual_done: arguments.manual_done,
-        overwrite: arguments.overwrite.clone(),
-        destroy: arguments.destroy.clone(),
+        permits: Permits { overwrite: arguments.overwrite.clone(), destroy: arguments.destroy.clone() },
         json: arguments.json,
     };
-    let end = sitting.conduct(&experiment)?;
-    let failed = sitting.show()?;
+    let end = session.conduct(&experiment)?;
+    let failed = session.show()?;
     Ok(exit_code(&end, failed, Some(&arguments.file.display().to_string())))
 }
 
-/// One go at an experiment: what every command that runs one needs to know.
-pub struct Sitting {
+/// A session of a run: what every command that runs an experiment needs to know.
+pub struct Session {
     /// The results file.
     pub results: PathBuf,
     /// Begin a new run even if there is one to go on with.
     pub fresh: bool,
     /// The manual step at which the run stopped has been done.
     pub manual_done: bool,
-    /// Existing files that may be written to.
-    pub overwrite: Vec<PathBuf>,
-    /// Block devices that may be written to.
-    pub destroy: Vec<PathBuf>,
+    /// What may be written to although it was there before.
+    pub permits: Permits,
     /// Print events and the summary as JSON.
     pub json: bool,
 }
 
-impl Sitting {
+impl Session {
     /// Runs an experiment and says how it goes.
     pub fn conduct(&self, experiment: &Experiment) -> Result<RunEnd, Failure> {
         let options = Options {
             results: self.results.clone(),
             fresh: self.fresh,
             manual_done: self.manual_done,
-            overwrite: self.overwrite.clone(),
-            destroy: self.destroy.clone(),
+            overwrite: self.permits.overwrite.clone(),
+            destroy: self.permits.destroy.clone(),
             interrupt: interrupt_on_signals()?,
             manual: manual(self.json),
         };
@@ -117,39 +115,28 @@ fn manual(json: bool) -> Manual {
     }))
 }
 
-/// How the program ends after a run, and what can be done then; `file`: what `run` goes on with.
+/// Says how a run ended and what can be done then. `file` is what `run` can go on with.
 pub fn exit_code(end: &RunEnd, failed: bool, file: Option<&str>) -> ExitCode {
-    let goes_on = match file {
-        Some(file) => format!("`steelbench run {file}` goes on where it stopped."),
+    let resume = match file {
+        Some(file) => format!("`steelbench run {file}` resumes it."),
         None => "What was measured until then is kept.".to_owned(),
     };
-    match end {
-        RunEnd::Completed if failed => {
-            output::complain(&match file {
-                Some(file) => {
-                    format!(
-                        "Trials failed. With a larger repeats.retries `steelbench run {file}` tries them again."
-                    )
-                }
-                None => "Trials failed.".to_owned(),
+    let (code, message) = match end {
+        RunEnd::Completed if !failed => return ExitCode::Ok,
+        RunEnd::Completed => {
+            let retry = file.map_or_else(String::new, |file| {
+                format!(" With a larger repeats.retries `steelbench run {file}` tries them again.")
             });
-            ExitCode::Failed
+            (ExitCode::Failed, format!("Trials failed.{retry}"))
         }
-        RunEnd::Completed => ExitCode::Ok,
-        RunEnd::Interrupted => {
-            output::complain(&format!("Interrupted. {goes_on}"));
-            ExitCode::Interrupted
-        }
-        RunEnd::Limit { text } => {
-            output::complain(&format!("Stopped: {text}. {goes_on}"));
-            ExitCode::Failed
-        }
+        RunEnd::Interrupted => (ExitCode::Interrupted, format!("Interrupted. {resume}")),
+        RunEnd::Limit { text } => (ExitCode::Failed, format!("Stopped: {text}. {resume}")),
         RunEnd::ManualStep { .. } => {
             let file = file.unwrap_or("FILE");
-            output::complain(&format!(
-                "Stopped for a manual step. When it is done, `steelbench run --manual-done {file}` goes on."
-            ));
-            ExitCode::ManualStep
+            let resume = format!("When it is done, `steelbench run --manual-done {file}` resumes the run.");
+            (ExitCode::ManualStep, format!("Stopped for a manual step. {resume}"))
         }
-    }
+    };
+    output::complain(&message);
+    code
 }

@@ -1,105 +1,77 @@
 //! `steelbench sync`: a quick command is an experiment too.
 
 use crate::args::Sync;
-use crate::commands::file_text::{FileText, list, quoted};
-use crate::commands::parse_experiment;
-use crate::commands::run::{Sitting, exit_code};
+use crate::commands::run::{Session, exit_code};
 use crate::exit_code::{ExitCode, Failure};
 use crate::{output, results};
-use probes::sync::Primitive;
+use engines::Permits;
+use experiment::common::{ENGINE, PROBE};
+use experiment::{Draft, LinkedSettings};
+use probes::sync::{
+    DURATION, MEMBERS, PADDING, PINNING, PRIMITIVE, Padding, Primitive, READS, THREADS, WARMUP,
+};
 
-/// What errors call the file that was composed.
-const COMPOSED: &str = "steelbench sync --print";
+/// What errors call the file that an experiment is written as.
+const PRINTED: &str = "steelbench sync --print";
 
 /// Measures how primitives scale, or prints the experiment that would.
 pub fn sync(arguments: &Sync) -> Result<ExitCode, Failure> {
     let processors = observe::Topology::of_this_machine().whole().processors;
-    let text = compose(arguments, processors);
-    let experiment = parse_experiment(&text, COMPOSED)?;
+    let draft = draft(arguments, processors);
+    let experiment = super::build(&draft, PRINTED)?;
     if arguments.print {
-        output::print(&text)?;
+        output::print(&draft.source())?;
         return Ok(ExitCode::Ok);
     }
-    let sitting = Sitting {
+    let session = Session {
         results: arguments.results.clone().unwrap_or_else(|| results::default_path(&arguments.name)),
         fresh: true,
         manual_done: false,
-        overwrite: Vec::new(),
-        destroy: Vec::new(),
+        permits: Permits::default(),
         json: arguments.json,
     };
-    let end = sitting.conduct(&experiment)?;
-    let failed = sitting.show()?;
+    let end = session.conduct(&experiment)?;
+    let failed = session.show()?;
     Ok(exit_code(&end, failed, None))
 }
 
-/// The experiment file that a command line stands for.
-fn compose(arguments: &Sync, processors: u32) -> String {
-    let mut text = FileText::new(&["Written by `steelbench sync --print`."]);
-    text.section("[experiment]");
-    text.text("name", &arguments.name);
-    text.text("question", "How do primitives of synchronisation scale with threads on this machine?");
-    text.section("[target]");
-    text.text("engine", "none");
-    let threads = if arguments.threads.is_empty() { doubling(processors) } else { arguments.threads.clone() };
-    let all: Vec<String> = Primitive::NAMES.iter().map(|name| (*name).to_owned()).collect();
-    let primitives = if arguments.primitive.is_empty() { &all } else { &arguments.primitive };
-    let mut factors: Vec<(&str, String)> = Vec::new();
-    text.section("[workload]");
-    text.text("probe", "sync");
-    // Which primitives there are with which padding is one factor where the padding is varied.
-    let linked = arguments.padding.len() > 1;
-    let padding = arguments.padding.first().filter(|_| !linked);
-    match primitives.as_slice() {
-        _ if linked => {}
-        [one] => text.text("primitive", one),
-        _ => factors.push(("workload.primitive", texts(primitives))),
+/// The experiment that a command line stands for.
+fn draft(arguments: &Sync, processors: u32) -> Draft {
+    let question = "How do synchronization primitives scale with threads on this machine?";
+    let mut draft = Draft::new(&arguments.name, question);
+    draft.comment("Written by `steelbench sync --print`.");
+    draft.set(ENGINE, "none");
+    draft.set(PROBE, "sync");
+    let primitives =
+        if arguments.primitive.is_empty() { Primitive::ALL } else { arguments.primitive.as_slice() };
+    let threads = if arguments.threads.is_empty() { &doubling(processors) } else { &arguments.threads };
+    if arguments.padding.len() > 1 {
+        vary_with_padding(&mut draft, primitives, &arguments.padding);
+    } else {
+        draft.vary(PRIMITIVE, primitives);
+        draft.vary(PADDING, &arguments.padding);
     }
-    text.maybe("padding", padding.map(String::as_str));
-    for (key, path, values) in [
-        ("members", "workload.members", numbers(&arguments.members)),
-        ("pinning", "workload.pinning", quoted_all(&arguments.pinning)),
-        ("reads", "workload.reads", quoted_all(&arguments.reads)),
-        ("threads", "workload.threads", numbers(&threads)),
-    ] {
-        match values.as_slice() {
-            [] => {}
-            [one] => text.set(key, one),
-            _ => factors.push((path, list(values.iter()))),
-        }
-    }
-    text.text("duration", arguments.duration.as_deref().unwrap_or("1 s"));
-    text.text("warmup", arguments.warmup.as_deref().unwrap_or("200 ms"));
-    if !factors.is_empty() {
-        text.section("[factors]");
-        for (path, levels) in factors {
-            text.set(&quoted(path), levels);
-        }
-    }
-    if linked {
-        levels(&mut text, primitives, &arguments.padding);
-    }
-    text.section("[repeats]");
-    text.set("blocks", arguments.blocks);
-    text.set("seed", arguments.seed);
-    text.finish()
+    draft.vary(MEMBERS, &arguments.members);
+    draft.vary(PINNING, &arguments.pinning);
+    draft.vary(READS, &arguments.reads);
+    draft.vary(THREADS, threads);
+    draft.set(DURATION, arguments.duration.unwrap_or(1.0));
+    draft.set(WARMUP, arguments.warmup.unwrap_or(0.2));
+    draft.repeats(arguments.blocks, arguments.seed);
+    draft
 }
 
-/// Each primitive with each padding; once where there is nothing to pad.
-fn levels(text: &mut FileText, primitives: &[String], paddings: &[String]) {
-    for primitive in primitives {
-        let pads = Primitive::from_name(primitive).is_some_and(Primitive::pads);
-        for padding in paddings.iter().filter(|_| pads).map(String::as_str).chain((!pads).then_some("none")) {
-            text.section("[[level]]");
-            text.text("factor", "primitive");
-            let name = if padding == "none" { primitive.clone() } else { format!("{primitive}/{padding}") };
-            text.text("name", &name);
-            let set = format!(
-                "{{ \"workload.primitive\" = {}, \"workload.padding\" = {} }}",
-                quoted(primitive),
-                quoted(padding)
-            );
-            text.set("set", set);
+/// One factor: each primitive with each padding; once where there is nothing to pad.
+fn vary_with_padding(draft: &mut Draft, primitives: &[Primitive], paddings: &[Padding]) {
+    for primitive in primitives.iter().copied() {
+        let paddings = if primitive.pads() { paddings } else { &[Padding::None] };
+        for padding in paddings.iter().copied() {
+            let settings = LinkedSettings::default().with(PRIMITIVE, primitive).with(PADDING, padding);
+            let name = match padding {
+                Padding::None => primitive.name().to_owned(),
+                _ => format!("{}/{}", primitive.name(), padding.name()),
+            };
+            draft.level("primitive", &name, settings);
         }
     }
 }
@@ -112,23 +84,10 @@ fn doubling(most: u32) -> Vec<u32> {
     numbers
 }
 
-fn numbers(values: &[u32]) -> Vec<String> {
-    values.iter().map(u32::to_string).collect()
-}
-
-fn quoted_all(values: &[String]) -> Vec<String> {
-    values.iter().map(|value| quoted(value)).collect()
-}
-
-fn texts(values: &[String]) -> String {
-    list(quoted_all(values).into_iter())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{COMPOSED, compose, doubling};
+    use super::{PRINTED, doubling, draft};
     use crate::args::{Arguments, Command};
-    use crate::commands::parse_experiment;
     use clap::Parser;
 
     fn labels(arguments: &[&str], processors: u32) -> Vec<String> {
@@ -136,9 +95,9 @@ mod tests {
         let Command::Sync(arguments) = Arguments::try_parse_from(line).unwrap().command else {
             unreachable!()
         };
-        let text = compose(&arguments, processors);
-        let experiment =
-            parse_experiment(&text, COMPOSED).unwrap_or_else(|failure| panic!("{failure:?}\n{text}"));
+        let draft = draft(&arguments, processors);
+        let experiment = crate::commands::build(&draft, PRINTED)
+            .unwrap_or_else(|failure| panic!("{failure:?}\n{}", draft.source()));
         experiment.configurations.iter().map(experiment::Configuration::label).collect()
     }
 

@@ -38,7 +38,8 @@ impl<'a> RunName<'a> {
                 Some(Self { file: Some(file), number })
             }
             _ if text.contains('=') => None,
-            _ => results::is_path(text).then_some(Self { file: Some(text), number: Number::Latest }),
+            _ => store::is_results_file(text.as_ref())
+                .then_some(Self { file: Some(text), number: Number::Latest }),
         }
     }
 

@@ -1,80 +1,140 @@
 //! `steelbench disk`: a quick command is an experiment too.
-//!
-//! - `places`, `compose`: from the command line to the text of an experiment file
-//! - `fio`: the same from a fio job file
-//! - `find_max`: a coarse run that says where a fine one looks
-//! - `fio_json`: results as fio writes them
-//! - `inspect`: how a volume is set up
 
-mod compose;
-mod find_max;
-mod fio;
-mod fio_json;
-mod inspect;
-mod places;
+mod draft;
 
 use crate::args::{Disk, Output};
-use crate::commands::parse_experiment;
-use crate::commands::run::{Sitting, exit_code};
+use crate::commands::run::{Session, exit_code};
 use crate::exit_code::{ExitCode, Failure};
 use crate::{output, results};
+use analysis::SearchLevels;
+use draft::{Request, draft};
+use engines::Permits;
+use experiment::Draft;
+use observations::RunEnd;
 use std::path::{Path, PathBuf};
 
-/// What errors call the file that was composed.
-const COMPOSED: &str = "steelbench disk --print";
+/// What errors call the file that an experiment is written as.
+const PRINTED: &str = "steelbench disk --print";
+/// Seconds of the trials of the coarse run of `--find-max`.
+const COARSE_DURATION_S: f64 = 1.0;
+const COARSE_WARMUP_S: f64 = 0.25;
 
 /// Measures storage, prints the experiment that would, or says how the storage is set up.
 pub fn disk(arguments: &Disk) -> Result<ExitCode, Failure> {
     let exchange = &arguments.exchange;
-    if exchange.inspect {
-        return inspect::inspect(&arguments.paths, exchange.json);
-    }
     let name = name(arguments);
-    if arguments.measure.find_max {
-        return find_max::find_max(arguments, &name, |name| sitting(arguments, name));
+    if exchange.inspect {
+        return inspect(&arguments.paths, exchange.json);
     }
-    let mut sitting = sitting(arguments, &name);
-    let text = match &exchange.fio {
-        None => compose::compose(&compose::Request::new(arguments, &name))?,
-        Some(file) => {
-            let from_fio = fio::compose(file, arguments, &name)?;
-            from_fio.notes.iter().for_each(|note| output::complain(&format!("note: {note}")));
-            sitting.overwrite = from_fio.overwrite;
-            from_fio.text
-        }
+    if arguments.measure.find_max {
+        return find_max(arguments, &name);
+    }
+    let (draft, permits) = match &exchange.fio {
+        None => (draft(arguments, &Request::new(arguments, &name))?, permits(arguments)),
+        Some(file) => fio(arguments, file, &name)?,
     };
-    let experiment = parse_experiment(&text, COMPOSED)?;
     if exchange.print {
-        output::print(&text)?;
+        super::build(&draft, PRINTED)?;
+        output::print(&draft.source())?;
         return Ok(ExitCode::Ok);
     }
-    let end = sitting.conduct(&experiment)?;
+    let session = session(arguments, &name, permits);
+    let end = session.conduct(&super::build(&draft, PRINTED)?)?;
     let failed = match exchange.output {
-        None => sitting.show()?,
+        None => session.show()?,
         Some(Output::FioJson) => {
-            let recording = sitting.recording()?;
-            let text =
-                serde_json::to_string_pretty(&fio_json::document(&recording)).map_err(Failure::failed)?;
-            output::print(&format!("{text}\n"))?;
+            let recording = session.recording()?;
+            output::print(&format!("{:#}\n", report::fio_json(&recording)))?;
             recording.done().count() < recording.trials.len()
         }
     };
     Ok(exit_code(&end, failed, None))
 }
 
+/// The experiment that a fio job file stands for.
+fn fio(arguments: &Disk, file: &Path, name: &str) -> Result<(Draft, Permits), Failure> {
+    let shown = file.display().to_string();
+    let text = std::fs::read_to_string(file).map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
+    let ignore = arguments.exchange.fio_ignore;
+    let mut imported = probes::disk::fio::import(&text, &shown, name, ignore).map_err(Failure::usage)?;
+    let permits = arguments.files.permits(imported.existing.iter().map(|file| Path::new(&file.path)));
+    if let Some(reason) = imported.refused(&permits) {
+        return Err(Failure::usage(reason));
+    }
+    for note in &imported.notes {
+        output::complain(&format!("note: {note}"));
+    }
+    let measure = &arguments.measure;
+    imported.draft.repeats(measure.blocks.unwrap_or(1), measure.seed.or(imported.seed).unwrap_or(1));
+    Ok((imported.draft, permits))
+}
+
+/// A coarse run over everything, then a fine one around the knees that it found.
+fn find_max(arguments: &Disk, name: &str) -> Result<ExitCode, Failure> {
+    let processors = std::thread::available_parallelism().map_or(1, |processors| processors.get() as u32);
+    let SearchLevels { threads, queue_depths } = SearchLevels::coarse(processors);
+    let coarse_name = format!("{name}-coarse");
+    let coarse = Request {
+        threads,
+        queue_depths,
+        duration_s: COARSE_DURATION_S,
+        warmup_s: arguments.measure.warmup.unwrap_or(COARSE_WARMUP_S),
+        blocks: 1,
+        ..Request::new(arguments, &coarse_name)
+    };
+    let mut session = session(arguments, name, permits(arguments));
+    let fine_results = std::mem::replace(&mut session.results, results::default_path(&coarse_name));
+    let end = session.conduct(&super::build(&draft(arguments, &coarse)?, PRINTED)?)?;
+    if end != RunEnd::Completed {
+        return Ok(exit_code(&end, false, None));
+    }
+    let knees = analysis::knee(&session.recording()?);
+    if knees.is_empty() {
+        session.show()?;
+        return Err(Failure::failed("the coarse run measured too little to see where the storage saturates"));
+    }
+    for knee in &knees {
+        output::complain(&format!("Coarse: {knee}"));
+    }
+    let SearchLevels { threads, queue_depths } = SearchLevels::around(&knees);
+    let question = format!("How many I/Os in flight saturate {}?", shown(&arguments.paths));
+    let fine = Request { question, threads, queue_depths, ..Request::new(arguments, name) };
+    session.results = fine_results;
+    let end = session.conduct(&super::build(&draft(arguments, &fine)?, PRINTED)?)?;
+    let failed = session.show()?;
+    Ok(exit_code(&end, failed, None))
+}
+
+/// Prints how the storage under each path is set up, with advice. Runs nothing.
+fn inspect(paths: &[PathBuf], json: bool) -> Result<ExitCode, Failure> {
+    for path in paths {
+        let facts = observe::inspect::volume(path).map_err(Failure::usage)?;
+        let advice = analysis::volume_advice(&facts);
+        if json {
+            output::print_json(&report::json::volume(&facts, &advice).map_err(Failure::failed)?)?;
+        } else {
+            output::print_document(&report::volume(&facts, &advice))?;
+        }
+    }
+    Ok(ExitCode::Ok)
+}
+
 /// Each use of the command is a run of its own in the results file.
-fn sitting(arguments: &Disk, name: &str) -> Sitting {
-    let (files, exchange) = (&arguments.files, &arguments.exchange);
-    let results = exchange.results.clone().filter(|_| name == self::name(arguments));
-    let existing = arguments.paths.iter().chain(&files.log_on).chain(&files.backup_on);
-    Sitting {
-        results: results.unwrap_or_else(|| results::default_path(name)),
+fn session(arguments: &Disk, name: &str, permits: Permits) -> Session {
+    let exchange = &arguments.exchange;
+    Session {
+        results: exchange.results.clone().unwrap_or_else(|| results::default_path(name)),
         fresh: true,
         manual_done: false,
-        overwrite: existing.filter(|path| files.may_overwrite(path)).cloned().collect(),
-        destroy: files.destroy.clone(),
+        permits,
         json: exchange.json,
     }
+}
+
+fn permits(arguments: &Disk) -> Permits {
+    let files = &arguments.files;
+    let paths = arguments.paths.iter().chain(&files.log_on).chain(&files.backup_on);
+    files.permits(paths.map(AsRef::as_ref))
 }
 
 /// Name of the experiment.
@@ -92,6 +152,6 @@ fn name(arguments: &Disk) -> String {
 
 /// Paths as a sentence has them.
 fn shown(paths: &[PathBuf]) -> String {
-    let paths: Vec<String> = paths.iter().map(|path| Path::display(path).to_string()).collect();
+    let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     paths.join(" and ")
 }

@@ -42,7 +42,7 @@ impl Library {
     pub fn files(&self) -> Vec<File> {
         let mut files: Vec<File> = match self {
             Self::File(path) => vec![File::new(path.clone())],
-            Self::Folder(folder) => results::files(folder).map(File::new).collect(),
+            Self::Folder(folder) => store::results_files(folder).map(File::new).collect(),
         };
         files.sort_by(|a, b| a.name.cmp(&b.name));
         files

@@ -1,8 +1,7 @@
 //! From the options of a job to what we make of them.
 
-use super::ini::{JobOption, Section};
-use super::number::{bytes, count, flag, percent, seconds};
-use crate::args::Pattern;
+use super::ini::{JobOption, Problem, Section, bytes, count, flag, percent, seconds};
+use crate::disk::{Pattern, Sync};
 use std::path::PathBuf;
 
 /// A job with the values that fio would use, its defaults included.
@@ -11,21 +10,18 @@ use std::path::PathBuf;
 pub struct Job {
     /// Its name.
     pub name: String,
-    /// Line of its first own option, for messages.
-    pub line: usize,
     /// What is read or written, and where.
     pub pattern: Pattern,
     /// Of a mixed pattern.
     pub read_percent: u8,
     /// Smallest and largest block for reads and for writes.
-    pub read_block: (u64, u64),
-    pub write_block: (u64, u64),
+    read_block: (u64, u64),
+    write_block: (u64, u64),
     pub align: Option<u64>,
     pub depth: u32,
     pub numjobs: u32,
     pub direct: bool,
-    /// One of ours: none, fdatasync, fsync, dsync.
-    pub sync: &'static str,
+    pub sync: Sync,
     pub sync_every: u32,
     /// I/Os a second of reads and of writes.
     rates: Option<(u64, u64)>,
@@ -40,32 +36,25 @@ pub struct Job {
     pub runtime_s: Option<f64>,
     pub time_based: bool,
     pub warmup_s: f64,
-    /// An engine that has one I/O under way and calls pread or pwrite.
+    /// An engine that has one I/O in flight and calls pread or pwrite.
     pub synchronous: bool,
-    pub compress: u8,
+    pub compress_percent: u8,
     pub seed: Option<u64>,
     /// It begins when all jobs before it have ended.
     pub after_others: bool,
     pub invalidate: bool,
-    /// What is not quite what fio does.
+    /// What differs from what fio does.
     pub notes: Vec<String>,
 }
 
-/// What became of an option.
-enum Taken {
-    Yes,
-    /// We have no such option.
-    Unknown,
-}
-
-type Value<'a> = Option<&'a str>;
+/// What is wrong with a value.
+type Wrong = String;
 
 impl Job {
     /// fio's defaults.
-    fn new(section: &Section) -> Self {
+    fn new(name: &str) -> Self {
         Self {
-            name: section.name.clone(),
-            line: section.options.last().map_or(1, |option| option.line),
+            name: name.into(),
             pattern: Pattern::SequentialRead,
             read_percent: 50,
             read_block: (4096, 4096),
@@ -74,7 +63,7 @@ impl Job {
             depth: 1,
             numjobs: 1,
             direct: false,
-            sync: "none",
+            sync: Sync::None,
             sync_every: 1,
             rates: None,
             files: Vec::new(),
@@ -87,7 +76,7 @@ impl Job {
             time_based: false,
             warmup_s: 0.0,
             synchronous: true,
-            compress: 0,
+            compress_percent: 0,
             seed: None,
             after_others: false,
             invalidate: true,
@@ -96,46 +85,36 @@ impl Job {
     }
 
     /// Takes the options of a section. Those that we do not have come back, and what is wrong with the others.
-    pub fn read(section: &Section) -> (Self, Vec<&JobOption>, Vec<(usize, String)>) {
-        let mut job = Self::new(section);
+    pub fn read(section: &Section) -> (Self, Vec<&JobOption>, Vec<Problem>) {
+        let mut job = Self::new(&section.name);
         let (mut unknown, mut problems) = (Vec::new(), Vec::new());
         for option in &section.options {
-            let value = option.value.as_deref();
-            match job.take(&option.key, value) {
-                Ok(Taken::Yes) => {}
-                Ok(Taken::Unknown) => unknown.push(option),
-                Err(text) => problems.push((option.line, format!("{}: {text}", option.key))),
+            match job.take(&option.key, option.value.as_deref()) {
+                Ok(true) => {}
+                Ok(false) => unknown.push(option),
+                Err(text) => {
+                    problems.push(Problem { line: option.line, text: format!("{}: {text}", option.key) });
+                }
             }
         }
         if let Err(text) = job.check() {
-            problems.push((job.line, format!("job {}: {text}", job.name)));
+            let line = section.options.last().map_or(1, |option| option.line);
+            problems.push(Problem { line, text: format!("job {}: {text}", job.name) });
         }
         (job, unknown, problems)
     }
 
-    fn take(&mut self, key: &str, value: Value<'_>) -> Result<Taken, String> {
-        for group in [Self::what, Self::how, Self::where_, Self::when] {
-            if let Taken::Yes = group(self, key, value)? {
-                return Ok(Taken::Yes);
-            }
-        }
-        Ok(match (key, value) {
-            // What these ask for is so in any case, or changes nothing that is measured here.
-            (
-                "group_reporting" | "norandommap" | "thread" | "description" | "randrepeat" | "allrandrepeat",
-                _,
-            )
-            | ("loops" | "nrfiles" | "iodepth_batch" | "iodepth_batch_submit", Some("1"))
-            | ("kb_base", Some("1024")) => Taken::Yes,
-            _ => Taken::Unknown,
-        })
+    /// Takes an option; false when we have no such option.
+    fn take(&mut self, key: &str, value: Option<&str>) -> Result<bool, Wrong> {
+        Ok(self.take_load(key, value)?
+            || self.take_files_and_time(key, value)?
+            || is_of_no_effect(key, value))
     }
 
-    /// What I/O is made.
-    fn what(&mut self, key: &str, value: Value<'_>) -> Result<Taken, String> {
+    /// What I/O is made, and how.
+    fn take_load(&mut self, key: &str, value: Option<&str>) -> Result<bool, Wrong> {
         match key {
-            "name" => self.name = given(value)?.into(),
-            "rw" | "readwrite" => self.pattern = pattern(given(value)?)?,
+            "rw" | "readwrite" => self.pattern = known_pattern(given(value)?)?,
             "rwmixread" => self.read_percent = percent(given(value)?)?,
             "rwmixwrite" => self.read_percent = 100 - percent(given(value)?)?,
             "bs" | "blocksize" => {
@@ -146,46 +125,42 @@ impl Job {
                 (self.read_block, self.write_block) = for_each_direction(given(value)?, range)?;
             }
             "blockalign" | "ba" => self.align = Some(bytes(given(value)?)?),
-            "buffer_compress_percentage" => self.compress = percent(given(value)?)?,
+            "buffer_compress_percentage" => self.compress_percent = percent(given(value)?)?,
             "randseed" => self.seed = Some(bytes(given(value)?)?),
-            _ => return Ok(Taken::Unknown),
-        }
-        Ok(Taken::Yes)
-    }
-
-    /// How it is made.
-    fn how(&mut self, key: &str, value: Value<'_>) -> Result<Taken, String> {
-        match key {
             "iodepth" => self.depth = count(given(value)?)?,
             "numjobs" => self.numjobs = count(given(value)?)?,
             "direct" => self.direct = flag(value)?,
             "buffered" => self.direct = !flag(value)?,
-            "ioengine" => self.synchronous = synchronous(given(value)?)?,
+            "ioengine" => self.synchronous = is_synchronous(given(value)?)?,
             "invalidate" => self.invalidate = flag(value)?,
-            "fsync" | "fdatasync" => {
-                let every = bytes(given(value)?)?;
-                if every > 0 {
-                    self.sync = if key == "fsync" { "fsync" } else { "fdatasync" };
-                    self.sync_every = count(given(value)?)?;
-                }
+            "fsync" | "fdatasync" if bytes(given(value)?)? > 0 => {
+                self.sync = if key == "fsync" { Sync::Fsync } else { Sync::Fdatasync };
+                self.sync_every = count(given(value)?)?;
             }
+            "fsync" | "fdatasync" => {}
             "sync" => match value {
                 Some("0" | "none") => {}
                 None | Some("1" | "sync") => {
-                    self.sync = "dsync";
+                    self.sync = Sync::Dsync;
                     self.notes.push("sync=1 (O_SYNC) is done as O_DSYNC".into());
                 }
-                Some("dsync") => self.sync = "dsync",
+                Some("dsync") => self.sync = Sync::Dsync,
                 Some(text) => return Err(format!("`{text}` is none of none, sync and dsync")),
             },
-            _ => return Ok(Taken::Unknown),
+            "rate_iops" => {
+                self.rates = Some(for_each_direction(given(value)?, bytes)?);
+                let note = "rate_iops begins I/Os at random (Poisson) times, and latency counts from the intended time";
+                self.notes.push(note.into());
+            }
+            _ => return Ok(false),
         }
-        Ok(Taken::Yes)
+        Ok(true)
     }
 
-    /// On which files.
-    fn where_(&mut self, key: &str, value: Value<'_>) -> Result<Taken, String> {
+    /// On which files, when and for how long.
+    fn take_files_and_time(&mut self, key: &str, value: Option<&str>) -> Result<bool, Wrong> {
         match key {
+            "name" => self.name = given(value)?.into(),
             // A colon stands between names, unless it is escaped.
             "filename" => {
                 let names = given(value)?.replace("\\:", "\0");
@@ -196,31 +171,17 @@ impl Job {
             "filesize" => self.file_size = Some(bytes(given(value)?)?),
             "io_size" | "io_limit" => self.io_size = Some(bytes(given(value)?)?),
             "offset" => self.offset = bytes(given(value)?)?,
-            _ => return Ok(Taken::Unknown),
-        }
-        Ok(Taken::Yes)
-    }
-
-    /// When and for how long.
-    fn when(&mut self, key: &str, value: Value<'_>) -> Result<Taken, String> {
-        match key {
             "runtime" | "timeout" => self.runtime_s = Some(seconds(given(value)?)?).filter(|s| *s > 0.0),
             "time_based" => self.time_based = flag(value)?,
             "ramp_time" => self.warmup_s = seconds(given(value)?)?,
             "stonewall" | "wait_for_previous" => self.after_others = flag(value)?,
-            "rate_iops" => {
-                self.rates = Some(for_each_direction(given(value)?, bytes)?);
-                self.notes.push(
-                    "rate_iops begins I/Os at random (Poisson) times, and latency counts from the intended time".into(),
-                );
-            }
-            _ => return Ok(Taken::Unknown),
+            _ => return Ok(false),
         }
-        Ok(Taken::Yes)
+        Ok(true)
     }
 
     /// What the options together ask for and we cannot do.
-    fn check(&mut self) -> Result<(), String> {
+    fn check(&mut self) -> Result<(), Wrong> {
         let mixed = matches!(self.pattern, Pattern::RandomMixed | Pattern::SequentialMixed);
         if mixed && self.read_block != self.write_block {
             return Err("reads and writes of different sizes: make two jobs of it".into());
@@ -232,7 +193,7 @@ impl Job {
             return Err("time_based needs a runtime".into());
         }
         if self.synchronous && self.depth > 1 {
-            self.notes.push("a synchronous ioengine has one I/O under way, whatever iodepth says".into());
+            self.notes.push("a synchronous ioengine has one I/O in flight, whatever iodepth says".into());
             self.depth = 1;
         }
         Ok(())
@@ -248,52 +209,60 @@ impl Job {
         let (read, write) = self.rates?;
         Some(if self.pattern.writes() { write } else { read }).filter(|rate| *rate > 0)
     }
-
-    /// Whether it goes through its files from their beginning.
-    pub fn sequential(&self) -> bool {
-        matches!(self.pattern, Pattern::SequentialRead | Pattern::SequentialWrite | Pattern::SequentialMixed)
-    }
 }
 
-fn given(value: Value<'_>) -> Result<&str, String> {
+/// Whether an option asks for what is so in any case, or changes nothing that is measured here.
+fn is_of_no_effect(key: &str, value: Option<&str>) -> bool {
+    matches!(
+        (key, value),
+        ("group_reporting" | "norandommap" | "thread" | "description" | "randrepeat" | "allrandrepeat", _)
+            | ("loops" | "nrfiles" | "iodepth_batch" | "iodepth_batch_submit", Some("1"))
+            | ("kb_base", Some("1024"))
+    )
+}
+
+fn given(value: Option<&str>) -> Result<&str, Wrong> {
     value.filter(|text| !text.is_empty()).ok_or_else(|| "there is no value".to_owned())
 }
 
 /// `4k`: for both; `4k,8k`: reads, writes. What stands behind a second comma is for trims.
-fn for_each_direction<T: Copy>(text: &str, read: fn(&str) -> Result<T, String>) -> Result<(T, T), String> {
+fn for_each_direction<T: Copy>(text: &str, read: fn(&str) -> Result<T, Wrong>) -> Result<(T, T), Wrong> {
     let mut parts = text.split(',');
     let first = read(parts.next().unwrap_or_default())?;
-    match parts.next().filter(|part| !part.is_empty()) {
-        Some(second) => Ok((first, read(second)?)),
-        None => Ok((first, first)),
-    }
+    let second = parts.next().filter(|part| !part.is_empty()).map(read).transpose()?;
+    Ok((first, second.unwrap_or(first)))
 }
 
-fn range(text: &str) -> Result<(u64, u64), String> {
+fn range(text: &str) -> Result<(u64, u64), Wrong> {
     let (min, max) = text.split_once('-').ok_or_else(|| format!("`{text}` is not a range as in 4k-64k"))?;
     let (min, max) = (bytes(min)?, bytes(max)?);
     if min > max { Err(format!("`{text}` ends before it begins")) } else { Ok((min, max)) }
 }
 
-fn pattern(text: &str) -> Result<Pattern, String> {
-    match text {
-        "read" => Ok(Pattern::SequentialRead),
-        "write" => Ok(Pattern::SequentialWrite),
-        "rw" | "readwrite" => Ok(Pattern::SequentialMixed),
-        "randread" => Ok(Pattern::RandomRead),
-        "randwrite" => Ok(Pattern::RandomWrite),
-        "randrw" => Ok(Pattern::RandomMixed),
-        _ => Err(format!("`{text}` is none of read, write, rw, randread, randwrite, randrw")),
+/// The pattern that fio calls so.
+pub fn pattern(name: &str) -> Option<Pattern> {
+    match name {
+        "read" => Some(Pattern::SequentialRead),
+        "write" => Some(Pattern::SequentialWrite),
+        "rw" | "readwrite" => Some(Pattern::SequentialMixed),
+        "randread" => Some(Pattern::RandomRead),
+        "randwrite" => Some(Pattern::RandomWrite),
+        "randrw" => Some(Pattern::RandomMixed),
+        _ => None,
     }
 }
 
-/// Whether an ioengine has only one I/O under way.
-fn synchronous(text: &str) -> Result<bool, String> {
-    match text {
+fn known_pattern(name: &str) -> Result<Pattern, Wrong> {
+    pattern(name).ok_or_else(|| format!("`{name}` is none of read, write, rw, randread, randwrite, randrw"))
+}
+
+/// Whether an ioengine has only one I/O in flight.
+fn is_synchronous(name: &str) -> Result<bool, Wrong> {
+    match name {
         "sync" | "psync" | "pvsync" | "pvsync2" => Ok(true),
         "io_uring" | "libaio" | "posixaio" => Ok(false),
         _ => Err(format!(
-            "`{text}` is none of those that we have: io_uring, libaio, posixaio (by io_uring here), sync, psync, pvsync (by pread here)"
+            "`{name}` is not supported; use io_uring, libaio or posixaio (by io_uring here), sync, psync or pvsync (by pread here)"
         )),
     }
 }
@@ -302,13 +271,13 @@ fn synchronous(text: &str) -> Result<bool, String> {
 mod tests {
     use super::super::ini;
     use super::Job;
-    use crate::args::Pattern;
+    use crate::disk::{Pattern, Sync};
 
     fn job(options: &str) -> (Job, Vec<String>, Vec<String>) {
         let sections = ini::read(&format!("[a]\n{options}"), &|_| None).unwrap();
         let (job, unknown, problems) = Job::read(&sections[0]);
         let unknown = unknown.iter().map(|option| option.key.clone()).collect();
-        (job, unknown, problems.into_iter().map(|(_, text)| text).collect())
+        (job, unknown, problems.into_iter().map(|problem| problem.text).collect())
     }
 
     #[test]
@@ -322,10 +291,13 @@ mod tests {
         assert_eq!((unknown, problems), (vec![], vec![]));
         assert_eq!((job.pattern, job.read_percent), (Pattern::RandomMixed, 70));
         assert_eq!((job.block(), job.align, job.depth, job.numjobs), ((4096, 4096), Some(16384), 8, 3));
-        assert_eq!((job.direct, job.sync, job.sync_every), (true, "fdatasync", 4));
+        assert_eq!((job.direct, job.sync, job.sync_every), (true, Sync::Fdatasync, 4));
         assert_eq!(job.files, ["/a", "/b:c"].map(std::path::PathBuf::from));
         assert_eq!((job.file_size, job.offset, job.runtime_s), (Some(1 << 30), 1 << 20, Some(60.0)));
-        assert_eq!((job.warmup_s, job.synchronous, job.seed, job.compress), (2.0, false, Some(7), 50));
+        assert_eq!(
+            (job.warmup_s, job.synchronous, job.seed, job.compress_percent),
+            (2.0, false, Some(7), 50)
+        );
         assert!(job.after_others && job.time_based && !job.invalidate);
     }
 

@@ -1,4 +1,4 @@
-//! The form of fio job files: sections of options.
+//! The form of fio job files: sections of options, and the numbers in them.
 
 /// A job with everything that is said of it, what the global sections above say included.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub fn read(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Vec
         if let Some(name) = content.strip_prefix('[') {
             let plain = |name: &&str| !name.is_empty() && !name.contains(char::is_control);
             let Some(name) = name.strip_suffix(']').filter(plain) else {
-                problem("this is no name of a section in brackets".into());
+                problem("the name of a section in brackets is expected".into());
                 continue;
             };
             in_global = Some(name == "global");
@@ -57,17 +57,11 @@ pub fn read(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Vec
             }
             continue;
         }
-        let option = match option(content, line, variable) {
-            Ok(option) => option,
-            Err(text) => {
-                problem(text);
-                continue;
-            }
-        };
-        match (in_global, jobs.last_mut()) {
-            (Some(true), _) => global.push(option),
-            (Some(false), Some(job)) => job.options.push(option),
-            _ => problem("this stands before the first section".into()),
+        match (option(content, line, variable), in_global, jobs.last_mut()) {
+            (Err(text), ..) => problem(text),
+            (Ok(option), Some(true), _) => global.push(option),
+            (Ok(option), Some(false), Some(job)) => job.options.push(option),
+            _ => problem("this option is before the first section".into()),
         }
     }
     if jobs.is_empty() && problems.is_empty() {
@@ -109,9 +103,74 @@ fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Strin
     Ok(expanded)
 }
 
+/// A size in bytes, or a count. fio's `kb_base` is 1024 unless a job says otherwise, and then `k` is 1024 and `Ki`, for
+/// compatibility with old job files, 1000.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    let factor = |unit: &str| {
+        let unit = unit.strip_suffix('b').unwrap_or(unit);
+        let (prefix, base) = unit.strip_suffix('i').map_or((unit, 1024_u64), |prefix| (prefix, 1000));
+        match prefix {
+            "" if base == 1024 => Some(1),
+            "k" => Some(base),
+            "m" => Some(base.pow(2)),
+            "g" => Some(base.pow(3)),
+            "t" => Some(base.pow(4)),
+            "p" => Some(base.pow(5)),
+            _ => None,
+        }
+    };
+    number(text, factor).ok_or_else(|| format!("`{text}` is not a number as in 4096, 8k or 1g"))
+}
+
+/// A time in seconds; a number alone is seconds.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    let factor_us = |unit: &str| match unit {
+        "us" | "usec" => Some(1),
+        "ms" | "msec" => Some(1_000),
+        "" | "s" => Some(1_000_000),
+        "m" => Some(60_000_000),
+        "h" => Some(3_600_000_000),
+        "d" => Some(86_400_000_000),
+        _ => None,
+    };
+    let us =
+        number(text, factor_us).ok_or_else(|| format!("`{text}` is not a time as in 30, 500ms or 5m"))?;
+    Ok(us as f64 / 1e6)
+}
+
+/// A number that fits in 32 bits and is not 0.
+pub fn count(text: &str) -> Result<u32, String> {
+    let number = bytes(text)?;
+    u32::try_from(number).ok().filter(|number| *number > 0).ok_or_else(|| format!("`{text}` is out of range"))
+}
+
+/// `0` or `1`; the option alone means 1.
+pub fn flag(value: Option<&str>) -> Result<bool, String> {
+    match value {
+        None | Some("1") => Ok(true),
+        Some("0") => Ok(false),
+        Some(text) => Err(format!("`{text}` is neither 0 nor 1")),
+    }
+}
+
+/// A number from 0 to 100.
+pub fn percent(text: &str) -> Result<u8, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).parse().ok().filter(|percent| *percent <= 100);
+    number.ok_or_else(|| format!("`{text}` is not a number from 0 to 100"))
+}
+
+fn number(text: &str, factor: impl Fn(&str) -> Option<u64>) -> Option<u64> {
+    let text = text.to_ascii_lowercase();
+    if let Some(digits) = text.strip_prefix("0x") {
+        return u64::from_str_radix(digits, 16).ok()?.checked_mul(factor("")?);
+    }
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    text[..end].parse::<u64>().ok()?.checked_mul(factor(text[end..].trim())?)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Problem, Section, read};
+    use super::{Problem, Section, bytes, read, seconds};
 
     fn variable(name: &str) -> Option<String> {
         (name == "DIR").then(|| "/mnt/x".to_owned())
@@ -151,5 +210,31 @@ mod tests {
         assert!(problems[3].text.contains("NO is not set"));
         let none: Vec<Problem> = read("[global]\nbs=4k\n", &variable).unwrap_err();
         assert!(none[0].text.contains("no job"));
+    }
+
+    #[test]
+    fn sizes_are_read_as_fio_reads_them() {
+        // From `fio --parse-only --debug=parse`, fio 3.33.
+        for (text, size) in [
+            ("8k", 8192),
+            ("8KiB", 8000),
+            ("1MiB", 1_000_000),
+            ("1M", 1 << 20),
+            ("0x10", 16),
+            ("512", 512),
+            ("4kb", 4096),
+        ] {
+            assert_eq!(bytes(text), Ok(size), "{text}");
+        }
+        for wrong in ["", "k", "-1", "1.5k", "8x", "50%", "99999999p"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_time_without_a_unit_is_seconds() {
+        for (text, s) in [("30", 30.0), ("30s", 30.0), ("5m", 300.0), ("500ms", 0.5), ("1d", 86_400.0)] {
+            assert_eq!(seconds(text), Ok(s), "{text}");
+        }
     }
 }

@@ -15,7 +15,7 @@ const PERCENTILES: [f64; 17] =
 const EIO: i32 = 5;
 
 /// The whole document.
-pub fn document(recording: &Recording) -> Value {
+pub fn fio_json(recording: &Recording) -> Value {
     let run = &recording.run;
     let trials: Vec<(&TrialRecord, &Observations)> = recording.done().collect();
     let mut jobs = Vec::new();
@@ -23,22 +23,20 @@ pub fn document(recording: &Recording) -> Value {
         let Some(configuration) = recording.configurations.get(trial.configuration) else { continue };
         for stream in Stream::all(configuration, observations) {
             let name = stream.name.clone().unwrap_or_else(|| run.name.clone());
-            jobs.push((trial.configuration, name, group, stream.job(observations)));
+            jobs.push((configuration, name, group, stream.job(observations)));
         }
     }
     // Streams of the same name are told apart by their configuration.
-    let names: Vec<(usize, String)> = jobs.iter().map(|(of, name, ..)| (*of, name.clone())).collect();
-    let elsewhere = |of: usize, name: &str| names.iter().any(|(other, same)| *other != of && same == name);
-    let jobs: Vec<Value> = jobs
-        .into_iter()
-        .map(|(of, name, group, mut job)| {
-            let label = &recording.configurations[of].label;
-            let name = if elsewhere(of, &name) { format!("{name} {label}") } else { name };
-            job.insert("jobname".into(), name.into());
-            job.insert("groupid".into(), group.into());
-            Value::Object(job)
-        })
-        .collect();
+    let names: Vec<(&str, String)> =
+        jobs.iter().map(|(of, name, ..)| (of.key.as_str(), name.clone())).collect();
+    let elsewhere = |key: &str, name: &str| names.iter().any(|(other, same)| *other != key && same == name);
+    let jobs = jobs.into_iter().map(|(of, name, group, mut job)| {
+        let name = if elsewhere(&of.key, &name) { format!("{name} {}", of.label) } else { name };
+        job["jobname"] = name.into();
+        job["groupid"] = group.into();
+        job
+    });
+    let jobs: Vec<Value> = jobs.collect();
     let ended_ms = trials.iter().map(|(trial, _)| trial.started_ms + (trial.wall_s * 1e3) as i64).max();
     let ended_ms = ended_ms.unwrap_or(run.started_ms);
     json!({
@@ -65,7 +63,7 @@ struct Stream {
 impl Stream {
     /// The streams of a trial, in their order.
     fn all(configuration: &ConfigurationRecord, observations: &Observations) -> Vec<Self> {
-        let texts = stream_texts(configuration);
+        let texts: Vec<String> = configuration.get("workload.streams").unwrap_or_default();
         let options = |name: &str| {
             let text = texts.iter().find(|text| text.split_whitespace().next() == Some(name));
             options(
@@ -104,7 +102,7 @@ impl Stream {
         names.iter().map(named).collect()
     }
 
-    fn job(&self, observations: &Observations) -> Map<String, Value> {
+    fn job(&self, observations: &Observations) -> Value {
         let elapsed_s = self.response(observations, "elapsed").unwrap_or(observations.elapsed_s);
         let bandwidth = self.response(observations, "bandwidth");
         let failed = bandwidth.is_none();
@@ -119,7 +117,7 @@ impl Stream {
         // Reads and writes of a stream have the same sizes, or sizes drawn from the same range.
         let ios = (reads.len() + writes.len()).max(1) as f64;
         let share = |part: &Histogram| (bytes * part.len() as f64 / ios).round() as u64;
-        let value = json!({
+        json!({
             "error": if failed { EIO } else { 0 },
             "eta": 0,
             "elapsed": elapsed_s.ceil() as u64,
@@ -129,11 +127,7 @@ impl Stream {
             "trim": direction(&Histogram::default(), 0, elapsed_s),
             "sync": { "total_ios": syncs.len(), "lat_ns": latency(&syncs) },
             "job_runtime": (elapsed_s * 1e3).round() as u64,
-        });
-        match value {
-            Value::Object(job) => job,
-            _ => Map::new(),
-        }
+        })
     }
 
     fn response(&self, observations: &Observations, name: &str) -> Option<f64> {
@@ -141,11 +135,6 @@ impl Stream {
         let found = observations.responses.iter().find(|response| response.name == name);
         found.map(|response| response.value)
     }
-}
-
-/// The texts of the streams, where the experiment has them.
-fn stream_texts(configuration: &ConfigurationRecord) -> Vec<String> {
-    configuration.get("workload.streams").unwrap_or_default()
 }
 
 /// Settings of ours in fio's words, which are all texts.

@@ -1,0 +1,289 @@
+//! What every engine with tables has to do. A new engine joins [`targets`] and has to pass.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
+
+mod common;
+mod skeleton;
+
+use common::{LONG, folder, installations, private, until};
+use engines::{
+    Ability, Answer, Cancel, CancelReason, Column, ConnectionSet, DataType, DefaultValue, Engine,
+    EngineError, Filter, Host, Instance, Key, Operation, Output, Parameter, Permits, Place, Request, Results,
+    Statement, Storage, Table, Work,
+};
+use experiment::{Configuration, Value};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// An engine and how it is asked for.
+struct Target {
+    name: String,
+    engine: &'static dyn Engine,
+    configuration: Configuration,
+}
+
+/// Every engine of the registry that has tables and whose figures are measured, PostgreSQL in each version that is
+/// installed, and the skeleton.
+fn targets() -> Vec<Target> {
+    let target = |name: &str, engine: &'static dyn Engine, settings: Vec<(&str, Value)>| Target {
+        name: name.into(),
+        engine,
+        configuration: Configuration {
+            levels: Vec::new(),
+            settings: settings.into_iter().map(|(path, value)| (path.to_owned(), value)).collect(),
+        },
+    };
+    let mut targets = vec![target("skeleton", &skeleton::Skeleton, Vec::new())];
+    for engine in engines::all() {
+        let capabilities = engine.capabilities();
+        if !capabilities.has(Ability::Tables) || capabilities.synthetic {
+            continue;
+        }
+        match engine.name() {
+            "postgres" => targets.extend(installations().into_iter().map(|installation| {
+                let settings = vec![
+                    ("target.bindir", Value::Text(installation.bindir.display().to_string())),
+                    ("target.version", Value::Text(installation.version.to_string())),
+                    ("target.settings.fsync", Value::Bool(false)),
+                ];
+                target(&format!("postgres {}", installation.version), engine, settings)
+            })),
+            name => targets.push(target(name, engine, Vec::new())),
+        }
+    }
+    targets
+}
+
+/// A host in a folder of its own.
+fn host(engine: &dyn Engine) -> (TempDir, Box<dyn Host>) {
+    let folder = folder();
+    let place = Place {
+        directory: folder.path().into(),
+        volumes: Vec::new(),
+        permits: Permits::default(),
+        cgroup_joins: Vec::new(),
+    };
+    let host = engine.host(place);
+    (folder, host)
+}
+
+/// Positions of the operations in [`work`].
+const INSERT: usize = 0;
+const LOOKUP: usize = 1;
+const RANGE: usize = 2;
+const SCAN: usize = 3;
+const UPDATE: usize = 4;
+const DELETE: usize = 5;
+const BELOW: usize = 6;
+
+const ROWS: u128 = 1000;
+
+fn work() -> Work {
+    let columns = vec![
+        Column::new("id", DataType::BigInt),
+        Column::new("amount", DataType::Int).default(DefaultValue::Integer(2)),
+    ];
+    let scan = |outputs, rows| Operation::Select { table: 0, outputs, rows, group_by: Vec::new() };
+    let operations = vec![
+        Operation::Insert { table: 0, columns: vec!["id"] },
+        Operation::lookup(0, &["amount"]),
+        scan(vec![Output::Count], Filter::KeyRange),
+        Operation::scan(
+            0,
+            vec![Output::Count, Output::Sum("amount"), Output::Max("id"), Output::Avg("amount")],
+        ),
+        Operation::Update { table: 0, column: "amount", add: 5, rows: Filter::Key },
+        Operation::Delete { table: 0, rows: Filter::Key },
+        scan(vec![Output::Count], Filter::Below("amount", 3)),
+    ];
+    let table = Table { name: "orders", columns, key: &["id"], storage: Storage::default() };
+    Work { tables: vec![table], operations, ..Work::default() }
+}
+
+fn keys(numbers: std::ops::Range<u128>) -> Vec<Key> {
+    numbers.map(Key).collect()
+}
+
+/// Sends a request and waits for its answer.
+fn ask(connections: &mut dyn ConnectionSet, request: &Request<'_>) -> Result<Vec<Results>, EngineError> {
+    connections.send(0, request)?;
+    let (mut answers, started): (Vec<Answer>, _) = (Vec::new(), Instant::now());
+    while answers.is_empty() {
+        assert!(started.elapsed() < LONG, "no answer");
+        connections.wait(None, &mut answers)?;
+    }
+    answers.remove(0).result.map(|done| done.results)
+}
+
+/// The last row of an operation's results.
+fn row(connections: &mut dyn ConnectionSet, operation: usize, parameters: &[i64]) -> Vec<f64> {
+    let parameters: Vec<Parameter> = parameters.iter().map(|number| Parameter::Integer(*number)).collect();
+    let statement = Statement::Operation(operation);
+    let request = Request::Execute { statement, parameters: &parameters, results: true };
+    let results = ask(connections, &request).unwrap();
+    results[0].last.iter().map(|cell| cell.as_deref().unwrap().parse().unwrap()).collect()
+}
+
+fn batch(operation: usize, keys: &[Key]) -> Request<'_> {
+    Request::Batch { operation, file: 0, keys, pipelined: false }
+}
+
+/// A prepared target with the rows, and a connection.
+fn loaded(host: &mut dyn Host, own: &Target, cancel: &Cancel) -> (Box<dyn Instance>, Box<dyn ConnectionSet>) {
+    let instance = host.prepare(&own.configuration, 2, cancel).unwrap();
+    instance.create(work()).unwrap();
+    let mut connections = instance.connect(1).unwrap();
+    let bulk = keys(0..ROWS);
+    ask(connections.as_mut(), &Request::Bulk { operation: INSERT, file: 0, keys: &bulk }).unwrap();
+    (instance, connections)
+}
+
+fn is_empty(folder: &Path) -> bool {
+    std::fs::read_dir(folder).unwrap().next().is_none()
+}
+
+fn runs_every_operation(own: &Target) {
+    let (_folder, mut host) = host(own.engine);
+    let (instance, mut connections) = loaded(host.as_mut(), own, &Cancel::new());
+    let set = connections.as_mut();
+    assert_eq!(row(set, SCAN, &[]), [1000.0, 2000.0, 999.0, 2.0], "{}", own.name);
+    assert_eq!(row(set, LOOKUP, &[17]), [2.0]);
+    assert_eq!(row(set, RANGE, &[10, 19]), [10.0]);
+    ask(set, &batch(UPDATE, &keys(0..10))).unwrap();
+    assert_eq!((row(set, LOOKUP, &[9]), row(set, LOOKUP, &[10])), (vec![7.0], vec![2.0]));
+    assert_eq!(row(set, BELOW, &[]), [990.0]);
+    ask(set, &batch(DELETE, &keys(990..1000))).unwrap();
+    assert_eq!(row(set, SCAN, &[])[..3], [990.0, 2030.0, 989.0]);
+    ask(set, &Request::Batch { operation: LOOKUP, file: 0, keys: &keys(0..50), pipelined: true }).unwrap();
+    drop(connections);
+    instance.remove().unwrap();
+}
+
+fn answers_with_an_error_and_goes_on(own: &Target) {
+    let (_folder, mut host) = host(own.engine);
+    let (instance, mut connections) = loaded(host.as_mut(), own, &Cancel::new());
+    let set = connections.as_mut();
+    // New keys first, then one that is there: all of the transaction is rolled back.
+    let mut double = keys(2000..2010);
+    double.push(Key(3));
+    ask(set, &batch(INSERT, &double)).unwrap_err();
+    ask(set, &Request::ROLLBACK).unwrap();
+    assert_eq!(row(set, SCAN, &[])[0], 1000.0, "{}", own.name);
+    if own.engine.capabilities().has(Ability::Statements) {
+        let wrong = Statement::Text("SELECT nothing FROM nowhere");
+        let error = ask(set, &Request::Execute { statement: wrong, parameters: &[], results: false });
+        assert!(error.unwrap_err().to_string().contains("nowhere"), "{}", own.name);
+        assert_eq!(row(set, SCAN, &[])[0], 1000.0);
+    }
+    drop(connections);
+    instance.remove().unwrap();
+}
+
+fn ends_when_it_is_asked_to(own: &Target) {
+    if !own.engine.capabilities().has(Ability::Statements) {
+        return;
+    }
+    let (_folder, mut host) = host(own.engine);
+    let cancel = Cancel::new();
+    let (instance, mut connections) = loaded(host.as_mut(), own, &cancel);
+    let endless =
+        "SELECT count(*) FROM orders a, orders b, orders c, orders d WHERE a.id + b.id + c.id + d.id < 0";
+    let request = Request::Execute { statement: Statement::Text(endless), parameters: &[], results: false };
+    let started = Instant::now();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(200));
+            cancel.cancel(CancelReason::Interrupt);
+        });
+        // An embedded engine works within `send`, another one answers or not: the load looks at the token.
+        let mut answers = Vec::new();
+        connections.send(0, &request).unwrap();
+        while answers.is_empty() && !cancel.is_cancelled() {
+            connections.wait(None, &mut answers).unwrap();
+        }
+    });
+    drop(connections);
+    instance.remove().unwrap();
+    assert!(started.elapsed() < LONG, "{}", own.name);
+}
+
+fn observes_waits_and_space_and_leaves_nothing(own: &Target) {
+    let (folder, mut host) = host(own.engine);
+    let (instance, mut connections) = loaded(host.as_mut(), own, &Cancel::new());
+    let mut collector = instance.wait_collector();
+    collector.start().unwrap();
+    connections.begin();
+    ask(connections.as_mut(), &batch(INSERT, &keys(5000..6000))).unwrap();
+    connections.flush(0, 1).unwrap();
+    connections.end();
+    connections.publish().unwrap();
+    let collected = collector.stop().unwrap();
+    drop(connections);
+    for wait in &collected.waits {
+        assert!(wait.resource_s >= 0.0 && wait.signal_s >= 0.0, "{}: {wait:?}", own.name);
+    }
+    assert!(instance.space_bytes().unwrap() > 0, "{}", own.name);
+    assert!(!own.engine.version(&[&own.configuration]).version.is_empty());
+    instance.remove().unwrap();
+    drop(host);
+    assert!(is_empty(folder.path()), "{} leaves files", own.name);
+}
+
+fn works_beside_another_one(own: &Target) {
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let (_folder, mut host) = host(own.engine);
+                let (instance, mut connections) = loaded(host.as_mut(), own, &Cancel::new());
+                assert_eq!(row(connections.as_mut(), SCAN, &[])[0], 1000.0);
+                drop(connections);
+                instance.remove().unwrap();
+            });
+        }
+    });
+}
+
+fn prepares_the_next_target_after_one_was_dropped_or_killed(own: &Target) {
+    let (folder, mut host) = host(own.engine);
+    let (instance, connections) = loaded(host.as_mut(), own, &Cancel::new());
+    if let Some((pid, _)) = private(folder.path()) {
+        // SAFETY: a plain system call; the process is the private server of this host.
+        assert_eq!(unsafe { libc::kill(pid, libc::SIGKILL) }, 0);
+        let mut connections = connections;
+        // Its sessions notice a moment later.
+        assert!(until(|| ask(connections.as_mut(), &batch(LOOKUP, &keys(0..1))).is_err()), "{}", own.name);
+        drop(connections);
+        // What it says of a server that is gone is not the question here.
+        let _ = instance.remove();
+    } else {
+        drop(connections);
+        drop(instance);
+    }
+    let (instance, mut connections) = loaded(host.as_mut(), own, &Cancel::new());
+    assert_eq!(row(connections.as_mut(), SCAN, &[])[0], 1000.0, "{}", own.name);
+    drop(connections);
+    instance.remove().unwrap();
+}
+
+macro_rules! contract {
+    ($($name:ident),* $(,)?) => {
+        $(#[test]
+        fn $name() {
+            targets().iter().for_each(super::$name);
+        })*
+    };
+}
+
+mod every_engine {
+    use super::targets;
+
+    contract!(
+        runs_every_operation,
+        answers_with_an_error_and_goes_on,
+        ends_when_it_is_asked_to,
+        observes_waits_and_space_and_leaves_nothing,
+        works_beside_another_one,
+        prepares_the_next_target_after_one_was_dropped_or_killed,
+    );
+}
