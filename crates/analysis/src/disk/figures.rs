@@ -1,6 +1,6 @@
 use super::Little;
 use crate::grid::Grid;
-use crate::{Estimate, ResponseChoice, response};
+use crate::{Estimate, response};
 use observations::{Observations, Recording};
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ pub struct DiskRow {
     pub label: String,
     /// Threads; `None` where streams have their own.
     pub threads: Option<u64>,
-    /// I/Os that a thread keeps under way.
+    /// I/Os that a thread keeps in flight.
     pub queue_depth: Option<u64>,
     /// Trials done.
     pub trials: usize,
@@ -47,7 +47,7 @@ pub struct DiskFigures {
     pub latency_p99: Option<Estimate>,
     /// Processor time for each I/O.
     pub cpu: Option<Estimate>,
-    /// I/Os under way.
+    /// I/Os in flight.
     pub depth: Option<Estimate>,
     /// Mean latency of syncs.
     pub sync_latency_mean: Option<Estimate>,
@@ -100,9 +100,7 @@ impl DiskFigures {
     fn of(trials: &[&Observations], stream: &str) -> Self {
         let estimate = |name: &str| {
             let name = if stream.is_empty() { name.to_owned() } else { format!("{stream}.{name}") };
-            let choice = trials.iter().find_map(|observations| ResponseChoice::named(&name, observations))?;
-            let values: Vec<f64> = trials.iter().filter_map(|o| choice.value(o)).collect();
-            Estimate::of(&values, &choice.unit, choice.direction)
+            response::estimate(&name, trials)
         };
         Self {
             iops: estimate("iops"),
