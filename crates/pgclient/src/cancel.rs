@@ -38,24 +38,27 @@ impl Canceller {
         }
         let mut request = BytesMut::new();
         frontend::cancel_request(self.process, self.secret.0, &mut request);
-        // The server closes the connection once it has sent the signal; how it does it is the same.
-        let exchanged = stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.write_all(&request));
-        match exchanged.map(|()| stream.read_blocking(&mut [0; 1])) {
-            Ok(Err(error)) if error.kind() == io::ErrorKind::TimedOut => Err(error),
-            exchanged => exchanged.map(drop),
-        }
-        .map_err(|source| connect::failed(&self.address, source))
+        let mut ask = || {
+            stream.set_read_timeout(Some(PATIENCE))?;
+            stream.write_all(&request)?;
+            // The server closes the connection once it has sent the signal; how it does it is the same.
+            match stream.read_blocking(&mut [0; 1]) {
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(error),
+                _ => Ok(()),
+            }
+        };
+        ask().map_err(|source| connect::failed(&self.address, source))
     }
 }
 
 /// Ends a connection from any thread, whatever its other end does: who waits for an answer gets
 /// [`Error::Lost`], as does who asks after that.
 #[derive(Debug)]
-pub struct Breaker(pub(crate) Socket);
+pub struct Disconnector(pub(crate) Socket);
 
-impl Breaker {
+impl Disconnector {
     /// Ends the connection.
-    pub fn cut(&self) {
+    pub fn disconnect(&self) {
         // What is not connected any more needs no ending.
         let _ = self.0.shutdown(Shutdown::Both);
     }

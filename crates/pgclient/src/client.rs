@@ -1,7 +1,7 @@
 //! A connection that asks and waits.
 
 use crate::Config;
-use crate::cancel::{Breaker, Canceller};
+use crate::cancel::{Canceller, Disconnector};
 use crate::connect::{self, Connected};
 use crate::error::{Error, ServerError};
 use crate::login::Login;
@@ -158,8 +158,8 @@ impl Client {
     }
 
     /// Ends this connection from elsewhere, when not even cancelling helps.
-    pub fn breaker(&self) -> Result<Breaker, Error> {
-        self.messages.stream.socket().try_clone().map(Breaker).map_err(Error::Lost)
+    pub fn disconnector(&self) -> Result<Disconnector, Error> {
+        self.messages.stream.socket().try_clone().map(Disconnector).map_err(Error::Lost)
     }
 
     /// Takes the notices and warnings that came since the last time.

@@ -16,7 +16,7 @@ mod messages;
 mod rows;
 mod tls;
 
-pub use cancel::{Breaker, Canceller};
+pub use cancel::{Canceller, Disconnector};
 pub use client::{Client, CopyIn};
 pub use config::{Config, Environment};
 pub use error::{ConfigError, Error, LoginError, ServerError};

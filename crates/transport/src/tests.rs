@@ -4,10 +4,15 @@ use crate::connections::Events;
 use crate::epoll::Epoll;
 use crate::ring::Ring;
 use crate::{Connections, Stream, Wire};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 use socket2::Socket;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::process::Command;
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -64,7 +69,7 @@ impl Wire for Repeat {
 }
 
 /// Reads a message, length and all; `None` at the end.
-fn message(socket: &mut UnixStream) -> Option<Vec<u8>> {
+fn message(socket: &mut impl Read) -> Option<Vec<u8>> {
     let mut message = vec![0; 4];
     socket.read_exact(&mut message).ok()?;
     message.resize(4 + u32::from_be_bytes([message[0], message[1], message[2], message[3]]) as usize, 0);
@@ -73,13 +78,13 @@ fn message(socket: &mut UnixStream) -> Option<Vec<u8>> {
 }
 
 /// Answers every message with itself in pieces of so many bytes; returns the last one.
-fn echo(mut socket: UnixStream, piece: usize) -> Vec<u8> {
+fn echo(mut socket: impl Read + Write, piece: usize) -> Vec<u8> {
     let mut last = Vec::new();
     while let Some(message) = message(&mut socket) {
         last.clone_from(&message);
         for piece in message.chunks(piece) {
             // After its goodbye the client is gone.
-            let _ = socket.write_all(piece);
+            let _ = socket.write_all(piece).and_then(|()| socket.flush());
         }
     }
     last
@@ -248,4 +253,53 @@ fn what_was_put_back_is_read_first() {
     assert_eq!((stream.read(&mut bytes).unwrap(), &bytes[..5]), (5, &b"early"[..]));
     stream.set_read_timeout(Some(LONG)).unwrap();
     assert_eq!((stream.read_blocking(&mut bytes).unwrap(), &bytes[..5]), (5, &b"\0\0\0\x01x"[..]));
+}
+
+/// A certificate of `localhost` and its key, by openssl; `None` without it.
+fn certificate() -> Option<(CertificateDer<'static>, PrivateKeyDer<'static>)> {
+    let folder = tempfile::tempdir().unwrap();
+    let [key, certificate] = ["key.pem", "certificate.pem"].map(|name| folder.path().join(name));
+    let mut command = Command::new("openssl");
+    command.args("req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost".split(' '));
+    command.args([
+        "-addext",
+        "subjectAltName=DNS:localhost",
+        "-addext",
+        "basicConstraints=critical,CA:FALSE",
+    ]);
+    let made = command.arg("-keyout").arg(&key).arg("-out").arg(&certificate).output().ok()?;
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    Some((CertificateDer::from_pem_file(certificate).unwrap(), PrivateKeyDer::from_pem_file(key).unwrap()))
+}
+
+#[test]
+fn encrypted_connections_are_served_with_epoll() {
+    let Some((certificate, key)) = certificate() else {
+        println!("SKIPPED: openssl is not installed");
+        return;
+    };
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate.clone()).unwrap();
+    let client = Arc::new(ClientConfig::builder().with_root_certificates(roots).with_no_client_auth());
+    let server = ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key);
+    let server = Arc::new(server.unwrap());
+    let connect = |_| {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let tls = ServerConnection::new(server.clone()).unwrap();
+        let server = thread::spawn(move || echo(StreamOwned::new(tls, theirs), 100_000));
+        let mut stream = Stream::new(Socket::from(OwnedFd::from(ours)), GOODBYE);
+        let name = "localhost".try_into().unwrap();
+        stream.encrypt(ClientConnection::new(client.clone(), name).unwrap()).unwrap();
+        ((stream, Repeat::default()), server)
+    };
+    let (connections, servers): (Vec<_>, Servers<Vec<u8>>) = (0..3).map(connect).unzip();
+    let mut connections = Connections::new(connections).unwrap();
+    connections.send(0, (&vec![1; 3_000_000], 2));
+    connections.send(1, (b"small", 300));
+    connections.send(2, (&vec![2; 40_000], 20));
+    assert_eq!(answers(&mut connections, 3), [Ok(6_000_000), Ok(1500), Ok(800_000)]);
+    drop(connections);
+    for server in servers {
+        assert_eq!(server.join().unwrap(), GOODBYE);
+    }
 }

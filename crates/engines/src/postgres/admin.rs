@@ -69,12 +69,12 @@ impl Admin {
         }
         let mut client = self.client();
         let canceller = client.canceller();
-        let breaker = client.breaker().map_err(|error| failure::of_client("connecting", &error))?;
+        let disconnector = client.disconnector().map_err(|error| failure::of_client("connecting", &error))?;
         let stop = move |goes_on_for: &dyn Fn(Duration) -> bool| {
             // A server that cannot be asked does not answer the work either.
             let _ = canceller.cancel();
             if goes_on_for(STOPPING) {
-                breaker.cut();
+                disconnector.disconnect();
             }
         };
         let result = until_cancelled(&self.cancel, stop, || work(&mut client));

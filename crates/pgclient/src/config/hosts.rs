@@ -57,7 +57,8 @@ impl Host {
 
 /// The hosts that `host`, `hostaddr` and `port` name together.
 pub fn hosts(settings: &mut Settings) -> Result<Vec<Host>, ConfigError> {
-    let mut list = |keyword| settings.take(keyword).map(|list| split(&list));
+    let split = |list: String| list.split(',').map(|part| part.trim().to_owned()).collect::<Vec<_>>();
+    let mut list = |keyword| settings.take(keyword).map(split);
     let (names, addresses, ports) = (list("host"), list("hostaddr"), list("port"));
     let count = addresses.as_ref().or(names.as_ref()).map_or(1, Vec::len);
     if let (Some(names), Some(addresses)) = (&names, &addresses)
@@ -80,10 +81,6 @@ pub fn hosts(settings: &mut Settings) -> Result<Vec<Host>, ConfigError> {
             Ok(Host { place: place(part(&names, index), &part(&addresses, index), port)?, port })
         })
         .collect()
-}
-
-fn split(list: &str) -> Vec<String> {
-    list.split(',').map(|part| part.trim().to_owned()).collect()
 }
 
 fn port(text: &str) -> Result<u16, ConfigError> {

@@ -1,13 +1,12 @@
 //! The account under which a server runs. PostgreSQL refuses to run as root.
 
-use super::{failed, file_error};
+use super::{at, failed};
 use crate::EngineError;
 use std::ffi::{CStr, CString};
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::DirBuilderExt;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, lchown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -28,9 +27,6 @@ pub struct Account {
 
 impl Account {
     /// The account for servers of ours: our own, but for root `user`, or `postgres`, or `nobody`.
-    ///
-    /// # Errors
-    /// When there is no such account, when it is root, or when only root could change to it.
     pub fn for_server(user: Option<&str>) -> Result<Self, EngineError> {
         // SAFETY: cannot fail.
         let (uid, gid) = unsafe { (libc::geteuid(), libc::getegid()) };
@@ -63,13 +59,9 @@ impl Account {
         self.groups.is_some()
     }
 
-    /// Makes an empty folder that only it can use.
-    ///
-    /// # Errors
-    /// When it is there already, or cannot be made.
+    /// Makes an empty folder that only it can use; fails when it is there already.
     pub fn make_folder(&self, path: &Path) -> Result<(), EngineError> {
-        let made = std::fs::DirBuilder::new().mode(0o700).create(path);
-        made.map_err(|source| file_error(path, source))?;
+        DirBuilder::new().mode(0o700).create(path).map_err(at(path))?;
         self.own(path)
     }
 
@@ -82,22 +74,19 @@ impl Account {
         if !self.is_other() {
             return Ok(());
         }
-        std::os::unix::fs::lchown(path, Some(self.uid), Some(self.gid))
-            .map_err(|source| file_error(path, source))
+        lchown(path, Some(self.uid), Some(self.gid)).map_err(at(path))
     }
 
     /// Writes a file of its own, at once: a reader sees the one before or this one. In a folder that
     /// the account may change, links that it may have made are not followed.
     pub(super) fn write(&self, path: &Path, text: &str) -> Result<(), EngineError> {
-        let mut unfinished = path.as_os_str().to_owned();
-        unfinished.push(".new");
-        let unfinished = PathBuf::from(unfinished);
+        let unfinished = unfinished(path);
         let _ = std::fs::remove_file(&unfinished);
         let created = File::options().write(true).create_new(true).mode(0o600).open(&unfinished);
         let written = created.and_then(|mut file| file.write_all(text.as_bytes()));
-        written.map_err(|source| file_error(&unfinished, source))?;
+        written.map_err(at(&unfinished))?;
         self.own(&unfinished)?;
-        std::fs::rename(&unfinished, path).map_err(|source| file_error(path, source))
+        std::fs::rename(&unfinished, path).map_err(at(path))
     }
 
     /// Lets a command change to the account before it becomes its program. What the command does
@@ -164,6 +153,13 @@ impl Account {
         unsafe { command.pre_exec(ask) };
         command.stdout(Stdio::null()).stderr(Stdio::null()).status().map(|_| ())
     }
+}
+
+/// Where a file or folder is made that is then renamed, so that what is there is complete.
+pub(super) fn unfinished(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    name.into()
 }
 
 /// A command for the account, without the PostgreSQL settings of our environment.

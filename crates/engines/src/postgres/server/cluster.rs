@@ -1,13 +1,14 @@
 //! One private cluster and its server.
 
 use super::account::Account;
-use super::clone::{clone_folder, write_back};
+use super::files::{self, clone_folder, write_back};
 use super::installation::Installation;
-use super::layout::{BASELINE_FILE, Layout, Postmaster, SETTINGS_FILE};
+use super::layout::{BASELINE_FILE, Layout, Postmaster, SETTINGS_FILE, make_socket_folder};
+use super::leftovers::{free_shared_memory, remove_files};
 use super::lifecycle::{LOG_LINES, Stop};
 use super::process::Process;
 use super::template::{DataOptions, SUPERUSER, Template};
-use super::{failed, file_error, files, orphan, shared_memory, socket};
+use super::{at, failed};
 use crate::postgres::failure::of_client;
 use crate::{Cancel, EngineError};
 use pgclient::{Client, Config};
@@ -61,11 +62,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Makes a cluster by cloning a template; its server is not started yet.
-    ///
-    /// # Errors
-    /// When the account cannot reach the directory or the programs, `initdb` fails, the disk is
-    /// full, or on request.
+    /// Makes a cluster by cloning a template; its server is not started yet. The account must reach the
+    /// directory and the programs.
     pub fn create(mut options: ClusterOptions, cancel: &Cancel) -> Result<Self, EngineError> {
         options.directory = absolute(&options.directory)?;
         let account = &options.account;
@@ -82,7 +80,7 @@ impl Cluster {
         let password = options.tcp.then(Password::random).transpose()?;
         // From here on, dropping it removes what was made.
         let mut cluster = Self {
-            sockets: layout.socket(),
+            sockets: layout.socket.clone(),
             port: free_port(),
             layout,
             options,
@@ -95,17 +93,17 @@ impl Cluster {
     }
 
     fn lay_out(&mut self, template: &Template) -> Result<(), EngineError> {
-        let data = self.layout.data();
-        template.clone_to(&data, &self.options.account)?;
+        let data = &self.layout.data;
+        template.clone_to(data, &self.options.account)?;
         if let Some(wal) = &self.options.wal_directory {
             move_wal(&data.join("pg_wal"), wal, &self.options.account)?;
         }
-        self.sockets = socket::create(&self.layout, &self.options.account)?;
+        self.sockets = make_socket_folder(&self.layout, &self.options.account)?;
         let main = data.join("postgresql.conf");
         let included = format!("\ninclude '{BASELINE_FILE}'\ninclude_if_exists '{SETTINGS_FILE}'\n");
-        let text = std::fs::read_to_string(&main).map_err(|source| file_error(&main, source))?;
+        let text = std::fs::read_to_string(&main).map_err(at(&main))?;
         self.options.account.write(&main, &(text + &included))?;
-        write_back(&data)?;
+        write_back(data)?;
         self.options.wal_directory.as_deref().map_or(Ok(()), write_back)
     }
 
@@ -120,10 +118,7 @@ impl Cluster {
         Some(format!("postgres://{SUPERUSER}:{password}@127.0.0.1:{}/{SUPERUSER}", self.port))
     }
 
-    /// Opens a connection as superuser.
-    ///
-    /// # Errors
-    /// When the server does not run or is full; with the end of its log when it has ended.
+    /// Opens a connection as superuser. The error has the end of the log when the server has ended.
     pub fn connect(&self) -> Result<Client, EngineError> {
         Client::connect(&self.config()).map_err(|error| {
             let ended = self.process.as_ref().and_then(Process::ended);
@@ -136,7 +131,7 @@ impl Cluster {
 
     /// The data directory.
     pub fn data_directory(&self) -> PathBuf {
-        self.layout.data()
+        self.layout.data.clone()
     }
 
     /// The programs it was made with.
@@ -150,26 +145,17 @@ impl Cluster {
     }
 
     /// Writes all dirty pages of the server.
-    ///
-    /// # Errors
-    /// When it does not run.
     pub fn checkpoint(&self) -> Result<(), EngineError> {
         self.connect()?.batch("CHECKPOINT").map_err(|error| of_client("CHECKPOINT", &error))
     }
 
     /// The files of the data directory, the log and the tablespaces.
-    ///
-    /// # Errors
-    /// When folders cannot be read.
     pub fn files(&self) -> Result<Vec<PathBuf>, EngineError> {
-        files::all(&self.layout.data())
+        files::all(&self.layout.data)
     }
 
     /// Puts the files out of the operating system's page cache, after a checkpoint if it runs.
     /// What the server has in its shared buffers stays there: stop it before to begin cold.
-    ///
-    /// # Errors
-    /// When a file cannot be synced.
     pub fn drop_os_cache(&self) -> Result<(), EngineError> {
         if self.is_running() {
             self.checkpoint()?;
@@ -182,20 +168,17 @@ impl Cluster {
         self.files().map_or(0, |files| files::allocated_bytes(&files))
     }
 
-    /// Stops the server and removes the cluster.
-    ///
-    /// # Errors
-    /// When something of it remains.
+    /// Stops the server and removes the cluster; fails when something of it remains.
     pub fn remove(mut self) -> Result<(), EngineError> {
         self.clear()
     }
 
     fn clear(&mut self) -> Result<(), EngineError> {
         self.stop(Stop::Immediate)?;
-        if let Some((key, id)) = Postmaster::of(&self.layout.data()).shared_memory {
-            shared_memory::free(key, id);
+        if let Some((key, id)) = Postmaster::of(&self.layout.data).shared_memory {
+            free_shared_memory(key, id);
         }
-        orphan::remove_files(&self.layout, self.options.wal_directory.as_deref())
+        remove_files(&self.layout, self.options.wal_directory.as_deref())
     }
 }
 
@@ -204,7 +187,7 @@ impl Password {
         let path = Path::new("/dev/urandom");
         let mut bytes = [0_u8; 16];
         let read = File::open(path).and_then(|mut file| file.read_exact(&mut bytes));
-        read.map_err(|source| file_error(path, source))?;
+        read.map_err(at(path))?;
         Ok(Self(format!("{:032x}", u128::from_ne_bytes(bytes))))
     }
 }
@@ -224,10 +207,9 @@ impl Drop for Cluster {
 
 /// Whether nothing is where the cluster is to be: another cluster would be removed with ours.
 fn is_vacant(layout: &Layout, wal: Option<&Path>) -> Result<(), EngineError> {
-    let places = [layout.data(), layout.socket(), layout.log()];
-    let places = places.iter().map(PathBuf::as_path).chain(wal);
-    match places.into_iter().find(|place| place.symlink_metadata().is_ok()) {
-        Some(taken) => Err(file_error(taken, std::io::ErrorKind::AlreadyExists.into())),
+    let places = [&layout.data, &layout.socket, &layout.log].map(PathBuf::as_path);
+    match places.into_iter().chain(wal).find(|place| place.symlink_metadata().is_ok()) {
+        Some(taken) => Err(at(taken)(std::io::ErrorKind::AlreadyExists.into())),
         None => Ok(()),
     }
 }
@@ -235,21 +217,21 @@ fn is_vacant(layout: &Layout, wal: Option<&Path>) -> Result<(), EngineError> {
 /// Lets another account through a directory of ours; what the cluster has in it is private.
 fn open_for(account: &Account, directory: &Path) -> Result<(), EngineError> {
     if account.is_other() {
-        let found = directory.metadata().map_err(|source| file_error(directory, source))?;
+        let found = directory.metadata().map_err(at(directory))?;
         let mode = Permissions::from_mode(found.permissions().mode() | 0o111);
-        std::fs::set_permissions(directory, mode).map_err(|source| file_error(directory, source))?;
+        std::fs::set_permissions(directory, mode).map_err(at(directory))?;
     }
     account.can_enter(directory)
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, EngineError> {
-    path.canonicalize().map_err(|source| file_error(path, source))
+    path.canonicalize().map_err(at(path))
 }
 
 fn move_wal(from: &Path, to: &Path, account: &Account) -> Result<(), EngineError> {
     clone_folder(from, to, account)?;
-    std::fs::remove_dir_all(from).map_err(|source| file_error(from, source))?;
-    symlink(to, from).map_err(|source| file_error(from, source))?;
+    std::fs::remove_dir_all(from).map_err(at(from))?;
+    symlink(to, from).map_err(at(from))?;
     account.own(from)
 }
 

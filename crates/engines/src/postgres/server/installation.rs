@@ -84,10 +84,7 @@ impl Installation {
     }
 
     /// One installation: of the version asked for (`15`, `15.18`), else the newest; those in
-    /// `bindirs` go before others.
-    ///
-    /// # Errors
-    /// When there is none; the message lists what was found and what to do.
+    /// `bindirs` go before others. When there is none, the error lists what was found and what to do.
     pub fn find(bindirs: &[PathBuf], version: Option<&str>) -> Result<Self, EngineError> {
         let given: BTreeSet<PathBuf> = bindirs.iter().filter_map(|place| place.canonicalize().ok()).collect();
         let all = Self::find_all(bindirs);

@@ -1,47 +1,32 @@
-//! What a cluster has in its directory.
+//! What a cluster has in its directory, and the folder of its sockets: private, and with a path short
+//! enough for a socket.
 
+use super::account::Account;
+use super::{at, failed};
+use crate::EngineError;
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 
 /// Names in the directory of a cluster.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
-    /// The directory, marked as ours by whom made it.
+    /// The directory, marked as ours by its maker.
     pub(super) directory: PathBuf,
+    /// The data directory of the server.
+    pub(super) data: PathBuf,
+    /// What the server says.
+    pub(super) log: PathBuf,
+    /// The folder of its sockets, or a link to it.
+    pub(super) socket: PathBuf,
 }
 
 impl Layout {
     pub(super) fn of(directory: &Path) -> Self {
-        Self { directory: directory.into() }
-    }
-
-    /// The data directory of the server.
-    pub(super) fn data(&self) -> PathBuf {
-        self.directory.join("data")
-    }
-
-    /// What the server says.
-    pub(super) fn log(&self) -> PathBuf {
-        self.directory.join("server.log")
-    }
-
-    /// The folder of its sockets, or a link to it.
-    pub(super) fn socket(&self) -> PathBuf {
-        self.directory.join("socket")
-    }
-
-    /// Settings that every server of ours has.
-    pub(super) fn baseline(&self) -> PathBuf {
-        self.data().join(BASELINE_FILE)
-    }
-
-    /// The settings of the experiment.
-    pub(super) fn settings(&self) -> PathBuf {
-        self.data().join(SETTINGS_FILE)
-    }
-
-    /// The server's own note of its process.
-    pub(super) fn postmaster(&self) -> Postmaster {
-        Postmaster::of(&self.data())
+        let [data, log, socket] = ["data", "server.log", "socket"].map(|name| directory.join(name));
+        Self { directory: directory.into(), data, log, socket }
     }
 }
 
@@ -79,4 +64,70 @@ impl Postmaster {
             ready: line(8).trim() == "ready",
         }
     }
+}
+
+/// Bytes in the path of a socket on Linux: `sun_path` has 108, the last is zero (unix(7)).
+const PATH_BYTES_MAX: usize = 107;
+
+/// The longest name of a socket and its lock file, with the slash before it.
+const NAME: &str = "/.s.PGSQL.65535.lock";
+
+/// The file that marks a short folder as ours; it holds the directory of the cluster.
+const MARKER: &str = ".steelbench-socket";
+
+/// Makes the folder for the sockets of a cluster: in its directory where the path is short
+/// enough, else below the folder for temporary files, with a link to it in the directory.
+pub(super) fn make_socket_folder(layout: &Layout, account: &Account) -> Result<PathBuf, EngineError> {
+    let preferred = layout.socket.clone();
+    if fits(&preferred) {
+        account.make_folder(&preferred)?;
+        return Ok(preferred);
+    }
+    let short = short_folder()?;
+    // Before anything else, so that it is found again.
+    symlink(&short, &preferred).map_err(at(&preferred))?;
+    let marker = short.join(MARKER);
+    std::fs::write(&marker, layout.directory.as_os_str().as_bytes()).map_err(at(&marker))?;
+    account.own(&short)?;
+    account.can_enter(&short)?;
+    Ok(short)
+}
+
+/// Removes the folder, also where it is elsewhere, if it is marked as this cluster's.
+pub(super) fn remove_socket_folder(layout: &Layout) -> Result<(), EngineError> {
+    let path = &layout.socket;
+    let removed = match std::fs::read_link(path) {
+        Ok(short) => {
+            let owner = std::fs::read(short.join(MARKER)).unwrap_or_default();
+            let is_ours = !owner.is_empty() && owner == layout.directory.as_os_str().as_bytes();
+            let removed = if is_ours { std::fs::remove_dir_all(&short) } else { Ok(()) };
+            removed.and_then(|()| std::fs::remove_file(path))
+        }
+        Err(_) if path.is_dir() => std::fs::remove_dir_all(path),
+        Err(_) => Ok(()),
+    };
+    removed.map_err(at(path))
+}
+
+fn fits(folder: &Path) -> bool {
+    folder.as_os_str().len() + NAME.len() <= PATH_BYTES_MAX
+}
+
+fn short_folder() -> Result<PathBuf, EngineError> {
+    let below = [std::env::temp_dir(), "/tmp".into()];
+    let candidates = below.iter().flat_map(|parent| {
+        let pid = std::process::id();
+        (0..1000).map(move |number| parent.join(format!("steelbench-{pid}-{number}")))
+    });
+    for path in candidates.filter(|path| fits(path)) {
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(source) => return Err(at(&path)(source)),
+        }
+    }
+    Err(failed(
+        "making a folder for the server's socket",
+        format!("no path below {} is short enough; set TMPDIR to a short one", below[0].display()),
+    ))
 }

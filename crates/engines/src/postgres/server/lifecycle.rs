@@ -2,12 +2,14 @@
 
 use super::account::command;
 use super::cluster::{Cluster, free_port};
+use super::layout::{BASELINE_FILE, Postmaster};
 use super::process::{Process, kill_all};
 use super::template::SUPERUSER;
-use super::{failed, file_error, wait_for};
+use super::{at, failed, wait_for};
 use crate::postgres::failure::of_client;
 use crate::{Cancel, EngineError};
 use pgclient::{Client, quote_literal};
+use rustix::process::Signal;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -40,10 +42,8 @@ pub enum Stop {
 }
 
 impl Cluster {
-    /// Starts the server and waits until it accepts connections. Nothing happens if it runs.
-    ///
-    /// # Errors
-    /// When it does not start, with the end of its log; on request.
+    /// Starts the server and waits until it accepts connections. Nothing happens if it runs. The error
+    /// has the end of its log.
     pub fn start(&mut self, cancel: &Cancel) -> Result<(), EngineError> {
         if self.is_running() {
             return Ok(());
@@ -54,7 +54,7 @@ impl Cluster {
             // Another program may have taken it meanwhile.
             self.port = free_port();
         }
-        self.options.account.write(&self.layout.baseline(), &self.baseline())?;
+        self.options.account.write(&self.layout.data.join(BASELINE_FILE), &self.baseline())?;
         self.process = Some(self.spawn()?);
         let started = self.await_ready(cancel);
         if started.is_err() {
@@ -65,12 +65,11 @@ impl Cluster {
     }
 
     fn spawn(&self) -> Result<Process, EngineError> {
-        let log = self.layout.log();
-        let output = File::options().create(true).append(true).open(&log);
-        let output = output.map_err(|source| file_error(&log, source))?;
-        let errors = output.try_clone().map_err(|source| file_error(&log, source))?;
+        let log = &self.layout.log;
+        let output = File::options().create(true).append(true).open(log).map_err(at(log))?;
+        let errors = output.try_clone().map_err(at(log))?;
         let mut command = command(&self.options.installation.program("postgres"));
-        command.arg("-D").arg(self.layout.data()).stdout(output).stderr(errors);
+        command.arg("-D").arg(&self.layout.data).stdout(output).stderr(errors);
         Process::start(command, &self.options.account, &self.options.cgroups)
             .map_err(|error| failed("starting the server", error.to_string()))
     }
@@ -81,7 +80,7 @@ impl Cluster {
             if let Some(status) = ended {
                 return Err(self.failed_start(&format!("it ended with {status}")));
             }
-            let note = self.layout.postmaster();
+            let note = Postmaster::of(&self.layout.data);
             if !note.ready || note.pid != self.postmaster_pid() {
                 return Ok(None);
             }
@@ -123,29 +122,23 @@ impl Cluster {
     }
 
     /// Stops the server and waits until it has ended. Nothing happens if it does not run.
-    ///
-    /// # Errors
-    /// When processes of it go on.
     pub fn stop(&mut self, how: Stop) -> Result<(), EngineError> {
         if let Some(process) = &self.process {
             if how == Stop::Fast {
-                process.signal(libc::SIGINT);
+                process.signal(Signal::INT);
                 process.wait(STOP_FAST);
             }
-            process.signal(libc::SIGQUIT);
+            process.signal(Signal::QUIT);
             process.wait(STOP_IMMEDIATE);
         }
-        let data = self.layout.data();
+        let data = &self.layout.data;
         // After a proper end there is nobody; after a kill its children may go on.
-        let gone = kill_all(&data, self.postmaster_pid());
+        let gone = kill_all(data, self.postmaster_pid());
         self.process = None;
         if gone { Ok(()) } else { Err(failed(data.display().to_string(), "the server cannot be killed")) }
     }
 
     /// Stops it so that nothing is left to recover, and starts it again.
-    ///
-    /// # Errors
-    /// As [`Self::start`] and [`Self::stop`].
     pub fn restart(&mut self, cancel: &Cancel) -> Result<(), EngineError> {
         self.stop(Stop::Fast)?;
         self.start(cancel)
@@ -164,24 +157,24 @@ impl Cluster {
     /// Lets the server load its settings again, if it runs.
     pub(super) fn signal_reload(&self) {
         if let Some(process) = &self.process {
-            process.signal(libc::SIGHUP);
+            process.signal(Signal::HUP);
         }
     }
 
     /// Length of the server's log.
     pub fn log_bytes(&self) -> u64 {
-        self.layout.log().metadata().map_or(0, |found| found.len())
+        self.layout.log.metadata().map_or(0, |found| found.len())
     }
 
     /// What the server has said since its log had this length.
     pub fn log_since(&self, bytes: u64) -> String {
         let grown = self.log_bytes().saturating_sub(bytes);
-        tail(&self.layout.log(), grown.min(LOG_BYTES_MAX)).unwrap_or_default()
+        tail(&self.layout.log, grown.min(LOG_BYTES_MAX)).unwrap_or_default()
     }
 
     /// The last lines of the server's log.
     pub fn log_tail(&self, lines: usize) -> String {
-        let text = tail(&self.layout.log(), LOG_BYTES_MAX).unwrap_or_default();
+        let text = tail(&self.layout.log, LOG_BYTES_MAX).unwrap_or_default();
         let all: Vec<&str> = text.lines().collect();
         all[all.len().saturating_sub(lines)..].join("\n")
     }

@@ -2,32 +2,29 @@
 //!
 //! - [`Installation`]: which versions are there
 //! - [`Account`]: as whom the server runs (never as root)
-//! - `template`, `clone`: `initdb` once, copies from then on
-//! - [`Cluster`]: makes, asks and removes; `lifecycle` starts and stops; `layout`, `process` and
-//!   `socket` are its parts
+//! - `template`: `initdb` once, copies from then on
+//! - [`Cluster`]: makes, asks and removes; `lifecycle` starts and stops; `layout` and `process` are its
+//!   parts
 //! - `settings`: `target.settings.*`, applied and read back
-//! - [`reclaim`]: stops what a run that was killed left; `shared_memory` is what such servers leave
-//! - `files`: the files of a cluster, their space and their place in the page cache
+//! - [`reclaim`]: stops what a run that was killed left
+//! - `files`: the files of a cluster, copied, counted and put out of the page cache
 
 mod account;
-mod clone;
 mod cluster;
 mod files;
 mod installation;
 mod layout;
+mod leftovers;
 mod lifecycle;
-mod orphan;
 mod process;
 mod settings;
-mod shared_memory;
-mod socket;
 mod template;
 
 pub use account::Account;
 pub use cluster::{Cluster, ClusterOptions};
 pub use installation::{Installation, Version};
+pub use leftovers::reclaim;
 pub use lifecycle::Stop;
-pub use orphan::reclaim;
 pub(super) use process::parent;
 pub use settings::Applied;
 pub use template::{DataOptions, Template};
@@ -44,8 +41,9 @@ fn failed(doing: impl Into<String>, message: impl Into<String>) -> EngineError {
     EngineError::Engine { doing: doing.into(), message: message.into() }
 }
 
-fn file_error(path: &Path, source: std::io::Error) -> EngineError {
-    match source.kind() {
+/// The error of an operation on this file.
+fn at(path: &Path) -> impl FnOnce(std::io::Error) -> EngineError {
+    move |source| match source.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             EngineError::DiskFull { doing: format!("writing {}", path.display()) }
         }

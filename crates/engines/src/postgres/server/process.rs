@@ -3,11 +3,16 @@
 use super::account::Account;
 use super::wait_for;
 use crate::Cancel;
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, getppid, kill_process, set_parent_process_death_signal, setsid,
+    waitid,
+};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Command, ExitStatus};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
@@ -17,7 +22,7 @@ const KILLED: Duration = Duration::from_secs(10);
 /// A server process that we started. It is sent SIGQUIT (immediate shutdown) when we die.
 #[derive(Debug)]
 pub(super) struct Process {
-    pid: libc::pid_t,
+    pid: Pid,
     /// Held while a signal is sent, so that the number cannot go to another process meanwhile.
     ended: Arc<Mutex<Option<ExitStatus>>>,
 }
@@ -31,14 +36,13 @@ impl Process {
             for mut cgroup in &cgroups {
                 cgroup.write_all(b"0")?;
             }
-            // SAFETY: a system call. In a session of its own the server does not hear a terminal's Ctrl-C.
-            unsafe { libc::setsid() };
-            Ok(())
+            // In a session of its own the server does not hear a terminal's Ctrl-C.
+            Ok(setsid().map(drop)?)
         };
         // SAFETY: only system calls between fork and exec; nothing is allocated or locked.
         unsafe { command.pre_exec(join) };
         account.enter(&mut command);
-        end_with_us(&mut command, libc::SIGQUIT);
+        end_with_us(&mut command, Signal::QUIT);
         let ended = Arc::new(Mutex::new(None));
         let pid = keep(command, Arc::clone(&ended))?;
         Ok(Self { pid, ended })
@@ -46,7 +50,7 @@ impl Process {
 
     /// Its number.
     pub(super) fn pid(&self) -> i32 {
-        self.pid
+        self.pid.as_raw_pid()
     }
 
     /// How it ended, once it has.
@@ -55,10 +59,10 @@ impl Process {
     }
 
     /// Sends a signal, unless it has ended.
-    pub(super) fn signal(&self, signal: libc::c_int) {
+    pub(super) fn signal(&self, signal: Signal) {
         if lock(&self.ended).is_none() {
-            // SAFETY: a system call; the process has not been reaped, so the number is its own.
-            unsafe { libc::kill(self.pid, signal) };
+            // The process has not been reaped, so the number is its own.
+            let _ = kill_process(self.pid, signal);
         }
     }
 
@@ -71,13 +75,12 @@ impl Process {
 
 /// Lets a command be sent a signal when the thread that starts it ends, as it does when we are
 /// killed. After [`Account::enter`]: a change of user undoes it.
-pub(super) fn end_with_us(command: &mut Command, signal: libc::c_int) {
-    let us = std::process::id() as libc::pid_t;
+pub(super) fn end_with_us(command: &mut Command, signal: Signal) {
+    let us = Pid::from_raw(std::process::id() as i32);
     let ask = move || {
-        // SAFETY: system calls.
-        let asked = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal) == 0 };
-        // SAFETY: cannot fail. Another parent: we were killed before the signal was asked for.
-        if asked && unsafe { libc::getppid() } == us { Ok(()) } else { Err(io::Error::last_os_error()) }
+        set_parent_process_death_signal(Some(signal))?;
+        // Another parent: we were killed before the signal was asked for.
+        if getppid() == us { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
     };
     // SAFETY: only system calls between fork and exec; nothing is allocated or locked.
     unsafe { command.pre_exec(ask) };
@@ -85,7 +88,7 @@ pub(super) fn end_with_us(command: &mut Command, signal: libc::c_int) {
 
 /// Starts a command from a thread that waits for its end: the signal at the parent's death comes
 /// when the *thread* that started it ends.
-fn keep(mut command: Command, ended: Arc<Mutex<Option<ExitStatus>>>) -> io::Result<libc::pid_t> {
+fn keep(mut command: Command, ended: Arc<Mutex<Option<ExitStatus>>>) -> io::Result<Pid> {
     let (tell, told) = mpsc::channel();
     std::thread::Builder::new().name("server".into()).spawn(move || {
         let started = command.spawn();
@@ -94,8 +97,11 @@ fn keep(mut command: Command, ended: Arc<Mutex<Option<ExitStatus>>>) -> io::Resu
         match started {
             Err(error) => drop(tell.send(Err(error))),
             Ok(mut child) => {
-                let _ = tell.send(Ok(child.id() as libc::pid_t));
-                await_end(&child);
+                let pid = Pid::from_child(&child);
+                let _ = tell.send(Ok(pid));
+                // Waits for its end and leaves its number taken.
+                let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+                while let Err(Errno::INTR) = waitid(WaitId::Pid(pid), options) {}
                 let mut ended = lock(&ended);
                 // Cannot fail: nobody else waits for it.
                 *ended = Some(child.wait().unwrap_or_else(|_| ExitStatus::from_raw(0)));
@@ -103,18 +109,6 @@ fn keep(mut command: Command, ended: Arc<Mutex<Option<ExitStatus>>>) -> io::Resu
         }
     })?;
     told.recv().unwrap_or_else(|_| Err(io::Error::other("the thread that starts the server ended")))
-}
-
-/// Waits for the end of a child and leaves its number taken.
-fn await_end(child: &Child) {
-    // SAFETY: all zeros is a valid siginfo; the call only writes to it.
-    unsafe {
-        let mut info: libc::siginfo_t = std::mem::zeroed();
-        let options = libc::WEXITED | libc::WNOWAIT;
-        while libc::waitid(libc::P_PID, child.id(), &raw mut info, options) == -1
-            && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
-        {}
-    }
 }
 
 fn lock(ended: &Mutex<Option<ExitStatus>>) -> MutexGuard<'_, Option<ExitStatus>> {
@@ -144,9 +138,8 @@ pub(super) fn kill_all(data: &Path, first: Option<i32>) -> bool {
         // Children are known while their parent lives.
         pids.extend(processes_of(data, first));
         pids.retain(|pid| is_server(*pid) && alive(*pid));
-        for pid in &pids {
-            // SAFETY: a system call.
-            unsafe { libc::kill(*pid, libc::SIGKILL) };
+        for pid in pids.iter().copied().filter_map(Pid::from_raw) {
+            let _ = kill_process(pid, Signal::KILL);
         }
         Ok(pids.is_empty().then_some(()))
     });

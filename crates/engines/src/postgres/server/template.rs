@@ -1,11 +1,13 @@
 //! Clusters to clone from: `initdb` runs once for each program, user and options.
 
-use super::account::{Account, command};
-use super::clone::clone_folder;
+use super::account::{Account, command, unfinished};
+use super::files::clone_folder;
 use super::installation::Installation;
+use super::leftovers::removed;
 use super::process::end_with_us;
-use super::{failed, file_error, wait_for};
+use super::{at, failed, wait_for};
 use crate::{Cancel, EngineError};
+use rustix::process::Signal;
 use std::fs::{DirBuilder, File, TryLockError};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -29,7 +31,7 @@ const ROOT: u32 = 0;
 /// How long another process may take for the same template.
 const INITDB: Duration = Duration::from_secs(300);
 
-/// What is decided when a cluster is initialised. The encoding is UTF-8, the order of texts that
+/// What is decided when a cluster is initialised. The encoding is UTF-8, the order of strings that
 /// of their bytes (`--locale=C`): the same on every machine and version.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DataOptions {
@@ -63,9 +65,6 @@ pub struct Template {
 impl Template {
     /// The template for this program, account and options, made now unless it is in the cache, a
     /// folder that the account owns.
-    ///
-    /// # Errors
-    /// When `initdb` fails, or on request.
     pub fn find_or_make(
         cache: &Path,
         installation: &Installation,
@@ -88,17 +87,15 @@ impl Template {
     }
 
     /// The folder of the templates of an account: in our own cache, but for another account in the
-    /// system's, or else in the folder for temporary files. Only that account can enter it.
-    ///
-    /// # Errors
-    /// When it cannot be made, or somebody else has made it.
+    /// system's, or else in the folder for temporary files. Only that account can enter it; fails when
+    /// somebody else has made it.
     pub fn cache_folder(account: &Account) -> Result<PathBuf, EngineError> {
         if !account.is_other() {
             let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
             let cache =
                 std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
             let cache = cache.or_else(home).unwrap_or_else(std::env::temp_dir).join("steelbench");
-            std::fs::create_dir_all(&cache).map_err(|source| file_error(&cache, source))?;
+            std::fs::create_dir_all(&cache).map_err(at(&cache))?;
             let folder = cache.join("postgres");
             private_folder(&folder, account)?;
             return Ok(folder);
@@ -115,9 +112,6 @@ impl Template {
     }
 
     /// Copies it to a new folder that the account owns.
-    ///
-    /// # Errors
-    /// When the folder is there already, or the disk is full.
     pub fn clone_to(&self, data: &Path, account: &Account) -> Result<(), EngineError> {
         clone_folder(&self.data, data, account)
     }
@@ -130,7 +124,7 @@ fn identity(
     options: &DataOptions,
 ) -> Result<String, EngineError> {
     let program = installation.program("postgres");
-    let file = program.metadata().map_err(|source| file_error(&program, source))?;
+    let file = program.metadata().map_err(at(&program))?;
     Ok(format!(
         "{}\n{} of {} bytes, changed {}.{}\nuser {} ({})\n{:?}\n",
         installation.version,
@@ -152,11 +146,9 @@ fn make(
     options: &DataOptions,
     identity: &str,
 ) -> Result<(), EngineError> {
-    let mut unfinished = folder.as_os_str().to_owned();
-    unfinished.push(".new");
-    let unfinished = PathBuf::from(unfinished);
-    for left_over in [&unfinished, &folder.to_path_buf()] {
-        remove_if_there(left_over).map_err(|source| file_error(left_over, source))?;
+    let unfinished = unfinished(folder);
+    for left_over in [&unfinished, folder] {
+        removed(left_over, std::fs::remove_dir_all(left_over))?;
     }
     private_folder(&unfinished, account)?;
     let initdb = installation.program("initdb");
@@ -167,33 +159,26 @@ fn make(
     command.args(["--auth-local=trust", "--auth-host=scram-sha-256", "--no-sync", "--no-instructions"]);
     command.args(options.arguments(installation.version.major));
     account.enter(&mut command);
-    end_with_us(&mut command, libc::SIGKILL);
+    end_with_us(&mut command, Signal::KILL);
     let doing = || format!("running {}", initdb.display());
     let output = command.output().map_err(|error| failed(doing(), error.to_string()))?;
     if !output.status.success() {
-        let _ = remove_if_there(&unfinished);
+        let _ = std::fs::remove_dir_all(&unfinished);
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         return Err(failed(doing(), format!("{}: {said}", output.status)));
     }
     account.write(&unfinished.join(MARKER), identity)?;
-    std::fs::rename(&unfinished, folder).map_err(|source| file_error(folder, source))
-}
-
-fn remove_if_there(folder: &Path) -> io::Result<()> {
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+    std::fs::rename(&unfinished, folder).map_err(at(folder))
 }
 
 fn lock(path: &Path, cancel: &Cancel) -> Result<File, EngineError> {
-    let file =
-        File::options().create(true).truncate(false).write(true).custom_flags(libc::O_NOFOLLOW).open(path);
-    let file = file.map_err(|source| file_error(path, source))?;
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true).custom_flags(libc::O_NOFOLLOW);
+    let file = options.open(path).map_err(at(path))?;
     let locked = wait_for(INITDB, cancel, || match file.try_lock() {
         Ok(()) => Ok(Some(())),
         Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(source)) => Err(file_error(path, source)),
+        Err(TryLockError::Error(source)) => Err(at(path)(source)),
     })?;
     let held = "another process has held this lock for minutes; end it";
     locked.map(|()| file).ok_or_else(|| failed(path.display().to_string(), held))
@@ -204,10 +189,10 @@ fn lock(path: &Path, cancel: &Cancel) -> Result<File, EngineError> {
 fn private_folder(path: &Path, account: &Account) -> Result<(), EngineError> {
     match DirBuilder::new().mode(PRIVATE).create(path) {
         Ok(()) => return account.own(path),
-        Err(source) if source.kind() != io::ErrorKind::AlreadyExists => return Err(file_error(path, source)),
+        Err(source) if source.kind() != io::ErrorKind::AlreadyExists => return Err(at(path)(source)),
         Err(_) => {}
     }
-    let found = path.symlink_metadata().map_err(|source| file_error(path, source))?;
+    let found = path.symlink_metadata().map_err(at(path))?;
     if found.is_dir() && found.mode() & PERMISSIONS == PRIVATE {
         if found.uid() == account.uid() {
             return Ok(());

@@ -4,7 +4,7 @@ use super::{ObserveError, Sampler, Window, connect, while_doing};
 use crate::postgres::guard::until_cancelled;
 use crate::{Cancel, Collected, EngineError, ObserveOptions, WaitCollector};
 use observations::Operation;
-use pgclient::{Breaker, Client, Config};
+use pgclient::{Client, Config, Disconnector};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -54,8 +54,8 @@ impl PostgresCollector {
 
     fn begin(&self) -> Result<Running, ObserveError> {
         let (mut client, sampled) = (connect(&self.config)?, connect(&self.config)?);
-        let breakers = (breaker(&client)?, breaker(&sampled)?);
-        self.watched([&breakers.0, &breakers.1], || {
+        let disconnectors = (disconnector(&client)?, disconnector(&sampled)?);
+        self.watched([&disconnectors.0, &disconnectors.1], || {
             let before = Counters::read(&mut client)?;
             Ok(Running { sampler: Sampler::on(sampled, self.options)?, client, before })
         })
@@ -63,12 +63,13 @@ impl PostgresCollector {
 
     /// The window, and what the server has counted in it.
     fn end(&self, mut running: Running) -> Result<(Window, Vec<Operation>), ObserveError> {
-        let counting = breaker(&running.client)?;
-        let (window, operations, untimed) = self.watched([&counting, running.sampler.breaker()], || {
-            let window = running.sampler.window()?;
-            let operations = Counters::read(&mut running.client)?.since(&running.before)?;
-            Ok((window, operations, untimed(&mut running.client)))
-        })?;
+        let counting = disconnector(&running.client)?;
+        let (window, operations, untimed) =
+            self.watched([&counting, running.sampler.disconnector()], || {
+                let window = running.sampler.window()?;
+                let operations = Counters::read(&mut running.client)?.since(&running.before)?;
+                Ok((window, operations, untimed(&mut running.client)))
+            })?;
         *self.lost.lock().unwrap_or_else(PoisonError::into_inner) =
             window.lost().into_iter().chain(untimed).collect();
         Ok((window, operations))
@@ -77,13 +78,13 @@ impl PostgresCollector {
     /// Does some work with connections, which are cut some time after the trial was asked to stop.
     fn watched<T>(
         &self,
-        breakers: [&Breaker; 2],
+        disconnectors: [&Disconnector; 2],
         work: impl FnOnce() -> Result<T, ObserveError>,
     ) -> Result<T, ObserveError> {
         let stop = |goes_on_for: &dyn Fn(Duration) -> bool| {
             if goes_on_for(STOPPING) {
-                for breaker in breakers {
-                    breaker.cut();
+                for disconnector in disconnectors {
+                    disconnector.disconnect();
                 }
             }
         };
@@ -117,8 +118,8 @@ impl WaitCollector for PostgresCollector {
     }
 }
 
-fn breaker(client: &Client) -> Result<Breaker, ObserveError> {
-    client.breaker().map_err(while_doing("connecting"))
+fn disconnector(client: &Client) -> Result<Disconnector, ObserveError> {
+    client.disconnector().map_err(while_doing("connecting"))
 }
 
 /// What the server could time and does not; asking for it is as good as not knowing.

@@ -2,7 +2,7 @@ use super::sources::{KernelWatch, Profile, Roster};
 use super::window::{Sample, Source, Window};
 use super::{ObserveError, connect, while_doing};
 use crate::ObserveOptions;
-use pgclient::{Breaker, Client, Config, Statement};
+use pgclient::{Client, Config, Disconnector, Statement};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ const SAMPLE: &str = "SELECT pid, state, wait_event_type, wait_event, query_id F
 pub struct Sampler {
     requests: Option<Sender<Sender<Result<Window, ObserveError>>>>,
     thread: Option<JoinHandle<()>>,
-    breaker: Breaker,
+    disconnector: Disconnector,
 }
 
 impl Sampler {
@@ -44,18 +44,18 @@ impl Sampler {
     /// # Errors
     /// As [`start`](Self::start).
     pub(super) fn on(client: Client, options: ObserveOptions) -> Result<Self, ObserveError> {
-        let breaker = client.breaker().map_err(while_doing("connecting"))?;
+        let disconnector = client.disconnector().map_err(while_doing("connecting"))?;
         let mut watcher = Watcher::new(client, options)?;
         watcher.begin()?;
         let (requests, inbox) = channel();
         let work = move || watcher.work(&inbox);
         let thread = std::thread::Builder::new().name("wait sampler".to_owned()).spawn(work)?;
-        Ok(Self { requests: Some(requests), thread: Some(thread), breaker })
+        Ok(Self { requests: Some(requests), thread: Some(thread), disconnector })
     }
 
     /// Ends its connection from elsewhere.
-    pub(super) fn breaker(&self) -> &Breaker {
-        &self.breaker
+    pub(super) fn disconnector(&self) -> &Disconnector {
+        &self.disconnector
     }
 
     /// Ends the window, begins the next, and returns what was seen.
@@ -79,7 +79,7 @@ impl Drop for Sampler {
                 std::thread::sleep(Duration::from_millis(1));
             }
             // It may be waiting for a server that does not answer any more.
-            self.breaker.cut();
+            self.disconnector.disconnect();
             // A thread that panicked has nothing more to tell.
             let _ = thread.join();
         }

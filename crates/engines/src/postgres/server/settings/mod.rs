@@ -4,6 +4,7 @@ mod known;
 mod value;
 
 use super::cluster::Cluster;
+use super::layout::SETTINGS_FILE;
 use super::{failed, wait_for};
 use crate::postgres::failure::of_client;
 use crate::{Cancel, EngineError};
@@ -38,11 +39,8 @@ pub struct Applied {
 
 impl Cluster {
     /// Brings the settings of the server to exactly these; others go back to their defaults. It is
-    /// started if it does not run, and restarted if some setting needs it. Each is read back.
-    ///
-    /// # Errors
-    /// When a name is unknown, a value is refused or does not take, or the server does not start
-    /// with them; on request. Then no settings are in the file, and the next call begins anew.
+    /// started if it does not run, and restarted if some setting needs it. Each is read back. After an
+    /// error no settings are in the file, and the next call begins anew.
     pub fn apply(
         &mut self,
         settings: &BTreeMap<String, String>,
@@ -91,7 +89,7 @@ impl Cluster {
         let before = load_time(&mut client)?;
         let log_before = self.log_bytes();
         let lines: Vec<String> = wanted.iter().map(|(name, value)| line(name, value) + "\n").collect();
-        self.account().write(&self.layout.settings(), &lines.concat())?;
+        self.account().write(&self.layout.data.join(SETTINGS_FILE), &lines.concat())?;
         self.signal_reload();
         // A connection made after the first process has loaded the file has what it has.
         let loaded = wait_for(RELOAD, cancel, || {
@@ -110,7 +108,7 @@ impl Cluster {
     fn forget_settings(&mut self) {
         self.applied = None;
         // If it cannot be removed, the next call overwrites it or says why not.
-        let _ = std::fs::remove_file(self.layout.settings());
+        let _ = std::fs::remove_file(self.layout.data.join(SETTINGS_FILE));
         self.signal_reload();
     }
 }
