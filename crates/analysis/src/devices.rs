@@ -46,9 +46,9 @@ pub struct DeviceFigures {
     pub read_latency: Option<Estimate>,
     /// Mean seconds of a write.
     pub write_latency: Option<Estimate>,
-    /// Share of the time in which at least one I/O was under way.
+    /// Share of the time in which at least one I/O was in flight.
     pub utilisation: Option<Estimate>,
-    /// Mean number of I/Os under way.
+    /// Mean number of I/Os in flight.
     pub queue: Option<Estimate>,
 }
 

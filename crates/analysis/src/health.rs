@@ -21,7 +21,7 @@ pub const UNACCOUNTED_SHARE: f64 = 0.03;
 pub const SHORT_S: f64 = 1.0;
 
 /// How many trials carry a warning.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WarningCount {
     /// Kind of warning.
     pub kind: WarningKind,
@@ -29,6 +29,8 @@ pub struct WarningCount {
     pub trials: usize,
     /// The first such warning's sentence, as an example.
     pub detail: String,
+    /// The largest share behind it: of the sessions' time, or of the processors; `None` of other kinds.
+    pub share_max: Option<f64>,
 }
 
 /// A cause of failure.
@@ -98,30 +100,21 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
     if let Some(detail) = load_limited(observations) {
         warning(WarningKind::LoadLimited, detail);
     }
-    let machine = &observations.machine;
-    let capacity_s = f64::from(machine.cpus) * observations.elapsed_s;
-    if !observations.synthetic && capacity_s > 0.0 {
-        let others = (machine.busy_s - machine.own_s) / capacity_s;
-        if others > OTHER_LOAD_SHARE {
-            warning(
-                WarningKind::OtherLoad,
-                format!("other processes used {} of the processors", number::percent(others, 1)),
-            );
-        }
-        let steal = machine.steal_s / capacity_s;
-        if steal > STEAL_SHARE {
-            warning(
-                WarningKind::Steal,
-                format!("the hypervisor took {} of the processor time away", number::percent(steal, 1)),
-            );
-        }
+    let above = |kind, limit: f64| {
+        let share = share(kind, observations).filter(|share| *share > limit)?;
+        Some(number::percent(share, 1))
+    };
+    if let Some(share) = above(WarningKind::OtherLoad, OTHER_LOAD_SHARE) {
+        warning(WarningKind::OtherLoad, format!("other processes used {share} of the processors"));
     }
-    let unaccounted = Accounting::of(observations).unaccounted_share();
-    if unaccounted.abs() > UNACCOUNTED_SHARE {
-        let detail = if unaccounted > 0.0 {
-            format!("{} of the sessions' time is unaccounted for", number::percent(unaccounted, 1))
+    if let Some(share) = above(WarningKind::Steal, STEAL_SHARE) {
+        warning(WarningKind::Steal, format!("the hypervisor took {share} of the processor time away"));
+    }
+    if let Some(share) = above(WarningKind::Unaccounted, UNACCOUNTED_SHARE) {
+        let detail = if Accounting::of(observations).unaccounted_s > 0.0 {
+            format!("{share} of the sessions' time is unaccounted for")
         } else {
-            format!("{} more than the sessions' time is accounted for", number::percent(-unaccounted, 1))
+            format!("{share} more than the sessions' time is accounted for")
         };
         warning(WarningKind::Unaccounted, detail);
     }
@@ -144,6 +137,20 @@ fn load_limited(observations: &Observations) -> Option<String> {
     })
 }
 
+/// The share that a warning of this kind is about; `None` of other kinds, and of the machine in a scripted trial.
+fn share(kind: WarningKind, observations: &Observations) -> Option<f64> {
+    let machine = &observations.machine;
+    let capacity_s = f64::from(machine.cpus) * observations.elapsed_s;
+    let of_machine =
+        |seconds: f64| Some(seconds / capacity_s).filter(|_| !observations.synthetic && capacity_s > 0.0);
+    match kind {
+        WarningKind::OtherLoad => of_machine(machine.busy_s - machine.own_s),
+        WarningKind::Steal => of_machine(machine.steal_s),
+        WarningKind::Unaccounted => Some(Accounting::of(observations).unaccounted_share().abs()),
+        _ => None,
+    }
+}
+
 /// Counts the trials that carry each warning, in the order in which the kinds first occur.
 pub(crate) fn count<'a>(trials: impl IntoIterator<Item = &'a Observations>) -> Vec<WarningCount> {
     let mut counts: Vec<WarningCount> = Vec::new();
@@ -152,12 +159,17 @@ pub(crate) fn count<'a>(trials: impl IntoIterator<Item = &'a Observations>) -> V
             if observations.warnings[..i].iter().any(|earlier| earlier.kind == warning.kind) {
                 continue;
             }
+            let share = share(warning.kind, observations).filter(|share| *share > 0.0);
             match counts.iter_mut().find(|count| count.kind == warning.kind) {
-                Some(count) => count.trials += 1,
+                Some(count) => {
+                    count.trials += 1;
+                    count.share_max = count.share_max.into_iter().chain(share).reduce(f64::max);
+                }
                 None => counts.push(WarningCount {
                     kind: warning.kind,
                     trials: 1,
                     detail: warning.detail.clone(),
+                    share_max: share,
                 }),
             }
         }
@@ -193,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_what_is_beyond_a_threshold_and_nothing_at_it() {
+    fn warns_of_what_is_beyond_a_threshold_and_nothing_at_it() {
         assert_eq!(kinds(|_| ()), []);
         assert_eq!(kinds(|o| o.load.client_share = 0.26), [WarningKind::LoadLimited]);
         assert_eq!(kinds(|o| o.load.sends_missed = 11), [WarningKind::LoadLimited]);
@@ -218,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_trials_not_marks() {
+    fn counts_trials_not_warnings() {
         let warning = |kind| Warning { kind, detail: "x".into() };
         let twice = Observations {
             warnings: vec![

@@ -134,7 +134,7 @@ pub struct ConfigurationCompared {
     pub comparison: Option<Comparison>,
     /// What can be said of it.
     pub verdict: Verdict,
-    /// The smallest relative difference that would have been found with a probability of 80 %: 0.04 is 4 %.
+    /// The smallest relative difference that is detected with 80 % power: 0.04 is 4 %.
     pub detectable: Option<f64>,
 }
 

@@ -12,16 +12,16 @@
 //! | phrase | evidence |
 //! |---|---|
 //! | elapsed falls, rises; "of this gain", "of this loss" | the change of elapsed time, t over blocks |
-//! | less, more X wait; CPU time; time not accounted for | the change of that part; the family is all parts |
+//! | less, more X wait; CPU time; unaccounted time | the change of that part; the family is all parts |
 //! | N % is | the part goes the way of the whole: its share of the change |
-//! | takes back, makes up for | the part goes the other way |
+//! | offset by +N %, -N % | the part goes the other way |
 //! | wait that is gone, new wait | a supported change, and less than 1 % of it is on the other side |
 //! | fewer waits, each longer (more, each shorter) | number and length of the waits each changed, the length in resource time and in all; the family is number and length of every wait type of 5 % of the waits or more |
 //! | as many waits, each longer (shorter) | the length changed, the number differs by less than 5 % |
 
 use crate::{Comparison, Scale, WaitShape};
-use observations::number;
 pub use observations::number::{figure, plural as count, ratio, seconds_unit, short_percent as percent};
+use observations::{WarningKind, number};
 
 /// What is said has a corrected p-value below this.
 pub const SUPPORTED: f64 = 0.05;
@@ -81,6 +81,23 @@ pub fn meaning(wait_type: &str) -> Option<&'static str> {
         "ARRIVAL" => Some("for the next intended start"),
         "CONNECTION_DONE" => Some("connections that had finished, for the others"),
         _ => None,
+    }
+}
+
+/// What a warning is about.
+pub fn warning(kind: WarningKind) -> &'static str {
+    match kind {
+        WarningKind::LoadLimited => "limited by the load generator",
+        WarningKind::OtherLoad => "other load on the machine",
+        WarningKind::Steal => "CPU steal",
+        WarningKind::CacheState => "cache state not as declared",
+        WarningKind::Short => "short measurement",
+        WarningKind::Unaccounted => "unaccounted time",
+        WarningKind::NotObserved => "not everything observed",
+        WarningKind::Fallback => "fallback",
+        WarningKind::IoErrors => "I/O errors",
+        WarningKind::NotSteady => "throughput not steady",
+        WarningKind::DeviceDisagrees => "device counters disagree",
     }
 }
 

@@ -60,7 +60,7 @@ fn the_sweet_spot_and_the_waits_that_explain_it() {
         texts(&summary, FindingKind::Waits),
         [
             "From data_files=1 to data_files=8, elapsed falls from 2.00 to 0.990 s per 1,000 rows. Of this gain 69 % is \
-             less WRITER_LOCK wait and 50 % less CPU time; more WAL_SYNC wait takes back 19 % of it.",
+             less WRITER_LOCK wait and 50 % less CPU time, offset by +19 % WAL_SYNC wait.",
             "WRITER_LOCK: as many waits, each shorter: 10 of 3.20 s -> 10 of 396 ms; \
              WAL_SYNC: as many waits, each longer: 10 of 800 ms -> 10 of 1.58 s."
         ]
@@ -88,8 +88,8 @@ fn nothing_differs() {
     let verdict = texts(&summary, FindingKind::Verdict);
     assert_eq!(
         verdict,
-        ["No level of data_files differs from the baseline data_files=1 with 95 % support; \
-          with 5 blocks a difference of about 2.7 % or more would have been found (estimate, 80 % power)."]
+        ["No level of data_files differs from the baseline data_files=1 at 95 % confidence; \
+          5 blocks detect a difference of about 2.7 % or more with 80 % power (estimate)."]
     );
     assert!(texts(&summary, FindingKind::Waits).is_empty());
 }
@@ -100,7 +100,7 @@ fn one_block_and_one_level_claim_nothing() {
     let summary = summarize(&single);
     assert_eq!(
         texts(&summary, FindingKind::Verdict),
-        ["A single block cannot tell the levels of data_files apart: run at least two, better five."]
+        ["One block is not enough to compare the levels of data_files: run at least two, better five."]
     );
     assert_eq!(summary.configurations[1].standing, Standing::Best);
     assert_eq!(summary.configurations[0].standing, Standing::Unknown);
@@ -131,7 +131,7 @@ fn caveats_stand_beside_the_verdict() {
     for trial in &mut recording.trials {
         let Some(observations) = &mut trial.observations else { continue };
         observations.synthetic = true;
-        // The middle level is not compared: its marks do not touch the verdict.
+        // The middle level is not compared: its warnings do not touch the verdict.
         let kind = if trial.configuration == 1 { WarningKind::Steal } else { WarningKind::Short };
         if trial.block == 1 {
             observations.warnings.push(Warning { kind, detail: "took 0.5 s".to_owned() });
@@ -144,9 +144,9 @@ fn caveats_stand_beside_the_verdict() {
             "The figures are synthetic: they come from a scripted engine and measure nothing.",
             "No trial has the response \"latency_p99\"; configurations are compared on elapsed.",
             "3 attempts failed; 1 block of a configuration is missing from the figures.",
-            "Of the 10 trials behind this, some are marked: 2 of them short.",
-            "Levels of data_files were set up once each: intervals do not hold what differs from one set-up to the next.",
-            "The run was resumed in another environment: trials before and after may not compare.",
+            "2 of these 10 trials carry a warning: short measurement.",
+            "Each level of data_files was set up once: intervals do not include the variation between set-ups.",
+            "The run was resumed in another environment: trials before and after may not be comparable.",
         ]
     );
     let failure = summary.findings().into_iter().find(|f| f.text.contains("failed")).unwrap();
@@ -237,7 +237,7 @@ fn what_depends_on_another_factor_is_told() {
     );
     assert_eq!(
         told(&[10.0, 25.0, 8.0, 12.5])[0].0,
-        "What data_files=4 gains over 1 depends on synchronous: 2.00x [1.99, 2.01] with full, 1.25x [1.23, 1.27] with normal."
+        "The gain of data_files=4 over 1 depends on synchronous: 2.00x [1.99, 2.01] with full, 1.25x [1.23, 1.27] with normal."
     );
     // Factors that multiply do not depend on each other, however large they are.
     assert!(told(&[10.0, 30.0, 5.0, 15.0]).is_empty());

@@ -8,7 +8,7 @@ use common::{LONG, folder, installations, private, until};
 use engines::{
     Ability, Answer, Cancel, CancelReason, Column, ConnectionSet, DataType, DefaultValue, Engine,
     EngineError, Filter, Host, Instance, Key, Operation, Output, Parameter, Permits, Place, Request, Results,
-    Statement, Storage, Table, Work,
+    Statement, Storage, Table, WaitType, Work,
 };
 use experiment::{Configuration, Value};
 use std::path::Path;
@@ -222,6 +222,8 @@ fn observes_waits_and_space_and_leaves_nothing(own: &Target) {
     drop(connections);
     for wait in &collected.waits {
         assert!(wait.resource_s >= 0.0 && wait.signal_s >= 0.0, "{}: {wait:?}", own.name);
+        let known = WaitType::find(own.engine.wait_types(), &wait.wait_type);
+        assert!(known.is_some(), "{}: {} has no meaning", own.name, wait.wait_type);
     }
     assert!(instance.space_bytes().unwrap() > 0, "{}", own.name);
     assert!(!own.engine.version(&[&own.configuration]).version.is_empty());

@@ -240,7 +240,7 @@
     const width = Math.min(1080, root.clientWidth || 640);
     root.append(Plot.plot({
       ...COMMON, width, height: 250,
-      x: { domain: [Math.min(0, first), last], label: "seconds after the start of the measured part", labelAnchor: "center", labelArrow: "none", tickFormat: tick },
+      x: { domain: [Math.min(0, first), last], label: "seconds after the start of the measurement", labelAnchor: "center", labelArrow: "none", tickFormat: tick },
       y: { domain: [0, d3.max(ends)], nice: true, label: spec.unit, tickFormat: tick, labelAnchor: "top" },
       marks: [
         first < 0 ? Plot.rectX([0], { x1: first, x2: 0, fill: "var(--wash)" }) : null,

@@ -187,7 +187,7 @@ fn series_rows(chart: &Chart, width: usize) -> Vec<Row> {
     chart.groups.iter().zip(figures).map(row).collect()
 }
 
-/// Mean and lowest value of the measured part.
+/// Mean and lowest value of the measurement.
 fn series_figures(group: &BarGroup) -> [String; 2] {
     let measured = group.bars.iter().filter(|bar| bar.tone != Tone::Muted).map(|bar| bar.value);
     let measured: Vec<f64> = measured.collect();

@@ -32,7 +32,7 @@ fn overview(summary: &ProfileSummary) -> Section {
     let mut section = Section::new("");
     if summary.all.samples == 0 {
         section.line(format!(
-            "Nothing was found running in {}: who waits leaves no sample.",
+            "Nothing was found running in {}: waiting threads leave no sample.",
             number::seconds(summary.elapsed_s)
         ));
         return section;

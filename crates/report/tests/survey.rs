@@ -84,7 +84,7 @@ fn a_page_says_what_is_known_and_what_is_not() {
         "Not to be read here: vm.dirty_ratio.",
         "PostgreSQL 17.2 at host=here port=5432",
         "a text, not recorded",
-        "shop size not ours to ask",
+        "shop size not permitted to read",
         "128 MiB",
     ];
     for part in expected {

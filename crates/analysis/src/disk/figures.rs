@@ -13,7 +13,7 @@ pub struct DiskRow {
     pub label: String,
     /// Threads; `None` where streams have their own.
     pub threads: Option<u64>,
-    /// I/Os that a thread keeps under way.
+    /// I/Os that a thread keeps in flight.
     pub queue_depth: Option<u64>,
     /// Trials done.
     pub trials: usize,
@@ -47,7 +47,7 @@ pub struct DiskFigures {
     pub latency_p99: Option<Estimate>,
     /// Processor time for each I/O.
     pub cpu: Option<Estimate>,
-    /// I/Os under way.
+    /// I/Os in flight.
     pub depth: Option<Estimate>,
     /// Mean latency of syncs.
     pub sync_latency_mean: Option<Estimate>,

@@ -4,14 +4,14 @@ use crate::{Comparison, Estimate, ResponseChoice, compare};
 use observations::{Observations, Recording};
 use serde::Serialize;
 
-/// A knee is looked for among at least so many numbers of I/Os under way.
+/// A knee is looked for among at least so many numbers of I/Os in flight.
 const LEVELS_MIN: usize = 4;
 /// This share of the maximum is as good as the maximum: what is left is not worth the latency.
 const GOOD_SHARE: f64 = 0.95;
 /// What cannot be told from the maximum is as good too, but not below this share: of two noisy
 /// blocks hardly anything can be told apart.
 const ALIKE_SHARE: f64 = 0.90;
-/// At the knee, more I/Os under way must bring less than this part of what they would bring if IOPS
+/// At the knee, more I/Os in flight must bring less than this part of what they would bring if IOPS
 /// grew with them; else neighbouring levels alone would look like a knee.
 const GAIN_SHARE: f64 = 0.5;
 
@@ -20,14 +20,14 @@ const GAIN_SHARE: f64 = 0.5;
 pub struct Knee {
     /// Levels of the other factors; empty when there is none.
     pub group: String,
-    /// By I/Os under way, the fewest first.
+    /// By I/Os in flight, the fewest first.
     pub points: Vec<KneePoint>,
     /// Position in `points` of the highest mean IOPS.
     pub maximum: usize,
-    /// Position of the fewest I/Os under way that are as good as the maximum; `None` when IOPS still rise at
+    /// Position of the fewest I/Os in flight that are as good as the maximum; `None` when IOPS still rise at
     /// the most that was tried.
     pub knee: Option<usize>,
-    /// N* = the highest IOPS x the lowest mean latency: with fewer I/Os under way the device could in the best
+    /// N* = the highest IOPS x the lowest mean latency: with fewer I/Os in flight the device could in the best
     /// case keep none waiting, with more some must wait. (P. J. Denning and J. P. Buzen, "The
     /// Operational Analysis of Queueing Network Models", ACM Computing Surveys 10 (3), 1978; no think time.)
     pub asymptotic: Option<f64>,
@@ -40,7 +40,7 @@ pub struct KneePoint {
     pub configuration: usize,
     /// Threads.
     pub threads: u64,
-    /// I/Os that a thread keeps under way.
+    /// I/Os that a thread keeps in flight.
     pub queue_depth: u64,
     /// Threads x queue depth.
     pub outstanding: u64,
@@ -55,7 +55,7 @@ pub struct KneePoint {
 }
 
 /// Where the disk saturates: for each combination of the other factors' levels that was measured
-/// with at least four numbers of I/Os under way.
+/// with at least four numbers of I/Os in flight.
 pub fn knee(recording: &Recording) -> Vec<Knee> {
     let grid = Grid::new(recording);
     groups::of(recording)
@@ -79,7 +79,7 @@ impl Knee {
             return None;
         }
         let by_iops = |a: &usize, b: &usize| points[*a].iops.mean.total_cmp(&points[*b].iops.mean);
-        // Of equals the one with the fewest under way, which is the last one here.
+        // Of equals the one with the fewest in flight, which is the last one here.
         let maximum = (0..points.len()).rev().max_by(by_iops)?;
         let most = *totals.last()?;
         let against = against_maximum(&points, maximum, grid);

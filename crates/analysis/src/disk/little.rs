@@ -3,17 +3,17 @@ use observations::Observations;
 use serde::Serialize;
 
 /// Beyond this relative difference the figures of a trial do not fit each other: what starts and what is
-/// still under way at the ends of a measured part of some seconds is far less.
+/// still in flight at the ends of a measurement of some seconds is far less.
 pub const LITTLE_TOLERANCE: f64 = 0.05;
 
 /// Little's law held against the figures of a configuration (means over its trials).
 ///
-/// The mean number under way is the rate times the mean time that one of them takes, whatever the
+/// The mean number in flight is the rate times the mean time that one of them takes, whatever the
 /// distributions: L = lambda W (J. D. C. Little, "A Proof for the Queuing Formula: L = lambda W", Operations
 /// Research 9 (3), 1961).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Little {
-    /// I/Os under way, as measured.
+    /// I/Os in flight, as measured.
     pub depth: f64,
     /// I/Os a second times seconds that an I/O takes.
     pub product: f64,
@@ -51,7 +51,7 @@ impl Little {
 
 /// Depth, I/Os a second and seconds for each I/O of a trial.
 ///
-/// In an open loop, latency counts from the intended start, before the I/O is under way: the time is
+/// In an open loop, latency counts from the intended start, before the I/O is in flight: the time is
 /// then the service time. Where only some streams are open loops, it is not known.
 fn figures(observations: &Observations) -> Option<(f64, f64, f64)> {
     let of = |name: &str| observations.responses.iter().find(|response| response.name == name);

@@ -1,6 +1,6 @@
 use super::{Finding, FindingKind, Span};
-use crate::{ConfigurationRow, Summary, wording};
-use observations::WarningKind;
+use crate::{ConfigurationRow, Summary, WarningCount, health, wording};
+use observations::{Observations, number};
 
 /// What limits the conclusions.
 pub fn find(summary: &Summary, span: Option<Span>) -> Vec<Finding> {
@@ -9,7 +9,7 @@ pub fn find(summary: &Summary, span: Option<Span>) -> Vec<Finding> {
         missing_response(summary),
         nothing_measured(summary),
         failed(summary),
-        marked(summary, span),
+        warned(summary, span),
         drift(summary),
         set_up_once(summary),
         environments(summary),
@@ -48,7 +48,7 @@ fn failed(summary: &Summary) -> Caveat {
     let attempts = wording::count(summary.failed(), "attempt");
     let lost: usize = summary.configurations.iter().map(|row| row.lost_blocks).sum();
     let lost = match lost {
-        0 => "; every one was made good by a retry".to_owned(),
+        0 => "; a retry of each succeeded".to_owned(),
         n => format!(
             "; {} missing from the figures",
             are(n, "block of a configuration", "blocks of configurations")
@@ -63,8 +63,8 @@ fn are(n: usize, singular: &str, plural: &str) -> String {
     if n == 1 { format!("1 {singular} is") } else { format!("{n} {plural} are") }
 }
 
-/// Marks of the trials behind the verdict: of the two levels compared, else of all.
-fn marked(summary: &Summary, span: Option<Span>) -> Caveat {
+/// Warnings of the trials behind the verdict: of the two levels compared, else of all.
+fn warned(summary: &Summary, span: Option<Span>) -> Caveat {
     let effect = summary.main_effect();
     let behind = |row: &&ConfigurationRow| match (effect, span) {
         (Some(effect), Some(span)) => {
@@ -73,22 +73,22 @@ fn marked(summary: &Summary, span: Option<Span>) -> Caveat {
         }
         _ => true,
     };
-    let mut counts: Vec<(WarningKind, usize, &str)> = Vec::new();
-    let mut trials = 0;
-    for row in summary.configurations.iter().filter(behind) {
-        trials += row.done;
-        for mark in &row.warnings {
-            match counts.iter_mut().find(|(kind, ..)| *kind == mark.kind) {
-                Some(count) => count.1 += mark.trials,
-                None => counts.push((mark.kind, mark.trials, &mark.detail)),
-            }
-        }
-    }
-    let example = format!("for example: {}", counts.first()?.2);
-    let counts: Vec<String> =
-        counts.iter().map(|(kind, n, _)| format!("{n} of them {}", kind.name())).collect();
-    let trials = wording::count(trials, "trial");
-    Some((format!("Of the {trials} behind this, some are marked: {}.", wording::list(&counts)), example))
+    let rows = summary.configurations.iter().filter(behind);
+    let trials: Vec<&Observations> =
+        rows.flat_map(|row| summary.grid.cells[row.index].values().copied()).collect();
+    let carry = trials.iter().filter(|seen| !seen.warnings.is_empty()).count();
+    let counts = health::count(trials.iter().copied());
+    let example = format!("for example: {}", counts.first()?.detail);
+    let said = |count: &WarningCount| {
+        let most = count.share_max.map(|share| format!("up to {}", number::percent(share, 1)));
+        let trials = (counts.len() > 1).then(|| wording::count(count.trials, "trial"));
+        let detail: Vec<String> = trials.into_iter().chain(most).collect();
+        let detail = if detail.is_empty() { String::new() } else { format!(" ({})", detail.join(", ")) };
+        format!("{}{detail}", wording::warning(count.kind))
+    };
+    let kinds: Vec<String> = counts.iter().map(said).collect();
+    let (verb, all) = (if carry == 1 { "carries" } else { "carry" }, wording::count(trials.len(), "trial"));
+    Some((format!("{carry} of these {all} {verb} a warning: {}.", wording::list(&kinds)), example))
 }
 
 fn drift(summary: &Summary) -> Caveat {
@@ -97,7 +97,7 @@ fn drift(summary: &Summary) -> Caveat {
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     let text = format!(
         "Blocks differ (from {} to {} of the mean): the machine changed during the run; \
-         comparisons are within blocks and hold, the means spread more.",
+         comparisons are made within blocks and remain valid, but means vary more.",
         wording::percent(low),
         wording::percent(high)
     );
@@ -122,7 +122,7 @@ fn set_up_once(summary: &Summary) -> Caveat {
         .collect();
     let text = || {
         format!(
-            "Levels of {} were set up once each: intervals do not hold what differs from one set-up to the next.",
+            "Each level of {} was set up once: intervals do not include the variation between set-ups.",
             wording::list(&names)
         )
     };
@@ -130,6 +130,6 @@ fn set_up_once(summary: &Summary) -> Caveat {
 }
 
 fn environments(summary: &Summary) -> Caveat {
-    let text = "The run was resumed in another environment: trials before and after may not compare.";
+    let text = "The run was resumed in another environment: trials before and after may not be comparable.";
     (summary.recording.environments.len() > 1).then(|| (text.to_owned(), String::new()))
 }

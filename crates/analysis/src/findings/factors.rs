@@ -20,7 +20,9 @@ fn shape(summary: &Summary, effect: &FactorEffect) -> Option<Finding> {
     let name = wording::short_name(&effect.factor);
     let segments = shape::segments(&effect.steps);
     let text = if segments.iter().all(|segment| segment.trend == Trend::Flat) {
-        format!("No single step of {name} is supported: only levels further apart differ.")
+        format!(
+            "Neighbouring levels of {name} do not differ at 95 % confidence: only levels further apart do."
+        )
     } else {
         let parts: Vec<String> =
             segments.iter().enumerate().map(|(i, s)| part(effect, *s, response.direction, i == 0)).collect();
@@ -100,7 +102,7 @@ fn sentence(
         )
     } else {
         format!(
-            "What {name}={to} gains over {from} depends on {by_name}: {most_said} with {best}, {least_said} with {worst}."
+            "The gain of {name}={to} over {from} depends on {by_name}: {most_said} with {best}, {least_said} with {worst}."
         )
     })
 }

@@ -49,7 +49,7 @@ pub fn main_factor(summary: &Summary, effect: &FactorEffect) -> Finding {
         return verdict(nothing_differs(summary, effect), spread(effect));
     }
     let text =
-        format!("A single block cannot tell the levels of {name} apart: run at least two, better five.");
+        format!("One block is not enough to compare the levels of {name}: run at least two, better five.");
     verdict(text, String::new())
 }
 
@@ -115,12 +115,12 @@ fn nothing_differs(summary: &Summary, effect: &FactorEffect) -> String {
     let power = effect.detectable.map_or_else(String::new, |detectable| {
         let blocks = wording::count(detectable.blocks, "block");
         if detectable.relative > RELATIVE_MAX {
-            return format!("; with {blocks} that differ so much hardly any difference would have been found");
+            return format!("; {blocks} differ so much that hardly any difference could be detected");
         }
         let size = wording::percent(detectable.relative);
-        format!("; with {blocks} a difference of about {size} or more would have been found (estimate, 80 % power)")
+        format!("; {blocks} detect a difference of about {size} or more with 80 % power (estimate)")
     });
-    format!("No level of {name} differs from {} with 95 % support{power}.", reference(summary, effect))
+    format!("No level of {name} differs from {} at 95 % confidence{power}.", reference(summary, effect))
 }
 
 /// A run without factors has one figure to tell.
@@ -209,7 +209,7 @@ fn spread(effect: &FactorEffect) -> String {
     effect.detectable.map_or_else(String::new, |detectable| {
         let sd = wording::percent(detectable.sd_log_ratio);
         format!(
-            "ratios vary by {sd} (sd) from block to block, over {}",
+            "standard deviation of the ratios between blocks: {sd}, over {}",
             wording::count(detectable.blocks, "block")
         )
     })

@@ -50,7 +50,7 @@ fn parts(explanation: &Explanation) -> Option<Finding> {
     } else {
         let changes: Vec<String> = named.iter().map(|(part, _)| phrase(part)).collect();
         format!(
-            "From {sides}, elapsed per {units} does not differ with 95 % support, but what it consists of does: {}.",
+            "From {sides}, elapsed per {units} does not differ at 95 % confidence, but its parts do: {}.",
             wording::list(&changes)
         )
     };
@@ -79,44 +79,50 @@ fn first<'a, 'b>(parts: &'b [&'a Supported<'a>]) -> &'b [&'a Supported<'a>] {
     &parts[..parts.len().min(NAMED)]
 }
 
-/// `Of this gain 59 % is less WRITER_LOCK wait and 6.3 % less CPU time; more WAL_SYNC wait takes back 3.0 % of it`.
+/// `Of this gain 59 % is less WRITER_LOCK wait and 6.3 % less CPU time, offset by +3.0 % WAL_SYNC wait`.
 fn shares(what: &str, same: &[&Supported], opposite: &[&Supported]) -> String {
     let share = |part: &Part| wording::percent(part.share.unwrap_or_default().abs());
     let consists = same.iter().enumerate().map(|(i, (part, _))| {
         let verb = if i == 0 { " is" } else { "" };
         format!("{}{verb} {}", share(part), phrase(part))
     });
-    let consists: Vec<String> = consists.collect();
-    let takes = if what == "gain" { "takes back" } else { "makes up for" };
-    let against = opposite.iter().enumerate().map(|(i, (part, _))| match i {
-        0 => format!("{} {takes} {} of it", phrase(part), share(part)),
-        _ => format!("{} {}", phrase(part), share(part)),
-    });
-    let against: Vec<String> = against.collect();
-    match (consists.is_empty(), against.is_empty()) {
+    let sign = if what == "gain" { "+" } else { "-" };
+    let offset = opposite.iter().map(|(part, _)| format!("{sign}{} {}", share(part), subject(part)));
+    let (consists, offset): (Vec<String>, Vec<String>) = (consists.collect(), offset.collect());
+    match (consists.is_empty(), offset.is_empty()) {
         (false, true) => format!("Of this {what} {}", wording::list(&consists)),
-        (false, false) => format!("Of this {what} {}; {}", wording::list(&consists), wording::list(&against)),
-        _ => format!("No part of this {what} is supported by itself; {}", wording::list(&against)),
+        (false, false) => {
+            format!("Of this {what} {}, offset by {}", wording::list(&consists), wording::list(&offset))
+        }
+        _ => format!(
+            "No part of this {what} is supported by itself; it is offset by {}",
+            wording::list(&offset)
+        ),
     }
 }
 
 /// `less WRITER_LOCK wait`, `new WAL_SYNC wait`, `PAGELATCH_UP wait that is gone`.
 fn phrase(part: &Part) -> String {
-    let what = match &part.kind {
-        PartKind::WaitType(name) => match wording::meaning(name) {
-            Some(meaning) => format!("{name} wait ({meaning})"),
-            None => format!("{name} wait"),
-        },
-        PartKind::Cpu => "CPU time".to_owned(),
-        PartKind::Function { function, .. } => format!("{function} time"),
-        _ => "time not accounted for".to_owned(),
-    };
+    let what = subject(part);
     let is_wait = matches!(part.kind, PartKind::WaitType(_));
     match (part.from_s, part.to_s) {
         (from, to) if is_wait && to < GONE * from => format!("{what} that is gone"),
         (from, to) if is_wait && from < GONE * to => format!("new {what}"),
         (from, to) if to < from => format!("less {what}"),
         _ => format!("more {what}"),
+    }
+}
+
+/// `WRITER_LOCK wait`, `CPU time`.
+fn subject(part: &Part) -> String {
+    match &part.kind {
+        PartKind::WaitType(name) => match wording::meaning(name) {
+            Some(meaning) => format!("{name} wait ({meaning})"),
+            None => format!("{name} wait"),
+        },
+        PartKind::Cpu => "CPU time".to_owned(),
+        PartKind::Function { function, .. } => format!("{function} time"),
+        _ => "unaccounted time".to_owned(),
     }
 }
 

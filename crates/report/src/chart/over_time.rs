@@ -6,7 +6,7 @@ use crate::model::{BarGroup, Tone};
 pub(super) const LINE_MAX: usize = 60;
 /// From nothing to the most, an eighth each.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Between the warm-up and the measured part.
+/// Between the warm-up and the measurement.
 const GO: char = '│';
 
 /// How many intervals are one column, so that every group fits into so many.

@@ -34,7 +34,7 @@ pub(super) fn sections(server: &SurveyedServer) -> Vec<Section> {
 }
 
 fn databases(server: &SurveyedServer) -> String {
-    let size = |bytes: Option<u64>| bytes.map_or("size not ours to ask".to_owned(), number::bytes);
+    let size = |bytes: Option<u64>| bytes.map_or("size not permitted to read".to_owned(), number::bytes);
     let one = |database: &observations::Database| format!("{} {}", database.name, size(database.bytes));
     let mut listed: Vec<String> = server.databases.iter().take(DATABASES).map(one).collect();
     let rest = server.databases.len().saturating_sub(DATABASES);
