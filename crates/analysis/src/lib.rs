@@ -3,7 +3,6 @@
 //! [`summarize`] is the entry point; the data of each section is a method of [`Summary`], in a file of its own. From small
 //! to large: [`Estimate`] is a mean with its interval, [`Comparison`] two configurations by paired blocks, [`FactorEffect`]
 //! what the levels of a factor do, [`Decomposition`] why two configurations differ, [`Finding`] a sentence with its evidence.
-//!
 //! [`health::warnings`] and [`repeats::narrow_enough`] serve the runner while a run goes on.
 
 pub mod accounting;
