@@ -1,4 +1,4 @@
-use super::source::FILE_WEIGHT_MAX;
+use super::mix::FILE_WEIGHT_MAX;
 
 /// Something in a script that cannot be understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

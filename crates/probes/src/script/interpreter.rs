@@ -1,6 +1,5 @@
-use super::compile::Action;
+use super::compile::{Action, Amount, Keep, Sleep};
 use super::evaluate::Scope;
-use super::meta::{Amount, Keep, Sleep};
 use super::mix::{Mix, Script};
 use super::names::Slot;
 use super::statement::{Piece, Statement};

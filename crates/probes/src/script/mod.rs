@@ -15,32 +15,21 @@
 //! - A text of nothing but comments is no statement; pgbench sends it.
 //! - `\shell`, `\setshell` and pipelines are refused.
 
-mod arithmetic;
-mod builtin;
 mod compile;
 mod error;
 mod evaluate;
 mod expression;
-mod function;
-mod hash;
 mod interpreter;
-mod lexer;
-mod meta;
 mod mix;
 mod names;
-mod parser;
-mod permute;
 mod probe;
 mod random;
-mod source;
 mod split;
 mod statement;
 mod value;
 
-pub use builtin::BUILTINS;
 pub use error::{Fault, MixError, ParseError, ScriptError};
 pub use interpreter::{Interpreter, Next};
-pub use mix::{Mix, Presets, Protocol};
+pub use mix::{BUILTINS, Mix, Presets, Protocol, Source, parse_file_argument};
 pub use probe::ScriptProbe;
-pub use source::{Source, parse_file_argument};
 pub use value::Value;
