@@ -12,6 +12,7 @@ pub use profile::{ComparedProfiles, Profile, ProfileCommand};
 pub use survey::{Merge, Survey, SurveyCommand};
 pub use sync::Sync;
 
+use crate::output::Form;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use experiment::{FromValue, Setting};
 use std::net::IpAddr;
@@ -139,12 +140,9 @@ pub struct Show {
     /// List the runs of the results file
     #[arg(long)]
     pub runs: bool,
-    /// Print as JSON
-    #[arg(long, conflicts_with = "md")]
-    pub json: bool,
-    /// Print as Markdown, to paste into an issue
-    #[arg(long)]
-    pub md: bool,
+    /// How it is printed.
+    #[command(flatten)]
+    pub form: Form,
 }
 
 /// Write a report.

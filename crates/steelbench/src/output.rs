@@ -1,11 +1,31 @@
 //! Writing to the terminal, or to whatever reads us.
 
 use crate::exit_code::Failure;
+use clap::Args;
 use report::{Document, Style};
+use serde_json::Value;
 use std::io::{ErrorKind, IsTerminal, Write};
 
 /// Columns of an output that is not a terminal.
 const WIDTH: usize = 100;
+
+/// The form of what is printed.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Form {
+    /// Print as JSON
+    #[arg(long, conflicts_with = "md")]
+    pub json: bool,
+    /// Print as Markdown, to paste into an issue
+    #[arg(long)]
+    pub md: bool,
+}
+
+impl Form {
+    /// For commands that print no Markdown.
+    pub fn json_if(json: bool) -> Self {
+        Self { json, md: false }
+    }
+}
 
 /// Prints to standard output. A reader that has gone (`| head`) has seen enough.
 pub fn print(text: &str) -> Result<(), Failure> {
@@ -24,8 +44,21 @@ pub fn complain(text: &str) {
 }
 
 /// Prints a JSON value in one line.
-pub fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
+pub fn print_json(value: &Value) -> Result<(), Failure> {
     print(&format!("{value}\n"))
+}
+
+/// Prints what a command found in the form that the user asks for.
+pub fn show(
+    form: Form,
+    json: impl FnOnce() -> serde_json::Result<Value>,
+    document: impl FnOnce() -> Document,
+) -> Result<(), Failure> {
+    match form {
+        Form { json: true, .. } => print_json(&json().map_err(Failure::failed)?),
+        Form { md: true, .. } => print(&report::markdown(&document())),
+        Form { .. } => print_document(&document()),
+    }
 }
 
 /// Prints a report as wide as the terminal, in colour where that is wanted, in ASCII where the locale is not UTF-8.

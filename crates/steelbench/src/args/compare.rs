@@ -1,5 +1,6 @@
 //! What can be typed after `compare` and `history`.
 
+use crate::output::Form;
 use analysis::runs::Limit;
 use clap::Args;
 
@@ -21,12 +22,9 @@ pub struct Compare {
     /// What is compared of two runs.
     #[command(flatten)]
     pub runs: BetweenRuns,
-    /// Print as JSON
-    #[arg(long, conflicts_with = "md")]
-    pub json: bool,
-    /// Print as Markdown
-    #[arg(long)]
-    pub md: bool,
+    /// How it is printed.
+    #[command(flatten)]
+    pub form: Form,
 }
 
 /// What is compared of two runs, and what fails.
@@ -65,10 +63,7 @@ pub struct History {
     /// Only the last so many runs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub last: Option<u32>,
-    /// Print as JSON
-    #[arg(long, conflicts_with = "md")]
-    pub json: bool,
-    /// Print as Markdown
-    #[arg(long)]
-    pub md: bool,
+    /// How it is printed.
+    #[command(flatten)]
+    pub form: Form,
 }

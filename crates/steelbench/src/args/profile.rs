@@ -1,5 +1,6 @@
 //! What can be typed after `profile`.
 
+use crate::output::Form;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -45,10 +46,7 @@ pub struct ComparedProfiles {
     pub a: PathBuf,
     /// The one that it is compared with
     pub b: PathBuf,
-    /// Print as JSON
-    #[arg(long, conflicts_with = "md")]
-    pub json: bool,
-    /// Print as Markdown
-    #[arg(long)]
-    pub md: bool,
+    /// How it is printed.
+    #[command(flatten)]
+    pub form: Form,
 }

@@ -1,5 +1,6 @@
 //! What can be typed after `survey`.
 
+use crate::output::Form;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -41,10 +42,7 @@ pub struct Merge {
     /// Numbers instead of names of machines
     #[arg(long)]
     pub anonymous: bool,
-    /// Print as JSON
-    #[arg(long, conflicts_with = "md")]
-    pub json: bool,
-    /// Print as Markdown
-    #[arg(long)]
-    pub md: bool,
+    /// How it is printed.
+    #[command(flatten)]
+    pub form: Form,
 }

@@ -39,16 +39,11 @@ fn configurations(arguments: &Compare) -> Result<ExitCode, Failure> {
         .ok_or_else(|| Failure::failed("neither configuration has a trial that was measured to the end"))?;
     let label = |side: Side<'_>| recording.configurations[side.configuration].label.clone();
     let (from, to) = (label(a), label(b));
-    if arguments.json {
-        output::print_json(&report::json::head_to_head(&compared, &from, &to).map_err(Failure::failed)?)?;
-        return Ok(ExitCode::Ok);
-    }
-    let document = report::head_to_head(&compared, &from, &to);
-    if arguments.md {
-        output::print(&report::markdown(&document))?;
-    } else {
-        output::print_document(&document)?;
-    }
+    output::show(
+        arguments.form,
+        || report::json::head_to_head(&compared, &from, &to),
+        || report::head_to_head(&compared, &from, &to),
+    )?;
     Ok(ExitCode::Ok)
 }
 

@@ -12,13 +12,7 @@ pub fn history(arguments: &History) -> Result<ExitCode, Failure> {
     let runs = read(arguments)?;
     let which = arguments.response.as_deref().map_or(Responses::Primary, Responses::Named);
     let history = analysis::history(&runs, which).map_err(Failure::usage)?;
-    if arguments.json {
-        output::print_json(&report::json::history(&history).map_err(Failure::failed)?)?;
-    } else if arguments.md {
-        output::print(&report::markdown(&report::history(&history)))?;
-    } else {
-        output::print_document(&report::history(&history))?;
-    }
+    output::show(arguments.form, || report::json::history(&history), || report::history(&history))?;
     Ok(ExitCode::Ok)
 }
 

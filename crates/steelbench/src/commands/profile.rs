@@ -1,13 +1,13 @@
 //! `steelbench profile`
 
-mod saved;
-
+use super::report::replace;
 use super::waits::stop_on_signals;
 use crate::args::{ComparedProfiles, Profile as Arguments, ProfileCommand};
 use crate::exit_code::{ExitCode, Failure};
-use crate::output;
+use crate::output::{self, Form};
 use observations::Profile;
 use profile::{ProfileError, Profiler};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -30,14 +30,11 @@ pub fn profile(arguments: &Arguments) -> Result<ExitCode, Failure> {
         None => (sample_processes(arguments, &stop)?, ExitCode::Ok),
     };
     if let Some(path) = &arguments.output {
-        saved::write(&profile, path)?;
+        write(&profile, path)?;
     }
     let summary = analysis::profile(&profile);
-    if arguments.json {
-        output::print_json(&report::json::profile(&summary).map_err(Failure::failed)?)?;
-    } else {
-        output::print_document(&report::profile(&summary))?;
-    }
+    let form = Form::json_if(arguments.json);
+    output::show(form, || report::json::profile(&summary), || report::profile(&summary))?;
     Ok(code)
 }
 
@@ -93,19 +90,11 @@ fn wait(child: &mut Child, stop: &AtomicBool) -> Result<Option<ExitStatus>, Fail
 }
 
 fn compare(files: &ComparedProfiles) -> Result<ExitCode, Failure> {
-    let (a, b) = (saved::read(&files.a)?, saved::read(&files.b)?);
+    let (a, b) = (read(&files.a)?, read(&files.b)?);
     let compared = analysis::compare_profiles(&a, &b);
-    if files.json {
-        output::print_json(&report::json::profile_comparison(&compared).map_err(Failure::failed)?)?;
-        return Ok(ExitCode::Ok);
-    }
-    let document =
-        report::profile_comparison(&compared, &files.a.to_string_lossy(), &files.b.to_string_lossy());
-    if files.md {
-        output::print(&report::markdown(&document))?;
-    } else {
-        output::print_document(&document)?;
-    }
+    let names = (files.a.to_string_lossy(), files.b.to_string_lossy());
+    let document = || report::profile_comparison(&compared, &names.0, &names.1);
+    output::show(files.form, || report::json::profile_comparison(&compared), document)?;
     Ok(ExitCode::Ok)
 }
 
@@ -115,4 +104,31 @@ fn failure(error: ProfileError) -> Failure {
         ProfileError::NoProcess(_) | ProfileError::Command { .. } => Failure::usage(error),
         _ => Failure::failed(error),
     }
+}
+
+/// Writes a profile in the format that the name ends in.
+fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
+    let text = match path.extension().and_then(|ending| ending.to_str()) {
+        Some("folded") => report::folded(profile),
+        Some("svg") => report::flame::svg(&analysis::flame(profile)),
+        _ => format!("{}\n", report::json::samples(profile).map_err(Failure::failed)?),
+    };
+    replace(path, text.as_bytes())
+        .map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))
+}
+
+/// Reads what `profile --output` wrote as JSON.
+fn read(path: &Path) -> Result<Profile, Failure> {
+    let text = std::fs::read(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+    let foreign = |what: &str| {
+        let how = "`steelbench profile --output FILE.json` writes one";
+        Failure::usage(format!("{}: not a profile: {what}; {how}", path.display()))
+    };
+    let value: serde_json::Value =
+        serde_json::from_slice(&text).map_err(|error| foreign(&error.to_string()))?;
+    if value["kind"] != report::json::SAMPLES {
+        return Err(foreign("its kind is another one"));
+    }
+    let profile: Profile = serde_json::from_value(value).map_err(|error| foreign(&error.to_string()))?;
+    if profile.is_consistent() { Ok(profile) } else { Err(foreign("its stacks point to no function")) }
 }

@@ -11,18 +11,12 @@ use store::Store;
 pub fn show(arguments: &Show) -> Result<ExitCode, Failure> {
     let store = results::open(arguments.recorded.name.as_deref())?;
     if arguments.runs {
-        return runs(&store, arguments.json);
+        return runs(&store, arguments.form.json);
     }
     let mut recording = results::read_run(&store, arguments.recorded.run)?;
     keep_only(&mut recording, &arguments.only)?;
     let summary = results::summary(&recording, store.path());
-    if arguments.json {
-        output::print_json(&report::json::summary(&summary).map_err(Failure::failed)?)?;
-    } else if arguments.md {
-        output::print(&report::markdown(&report::run(&summary)))?;
-    } else {
-        output::print_document(&report::run(&summary))?;
-    }
+    output::show(arguments.form, || report::json::summary(&summary), || report::run(&summary))?;
     Ok(ExitCode::Ok)
 }
 

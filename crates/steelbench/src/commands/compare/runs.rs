@@ -93,16 +93,11 @@ pub fn compare(arguments: &Compare, a: &RunName, b: &RunName) -> Result<ExitCode
     } else {
         Some(judge(&from, &to, which, &options.fail_if).map_err(Failure::usage)?)
     };
-    if arguments.json {
-        output::print_json(&report::json::runs(&compared, gate.as_ref()).map_err(Failure::failed)?)?;
-        // The reason is for people, who read the log of what read the JSON.
-        if let Some(gate) = &gate {
-            output::complain(report::gate(gate).as_str());
-        }
-    } else if arguments.md {
-        output::print(&report::markdown(&report::runs(&compared, gate.as_ref())))?;
-    } else {
-        output::print_document(&report::runs(&compared, gate.as_ref()))?;
+    let json = || report::json::runs(&compared, gate.as_ref());
+    output::show(arguments.form, json, || report::runs(&compared, gate.as_ref()))?;
+    // The reason is for people, who read the log of what read the JSON.
+    if let Some(gate) = gate.as_ref().filter(|_| arguments.form.json) {
+        output::complain(report::gate(gate).as_str());
     }
     gate.map_or(Ok(ExitCode::Ok), |gate| exit_code(&gate, options.fail_if_unsure))
 }

@@ -5,7 +5,8 @@ mod draft;
 use crate::args::{Disk, Output};
 use crate::commands::run::{Session, exit_code};
 use crate::exit_code::{ExitCode, Failure};
-use crate::{output, results};
+use crate::output::{self, Form};
+use crate::results;
 use analysis::SearchLevels;
 use draft::{Request, draft};
 use engines::Permits;
@@ -110,11 +111,8 @@ fn inspect(paths: &[PathBuf], json: bool) -> Result<ExitCode, Failure> {
     for path in paths {
         let facts = observe::inspect::volume(path).map_err(Failure::usage)?;
         let advice = analysis::volume_advice(&facts);
-        if json {
-            output::print_json(&report::json::volume(&facts, &advice).map_err(Failure::failed)?)?;
-        } else {
-            output::print_document(&report::volume(&facts, &advice))?;
-        }
+        let as_json = || report::json::volume(&facts, &advice);
+        output::show(Form::json_if(json), as_json, || report::volume(&facts, &advice))?;
     }
     Ok(ExitCode::Ok)
 }

@@ -33,13 +33,8 @@ pub fn merge(arguments: &Merge) -> Result<ExitCode, Failure> {
         analysis::survey::anonymous(&mut surveys);
     }
     let merged = analysis::survey::merge(&surveys);
-    if arguments.json {
-        output::print_json(&report::survey::json::merged(&merged).map_err(Failure::failed)?)?;
-    } else if arguments.md {
-        output::print(&report::markdown(&report::survey::merged(&merged)))?;
-    } else {
-        output::print_document(&report::survey::merged(&merged))?;
-    }
+    let json = || report::survey::json::merged(&merged);
+    output::show(arguments.form, json, || report::survey::merged(&merged))?;
     Ok(code)
 }
 

@@ -30,11 +30,8 @@ pub fn waits(arguments: &Waits) -> Result<ExitCode, Failure> {
     }
     let activity = server.observe(options).and_then(|mut observer| observe(&mut *observer, arguments, &stop));
     let summary = analysis::activity(activity.map_err(failure)?);
-    if arguments.json {
-        output::print_json(&report::json::activity(&summary).map_err(Failure::failed)?)?;
-    } else {
-        output::print_document(&report::activity(&summary))?;
-    }
+    let form = output::Form::json_if(arguments.json);
+    output::show(form, || report::json::activity(&summary), || report::activity(&summary))?;
     Ok(ExitCode::Ok)
 }
 
