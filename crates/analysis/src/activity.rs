@@ -33,9 +33,9 @@ pub struct ActivitySummary {
     /// Busy time by class of wait; `None` is time without a wait.
     pub classes: Vec<(Option<WaitClass>, f64)>,
     /// By statement: the engine's number of it.
-    pub statements: Vec<Group<Option<i64>>>,
+    pub statements: Vec<ActivityGroup<Option<i64>>>,
     /// By application, user and database.
-    pub clients: Vec<Group<(String, String, String)>>,
+    pub clients: Vec<ActivityGroup<(String, String, String)>>,
     /// Processes that work for the server itself.
     pub background: Vec<BackgroundProcess>,
     /// I/O that the server counted and timed itself, most time first.
@@ -68,7 +68,7 @@ pub struct SampledShare {
 
 /// Busy time of sessions that have something in common.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Group<K> {
+pub struct ActivityGroup<K> {
     /// What they have in common.
     pub key: K,
     /// Seconds in which they had something to do.
@@ -186,14 +186,14 @@ fn classes(busy: &[&ActivityCell]) -> Vec<(Option<WaitClass>, f64)> {
     classes
 }
 
-fn groups<K: Ord + Clone>(busy: &[&ActivityCell], key: impl Fn(&ActivityCell) -> K) -> Vec<Group<K>> {
+fn groups<K: Ord + Clone>(busy: &[&ActivityCell], key: impl Fn(&ActivityCell) -> K) -> Vec<ActivityGroup<K>> {
     let mut members: BTreeMap<K, Vec<&ActivityCell>> = BTreeMap::new();
     for cell in busy {
         members.entry(key(cell)).or_default().push(cell);
     }
-    let mut groups: Vec<Group<K>> = members
+    let mut groups: Vec<ActivityGroup<K>> = members
         .into_iter()
-        .map(|(key, cells)| Group {
+        .map(|(key, cells)| ActivityGroup {
             key,
             busy_s: cells.iter().map(|cell| cell.seconds).sum(),
             running_s: running(&cells),

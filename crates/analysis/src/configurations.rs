@@ -3,11 +3,11 @@
 use crate::grid::{Grid, Matched};
 use crate::{
     Accounting, Comparison, Detectable, Estimate, ResponseChoice, Standing, Summary, WaitTable, WarningCount,
-    health,
+    health, response,
 };
 use observations::{LevelRecord, Observations, Recording, TrialStatus};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// One configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -73,9 +73,7 @@ pub fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice
         .map(|(index, configuration)| {
             let trials = || grid.cells[index].values().copied();
             let baseline = recording.run.baseline == Some(index);
-            let values = |of: &ResponseChoice| trials().filter_map(|o| of.value(o)).collect::<Vec<_>>();
-            let estimate = |of: &ResponseChoice| Estimate::of(&values(of), &of.unit, of.direction);
-            let derived = |name: &str| estimate(&ResponseChoice::named(name, trials().next()?)?);
+            let derived = |name: &str| ResponseChoice::named(name, trials().next()?)?.estimate(trials());
             ConfigurationRow {
                 index,
                 label: configuration.label.clone(),
@@ -83,8 +81,8 @@ pub fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice
                 baseline,
                 elapsed: derived("elapsed"),
                 throughput: derived("throughput"),
-                response: response.and_then(estimate),
-                responses: every_response(&names, &grid.cells[index]),
+                response: response.and_then(|response| response.estimate(trials())),
+                responses: every_response(&names, &trials().collect::<Vec<_>>()),
                 factor: None,
                 against_best: None,
                 standing: Standing::Unknown,
@@ -114,12 +112,8 @@ fn response_names<'a>(grid: &Grid<'a>) -> Vec<&'a str> {
     names
 }
 
-fn every_response(names: &[&str], cells: &BTreeMap<u32, &Observations>) -> Vec<(String, Estimate)> {
-    let estimate = |name: &&str| {
-        let choice = cells.values().find_map(|o| ResponseChoice::named(name, o))?;
-        let values: Vec<f64> = cells.values().filter_map(|o| choice.value(o)).collect();
-        Some(((*name).to_owned(), Estimate::of(&values, &choice.unit, choice.direction)?))
-    };
+fn every_response(names: &[&str], trials: &[&Observations]) -> Vec<(String, Estimate)> {
+    let estimate = |name: &&str| Some(((*name).to_owned(), response::estimate(name, trials)?));
     names.iter().filter_map(estimate).collect()
 }
 

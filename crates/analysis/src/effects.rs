@@ -1,7 +1,7 @@
 //! What the levels of one factor do, over the levels of all other factors.
 
 use crate::Interaction;
-use crate::grid::{Grid, Layout};
+use crate::grid::{FactorLayout, Grid};
 use crate::{BestOfLevel, Comparison, Detectable, Estimate, ResponseChoice, Standing, Step, compare, holm};
 use observations::{FactorRecord, Observations};
 use serde::Serialize;
@@ -54,7 +54,7 @@ impl FactorEffect {
     /// hold for the experiment.
     pub(crate) fn of(
         factor: &FactorRecord,
-        layout: &Layout,
+        layout: &FactorLayout,
         grid: &Grid,
         reference: usize,
         response: &ResponseChoice,
@@ -126,7 +126,7 @@ impl FactorEffect {
     /// Which difference from the reference level could have been found, with a correction for `family` comparisons.
     pub(crate) fn find_detectable(
         &mut self,
-        layout: &Layout,
+        layout: &FactorLayout,
         grid: &Grid,
         response: &ResponseChoice,
         family: usize,
@@ -198,7 +198,7 @@ pub(crate) fn correct(effects: &mut [FactorEffect], interactions: &mut [Interact
 }
 
 /// Mean over the configurations of a level in each block, then over blocks.
-fn estimate(layout: &Layout, grid: &Grid, level: usize, response: &ResponseChoice) -> Option<Estimate> {
+fn estimate(layout: &FactorLayout, grid: &Grid, level: usize, response: &ResponseChoice) -> Option<Estimate> {
     let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for configuration in layout.balanced(level) {
         for (block, observations) in &grid.cells[configuration] {

@@ -1,6 +1,6 @@
 //! All that is said of the factors of an experiment.
 
-use crate::grid::{self, Grid, Layout};
+use crate::grid::{self, FactorLayout, Grid};
 use crate::interaction::Axis;
 use crate::{FactorEffect, GainTable, Interaction, ResponseChoice, effects};
 use observations::{FactorRecord, Recording};
@@ -24,7 +24,7 @@ impl Factors {
     pub(crate) fn of(
         recording: &Recording,
         grid: &Grid,
-        layouts: &[Layout],
+        layouts: &[FactorLayout],
         main: Option<usize>,
         response: &ResponseChoice,
     ) -> Self {

@@ -1,7 +1,6 @@
 //! Sentences with the evidence behind them. How they say it: `wording.rs`.
 
 mod caveats;
-mod code;
 mod factors;
 mod verdict;
 mod why;
@@ -56,7 +55,7 @@ pub(crate) fn verdict_span(effect: &FactorEffect) -> Option<Span> {
 
 /// Why two sides differ.
 pub(crate) fn why(explanation: &Explanation) -> Vec<Finding> {
-    why::find(explanation).into_iter().chain(code::find(explanation)).collect()
+    why::find(explanation)
 }
 
 impl Summary<'_> {

@@ -1,6 +1,6 @@
 //! The tables that studies print: what one level gains over another, for each level of the main factor.
 
-use crate::grid::{Grid, Layout, Matched};
+use crate::grid::{FactorLayout, Grid, Matched};
 use crate::interaction::Axis;
 use crate::{Comparison, Estimate, ResponseChoice, Scale, compare};
 use observations::{Direction, Observations};
@@ -97,7 +97,7 @@ pub struct BestOfLevel {
 impl BestOfLevel {
     /// For each level of a factor; all `None` when it is the only one.
     pub(crate) fn all(
-        layout: &Layout,
+        layout: &FactorLayout,
         grid: &Grid,
         levels: usize,
         reference: usize,

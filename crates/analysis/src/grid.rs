@@ -85,12 +85,12 @@ pub fn positions(recording: &Recording, factor: &FactorRecord) -> Vec<Option<usi
 }
 
 /// Which configurations have which level of a factor, and which differ in nothing else.
-pub struct Layout {
+pub struct FactorLayout {
     /// For each combination of the other factors' levels: the configuration of each level.
     groups: Vec<Vec<Option<usize>>>,
 }
 
-impl Layout {
+impl FactorLayout {
     pub fn new(recording: &Recording, factor: &FactorRecord) -> Self {
         let positions = positions(recording, factor);
         let mut index: HashMap<Vec<(&str, &str)>, usize> = HashMap::new();

@@ -109,19 +109,14 @@ pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
         decomposition,
     });
     Some(HeadToHead {
-        from: estimate(cells_from, &response),
-        to: estimate(cells_to, &response),
+        from: response.estimate(cells_from.values().copied()),
+        to: response.estimate(cells_to.values().copied()),
         responses: changes(cells_from, cells_to, &matched),
         comparison: Comparison::of(&matched(&|o| response.value(o).is_some()), &response),
         why: explanation.as_ref().map(findings::why).unwrap_or_default(),
         decomposition,
         response,
     })
-}
-
-fn estimate(cells: &Cells, response: &ResponseChoice) -> Option<Estimate> {
-    let values: Vec<f64> = cells.values().filter_map(|o| response.value(o)).collect();
-    Estimate::of(&values, &response.unit, response.direction)
 }
 
 /// Responses by the same name, in the same unit and direction, on both sides.
@@ -131,7 +126,7 @@ fn changes<'a>(from: &Cells<'a>, to: &Cells<'a>, matched: &Matching<'_, 'a>) -> 
         .into_iter()
         .filter_map(|name| {
             let choice = find(from, name).filter(|choice| find(to, name).as_ref() == Some(choice))?;
-            let (a, b) = (estimate(from, &choice)?, estimate(to, &choice)?);
+            let (a, b) = (choice.estimate(from.values().copied())?, choice.estimate(to.values().copied())?);
             Some((choice, a, b))
         })
         .collect();

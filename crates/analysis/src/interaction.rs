@@ -2,7 +2,7 @@
 
 use crate::compare::{self, Betterness, RESOLUTION, Scale};
 use crate::distribution::f_upper_p;
-use crate::grid::{Grid, Layout};
+use crate::grid::{FactorLayout, Grid};
 use crate::{Comparison, ResponseChoice};
 use observations::Observations;
 use serde::Serialize;
@@ -52,7 +52,7 @@ pub(crate) struct Axis<'a> {
     /// The reference level.
     pub reference: usize,
     /// Its layout.
-    pub layout: &'a Layout,
+    pub layout: &'a FactorLayout,
 }
 
 impl Interaction {

@@ -1,5 +1,6 @@
 //! The response on which configurations are compared.
 
+use crate::Estimate;
 use observations::{Direction, Observations, Recording, Response};
 use serde::Serialize;
 
@@ -59,6 +60,12 @@ impl ResponseChoice {
         Some(Self { name: name.to_owned(), unit, direction, missing: None })
     }
 
+    /// The mean over the trials that have it.
+    pub fn estimate<'o>(&self, trials: impl IntoIterator<Item = &'o Observations>) -> Option<Estimate> {
+        let values: Vec<f64> = trials.into_iter().filter_map(|own| self.value(own)).collect();
+        Estimate::of(&values, &self.unit, self.direction)
+    }
+
     /// The value of a trial, if it has a finite one.
     pub fn value(&self, observations: &Observations) -> Option<f64> {
         let recorded = observations.responses.iter().find(|r| r.name == self.name).map(|r| r.value);
@@ -69,6 +76,12 @@ impl ResponseChoice {
         };
         recorded.or_else(derived).filter(|value| value.is_finite())
     }
+}
+
+/// The mean of a response, recorded or derived, over the trials that have it.
+pub(crate) fn estimate(name: &str, trials: &[&Observations]) -> Option<Estimate> {
+    let choice = trials.iter().find_map(|observations| ResponseChoice::named(name, observations))?;
+    choice.estimate(trials.iter().copied())
 }
 
 /// Names of the responses that any of these trials recorded, in the order in which they first occur: a trial

@@ -6,11 +6,11 @@
 
 mod curve;
 
-pub use curve::{Curve, Edge, EdgeKind, Place, Scaled, ScalingPoint};
+pub use curve::{Curve, Edge, EdgeKind, Placement, Scaled, ScalingPoint};
 
 use crate::grid::Grid;
 use crate::settings::with_probe;
-use crate::{Estimate, Summary};
+use crate::{Estimate, Summary, response};
 use observations::{Observations, Recording};
 use serde::Serialize;
 
@@ -108,7 +108,7 @@ fn shared_line(recording: &Recording, grid: &Grid) -> Option<SharedLine> {
             label: configuration.label.clone(),
             primitive: configuration.get("workload.primitive")?,
             threads,
-            throughput: curve::throughput(&trials)?,
+            throughput: response::estimate("throughput", &trials)?,
         })
     });
     candidates.max_by(|a, b| a.throughput.mean.total_cmp(&b.throughput.mean))

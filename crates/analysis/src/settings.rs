@@ -2,6 +2,7 @@
 
 use crate::wording;
 use observations::{ConfigurationRecord, FactorRecord, Recording, Value};
+use serde::Serialize;
 
 /// Whether the probe of a configuration is this one.
 pub fn has_probe(configuration: &ConfigurationRecord, probe: &str) -> bool {
@@ -15,7 +16,8 @@ pub fn with_probe<'a>(recording: &'a Recording, probe: &'a str) -> impl Iterator
 }
 
 /// Configurations that differ in some settings only.
-pub struct Group {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ConfigurationGroup {
     /// Levels of the factors by which groups differ: `pattern=random-read block_size=8 KiB`; empty when there is none.
     pub label: String,
     /// Their positions in the recording, in the order of the file; there is one at least.
@@ -24,7 +26,7 @@ pub struct Group {
 
 /// The configurations with a probe, grouped by all but these settings: by settings and not by factors, so that linked
 /// levels which set several of them together are seen through.
-pub fn groups(recording: &Recording, probe: &str, apart_from: &[&str]) -> Vec<Group> {
+pub fn groups(recording: &Recording, probe: &str, apart_from: &[&str]) -> Vec<ConfigurationGroup> {
     let mut keys: Vec<Vec<(&String, &Value)>> = Vec::new();
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for position in with_probe(recording, probe) {
@@ -48,7 +50,7 @@ pub fn groups(recording: &Recording, probe: &str, apart_from: &[&str]) -> Vec<Gr
         });
         levels.collect::<Vec<_>>().join(" ")
     };
-    let group = |configurations: Vec<usize>| Group {
+    let group = |configurations: Vec<usize>| ConfigurationGroup {
         label: configurations.first().map_or_else(String::new, |c| label(&recording.configurations[*c])),
         configurations,
     };

@@ -1,6 +1,6 @@
 //! How a response goes along the levels of an ordered factor.
 
-use crate::grid::{Grid, Layout};
+use crate::grid::{FactorLayout, Grid};
 use crate::{Comparison, ResponseChoice, compare};
 use observations::Observations;
 use serde::Serialize;
@@ -44,7 +44,7 @@ impl Step {
     pub(crate) fn all(
         numeric: &[f64],
         measured: impl Fn(usize) -> bool,
-        layout: &Layout,
+        layout: &FactorLayout,
         grid: &Grid,
         response: &ResponseChoice,
     ) -> Vec<Self> {

@@ -1,7 +1,7 @@
 //! The entry point: a recording laid out and compared once, from which each section of a report is computed.
 
 use crate::factors::Factors;
-use crate::grid::{Grid, Layout};
+use crate::grid::{FactorLayout, Grid};
 use crate::{ConfigurationRow, ResponseChoice, configurations};
 use observations::{Environment, Recording, RunRecord, TrialStatus};
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub struct Summary<'a> {
     pub(crate) disk_runs: Vec<Recording>,
     pub(crate) grid: Grid<'a>,
     /// One for each factor.
-    pub(crate) layouts: Vec<Layout>,
+    pub(crate) layouts: Vec<FactorLayout>,
 }
 
 /// What a report begins with.
@@ -61,7 +61,8 @@ pub fn summarize(recording: &Recording) -> Summary<'_> {
 pub fn summarize_with(recording: &Recording, disk_runs: Vec<Recording>) -> Summary<'_> {
     let grid = Grid::new(recording);
     let response = ResponseChoice::of(recording);
-    let layouts: Vec<Layout> = recording.factors.iter().map(|f| Layout::new(recording, f)).collect();
+    let layouts: Vec<FactorLayout> =
+        recording.factors.iter().map(|f| FactorLayout::new(recording, f)).collect();
     let ordered = recording.factors.iter().position(|factor| factor.numeric.is_some());
     let main_factor = ordered.or(if recording.factors.is_empty() { None } else { Some(0) });
     let factors =

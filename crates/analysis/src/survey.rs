@@ -1,16 +1,14 @@
 //! What an inventory says: what each setting is for, what should be looked at, and what differs between
 //! machines.
 
-mod anonymous;
 mod known;
 mod merge;
-mod parallelism;
 mod rules;
 
-pub use anonymous::anonymous;
 pub use known::{Known, known};
-pub use merge::{Difference, Held, MachineRow, Merged, OddOne, ServerRow, merge};
-pub use parallelism::{Parallelism, ParallelismGroup};
+pub use merge::{
+    Difference, Held, MachineRow, Merged, OddOne, Parallelism, ParallelismGroup, ServerRow, anonymous, merge,
+};
 
 use crate::volume_advice::volume_advice;
 use observations::{Advice, Survey};

@@ -12,7 +12,7 @@ const PAGE: usize = 4096;
 /// Bytes that are new in each piece of each write.
 const STAMP: usize = 8;
 
-/// A kind of buffer, of which each I/O under way has one.
+/// A kind of buffer, of which each I/O in flight has one.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
     /// Size of one.

@@ -23,7 +23,7 @@ pub struct Feed<'a> {
     /// Kinds of buffers: to read into, and to write from.
     pub buffers: (usize, usize),
     space: Space,
-    /// This is the measured part, in which bytes are counted off.
+    /// This is the measurement, in which bytes are counted off.
     measured: bool,
     failures_seen: u32,
     /// Writes since the last sync, and the files that they went to.

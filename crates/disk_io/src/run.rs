@@ -1,8 +1,7 @@
 //! A run from its beginning to its end.
 
-use crate::blocking::Blocking;
 use crate::outcome::Direction;
-use crate::queue::Queue;
+use crate::queue::{Blocking, Queue};
 use crate::recorder::{Intervals, Record, Recorded};
 use crate::ring::{self, Ring};
 use crate::shared::SharedStream;

@@ -81,8 +81,9 @@ fn observer(url: &str) -> Box<dyn LiveObserver> {
 
 /// What a collector sees of these sessions while something goes on.
 fn collect(cluster: &Cluster, pids: Vec<i32>, meanwhile: impl FnOnce()) -> Result<Collected, EngineError> {
-    let (options, lost) = (ObserveOptions::default(), Arc::default());
-    let mut collector = PostgresCollector::new(cluster.config(), options, Arc::new(Mutex::new(pids)), lost);
+    let (options, sessions) = (ObserveOptions::default(), Arc::new(Mutex::new(pids)));
+    let mut collector =
+        PostgresCollector::new(cluster.config(), options, sessions, Arc::default(), Cancel::new());
     collector.start()?;
     meanwhile();
     collector.stop()

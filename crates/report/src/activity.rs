@@ -3,7 +3,7 @@
 use crate::model::{Cell, Column, Document, Section, Table, Tone};
 use crate::{number, sections};
 use analysis::ActivitySummary;
-use analysis::activity::{BackgroundProcess, Group};
+use analysis::activity::{ActivityGroup, BackgroundProcess};
 use observations::{TaskSession, WaitingTask};
 
 /// Rows of a table of statements or clients.
@@ -146,7 +146,7 @@ fn groups(summary: &ActivitySummary) -> Vec<Section> {
 fn group_section<K>(
     heading: &str,
     names: &[&str],
-    groups: &[Group<K>],
+    groups: &[ActivityGroup<K>],
     busy_s: f64,
     name: impl Fn(&K) -> Vec<String>,
 ) -> Section {

@@ -18,7 +18,7 @@ const LABEL_MIN: usize = 8;
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /// A line of a chart.
-pub(crate) enum Row {
+pub(crate) enum ChartRow {
     /// Heading of a group.
     Group(String),
     /// A bar with what stands before and behind it.
@@ -98,7 +98,7 @@ fn percent(value: f64) -> String {
 }
 
 /// The lines of a chart that fit into so many columns.
-pub(crate) fn rows(chart: &Chart, width: usize) -> Vec<Row> {
+pub(crate) fn rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
     if chart.kind == ChartKind::OverTime {
         return series_rows(chart, width);
     }
@@ -119,11 +119,11 @@ pub(crate) fn rows(chart: &Chart, width: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     for group in &chart.groups {
         if !group.label.is_empty() {
-            rows.push(Row::Group(group.label.to_string()));
+            rows.push(ChartRow::Group(group.label.to_string()));
         }
         rows.extend(group.bars.iter().map(|bar| {
             let interval = if has_interval { chart.interval(bar) } else { String::new() };
-            Row::Bar {
+            ChartRow::Bar {
                 label: filled(&crate::terminal::cut(bar.label.as_str(), label_width), label_width),
                 bar: filled(&drawn.next().unwrap_or_default(), room),
                 figure: format!("{:>value_width$} {interval}", chart.value(bar)),
@@ -132,10 +132,10 @@ pub(crate) fn rows(chart: &Chart, width: usize) -> Vec<Row> {
             }
         }));
     }
-    let figure = |row: &Row| if let Row::Bar { figure, .. } = row { figure.width() } else { 0 };
+    let figure = |row: &ChartRow| if let ChartRow::Bar { figure, .. } = row { figure.width() } else { 0 };
     let figures = rows.iter().map(figure).max().unwrap_or(0);
     for row in &mut rows {
-        if let Row::Bar { figure, note, .. } = row
+        if let ChartRow::Bar { figure, note, .. } = row
             && !note.is_empty()
         {
             *figure = filled(figure, figures + 2);
@@ -154,7 +154,7 @@ fn draw(chart: &Chart, room: usize) -> Vec<String> {
 }
 
 /// A line for each series: its values over time, their mean and the lowest.
-fn series_rows(chart: &Chart, width: usize) -> Vec<Row> {
+fn series_rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
     let most = chart.bars().map(|bar| bar.value).filter(|value| value.is_finite()).fold(0.0, f64::max);
     let labels = chart.groups.iter().map(|group| group.label.as_str().width()).max().unwrap_or(0);
     let label_width = labels.min((width / 3).max(LABEL_MIN));
@@ -176,7 +176,7 @@ fn series_rows(chart: &Chart, width: usize) -> Vec<Row> {
     let bucket = over_time::bucket(&chart.groups, room);
     let row = |(group, figure): (&BarGroup, String)| {
         let line = if room == 0 { String::new() } else { over_time::line(group, most, bucket) };
-        Row::Bar {
+        ChartRow::Bar {
             label: filled(&crate::terminal::cut(group.label.as_str(), label_width), label_width),
             bar: line,
             figure,

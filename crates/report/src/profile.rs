@@ -1,15 +1,15 @@
 //! Where the processor time went: `steelbench profile`.
 
 mod compare;
-mod folded;
 
 pub use compare::profile_comparison;
-pub use folded::folded;
 
 use crate::model::{Cell, Column, Document, Section, Table, Tone};
-use crate::number;
+use crate::{Text, number};
 use analysis::ProfileSummary;
 use analysis::profile::{FunctionUse, ModuleUse, Sampled, short_module};
+use observations::Profile;
+use std::fmt::Write;
 
 /// Rows of a table.
 const ROWS_MAX: usize = 25;
@@ -181,4 +181,21 @@ pub(crate) fn more(section: &mut Section, rows: usize) {
 
 fn mode(kernel: bool) -> &'static str {
     if kernel { "kernel" } else { "user" }
+}
+
+/// Functions from the outermost caller to the one that ran, separated by semicolons, a blank, and the number of
+/// samples; `_[k]` marks the kernel's. The format of `stackcollapse`, which flamegraph.pl, inferno and speedscope
+/// read.
+pub fn folded(profile: &Profile) -> String {
+    let mut lines = String::new();
+    for stack in &profile.stacks {
+        let names = profile.frames_of(stack).map(|frame| {
+            let name = Text::from(frame.function.as_str()).as_str().replace(';', ":");
+            if frame.kernel { format!("{name}_[k]") } else { name }
+        });
+        let names: Vec<String> = names.collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(lines, "{} {}", names.join(";"), stack.samples);
+    }
+    lines
 }

@@ -1,4 +1,4 @@
-use crate::chart::{self, Row};
+use crate::chart::{self, ChartRow};
 use crate::model::{Align, Block, Cell, Chart, Column, Document, Line, Medium, Table, Tone};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -64,7 +64,7 @@ impl Terminal {
     }
 
     fn table(&mut self, table: &Table) {
-        let layout = Layout::of(table, self.width);
+        let layout = TableLayout::of(table, self.width);
         if layout.width() > self.width && !table.fixed {
             return self.lists(table);
         }
@@ -110,12 +110,12 @@ impl Terminal {
         self.heading(chart.heading().as_str());
         for row in chart::rows(chart, self.width) {
             match row {
-                Row::Group(label) => {
+                ChartRow::Group(label) => {
                     for part in wrap(&label, self.width) {
                         self.end_line(&[part]);
                     }
                 }
-                Row::Bar { label, bar, figure, note, tone } => {
+                ChartRow::Bar { label, bar, figure, note, tone } => {
                     let gap = if bar.is_empty() { "" } else { "  " };
                     let (text, blanks) = figure.split_at(figure.trim_end().len());
                     let (bar, text) = (self.paint(&bar, tone), self.paint(text, tone));
@@ -126,7 +126,7 @@ impl Terminal {
         }
     }
 
-    fn row(&mut self, layout: &Layout, cells: &[Cell], heading: bool) {
+    fn row(&mut self, layout: &TableLayout, cells: &[Cell], heading: bool) {
         let mut parts = Vec::new();
         for column in &layout.columns {
             let cell = &cells[column.position];
@@ -173,12 +173,12 @@ impl Terminal {
 }
 
 /// Which columns are shown, and how wide.
-struct Layout {
-    columns: Vec<Placed>,
+struct TableLayout {
+    columns: Vec<ShownColumn>,
     left_out: Vec<String>,
 }
 
-struct Placed {
+struct ShownColumn {
     position: usize,
     width: usize,
     align: Align,
@@ -186,13 +186,19 @@ struct Placed {
     optional: u8,
 }
 
-impl Layout {
+impl TableLayout {
     fn of(table: &Table, room: usize) -> Self {
         let place = |(position, column): (usize, &Column)| {
             let cells =
                 table.rows.iter().filter_map(|row| row.get(position)).map(|cell| cell.text.as_str().width());
             let width = cells.chain([column.heading.as_str().width()]).max().unwrap_or(0);
-            Placed { position, width, align: column.align, names: column.names, optional: column.optional }
+            ShownColumn {
+                position,
+                width,
+                align: column.align,
+                names: column.names,
+                optional: column.optional,
+            }
         };
         let columns = table.columns.iter().enumerate().map(place).collect();
         let mut layout = Self { columns, left_out: Vec::new() };
@@ -217,7 +223,7 @@ impl Layout {
             let (out, stay) =
                 std::mem::take(&mut self.columns).into_iter().partition(|column| column.optional == last);
             self.columns = stay;
-            let out: Vec<Placed> = out;
+            let out: Vec<ShownColumn> = out;
             self.left_out.extend(out.iter().map(|column| table.columns[column.position].heading.to_string()));
         }
     }

@@ -80,6 +80,7 @@ fn what_is_typed_wrong_ends_it_before_anything_is_asked() {
     let ended = lab.steelbench(&["survey", "--volume", "nowhere", "--output", "x.json"]).expect(2);
     assert!(ended.stderr.contains("nowhere") && ended.stdout.is_empty(), "{}", ended.stderr);
     lab.steelbench(&["survey", "--server", "postgres://h:notaport/"]).expect(2);
+    lab.steelbench(&["survey", "--server", "mongodb://h/d"]).expect(2).says("known are postgres://");
     lab.steelbench(&["survey", "merge"]).expect(2);
     assert!(!lab.path("x.json").exists());
     let ended = lab.steelbench(&["survey", "--output", "no/such/folder.json"]).expect(1);

@@ -115,6 +115,7 @@ fn what_goes_wrong_is_told_with_what_to_do() {
         .says("no-server")
         .says("Is the server running there?");
     lab.steelbench(&["waits", "host=h colour=blue"]).expect(2).says("colour");
+    lab.steelbench(&["waits", "mongodb://h/d"]).expect(2).says("mongodb://; known are postgres://");
     for arguments in [["--rate", "0"], ["--rate", "x"], ["--seconds", "-1"]] {
         lab.steelbench(&["waits", &nowhere, arguments[0], arguments[1]]).expect(2);
     }

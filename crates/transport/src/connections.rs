@@ -22,9 +22,6 @@ pub enum Events {
 impl<W: Wire> Connections<W> {
     /// Connections that are logged in, with `io_uring(7)` where the kernel permits it and none is
     /// encrypted, else with `epoll(7)`.
-    ///
-    /// # Errors
-    /// When the system offers neither.
     pub fn new(connections: impl IntoIterator<Item = (Stream, W)>) -> io::Result<Self> {
         Self::with(connections, |streams| {
             let plain = !streams.iter().any(|stream| stream.is_tls());
@@ -59,10 +56,7 @@ impl<W: Wire> Connections<W> {
     }
 
     /// Waits for one of the connections, but not longer than `timeout`, and passes on the answers that
-    /// have come, each with its connection.
-    ///
-    /// # Errors
-    /// When waiting itself fails.
+    /// have come, each with its connection. Fails when waiting itself fails.
     pub fn wait(&mut self, timeout: Duration, mut answer: impl FnMut(usize, W::Answer)) -> io::Result<()> {
         if !self.failed.is_empty() {
             self.failed.drain(..).for_each(|(number, failure)| answer(number, failure));

@@ -55,19 +55,14 @@ impl Stream {
         self.tls.as_ref().is_some_and(|tls| tls.wants_write())
     }
 
-    /// Reads what is there, without waiting; 0 when the server has closed the connection.
-    ///
-    /// # Errors
-    /// [`ErrorKind::WouldBlock`] when nothing is there; [`ErrorKind::InvalidData`] when it
-    /// cannot be decrypted; what the socket says.
+    /// Reads what is there, without waiting; 0 when the server has closed the connection. Fails with
+    /// [`ErrorKind::WouldBlock`] when nothing is there, and with [`ErrorKind::InvalidData`] when it cannot
+    /// be decrypted.
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.read_as(buffer, false)
     }
 
-    /// Reads what is there, and waits for it up to the read timeout.
-    ///
-    /// # Errors
-    /// [`ErrorKind::TimedOut`] when nothing has come in time; else as for [`read`](Self::read).
+    /// Reads what is there, and waits for it up to the read timeout ([`ErrorKind::TimedOut`]).
     pub fn read_blocking(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             match self.read_as(buffer, true).map_err(timed_out) {
@@ -97,10 +92,8 @@ impl Stream {
         }
     }
 
-    /// Writes as much as the socket takes, or as TLS buffers, without waiting.
-    ///
-    /// # Errors
-    /// [`ErrorKind::WouldBlock`] when it takes nothing; what the socket says.
+    /// Writes as much as the socket takes, or as TLS buffers, without waiting. Fails with
+    /// [`ErrorKind::WouldBlock`] when it takes nothing.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(tls) = &mut self.tls else {
             return Calls { socket: &self.socket, waits: false }.write(bytes);
@@ -113,10 +106,8 @@ impl Stream {
         }
     }
 
-    /// Sends the encrypted bytes that wait; nothing to do on a plain connection.
-    ///
-    /// # Errors
-    /// [`ErrorKind::WouldBlock`] when some still wait; what the socket says.
+    /// Sends the encrypted bytes that wait, if any; fails with [`ErrorKind::WouldBlock`] when some still
+    /// wait.
     pub fn flush(&mut self) -> io::Result<()> {
         if let Some(tls) = &mut self.tls {
             while tls.wants_write() {
@@ -127,9 +118,6 @@ impl Stream {
     }
 
     /// Writes all of it, waiting as long as it takes: for messages that fit into a socket's buffer.
-    ///
-    /// # Errors
-    /// What the socket says.
     pub fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() || self.wants_write() {
             let written = if bytes.is_empty() { self.flush().map(|()| 0) } else { self.write(bytes) };
@@ -144,10 +132,7 @@ impl Stream {
     }
 
     /// Waits until the socket takes more, or has something to read, which the server may want read
-    /// first.
-    ///
-    /// # Errors
-    /// [`ErrorKind::TimedOut`]; what the system says.
+    /// first; fails with [`ErrorKind::TimedOut`].
     pub fn wait_for_room(&self, timeout: Option<Duration>) -> io::Result<()> {
         let timeout = timeout.map(|timeout| Timespec {
             tv_sec: timeout.as_secs().min(u32::MAX.into()) as _,
@@ -162,18 +147,13 @@ impl Stream {
     }
 
     /// How long [`read_blocking`](Self::read_blocking) waits; `None` is for ever.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         // Zero means for ever to the system.
         self.socket.set_read_timeout(timeout.map(|timeout| timeout.max(Duration::from_millis(1))))
     }
 
     /// Encrypts from now on: blocks until the handshake is done, up to the read timeout for each answer.
-    ///
-    /// # Errors
-    /// When the handshake fails, with [`rustls::Error`] inside.
+    /// When the handshake fails, a [`rustls::Error`] is inside the error.
     pub fn encrypt(&mut self, mut tls: ClientConnection) -> io::Result<()> {
         while tls.is_handshaking() {
             match tls.complete_io(&mut Calls { socket: &self.socket, waits: true }) {

@@ -1,6 +1,6 @@
 use super::Little;
 use crate::grid::Grid;
-use crate::{Estimate, ResponseChoice, response};
+use crate::{Estimate, response};
 use observations::{Observations, Recording};
 use serde::Serialize;
 
@@ -100,9 +100,7 @@ impl DiskFigures {
     fn of(trials: &[&Observations], stream: &str) -> Self {
         let estimate = |name: &str| {
             let name = if stream.is_empty() { name.to_owned() } else { format!("{stream}.{name}") };
-            let choice = trials.iter().find_map(|observations| ResponseChoice::named(&name, observations))?;
-            let values: Vec<f64> = trials.iter().filter_map(|o| choice.value(o)).collect();
-            Estimate::of(&values, &choice.unit, choice.direction)
+            response::estimate(&name, trials)
         };
         Self {
             iops: estimate("iops"),

@@ -58,7 +58,7 @@ pub struct KneePoint {
 /// with at least four numbers of I/Os in flight.
 pub fn knee(recording: &Recording) -> Vec<Knee> {
     let grid = Grid::new(recording);
-    groups::of(recording)
+    groups(recording)
         .into_iter()
         .filter_map(|group| {
             let mut points: Vec<KneePoint> =

@@ -5,7 +5,7 @@ use crate::wording::{self, SUPPORTED};
 use crate::{Decomposition, Explanation, Part, PartKind, WaitShape, holm};
 
 /// Parts named in one sentence, each way, and wait types whose number and length are told.
-pub const NAMED: usize = 3;
+const NAMED: usize = 3;
 /// A change smaller than this share of the largest one is noise to a reader, however well supported.
 const SMALL: f64 = 0.05;
 /// Number and length are told of waits that are at least this share of all of a side's waits.
@@ -15,13 +15,14 @@ const GONE: f64 = 0.01;
 /// Numbers of waits that differ by less than this share are "as many" where no difference is supported.
 const AS_MANY: f64 = 0.05;
 
-/// What the difference consists of, and waits whose number and length went opposite ways.
+/// What the difference consists of, the code behind it, and waits whose number and length went opposite ways.
 pub fn find(explanation: &Explanation) -> Vec<Finding> {
-    parts(explanation).into_iter().chain(shapes(&explanation.decomposition)).collect()
+    let waits = parts(explanation).into_iter().chain(shapes(&explanation.decomposition));
+    waits.chain(code(explanation)).collect()
 }
 
 /// A part whose change is supported, with its corrected p-value.
-pub type Supported<'a> = (&'a Part, f64);
+type Supported<'a> = (&'a Part, f64);
 
 /// CPU and wait types that changed, as shares of the gain or loss; `None` when no change is supported.
 ///
@@ -63,7 +64,7 @@ fn parts(explanation: &Explanation) -> Option<Finding> {
 }
 
 /// Largest change first; the family of the correction is every part.
-pub fn supported<'a>(parts: impl Iterator<Item = &'a Part>) -> Vec<Supported<'a>> {
+fn supported<'a>(parts: impl Iterator<Item = &'a Part>) -> Vec<Supported<'a>> {
     let parts: Vec<&Part> = parts.collect();
     let adjusted = holm::adjust(&parts.iter().map(|part| part.p_value).collect::<Vec<_>>());
     let supported = parts.into_iter().zip(adjusted);
@@ -174,4 +175,51 @@ fn tell(shape: &WaitShape, count_p: Option<f64>, each_p: f64) -> Option<(String,
     let text = format!("{name}: {count}, each {each}: {}", wording::shape(shape));
     let count_p = count_p.map_or_else(String::new, |p| format!("number {}, ", wording::p_value(p)));
     Some((text, format!("{name} {count_p}length {}", wording::p_value(each_p))))
+}
+
+/// Functions whose processor time for the same work changed; `None` where trials were not profiled, or no change is
+/// supported.
+fn code(explanation: &Explanation) -> Option<Finding> {
+    let code = explanation.decomposition.code.as_ref()?;
+    let functions = code.parts.iter().filter(|part| matches!(part.kind, PartKind::Function { .. }));
+    let supported = supported(functions);
+    let named = &supported[..supported.len().min(NAMED)];
+    if named.is_empty() {
+        return None;
+    }
+    let decomposition = &explanation.decomposition;
+    let (scale, units) = wording::work_scale(decomposition.work, &decomposition.unit);
+    let (unit_s, unit) = wording::seconds_unit(scale * code.total.from_s.max(code.total.to_s));
+    let time = |seconds: f64| wording::figure(scale * seconds / unit_s);
+    let changes: Vec<String> = named
+        .iter()
+        .map(|(part, _)| {
+            let (function, module) = function(part);
+            format!("{function} ({module}) from {} to {} {unit}", time(part.from_s), time(part.to_s))
+        })
+        .collect();
+    let text = format!(
+        "From {}, processor time per {units} goes from {} to {} {unit} in the profiles; by function: {}.",
+        explanation.sides(),
+        time(code.total.from_s),
+        time(code.total.to_s),
+        wording::list(&changes)
+    );
+    let tests: Vec<String> =
+        named.iter().map(|(part, p)| format!("{} {}", function(part).0, wording::p_value(*p))).collect();
+    let [from, to] = code.samples;
+    let blocks = wording::count(decomposition.blocks, "block");
+    let evidence = format!(
+        "{from} and {to} samples, t over {blocks}, Holm over {}: {}",
+        wording::count(code.parts.len() - 1, "function"),
+        tests.join(", ")
+    );
+    Some(Finding::new(FindingKind::Code, text, evidence))
+}
+
+fn function(part: &Part) -> (&str, &str) {
+    match &part.kind {
+        PartKind::Function { function, module } => (function, module),
+        _ => ("", ""),
+    }
 }

@@ -37,12 +37,12 @@ pub struct ScalingPoint {
     /// Against the point before it; `None` of the first.
     pub against_before: Option<Comparison>,
     /// Where the threads are.
-    pub place: Option<Place>,
+    pub place: Option<Placement>,
 }
 
 /// Where threads are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct Placement {
     /// Whether they were pinned there. If not, this is the fewest that they fit on, a thread on each processor.
     pub pinned: bool,
     /// Processors.
@@ -101,13 +101,6 @@ pub fn curves(recording: &Recording, grid: &Grid) -> Vec<Curve> {
     groups.filter_map(|group| Curve::of(group.label, &group.configurations, recording, grid)).collect()
 }
 
-/// The throughput that the probe recorded.
-pub fn throughput(trials: &[&Observations]) -> Option<Estimate> {
-    let choice = ResponseChoice::named("throughput", trials.first()?)?;
-    let values: Vec<f64> = trials.iter().filter_map(|trial| choice.value(trial)).collect();
-    Estimate::of(&values, &choice.unit, choice.direction)
-}
-
 impl Curve {
     fn of(group: String, positions: &[usize], recording: &Recording, grid: &Grid) -> Option<Self> {
         let environment = recording.environments.first();
@@ -117,7 +110,7 @@ impl Curve {
             Some(ScalingPoint {
                 configuration: *position,
                 threads,
-                throughput: throughput(&trials)?,
+                throughput: crate::response::estimate("throughput", &trials)?,
                 against_before: None,
                 place: pinned(trials.first()?).or_else(|| fewest(threads, environment?)),
             })
@@ -146,9 +139,9 @@ fn compared(from: &ScalingPoint, to: &ScalingPoint, grid: &Grid) -> Option<Compa
     Comparison::of(&Matched::configurations(from, to, |trial| choice.value(trial).is_some()), &choice)
 }
 
-fn pinned(trial: &Observations) -> Option<Place> {
+fn pinned(trial: &Observations) -> Option<Placement> {
     let count = |name| trial.fact(name).map(|count| count as u64);
-    Some(Place {
+    Some(Placement {
         pinned: true,
         processors: count("processors")?,
         cores: count("cores")?,
@@ -158,14 +151,14 @@ fn pinned(trial: &Observations) -> Option<Place> {
 }
 
 /// The fewest that so many threads fit on, when cores, sockets and nodes are all alike.
-fn fewest(threads: u64, environment: &Environment) -> Option<Place> {
+fn fewest(threads: u64, environment: &Environment) -> Option<Placement> {
     let cpus = u64::from(environment.cpus).max(1);
     let used = threads.min(cpus);
     let filled = |parts: Option<u32>| {
         let parts = u64::from(parts?).clamp(1, cpus);
         Some(used.div_ceil(cpus / parts).min(parts))
     };
-    Some(Place {
+    Some(Placement {
         pinned: false,
         processors: used,
         cores: filled(environment.cores)?,
@@ -178,7 +171,7 @@ impl EdgeKind {
     const ALL: [Self; 4] = [Self::Core, Self::Node, Self::Socket, Self::Processors];
 
     /// Whether a point is still inside.
-    fn holds(self, point: &ScalingPoint, place: &Place) -> bool {
+    fn holds(self, point: &ScalingPoint, place: &Placement) -> bool {
         match self {
             Self::Core => place.cores <= 1,
             Self::Node => place.nodes <= 1,

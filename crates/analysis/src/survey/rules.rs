@@ -29,12 +29,12 @@ pub(super) const RULES: [Rule<Find>; 13] = [
          have stayed; the kernel's documentation wants it off where caching matters more than locality \
          (sysctl/vm.rst)"),
     rule("clock-source", Problem, clock_source,
-        "each look at this clock goes to a chip and costs about a microsecond instead of tens of \
-         nanoseconds; servers that time what they do look very often (PostgreSQL: pg_test_timing, \
+        "each reading of this clock accesses a chip and takes about a microsecond instead of tens of nanoseconds; \
+         servers that time their work read it very often (PostgreSQL: pg_test_timing, \
          track_io_timing)"),
     rule("governor", Note, governor,
         "a processor that is slowed down to save energy is slow when a request comes, and measurements \
-         depend on what ran before; guides of database vendors want performance (Microsoft: Performance \
+         depend on what ran before; vendors recommend performance (Microsoft: Performance \
          best practices for SQL Server on Linux; Documentation/admin-guide/pm/cpufreq.rst)"),
     rule("aio-limit", Problem, aio_limit,
         "a server that finds no asynchronous I/Os left does not start, or falls back to synchronous ones \
@@ -48,29 +48,27 @@ pub(super) const RULES: [Rule<Find>; 13] = [
          discourages them (runtime configuration, huge_pages), SQL Server wants them (Performance best \
          practices for SQL Server on Linux): it is one or the other"),
     rule("huge-page-defrag", Note, huge_page_defrag,
-        "every allocation stalls while memory is tidied for a huge page \
+        "every allocation stalls while memory is compacted for a huge page \
          (Documentation/admin-guide/mm/transhuge.rst)"),
     rule("numa-balancing", Note, numa_balancing,
         "pages are unmapped from time to time to see who uses them, which costs faults; memory that all \
          processors share, as a database's, has no right place (sysctl/kernel.rst; Microsoft: Performance \
          best practices for SQL Server on Linux)"),
     rule("unwritten-data", Note, unwritten_data,
-        "the kernel lets so much pile up before it writes; a checkpoint that asks for it to be durable then \
-         waits for all of it, and so do commits behind it (PostgreSQL: checkpoint_flush_after is there for \
-         that)"),
+        "the kernel collects this much before it begins to write; a checkpoint that syncs waits for all of it, and \
+         so do commits behind it (PostgreSQL: checkpoint_flush_after)"),
     rule("memory-limit", Note, memory_limit,
         "what is sized by the memory of the machine is too large here: the group is stopped at its limit \
          (cgroup-v2.rst)"),
     rule("processor-limit", Note, processor_limit,
         "what is sized by the number of processors is too large here: when the group's time is used up, all \
-         its threads stand still until the next period (cgroup-v2.rst)"),
+         its threads stop until the next period (cgroup-v2.rst)"),
     rule("stolen-time", Note, stolen_time,
-        "the hypervisor gave the processors to others while somebody here wanted to run: figures measured \
-         here vary with what those do (proc(5), steal)"),
+        "the hypervisor gave the processors to other guests while work was waiting here: measurements vary with \
+         what those do (proc(5), steal)"),
     rule("clock-synchronized", Note, clock_synchronized,
-        "the kernel knows of nobody who keeps its clock right: times of several machines cannot be laid \
-         side by side, and certificates and replicas may object (adjtimex(2)). Some hypervisors keep it \
-         right without telling"),
+        "no time service reports to the kernel: times of several machines cannot be compared, and certificates and \
+         replicas may fail (adjtimex(2)). Some hypervisors keep the clock right without reporting it"),
 ];
 
 fn found(subject: &str, fact: String, action: &str) -> RuleFinding {
@@ -157,7 +155,8 @@ fn unwritten_data(survey: &Survey) -> Option<RuleFinding> {
         Some(ratio / 100.0 * survey.machine.memory.available_bytes? as f64)
     };
     let bytes = fixed.or_else(of_memory).filter(|bytes| *bytes > UNWRITTEN_BYTES_MAX)?;
-    let fact = format!("let {} pile up before the kernel begins to write", number::bytes(bytes as u64));
+    let fact =
+        format!("allow {} of unwritten data before the kernel begins to write", number::bytes(bytes as u64));
     let action = "set vm.dirty_background_bytes to what the storage writes in about a second, and \
                   vm.dirty_bytes to some times that";
     Some(found("vm.dirty_background_*", fact, action))
@@ -173,7 +172,7 @@ fn memory_limit(survey: &Survey) -> Option<RuleFinding> {
 fn processor_limit(survey: &Survey) -> Option<RuleFinding> {
     let (limit, online) = (survey.machine.limits.cpus?, survey.machine.processors.logical?);
     (limit < f64::from(online)).then_some(())?;
-    let fact = format!("may use {limit} processors' time of {online}");
+    let fact = format!("may use the time of {limit} of {online} processors");
     Some(found("this control group", fact, "size servers in it by the limit"))
 }
 
@@ -192,6 +191,6 @@ fn clock_synchronized(survey: &Survey) -> Option<RuleFinding> {
     Some(found(
         "the clock",
         "is not known to be synchronized".into(),
-        "run chrony, systemd-timesyncd or ptp4l, or see to the hypervisor's",
+        "run chrony, systemd-timesyncd or ptp4l, or check the hypervisor's clock",
     ))
 }

@@ -40,7 +40,7 @@ fn the_kernel_counts_the_same_ios_and_bytes_of_a_device() {
         assert_eq!(outcome.threads.len(), if backend == Backend::IoUring { 2 } else { 8 });
         assert!(ios(seen) > 100, "{}", ios(seen));
         assert_eq!((read_sectors * 512, write_sectors * 512), (seen.reads.bytes, seen.writes.bytes));
-        // Neighbours under way at once may have been merged.
+        // Neighbours in flight at once may have been merged.
         assert!(reads <= seen.reads.latency.len() && reads * 100 >= seen.reads.latency.len() * 97, "{reads}");
         assert!(writes <= seen.writes.latency.len() && writes * 100 >= seen.writes.latency.len() * 97);
         assert_eq!(flushes, 0);
@@ -193,7 +193,7 @@ fn streams_of_one_group_share_its_queue_by_weight() {
 }
 
 #[test]
-fn the_warm_up_is_apart_and_go_comes_when_nothing_is_under_way() {
+fn the_warm_up_is_apart_and_go_comes_when_nothing_is_in_flight() {
     let folder = folder();
     let Some(device) = LoopDevice::on(&file(&folder, "image", 16 * MIB)) else { return };
     let mut load = load(2, 4, vec![stream(vec![whole(&device.path, 16 * MIB)])]);
@@ -219,7 +219,7 @@ fn the_warm_up_is_apart_and_go_comes_when_nothing_is_under_way() {
 }
 
 #[test]
-fn the_bytes_of_a_stream_are_those_of_the_measured_part() {
+fn the_bytes_of_a_stream_are_those_of_the_measurement() {
     let folder = folder();
     let path = file(&folder, "data", 4 * MIB);
     let mut reads = stream(vec![whole(&path, 4 * MIB)]);
@@ -254,6 +254,6 @@ fn a_batch_is_waited_for_together() {
     let outcome = go(&load).unwrap();
     is_consistent(&outcome);
     let waits = outcome.threads[0].io_waits;
-    // Those that are under way at the end are waited for by fewer.
+    // Those that are in flight at the end are waited for by fewer.
     assert!(waits <= ios(&outcome.streams[0]) / 4 + 8, "{waits} waits");
 }

@@ -373,8 +373,8 @@ impl Instance for PostgresInstance {
         let Some(hz) = self.sample_hz else { return Box::new(NotObserved) };
         let options = ObserveOptions { hz, ..ObserveOptions::default() };
         let (backends, lost) = (self.backends.clone(), self.lost.clone());
-        let collector = PostgresCollector::new(self.server.config(), options, backends, lost);
-        Box::new(collector.with_cancel(self.cancel.clone()))
+        let (config, cancel) = (self.server.config(), self.cancel.clone());
+        Box::new(PostgresCollector::new(config, options, backends, lost, cancel))
     }
 
     fn space_bytes(&self) -> Option<u64> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// The transactions of one connection, in order.
 pub trait Workload: Send {
-    /// The measured part begins: work that was done before does not count.
+    /// The measurement begins: work that was done before does not count.
     fn begin(&mut self);
     /// Begins the next transaction and says of which of [`super::LoadPlan::kinds`] it is; `None`
     /// when this connection has done all its work, which it never has before

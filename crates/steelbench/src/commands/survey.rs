@@ -1,22 +1,25 @@
 //! `steelbench survey`
 
-mod merge;
-
 use super::waits::server;
-use crate::args::{Survey as Arguments, SurveyCommand};
+use crate::args::{Merge, Survey as Arguments, SurveyCommand};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
 use engines::Server;
 use observations::{Survey, SurveyedServer, Unread};
 
 use report::Text;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::time::SystemTime;
+
+/// No inventory comes near to this size.
+const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// Takes the inventory of this machine and of servers, or lays inventories side by side.
 pub fn survey(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Some(SurveyCommand::Merge(arguments)) = &arguments.command {
-        return merge::merge(arguments);
+        return merge(arguments);
     }
     // What is typed wrong ends us before anything is asked.
     let servers = arguments.server.iter().map(|url| server(url)).collect::<Result<Vec<_>, _>>()?;
@@ -87,4 +90,40 @@ fn show(survey: &Survey, arguments: &Arguments) -> Result<(), Failure> {
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(file, text)
         .map_err(|error| Failure::failed(format!("{}: cannot write: {error}", file.display())))
+}
+
+/// Lays inventories side by side. A file that is none is named and left out.
+fn merge(arguments: &Merge) -> Result<ExitCode, Failure> {
+    let mut surveys = Vec::new();
+    let mut code = ExitCode::Ok;
+    for file in &arguments.files {
+        match read(file) {
+            Ok(survey) => surveys.push(survey),
+            Err(why) => {
+                let message = format!("{}: {why}", file.display());
+                output::complain(&format!("error: {}", Text::from(message.as_str()).as_str()));
+                code = ExitCode::Failed;
+            }
+        }
+    }
+    if surveys.is_empty() {
+        return Err(Failure::usage("none of the files is an inventory"));
+    }
+    if arguments.anonymous {
+        analysis::survey::anonymous(&mut surveys);
+    }
+    let merged = analysis::survey::merge(&surveys);
+    let json = || report::survey::json::merged(&merged);
+    output::show(arguments.form, json, || report::survey::merged(&merged))?;
+    Ok(code)
+}
+
+fn read(path: &Path) -> Result<Survey, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    if text.len() as u64 > FILE_BYTES_MAX {
+        return Err(format!("it is larger than any inventory ({} MiB)", FILE_BYTES_MAX >> 20));
+    }
+    report::survey::json::read(&text).map_err(|error| error.to_string())
 }

@@ -51,33 +51,33 @@ const RULES: [Rule<Find>; 14] = [
         "parallel workers are taken from those of max_parallel_workers, and these from the processes of \
          max_worker_processes: what is above the next limit has no effect (max_parallel_workers)"),
     rule("postgres-pending-restart", Problem, pending_restart,
-        "the file says one thing and the server does another until it is restarted: the next restart \
-         changes how it behaves (pg_settings.pending_restart)"),
+        "the configuration file and the running server differ: the next restart changes how the server behaves \
+         (pg_settings.pending_restart)"),
     // It replaces the rule of the same name about machines without a server.
     rule("transparent-huge-pages", Note, transparent_huge_pages,
         "a process that touches memory waits while the kernel makes a huge page of it. PostgreSQL discourages \
          them (huge_pages)"),
     rule("postgres-shared-buffers-small", Note, shared_buffers_small,
-        "a server with a machine of its own starts well with a quarter of the memory; the default suits any \
-         machine, so none in particular (shared_buffers)"),
+        "on a dedicated machine a quarter of the memory is a reasonable starting value; the default is made for \
+         any machine (shared_buffers)"),
     rule("postgres-shared-buffers-large", Note, shared_buffers_large,
         "PostgreSQL reads through the operating system's cache too, so pages are in memory twice; more than \
          40 % is unlikely to work better (shared_buffers)"),
     rule("postgres-cache-size", Note, cache_size,
-        "the planner believes that so much of an index is in memory, and chooses index scans by it \
+        "the planner assumes that this much of an index is in memory, and prefers index scans accordingly \
          (effective_cache_size)"),
     rule("postgres-session-memory", Note, session_memory,
-        "each sort and hash of each session may take so much, some several at once: when sessions are many, \
-         the kernel ends processes (work_mem)"),
+        "each sort and hash of each session may use this much, several at once in one query; when many sessions \
+         do, the kernel may kill processes (work_mem)"),
     rule("postgres-huge-pages", Note, huge_pages,
         "each session has page tables of its own for the shared memory: 8 bytes for each 4 KiB it has \
          touched. Huge pages need 512 times less, and fewer misses of the TLB (Managing Kernel Resources, \
          Linux Huge Pages)"),
     rule("postgres-overcommit", Note, overcommit,
-        "the kernel promises more memory than there is, and when it runs out may end the whole server, not \
-         just the session that asked (Managing Kernel Resources, Linux Memory Overcommit)"),
+        "the kernel promises more memory than there is, and when it runs out may kill the whole server, not \
+         only the session that asked (Managing Kernel Resources, Linux Memory Overcommit)"),
     rule("postgres-workers", Note, workers,
-        "large queries share out to no more processes than this, whatever the machine has \
+        "large queries run in no more processes than this, however many cores the machine has \
          (max_parallel_workers). For many short transactions that is no loss"),
     rule("postgres-io-concurrency", Note, io_concurrency,
         "bitmap scans ask for one page ahead; SSDs and arrays serve many at once (effective_io_concurrency)"),
@@ -97,7 +97,7 @@ fn is_off(place: &OnMachine<'_>, name: &str) -> Option<()> {
 
 fn fsync(place: &OnMachine<'_>) -> Option<RuleFinding> {
     is_off(place, "fsync")?;
-    Some(found(place, "has fsync off".into(), "set fsync = on, unless everything in it can be thrown away"))
+    Some(found(place, "has fsync off".into(), "set fsync = on, unless all of its data may be lost"))
 }
 
 fn full_page_writes(place: &OnMachine<'_>) -> Option<RuleFinding> {
@@ -121,7 +121,7 @@ fn pending_restart(place: &OnMachine<'_>) -> Option<RuleFinding> {
     let names: Vec<String> = waiting.map(|setting| setting.name.clone()).collect();
     (!names.is_empty()).then_some(())?;
     let fact = format!("waits for a restart to take new values of {}", names.join(", "));
-    Some(found(place, fact, "restart it when that is convenient, or take the values back"))
+    Some(found(place, fact, "restart the server when convenient, or revert the changes"))
 }
 
 fn transparent_huge_pages(place: &OnMachine<'_>) -> Option<RuleFinding> {
@@ -233,6 +233,6 @@ fn io_timing(place: &OnMachine<'_>) -> Option<RuleFinding> {
     Some(found(
         place,
         "has track_io_timing off".into(),
-        "run pg_test_timing, and set it on if a reading takes tens of nanoseconds",
+        "run pg_test_timing, and turn it on if reading the clock takes tens of nanoseconds",
     ))
 }

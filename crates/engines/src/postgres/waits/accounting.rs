@@ -36,15 +36,10 @@ impl SessionSamples {
         let mut running = 0;
         let mut waits: BTreeMap<String, u64> = BTreeMap::new();
         for (sample, count) in window.samples.iter().filter(|(sample, _)| is_chosen(sample.pid)) {
-            let name = match (idle.filter(|_| sample.idle), sample.wait) {
-                (Some(idle), _) => idle.to_owned(),
-                (None, Some(wait)) => window.wait_type(wait),
-                (None, None) => {
-                    running += count;
-                    continue;
-                }
-            };
-            *waits.entry(name).or_insert(0) += count;
+            match idle.filter(|_| sample.idle).or(sample.wait.as_deref()) {
+                Some(wait) => *waits.entry(wait.to_owned()).or_insert(0) += count,
+                None => running += count,
+            }
         }
         let session_s = (running + waits.values().sum::<u64>()) as f64 * window.sample_s();
         let kernel = window.kernel.as_ref().map(|kernel| {

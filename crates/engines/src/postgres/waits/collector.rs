@@ -36,20 +36,15 @@ struct Running {
 
 impl PostgresCollector {
     /// A collector for the sessions with these process numbers, which may still be added to. What
-    /// cannot be seen is told in `lost`.
+    /// cannot be seen is told in `lost`. Waiting for the server ends when the trial is asked to stop.
     pub fn new(
         config: Config,
         options: ObserveOptions,
         sessions: Arc<Mutex<Vec<i32>>>,
         lost: Arc<Mutex<Vec<String>>>,
+        cancel: Cancel,
     ) -> Self {
-        Self { config, options, sessions, lost, cancel: Cancel::new(), running: None }
-    }
-
-    /// With an end to waiting for the server when the trial is asked to stop.
-    #[must_use]
-    pub fn with_cancel(self, cancel: Cancel) -> Self {
-        Self { cancel, ..self }
+        Self { config, options, sessions, lost, cancel, running: None }
     }
 
     fn begin(&self) -> Result<Running, ObserveError> {

@@ -222,26 +222,23 @@ fn cells(window: &Window, clients: &ClientSamples) -> Vec<ActivityCell> {
             None => correction.running,
             Some(_) => correction.waiting,
         };
-        let sum = sums.entry((Sample { pid: 0, ..*sample }, process)).or_insert((0, 0.0));
+        let sum = sums.entry((Sample { pid: 0, ..sample.clone() }, process)).or_insert((0, 0.0));
         sum.0 += count;
         sum.1 += *count as f64 * factor * window.sample_s();
     }
-    let cell = |((sample, process), (samples, seconds)): ((Sample, &Process), (u64, f64))| {
-        let wait_type = sample.wait.map(|wait| window.wait_type(wait));
-        ActivityCell {
-            process: process.kind.clone(),
-            for_client: process.for_client(),
-            class: wait_type.as_deref().map(class),
-            wait_type,
-            idle: sample.idle,
-            state: window.names.get(sample.state).to_owned(),
-            query_id: sample.query_id,
-            application: process.application.clone(),
-            user: process.user.clone(),
-            database: process.database.clone(),
-            samples,
-            seconds,
-        }
+    let cell = |((sample, process), (samples, seconds)): ((Sample, &Process), (u64, f64))| ActivityCell {
+        process: process.kind.clone(),
+        for_client: process.for_client(),
+        class: sample.wait.as_deref().map(class),
+        wait_type: sample.wait,
+        idle: sample.idle,
+        state: sample.state,
+        query_id: sample.query_id,
+        application: process.application.clone(),
+        user: process.user.clone(),
+        database: process.database.clone(),
+        samples,
+        seconds,
     };
     let mut cells: Vec<ActivityCell> = sums.into_iter().map(cell).collect();
     cells.sort_by_cached_key(|cell| {

@@ -209,11 +209,10 @@ impl Watcher {
         for row in rows.iter() {
             let number = |index: usize| row.get(index).and_then(|number| number.parse::<i64>().ok());
             let Some(pid) = number(0) else { continue };
-            let wait = row.get(2).zip(row.get(3));
             let sample = Sample {
                 pid: pid as i32,
-                state: window.names.number(row.get(1).unwrap_or_default()),
-                wait: wait.map(|(kind, event)| (window.names.number(kind), window.names.number(event))),
+                state: row.get(1).unwrap_or_default().to_owned(),
+                wait: row.get(2).zip(row.get(3)).map(|(kind, event)| format!("{kind}:{event}")),
                 query_id: number(4),
                 idle: false,
             };
@@ -259,7 +258,7 @@ impl Watcher {
         self.window.kernel = self.kernel.as_mut().map(KernelWatch::take);
         if let Some(profile) = &mut self.profile {
             let mut counted = profile.advance(&mut self.client)?;
-            counted.retain(|key, _| !self.roster.observers.contains(&key.pid));
+            counted.retain(|sample, _| !self.roster.observers.contains(&sample.pid));
             self.window.add_profile(counted);
         } else {
             self.window.add_idle();

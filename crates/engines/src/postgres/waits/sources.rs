@@ -1,6 +1,6 @@
 //! What samples are completed by: who is connected, the profile of `pg_wait_sampling`, the kernel's times.
 
-use super::window::Process;
+use super::window::{Process, Sample};
 use super::{OBSERVER, ObserveError, while_doing};
 use crate::postgres::local::is_local;
 use observe::ProcessTimes;
@@ -66,18 +66,10 @@ impl Roster {
 #[derive(Debug)]
 pub(super) struct Profile {
     read: Statement,
-    before: HashMap<ProfileKey, u64>,
+    /// Samples of each line. Without a wait: on a processor (versions 1.1.6 and later).
+    before: HashMap<Sample, u64>,
     /// Samples a second.
     pub(super) hz: f64,
-}
-
-/// A line of the profile. Without type and event: on a processor (versions 1.1.6 and later).
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct ProfileKey {
-    pub(super) pid: i32,
-    pub(super) kind: String,
-    pub(super) event: String,
-    pub(super) query_id: Option<i64>,
 }
 
 impl Profile {
@@ -108,35 +100,33 @@ impl Profile {
     }
 
     /// What was counted since the last call.
-    pub(super) fn advance(&mut self, client: &mut Client) -> Result<HashMap<ProfileKey, u64>, ObserveError> {
-        let rows = client
-            .query_prepared(&self.read, &[])
-            .map_err(while_doing("reading pg_wait_sampling's profile"))?;
+    pub(super) fn advance(&mut self, client: &mut Client) -> Result<HashMap<Sample, u64>, ObserveError> {
+        let doing = "reading pg_wait_sampling's profile";
+        let rows = client.query_prepared(&self.read, &[]).map_err(while_doing(doing))?;
         let mut now = HashMap::with_capacity(rows.len());
         for row in rows.iter() {
             let number = |index: usize| row.get(index).and_then(|number| number.parse::<i64>().ok());
-            let key = ProfileKey {
+            let wait = row.get(1).zip(row.get(2)).filter(|(kind, _)| !kind.is_empty());
+            let sample = Sample {
                 pid: number(0).unwrap_or(0) as i32,
-                kind: row.get(1).unwrap_or_default().to_owned(),
-                event: row.get(2).unwrap_or_default().to_owned(),
+                state: String::new(),
+                wait: wait.map(|(kind, event)| format!("{kind}:{event}")),
                 query_id: number(3).filter(|id| *id != 0),
+                idle: wait.is_some_and(|(kind, event)| kind == "Activity" || event == "ClientRead"),
             };
-            *now.entry(key).or_insert(0) += number(4).unwrap_or(0) as u64;
+            *now.entry(sample).or_insert(0) += number(4).unwrap_or(0) as u64;
         }
-        let mut counted = HashMap::new();
-        for (key, count) in &now {
-            let before = self.before.get(key).copied().unwrap_or(0);
-            match count.checked_sub(before) {
-                Some(0) => {}
-                Some(more) => drop(counted.insert(key.clone(), more)),
-                None => return Err(ObserveError::Reset { view: "pg_wait_sampling_profile".to_owned() }),
-            }
-        }
-        if self.before.keys().any(|key| !now.contains_key(key)) {
+        let before = std::mem::replace(&mut self.before, now);
+        let is_less =
+            |(sample, count): (&Sample, &u64)| self.before.get(sample).is_none_or(|now| now < count);
+        if before.iter().any(is_less) {
             return Err(ObserveError::Reset { view: "pg_wait_sampling_profile".to_owned() });
         }
-        self.before = now;
-        Ok(counted)
+        let counted = self
+            .before
+            .iter()
+            .map(|(sample, now)| (sample.clone(), now - before.get(sample).copied().unwrap_or(0)));
+        Ok(counted.filter(|(_, more)| *more > 0).collect())
     }
 }
 
@@ -145,11 +135,9 @@ impl Profile {
 /// Processes are read about once a second, so that one that ends is counted up to its last reading.
 #[derive(Debug, Default)]
 pub(super) struct KernelWatch {
-    /// Times when the window began; 0 of a process that began later.
-    first: HashMap<i32, ProcessTimes>,
     last: HashMap<i32, ProcessTimes>,
-    /// Of processes whose number was given to another one since.
-    replaced: HashMap<i32, ProcessTimes>,
+    /// What each process has used in this window, by its number.
+    used: HashMap<i32, ProcessTimes>,
     begun: bool,
 }
 
@@ -170,27 +158,17 @@ impl KernelWatch {
     }
 
     fn see(&mut self, pid: i32, times: ProcessTimes) {
+        // A process that begins in a window, or has the number of one that has ended, began at 0.
         let newborn = ProcessTimes { started_ticks: times.started_ticks, ..ProcessTimes::default() };
-        let begun = self.begun;
-        let first = self.first.entry(pid).or_insert(if begun { newborn } else { times });
-        if first.started_ticks != times.started_ticks {
-            if let Some(last) = self.last.get(&pid) {
-                add(self.replaced.entry(pid).or_default(), last.since(*first));
-            }
-            *first = newborn;
-        }
-        self.last.insert(pid, times);
+        let last = self.last.insert(pid, times).filter(|last| last.started_ticks == times.started_ticks);
+        let last = last.unwrap_or(if self.begun { newborn } else { times });
+        add(self.used.entry(pid).or_default(), times.since(last));
     }
 
     /// Ends a window and begins the next: the time used by each process, by its number.
     pub(super) fn take(&mut self) -> HashMap<i32, ProcessTimes> {
-        let mut used = std::mem::take(&mut self.replaced);
-        for (pid, last) in &self.last {
-            let first = self.first.get(pid).copied().unwrap_or_default();
-            add(used.entry(*pid).or_default(), last.since(first));
-        }
-        self.first = std::mem::take(&mut self.last);
-        used
+        self.last.retain(|pid, _| self.used.contains_key(pid));
+        std::mem::take(&mut self.used)
     }
 }
 

@@ -1,4 +1,3 @@
-use super::sources::ProfileKey;
 use observe::ProcessTimes;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -25,15 +24,15 @@ impl Process {
     }
 }
 
-/// What a process was seen to do; names by their number in the window's [`Names`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// What a process was seen to do.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Sample {
     /// The process.
     pub pid: i32,
-    /// State of the session; the empty name for background processes.
-    pub state: Name,
-    /// Type and name of the wait event; `None`: on a processor, or ready for one.
-    pub wait: Option<(Name, Name)>,
+    /// State of the session; empty for background processes.
+    pub state: String,
+    /// The wait event, `Type:Event`; `None`: on a processor, or ready for one.
+    pub wait: Option<String>,
     /// Number of the statement.
     pub query_id: Option<i64>,
     /// Nothing was asked of the session.
@@ -75,8 +74,6 @@ pub struct Window {
     pub missed: u64,
     /// How often what was seen. A process that is not in it was idle at that time.
     pub samples: HashMap<Sample, u64>,
-    /// Names in `samples`.
-    pub names: Names,
     /// Seconds in which a process was there.
     pub present_s: HashMap<i32, f64>,
     /// Who the processes are, also those that have ended.
@@ -95,41 +92,31 @@ impl Window {
 
     /// Adds what polls leave out: a process that was there but not in a sample had nothing to do.
     pub(super) fn add_idle(&mut self) {
-        let client = (self.names.number("Client"), self.names.number("ClientRead"));
-        let background = (self.names.number("Activity"), self.names.number("Idle"));
-        let (idle, none) = (self.names.number("idle"), Name::default());
         for (pid, rest) in self.rests() {
             let (state, wait) = match self.processes.get(&pid) {
                 Some(process) if process.hidden => continue,
-                Some(process) if process.kind == "client backend" => (idle, client),
-                _ => (none, background),
+                Some(process) if process.kind == "client backend" => ("idle", "Client:ClientRead"),
+                _ => ("", "Activity:Idle"),
             };
-            let sample = Sample { pid, state, wait: Some(wait), query_id: None, idle: true };
+            let (state, wait) = (state.to_owned(), Some(wait.to_owned()));
+            let sample = Sample { pid, state, wait, query_id: None, idle: true };
             *self.samples.entry(sample).or_insert(0) += rest;
         }
     }
 
     /// Takes the samples from a profile. What it leaves out is a process that was there and did not
     /// wait: it was on a processor or ready for one.
-    pub(super) fn add_profile(&mut self, counted: HashMap<ProfileKey, u64>) {
+    pub(super) fn add_profile(&mut self, counted: HashMap<Sample, u64>) {
         let mut totals: HashMap<i32, u64> = HashMap::new();
-        for (key, count) in counted {
-            *totals.entry(key.pid).or_insert(0) += count;
-            let sample = Sample {
-                pid: key.pid,
-                state: Name::default(),
-                wait: (!key.kind.is_empty())
-                    .then(|| (self.names.number(&key.kind), self.names.number(&key.event))),
-                query_id: key.query_id,
-                idle: key.kind == "Activity" || key.event == "ClientRead",
-            };
+        for (sample, count) in counted {
+            *totals.entry(sample.pid).or_insert(0) += count;
             *self.samples.entry(sample).or_insert(0) += count;
         }
         // A process that waits all the time is in every sample: so many were taken, however exactly
         // the extension keeps to its period.
         self.polls = totals.into_values().max().unwrap_or(0);
         for (pid, rest) in self.rests() {
-            let sample = Sample { pid, state: Name::default(), wait: None, query_id: None, idle: false };
+            let sample = Sample { pid, ..Sample::default() };
             *self.samples.entry(sample).or_insert(0) += rest;
         }
     }
@@ -167,45 +154,5 @@ impl Window {
                 .to_owned()
         });
         hidden.into_iter().chain(kernel).collect()
-    }
-
-    /// `Type:Event`, as database administrators write it.
-    pub fn wait_type(&self, (kind, event): (Name, Name)) -> String {
-        format!("{}:{}", self.names.get(kind), self.names.get(event))
-    }
-}
-
-/// Number of a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Name(u32);
-
-/// Names that were seen, each kept once. Number 0 is the empty name.
-#[derive(Debug, Clone)]
-pub struct Names {
-    numbers: HashMap<String, Name>,
-    names: Vec<String>,
-}
-
-impl Default for Names {
-    fn default() -> Self {
-        Self { numbers: [(String::new(), Name(0))].into(), names: vec![String::new()] }
-    }
-}
-
-impl Names {
-    /// The number of a name.
-    pub fn number(&mut self, name: &str) -> Name {
-        if let Some(number) = self.numbers.get(name) {
-            return *number;
-        }
-        let number = Name(self.names.len() as u32);
-        self.names.push(name.to_owned());
-        self.numbers.insert(name.to_owned(), number);
-        number
-    }
-
-    /// The name of a number that these names gave.
-    pub fn get(&self, number: Name) -> &str {
-        &self.names[number.0 as usize]
     }
 }

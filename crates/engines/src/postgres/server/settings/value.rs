@@ -9,9 +9,9 @@ const MEMORY: &[(&str, f64)] =
 const TIME: &[(&str, f64)] =
     &[("d", 86_400e6), ("h", 3_600e6), ("min", 60e6), ("s", 1e6), ("ms", 1e3), ("us", 1.0)];
 
-/// Texts for on; each may be shortened while it is clear.
+/// Words for on; each may be shortened while it is clear.
 const ON: &[&str] = &["true", "yes", "on", "1"];
-/// Texts for off.
+/// Words for off.
 const OFF: &[&str] = &["false", "no", "off", "0"];
 
 /// The truth of a text: `on`, `TRUE`, `ye`, `0`, ...

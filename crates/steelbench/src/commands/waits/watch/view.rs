@@ -2,7 +2,7 @@
 
 use super::state::{State, Tab};
 use analysis::ActivitySummary;
-use analysis::activity::Group;
+use analysis::activity::ActivityGroup;
 use observations::{TaskSession, WaitClass, WaitingTask, number};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -119,7 +119,7 @@ fn waits(summary: &ActivitySummary, area: Rect, buffer: &mut Buffer) {
 
 fn groups<K>(
     summary: &ActivitySummary,
-    groups: &[Group<K>],
+    groups: &[ActivityGroup<K>],
     name: impl Fn(&K) -> String,
     area: Rect,
     buffer: &mut Buffer,

@@ -1,0 +1,243 @@
+//! What comes before measuring a solid state drive: filling it, and overwriting it until it is steady.
+
+use crate::data::{Buffers, Kind};
+use crate::open::{direct_unit, refused};
+use crate::{Access, Arrivals, BlockSize, DiskError, Durability, Group, Load, Region, Stream, Weighted, run};
+use conductor::{Director, LOOK_EVERY, LoadError, LoadProgress};
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::time::Duration;
+
+/// Bytes of one write.
+const FILL_BLOCK: u32 = 4 << 20;
+
+/// Writes a whole region once, from its beginning to its end, and makes it durable. A file that is
+/// too short is made longer. `compress_percent` of the data can be removed by a compressor.
+///
+/// # Errors
+/// When the file cannot be written (no space: `ENOSPC`), or `stop` says so.
+pub fn fill(
+    region: &Region,
+    direct: bool,
+    compress_percent: u8,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<(), DiskError> {
+    let path = &region.path;
+    let failed = |doing| move |source| DiskError::File { path: path.clone(), doing, source };
+    let open = |direct: bool| {
+        let flags = if direct { libc::O_DIRECT } else { 0 };
+        let file = OpenOptions::new().write(true).custom_flags(flags).open(path);
+        file.map_err(|error| refused(path, direct, true, error))
+    };
+    let buffered = open(false)?;
+    let end = region.start + region.length;
+    let metadata = buffered.metadata().map_err(failed("find its size"))?;
+    if metadata.is_file() && metadata.len() < end {
+        buffered.set_len(end).map_err(failed("make it longer"))?;
+    }
+    let mut at = region.start;
+    if direct {
+        let file = open(true)?;
+        let unit = direct_unit(&file);
+        // A rest that is no whole sector, or a beginning within one, goes through memory.
+        let direct_end = if at.is_multiple_of(unit) { end - end % unit } else { at };
+        at = write_all(&file, at, direct_end, compress_percent, stop).map_err(|error| error.of(region))?;
+    }
+    write_all(&buffered, at, end, compress_percent, stop).map_err(|error| error.of(region))?;
+    buffered.sync_all().map_err(failed("make durable what fills it"))
+}
+
+enum Broken {
+    Stopped,
+    Failed(io::Error),
+}
+
+impl Broken {
+    fn of(self, region: &Region) -> DiskError {
+        match self {
+            Self::Stopped => LoadError::Stopped.into(),
+            Self::Failed(source) => DiskError::File { path: region.path.clone(), doing: "fill it", source },
+        }
+    }
+}
+
+/// Writes from one offset up to another; returns the latter.
+fn write_all(
+    file: &File,
+    from: u64,
+    end: u64,
+    compress_percent: u8,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<u64, Broken> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(from);
+    let kind = Kind { bytes: FILL_BLOCK, compress_percent: Some(compress_percent) };
+    let buffers = Buffers::new(1, &[kind], &mut random).map_err(Broken::Failed)?;
+    let (address, _) = buffers.get(0, 0);
+    let mut at = from;
+    while at < end {
+        if stop() {
+            return Err(Broken::Stopped);
+        }
+        let length = (end - at).min(u64::from(FILL_BLOCK)) as u32;
+        buffers.stamp(0, 0, &mut random);
+        // SAFETY: the buffer has room for a block, and nobody writes to it meanwhile.
+        let contents = unsafe { std::slice::from_raw_parts(address, length as usize) };
+        file.write_all_at(contents, at).map_err(Broken::Failed)?;
+        at += u64::from(length);
+    }
+    Ok(end.max(from))
+}
+
+/// Size of the writes; sectors are larger on some drives.
+const OVERWRITE_BLOCK: u32 = 8 << 10;
+
+const OVERWRITE_DEPTH: u32 = 32;
+
+/// A director that stops when it is told to.
+struct Until<'a>(&'a (dyn Fn() -> bool + Sync));
+
+impl Director for Until<'_> {
+    fn go(&mut self) -> bool {
+        true
+    }
+
+    fn look(&mut self, _: &LoadProgress) -> Option<Duration> {
+        (!(self.0)()).then_some(LOOK_EVERY)
+    }
+}
+
+/// What preconditioning came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preconditioned {
+    /// I/Os per second of each round.
+    pub iops: Vec<f64>,
+    /// Whether the last rounds were [`steady`].
+    pub steady: bool,
+}
+
+/// Overwrites regions in random order (8 KiB, or the sector where that is larger, past the page
+/// cache, 32 at once), round by round, until the rate of a solid state drive is [`steady`], or for so many
+/// rounds at most. [`fill`] them before.
+///
+/// # Errors
+/// When a file cannot be written, or `stop` says so.
+pub fn precondition(
+    regions: &[Region],
+    round: Duration,
+    rounds_max: u32,
+    compress_percent: u8,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Preconditioned, DiskError> {
+    let block = block(regions)?;
+    let mut iops = Vec::new();
+    while (iops.len() as u32) < rounds_max && steady(&iops) != Some(true) {
+        let load = overwrite(regions, block, round, compress_percent, iops.len() as u64);
+        let outcome = run(&load, &mut Until(stop))?;
+        for stream in outcome.streams {
+            if let Some(failure) = stream.failures.into_iter().next() {
+                let source = failure
+                    .errno
+                    .map_or_else(|| io::Error::other(failure.message), io::Error::from_raw_os_error);
+                return Err(DiskError::File { path: failure.path, doing: "precondition it", source });
+            }
+            iops.push(stream.writes.latency.len() as f64 / outcome.elapsed_s);
+        }
+    }
+    Ok(Preconditioned { steady: steady(&iops) == Some(true), iops })
+}
+
+/// The smallest block that all regions can do.
+fn block(regions: &[Region]) -> Result<u32, DiskError> {
+    let unit = |region: &Region| -> Result<u32, DiskError> {
+        let file = File::open(&region.path);
+        let file = file.map_err(|error| refused(&region.path, false, false, error))?;
+        Ok(direct_unit(&file) as u32)
+    };
+    regions.iter().map(unit).try_fold(OVERWRITE_BLOCK, |block, unit| Ok(block.max(unit?)))
+}
+
+fn overwrite(regions: &[Region], block: u32, round: Duration, compress_percent: u8, seed: u64) -> Load {
+    let stream = Stream {
+        name: "precondition".into(),
+        regions: regions.to_vec(),
+        access: Access::Random,
+        read_percent: 0,
+        block: BlockSize { min: block, max: block },
+        align: None,
+        direct: true,
+        durability: Durability::Never,
+        arrivals: Arrivals::Closed,
+        compress_percent,
+        bytes: None,
+    };
+    Load {
+        groups: vec![Group {
+            threads: 1,
+            queue_depth: OVERWRITE_DEPTH,
+            batch: 1,
+            streams: vec![Weighted { stream, weight: 1 }],
+        }],
+        backend: None,
+        duration: Some(round),
+        warmup: Duration::ZERO,
+        interval: Duration::from_secs(1),
+        seed,
+    }
+}
+
+/// Rounds over which steadiness is judged.
+pub const STEADY_ROUNDS: usize = 5;
+
+/// Largest less smallest rate of the window, at most this share of their mean.
+const RANGE_MAX: f64 = 0.20;
+
+/// Change of the fitted line over the window, at most this share of the mean.
+const SLOPE_MAX: f64 = 0.10;
+
+/// Whether a drive has settled, by the rates (IOPS) of its rounds so far; `None` when there are fewer
+/// than [`STEADY_ROUNDS`].
+///
+/// The steady state of the SNIA Solid State Storage Performance Test Specification (Enterprise,
+/// version 1.1, 2.1.24): over the last five rounds, the largest and the smallest rate differ by no more
+/// than 20 % of the mean, and the line of least squares through them changes by no more than 10 % of the
+/// mean from the first to the last.
+pub fn steady(rates: &[f64]) -> Option<bool> {
+    let window = rates.last_chunk::<STEADY_ROUNDS>()?;
+    let mean = window.iter().sum::<f64>() / STEADY_ROUNDS as f64;
+    let (least, most) = window.iter().fold((f64::MAX, f64::MIN), |(a, b), rate| (a.min(*rate), b.max(*rate)));
+    let middle = (STEADY_ROUNDS - 1) as f64 / 2.0;
+    let (mut products, mut squares) = (0.0, 0.0);
+    for (round, rate) in window.iter().enumerate() {
+        products += (round as f64 - middle) * (rate - mean);
+        squares += (round as f64 - middle).powi(2);
+    }
+    let change = products / squares * (STEADY_ROUNDS - 1) as f64;
+    Some(most - least <= RANGE_MAX * mean && change.abs() <= SLOPE_MAX * mean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::steady;
+
+    #[test]
+    fn agrees_with_series_worked_by_hand() {
+        assert_eq!(steady(&[100.0; 4]), None);
+        assert_eq!(steady(&[100.0; 5]), Some(true));
+        // Mean 100, range 20, slope 0 (deviations 0 -10 10 0 0: products 0 + 10 + 0 + 0 + 0 over 10 = 1,
+        // times 4 rounds: 4 %).
+        assert_eq!(steady(&[100.0, 90.0, 110.0, 100.0, 100.0]), Some(true));
+        // One more than 20 % of range.
+        assert_eq!(steady(&[100.0, 89.0, 111.0, 100.0, 100.0]), Some(false));
+        // A line of 2.4 a round: 9.6 % over the window; of 2.6: 10.4 %, although the range is small.
+        assert_eq!(steady(&[95.2, 97.6, 100.0, 102.4, 104.8]), Some(true));
+        assert_eq!(steady(&[94.8, 97.4, 100.0, 102.6, 105.2]), Some(false));
+        // Falling as well as rising.
+        assert_eq!(steady(&[105.2, 102.6, 100.0, 97.4, 94.8]), Some(false));
+        // Only the last five count.
+        assert_eq!(steady(&[900.0, 400.0, 100.0, 100.0, 100.0, 100.0, 100.0]), Some(true));
+        assert_eq!(steady(&[100.0, 100.0, 100.0, 100.0, 100.0, 900.0]), Some(false));
+    }
+}
