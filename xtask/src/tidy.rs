@@ -1,7 +1,7 @@
 //! Rules about the tree that neither rustfmt nor clippy knows.
 
 use crate::process::{output, root};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const LINES_MAX: usize = 600;
@@ -10,61 +10,45 @@ const FILE_BYTES_MAX: u64 = 256 << 10;
 /// Libraries of others that reports embed, unchanged; their README says what they are.
 const VENDORED: &str = "crates/report/assets/vendor/";
 
-/// Which of our crates each crate may use: the arrows of the data flow, which point only downwards.
+/// Which of our crates each crate may use, from the top of the data flow to its bottom: arrows point only downwards.
 /// Analysis and reports never touch an engine.
-const EDGES: [(&str, &[&str]); 17] = [
-    (
-        "steelbench",
-        &[
-            "analysis",
-            "engines",
-            "experiment",
-            "observations",
-            "observe",
-            "probes",
-            "profile",
-            "report",
-            "runner",
-            "store",
-        ],
-    ),
-    ("runner", &["analysis", "engines", "experiment", "observations", "observe", "probes", "store"]),
-    ("report", &["analysis", "observations"]),
-    ("analysis", &["observations"]),
-    ("store", &["observations"]),
-    (
-        "probes",
-        &[
-            "conductor",
-            "disk_io",
-            "engines",
-            "experiment",
-            "observations",
-            "observe",
-            "primitives",
-            "profile",
-        ],
-    ),
-    ("engines", &["disk_io", "experiment", "observations", "observe", "pgclient", "transport"]),
-    ("disk_io", &["conductor", "observations", "observe"]),
-    ("primitives", &["conductor", "experiment", "observations", "observe"]),
-    ("conductor", &["observations"]),
-    ("profile", &["observations", "observe"]),
-    ("observe", &["observations"]),
-    ("experiment", &[]),
-    ("observations", &[]),
-    ("pgclient", &["transport"]),
-    ("transport", &[]),
-    ("xtask", &[]),
+const EDGES: [(&str, &str); 17] = [
+    ("steelbench", "analysis engines experiment observations observe probes profile report runner store"),
+    ("runner", "analysis engines experiment observations observe probes store"),
+    ("report", "analysis observations"),
+    ("analysis", "observations"),
+    ("store", "observations"),
+    ("probes", "conductor disk_io engines experiment observations observe primitives profile"),
+    ("engines", "disk_io experiment observations observe pgclient transport"),
+    ("disk_io", "conductor observations observe"),
+    ("primitives", "conductor experiment observations observe"),
+    ("conductor", "observations"),
+    ("profile", "observations observe"),
+    ("observe", "observations"),
+    ("experiment", "observations"),
+    ("observations", ""),
+    ("pgclient", "transport"),
+    ("transport", ""),
+    ("xtask", ""),
 ];
+
+/// Documents that name files of the tree.
+const GUIDES: [&str; 2] = ["ARCHITECTURE.md", "CONTRIBUTING.md"];
 
 /// Checks the whole tree and names everything that is wrong.
 pub fn run() -> Result<(), String> {
     let files = output(Command::new("git").arg("ls-files").current_dir(root()))?;
     let mut wrong: Vec<String> = files.lines().flat_map(check_file).collect();
-    for (name, allowed) in EDGES {
+    for (position, (name, allowed)) in EDGES.into_iter().enumerate() {
+        let below = |used: &str| EDGES[position + 1..].iter().any(|(lower, _)| *lower == used);
+        let upward = allowed.split_whitespace().filter(|used| !below(used));
+        wrong.extend(upward.map(|used| format!("the edge from {name} to {used} points upward")));
         wrong.extend(check_edges(name, allowed)?);
     }
+    let crates = files.lines().filter_map(|file| file.strip_prefix("crates/")?.strip_suffix("/Cargo.toml"));
+    let unlisted = crates.filter(|name| EDGES.iter().all(|(listed, _)| listed != name));
+    wrong.extend(unlisted.map(|name| format!("crate {name} is not among the edges")));
+    wrong.extend(GUIDES.into_iter().flat_map(check_guide));
     if wrong.is_empty() { Ok(()) } else { Err(format!("not tidy:\n  {}", wrong.join("\n  "))) }
 }
 
@@ -94,7 +78,7 @@ fn check_file(name: &str) -> Vec<String> {
     wrong
 }
 
-fn check_edges(name: &str, allowed: &[&str]) -> Result<Vec<String>, String> {
+fn check_edges(name: &str, allowed: &str) -> Result<Vec<String>, String> {
     let folder = if name == "xtask" { root().join(name) } else { root().join("crates").join(name) };
     let path = folder.join("Cargo.toml");
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -103,7 +87,72 @@ fn check_edges(name: &str, allowed: &[&str]) -> Result<Vec<String>, String> {
     let ours = |name: &&str| Path::new(&root().join("crates").join(name)).is_dir();
     let used = dependencies.lines().filter_map(|line| line.split(['.', ' ', '=']).next()).filter(ours);
     Ok(used
-        .filter(|used| !allowed.contains(used) && !used.is_empty())
+        .filter(|used| !used.is_empty() && !allowed.split_whitespace().any(|allowed| allowed == *used))
         .map(|used| format!("crate {name} must not use crate {used}"))
         .collect())
+}
+
+/// What a document says of files: those that it names exist, and a line that begins with one and a colon names in
+/// backticks what is in it.
+fn check_guide(name: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(root().join(name)).unwrap_or_default();
+    let mut wrong = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let quoted: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
+        // A row of a table: paths without a crate are in that of the first column.
+        let folder = quoted.first().filter(|_| line.starts_with("| `"));
+        for path in &quoted {
+            let is_missing =
+                places(path, folder.copied()).is_some_and(|mut places| !places.any(|it| it.exists()));
+            if is_missing {
+                wrong.push(format!("{name}:{}: {path} does not exist", number + 1));
+            }
+        }
+        let Some((path, what)) = line.strip_prefix("- `").and_then(|line| line.split_once("`: ")) else {
+            continue;
+        };
+        let Ok(file) = std::fs::read_to_string(root().join(path)) else { continue };
+        for part in
+            what.split('`').skip(1).step_by(2).filter(|part| !part.contains('/') && !file.contains(part))
+        {
+            wrong.push(format!("{name}:{}: {part} is not in {path}", number + 1));
+        }
+    }
+    wrong
+}
+
+/// Where a path may be that a document names: from the root, or from a crate, with or without its `src`. Up to what
+/// stands for a name. `None` of what is no path of ours.
+fn places(path: &str, folder: Option<&str>) -> Option<impl Iterator<Item = PathBuf>> {
+    let path = path.split("NAME").next().unwrap_or_default();
+    let (first, rest) = path.split_once('/')?;
+    let is_crate = EDGES.iter().any(|(name, _)| *name == first);
+    let is_ours = is_crate || ["crates", "docs", "experiments", "src"].contains(&first);
+    let of_crate = root().join("crates").join(first);
+    let in_folder = root().join(folder.unwrap_or_default()).join(path);
+    is_ours.then(|| {
+        [root().join(path), of_crate.join("src").join(rest), of_crate.join(rest), in_folder].into_iter()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GUIDES, check_guide, places};
+
+    #[test]
+    fn the_guides_name_what_there_is() {
+        let wrong: Vec<String> = GUIDES.into_iter().flat_map(check_guide).collect();
+        assert_eq!(wrong, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_path_that_is_gone_is_noticed() {
+        let exists = |path| places(path, Some("crates/store")).map(|mut places| places.any(|it| it.exists()));
+        assert_eq!(exists("crates/engines/src/gone.rs"), Some(false));
+        assert_eq!(exists("engines/gone.rs"), Some(false));
+        for path in ["crates/engines/src/NAME/mod.rs", "engines/sqlite/vfs", "store/tests/", "src/lib.rs"] {
+            assert_eq!(exists(path), Some(true), "{path}");
+        }
+        assert_eq!(exists("and/or"), None);
+    }
 }

@@ -1,14 +1,9 @@
 //! From a [`observations::Recording`] to what reports show: pure functions, no I/O, no engine.
 //!
-//! [`summarize`] is the entry point. Below it, from small to large:
-//! [`Estimate`] is a mean with its interval, [`Comparison`] is two configurations by paired blocks,
-//! [`FactorEffect`] is what the levels of a factor do, [`Interaction`] what depends on another factor, [`GainTable`]
-//! a table as studies print it, [`Outlier`] a trial that stands apart, [`WaitTable`] is where sessions waited,
-//! [`Accounting`] is where all of their time went, [`Decomposition`] is why two configurations differ, [`Finding`] a
-//! sentence with its evidence. Of storage: [`DiskSummary`], [`Knee`] where it saturates, [`Ceiling`] how close it came.
-//!
-//! Two functions serve the runner while a run goes on: [`health::marks`] when a trial ends and
-//! [`repeats::narrow_enough`] to decide whether another block is worth its time.
+//! [`summarize`] is the entry point; the data of each section is a method of [`Summary`], in a file of its own. From small
+//! to large: [`Estimate`] is a mean with its interval, [`Comparison`] two configurations by paired blocks, [`FactorEffect`]
+//! what the levels of a factor do, [`Decomposition`] why two configurations differ, [`Finding`] a sentence with its evidence.
+//! [`health::warnings`] and [`repeats::narrow_enough`] serve the runner while a run goes on.
 
 pub mod accounting;
 pub mod activity;

@@ -303,3 +303,9 @@ fn a_stream_speaks_the_protocol() {
         }
     });
 }
+
+#[test]
+fn names_and_values_are_quoted_as_sql_has_them() {
+    assert_eq!(quote_identifier(r#"say "hi""#), r#""say ""hi""""#);
+    assert_eq!(quote_literal("it's"), "'it''s'");
+}
