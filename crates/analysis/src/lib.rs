@@ -1,5 +1,4 @@
 //! From a [`observations::Recording`] to what reports show: pure functions, no I/O, no engine.
-//!
 //! [`summarize`] is the entry point; the data of each section is a method of [`Summary`], in a file of its own. From small
 //! to large: [`Estimate`] is a mean with its interval, [`Comparison`] two configurations by paired blocks, [`FactorEffect`]
 //! what the levels of a factor do, [`Decomposition`] why two configurations differ, [`Finding`] a sentence with its evidence.

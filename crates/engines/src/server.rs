@@ -83,7 +83,7 @@ pub fn by_url(url: &str) -> Result<Box<dyn Server>, ServerError> {
     let is_scheme_sign = |sign: char| sign.is_ascii_alphanumeric() || "+.-".contains(sign);
     let scheme = url.split_once("://").map(|(scheme, _)| scheme);
     let scheme = scheme.filter(|scheme| scheme.chars().all(is_scheme_sign)).unwrap_or_default();
-    let engines = || all().into_iter().filter_map(Engine::servers);
+    let engines = || all().filter_map(Engine::servers);
     if let Some(engine) = engines().find(|engine| engine.url_schemes().contains(&scheme)) {
         return engine.by_url(url);
     }

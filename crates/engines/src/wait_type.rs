@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_documentation_has_every_name_class_and_meaning_and_no_other() {
-        let engines = all().into_iter().map(|engine| (engine.name(), engine.wait_types()));
+        let engines = all().map(|engine| (engine.name(), engine.wait_types()));
         let mut tables: Vec<_> = engines.filter(|(_, table)| !table.is_empty()).collect();
         tables.push(("sqlserver", sqlserver::WAIT_TYPES));
         assert_eq!(tables.len(), 3);

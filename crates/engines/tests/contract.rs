@@ -1,5 +1,10 @@
 //! What every engine with tables has to do. A new engine joins [`targets`] and has to pass.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::float_cmp,
+    reason = "a test; its figures are whole numbers"
+)]
 
 mod common;
 mod skeleton;

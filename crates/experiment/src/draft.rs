@@ -213,6 +213,7 @@ mod tests {
         draft.trial_time(90_000.0);
         let experiment = draft.build(&catalog).unwrap();
         assert_eq!(experiment.source, draft.source());
+        assert_eq!(crate::parse(&draft.source(), &catalog).unwrap(), experiment);
         assert!(experiment.source.starts_with("# One.\n# Two.\n\n[experiment]\nname = \"t\"\n"));
         for line in
             ["size = \"8 KiB\"", "time = \"50 ms\"", "\"workload.count\" = [1, 2]", "trial_time = \"25 h\""]

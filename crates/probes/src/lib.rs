@@ -13,11 +13,12 @@ pub mod tables;
 pub use probe::{Probe, ProbeError, Progress, Target, TrialContext};
 
 /// All probes, by the name that `workload.probe` gives.
-pub fn all() -> [&'static dyn Probe; 4] {
-    [&insert::Insert, &script::ScriptProbe, &disk::DiskProbe, &sync::SyncProbe]
+pub fn all() -> impl Iterator<Item = &'static dyn Probe> {
+    const ALL: &[&dyn Probe] = &[&insert::Insert, &script::ScriptProbe, &disk::DiskProbe, &sync::SyncProbe];
+    ALL.iter().copied()
 }
 
 /// The probe with this name.
 pub fn by_name(name: &str) -> Option<&'static dyn Probe> {
-    all().into_iter().find(|probe| probe.name() == name)
+    all().find(|probe| probe.name() == name)
 }

@@ -10,7 +10,7 @@ use probes::{Probe, ProbeError, Progress, Target, TrialContext};
 
 fn configuration(engine: &str, workload: &str) -> Configuration {
     let catalog = Catalog {
-        engines: engines::all().map(|engine| (engine.name(), engine.settings())).into(),
+        engines: engines::all().map(|engine| (engine.name(), engine.settings())).collect(),
         probes: vec![(SyncProbe.name(), SyncProbe.settings())],
     };
     let text = format!(

@@ -137,7 +137,7 @@ impl Stream {
     }
 }
 
-/// Settings of ours in fio's words, which are all texts.
+/// Settings by fio's names, all as text.
 fn options<'a>(settings: impl Iterator<Item = (&'a str, &'a str)>) -> Map<String, Value> {
     let option = |(key, value): (&str, &str)| {
         let (key, value) = match key {

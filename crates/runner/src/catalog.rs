@@ -5,8 +5,8 @@ use probes::Target;
 /// The settings of all engines and probes.
 pub fn catalog() -> Catalog {
     Catalog {
-        engines: engines::all().map(|engine| (engine.name(), engine.settings())).into(),
-        probes: probes::all().map(|probe| (probe.name(), probe.settings())).into(),
+        engines: engines::all().map(|engine| (engine.name(), engine.settings())).collect(),
+        probes: probes::all().map(|probe| (probe.name(), probe.settings())).collect(),
     }
 }
 

@@ -83,7 +83,7 @@ impl Drop for WorkFolder {
 
 /// Stops what a killed run has left running in a folder; what cannot be stopped keeps its folder.
 fn reclaim(path: &Path) -> bool {
-    engines::all().into_iter().all(|engine| engine.reclaim(path).is_ok())
+    engines::all().all(|engine| engine.reclaim(path).is_ok())
 }
 
 /// Whether an unmarked folder is empty (but for an empty marker) and was made by a process that is gone.

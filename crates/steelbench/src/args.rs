@@ -167,7 +167,7 @@ pub struct Serve {
     /// Port to listen on; 0 takes one that is free
     #[arg(long, value_name = "N", default_value_t = 8421)]
     pub port: u16,
-    /// Address to listen on. There is no password: whoever reaches any other than the default can read the results
+    /// Address to listen on. There is no password: whoever can connect to this address can read the results
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     pub listen: IpAddr,
 }

@@ -25,7 +25,7 @@ pub struct Display {
     terminal: bool,
     trials: u64,
     done: u64,
-    /// Seconds of the trials that this sitting has finished, and their number.
+    /// Seconds of the trials that this session has finished, and their number.
     finished: (f64, u64),
     current: String,
 }
@@ -107,11 +107,11 @@ impl Display {
                 }
             }
             Event::Hook(hook) if hook.exit_code != Some(0) => {
-                self.line(&format!(
-                    "hook {} ended with {:?}",
-                    Text::from(hook.hook.as_str()),
-                    hook.exit_code
-                ));
+                let hook_name = Text::from(hook.hook.as_str());
+                let end = hook
+                    .exit_code
+                    .map_or_else(|| "was killed".to_owned(), |code| format!("failed with exit code {code}"));
+                self.line(&format!("hook {hook_name} {end}"));
             }
             Event::ManualStep { text } => {
                 self.line(&format!("manual step: {}", Text::from(text.as_str())));
@@ -154,7 +154,7 @@ impl Display {
     fn fewer(&mut self, trials: usize) {
         self.trials = self.trials.saturating_sub(trials as u64);
         self.bar.set_length(self.trials);
-        self.line(&format!("repeats are enough: {trials} trials fewer, {} in all", self.trials));
+        self.line(&format!("no more repeats are needed: {trials} trials fewer, {} in all", self.trials));
     }
 
     fn message(&self, text: &str) {

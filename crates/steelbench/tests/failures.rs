@@ -82,7 +82,7 @@ fn a_run_that_takes_too_long_stops_and_can_go_on() {
     // Six trials sleep for half a second each.
     let file = scripted(3, "real_delay = \"50 ms\"", "[limits]\nrun_time = \"1 s\"\n");
     let lab = Lab::with(&file);
-    lab.run(1).says("Stopped: limits.run_time is reached. `steelbench run e.toml` goes on");
+    lab.run(1).says("Stopped: limits.run_time is reached. `steelbench run e.toml` resumes it");
     let before = lab.trials("t");
     assert!(before < 6);
     assert_eq!(lab.rows("t", "SELECT count(*) FROM trials WHERE status = 'failed'"), ["0"]);

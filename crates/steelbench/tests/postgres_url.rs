@@ -189,8 +189,8 @@ fn what_is_wrong_with_a_url_is_told_by_check_without_a_password() {
     }
     check("url = \"host=h colour=blue\"").says("colour");
     check("url = \"\"\nversion = 15").says("only a private server has this");
-    check("url = \"\"\ncache = \"cold\"").says("not ours to change");
-    check("url = \"\"\nreset = \"restart\"").says("not ours to do");
+    check("url = \"\"\ncache = \"cold\"").says("cannot be changed by Steelbench");
+    check("url = \"\"\nreset = \"restart\"").says("cannot be done by Steelbench");
 }
 
 /// A port where nobody listens.

@@ -33,7 +33,7 @@ pub fn check(arguments: &Check) -> Result<ExitCode, Failure> {
 struct Estimate {
     /// Mean seconds of a recorded trial and their number.
     recorded: Option<(f64, usize)>,
-    /// Seconds of the measured parts, when the file fixes them.
+    /// Seconds of all measurements and warm-ups, when the file fixes them.
     measured_s: Option<f64>,
     trials: usize,
 }
@@ -61,9 +61,9 @@ impl Estimate {
                 minutes(mean_s * self.trials as f64)
             ),
             (None, Some(seconds)) => {
-                format!("at least {} of measuring, preparation not counted", minutes(seconds))
+                format!("at least {} of measurement, not counting preparation", minutes(seconds))
             }
-            (None, None) => "not known until a trial has run".into(),
+            (None, None) => "unknown until a trial has run".into(),
         }
     }
 }

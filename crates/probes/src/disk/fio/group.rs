@@ -218,7 +218,7 @@ impl Files {
 }
 
 impl JobFile {
-    /// The directory that a file of ours is created in.
+    /// The directory that Steelbench creates it in.
     pub fn directory(&self) -> &Path {
         self.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
