@@ -164,7 +164,7 @@ pub trait Instance: Send + Sync {
     fn files(&self) -> Option<&FileSet> {
         None
     }
-    /// The collector of this instance's waits, for one measured part.
+    /// The collector of this instance's waits, for one measurement.
     fn wait_collector(&self) -> Box<dyn WaitCollector>;
     /// Bytes that the instance's files have allocated; `None` when they cannot be seen.
     fn space_bytes(&self) -> Option<u64>;
@@ -195,7 +195,7 @@ pub trait Instance: Send + Sync {
 ///
 /// A request is sent, its answer is waited for; meanwhile the other connections work.
 pub trait ConnectionSet: Send {
-    /// The measured part begins now: what these connections did before does not count.
+    /// The measurement begins now: what these connections did before does not count.
     fn begin(&mut self);
     /// Sends a request on a connection (from 0) that has none outstanding.
     ///
@@ -222,7 +222,7 @@ pub trait ConnectionSet: Send {
     /// # Errors
     /// When the engine fails.
     fn flush(&mut self, index: u32, of: u32) -> Result<(), EngineError>;
-    /// The measured part is over for these connections.
+    /// The measurement is over for these connections.
     fn end(&mut self);
     /// The clock that times them.
     fn clock(&self) -> Clock {
@@ -239,7 +239,7 @@ pub struct Answer {
     pub result: Result<Done, EngineError>,
 }
 
-/// Collects the waits of one measured part.
+/// Collects the waits of one measurement.
 ///
 /// Embedded engines hear them from their sessions; servers are asked or sampled.
 pub trait WaitCollector: Send {

@@ -3,7 +3,7 @@ use observe::Clock;
 
 /// A connection that works in the thread that calls it: the form of embedded engines.
 pub trait Session: Send {
-    /// The measured part begins now: what this connection did before does not count.
+    /// The measurement begins now: what this connection did before does not count.
     fn begin(&mut self);
     /// Does what is asked and returns when it is done.
     ///
@@ -15,7 +15,7 @@ pub trait Session: Send {
     /// # Errors
     /// When the engine fails.
     fn flush(&mut self, index: u32, of: u32) -> Result<(), EngineError>;
-    /// The measured part is over for this connection.
+    /// The measurement is over for this connection.
     fn end(&mut self);
     /// The clock that times this connection.
     fn clock(&self) -> Clock {

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 
 /// Version of what this module writes.
 pub const SCHEMA: &str = "steelbench/1";
-/// Version of a run's object.
+/// Version of a run's object, as it was analysed and as it was recorded.
 const RUN_SCHEMA: &str = "steelbench/2";
 
 #[derive(Serialize)]
@@ -53,6 +53,10 @@ struct Gated<'a> {
     gate: Option<&'a Gate>,
 }
 
+fn object(kind: &'static str, content: &impl Serialize) -> serde_json::Result<Value> {
+    serde_json::to_value(Envelope { schema: SCHEMA, kind, content })
+}
+
 /// A run: `kind` is `summary`, then the data of each section by its name.
 ///
 /// # Errors
@@ -65,13 +69,13 @@ pub fn summary(summary: &Summary) -> serde_json::Result<Value> {
     })
 }
 
-/// All that a run recorded, as one object: [`SCHEMA`], then the fields of [`Recording`]. Histograms are arrays of
+/// All that a run recorded, as one object: its schema, then the fields of [`Recording`]. Histograms are arrays of
 /// `[nanoseconds, count]`; a figure that is not a finite number is `null`; integers are exact up to 2^64.
 ///
 /// # Errors
 /// Those of the writer.
 pub fn recording(recording: &Recording, mut writer: impl Write) -> io::Result<()> {
-    serde_json::to_writer(&mut writer, &Recorded { schema: SCHEMA, recording })?;
+    serde_json::to_writer(&mut writer, &Recorded { schema: RUN_SCHEMA, recording })?;
     writeln!(writer)?;
     writer.flush()
 }
@@ -81,7 +85,7 @@ pub fn recording(recording: &Recording, mut writer: impl Write) -> io::Result<()
 /// # Errors
 /// As [`summary`].
 pub fn profile(summary: &ProfileSummary) -> serde_json::Result<Value> {
-    serde_json::to_value(Envelope { schema: SCHEMA, kind: "profile", content: summary })
+    object("profile", summary)
 }
 
 /// Kind of a profile with all its stacks.
@@ -92,7 +96,7 @@ pub const SAMPLES: &str = "samples";
 /// # Errors
 /// As [`summary`].
 pub fn samples(profile: &Profile) -> serde_json::Result<Value> {
-    serde_json::to_value(Envelope { schema: SCHEMA, kind: SAMPLES, content: profile })
+    object(SAMPLES, profile)
 }
 
 /// Two profiles: `kind` is `profile_comparison`, then the fields of [`ProfileComparison`].
@@ -100,7 +104,7 @@ pub fn samples(profile: &Profile) -> serde_json::Result<Value> {
 /// # Errors
 /// As [`summary`].
 pub fn profile_comparison(compared: &ProfileComparison) -> serde_json::Result<Value> {
-    serde_json::to_value(Envelope { schema: SCHEMA, kind: "profile_comparison", content: compared })
+    object("profile_comparison", compared)
 }
 
 /// Two configurations: `kind` is `comparison`, then their labels and the fields of [`HeadToHead`].
@@ -109,7 +113,7 @@ pub fn profile_comparison(compared: &ProfileComparison) -> serde_json::Result<Va
 /// As [`summary`].
 pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> serde_json::Result<Value> {
     let content = Compared { from_label: from, to_label: to, compared };
-    serde_json::to_value(Envelope { schema: SCHEMA, kind: "comparison", content: &content })
+    object("comparison", &content)
 }
 
 /// A live server: `kind` is `activity`, then the fields of [`ActivitySummary`].
@@ -117,7 +121,7 @@ pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> serde_json::
 /// # Errors
 /// As [`summary`].
 pub fn activity(summary: &ActivitySummary) -> serde_json::Result<Value> {
-    serde_json::to_value(Envelope { schema: SCHEMA, kind: "activity", content: summary })
+    object("activity", summary)
 }
 
 /// What is under a path: `kind` is `volume`, then the fields of [`VolumeFacts`] and `advice`.
@@ -126,7 +130,7 @@ pub fn activity(summary: &ActivitySummary) -> serde_json::Result<Value> {
 /// As [`summary`].
 pub fn volume(facts: &VolumeFacts, advice: &[Advice]) -> serde_json::Result<Value> {
     let content = Inspected { facts, advice };
-    serde_json::to_value(Envelope { schema: SCHEMA, kind: "volume", content: &content })
+    object("volume", &content)
 }
 
 /// Two runs: `kind` is `run_comparison`, then the fields of [`RunsCompared`] and `gate`, which is `null` where no
@@ -136,7 +140,7 @@ pub fn volume(facts: &VolumeFacts, advice: &[Advice]) -> serde_json::Result<Valu
 /// As [`summary`].
 pub fn runs(compared: &RunsCompared, gate: Option<&Gate>) -> serde_json::Result<Value> {
     let content = Gated { compared, gate };
-    serde_json::to_value(Envelope { schema: SCHEMA, kind: "run_comparison", content: &content })
+    object("run_comparison", &content)
 }
 
 /// Many runs of an experiment: `kind` is `history`, then the fields of [`History`].
@@ -144,5 +148,5 @@ pub fn runs(compared: &RunsCompared, gate: Option<&Gate>) -> serde_json::Result<
 /// # Errors
 /// As [`summary`].
 pub fn history(history: &History) -> serde_json::Result<Value> {
-    serde_json::to_value(Envelope { schema: SCHEMA, kind: "history", content: history })
+    object("history", history)
 }

@@ -209,7 +209,7 @@ fn json_reads_back_equal() {
     let mut json = Vec::new();
     report::json::recording(&recording, &mut json).unwrap();
     let value: serde_json::Value = serde_json::from_slice(&json).unwrap();
-    assert_eq!(value["schema"], "steelbench/1");
+    assert_eq!(value["schema"], "steelbench/2");
     assert_eq!(value["run"]["seed"], u64::MAX, "large integers are exact");
     assert_eq!(serde_json::from_slice::<Recording>(&json).unwrap(), recording);
 }

@@ -57,7 +57,7 @@ pub(super) const RULES: [Rule<Find>; 15] = [
     rule("online-discard", Note, online_discard,
         "each deletion of a file or of log sends discards, which some drives answer slowly and in between other I/Os"),
     rule("read-ahead", Note, read_ahead,
-        "a scan through the page cache has no more under way than this; larger reads keep the disks of an array, \
+        "a scan through the page cache has no more in flight than this; larger reads keep the disks of an array, \
          or the channels of an SSD, busy at once. Direct I/O is not concerned"),
     rule("access-times", Note, access_times,
         "each read of a file makes a write of its access time"),

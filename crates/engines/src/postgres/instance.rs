@@ -410,7 +410,7 @@ impl Instance for PostgresInstance {
     fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
         self.gone = true;
         let dropped = match &self.server {
-            // A trial that was stopped has left work under way, and its server will not be used again.
+            // A trial that was stopped has left work in flight, and its server will not be used again.
             Server::Private(_) if self.cancel.is_cancelled() => Err(EngineError::Cancelled),
             _ => self.drop_everything(),
         };

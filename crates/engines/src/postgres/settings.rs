@@ -42,7 +42,7 @@ settings! {
     pub RESET: Vec<String> = "target.reset", Kind::TextList, "checkpoint";
     /// A statement that takes longer fails its trial.
     pub STATEMENT_TIMEOUT: Option<f64> = "target.statement_timeout", Kind::PositiveDuration;
-    /// Whether the measured part ends with a checkpoint, so that no configuration leaves work undone.
+    /// Whether the measurement ends with a checkpoint, so that no configuration leaves work undone.
     pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "false";
     /// How often the waits of sessions are sampled.
     pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";

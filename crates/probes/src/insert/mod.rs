@@ -238,7 +238,7 @@ struct InsertWorkload {
     keys: Keys,
     batch: Vec<engines::Key>,
     rows_per_transaction: u64,
-    /// Rows to insert in the measured part; `None`: until the time is over.
+    /// Rows to insert in the measurement; `None`: until the time is over.
     share: Option<u64>,
     method: InsertMethod,
     /// Parameters of the stored procedure.

@@ -154,7 +154,7 @@ fn file(argument: &str) -> Result<Source, String> {
 /// The transactions of one connection.
 struct ScriptWorkload {
     interpreter: Interpreter,
-    /// Transactions of the measured part; `None`: until the time is over.
+    /// Transactions of the measurement; `None`: until the time is over.
     share: Option<u64>,
     /// Of these, those still to do; `None`: no end.
     left: Option<u64>,

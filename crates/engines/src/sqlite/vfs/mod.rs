@@ -35,7 +35,7 @@ fn base() -> *mut ffi::sqlite3_vfs {
 pub fn register() -> bool {
     static REGISTERED: OnceLock<bool> = OnceLock::new();
     *REGISTERED.get_or_init(|| {
-        // Calibrates the counter now and not in a measured part.
+        // Calibrates the counter now and not while something is measured.
         recorder::stamp();
         // SAFETY: a null name asks for the default VFS, which lives as long as the process.
         let found = unsafe { ffi::sqlite3_vfs_find(ptr::null()) };

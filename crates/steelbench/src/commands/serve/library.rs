@@ -151,7 +151,7 @@ pub fn read_run(file: &File, store: &Store, run: i64, latest: i64) -> Result<Rea
     Ok(Read { recording, said })
 }
 
-/// `running: 12 of 30 trials`. `latest`: whether it is the latest run of its file, the only one that can be under way.
+/// `running: 12 of 30 trials`. `latest`: whether it is the latest run of its file, the only one that can be running.
 fn said(file: &File, recording: &Recording, latest: bool) -> String {
     let running = latest && store::claimed_by(&file.path).is_some();
     let failed = recording.trials.iter().filter(|trial| trial.status != TrialStatus::Done).count();
