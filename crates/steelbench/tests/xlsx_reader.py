@@ -257,7 +257,7 @@ def check_operations(begin, run):
 
 
 def check_functions(begin, run):
-    profiles = lambda o: [(o["profile"], f) for f in o["profile"]["frames"]] if o["profile"] else []
+    profiles = lambda o: [(o["profile"], f) for f in o["profile"]["frames"]] if o.get("profile") else []
     for row, _, (profile, frame) in begin("Functions", seen(run, profiles)):
         at = profile["frames"].index(frame)
         own = sum(s["samples"] for s in profile["stacks"] if s["frames"][-1] == at)
