@@ -31,6 +31,11 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
+    /// Whether its key is one column of integers.
+    pub fn has_integer_key(&self) -> bool {
+        self.single_key().is_some_and(|key| matches!(key.data_type, DataType::Int | DataType::BigInt))
+    }
+
     /// The only column of its key.
     pub fn single_key(&self) -> Option<&Column> {
         if let [name] = self.key { self.column(name) } else { None }
@@ -118,12 +123,12 @@ pub struct Fill {
     pub table: usize,
     /// The columns that the rows have; the others get their defaults.
     pub columns: Vec<&'static str>,
-    /// Puts the next rows in an empty batch; false when there are none.
-    pub next: Box<dyn FnMut(&mut Rows) -> bool + Send>,
+    /// The rows, in batches.
+    pub batches: Box<dyn Iterator<Item = Rows> + Send>,
 }
 
 /// A batch of rows, column by column.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Rows {
     /// Number of rows.
     pub count: usize,
@@ -192,6 +197,18 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// The table that it is about; `None` of the user's own statements.
+    pub fn table<'a>(&self, work: &'a Work) -> Option<&'a Table> {
+        match self {
+            Self::Insert { table, .. }
+            | Self::Select { table, .. }
+            | Self::Update { table, .. }
+            | Self::Delete { table, .. }
+            | Self::InsertLoop { table } => work.tables.get(*table),
+            Self::Text(_) => None,
+        }
+    }
+
     /// Reads one row by its key, which is the parameter.
     pub fn lookup(table: usize, columns: &[&'static str]) -> Self {
         let outputs = columns.iter().copied().map(Output::Column).collect();

@@ -88,26 +88,22 @@ pub fn pgbench_rows(scale: u32) -> Vec<Fill> {
         vec![Values::Integers(aid), Values::Integers(bid), Values::Same(0), Values::SameText("")]
     });
     vec![
-        Fill { table: 3, columns: vec!["bid", "bbalance"], next: branches },
-        Fill { table: 1, columns: vec!["tid", "bid", "tbalance"], next: tellers },
-        Fill { table: 2, columns: vec!["aid", "bid", "abalance", "filler"], next: accounts },
+        Fill { table: 3, columns: vec!["bid", "bbalance"], batches: branches },
+        Fill { table: 1, columns: vec!["tid", "bid", "tbalance"], batches: tellers },
+        Fill { table: 2, columns: vec!["aid", "bid", "abalance", "filler"], batches: accounts },
     ]
 }
 
 /// Rows of a batch: enough for the batch to cost nothing beside them.
-const BATCH_ROWS: i64 = 4096;
+const BATCH_ROWS: usize = 4096;
 
 /// Rows with keys from 1; `columns` makes the columns of some of them.
 fn numbered(
     last: i64,
     columns: impl Fn(Vec<i64>) -> Vec<Values> + Send + 'static,
-) -> Box<dyn FnMut(&mut Rows) -> bool + Send> {
-    let mut next = 1;
-    Box::new(move |rows| {
-        let keys: Vec<i64> = (next..=last.min(next + BATCH_ROWS - 1)).collect();
-        next += BATCH_ROWS;
-        rows.count = keys.len();
-        rows.columns = columns(keys);
-        rows.count > 0
-    })
+) -> Box<dyn Iterator<Item = Rows> + Send> {
+    Box::new((1..=last).step_by(BATCH_ROWS).map(move |first| {
+        let keys: Vec<i64> = (first..=last).take(BATCH_ROWS).collect();
+        Rows { count: keys.len(), columns: columns(keys) }
+    }))
 }

@@ -12,9 +12,7 @@ use super::{failure, local, settings};
 use crate::engine::{
     CacheReport, CacheState, Collected, ConnectionSet, EngineError, Instance, Place, WaitCollector,
 };
-use crate::{
-    Cancel, DataType, Dialect as _, Fill, ObserveOptions, Operation, Rows, Table, Values, Work, open_files,
-};
+use crate::{Cancel, Dialect as _, Fill, ObserveOptions, Operation, Rows, Table, Values, Work, open_files};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use observations::TimeUse;
@@ -146,14 +144,11 @@ impl PostgresInstance {
         self.admin.ask(|admin| {
             let copy = dialect.copy(table, &fill.columns, "FREEZE ON");
             let mut copy = admin.copy_in(&copy).map_err(failed)?;
-            let (mut rows, mut buffer) = (Rows::default(), Vec::new());
-            while (fill.next)(&mut rows) {
+            let mut buffer = Vec::new();
+            for rows in &mut fill.batches {
+                buffer.clear();
                 put_rows(&mut buffer, &rows);
                 copy.write(&buffer).map_err(failed)?;
-                (rows, buffer) = (Rows::default(), {
-                    buffer.clear();
-                    buffer
-                });
                 if self.cancel.is_cancelled() {
                     return Err(EngineError::Cancelled);
                 }
@@ -168,19 +163,13 @@ impl PostgresInstance {
         operation: &Operation,
         work: &Work,
     ) -> Result<OperationText, EngineError> {
-        let (table, copy) = match operation {
+        let copy = match operation {
             Operation::Insert { table, columns } => {
-                let table = &work.tables[*table];
-                (Some(table), dialect.copy(table, columns, "FORMAT binary"))
+                dialect.copy(&work.tables[*table], columns, "FORMAT binary")
             }
-            Operation::Select { table, .. }
-            | Operation::Update { table, .. }
-            | Operation::Delete { table, .. }
-            | Operation::InsertLoop { table } => (Some(&work.tables[*table]), String::new()),
-            Operation::Text(_) => (None, String::new()),
+            _ => String::new(),
         };
-        let key = table.and_then(Table::single_key).map(|key| key.data_type);
-        let integer_key = matches!(key, Some(DataType::Int | DataType::BigInt));
+        let integer_key = operation.table(work).is_some_and(Table::has_integer_key);
         Ok(OperationText { sql: dialect.statement(operation, work)?, copy, integer_key })
     }
 

@@ -58,12 +58,11 @@ impl Dialect for SqliteDialect {
     /// A single integer key is the row's number; other keys cluster the table.
     fn create(&self, table: &Table) -> Vec<String> {
         let mut parts: Vec<String> = table.columns.iter().map(|column| self.column(column)).collect();
-        let rowid = matches!(table.single_key(), Some(key) if matches!(key.data_type, DataType::Int | DataType::BigInt));
         if !table.key.is_empty() {
             let names: Vec<String> = table.key.iter().map(|name| self.quote(name)).collect();
             parts.push(format!("PRIMARY KEY ({})", names.join(", ")));
         }
-        let clustered = if table.key.is_empty() || rowid { "" } else { " WITHOUT ROWID" };
+        let clustered = if table.key.is_empty() || table.has_integer_key() { "" } else { " WITHOUT ROWID" };
         vec![format!("CREATE TABLE {} ({}){clustered}", self.table(table), parts.join(", "))]
     }
 }

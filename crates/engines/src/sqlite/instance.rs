@@ -97,13 +97,11 @@ impl SqliteInstance {
         let insert = Operation::Insert { table: fill.table, columns: fill.columns.clone() };
         let insert = dialect.statement(&insert, work)?;
         let failed = |error| failed(format!("filling table {}", table.name), &error);
-        let mut rows = Rows::default();
-        while (fill.next)(&mut rows) {
+        for rows in &mut fill.batches {
             if self.files.cancel.is_cancelled() {
                 return Err(EngineError::Cancelled);
             }
             insert_rows(connection, &insert, table, &fill.columns, &rows).map_err(failed)?;
-            rows = Rows::default();
         }
         Ok(())
     }
@@ -116,15 +114,7 @@ impl SqliteInstance {
         page_bytes: usize,
     ) -> Result<Compiled, EngineError> {
         let dialect = |file| SqliteDialect { schema: self.files.schema_of(file), page_bytes };
-        let table = match operation {
-            Operation::Insert { table, .. }
-            | Operation::Select { table, .. }
-            | Operation::Update { table, .. }
-            | Operation::Delete { table, .. }
-            | Operation::InsertLoop { table } => Some(&work.tables[*table]),
-            Operation::Text(_) => None,
-        };
-        let key = table.and_then(Table::single_key).map(|key| key.data_type);
+        let table = operation.table(work);
         let mut operation = operation.clone();
         let mut filler = None;
         // SQLite's defaults could only compute the filler anew for every row.
@@ -135,7 +125,7 @@ impl SqliteInstance {
             filler = Some(dialect(0).filler());
         }
         let sql = (0..self.files.paths.len()).map(|file| dialect(file).statement(&operation, work));
-        let integer_key = matches!(key, Some(DataType::Int | DataType::BigInt));
+        let integer_key = table.is_some_and(Table::has_integer_key);
         Ok(Compiled { sql: sql.collect::<Result<_, _>>()?, integer_key, filler })
     }
 

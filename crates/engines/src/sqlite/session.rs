@@ -79,7 +79,7 @@ impl SqliteSession {
                 Err(Failure::Sqlite(doing, error)) => {
                     let again = is_stale_snapshot(&error) && retries < RETRIES_MAX;
                     if !again {
-                        return Err(self.give_up(&format!("{doing} in data file {file}"), &error));
+                        return Err(self.give_up(format!("{doing} in data file {file}"), &error));
                     }
                     retries += 1;
                 }
@@ -142,7 +142,7 @@ impl SqliteSession {
     ) -> Result<Done, EngineError> {
         let connection = self.connection(0);
         let mut done = Done::default();
-        let mut keep = |result: Option<Results>| done.results.extend(result.filter(|_| wanted));
+        let mut keep = |result: Option<Results>| done.results.extend(result);
         let outcome = match statement {
             Statement::Operation(operation) => connection
                 .prepare_cached(&self.operations[operation].sql[0])
@@ -160,7 +160,7 @@ impl SqliteSession {
                 connection::wait_once();
                 Err(EngineError::Retry { doing: "statement".into(), message: error.to_string() })
             }
-            Err(error) => Err(self.give_up("statement", &error)),
+            Err(error) => Err(self.give_up("statement".into(), &error)),
         }
     }
 
@@ -172,11 +172,10 @@ impl SqliteSession {
     }
 
     /// What to report of a transaction that cannot go on.
-    fn give_up(&self, doing: &str, error: &rusqlite::Error) -> EngineError {
+    fn give_up(&self, doing: String, error: &rusqlite::Error) -> EngineError {
         if self.files.cancel.is_cancelled() {
             return EngineError::Cancelled;
         }
-        let doing = doing.to_owned();
         if is_busy(error) {
             return EngineError::Engine {
                 doing,
@@ -222,7 +221,7 @@ fn each_statement(
     Ok(())
 }
 
-/// Runs a statement to its end; `None` when it has no columns.
+/// Runs a statement to its end; `None` when it has no columns or they are not wanted.
 fn results_of(
     statement: &mut rusqlite::Statement<'_>,
     parameters: &[Parameter],
