@@ -97,7 +97,7 @@ pub fn activity(activity: ServerActivity) -> ActivitySummary {
     let busy: Vec<&ActivityCell> =
         activity.cells.iter().filter(|cell| cell.for_client && !cell.idle).collect();
     let options = WaitOptions { include_client: true, benign: None };
-    let table = WaitTable::new([activity.waits.as_slice()], options);
+    let table = WaitTable::new(&[&activity.waits], options);
     let mut accounting = Accounting::of(&Observations {
         elapsed_s: activity.elapsed_s,
         waits: activity.waits.clone(),

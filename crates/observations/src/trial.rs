@@ -50,6 +50,11 @@ impl Observations {
         self.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value)
     }
 
+    /// The latency distribution with this name.
+    pub fn latency(&self, name: &str) -> Option<&Histogram> {
+        self.latencies.iter().find(|latency| latency.name == name).map(|latency| &latency.histogram)
+    }
+
     /// The value of the response with this name.
     pub fn response(&self, name: &str) -> Option<f64> {
         self.responses.iter().find(|response| response.name == name).map(|response| response.value)

@@ -173,7 +173,7 @@ fn waits(recording: &Recording) -> Table<'_> {
     });
     columns.table("waits", || {
         observed_trials(recording).flat_map(|(number, trial, seen)| {
-            let table = WaitTable::of_trials([seen]);
+            let table = WaitTable::of_trials(&[seen]);
             seen.waits.iter().map(move |wait| {
                 let at = table.rows.iter().position(|row| row.wait_type == wait.wait_type);
                 let of_all = at.map(|at| (table.rows[at].percentage, at < table.top));
