@@ -72,6 +72,11 @@ impl Estimate {
         })
     }
 
+    /// The mean in seconds, where the unit is one of time.
+    pub fn mean_s(&self) -> Option<f64> {
+        Some(self.in_seconds()?.mean)
+    }
+
     /// The same in seconds, where the unit is one of time.
     pub fn in_seconds(&self) -> Option<Self> {
         let unit_s = crate::response::seconds(&self.unit)?;

@@ -15,18 +15,18 @@ const STATEMENT_MAX: usize = 120;
 pub fn activity(summary: &ActivitySummary) -> Document {
     let mut sections = vec![overview(summary), table(summary)];
     sections.extend(groups(summary));
-    sections.extend(summary.tasks.as_deref().map(tasks));
+    sections.extend(summary.seen.tasks.as_deref().map(tasks));
     sections.extend(background(summary));
     sections.extend(counted(summary));
     sections.extend(meanings(summary));
     sections.extend(lost(summary));
-    let elapsed = number::seconds(summary.elapsed_s);
-    Document { title: format!("{}: waits in {elapsed}", summary.server).into(), sections }
+    let elapsed = number::seconds(summary.seen.elapsed_s);
+    Document { title: format!("{}: waits in {elapsed}", summary.seen.server).into(), sections }
 }
 
 fn overview(summary: &ActivitySummary) -> Section {
     let mut section = Section::new("");
-    let sampling = &summary.sampling;
+    let sampling = &summary.seen.sampling;
     let missed = match sampling.missed {
         0 => String::new(),
         missed => format!("; {} more were due but not taken", number::count(missed)),
@@ -45,7 +45,7 @@ fn overview(summary: &ActivitySummary) -> Section {
     }
     if summary.accounting.session_s > 0.0 {
         section.line(format!("While busy: {}", sections::accounting(&summary.accounting)));
-        let source = if summary.time_is_exact {
+        let source = if summary.seen.time_is_exact {
             "Busy is a session that has something to do, also while it is ready and waits for a processor. CPU and run \
              queue (signal) are the kernel's figures; samples divide the rest among the waits."
         } else {
@@ -121,7 +121,7 @@ fn groups(summary: &ActivitySummary) -> Vec<Section> {
     let statement = |id: &Option<i64>| match id {
         None => vec![String::new(), "(not numbered)".to_owned()],
         Some(id) => {
-            let text = summary.texts.get(id).map_or("(text not seen)".to_owned(), |text| shorten(text));
+            let text = summary.seen.texts.get(id).map_or("(text not seen)".to_owned(), |text| shorten(text));
             vec![id.to_string(), text]
         }
     };
@@ -259,11 +259,11 @@ fn background(summary: &ActivitySummary) -> Option<Section> {
 }
 
 fn counted(summary: &ActivitySummary) -> Option<Section> {
-    if summary.operations.is_empty() {
+    if summary.seen.operations.is_empty() {
         return None;
     }
     let mut section = Section::new("Counted by the server");
-    let rows = summary.operations.iter().map(|operation| {
+    let rows = summary.seen.operations.iter().map(|operation| {
         let each = (operation.count > 0 && operation.wall_s > 0.0)
             .then(|| number::seconds(operation.wall_s / operation.count as f64));
         let timed = (operation.wall_s > 0.0).then(|| number::seconds(operation.wall_s));
@@ -297,12 +297,12 @@ fn counted(summary: &ActivitySummary) -> Option<Section> {
 }
 
 fn meanings(summary: &ActivitySummary) -> Option<Section> {
-    if summary.meanings.is_empty() {
+    if summary.seen.meanings.is_empty() {
         return None;
     }
     let mut section = Section::new("What these waits are");
     for row in summary.table.top() {
-        if let Some(meaning) = summary.meanings.get(&row.wait_type) {
+        if let Some(meaning) = summary.seen.meanings.get(&row.wait_type) {
             section.line(format!("{}: {meaning}.", row.wait_type));
         }
     }
@@ -310,11 +310,11 @@ fn meanings(summary: &ActivitySummary) -> Option<Section> {
 }
 
 fn lost(summary: &ActivitySummary) -> Option<Section> {
-    if summary.lost.is_empty() {
+    if summary.seen.lost.is_empty() {
         return None;
     }
     let mut section = Section::new("What could not be seen");
-    for sentence in &summary.lost {
+    for sentence in &summary.seen.lost {
         section.toned(sentence.as_str(), Tone::Warning);
     }
     Some(section)

@@ -96,7 +96,7 @@ impl Knee {
                 && gain < GAIN_SHARE
         });
         let latencies = points.iter().filter_map(|point| point.latency_mean.as_ref());
-        let lowest_s = latencies.filter_map(|own| Some(own.in_seconds()?.mean)).reduce(f64::min);
+        let lowest_s = latencies.filter_map(Estimate::mean_s).reduce(f64::min);
         let asymptotic = lowest_s.map(|seconds| points[maximum].iops.mean * seconds);
         Some(Self { group, points, maximum, knee, asymptotic })
     }

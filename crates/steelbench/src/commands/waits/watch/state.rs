@@ -70,7 +70,7 @@ impl State {
         if self.paused {
             return;
         }
-        let elapsed_s = summary.elapsed_s.max(f64::MIN_POSITIVE);
+        let elapsed_s = summary.seen.elapsed_s.max(f64::MIN_POSITIVE);
         let sessions = summary.classes.iter().map(|(class, seconds)| (*class, seconds / elapsed_s));
         self.history.push_back(sessions.collect());
         if self.history.len() > HISTORY {

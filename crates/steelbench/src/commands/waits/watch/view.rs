@@ -37,8 +37,10 @@ pub fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
         return;
     };
     let paused = if state.paused { "   PAUSED" } else { "" };
-    let title =
-        format!("{}   {} a second from {}", summary.server, summary.sampling.hz, summary.sampling.source);
+    let title = format!(
+        "{}   {} a second from {}",
+        summary.seen.server, summary.seen.sampling.hz, summary.seen.sampling.source
+    );
     Line::from(vec![Span::from(safe(&title)).bold(), Span::from(paused).yellow()]).render(header, buffer);
     Paragraph::new(vec![states(summary), lost(summary)]).render(sessions, buffer);
     for (row, class) in history.rows().zip(&classes) {
@@ -55,7 +57,7 @@ pub fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
             let name = |key: &(String, String, String)| format!("{} ({}, {})", key.0, key.1, key.2);
             groups(summary, &summary.clients, name, lower, buffer);
         }
-        Tab::Tasks => tasks(summary.tasks.as_deref().unwrap_or_default(), lower, buffer),
+        Tab::Tasks => tasks(summary.seen.tasks.as_deref().unwrap_or_default(), lower, buffer),
     }
 }
 
@@ -66,7 +68,7 @@ fn states(summary: &ActivitySummary) -> Line<'static> {
 }
 
 fn lost(summary: &ActivitySummary) -> Line<'static> {
-    Line::from(summary.lost.first().map(|sentence| safe(sentence)).unwrap_or_default()).yellow()
+    Line::from(summary.seen.lost.first().map(|sentence| safe(sentence)).unwrap_or_default()).yellow()
 }
 
 /// How many sessions were busy in a class, second by second.
@@ -102,7 +104,7 @@ fn colour(class: Option<WaitClass>) -> Color {
 /// Of all waits, not only of the top 95 %.
 fn waits(summary: &ActivitySummary, area: Rect, buffer: &mut Buffer) {
     let busy_s = summary.accounting.session_s;
-    let elapsed_s = summary.elapsed_s.max(f64::MIN_POSITIVE);
+    let elapsed_s = summary.seen.elapsed_s.max(f64::MIN_POSITIVE);
     let rows = summary.table.rows.iter().map(|row| {
         let cells = [
             safe(&row.wait_type),
@@ -124,7 +126,7 @@ fn groups<K>(
     area: Rect,
     buffer: &mut Buffer,
 ) {
-    let elapsed_s = summary.elapsed_s.max(f64::MIN_POSITIVE);
+    let elapsed_s = summary.seen.elapsed_s.max(f64::MIN_POSITIVE);
     let rows = groups.iter().map(|group| {
         let most = group.waits.first();
         let most = most.map_or_else(String::new, |(wait, s)| format!("{wait} {}", percent(*s, group.busy_s)));
@@ -141,7 +143,7 @@ fn groups<K>(
 
 fn statement(summary: &ActivitySummary, id: Option<i64>) -> String {
     let Some(id) = id else { return "(not numbered)".to_owned() };
-    summary.texts.get(&id).map_or_else(|| format!("query {id}"), |text| one_line(text))
+    summary.seen.texts.get(&id).map_or_else(|| format!("query {id}"), |text| one_line(text))
 }
 
 fn tasks(tasks: &[WaitingTask], area: Rect, buffer: &mut Buffer) {
