@@ -2,6 +2,8 @@ use crate::{Cancel, FileSet, Request, Role, Servers, WaitType, Work};
 use experiment::{Configuration, Declaration, Invalid, choice};
 use observations::{EngineVersion, Operation, TimeUse, Wait};
 use observe::Clock;
+use std::fs::File;
+use std::io::{Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// An engine that experiments can be run on. Stateless: all state is in its [`Instance`]s.
@@ -301,19 +303,6 @@ choice! {
     }
 }
 
-impl CacheState {
-    /// Whether files with so many resident bytes are in this state. Reading a file's first page
-    /// or two (a header, a root page) leaves a cold file cold.
-    pub fn reached(self, file_bytes: u64, resident_bytes: Option<u64>) -> bool {
-        match (self, resident_bytes) {
-            (Self::Warm, _) => true,
-            (_, None) => false,
-            (Self::Cold, Some(resident)) => resident * 100 <= file_bytes || resident <= 64 << 10,
-            (Self::Hot, Some(resident)) => resident >= file_bytes,
-        }
-    }
-}
-
 /// What [`Instance::settle`] found after it did its work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CacheReport {
@@ -323,6 +312,35 @@ pub struct CacheReport {
     pub resident_bytes: Option<u64>,
     /// Whether the declared state was reached.
     pub verified: bool,
+}
+
+impl CacheReport {
+    /// How much of these files is in the page cache, and whether that is what was declared. Reading a file's first
+    /// page or two (a header, a root page) leaves a cold file cold.
+    ///
+    /// # Errors
+    /// When a file cannot be opened.
+    pub fn of(
+        cache: CacheState,
+        files: impl IntoIterator<Item = impl AsRef<Path>>,
+    ) -> Result<Self, EngineError> {
+        let (mut file_bytes, mut resident_bytes) = (0, Some(0));
+        for path in files {
+            let path = path.as_ref();
+            // Of a device, only its end tells its size.
+            let size = File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0)));
+            file_bytes += size.map_err(|source| EngineError::File { path: path.into(), source })?;
+            let resident = observe::page_cache::resident_bytes(path).ok();
+            resident_bytes = resident_bytes.zip(resident).map(|(sum, bytes)| sum + bytes);
+        }
+        let verified = match (cache, resident_bytes) {
+            (CacheState::Warm, _) => true,
+            (_, None) => false,
+            (CacheState::Cold, Some(resident)) => resident * 100 <= file_bytes || resident <= 64 << 10,
+            (CacheState::Hot, Some(resident)) => resident >= file_bytes,
+        };
+        Ok(Self { file_bytes, resident_bytes, verified })
+    }
 }
 
 /// What can go wrong in an engine.

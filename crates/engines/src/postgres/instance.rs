@@ -344,18 +344,12 @@ impl Instance for PostgresInstance {
         if cache == CacheState::Cold {
             self.cool(&mut cluster)?;
         }
-        let mut report = CacheReport { file_bytes: 0, resident_bytes: Some(0), verified: true };
-        for path in self.table_files(&cluster)? {
-            let file_error = |source| EngineError::File { path: path.clone(), source };
-            if cache == CacheState::Hot {
-                observe::page_cache::load(&path).map_err(file_error)?;
-            }
-            report.file_bytes += std::fs::metadata(&path).map_err(file_error)?.len();
-            let resident = observe::page_cache::resident_bytes(&path).ok();
-            report.resident_bytes = report.resident_bytes.zip(resident).map(|(sum, bytes)| sum + bytes);
+        let files = self.table_files(&cluster)?;
+        for path in files.iter().filter(|_| cache == CacheState::Hot) {
+            let failed = |source| EngineError::File { path: path.clone(), source };
+            observe::page_cache::load(path).map_err(failed)?;
         }
-        report.verified = cache.reached(report.file_bytes, report.resident_bytes);
-        Ok(report)
+        CacheReport::of(cache, files)
     }
 
     fn wait_collector(&self) -> Box<dyn WaitCollector> {

@@ -4,7 +4,6 @@
 //! cache and log. The sessions are the load threads themselves.
 
 mod connection;
-mod data_files;
 mod dialect;
 mod instance;
 mod pragma;
