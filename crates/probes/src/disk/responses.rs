@@ -16,9 +16,9 @@ impl Done {
     /// All these streams together.
     pub fn of<'a>(streams: impl Iterator<Item = &'a StreamOutcome>) -> Self {
         streams.fold(Self::default(), |mut sum, stream| {
-            add(&mut sum.reads, &stream.reads);
-            add(&mut sum.writes, &stream.writes);
-            add(&mut sum.syncs, &stream.syncs);
+            sum.reads.add(&stream.reads);
+            sum.writes.add(&stream.writes);
+            sum.syncs.add(&stream.syncs);
             sum.depth_mean += stream.depth_mean;
             sum
         })
@@ -77,18 +77,6 @@ impl Done {
         }
         all
     }
-}
-
-fn add(sum: &mut Direction, part: &Direction) {
-    sum.bytes += part.bytes;
-    sum.latency.merge(&part.latency);
-    sum.service = match (sum.service.take(), &part.service) {
-        (Some(mut all), Some(part)) => {
-            all.merge(part);
-            Some(all)
-        }
-        (all, part) => all.or_else(|| part.clone()),
-    };
 }
 
 fn us(ns: u64) -> f64 {
