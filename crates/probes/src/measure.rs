@@ -76,7 +76,14 @@ pub fn measure<L>(
     let cancelled = context.cancel.is_cancelled();
     let load = result.map_err(|error| if cancelled { EngineError::Cancelled.into() } else { error })?;
     // What a server knows of a connection it forgets when that is closed: the load still has it.
-    let collected = conducted.collector.stop()?;
+    let collected = match conducted.collector {
+        Some(mut collector) => collector.stop()?,
+        // The time of a server's sessions is not that of the load's threads.
+        None => Collected {
+            time: (!context.capabilities.embedded).then(TimeUse::default),
+            ..Collected::default()
+        },
+    };
     conducted.unseen.extend(context.instance.lost_observations());
     let not_observed = |detail| Warning { kind: WarningKind::NotObserved, detail };
     let mut warnings: Vec<Warning> = conducted.unseen.into_iter().map(not_observed).collect();
@@ -90,7 +97,7 @@ pub fn measure<L>(
 struct Conducted<'a> {
     context: &'a TrialContext<'a>,
     subject: Subject<'a>,
-    collector: Box<dyn WaitCollector>,
+    collector: Option<Box<dyn WaitCollector>>,
     devices: DeviceMonitor,
     settled: Option<CacheReport>,
     profiler: Option<Result<Profiler, ProfileError>>,
@@ -107,7 +114,7 @@ impl Conducted<'_> {
         if self.settled.is_none() {
             self.settled = Some(self.context.instance.settle(self.context.cache)?);
         }
-        self.collector.start()?;
+        self.collector.as_mut().map_or(Ok(()), |collector| collector.start())?;
         self.profiler = self.profiler();
         self.machine = Some(MachineMonitor::start());
         self.devices.start();

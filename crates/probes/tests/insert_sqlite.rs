@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use engines::{Cancel, CancelReason, Engine as _, EngineError, Instance, Place, sqlite::Sqlite};
+use engines::{Cancel, CancelReason, Engine as _, EngineError, Folders, Instance, sqlite::Sqlite};
 use experiment::{Configuration, Invalid, Value};
 use observations::{Observations, WaitClass};
 use probes::{Probe as _, ProbeError, Target, TrialContext, insert::Insert};
@@ -36,7 +36,7 @@ fn prepare(
     directory: &Path,
     cancel: &Cancel,
 ) -> Result<Box<dyn Instance>, EngineError> {
-    let place = Place {
+    let place = Folders {
         directory: directory.into(),
         volumes: Vec::new(),
         permits: engines::Permits::default(),

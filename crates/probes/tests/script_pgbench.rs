@@ -6,7 +6,7 @@ mod common;
 
 use common::{Server, servers};
 use engines::postgres::Postgres;
-use engines::{Cancel, Engine as _, Parameter, Permits, Place, Request, Results, Statement, Work};
+use engines::{Cancel, Engine as _, Folders, Parameter, Permits, Request, Results, Statement, Work};
 use experiment::{Configuration, Value};
 use probes::script::{BUILTINS, Interpreter, Mix, Presets, Protocol, Source, Step};
 use probes::tables;
@@ -487,7 +487,7 @@ fn compare_tables(server: &Server) {
     let url = Value::Text(server.url("ours"));
     let configuration =
         Configuration { levels: Vec::new(), settings: [("target.url".to_owned(), url)].into() };
-    let place = Place {
+    let place = Folders {
         directory: std::env::temp_dir(),
         volumes: Vec::new(),
         permits: Permits::default(),
