@@ -40,7 +40,7 @@ fn mix(text: &str, protocol: Protocol, variables: &[(&str, &str)]) -> Result<Arc
     let source = Source { name: "test.sql".into(), text: text.into(), weight: 1 };
     let variables = variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
     let presets = Presets { scale: 1, seed: 5, variables };
-    Mix::parse(&[source], protocol, &presets).map(Arc::new).map_err(|error| error.to_string())
+    Mix::parse(&[source], protocol, &presets).map(Arc::new)
 }
 
 /// What `debug()` says in one transaction of a script that asks nothing of the server.
