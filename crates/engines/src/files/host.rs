@@ -3,10 +3,7 @@
 use super::set::{FileSet, Origin, Role, TargetFile, forbidden};
 use super::{OFFSET, Wanted};
 use crate::Cancel;
-use crate::engine::{
-    CacheReport, CacheState, ConnectionSet, EngineError, Host, Instance, Place, WaitCollector,
-};
-use crate::nothing::Nothing;
+use crate::engine::{CacheReport, CacheState, ConnectionSet, EngineError, Folders, Host, Instance};
 use disk_io::{DiskError, LoadError, Region};
 use experiment::Configuration;
 use std::fs::{File, OpenOptions};
@@ -21,12 +18,12 @@ const ROUND_S: f64 = 10.0;
 
 /// Keeps the files that the last trial used.
 pub struct FilesHost {
-    place: Arc<Place>,
+    place: Arc<Folders>,
     made: Arc<Mutex<Option<Made>>>,
 }
 
 impl FilesHost {
-    pub fn new(place: Place) -> Self {
+    pub fn new(place: Folders) -> Self {
         Self { place: Arc::new(place), made: Arc::default() }
     }
 }
@@ -51,7 +48,7 @@ impl Host for FilesHost {
 /// The files of one trial, once they have been created.
 struct FilesInstance {
     configuration: Configuration,
-    place: Arc<Place>,
+    place: Arc<Folders>,
     cancel: Cancel,
     made: Arc<Mutex<Option<Made>>>,
     set: OnceLock<FileSet>,
@@ -85,34 +82,24 @@ impl Instance for FilesInstance {
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
         let settle = match cache {
             // What is not to be changed is not looked at: that takes its time on large files.
-            CacheState::Warm => return CacheReport::of(cache, [""; 0]),
+            CacheState::Warm => return Ok(CacheReport::NO_FILES),
             CacheState::Cold => observe::page_cache::evict,
             CacheState::Hot => observe::page_cache::load,
         };
         for file in self.files_of() {
-            settle(&file.path).map_err(file_error(&file.path))?;
+            settle(&file.path).map_err(EngineError::at(&file.path))?;
         }
-        CacheReport::of(cache, self.files_of().map(|file| &file.path))
+        CacheReport::of_files(self.files_of().map(|file| &file.path), cache)
     }
 
     fn files(&self) -> Option<&FileSet> {
         self.set.get()
     }
 
-    fn wait_collector(&self) -> Box<dyn WaitCollector> {
-        // The load records its waits itself.
-        Box::new(Nothing)
-    }
-
     fn space_bytes(&self) -> Option<u64> {
         let created = self.files_of().filter(|file| file.origin == Origin::Created);
         // 512: the unit of st_blocks, whatever the file system's block is.
         Some(created.filter_map(|file| file.path.metadata().ok()).map(|file| file.blocks() * 512).sum())
-    }
-
-    fn remove(self: Box<Self>) -> Result<(), EngineError> {
-        // The host keeps the files.
-        Ok(())
     }
 }
 
@@ -126,7 +113,7 @@ struct Made {
 }
 
 impl Made {
-    fn new(wanted: Wanted, place: &Place, cancel: &Cancel) -> Result<Self, EngineError> {
+    fn new(wanted: Wanted, place: &Folders, cancel: &Cancel) -> Result<Self, EngineError> {
         let mut made = Self { claims: Vec::new(), wanted, files: Vec::new(), notes: Vec::new() };
         for wanted in made.wanted.files.clone() {
             let path = wanted.path;
@@ -154,7 +141,7 @@ impl Made {
     fn precondition(&mut self, most_s: f64, cancel: &Cancel) -> Result<(), EngineError> {
         let data: Vec<&TargetFile> = self.files.iter().filter(|file| file.role == Role::Data).collect();
         if let Some(reason) = data.iter().find_map(|file| file.forbidden.clone()) {
-            return Err(EngineError::Engine { doing: "pre-conditioning".into(), message: reason });
+            return Err(EngineError::failed("pre-conditioning", reason));
         }
         let regions: Vec<Region> =
             data.iter().map(|file| Region { path: file.path.clone(), start: 0, length: file.size }).collect();
@@ -189,16 +176,6 @@ impl Drop for Made {
     }
 }
 
-/// What a failed operation on a file means.
-fn file_error(path: &Path) -> impl Fn(std::io::Error) -> EngineError {
-    move |source| match source.kind() {
-        std::io::ErrorKind::StorageFull => {
-            EngineError::DiskFull { doing: format!("writing {}", path.display()) }
-        }
-        _ => EngineError::File { path: path.into(), source },
-    }
-}
-
 fn create(path: &Path, size: u64) -> Result<Origin, EngineError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let free = observe::environment::space(folder).map_or(u64::MAX, |(_, free)| free);
@@ -208,7 +185,7 @@ fn create(path: &Path, size: u64) -> Result<Origin, EngineError> {
         return Err(EngineError::DiskFull { doing });
     }
     // A file that is already there is not ours.
-    File::create_new(path).map_err(file_error(path))?;
+    File::create_new(path).map_err(EngineError::at(path))?;
     Ok(Origin::Created)
 }
 
@@ -218,32 +195,30 @@ fn fill(path: &Path, size: u64, compress_percent: u8, cancel: &Cancel) -> Result
     disk_io::fill(&region, false, compress_percent, &|| cancel.is_cancelled())
         .map_err(|error| failed("filling a file", error))?;
     // Its pages would otherwise stay in memory, where measured reads may find them.
-    observe::page_cache::evict(path).map_err(file_error(path))
+    observe::page_cache::evict(path).map_err(EngineError::at(path))
 }
 
 /// Whose a file or device is that was there before, and its size.
 fn existing(path: &Path) -> Result<(Origin, u64), EngineError> {
-    let kind = path.metadata().map_err(file_error(path))?.file_type();
+    let kind = path.metadata().map_err(EngineError::at(path))?.file_type();
     if !kind.is_block_device() && !kind.is_file() {
-        return Err(EngineError::Engine {
-            doing: path.display().to_string(),
-            message: "neither a file nor a block device; a directory is declared as a [[volume]]".into(),
-        });
+        let message = "neither a file nor a block device; a directory is declared as a [[volume]]";
+        return Err(EngineError::failed(path.display().to_string(), message));
     }
     let origin = if kind.is_file() { Origin::Existing } else { Origin::Device };
     let size = File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0)));
-    Ok((origin, size.map_err(file_error(path))?))
+    Ok((origin, size.map_err(EngineError::at(path))?))
 }
 
 /// Opens a device as the only one who may, as a mount does (open(2), `O_EXCL` without `O_CREAT`).
 fn claim(device: &Path) -> Result<File, EngineError> {
-    OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(device).map_err(file_error(device))
+    OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(device).map_err(EngineError::at(device))
 }
 
 fn failed(doing: &str, error: DiskError) -> EngineError {
     match error {
         DiskError::Load(LoadError::Stopped) => EngineError::Cancelled,
-        DiskError::File { path, source, .. } => file_error(&path)(source),
-        error => EngineError::Engine { doing: doing.into(), message: error.to_string() },
+        DiskError::File { path, source, .. } => EngineError::at(&path)(source),
+        error => EngineError::failed(doing, error),
     }
 }

@@ -9,13 +9,10 @@ use super::server::{Cluster, Stop};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::PostgresCollector;
 use super::{failure, local, settings};
-use crate::engine::{
-    CacheReport, CacheState, Collected, ConnectionSet, EngineError, Instance, Place, WaitCollector,
-};
+use crate::engine::{CacheReport, CacheState, ConnectionSet, EngineError, Folders, Instance, WaitCollector};
 use crate::{Cancel, Dialect as _, Fill, ObserveOptions, Operation, Rows, Table, Values, Work, open_files};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
-use observations::TimeUse;
 use pgclient::{Client, Config, quote_identifier, quote_literal};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -72,7 +69,7 @@ impl PostgresInstance {
     pub fn create(
         server: Server,
         configuration: &Configuration,
-        place: &Place,
+        place: &Folders,
         connections: u32,
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
@@ -346,18 +343,16 @@ impl Instance for PostgresInstance {
         }
         let files = self.table_files(&cluster)?;
         for path in files.iter().filter(|_| cache == CacheState::Hot) {
-            let failed = |source| EngineError::File { path: path.clone(), source };
-            observe::page_cache::load(path).map_err(failed)?;
+            observe::page_cache::load(path).map_err(EngineError::at(path))?;
         }
-        CacheReport::of(cache, files)
+        CacheReport::of_files(files, cache)
     }
 
-    fn wait_collector(&self) -> Box<dyn WaitCollector> {
-        let Some(hz) = self.sample_hz else { return Box::new(NotObserved) };
-        let options = ObserveOptions { hz, ..ObserveOptions::default() };
+    fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
+        let options = ObserveOptions { hz: self.sample_hz?, ..ObserveOptions::default() };
         let (backends, lost) = (self.backends.clone(), self.lost.clone());
         let (config, cancel) = (self.server.config(), self.cancel.clone());
-        Box::new(PostgresCollector::new(config, options, backends, lost, cancel))
+        Some(Box::new(PostgresCollector::new(config, options, backends, lost, cancel)))
     }
 
     fn space_bytes(&self) -> Option<u64> {
@@ -415,18 +410,5 @@ impl Drop for PostgresInstance {
             // Best effort after a panic; `remove` is the way that reports errors.
             let _ = self.drop_everything();
         }
-    }
-}
-
-/// Waits are not to be observed.
-struct NotObserved;
-
-impl WaitCollector for NotObserved {
-    fn start(&mut self) -> Result<(), EngineError> {
-        Ok(())
-    }
-
-    fn stop(&mut self) -> Result<Collected, EngineError> {
-        Ok(Collected { time: Some(TimeUse::default()), ..Collected::default() })
     }
 }

@@ -3,7 +3,7 @@
 use super::pragma::{self, Pragma};
 use super::settings::{BUSY_TIMEOUT, DATA_FILES, FILE_GROWTH, FINAL_CHECKPOINT, OPEN, Open, VOLUME};
 use super::{failed, vfs};
-use crate::{Cancel, EngineError, Place};
+use crate::{Cancel, EngineError, Folders};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use rusqlite::{Connection, OpenFlags, ffi};
@@ -36,7 +36,7 @@ pub struct DataFiles {
 
 impl DataFiles {
     /// What a configuration asks for.
-    pub fn of(configuration: &Configuration, place: &Place, cancel: &Cancel) -> Result<Self, EngineError> {
+    pub fn of(configuration: &Configuration, place: &Folders, cancel: &Cancel) -> Result<Self, EngineError> {
         let volumes = configuration.get(VOLUME);
         let mut directories = volumes.iter().map(|name| place.volume(name)).collect::<Result<Vec<_>, _>>()?;
         if directories.is_empty() {
@@ -166,6 +166,5 @@ fn set_growth(connection: &Connection, growth_bytes: u64) -> Result<(), EngineEr
     if rc == ffi::SQLITE_OK {
         return Ok(());
     }
-    let (doing, message) = (format!("setting {}", FILE_GROWTH.path()), format!("SQLite error {rc}"));
-    Err(EngineError::Engine { doing, message })
+    Err(EngineError::failed(format!("setting {}", FILE_GROWTH.path()), format!("SQLite error {rc}")))
 }

@@ -6,7 +6,7 @@ use super::failed;
 use super::recorder::Tallies;
 use super::session::{Compiled, SqliteSession};
 use crate::engine::{
-    CacheReport, CacheState, Collected, ConnectionSet, EngineError, Instance, Place, WaitCollector,
+    CacheReport, CacheState, Collected, ConnectionSet, EngineError, Folders, Instance, WaitCollector,
 };
 use crate::session::SetOfOne;
 use crate::{Cancel, DataType, Dialect as _, Fill, Operation, Rows, Table, Values, Work, open_files};
@@ -29,7 +29,7 @@ impl SqliteInstance {
     /// Creates the files, empty, with the settings that are kept in a file.
     pub fn create(
         configuration: &Configuration,
-        place: &Place,
+        place: &Folders,
         connections: u32,
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
@@ -42,7 +42,7 @@ impl SqliteInstance {
         open_files::allow(needed, || format!("opening {files} data files on {connections} connections"))?;
         for path in &instance.files.paths {
             // A file that is already there is not ours.
-            File::create_new(path).map_err(|source| EngineError::File { path: path.into(), source })?;
+            File::create_new(path).map_err(EngineError::at(path))?;
             instance.files.open(path, true)?;
         }
         Ok(instance)
@@ -181,10 +181,9 @@ impl Instance for SqliteInstance {
     }
 
     fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        let operations = self.operations.get().ok_or_else(|| EngineError::Engine {
-            doing: "connecting".into(),
-            message: "the tables have not been created yet".into(),
-        })?;
+        let operations = self.operations.get();
+        let operations = operations
+            .ok_or_else(|| EngineError::failed("connecting", "the tables have not been created yet"))?;
         let session = SqliteSession::open(self.files.clone(), operations.clone(), self.total.clone())?;
         Ok(Box::new(SetOfOne::new(session)))
     }
@@ -200,13 +199,13 @@ impl Instance for SqliteInstance {
                 CacheState::Warm => Ok(()),
                 CacheState::Hot => observe::page_cache::load(path),
             };
-            settled.map_err(|source| EngineError::File { path: path.clone(), source })?;
+            settled.map_err(EngineError::at(path))?;
         }
-        CacheReport::of(cache, &self.files.paths)
+        CacheReport::of_files(&self.files.paths, cache)
     }
 
-    fn wait_collector(&self) -> Box<dyn WaitCollector> {
-        Box::new(Collector(self.total.clone()))
+    fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
+        Some(Box::new(Collector(self.total.clone())))
     }
 
     fn space_bytes(&self) -> Option<u64> {

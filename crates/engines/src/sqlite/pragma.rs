@@ -50,12 +50,12 @@ const PREFIX: &str = "target.settings.";
 /// Objections to the settings of a configuration.
 pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
     let objection = |(name, value): (&str, &Value)| {
-        let message = match PRAGMAS.iter().find(|(known, _)| *known == name) {
-            Some((_, form)) => form.wanted(value).err()?,
-            None => {
-                let known: Vec<&str> = PRAGMAS.iter().map(|(name, _)| *name).collect();
-                experiment::unknown_name("SQLite setting", name, &known)
-            }
+        let known = PRAGMAS.iter().find(|(known, _)| *known == name);
+        let message = if let Some((_, form)) = known {
+            form.wanted(value).err()?
+        } else {
+            let known: Vec<&str> = PRAGMAS.iter().map(|(name, _)| *name).collect();
+            experiment::unknown_name("SQLite setting", name, &known)
         };
         Some(Invalid::new(format!("{PREFIX}{name}"), message))
     };

@@ -160,7 +160,7 @@ impl SqliteSession {
         if is_busy(error) {
             let timeout_s = self.files.busy_timeout_s;
             let message = format!("no lock within target.busy_timeout = {timeout_s} s ({error})");
-            return EngineError::Engine { doing, message };
+            return EngineError::failed(doing, message);
         }
         failed(doing, error)
     }
@@ -262,7 +262,7 @@ impl Session for SqliteSession {
             let left = left.map_err(|error| failed(doing.clone(), &error))?;
             if left != (0, 0) {
                 let message = format!("busy {}, {} pages left in the WAL", left.0, left.1);
-                return Err(EngineError::Engine { doing, message });
+                return Err(EngineError::failed(doing, message));
             }
         }
         Ok(())

@@ -110,12 +110,13 @@ impl Events {
 
     /// By what SQLite opens the file for.
     fn from_flags(flags: c_int) -> &'static Self {
+        use Event as E;
         const JOURNALS: c_int = ffi::SQLITE_OPEN_MAIN_JOURNAL | ffi::SQLITE_OPEN_SUPER_JOURNAL;
-        use Event::*;
-        static DATA: Events = Events::new(DataRead, DataWrite, DataSync, DataTruncate);
-        static WAL: Events = Events::new(WalRead, WalWrite, WalSync, WalTruncate);
-        static JOURNAL: Events = Events::new(JournalRead, JournalWrite, JournalSync, JournalTruncate);
-        static TEMP: Events = Events::new(TempRead, TempWrite, TempWrite, TempWrite);
+        static DATA: Events = Events::new(E::DataRead, E::DataWrite, E::DataSync, E::DataTruncate);
+        static WAL: Events = Events::new(E::WalRead, E::WalWrite, E::WalSync, E::WalTruncate);
+        static JOURNAL: Events =
+            Events::new(E::JournalRead, E::JournalWrite, E::JournalSync, E::JournalTruncate);
+        static TEMP: Events = Events::new(E::TempRead, E::TempWrite, E::TempWrite, E::TempWrite);
         match flags {
             flags if flags & ffi::SQLITE_OPEN_MAIN_DB != 0 => &DATA,
             flags if flags & ffi::SQLITE_OPEN_WAL != 0 => &WAL,
