@@ -102,7 +102,7 @@ pub fn by_url(url: &str) -> Result<Box<dyn Server>, ServerError> {
 
 impl From<ServerError> for EngineError {
     fn from(error: ServerError) -> Self {
-        Self::failed("observing the server's waits", error)
+        Self::failed("observing the server's waits", error.what)
     }
 }
 

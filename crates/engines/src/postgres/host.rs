@@ -108,8 +108,8 @@ impl Host for PostgresHost {
         cancel: &Cancel,
     ) -> Result<Box<dyn Instance>, EngineError> {
         let (cluster, config) = if let Some(url) = configuration.get(URL) {
-            let config =
-                Config::parse(&url).map_err(|error| EngineError::failed("reading target.url", error))?;
+            let config = Config::parse(&url)
+                .map_err(|error| EngineError::failed("reading target.url", error.to_string()))?;
             (None, patient(config))
         } else {
             let cluster = self.cluster(configuration, connections, cancel)?;

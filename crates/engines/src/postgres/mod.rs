@@ -94,7 +94,7 @@ impl Engine for Postgres {
 fn failed_at(doing: &str) -> impl FnOnce(pgclient::Error) -> EngineError + '_ {
     move |error| match error.server_error() {
         Some(server) => said_by_server(doing, server),
-        None => EngineError::failed(doing, error),
+        None => EngineError::failed(doing, error.to_string()),
     }
 }
 
@@ -106,7 +106,7 @@ fn said_by_server(doing: &str, error: &ServerError) -> EngineError {
         "40001" | "40P01" => EngineError::Retry { doing: doing.into(), message: error.to_string() },
         // disk_full
         "53100" => EngineError::DiskFull { doing: format!("{doing}: {}", error.message) },
-        _ => EngineError::failed(doing, error),
+        _ => EngineError::failed(doing, error.to_string()),
     }
 }
 

@@ -79,7 +79,7 @@ impl PostgresConnections {
 }
 
 fn waiting_failed(error: &std::io::Error) -> EngineError {
-    EngineError::failed("waiting for the server", error)
+    EngineError::failed("waiting for the server", error.to_string())
 }
 
 impl ConnectionSet for PostgresConnections {

@@ -91,8 +91,12 @@ pub(super) fn survey(config: &Config) -> Result<(SurveyedServer, Vec<Unread>), S
         is_replica: is_true(0),
         huge_pages_used: huge_pages_used(&settings, &client, is_local),
         settings,
-        extensions: listed(extensions, |row| Some(Extension { name: row.parse(0)?, version: row.parse(1)? })),
-        databases: listed(databases, |row| Some(Database { name: row.parse(0)?, bytes: row.parse(1) })),
+        extensions: listed(extensions.as_ref(), |row| {
+            Some(Extension { name: row.parse(0)?, version: row.parse(1)? })
+        }),
+        databases: listed(databases.as_ref(), |row| {
+            Some(Database { name: row.parse(0)?, bytes: row.parse(1) })
+        }),
     };
     if is_true(1) == Some(false) {
         let why = "this role is not a member of pg_read_all_settings".to_owned();
@@ -132,8 +136,8 @@ fn setting(row: &Row<'_>) -> Option<ServerSetting> {
 }
 
 /// What the rows are that could be read.
-fn listed<T>(rows: Option<Rows>, of: impl Fn(Row<'_>) -> Option<T>) -> Vec<T> {
-    rows.iter().flat_map(Rows::iter).filter_map(of).collect()
+fn listed<T>(rows: Option<&Rows>, of: impl Fn(Row<'_>) -> Option<T>) -> Vec<T> {
+    rows.into_iter().flat_map(Rows::iter).filter_map(of).collect()
 }
 
 /// From version 17 on the server says so. Of an older one on this machine, the kernel does: a mapping of huge
