@@ -182,7 +182,7 @@ impl<'a, Q: Queue> Lane<'a, Q> {
             [] => None,
             [only] => Some(only),
             _ => {
-                let weight = |number: &usize| u64::from(self.feeds[*number].weight);
+                let weight = |number: &usize| u64::from(self.feeds[*number].stream().weight);
                 let mut drawn = below(&mut self.random, self.closed.iter().map(weight).sum::<u64>().max(1));
                 self.closed.iter().copied().find(|number| {
                     let here = drawn < weight(number);
@@ -291,7 +291,7 @@ impl<'a, Q: Queue> Lane<'a, Q> {
 
     /// For the live display.
     fn publish(&self) {
-        self.stage.live().done.set([self.feeds.iter().map(|feed| feed.record.ios).sum()]);
+        self.stage.live().done.set(self.feeds.iter().map(|feed| feed.record.ios).sum());
     }
 
     /// Makes a feed's writes durable. Nothing else is in flight, so that a plain system call does.

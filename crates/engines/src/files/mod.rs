@@ -2,16 +2,14 @@
 //!
 //! - this file: settings, and the files that they ask for
 //! - `set`: the files of a trial, and which may be written to
-//! - `made`: creating and filling them
-//! - `host`: keeping them from trial to trial
+//! - `host`: creating and filling them, and keeping them from trial to trial
 
 mod host;
-mod made;
 mod set;
 
 pub use set::{FileSet, Origin, Role, TargetFile, not_permitted};
 
-use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Host, Place};
+use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Folders, Host};
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, declarations, settings};
 use observations::EngineVersion;
 use std::path::PathBuf;
@@ -121,7 +119,7 @@ impl Engine for Files {
         configuration.get(CACHE)
     }
 
-    fn host(&self, place: Place) -> Box<dyn Host> {
+    fn host(&self, place: Folders) -> Box<dyn Host> {
         Box::new(host::FilesHost::new(place))
     }
 }
@@ -146,21 +144,21 @@ struct WantedFile {
 
 impl Wanted {
     /// What a configuration wants at a place, as far as files of these roles are needed.
-    fn of(configuration: &Configuration, place: &Place, roles: &[Role]) -> Result<Self, EngineError> {
+    fn of(configuration: &Configuration, place: &Folders, roles: &[Role]) -> Result<Self, EngineError> {
         let volumes = configuration.get(VOLUME);
         let (paths, size) = (configuration.get(PATHS), configuration.get(FILE_SIZE));
         let mut files = Vec::new();
         if roles.contains(&Role::Data) {
-            files.extend(paths.iter().map(|path| WantedFile {
-                role: Role::Data,
-                path: path.into(),
-                create: None,
-            }));
+            let role = Role::Data;
+            files.extend(paths.iter().map(|path| WantedFile { role, path: path.into(), create: None }));
             let created = if paths.is_empty() { configuration.get(DATA_FILES) } else { 0 };
             for number in 0..created {
-                let path =
-                    folder(place, volumes.get(number % volumes.len().max(1)))?.join(format!("data-{number}"));
-                files.push(WantedFile { role: Role::Data, path, create: Some(size) });
+                let folder = folder(place, volumes.get(number % volumes.len().max(1)))?;
+                files.push(WantedFile {
+                    role,
+                    path: folder.join(format!("data-{number}")),
+                    create: Some(size),
+                });
             }
         }
         let log = (Role::Log, LOG_PATH, LOG_VOLUME, configuration.get(LOG_SIZE));
@@ -184,11 +182,6 @@ impl Wanted {
 }
 
 /// The folder on a volume; on the default one without a name.
-fn folder(place: &Place, volume: Option<&String>) -> Result<PathBuf, EngineError> {
-    let Some(name) = volume else { return Ok(place.directory.clone()) };
-    let found = place.volumes.iter().find(|(volume, _)| volume == name);
-    found.map(|(_, folder)| folder.clone()).ok_or_else(|| EngineError::Engine {
-        doing: "finding the place of files".into(),
-        message: format!("volume {name} does not exist"),
-    })
+fn folder<'a>(place: &'a Folders, volume: Option<&String>) -> Result<&'a PathBuf, EngineError> {
+    volume.map_or(Ok(&place.directory), |name| place.volume(name))
 }

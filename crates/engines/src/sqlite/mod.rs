@@ -4,7 +4,6 @@
 //! cache and log. The sessions are the load threads themselves.
 
 mod connection;
-mod data_files;
 mod dialect;
 mod instance;
 mod pragma;
@@ -14,7 +13,7 @@ mod settings;
 mod vfs;
 mod wait_type;
 
-use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Host, Instance, Place};
+use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Folders, Host, Instance};
 use crate::{Cancel, WaitType};
 #[cfg(test)]
 pub(crate) use dialect::SqliteDialect;
@@ -76,13 +75,13 @@ impl Engine for Sqlite {
         wait_type::WAIT_TYPES
     }
 
-    fn host(&self, place: Place) -> Box<dyn Host> {
+    fn host(&self, place: Folders) -> Box<dyn Host> {
         Box::new(SqliteHost(place))
     }
 }
 
 /// Nothing is shared between trials but the folders.
-struct SqliteHost(Place);
+struct SqliteHost(Folders);
 
 impl Host for SqliteHost {
     fn prepare(
@@ -100,5 +99,5 @@ fn failed(doing: String, error: &rusqlite::Error) -> EngineError {
     if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) {
         return EngineError::DiskFull { doing };
     }
-    EngineError::Engine { doing, message: error.to_string() }
+    EngineError::failed(doing, error)
 }
