@@ -243,7 +243,7 @@ mod tests {
             waits: vec![wait],
             time: TimeUse { session_s: 4.0, cpu_s: 1.0, cpu_user_s: None },
             cells: vec![cell(Some(("Lock:tuple", WaitClass::Lock)), 300), cell(None, 100)],
-            statements: [(42, "UPDATE t SET a = $1".to_owned())].into(),
+            texts: [(42, "UPDATE t SET a = $1".to_owned())].into(),
             tasks: Some(vec![WaitingTask {
                 session,
                 wait_type: "Lock:tuple".to_owned(),
