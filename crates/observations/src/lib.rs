@@ -23,7 +23,7 @@ mod value;
 mod volume_facts;
 mod wait;
 
-pub use advice::{Advice, Rule, RuleFinding, Weight};
+pub use advice::{Advice, Weight};
 pub use device_agreement::{Disagreement, device_agreement, write_copies};
 pub use device_use::DeviceUse;
 pub use environment::{EngineVersion, Environment, VolumeEnvironment};
