@@ -5,6 +5,7 @@ use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::{DataRowBody, RowDescriptionBody};
 use std::io;
 use std::ops::Range;
+use std::str::FromStr;
 
 /// The rows of one statement, in the server's text format.
 #[derive(Debug, Clone, Default)]
@@ -15,7 +16,6 @@ pub struct Rows {
     /// Where each value is in `text`; `None` is NULL.
     values: Vec<Option<Range<usize>>>,
     row_count: usize,
-    pub(crate) affected: Option<u64>,
 }
 
 impl Rows {
@@ -42,11 +42,6 @@ impl Rows {
     /// The names of the columns.
     pub fn columns(&self) -> &[String] {
         &self.columns
-    }
-
-    /// Rows inserted, changed, deleted, copied or selected, where the statement counts them.
-    pub fn affected(&self) -> Option<u64> {
-        self.affected
     }
 
     pub(crate) fn with_columns(columns: Vec<String>) -> Self {
@@ -92,16 +87,15 @@ impl<'a> Row<'a> {
         Some(&self.rows.text[range])
     }
 
-    /// The value in the first column with this name; `None` for NULL, and where there is no such
-    /// column.
-    pub fn by_name(&self, name: &str) -> Option<&'a str> {
-        self.get(self.rows.columns.iter().position(|column| column == name)?)
+    /// The value in a column as text; empty for NULL.
+    pub fn text(&self, index: usize) -> String {
+        self.get(index).unwrap_or_default().to_owned()
     }
-}
 
-/// From a command's tag: `INSERT 0 5`, `UPDATE 5`, `SELECT 5`.
-pub(crate) fn affected(tag: &str) -> Option<u64> {
-    tag.rsplit(' ').next().and_then(|count| count.parse().ok())
+    /// The value in a column, read as this type; `None` for NULL, and where it is no such thing.
+    pub fn parse<T: FromStr>(&self, index: usize) -> Option<T> {
+        self.get(index)?.parse().ok()
+    }
 }
 
 pub(crate) fn columns(description: &RowDescriptionBody) -> io::Result<Vec<String>> {

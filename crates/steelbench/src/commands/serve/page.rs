@@ -7,7 +7,7 @@ use crate::exit_code::Failure;
 use axum::http::StatusCode;
 use form_urlencoded::{Serializer, parse};
 use report::web::{Body, text};
-use store::StoreError;
+use store::{Fault, StoreError};
 
 /// A page before it is put into its frame.
 #[derive(Debug)]
@@ -63,10 +63,8 @@ impl Refusal {
 
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Missing { .. } | StoreError::Empty { .. } | StoreError::NoRun { .. } => {
-                Self::nothing(error.to_string())
-            }
+        match error.fault {
+            Fault::Missing | Fault::Empty | Fault::NoRun(_) => Self::nothing(error.to_string()),
             _ => Self::failed(error.to_string()),
         }
     }
