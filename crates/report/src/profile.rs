@@ -133,7 +133,9 @@ fn stacks(summary: &ProfileSummary) -> Section {
 
 pub(crate) fn missing(sentences: &[String]) -> Option<Section> {
     let mut section = Section::new("What could not be seen");
-    sentences.iter().for_each(|sentence| section.warn(sentence));
+    for sentence in sentences {
+        section.warn(sentence);
+    }
     section.unless_empty()
 }
 

@@ -256,12 +256,15 @@ impl Column {
     }
 }
 
+/// How the cell of a column is found in a row's item.
+type CellOf<'a, T> = Box<dyn Fn(&T) -> Cell + 'a>;
+
 /// The columns of a table whose rows are made of items, while they are put together: a heading, and how its cell is
 /// found in an item.
 pub(crate) struct Columns<'a, T> {
     items: Box<dyn Fn() -> Box<dyn Iterator<Item = T> + 'a> + 'a>,
     columns: Vec<Column>,
-    cells: Vec<Box<dyn Fn(&T) -> Cell + 'a>>,
+    cells: Vec<CellOf<'a, T>>,
 }
 
 impl<'a, T: 'a> Columns<'a, T> {

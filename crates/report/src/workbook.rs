@@ -53,6 +53,18 @@ fn name(kind: FindingKind) -> String {
     name.as_str().unwrap_or_default().to_owned()
 }
 
+/// Heading, and its figure.
+type Figure<T> = (&'static str, fn(&T) -> Option<f64>);
+
+/// What is drawn of a line.
+const LINE: [Figure<Estimate>; 5] = [
+    ("mean", |e| Some(e.mean)),
+    ("low", |e| e.interval.map(|i| i.low)),
+    ("high", |e| e.interval.map(|i| i.high)),
+    ("mean - low", |e| e.interval.map(|i| e.mean - i.low)),
+    ("high - mean", |e| e.interval.map(|i| i.high - e.mean)),
+];
+
 /// A line: its name, and an estimate for each level of the main factor.
 type Line<'a> = (String, Vec<Option<&'a Estimate>>);
 
@@ -71,17 +83,11 @@ fn response<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     for (name, estimates) in lines(summary) {
         let values = columns.len();
         series.push(PlotSeries { name: name.as_str().into(), values, reach: Some((values + 4, values + 3)) });
-        let figures: [(String, fn(&Estimate) -> Option<f64>); 5] = [
-            (format!("{name}: mean ({unit})"), |e| Some(e.mean)),
-            (format!("{name}: low"), |e| e.interval.map(|i| i.low)),
-            (format!("{name}: high"), |e| e.interval.map(|i| i.high)),
-            (format!("{name}: mean - low"), |e| e.interval.map(|i| e.mean - i.low)),
-            (format!("{name}: high - mean"), |e| e.interval.map(|i| i.high - e.mean)),
-        ];
-        for (heading, figure) in figures {
+        for (heading, figure) in LINE {
+            let heading = if heading == "mean" { format!("mean ({unit})") } else { heading.to_owned() };
             let estimates = estimates.clone();
             let value = move |at: &usize| estimates.get(*at).copied().flatten().and_then(figure);
-            columns.add(heading, "", value).of("response");
+            columns.add(format!("{name}: {heading}"), "", value).of("response");
         }
     }
     let mut table = columns.named("response");
@@ -209,7 +215,7 @@ fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     columns.add("unit", "", |row| row.response.unit.clone());
     columns.add("better", "", |row| better(row.response.direction));
     columns.add("n", "", |row| row.estimate.as_ref().map_or(0, |e| e.n));
-    let figures: [(&str, fn(&Estimate) -> Option<f64>); 7] = [
+    let figures: [Figure<Estimate>; 7] = [
         ("mean", |e| Some(e.mean)),
         ("low (95 %)", |e| e.interval.map(|interval| interval.low)),
         ("high (95 %)", |e| e.interval.map(|interval| interval.high)),
@@ -222,7 +228,7 @@ fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
         columns.add(heading, "", move |row| row.estimate.as_ref().and_then(figure));
     }
     columns.add("CV", "", |row| row.estimate.as_ref().and_then(Estimate::cv).map(Share));
-    let compared: [(&str, fn(&Comparison) -> Option<f64>); 4] = [
+    let compared: [Figure<Comparison>; 4] = [
         ("against baseline", |c| Some(c.value)),
         ("against baseline, low", |c| c.interval.map(|interval| interval.low)),
         ("against baseline, high", |c| c.interval.map(|interval| interval.high)),

@@ -118,14 +118,11 @@ fn data(measured: &[Measured]) -> Table<'static> {
     table.name("configuration", |(row, _)| named(&row.label));
     table.right("n", |(_, estimate)| estimate.n);
     table.left("mean, 95 % interval", |(_, estimate)| *estimate);
-    for (heading, figure) in FIGURES {
-        table.right(heading, move |(_, estimate)| Cell::quantity(figure(estimate), &estimate.unit));
-    }
+    table.right("median", |(_, estimate)| Cell::quantity(estimate.median, &estimate.unit));
+    table.right("smallest", |(_, estimate)| Cell::quantity(estimate.min, &estimate.unit));
+    table.right("largest", |(_, estimate)| Cell::quantity(estimate.max, &estimate.unit));
     table.into()
 }
-
-const FIGURES: [(&str, fn(&Estimate) -> f64); 3] =
-    [("median", |own| own.median), ("smallest", |own| own.min), ("largest", |own| own.max)];
 
 /// One bar a level, one group for each combination of the other factors' levels.
 fn chart(summary: &Summary, response: &ResponseChoice, effect: &FactorEffect, measured: usize) -> Chart {

@@ -60,10 +60,10 @@ fn settings(heading: &str, settings: &[&ServerSetting]) -> Option<Section> {
         .name("from", |setting| {
             let file = setting.file.as_ref().map_or_else(String::new, |file| format!(" {file}"));
             let source = format!("{}{file}", setting.source);
-            match setting.pending_restart {
-                true => Cell::new(format!("{source}; waits for a restart"), Tone::Warning),
-                false => source.into(),
+            if setting.pending_restart {
+                return Cell::new(format!("{source}; waits for a restart"), Tone::Warning);
             }
+            source.into()
         })
         .optional(1);
     section.table(table);

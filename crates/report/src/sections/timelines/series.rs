@@ -167,7 +167,10 @@ fn data<'a>(
     table.into()
 }
 
-const FIGURES: [(&str, fn(&[f64]) -> f64); 3] = [
+/// Heading, and its figure of the values.
+type Extent = (&'static str, fn(&[f64]) -> f64);
+
+const FIGURES: [Extent; 3] = [
     ("mean", |values| values.iter().sum::<f64>() / values.len() as f64),
     ("smallest", |values| values.iter().copied().fold(f64::INFINITY, f64::min)),
     ("largest", |values| values.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
