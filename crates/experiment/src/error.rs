@@ -35,14 +35,11 @@ impl FileError {
 
 impl fmt::Display for FileErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, error) in self.errors.iter().enumerate() {
-            let separator = if i > 0 { "\n" } else { "" };
-            write!(f, "{separator}{}:{}: {}", error.line, error.column, printable(&error.headline()))?;
-            if let Some(help) = &error.help {
-                write!(f, "; {}", printable(help))?;
-            }
-        }
-        Ok(())
+        let line = |error: &FileError| {
+            let help = error.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
+            format!("{}:{}: {}", error.line, error.column, printable(&(error.headline() + &help)))
+        };
+        f.write_str(&self.errors.iter().map(line).collect::<Vec<_>>().join("\n"))
     }
 }
 

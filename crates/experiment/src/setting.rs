@@ -156,8 +156,16 @@ fn fits<T: FromValue>(value: Option<&Value>) -> bool {
 /// }
 /// assert_eq!(CONNECTIONS.of(&Default::default()), 16);
 /// ```
+///
+/// A first line `const SETTINGS = [OTHER];` also makes the table of their declarations, after those of others.
 #[macro_export]
 macro_rules! settings {
+    ($(#[$table_meta:meta])* $table_visibility:vis const $table:ident = [$($other:expr),*];
+     $($(#[doc = $doc:literal])+ $visibility:vis $name:ident: $type:ty = $path:literal, $kind:expr $(, $default:literal)?;)*) => {
+        $crate::settings! { $($(#[doc = $doc])+ $visibility $name: $type = $path, $kind $(, $default)?;)* }
+        $(#[$table_meta])*
+        $table_visibility const $table: &[$crate::Declaration] = $crate::declarations![$($other,)* $($name),*];
+    };
     ($($(#[doc = $doc:literal])+ $visibility:vis $name:ident: $type:ty = $path:literal, $kind:expr $(, $default:literal)?;)*) => {
         $($(#[doc = $doc])+
         $visibility const $name: $crate::Setting<$type> =
