@@ -19,14 +19,13 @@ const CONFIGURATIONS_SHOWN: usize = 40;
 pub fn check(arguments: &Check) -> Result<ExitCode, Failure> {
     let experiment = read_experiment(&arguments.file)?;
     let plan = Plan::new(&experiment);
-    let results = arguments.results.clone().unwrap_or_else(|| results::default_path(&experiment.name));
+    let results = results::path(arguments.results.as_ref(), &experiment.name);
     let estimate = Estimate::of(&experiment, &plan, &results);
     if arguments.json {
-        output::print_json(&as_json(&experiment, &plan, &estimate))?;
+        output::print_json(&as_json(&experiment, &plan, &estimate))
     } else {
-        output::print(&as_text(&experiment, &plan, &estimate, arguments.order))?;
+        output::print(&as_text(&experiment, &plan, &estimate, arguments.order))
     }
-    Ok(ExitCode::Ok)
 }
 
 /// How long the run would take, as far as that is known.

@@ -3,8 +3,7 @@
 
 use super::library::{self, File, Read, Site};
 use super::page::{Page, Query, Refusal, address, live};
-use crate::commands::compare::find;
-use crate::commands::show::{is_level, keep_only};
+use crate::commands::select::{find, is_level, keep_only};
 use crate::results;
 use analysis::Side;
 use analysis::runs::{Responses, compare_runs};

@@ -3,7 +3,7 @@
 mod state;
 mod view;
 
-use crate::exit_code::Failure;
+use crate::exit_code::{ExitCode, Failure};
 use engines::{LiveObserver, ServerError};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use state::{State, Tab};
@@ -28,7 +28,7 @@ pub fn run(
     connect: impl FnOnce() -> Result<Box<dyn LiveObserver>, ServerError>,
     stop: &AtomicBool,
     failure: impl Fn(ServerError) -> Failure,
-) -> Result<(), Failure> {
+) -> Result<ExitCode, Failure> {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         return Err(Failure::usage("--watch needs a terminal; without it the waits are printed once"));
     }
@@ -37,7 +37,7 @@ pub fn run(
     let mut terminal = ratatui::try_init().map_err(screen)?;
     let result = watch(&mut terminal, &mut *observer, stop, failure);
     ratatui::restore();
-    result
+    result.map(|()| ExitCode::Ok)
 }
 
 fn watch(
