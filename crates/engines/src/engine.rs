@@ -2,6 +2,7 @@ use crate::{Cancel, FileSet, Request, Role, Servers, WaitType, Work};
 use experiment::{Configuration, Declaration, Invalid, choice};
 use observations::{EngineVersion, Operation, TimeUse, Wait};
 use observe::Clock;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// An engine that experiments can be run on. Stateless: all state is in its [`Instance`]s.
@@ -9,20 +10,24 @@ pub trait Engine: Send + Sync {
     /// The name that `target.engine` gives.
     fn name(&self) -> &'static str;
     /// Its settings in `[target]`.
-    fn settings(&self) -> &'static [Declaration];
+    fn settings(&self) -> &'static [Declaration] {
+        &[]
+    }
     /// What it can do.
     fn capabilities(&self) -> Capabilities;
     /// Version and compile options, for the environment record, of what these configurations use.
     /// Where a server cannot be asked, the answer says so.
     fn version(&self, configurations: &[&Configuration]) -> EngineVersion;
     /// Objections to a configuration on which a load opens so many connections, found without creating anything.
-    fn validate(&self, configuration: &Configuration, connections: u32) -> Vec<Invalid>;
+    fn validate(&self, _configuration: &Configuration, _connections: u32) -> Vec<Invalid> {
+        Vec::new()
+    }
     /// The state that caches are brought into when measuring begins.
     fn cache(&self, _configuration: &Configuration) -> CacheState {
         CacheState::Warm
     }
     /// Where the targets of consecutive trials come from. Nothing is started yet.
-    fn host(&self, place: Place) -> Box<dyn Host>;
+    fn host(&self, folders: Folders) -> Box<dyn Host>;
     /// Its wait types; of several that fit a name, the first counts.
     fn wait_types(&self) -> &'static [WaitType] {
         &[]
@@ -94,7 +99,7 @@ pub enum Ability {
 
 /// Where a host may put its files.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct Folders {
     /// A directory of the host's own, marked as ours, on the default volume.
     pub directory: PathBuf,
     /// A directory of the host's own on each volume in use, by the volume's name.
@@ -106,17 +111,16 @@ pub struct Place {
     pub cgroup_joins: Vec<PathBuf>,
 }
 
-impl Place {
+impl Folders {
     /// The host's directory on a volume.
     ///
     /// # Errors
     /// When there is no such volume.
     pub fn volume(&self, name: &str) -> Result<&PathBuf, EngineError> {
         let found = self.volumes.iter().find(|(known, _)| known == name);
-        found.map(|(_, directory)| directory).ok_or_else(|| EngineError::Engine {
-            doing: format!("placing files on volume {name}"),
-            message: "there is no such volume".into(),
-        })
+        let missing =
+            || EngineError::failed(format!("placing files on volume {name}"), "there is no such volume");
+        found.map(|(_, directory)| directory).ok_or_else(missing)
     }
 }
 
@@ -159,15 +163,21 @@ pub trait Instance: Send + Sync {
     ///
     /// # Errors
     /// When files cannot be read or synced.
-    fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError>;
+    fn settle(&self, _cache: CacheState) -> Result<CacheReport, EngineError> {
+        Ok(CacheReport::NO_FILES)
+    }
     /// The files and devices that it is, where it is nothing more.
     fn files(&self) -> Option<&FileSet> {
         None
     }
-    /// The collector of this instance's waits, for one measurement.
-    fn wait_collector(&self) -> Box<dyn WaitCollector>;
+    /// The collector of this instance's waits, for one measurement; `None` when only the load's own are known.
+    fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
+        None
+    }
     /// Bytes that the instance's files have allocated; `None` when they cannot be seen.
-    fn space_bytes(&self) -> Option<u64>;
+    fn space_bytes(&self) -> Option<u64> {
+        Some(0)
+    }
     /// The first process of a server that was there before us; `None` when all that works for this target is our
     /// own process and what it has started.
     ///
@@ -188,7 +198,9 @@ pub trait Instance: Send + Sync {
     ///
     /// # Errors
     /// When something of it remains.
-    fn remove(self: Box<Self>) -> Result<(), EngineError>;
+    fn remove(self: Box<Self>) -> Result<(), EngineError> {
+        Ok(())
+    }
 }
 
 /// The connections of one load thread.
@@ -196,7 +208,7 @@ pub trait Instance: Send + Sync {
 /// A request is sent, its answer is waited for; meanwhile the other connections work.
 pub trait ConnectionSet: Send {
     /// The measurement begins now: what these connections did before does not count.
-    fn begin(&mut self);
+    fn begin(&mut self) {}
     /// Sends a request on a connection (from 0) that has none outstanding.
     ///
     /// # Errors
@@ -221,9 +233,11 @@ pub trait ConnectionSet: Send {
     ///
     /// # Errors
     /// When the engine fails.
-    fn flush(&mut self, index: u32, of: u32) -> Result<(), EngineError>;
+    fn flush(&mut self, _index: u32, _of: u32) -> Result<(), EngineError> {
+        Ok(())
+    }
     /// The measurement is over for these connections.
-    fn end(&mut self);
+    fn end(&mut self) {}
     /// The clock that times them.
     fn clock(&self) -> Clock {
         Clock::monotonic()
@@ -325,6 +339,30 @@ pub struct CacheReport {
     pub verified: bool,
 }
 
+impl CacheReport {
+    /// Where there are no files whose state could be another.
+    pub const NO_FILES: Self = Self { file_bytes: 0, resident_bytes: Some(0), verified: true };
+
+    /// Of files that have been brought into a state.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn of_files<'a>(
+        paths: impl IntoIterator<Item = &'a Path>,
+        cache: CacheState,
+    ) -> Result<Self, EngineError> {
+        let mut report = Self::NO_FILES;
+        for path in paths {
+            report.file_bytes += path.metadata().map_err(EngineError::at(path))?.len();
+            // The kernel does not tell it of every file.
+            let resident = observe::page_cache::resident_bytes(path).ok();
+            report.resident_bytes = report.resident_bytes.zip(resident).map(|(sum, bytes)| sum + bytes);
+        }
+        report.verified = cache.reached(report.file_bytes, report.resident_bytes);
+        Ok(report)
+    }
+}
+
 /// What can go wrong in an engine.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -379,4 +417,21 @@ pub enum EngineError {
     /// The trial was asked to stop.
     #[error("stopped on request")]
     Cancelled,
+}
+
+impl EngineError {
+    /// That something failed, in words.
+    pub fn failed(doing: impl Into<String>, message: impl ToString) -> Self {
+        Self::Engine { doing: doing.into(), message: message.to_string() }
+    }
+
+    /// The error of an operation on a file.
+    pub fn at(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
+        move |source| match source.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                Self::DiskFull { doing: format!("writing {}", path.display()) }
+            }
+            _ => Self::File { path: path.into(), source },
+        }
+    }
 }

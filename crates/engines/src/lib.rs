@@ -21,7 +21,7 @@ pub use cancel::{Cancel, CancelReason};
 pub use dialect::Dialect;
 pub use engine::{
     Ability, Answer, CacheReport, CacheState, Capabilities, Collected, ConnectionSet, Done, Engine,
-    EngineError, Host, Instance, Permits, Place, Results, WaitCollector,
+    EngineError, Folders, Host, Instance, Permits, Results, WaitCollector,
 };
 pub use files::{FileSet, Role};
 pub use key::{Key, Placement};

@@ -12,8 +12,8 @@ mod skeleton;
 use common::{LONG, folder, installations, private, until};
 use engines::{
     Ability, Answer, Cancel, CancelReason, Column, ConnectionSet, DataType, DefaultValue, Engine,
-    EngineError, Filter, Host, Instance, Key, Operation, Output, Parameter, Permits, Place, Request, Results,
-    Statement, Storage, Table, WaitType, Work,
+    EngineError, Filter, Folders, Host, Instance, Key, Operation, Output, Parameter, Permits, Request,
+    Results, Statement, Storage, Table, WaitType, Work,
 };
 use experiment::{Configuration, Value};
 use std::path::Path;
@@ -63,7 +63,7 @@ fn targets() -> Vec<Target> {
 /// A host in a folder of its own.
 fn host(engine: &dyn Engine) -> (TempDir, Box<dyn Host>) {
     let folder = folder();
-    let place = Place {
+    let place = Folders {
         directory: folder.path().into(),
         volumes: Vec::new(),
         permits: Permits::default(),
@@ -217,15 +217,15 @@ fn observes_waits_and_space_and_leaves_nothing(own: &Target) {
     let (folder, mut host) = host(own.engine);
     let (instance, mut connections) = loaded(host.as_mut(), own, &Cancel::new());
     let mut collector = instance.wait_collector();
-    collector.start().unwrap();
+    collector.iter_mut().for_each(|collector| collector.start().unwrap());
     connections.begin();
     ask(connections.as_mut(), &batch(INSERT, &keys(5000..6000))).unwrap();
     connections.flush(0, 1).unwrap();
     connections.end();
     connections.publish().unwrap();
-    let collected = collector.stop().unwrap();
+    let collected = collector.map(|mut collector| collector.stop().unwrap());
     drop(connections);
-    for wait in &collected.waits {
+    for wait in collected.iter().flat_map(|collected| &collected.waits) {
         assert!(wait.resource_s >= 0.0 && wait.signal_s >= 0.0, "{}: {wait:?}", own.name);
         let known = WaitType::find(own.engine.wait_types(), &wait.wait_type);
         assert!(known.is_some(), "{}: {} has no meaning", own.name, wait.wait_type);

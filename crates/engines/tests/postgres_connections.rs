@@ -8,8 +8,8 @@ use common::{LONG, folder, installations, private, until};
 use engines::postgres::Postgres;
 use engines::postgres::server::Installation;
 use engines::{
-    Answer, Cancel, Column, ConnectionSet, DataType, Done, Engine as _, EngineError, Instance, Key,
-    Operation, Place, Request, Statement, Storage, Table, Work,
+    Answer, Cancel, Column, ConnectionSet, DataType, Done, Engine as _, EngineError, Folders, Instance, Key,
+    Operation, Request, Statement, Storage, Table, Work,
 };
 use experiment::{Configuration, Value};
 use pgclient::Client;
@@ -214,7 +214,7 @@ fn connection_sets_serve_their_connections_with_io_uring_and_where_that_is_forbi
     };
     for installation in installations() {
         let folder = folder();
-        let place = Place {
+        let place = Folders {
             directory: folder.path().into(),
             volumes: Vec::new(),
             permits: engines::Permits::default(),

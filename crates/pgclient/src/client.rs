@@ -1,32 +1,34 @@
-//! A connection that asks and waits.
+//! A connection that asks and waits, and what ends its requests or all of it from another thread.
 
 use crate::Config;
-use crate::cancel::{Canceller, Disconnector};
-use crate::connect::{self, Connected};
+use crate::connect::{self, Address, Deadline};
 use crate::error::{Error, ServerError};
-use crate::login::Login;
+use crate::login::BackendKey;
 use crate::messages::Messages;
 use crate::rows::{self, Rows, Statement};
+use crate::tls::Encryption;
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::IsNull;
 use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
+use socket2::Socket;
 use std::io;
+use std::net::Shutdown;
 use std::time::Duration;
 use transport::Stream;
 
 /// Bytes of one message of a COPY: enough to make its header and its system call cheap.
 const COPY_BYTES: usize = 64 << 10;
+/// A server that does not react within this time does not react to a cancellation either.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A connection to a server. A request fails when the server refuses it: after [`Error::Server`] the
 /// connection can be used on, after [`Error::Lost`] it cannot.
 #[derive(Debug)]
 pub struct Client {
     messages: Messages,
-    session: Login,
     canceller: Canceller,
-    version: u32,
     /// Requests that the server has not answered to the end, because we did not wait for it.
     unanswered: u32,
     statement_count: u32,
@@ -35,10 +37,12 @@ pub struct Client {
 impl Client {
     /// Connects and logs in; the error says of each host why it does not let us in.
     pub fn connect(config: &Config) -> Result<Self, Error> {
-        let Connected { messages, login, address, encryption } = connect::connect(config)?;
-        let canceller = Canceller { address, encryption, process: login.process, secret: login.secret };
-        let version = login.parameters.get("server_version").map_or(0, |text| version_number(text));
-        Ok(Self { messages, session: login, canceller, version, unanswered: 0, statement_count: 0 })
+        connect::connect(config)
+    }
+
+    /// After the login.
+    pub(crate) fn new(messages: Messages, canceller: Canceller) -> Self {
+        Self { messages, canceller, unanswered: 0, statement_count: 0 }
     }
 
     /// Runs one statement with parameters `$1`, `$2`, ... as text; `None` is NULL.
@@ -108,7 +112,7 @@ impl Client {
     /// Starts `COPY ... FROM STDIN`; what is written to the [`CopyIn`] is in the statement's format.
     pub fn copy_in(&mut self, sql: &str) -> Result<CopyIn<'_>, Error> {
         self.request(|output| frontend::query(sql, output))?;
-        match self.receive()? {
+        match self.messages.receive()? {
             Message::CopyInResponse(_) => {
                 Ok(CopyIn { client: self, chunk: Vec::with_capacity(COPY_BYTES), is_over: false })
             }
@@ -128,17 +132,17 @@ impl Client {
 
     /// The server's version as a number: 150018 for 15.18, 90624 for 9.6.24.
     pub fn server_version(&self) -> u32 {
-        self.version
+        self.parameter("server_version").map_or(0, version_number)
     }
 
     /// The server process that serves this connection.
     pub fn backend_pid(&self) -> i32 {
-        self.session.process
+        self.canceller.key.process
     }
 
     /// A parameter that the server reports by itself, such as `server_encoding` or `TimeZone`.
     pub fn parameter(&self, name: &str) -> Option<&str> {
-        self.session.parameters.get(name).map(String::as_str)
+        self.messages.parameters.get(name).map(String::as_str)
     }
 
     /// Whether the server is reached over a unix socket or the loopback interface, and so most
@@ -160,11 +164,6 @@ impl Client {
     /// Ends this connection from elsewhere, when not even cancelling helps.
     pub fn disconnector(&self) -> Result<Disconnector, Error> {
         self.messages.stream.socket().try_clone().map(Disconnector).map_err(Error::Lost)
-    }
-
-    /// Takes the notices and warnings that came since the last time.
-    pub fn take_notices(&mut self) -> Vec<ServerError> {
-        std::mem::take(&mut self.session.notices)
     }
 
     /// How long to wait for the server to send something; `None` is for ever.
@@ -209,7 +208,7 @@ impl Client {
             return Err(error);
         }
         self.messages.output.clear();
-        while let Ok(message) = self.receive() {
+        while let Ok(message) = self.messages.receive() {
             if let Message::ErrorResponse(last_words) = message {
                 return Err(Error::Server(ServerError::read(last_words.fields())?));
             }
@@ -221,7 +220,7 @@ impl Client {
     fn answer(&mut self, mut take: impl FnMut(&mut Self, Message) -> Result<(), Error>) -> Result<(), Error> {
         let mut result = Ok(());
         loop {
-            match self.receive()? {
+            match self.messages.receive()? {
                 Message::ReadyForQuery(_) => {
                     self.unanswered = self.unanswered.saturating_sub(1);
                     return result;
@@ -251,9 +250,6 @@ impl Client {
                     rows.columns = rows::columns(&body).map_err(Error::malformed)?;
                 }
                 Message::DataRow(row) => rows.push(&row)?,
-                Message::CommandComplete(body) => {
-                    rows.affected = rows::affected(body.tag().map_err(Error::malformed)?);
-                }
                 Message::CopyInResponse(_) => {
                     client.refuse_copy()?;
                     // The one that was sent before is read as part of the copy.
@@ -271,16 +267,6 @@ impl Client {
         frontend::copy_fail("COPY FROM STDIN needs copy_in", &mut self.messages.output)
             .map_err(Error::malformed)?;
         self.send()
-    }
-
-    /// The next message that is about the request.
-    fn receive(&mut self) -> Result<Message, Error> {
-        loop {
-            let message = self.messages.receive()?;
-            if let Some(message) = self.session.take(message)? {
-                return Ok(message);
-            }
-        }
     }
 }
 
@@ -319,8 +305,9 @@ impl CopyIn<'_> {
         let mut count = 0;
         self.client.answer(|_, message| {
             if let Message::CommandComplete(body) = message {
+                // `COPY 5`
                 let tag = body.tag().map_err(Error::malformed)?;
-                count = rows::affected(tag).unwrap_or(0);
+                count = tag.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0);
             }
             Ok(())
         })?;
@@ -345,6 +332,54 @@ impl Drop for CopyIn<'_> {
             let told = frontend::copy_fail("given up by the client", &mut self.client.messages.output);
             let _ = told.map(|()| self.client.send());
         }
+    }
+}
+
+/// Cancels the request that a connection has running, from any thread.
+#[derive(Debug, Clone)]
+pub struct Canceller {
+    pub(crate) address: Address,
+    pub(crate) encryption: Option<Encryption>,
+    pub(crate) key: BackendKey,
+}
+
+impl Canceller {
+    /// Asks the server over a connection of its own, encrypted as the first one is, and returns when
+    /// the server has passed it on. The request then fails with SQLSTATE 57014, if it is still running.
+    /// Fails when the server cannot be reached within ten seconds.
+    pub fn cancel(&self) -> Result<(), Error> {
+        let deadline = Deadline::after(Some(PATIENCE));
+        let mut stream = connect::open(&self.address, deadline)?;
+        if let Some(encryption) = &self.encryption
+            && !encryption.start(&mut stream, &self.address, deadline)?
+        {
+            return Err(Encryption::declined(&self.address));
+        }
+        let mut request = BytesMut::new();
+        frontend::cancel_request(self.key.process, self.key.secret, &mut request);
+        let mut ask = || {
+            stream.set_read_timeout(Some(PATIENCE))?;
+            stream.write_all(&request)?;
+            // The server closes the connection once it has sent the signal; how it does it is the same.
+            match stream.read_blocking(&mut [0; 1]) {
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(error),
+                _ => Ok(()),
+            }
+        };
+        ask().map_err(|source| connect::failed(&self.address, source))
+    }
+}
+
+/// Ends a connection from any thread, whatever its other end does: who waits for an answer gets
+/// [`Error::Lost`], as does who asks after that.
+#[derive(Debug)]
+pub struct Disconnector(pub(crate) Socket);
+
+impl Disconnector {
+    /// Ends the connection.
+    pub fn disconnect(&self) {
+        // What is not connected any more needs no ending.
+        let _ = self.0.shutdown(Shutdown::Both);
     }
 }
 

@@ -1,7 +1,8 @@
 //! From a host to a socket, and from a configuration to a connection that is logged in.
 
+use crate::client::{Canceller, Client};
 use crate::config::{Config, Host, KeepAlive, Place};
-use crate::login::{self, Login};
+use crate::login::Exchange;
 use crate::messages::Messages;
 use crate::tls::{Encryption, TlsMode};
 use crate::{Error, LoginError};
@@ -68,23 +69,15 @@ impl Deadline {
     }
 }
 
-/// A connection that is logged in.
-pub struct Connected {
-    pub messages: Messages,
-    pub login: Login,
-    pub address: Address,
-    pub encryption: Option<Encryption>,
-}
-
 /// Tries the hosts in order, and each of a host's addresses, as libpq does: what cannot be reached is
 /// passed over; a server that refuses the login ends the search.
-pub fn connect(config: &Config) -> Result<Connected, Error> {
+pub fn connect(config: &Config) -> Result<Client, Error> {
     let mut errors = Vec::new();
     'hosts: for host in &config.hosts {
         let found = addresses(host).map_err(|error| errors.push(error));
         for address in found.unwrap_or_default() {
             match connect_to(config, host, &address) {
-                Ok(connected) => return Ok(connected),
+                Ok(client) => return Ok(client),
                 Err(error) => {
                     let refused = error.code().is_some_and(|code| code != CANNOT_CONNECT_NOW);
                     errors.push(error);
@@ -115,7 +108,7 @@ fn addresses(host: &Host) -> Result<Vec<Address>, Error> {
         Place::Tcp { name, address: None } => (name.as_str(), host.port)
             .to_socket_addrs()
             .map(|addresses| addresses.map(tcp).collect())
-            .map_err(|source| Error::Connect { place: format!("host {name}, port {}", host.port), source }),
+            .map_err(|source| Error::Connect(format!("host {name}, port {}", host.port), source)),
     }
 }
 
@@ -136,15 +129,14 @@ fn attempts(mode: TlsMode, address: &Address) -> Vec<Attempt> {
     }
 }
 
-fn connect_to(config: &Config, host: &Host, address: &Address) -> Result<Connected, Error> {
+fn connect_to(config: &Config, host: &Host, address: &Address) -> Result<Client, Error> {
     let mut errors = Vec::new();
     for attempt in attempts(config.tls.mode, address) {
         let mut declined = false;
         match connect_as(config, host, address, &attempt, &mut declined) {
-            Ok(connected) => return Ok(connected),
+            Ok(client) => return Ok(client),
             Err(error) => {
-                let refused =
-                    matches!(error, Error::Tls { .. } | Error::Login { cause: LoginError::Server(_), .. });
+                let refused = matches!(error, Error::Tls(..) | Error::Login(_, LoginError::Server(_)));
                 errors.push(error);
                 // A server that declined to encrypt would see the same again.
                 if !refused || declined {
@@ -163,7 +155,7 @@ fn connect_as(
     address: &Address,
     attempt: &Attempt,
     declined: &mut bool,
-) -> Result<Connected, Error> {
+) -> Result<Client, Error> {
     // Each address has the whole timeout, as in libpq.
     let deadline = Deadline::after(config.connect_timeout);
     let mut stream = open(address, deadline)?;
@@ -171,19 +163,16 @@ fn connect_as(
     let mut encryption = None;
     if let Attempt::Encrypted { or_plain } = *attempt {
         let wanted = Encryption::new(config, host, address)?;
-        if wanted.is_offered(&mut stream, address, deadline)? {
-            wanted.start(&mut stream, address, deadline)?;
+        *declined = !wanted.start(&mut stream, address, deadline)?;
+        if !*declined {
             encryption = Some(wanted);
-        } else {
-            *declined = true;
-            if !or_plain {
-                return Err(Encryption::declined(address));
-            }
+        } else if !or_plain {
+            return Err(Encryption::declined(address));
         }
     }
-    let mut messages = Messages::new(stream);
-    let login = login::login(&mut messages, config, host, address, deadline)?;
-    Ok(Connected { messages, login, address: address.clone(), encryption })
+    let (messages, key) =
+        Exchange { messages: Messages::new(stream), deadline, config, host, address }.login()?;
+    Ok(Client::new(messages, Canceller { address: address.clone(), encryption, key }))
 }
 
 /// A connected socket.
@@ -193,7 +182,7 @@ pub fn open(address: &Address, deadline: Deadline) -> Result<Stream, Error> {
 }
 
 pub fn failed(address: &Address, source: io::Error) -> Error {
-    Error::Connect { place: address.to_string(), source }
+    Error::Connect(address.to_string(), source)
 }
 
 fn socket(address: &Address, deadline: Deadline) -> io::Result<Socket> {

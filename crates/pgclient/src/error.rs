@@ -2,36 +2,20 @@
 
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::ErrorFields;
-use std::fmt;
 use std::io;
 
 /// Why a connection or a request failed. No message contains a password.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nothing answers there.
-    #[error("cannot connect to {place}: {source}")]
-    Connect {
-        /// Socket or address and port.
-        place: String,
-        /// What the operating system said.
-        source: io::Error,
-    },
+    /// Nothing answers at this socket, or address and port.
+    #[error("cannot connect to {0}: {1}")]
+    Connect(String, #[source] io::Error),
     /// The server is there, and does not let us in.
-    #[error("{place}: {cause}")]
-    Login {
-        /// Socket or address and port.
-        place: String,
-        /// Why.
-        cause: LoginError,
-    },
-    /// The encryption that was asked for cannot be had.
-    #[error("{place}: TLS: {reason}")]
-    Tls {
-        /// Socket or address and port.
-        place: String,
-        /// What is wrong and what to do.
-        reason: String,
-    },
+    #[error("{0}: {1}")]
+    Login(String, LoginError),
+    /// The encryption that was asked for cannot be had there; what is wrong and what to do.
+    #[error("{0}: TLS: {1}")]
+    Tls(String, String),
     /// No host of several let us in; one error for each attempt.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Attempts(Vec<Error>),
@@ -60,7 +44,7 @@ impl Error {
     /// What the server said, when it said something.
     pub fn server_error(&self) -> Option<&ServerError> {
         match self {
-            Self::Server(error) | Self::Login { cause: LoginError::Server(error), .. } => Some(error),
+            Self::Server(error) | Self::Login(_, LoginError::Server(error)) => Some(error),
             Self::Attempts(errors) => errors.iter().rev().find_map(Self::server_error),
             _ => None,
         }
@@ -102,10 +86,11 @@ pub enum LoginError {
     Scram(#[source] io::Error),
 }
 
-/// An error or a notice in the server's words.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// An error in the server's words.
+#[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error)]
+#[error("{severity}: {message} (SQLSTATE {code}){}{}", further("; ", detail), further("; hint: ", hint))]
 pub struct ServerError {
-    /// ERROR, FATAL, PANIC; WARNING, NOTICE, DEBUG, INFO, LOG. Never translated.
+    /// ERROR, FATAL or PANIC. Never translated.
     pub severity: String,
     /// SQLSTATE.
     pub code: String,
@@ -115,14 +100,6 @@ pub struct ServerError {
     pub detail: Option<String>,
     /// What to do.
     pub hint: Option<String>,
-    /// Character of the statement, from 1, where it was noticed.
-    pub position: Option<u32>,
-    /// Call stack of procedures.
-    pub context: Option<String>,
-    /// Table that it is about.
-    pub table: Option<String>,
-    /// Constraint that it is about.
-    pub constraint: Option<String>,
 }
 
 impl ServerError {
@@ -153,10 +130,6 @@ impl ServerError {
             b'M' => self.message = text,
             b'D' => self.detail = Some(text),
             b'H' => self.hint = Some(text),
-            b'P' => self.position = text.parse().ok(),
-            b'W' => self.context = Some(text),
-            b't' => self.table = Some(text),
-            b'n' => self.constraint = Some(text),
             _ => {}
         }
     }
@@ -167,20 +140,9 @@ impl ServerError {
     }
 }
 
-impl fmt::Display for ServerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} (SQLSTATE {})", self.severity, self.message, self.code)?;
-        if let Some(detail) = &self.detail {
-            write!(f, "; {detail}")?;
-        }
-        if let Some(hint) = &self.hint {
-            write!(f, "; hint: {hint}")?;
-        }
-        Ok(())
-    }
+fn further(before: &str, text: &Option<String>) -> String {
+    text.as_ref().map(|text| format!("{before}{text}")).unwrap_or_default()
 }
-
-impl std::error::Error for ServerError {}
 
 /// Why a connection string, or what completes it, is not usable. No message contains a password.
 #[derive(Debug, thiserror::Error)]
@@ -188,40 +150,17 @@ pub enum ConfigError {
     /// The text is neither a URL nor `keyword=value` pairs.
     #[error("malformed connection string: {0}")]
     Syntax(String),
-    /// A keyword that PostgreSQL does not have.
-    #[error("unknown connection parameter `{keyword}`{}", did_you_mean(*.nearest))]
-    Unknown {
-        /// As given.
-        keyword: String,
-        /// The known one that looks most like it.
-        nearest: Option<&'static str>,
-    },
-    /// A value that the keyword does not have.
-    #[error("connection parameter `{keyword}`: {reason}")]
-    Value {
-        /// The keyword.
-        keyword: &'static str,
-        /// What is wrong.
-        reason: String,
-    },
-    /// A demand that this client cannot fulfil, and that must not be ignored.
-    #[error("connection parameter `{keyword}={value}` is not supported; supported: {supported}")]
-    Unsupported {
-        /// The keyword.
-        keyword: &'static str,
-        /// The value.
-        value: String,
-        /// What could be given instead.
-        supported: String,
-    },
-}
-
-impl ConfigError {
-    pub(crate) fn value(keyword: &'static str, reason: String) -> Self {
-        Self::Value { keyword, reason }
-    }
-}
-
-fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+    /// A keyword that PostgreSQL does not have, and the known one that looks most like it.
+    #[error(
+        "unknown connection parameter `{0}`{meant}",
+        meant = .1.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+    )]
+    Unknown(String, Option<&'static str>),
+    /// A value that the keyword does not have, and why not.
+    #[error("connection parameter `{0}`: {1}")]
+    Value(&'static str, String),
+    /// A demand (keyword and value) that this client cannot fulfil, and that must not be ignored; what could be given
+    /// instead.
+    #[error("connection parameter `{0}={1}` is not supported; supported: {2}")]
+    Unsupported(&'static str, String, String),
 }

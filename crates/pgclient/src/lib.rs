@@ -6,7 +6,6 @@
 //!
 //! Messages are written and read by `postgres-protocol`, encryption is `rustls` with `ring`.
 
-mod cancel;
 mod client;
 mod config;
 mod connect;
@@ -16,8 +15,7 @@ mod messages;
 mod rows;
 mod tls;
 
-pub use cancel::{Canceller, Disconnector};
-pub use client::{Client, CopyIn};
+pub use client::{Canceller, Client, CopyIn, Disconnector};
 pub use config::{Config, Environment};
 pub use error::{ConfigError, Error, LoginError, ServerError};
 pub use rows::{Row, Rows, Statement};

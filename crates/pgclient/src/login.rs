@@ -12,92 +12,61 @@ use postgres_protocol::authentication::sasl::{
 };
 use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 
-/// Lets anyone cancel the requests of a backend.
+/// Process and key of a backend: they let anyone cancel its requests.
 #[derive(Clone, Copy, Default)]
-pub struct Secret(pub i32);
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(..)")
-    }
-}
-
-/// What the server told while letting us in.
-#[derive(Debug, Default)]
-pub struct Login {
-    /// The backend's process.
+pub struct BackendKey {
     pub process: i32,
-    pub secret: Secret,
-    pub parameters: BTreeMap<String, String>,
-    pub notices: Vec<ServerError>,
+    pub secret: i32,
 }
 
-impl Login {
-    /// Takes what the server tells unasked; returns the message when it is something else.
-    pub fn take(&mut self, message: Message) -> Result<Option<Message>, Error> {
-        match message {
-            Message::ParameterStatus(status) => {
-                let name = status.name().map_err(Error::malformed)?.to_owned();
-                let value = status.value().map_err(Error::malformed)?.to_owned();
-                self.parameters.insert(name, value);
-            }
-            Message::NoticeResponse(notice) => self.notices.push(*ServerError::read(notice.fields())?),
-            Message::NotificationResponse(_) => {}
-            message => return Ok(Some(message)),
-        }
-        Ok(None)
+impl fmt::Debug for BackendKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BackendKey({}, ..)", self.process)
     }
 }
 
-pub fn login(
-    messages: &mut Messages,
-    config: &Config,
-    host: &Host,
-    address: &Address,
-    deadline: Deadline,
-) -> Result<Login, Error> {
-    let mut exchange = Exchange { messages, deadline, config, host, address };
-    let login = exchange.run().map_err(|error| match error {
-        Error::Timeout => connect::failed(address, io::ErrorKind::TimedOut.into()),
-        Error::Lost(source) => connect::failed(address, source),
-        Error::Protocol(reason) if exchange.messages.stream.is_tls() => {
-            Error::Tls { place: address.to_string(), reason }
-        }
-        Error::Protocol(reason) => exchange.failed(LoginError::Method(reason)),
-        error => error,
-    })?;
-    messages.set_read_timeout(None)?;
-    Ok(login)
-}
-
-struct Exchange<'a> {
-    messages: &'a mut Messages,
-    deadline: Deadline,
-    config: &'a Config,
-    host: &'a Host,
-    address: &'a Address,
+/// A login in progress.
+pub struct Exchange<'a> {
+    pub messages: Messages,
+    pub deadline: Deadline,
+    pub config: &'a Config,
+    pub host: &'a Host,
+    pub address: &'a Address,
 }
 
 impl<'a> Exchange<'a> {
-    fn run(&mut self) -> Result<Login, Error> {
+    /// Logs in.
+    pub fn login(mut self) -> Result<(Messages, BackendKey), Error> {
+        let key = self.run().map_err(|error| match error {
+            Error::Timeout => connect::failed(self.address, io::ErrorKind::TimedOut.into()),
+            Error::Lost(source) => connect::failed(self.address, source),
+            Error::Protocol(reason) if self.messages.stream.is_tls() => {
+                Error::Tls(self.address.to_string(), reason)
+            }
+            Error::Protocol(reason) => self.failed(LoginError::Method(reason)),
+            error => error,
+        })?;
+        self.messages.is_login = false;
+        self.messages.set_read_timeout(None)?;
+        Ok((self.messages, key))
+    }
+
+    fn run(&mut self) -> Result<BackendKey, Error> {
         frontend::startup_message(self.config.startup_parameters(), &mut self.messages.output)
             .map_err(Error::malformed)?;
         self.send()?;
         self.authenticate()?;
-        let mut login = Login::default();
+        let mut key = BackendKey::default();
         loop {
-            let message = self.receive()?;
-            match login.take(message)? {
-                Some(Message::BackendKeyData(key)) => {
-                    (login.process, login.secret) = (key.process_id(), Secret(key.secret_key()));
+            match self.receive()? {
+                Message::BackendKeyData(body) => {
+                    key = BackendKey { process: body.process_id(), secret: body.secret_key() };
                 }
-                Some(Message::ReadyForQuery(_)) => return Ok(login),
-                Some(_) => return Err(self.method("an unexpected message after the login")),
-                None => {}
+                Message::ReadyForQuery(_) => return Ok(key),
+                _ => return Err(self.method("an unexpected message after the login")),
             }
         }
     }
@@ -190,7 +159,7 @@ impl<'a> Exchange<'a> {
     /// The next message that is not an error.
     fn receive(&mut self) -> Result<Message, Error> {
         self.limit()?;
-        match self.messages.receive_in_login()? {
+        match self.messages.receive()? {
             Message::ErrorResponse(error) => {
                 Err(self.failed(LoginError::Server(ServerError::read(error.fields())?)))
             }
@@ -199,7 +168,7 @@ impl<'a> Exchange<'a> {
     }
 
     fn failed(&self, cause: LoginError) -> Error {
-        Error::Login { place: self.address.to_string(), cause }
+        Error::Login(self.address.to_string(), cause)
     }
 
     fn method(&self, reason: &str) -> Error {

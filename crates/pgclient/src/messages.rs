@@ -3,6 +3,7 @@
 use crate::Error;
 use bytes::{Buf, BytesMut};
 use postgres_protocol::message::backend::{self, Header, Message};
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::time::Duration;
 use transport::Stream;
@@ -21,16 +22,23 @@ pub struct Messages {
     landing: Box<[u8]>,
     /// Messages to send with the next [`flush`](Self::flush).
     pub output: BytesMut,
+    /// What the server reports by itself.
+    pub parameters: BTreeMap<String, String>,
+    /// Whether the other end may still be no PostgreSQL server.
+    pub is_login: bool,
     read_timeout: Option<Duration>,
 }
 
 impl Messages {
+    /// Before the login.
     pub fn new(stream: Stream) -> Self {
         Self {
             stream,
             input: BytesMut::new(),
             landing: vec![0; READ_BYTES].into(),
             output: BytesMut::new(),
+            parameters: BTreeMap::new(),
+            is_login: true,
             read_timeout: None,
         }
     }
@@ -61,18 +69,26 @@ impl Messages {
         Ok(())
     }
 
-    /// The next message; waits for it up to the read timeout.
+    /// The next message that is not only information; waits for it up to the read timeout.
     pub fn receive(&mut self) -> Result<Message, Error> {
         loop {
-            if let Some(message) = Message::parse(&mut self.input).map_err(Error::malformed)? {
-                return Ok(message);
+            if self.is_login {
+                self.expect_postgres()?;
             }
-            self.read(true)?;
+            match Message::parse(&mut self.input).map_err(Error::malformed)? {
+                None => self.read(true)?,
+                Some(Message::ParameterStatus(status)) => {
+                    let name = status.name().map_err(Error::malformed)?.to_owned();
+                    self.parameters.insert(name, status.value().map_err(Error::malformed)?.to_owned());
+                }
+                Some(Message::NoticeResponse(_) | Message::NotificationResponse(_)) => {}
+                Some(message) => return Ok(message),
+            }
         }
     }
 
-    /// The next message before the login is done, from someone who may not be a PostgreSQL server.
-    pub fn receive_in_login(&mut self) -> Result<Message, Error> {
+    /// Refuses what no PostgreSQL server sends before the login is done.
+    fn expect_postgres(&mut self) -> Result<(), Error> {
         while self.input.len() < 5 {
             self.read(true)?;
         }
@@ -80,7 +96,7 @@ impl Messages {
         let understood = header.is_some_and(|header| {
             b"RENSKZ".contains(&header.tag()) && header.len() <= LOGIN_MESSAGE_BYTES_MAX
         });
-        if understood { self.receive() } else { Err(Error::Protocol("not a PostgreSQL server".to_owned())) }
+        if understood { Ok(()) } else { Err(Error::Protocol("not a PostgreSQL server".to_owned())) }
     }
 
     /// Whether the server has already refused what is still being sent.

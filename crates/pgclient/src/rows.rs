@@ -15,7 +15,6 @@ pub struct Rows {
     /// Where each value is in `text`; `None` is NULL.
     values: Vec<Option<Range<usize>>>,
     row_count: usize,
-    pub(crate) affected: Option<u64>,
 }
 
 impl Rows {
@@ -42,11 +41,6 @@ impl Rows {
     /// The names of the columns.
     pub fn columns(&self) -> &[String] {
         &self.columns
-    }
-
-    /// Rows inserted, changed, deleted, copied or selected, where the statement counts them.
-    pub fn affected(&self) -> Option<u64> {
-        self.affected
     }
 
     pub(crate) fn with_columns(columns: Vec<String>) -> Self {
@@ -91,17 +85,6 @@ impl<'a> Row<'a> {
         let range = self.rows.values[self.index * self.rows.columns.len() + index].clone()?;
         Some(&self.rows.text[range])
     }
-
-    /// The value in the first column with this name; `None` for NULL, and where there is no such
-    /// column.
-    pub fn by_name(&self, name: &str) -> Option<&'a str> {
-        self.get(self.rows.columns.iter().position(|column| column == name)?)
-    }
-}
-
-/// From a command's tag: `INSERT 0 5`, `UPDATE 5`, `SELECT 5`.
-pub(crate) fn affected(tag: &str) -> Option<u64> {
-    tag.rsplit(' ').next().and_then(|count| count.parse().ok())
 }
 
 pub(crate) fn columns(description: &RowDescriptionBody) -> io::Result<Vec<String>> {

@@ -264,7 +264,7 @@ fn passwords_are_bound_to_the_channel() {
             assert!(same(&server, &format!("{scrammer} channel_binding=disable sslmode=require")).is_some());
             assert!(same(&server, "user=secure channel_binding=require sslmode=require").is_none());
             let error = connect(&server, "user=secure channel_binding=require sslmode=require").unwrap_err();
-            assert!(matches!(error, Error::Login { cause: LoginError::Method(_), .. }), "{error}");
+            assert!(matches!(error, Error::Login(_, LoginError::Method(_))), "{error}");
         }
     }
 }

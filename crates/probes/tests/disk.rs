@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use engines::files::Files;
-use engines::{Cancel, Engine, Permits, Place};
+use engines::{Cancel, Engine, Folders, Permits};
 use experiment::{Catalog, Configuration, Experiment, parse};
 use observations::{Observations, WaitClass, WarningKind};
 use probes::disk::DiskProbe;
@@ -31,7 +31,7 @@ fn try_run(configuration: &Configuration, overwrite: Vec<PathBuf>) -> Result<Obs
     let directory = folder.path().to_path_buf();
     let permits = Permits { overwrite, destroy: Vec::new() };
     let place =
-        Place { directory: directory.clone(), volumes: Vec::new(), permits, cgroup_joins: Vec::new() };
+        Folders { directory: directory.clone(), volumes: Vec::new(), permits, cgroup_joins: Vec::new() };
     let cancel = Cancel::new();
     let mut host = Files.host(place);
     let instance = host.prepare(configuration, 1, &cancel).unwrap();

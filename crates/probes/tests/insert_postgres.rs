@@ -6,7 +6,7 @@ mod servers;
 
 use engines::postgres::Postgres;
 use engines::postgres::server::Installation;
-use engines::{Cancel, Engine as _, EngineError, Host, Place};
+use engines::{Cancel, Engine as _, EngineError, Folders, Host};
 use experiment::{Configuration, Value};
 use observations::Observations;
 use pgclient::Client;
@@ -64,7 +64,7 @@ fn measured(
 /// A host whose place is this folder, with volumes in folders of their names.
 fn host(folder: &Path, volumes: &[&str]) -> Box<dyn Host> {
     let volumes = volumes.iter().map(|name| ((*name).to_owned(), folder.join(name))).collect();
-    Postgres.host(Place {
+    Postgres.host(Folders {
         directory: folder.into(),
         volumes,
         permits: engines::Permits::default(),

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use engines::sqlite::Sqlite;
-use engines::{Cancel, Engine as _, Permits, Place};
+use engines::{Cancel, Engine as _, Folders, Permits};
 use experiment::{Configuration, Value};
 use observations::Observations;
 use probes::script::ScriptProbe;
@@ -21,7 +21,7 @@ fn measured(given: &[(&str, Value)], check: impl FnOnce(&Connection, &Observatio
     assert_eq!(objections, (Vec::new(), Vec::new()));
     let (folder, cancel) = (tempfile::tempdir().unwrap(), Cancel::new());
     let directory: &Path = folder.path();
-    let place = Place {
+    let place = Folders {
         directory: directory.into(),
         volumes: Vec::new(),
         permits: Permits::default(),

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use engines::nothing::Nothing;
-use engines::{CacheState, Cancel, Engine, Permits, Place};
+use engines::{CacheState, Cancel, Engine, Folders, Permits};
 use experiment::{Catalog, Configuration, parse};
 use observations::{Observations, WaitClass};
 use probes::sync::SyncProbe;
@@ -31,7 +31,7 @@ fn run_with(
 ) -> Result<Observations, ProbeError> {
     let configuration = configuration("none", workload);
     assert_eq!(SyncProbe.plan(&configuration, &Target::of(&Nothing, &configuration)), Vec::new());
-    let place = Place {
+    let place = Folders {
         directory: std::env::temp_dir(),
         volumes: Vec::new(),
         permits: Permits::default(),

@@ -5,11 +5,11 @@ use experiment::common::ENGINE;
 use experiment::file::{QUESTION, RESPONSE};
 use experiment::{Changes, Configuration, Experiment, Factor, changes, parse};
 use observations::{
-    ConfigurationRecord, Environment, Event, FactorRecord, LevelRecord, Recording, RunRecord, TrialRecord,
+    ConfigurationRecord, Environment, Event, FactorRecord, LevelRecord, Recording, RunRecord,
 };
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
-use store::{NewRun, RunLock, Store, StoreError};
+use store::{RunLock, Store};
 
 /// The run that trials are recorded in.
 #[derive(Debug)]
@@ -45,11 +45,12 @@ pub fn begin(
     let run = if let Some(latest) = latest.filter(|_| goes_on) {
         latest.id
     } else {
-        store.begin_run(&NewRun {
-            run: &run_record(experiment),
-            factors: &factor_records(experiment),
-            configurations: &experiment.configurations.iter().map(configuration_record).collect::<Vec<_>>(),
-            environment: &environment,
+        store.begin_run(&Recording {
+            run: run_record(experiment),
+            environments: vec![environment],
+            factors: experiment.factors.iter().map(factor_record).collect(),
+            configurations: experiment.configurations.iter().map(configuration_record).collect(),
+            trials: Vec::new(),
         })?
     };
     let recorded = store.read(run)?;
@@ -141,13 +142,6 @@ fn environment(experiment: &Experiment, options: &Options) -> Environment {
     environment
 }
 
-impl Session {
-    /// Commits a trial; when this returns it is on disk.
-    pub fn record(&mut self, trial: &TrialRecord) -> Result<(), StoreError> {
-        self.store.record_trial(self.run, trial)
-    }
-}
-
 /// Milliseconds since 1970 UTC.
 pub fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64)
@@ -167,14 +161,13 @@ fn run_record(experiment: &Experiment) -> RunRecord {
     }
 }
 
-fn factor_records(experiment: &Experiment) -> Vec<FactorRecord> {
-    let record = |factor: &Factor| FactorRecord {
+fn factor_record(factor: &Factor) -> FactorRecord {
+    FactorRecord {
         name: factor.name.clone(),
         levels: factor.levels.iter().map(|level| level.label.clone()).collect(),
         numeric: factor.numeric(),
         hard_to_change: factor.hard_to_change,
-    };
-    experiment.factors.iter().map(record).collect()
+    }
 }
 
 fn configuration_record(configuration: &Configuration) -> ConfigurationRecord {

@@ -3,7 +3,7 @@
 use crate::RunError;
 use crate::throttle::{ControlGroup, Inside};
 use crate::workdir::{WorkFolder, Workdir};
-use engines::{Engine, Host, Permits, Place};
+use engines::{Engine, Folders, Host, Permits};
 use experiment::Volume;
 use std::path::{Path, PathBuf};
 
@@ -111,7 +111,7 @@ impl Kept {
             engine: engine.name(),
             volumes: volumes.iter().map(|volume| volume.name.clone()).collect(),
             storage,
-            host: engine.host(Place { directory, volumes: places, permits, cgroup_joins }),
+            host: engine.host(Folders { directory, volumes: places, permits, cgroup_joins }),
             _inside: inside,
             _throttled: throttled,
             _folders: folders,

@@ -248,7 +248,7 @@ impl Runner<'_> {
             observations,
             hooks,
         };
-        self.session.record(&record)?;
+        self.session.store.record_trial(self.session.run, &record)?;
         self.schedule.record(&record);
         self.previous = Some(record.configuration);
         self.finished(reference, record, announce);

@@ -2,7 +2,7 @@
 
 use crate::output;
 use runner::RunError;
-use store::StoreError;
+use store::{Fault, StoreError};
 
 /// What the exit code says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,12 +35,10 @@ pub struct Failure {
 impl From<StoreError> for Failure {
     /// A file that is not what its name was taken for is a wrong argument; the rest happened on the way.
     fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Missing { .. }
-            | StoreError::Empty { .. }
-            | StoreError::Foreign { .. }
-            | StoreError::Newer { .. }
-            | StoreError::NoRun { .. } => Self::usage(error),
+        match error.fault {
+            Fault::Missing | Fault::Empty | Fault::Foreign(_) | Fault::Newer(_) | Fault::NoRun(_) => {
+                Self::usage(error)
+            }
             _ => Self::failed(error),
         }
     }

@@ -258,7 +258,7 @@ fn a_server_that_recovers_from_a_crash_fails_one_trial_and_nothing_of_ours_stays
     for bin in bindirs() {
         let server = server(&bin, &[]);
         let before = contents(&server);
-        let workload = ENDLESS.replace("600 s", "1 s");
+        let workload = ENDLESS.replace("600 s", "4 s");
         let lab = lab(&file(&socket(&server), &workload, "").replace("blocks = 1", "blocks = 2"));
         let child = lab.start();
         await_load(&owner(&server));
@@ -267,7 +267,12 @@ fn a_server_that_recovers_from_a_crash_fails_one_trial_and_nothing_of_ours_stays
             server.connect().query(sql, &[]).unwrap().first().unwrap().get(0).unwrap().parse().unwrap();
         servers::kill(session, libc::SIGKILL);
         end(child).expect(1);
-        assert_eq!(lab.rows("t", "SELECT status FROM trials ORDER BY id"), ["failed", "done"]);
+        assert_eq!(
+            lab.rows("t", "SELECT status FROM trials ORDER BY id"),
+            ["failed", "done"],
+            "{:?}",
+            causes(&lab)
+        );
         assert!(causes(&lab)[0].contains("connection"), "{:?}", causes(&lab));
         assert_eq!(contents(&server), before);
     }

@@ -8,7 +8,7 @@ mod sample;
 use common::{Lab, scripted};
 use observations::{Histogram, Recording, Value};
 use std::process::Command;
-use store::{NewRun, Store};
+use store::Store;
 
 const READER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/xlsx_reader.py");
 
@@ -39,14 +39,7 @@ fn held(lab: &Lab, results: &str) {
 fn store(lab: &Lab, recording: &Recording) -> String {
     let path = lab.path("made.steelbench");
     let mut store = Store::create_or_open(&path).unwrap();
-    let run = store
-        .begin_run(&NewRun {
-            run: &recording.run,
-            factors: &recording.factors,
-            configurations: &recording.configurations,
-            environment: &recording.environments[0],
-        })
-        .unwrap();
+    let run = store.begin_run(recording).unwrap();
     for trial in &recording.trials {
         store.record_trial(run, trial).unwrap();
     }

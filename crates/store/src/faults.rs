@@ -1,6 +1,6 @@
 //! Tests of what goes wrong on disk: each fault has its own error, and nothing recorded is lost.
 
-use crate::{Result, Store, StoreError, schema};
+use crate::{Fault, Result, Store, StoreError, schema};
 use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,11 +23,11 @@ fn filled(path: &Path, trials: usize) -> (Store, i64) {
 }
 
 /// Both ways in must refuse with the same kind of error, must say what to do, and must not touch the file.
-fn refused(path: &Path, kind: fn(&StoreError) -> bool) {
+fn refused(path: &Path, kind: fn(&Fault) -> bool) {
     let before = fs::read(path).ok();
     for attempt in [Store::open(path), Store::create_or_open(path)] {
         let error = attempt.map(|_| ()).unwrap_err();
-        assert!(kind(&error), "{error:?}");
+        assert!(kind(&error.fault), "{error:?}");
         assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
     }
     assert_eq!(fs::read(path).ok(), before);
@@ -36,7 +36,7 @@ fn refused(path: &Path, kind: fn(&StoreError) -> bool) {
 #[test]
 fn a_missing_file_is_missing_only_for_readers() {
     let (_folder, path) = file();
-    assert!(matches!(Store::open(&path), Err(StoreError::Missing { .. })));
+    assert!(matches!(Store::open(&path), Err(StoreError { fault: Fault::Missing, .. })));
     assert!(!path.exists());
     Store::create_or_open(&path).unwrap();
     assert!(Store::open(&path).unwrap().runs().unwrap().is_empty());
@@ -46,14 +46,14 @@ fn a_missing_file_is_missing_only_for_readers() {
 fn an_interrupted_creation_is_empty_and_can_be_resumed() {
     let (_folder, path) = file();
     fs::write(&path, b"").unwrap();
-    assert!(matches!(Store::open(&path), Err(StoreError::Empty { .. })));
+    assert!(matches!(Store::open(&path), Err(StoreError { fault: Fault::Empty, .. })));
     let (store, run) = filled(&path, 2);
     assert_eq!(store.read(run).unwrap().trials.len(), 2);
 }
 
 #[test]
 fn files_of_other_programs_are_refused_untouched() {
-    let foreign = |error: &StoreError| matches!(error, StoreError::Foreign { .. });
+    let foreign = |fault: &Fault| matches!(fault, Fault::Foreign(_));
     let (folder, path) = file();
     for content in [&b"hello"[..], &[0; 4096], b"PK\x03\x04 a spreadsheet"] {
         fs::write(&path, content).unwrap();
@@ -76,15 +76,14 @@ fn a_newer_format_is_refused_and_named() {
     let (store, _) = filled(&path, 1);
     store.connection.pragma_update(None, "user_version", schema::NEWEST + 1).unwrap();
     drop(store);
-    refused(
-        &path,
-        |error| matches!(error, StoreError::Newer { found, known, .. } if *found == schema::NEWEST + 1 && *known == schema::NEWEST),
-    );
+    refused(&path, |fault| matches!(fault, Fault::Newer(found) if *found == schema::NEWEST + 1));
+    let message = Store::open(&path).unwrap_err().to_string();
+    assert!(message.contains(&format!("reads up to {};", schema::NEWEST)), "{message}");
 }
 
 #[test]
 fn a_truncated_file_is_damaged_wherever_it_was_cut() {
-    let damaged = |error: &StoreError| matches!(error, StoreError::Damaged { .. });
+    let damaged = |fault: &Fault| matches!(fault, Fault::Damaged(_));
     let (_folder, path) = file();
     drop(filled(&path, 3));
     let whole = fs::read(&path).unwrap();
@@ -111,12 +110,15 @@ fn an_overwritten_page_is_noticed() {
         match read {
             Ok(recording) => assert_eq!(recording, expected, "page {page}"),
             Err(error) => {
-                assert!(matches!(error, StoreError::Damaged { .. }), "page {page}: {error:?}");
+                assert!(matches!(error.fault, Fault::Damaged(_)), "page {page}: {error:?}");
                 noticed += 1;
             }
         }
         let checked = Store::open(&path).and_then(|store| store.check_integrity());
-        assert!(matches!(checked, Err(StoreError::Damaged { .. })), "page {page}: {checked:?}");
+        assert!(
+            matches!(checked, Err(StoreError { fault: Fault::Damaged(_), .. })),
+            "page {page}: {checked:?}"
+        );
     }
     assert!(noticed > 0);
 }
@@ -133,7 +135,7 @@ fn a_full_disk_loses_only_the_trial_in_flight() {
     for extra in 0..200 {
         store.connection.pragma_update(None, "max_page_count", pages + extra).unwrap();
         match store.record_trial(run, &trial) {
-            Err(StoreError::Full { .. }) => refused += 1,
+            Err(StoreError { fault: Fault::Full, .. }) => refused += 1,
             Ok(()) => break,
             Err(error) => panic!("{error:?}"),
         }
@@ -150,10 +152,16 @@ fn a_store_opened_for_reading_refuses_to_write() {
     let (_folder, path) = file();
     let (mut store, run) = filled(&path, 2);
     let mut reader = Store::open(&path).unwrap();
-    assert!(matches!(reader.record_trial(run, &sample::trial(2)), Err(StoreError::ReadOnly { .. })));
+    assert!(matches!(
+        reader.record_trial(run, &sample::trial(2)),
+        Err(StoreError { fault: Fault::ReadOnly, .. })
+    ));
     // A file that turns read-only under a writer, in a way that stops root too.
     store.connection.pragma_update(None, "query_only", true).unwrap();
-    assert!(matches!(store.record_trial(run, &sample::trial(2)), Err(StoreError::ReadOnly { .. })));
+    assert!(matches!(
+        store.record_trial(run, &sample::trial(2)),
+        Err(StoreError { fault: Fault::ReadOnly, .. })
+    ));
     assert_eq!(reader.read(run).unwrap(), sample::recording(2));
     reader.check_integrity().unwrap();
 }
@@ -166,7 +174,10 @@ fn a_read_only_file_refuses_in_mid_write() {
     let mut store = Store::open(&path).unwrap();
     store.connection =
         Connection::open_with_flags(&path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
-    assert!(matches!(store.record_trial(1, &sample::trial(2)), Err(StoreError::ReadOnly { .. })));
+    assert!(matches!(
+        store.record_trial(1, &sample::trial(2)),
+        Err(StoreError { fault: Fault::ReadOnly, .. })
+    ));
     assert_eq!(store.read(1).unwrap(), sample::recording(2));
 }
 

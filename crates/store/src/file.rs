@@ -1,8 +1,8 @@
 use crate::schema::{self, Found};
-use crate::{Result, RunLock, StoreError};
-use rusqlite::{Connection, OpenFlags};
+use crate::{Fault, Result, RunLock, StoreError};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -25,10 +25,8 @@ pub struct Store {
 
 impl Store {
     /// Opens a results file for writing; creates it when it does not exist and brings an older
-    /// format up to date.
-    ///
-    /// # Errors
-    /// Those of [`Store::open`] save `Missing` and `Empty`; `ReadOnly` when it cannot be written.
+    /// format up to date. Fails as [`Store::open`] does save with `Missing` and `Empty`; with `ReadOnly` when it
+    /// cannot be written.
     pub fn create_or_open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         if path.exists() {
@@ -37,10 +35,10 @@ impl Store {
         let mut store = Self::connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
         // SQLite silently opens a file that may not be written for reading only.
         if store.sql(|connection| connection.is_readonly("main"))? {
-            return Err(StoreError::ReadOnly { path: path.to_owned() });
+            return Err(Fault::ReadOnly.of(path));
         }
         if store.version()? < schema::NEWEST {
-            store.sql_mut(schema::migrate)?;
+            store.write(schema::migrate)?;
         }
         Ok(store)
     }
@@ -48,20 +46,17 @@ impl Store {
     /// Opens a results file for reading. Writing to the store is then a `ReadOnly` error.
     ///
     /// The file itself is touched only to bring an older format up to date or to roll back what a
-    /// killed run left half written.
-    ///
-    /// # Errors
-    /// `Missing`, `Empty`, `Foreign`, `Damaged`, `Newer`, `Busy`.
+    /// killed run left half written. Fails with `Missing`, `Empty`, `Foreign`, `Damaged`, `Newer`, `Busy`.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         if refuse_other_files(path)? == 0 {
-            return Err(StoreError::Empty { path: path.to_owned() });
+            return Err(Fault::Empty.of(path));
         }
         let mut store = Self::connect(path, OpenFlags::empty())?;
         match store.version()? {
-            0 => return Err(StoreError::Empty { path: path.to_owned() }),
+            0 => return Err(Fault::Empty.of(path)),
             schema::NEWEST => {}
-            _ => store.sql_mut(schema::migrate)?,
+            _ => store.write(schema::migrate)?,
         }
         store.sql(|connection| connection.pragma_update(None, "query_only", true))?;
         Ok(store)
@@ -73,17 +68,13 @@ impl Store {
     }
 
     /// Claims the file for one run until the guard is dropped or the process dies. Readers need no claim.
-    ///
-    /// # Errors
-    /// `InUse`, with the process that has it.
+    /// Fails with `InUse`, with the process that has it.
     pub fn lock_for_run(&self) -> Result<RunLock> {
-        RunLock::acquire(&self.path)
+        RunLock::acquire(&self.path).map_err(|fault| self.fault(fault))
     }
 
     /// Checks the whole file: pages, indexes and references between tables. Takes as long as reading it.
-    ///
-    /// # Errors
-    /// `Damaged`, with the first finding.
+    /// Fails with `Damaged`, with the first finding.
     pub fn check_integrity(&self) -> Result<()> {
         let finding: String =
             self.sql(|connection| connection.pragma_query_value(None, "integrity_check", |row| row.get(0)))?;
@@ -95,14 +86,14 @@ impl Store {
             ("ok", orphans) => format!("{orphans} rows refer to rows that are missing"),
             (finding, _) => finding.to_owned(),
         };
-        Err(StoreError::Damaged { path: self.path.clone(), detail })
+        Err(self.fault(Fault::Damaged(detail)))
     }
 
     fn connect(path: &Path, create: OpenFlags) -> Result<Self> {
         // A reader opens for writing too: only then can SQLite roll back a killed run's journal.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
         let connection =
-            Connection::open_with_flags(path, flags).map_err(|error| StoreError::sqlite(path, error))?;
+            Connection::open_with_flags(path, flags).map_err(|error| Fault::from(error).of(path))?;
         let store = Self { connection, path: path.to_owned() };
         store.sql(|connection| {
             connection.busy_timeout(BUSY_WAIT)?;
@@ -114,19 +105,16 @@ impl Store {
 
     /// The format of the file; 0 when nothing was written yet.
     fn version(&self) -> Result<i64> {
-        let path = self.path.clone();
         let found = self.sql(schema::inspect)?;
         self.refuse_cut_file()?;
         match found {
             Found::Nothing => Ok(0),
-            Found::Ours(version) if version > schema::NEWEST => {
-                Err(StoreError::Newer { path, found: version, known: schema::NEWEST })
-            }
+            Found::Ours(version) if version > schema::NEWEST => Err(self.fault(Fault::Newer(version))),
             Found::Ours(version) => Ok(version),
-            Found::Foreign(id) => Err(StoreError::Foreign {
-                path,
-                what: format!("another program's database (application id {id})"),
-            }),
+            Found::Foreign(id) => {
+                let what = format!("another program's database (application id {id})");
+                Err(self.fault(Fault::Foreign(what)))
+            }
         }
     }
 
@@ -136,12 +124,10 @@ impl Store {
             let sql = "SELECT page_count, page_size FROM pragma_page_count, pragma_page_size";
             connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
         })?;
-        let length = std::fs::metadata(&self.path)
-            .map_err(|error| StoreError::io(&self.path, "read it", error))?
-            .len();
-        if length < pages * page_size {
-            let detail = format!("truncated: {length} bytes instead of {}", pages * page_size);
-            return Err(StoreError::Damaged { path: self.path.clone(), detail });
+        let metadata = self.path.metadata().map_err(|error| self.fault(Fault::io("read it", error)))?;
+        if metadata.len() < pages * page_size {
+            let detail = format!("truncated: {} bytes instead of {}", metadata.len(), pages * page_size);
+            return Err(self.fault(Fault::Damaged(detail)));
         }
         Ok(())
     }
@@ -151,40 +137,46 @@ impl Store {
         &'c self,
         work: impl FnOnce(&'c Connection) -> rusqlite::Result<T>,
     ) -> Result<T> {
-        work(&self.connection).map_err(|error| StoreError::sqlite(&self.path, error))
+        work(&self.connection).map_err(|error| self.fault(error.into()))
     }
 
-    /// The same for what needs a transaction.
-    pub(crate) fn sql_mut<T>(
-        &mut self,
-        work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
-    ) -> Result<T> {
-        work(&mut self.connection).map_err(|error| StoreError::sqlite(&self.path, error))
+    /// The same in a transaction, which takes the lock of writers first: two processes may write at once.
+    pub(crate) fn write<T>(&mut self, work: impl FnOnce(&Transaction) -> rusqlite::Result<T>) -> Result<T> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
+        let written = transaction.and_then(|transaction| {
+            let result = work(&transaction)?;
+            transaction.commit().map(|()| result)
+        });
+        written.map_err(|error| Fault::from(error).of(&self.path))
+    }
+
+    /// An error of this file.
+    pub(crate) fn fault(&self, fault: Fault) -> StoreError {
+        fault.of(&self.path)
     }
 }
 
 /// Looks at the first bytes before SQLite does, which would call a short file of another program
 /// a new database. Returns the length of the file.
 fn refuse_other_files(path: &Path) -> Result<u64> {
-    let foreign = |what: &str| StoreError::Foreign { path: path.to_owned(), what: what.to_owned() };
-    let read_error = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound => StoreError::Missing { path: path.to_owned() },
-        _ => StoreError::io(path, "read it", error),
+    let read = || {
+        let mut file = File::open(path)?;
+        let (metadata, mut start) = (file.metadata()?, Vec::new());
+        if metadata.is_file() {
+            file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut start)?;
+        }
+        Ok((metadata, start))
     };
-    let mut file = File::open(path).map_err(read_error)?;
-    let metadata = file.metadata().map_err(read_error)?;
+    let (metadata, start) = read().map_err(|error| Fault::io("read it", error).of(path))?;
     if !metadata.is_file() {
-        return Err(foreign("not a regular file"));
+        return Err(Fault::Foreign("not a regular file".into()).of(path));
     }
-    let mut start = Vec::new();
-    file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut start).map_err(read_error)?;
     if !MAGIC.starts_with(&start) {
-        return Err(foreign("no SQLite database"));
+        return Err(Fault::Foreign("no SQLite database".into()).of(path));
     }
     // 512 is the smallest page: whatever begins like SQLite and is shorter was cut off.
     if !start.is_empty() && metadata.len() < 512 {
-        let detail = format!("truncated to {} bytes", metadata.len());
-        return Err(StoreError::Damaged { path: path.to_owned(), detail });
+        return Err(Fault::Damaged(format!("truncated to {} bytes", metadata.len())).of(path));
     }
     Ok(metadata.len())
 }

@@ -10,11 +10,8 @@ mod error;
 mod file;
 mod folder;
 mod lock;
-mod names;
-mod numbers;
-mod parts;
-mod profile;
 mod read;
+mod rows;
 mod schema;
 mod write;
 
@@ -25,12 +22,10 @@ mod faults;
 #[cfg(test)]
 extern crate self as store;
 
-pub use error::StoreError;
+pub use error::{Fault, StoreError};
 pub use file::Store;
 pub use folder::{EXTENSION, ceilings, is_results_file, newest_results_file, results_files};
 pub use lock::{RunLock, claimed_by};
-pub use read::RecordedTrial;
-pub use write::NewRun;
 
 /// Result of everything in this crate.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;

@@ -1,4 +1,4 @@
-use crate::{Result, StoreError};
+use crate::Fault;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -13,32 +13,26 @@ pub struct RunLock {
 }
 
 impl RunLock {
-    pub(crate) fn acquire(results: &Path) -> Result<Self> {
+    pub(crate) fn acquire(results: &Path) -> Result<Self, Fault> {
         // One lock for one file, whatever name or link leads to it.
-        let real =
-            results.canonicalize().map_err(|error| StoreError::io(results, "resolve its path", error))?;
-        let path = lock_path(&real);
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(|error| StoreError::io(&path, "open the lock file", error))?;
+        let real = results.canonicalize().map_err(|error| Fault::io("resolve its path", error))?;
+        let mut open = OpenOptions::new();
+        open.read(true).write(true).create(true).truncate(false);
+        let mut file = open.open(lock_path(&real)).map_err(|error| Fault::io("open its lock file", error))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut pid = String::new();
                 // The holder's number only helps to find it; without it the error is as true.
                 let _ = file.read_to_string(&mut pid);
-                return Err(StoreError::InUse { path: results.to_owned(), pid: pid.trim().parse().ok() });
+                return Err(Fault::InUse(pid.trim().parse().ok()));
             }
-            Err(TryLockError::Error(error)) => return Err(StoreError::io(&path, "lock it", error)),
+            Err(TryLockError::Error(error)) => return Err(Fault::io("lock its lock file", error)),
         }
-        file.set_len(0)
-            .and_then(|()| file.rewind())
+        let written = file.set_len(0).and_then(|()| file.rewind());
+        written
             .and_then(|()| writeln!(file, "{}", std::process::id()))
-            .map_err(|error| StoreError::io(&path, "write to the lock file", error))?;
+            .map_err(|error| Fault::io("write to its lock file", error))?;
         Ok(Self { file })
     }
 }

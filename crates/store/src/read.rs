@@ -1,181 +1,181 @@
 //! Reading: the runs of a file, what a resumed run needs, and whole recordings.
 
-mod trials;
-
-use crate::names::unreadable;
-use crate::numbers::real;
-use crate::{Result, Store, StoreError};
-use observations::{
-    ConfigurationRecord, Environment, FactorRecord, LevelRecord, Recording, RunRecord, TrialStatus,
-};
-use rusqlite::{Connection, Row, params};
-
-/// What resuming and estimating need to know of a trial.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RecordedTrial {
-    /// Position of its configuration.
-    pub configuration: usize,
-    /// Block, from 1.
-    pub block: u32,
-    /// Position in the planned order, from 1.
-    pub sequence: u32,
-    /// 1 for the first try.
-    pub attempt: u32,
-    /// Done or failed.
-    pub status: TrialStatus,
-    /// Seconds of the whole trial.
-    pub wall_s: f64,
-}
+use crate::rows::{Columns, Level, Record, Setting, select, unreadable};
+use crate::{Fault, Result, Store};
+use observations::{ConfigurationRecord, FactorRecord, Observations, Recording, RunRecord, TrialRecord};
+use rusqlite::Connection;
 
 impl Store {
-    /// All runs, oldest first.
-    ///
-    /// # Errors
-    /// `Damaged`, `Busy`.
+    /// All runs, oldest first. Fails with `Damaged`, `Busy`.
     pub fn runs(&self) -> Result<Vec<RunRecord>> {
-        self.sql(runs)
+        self.sql(|connection| {
+            select(connection, &["id", "seed"], "ORDER BY id", [], |row, run: RunRecord| {
+                let seed = row.get_ref(1)?.as_str()?.parse();
+                Ok(RunRecord {
+                    id: row.get(0)?,
+                    seed: seed.map_err(|error: std::num::ParseIntError| unreadable(1, error))?,
+                    ..run
+                })
+            })
+        })
     }
 
-    /// The run that began last, if any.
-    ///
-    /// # Errors
-    /// `Damaged`, `Busy`.
+    /// The run that began last, if any. Fails with `Damaged`, `Busy`.
     pub fn latest_run(&self) -> Result<Option<RunRecord>> {
         Ok(self.runs()?.pop())
     }
 
-    /// The trials of a run in the order in which they ended, without what they saw.
-    ///
-    /// # Errors
-    /// `NoRun`, `Damaged`, `Busy`.
-    pub fn recorded_trials(&self, run: i64) -> Result<Vec<RecordedTrial>> {
+    /// The trials of a run in the order in which they ended, without hooks and with little of what they saw: what
+    /// resuming and estimating need to know. Fails with `NoRun`, `Damaged`, `Busy`.
+    pub fn recorded_trials(&self, run: i64) -> Result<Vec<TrialRecord>> {
         self.require_run(run)?;
-        self.sql(|connection| trials::recorded(connection, run))
+        Ok(self.sql(|connection| Trials::read(connection, run))?.records)
     }
 
-    /// A run without its trials: factors, configurations, environments.
-    ///
-    /// # Errors
-    /// `NoRun`, `Damaged`, `Busy`.
+    /// A run without its trials: factors, configurations, environments. Fails with `NoRun`, `Damaged`, `Busy`.
     pub fn read_plan(&self, run: i64) -> Result<Recording> {
         let record = self.runs()?.into_iter().find(|record| record.id == run);
-        let record = record.ok_or_else(|| StoreError::NoRun { path: self.path().to_owned(), run })?;
-        self.sql(|connection| plan(connection, record))
+        let record = record.ok_or_else(|| self.fault(Fault::NoRun(run)))?;
+        self.sql(|connection| {
+            Ok(Recording {
+                environments: owned(connection, "run", run)?,
+                factors: factors(connection, run)?,
+                configurations: configurations(connection, run)?,
+                trials: Vec::new(),
+                run: record,
+            })
+        })
     }
 
     /// A run with everything that it recorded, as of one moment: a run that is being written to
-    /// can be read.
-    ///
-    /// # Errors
-    /// `NoRun`, `Damaged`, `Busy`.
+    /// can be read. Fails with `NoRun`, `Damaged`, `Busy`.
     pub fn read(&self, run: i64) -> Result<Recording> {
         // One read transaction, so that a trial that ends meanwhile is in all tables or in none.
         let snapshot = self.sql(Connection::unchecked_transaction)?;
         let mut recording = self.read_plan(run)?;
-        recording.trials = self.sql(|connection| trials::read(connection, run))?;
+        recording.trials = self.sql(|connection| trials(connection, run))?;
         self.sql(|_| snapshot.commit())?;
         Ok(recording)
     }
 
-    /// The run that began last with everything that it recorded, if there is one.
-    ///
-    /// # Errors
-    /// `Damaged`, `Busy`.
+    /// The run that began last with everything that it recorded, if there is one. Fails with `Damaged`, `Busy`.
     pub fn read_latest(&self) -> Result<Option<Recording>> {
         self.latest_run()?.map(|record| self.read(record.id)).transpose()
     }
 
     /// Refuses a run that the file does not have.
     pub(crate) fn require_run(&self, run: i64) -> Result<()> {
-        let exists = self.sql(|connection| {
-            connection.query_row("SELECT count(*) FROM runs WHERE id = ?1", params![run], |row| {
-                row.get::<_, i64>(0)
-            })
-        })?;
-        if exists == 0 { Err(StoreError::NoRun { path: self.path().to_owned(), run }) } else { Ok(()) }
+        let sql = "SELECT count(*) FROM runs WHERE id = ?1";
+        let count: i64 = self.sql(|connection| connection.query_row(sql, [run], |row| row.get(0)))?;
+        if count == 0 { Err(self.fault(Fault::NoRun(run))) } else { Ok(()) }
     }
 }
 
-fn runs(connection: &Connection) -> rusqlite::Result<Vec<RunRecord>> {
-    let sql = "SELECT id, name, question, source, seed, response, baseline, started_ms, steelbench
-               FROM runs ORDER BY id";
-    connection.prepare(sql)?.query_map([], run)?.collect()
-}
-
-fn plan(connection: &Connection, run: RunRecord) -> rusqlite::Result<Recording> {
-    Ok(Recording {
-        environments: environments(connection, run.id)?,
-        factors: factors(connection, run.id)?,
-        configurations: configurations(connection, run.id)?,
-        trials: Vec::new(),
-        run,
-    })
-}
-
-fn run(row: &Row) -> rusqlite::Result<RunRecord> {
-    let seed: String = row.get(4)?;
-    Ok(RunRecord {
-        id: row.get(0)?,
-        name: row.get(1)?,
-        question: row.get(2)?,
-        source: row.get(3)?,
-        seed: seed.parse().map_err(|error: std::num::ParseIntError| unreadable(4, error))?,
-        response: row.get(5)?,
-        baseline: row.get(6)?,
-        started_ms: row.get(7)?,
-        steelbench: row.get(8)?,
-    })
-}
-
-fn environments(connection: &Connection, run: i64) -> rusqlite::Result<Vec<Environment>> {
-    let mut query = connection.prepare("SELECT json FROM environments WHERE run = ?1 ORDER BY position")?;
-    let environments = query.query_map(params![run], |row| {
-        serde_json::from_str(row.get_ref(0)?.as_str()?).map_err(|error| unreadable(0, error))
-    })?;
-    environments.collect()
+/// The records whose column `owner` has this number, in their order.
+fn owned<R: Record>(connection: &Connection, owner: &str, number: i64) -> rusqlite::Result<Vec<R>> {
+    let rest = format!("WHERE {owner} = ?1 ORDER BY position");
+    select(connection, &[], &rest, [number], |_, record| Ok(record))
 }
 
 fn factors(connection: &Connection, run: i64) -> rusqlite::Result<Vec<FactorRecord>> {
-    let mut levels =
-        connection.prepare("SELECT label, number FROM levels WHERE factor = ?1 ORDER BY position")?;
-    let mut query = connection.prepare(
-        "SELECT id, name, is_numeric, hard_to_change FROM factors WHERE run = ?1 ORDER BY position",
-    )?;
-    let factors = query.query_map(params![run], |row| {
-        let levels =
-            levels.query_map(params![row.get::<_, i64>(0)?], |row| Ok((row.get(0)?, real(row, 1)?)))?;
-        let (levels, numbers): (Vec<String>, Vec<f64>) = levels.collect::<rusqlite::Result<_>>()?;
-        Ok(FactorRecord {
-            name: row.get(1)?,
-            levels,
-            numeric: row.get::<_, bool>(2)?.then_some(numbers),
-            hard_to_change: row.get(3)?,
-        })
-    })?;
-    factors.collect()
+    let rest = "WHERE run = ?1 ORDER BY position";
+    select(connection, &["id"], rest, [run], |row, mut factor: FactorRecord| {
+        for level in owned::<Level>(connection, "factor", row.get(0)?)? {
+            factor.levels.push(level.label);
+            factor.numeric.iter_mut().for_each(|numbers| numbers.push(level.number));
+        }
+        Ok(factor)
+    })
 }
 
 fn configurations(connection: &Connection, run: i64) -> rusqlite::Result<Vec<ConfigurationRecord>> {
-    let mut levels = connection.prepare(
-        "SELECT factor, level FROM configuration_levels WHERE configuration = ?1 ORDER BY position",
-    )?;
-    let mut settings =
-        connection.prepare("SELECT path, value FROM settings WHERE configuration = ?1 ORDER BY position")?;
-    let mut query =
-        connection.prepare("SELECT id, key, label FROM configurations WHERE run = ?1 ORDER BY position")?;
-    let configurations = query.query_map(params![run], |row| {
-        let id: i64 = row.get(0)?;
-        let level = |row: &Row| Ok(LevelRecord { factor: row.get(0)?, level: row.get(1)? });
-        let setting = |row: &Row| {
-            let value = observations::Value::from_json(row.get_ref(1)?.as_str()?);
-            Ok((row.get(0)?, value.map_err(|error| unreadable(1, error))?))
-        };
+    let rest = "WHERE run = ?1 ORDER BY position";
+    select(connection, &["id"], rest, [run], |row, configuration| {
+        let settings = owned::<Setting>(connection, "configuration", row.get(0)?)?;
         Ok(ConfigurationRecord {
-            key: row.get(1)?,
-            label: row.get(2)?,
-            levels: levels.query_map(params![id], level)?.collect::<rusqlite::Result<_>>()?,
-            settings: settings.query_map(params![id], setting)?.collect::<rusqlite::Result<_>>()?,
+            levels: owned(connection, "configuration", row.get(0)?)?,
+            settings: settings.into_iter().map(|setting| (setting.path, setting.value)).collect(),
+            ..configuration
         })
+    })
+}
+
+/// All trials of a run: one ordered query a table, merged by trial, so that the time is linear in
+/// the rows.
+fn trials(connection: &Connection, run: i64) -> rusqlite::Result<Vec<TrialRecord>> {
+    let mut trials = Trials::read(connection, run)?;
+    trials.each(|trial, hook| {
+        trial.hooks.push(hook);
+        Ok(())
     })?;
-    configurations.collect()
+    trials.seen(|seen, response| seen.responses.push(response))?;
+    trials.seen(|seen, fact| seen.facts.push(fact))?;
+    trials.seen(|seen, wait| seen.waits.push(wait))?;
+    trials.seen(|seen, latency| seen.latencies.push(latency))?;
+    trials.seen(|seen, operation| seen.operations.push(operation))?;
+    trials.seen(|seen, series| seen.series.push(series))?;
+    trials.seen(|seen, load| seen.load = load)?;
+    trials.seen(|seen, machine| seen.machine = machine)?;
+    trials.seen(|seen, device| seen.devices.push(device))?;
+    trials.seen(|seen, profile| seen.profile = Some(profile))?;
+    trials.seen(|seen, warning| seen.warnings.push(warning))?;
+    Ok(trials.records)
+}
+
+/// The trials of a run while their parts are added, table by table.
+struct Trials<'a> {
+    connection: &'a Connection,
+    run: i64,
+    /// Ids in ascending order, one a record.
+    ids: Vec<i64>,
+    records: Vec<TrialRecord>,
+}
+
+impl<'a> Trials<'a> {
+    fn read(connection: &'a Connection, run: i64) -> rusqlite::Result<Self> {
+        let rest = "JOIN configurations c ON c.id = configuration WHERE trials.run = ?1 ORDER BY trials.id";
+        let trial = |row: &rusqlite::Row, trial: TrialRecord| {
+            Ok((row.get::<_, i64>(0)?, TrialRecord { configuration: row.get(1)?, ..trial }))
+        };
+        let rows = select(connection, &["trials.id", "c.position"], rest, [run], trial)?;
+        let (ids, records) = rows.into_iter().unzip();
+        Ok(Self { connection, run, ids, records })
+    }
+
+    /// Hands each part of one kind to the trial that it belongs to.
+    fn each<R: Record>(
+        &mut self,
+        mut add: impl FnMut(&mut TrialRecord, R) -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<()> {
+        // CROSS JOIN fixes the order of the loops: by trial, then along the table's key, unsorted.
+        let order = if R::IS_ONE { "" } else { ", position" };
+        let sql = format!(
+            "SELECT trial, {} FROM (SELECT id AS of_trial FROM trials WHERE run = ?1)
+             CROSS JOIN {} ON trial = of_trial ORDER BY of_trial{order}",
+            R::COLUMNS.join(", "),
+            R::TABLE
+        );
+        let mut query = self.connection.prepare(&sql)?;
+        let mut rows = query.query([self.run])?;
+        let mut at = 0;
+        while let Some(row) = rows.next()? {
+            let id: i64 = row.get(0)?;
+            at += self.ids[at..].iter().take_while(|&&other| other != id).count();
+            let trial =
+                self.records.get_mut(at).ok_or_else(|| unreadable(0, "parts of a trial out of order"))?;
+            add(trial, R::read(&mut Columns::after(1, row))?)?;
+        }
+        Ok(())
+    }
+
+    /// The same for the parts of what a trial saw.
+    fn seen<R: Record>(&mut self, mut add: impl FnMut(&mut Observations, R)) -> rusqlite::Result<()> {
+        self.each(|trial, part| match &mut trial.observations {
+            Some(seen) => {
+                add(seen, part);
+                Ok(())
+            }
+            None => Err(unreadable(0, "observations of a trial that saw nothing")),
+        })
+    }
 }

@@ -1,6 +1,6 @@
 //! The format of the file: its application id, its version and the steps from each version to the next.
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction};
 
 /// Written to the file header so that `file` and other programs can tell whose it is (the letters `StLb`).
 pub(crate) const APPLICATION_ID: i64 = 0x5374_4c62;
@@ -42,23 +42,27 @@ pub(crate) fn inspect(connection: &Connection) -> rusqlite::Result<Found> {
     })
 }
 
-/// Brings the file to the newest version, or does nothing, in one transaction.
-pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
-    // Immediate, and the version read inside: two processes may open an old file at once.
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+/// Brings the file to the newest version, or does nothing. The version is read inside of the transaction: two
+/// processes may open an old file at once.
+pub(crate) fn migrate(transaction: &Transaction) -> rusqlite::Result<()> {
     let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
     for step in STEPS.iter().skip(usize::try_from(version).unwrap_or(0)) {
         transaction.execute_batch(step)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-    transaction.pragma_update(None, "user_version", NEWEST)?;
-    transaction.commit()
+    transaction.pragma_update(None, "user_version", NEWEST)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, NEWEST, STEPS, inspect, migrate};
+    use super::{Found, NEWEST, STEPS, inspect};
     use rusqlite::Connection;
+
+    fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+        let transaction = connection.transaction()?;
+        super::migrate(&transaction)?;
+        transaction.commit()
+    }
 
     fn objects(connection: &Connection) -> Vec<(String, String)> {
         let mut query =

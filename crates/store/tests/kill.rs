@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
-use store::{Store, StoreError};
+use store::{Fault, Store, StoreError};
 
 /// Tells the child, which is this very program, that it is one.
 const CHILD: &str = "STORE_KILL_TEST_FILE";
@@ -73,7 +73,7 @@ fn killed_writers_leave_whole_trials() {
 fn whole_trials(path: &Path) -> usize {
     let store = match Store::open(path) {
         Ok(store) => store,
-        Err(StoreError::Missing { .. } | StoreError::Empty { .. }) => return 0,
+        Err(StoreError { fault: Fault::Missing | Fault::Empty, .. }) => return 0,
         Err(error) => panic!("{error}"),
     };
     store.check_integrity().unwrap();
@@ -96,7 +96,7 @@ fn two_runs_on_one_file_exclude_each_other() {
     std::os::unix::fs::symlink(&path, &link).unwrap();
     for name in [&path, &link] {
         let error = Store::create_or_open(name).unwrap().lock_for_run().unwrap_err();
-        assert!(matches!(error, StoreError::InUse { pid, .. } if pid == Some(child.id())), "{error:?}");
+        assert!(matches!(error.fault, Fault::InUse(pid) if pid == Some(child.id())), "{error:?}");
         assert!(error.to_string().contains(&child.id().to_string()));
     }
     // Readers do not care.
@@ -105,7 +105,7 @@ fn two_runs_on_one_file_exclude_each_other() {
     child.kill().unwrap();
     child.wait().unwrap();
     let lock = store.lock_for_run().expect("the kernel released the dead run's lock");
-    assert!(matches!(store.lock_for_run(), Err(StoreError::InUse { .. })));
+    assert!(matches!(store.lock_for_run(), Err(StoreError { fault: Fault::InUse(_), .. })));
     drop(lock);
     store.lock_for_run().unwrap();
     assert_eq!(fs::read(folder.path().join("results.steelbench.lock")).unwrap(), b"");

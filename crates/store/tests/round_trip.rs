@@ -3,8 +3,8 @@
 
 mod sample;
 
-use observations::{Environment, Recording, RunRecord, TrialStatus, WarningKind};
-use store::{NewRun, Store, StoreError};
+use observations::{Environment, Recording, TrialStatus, WarningKind};
+use store::{Fault, Store, StoreError};
 
 fn write(store: &mut Store, recording: &Recording) -> i64 {
     let run = sample::begin(store);
@@ -125,30 +125,28 @@ fn records_that_contradict_the_plan_are_refused_whole() {
 
     let mut stray = sample::trial(0);
     stray.configuration = 3;
-    assert!(matches!(store.record_trial(run, &stray), Err(StoreError::Unrecordable { .. })));
+    assert!(matches!(store.record_trial(run, &stray), Err(StoreError { fault: Fault::Unrecordable(_), .. })));
     let mut huge = sample::trial(1);
     huge.observations.as_mut().unwrap().operations[7].bytes = u64::MAX;
-    assert!(matches!(store.record_trial(run, &huge), Err(StoreError::Unrecordable { .. })));
-    assert!(matches!(store.record_trial(run + 1, &sample::trial(2)), Err(StoreError::NoRun { .. })));
-    assert!(matches!(store.read(run + 1), Err(StoreError::NoRun { .. })));
-    assert!(matches!(store.add_environment(9, &Environment::default()), Err(StoreError::NoRun { .. })));
+    assert!(matches!(store.record_trial(run, &huge), Err(StoreError { fault: Fault::Unrecordable(_), .. })));
+    assert!(matches!(
+        store.record_trial(run + 1, &sample::trial(2)),
+        Err(StoreError { fault: Fault::NoRun(_), .. })
+    ));
+    assert!(matches!(store.read(run + 1), Err(StoreError { fault: Fault::NoRun(_), .. })));
+    assert!(matches!(
+        store.add_environment(9, &Environment::default()),
+        Err(StoreError { fault: Fault::NoRun(_), .. })
+    ));
 
-    let plan = sample::plan();
-    let beyond = RunRecord { baseline: Some(3), ..plan.run };
-    let new = NewRun {
-        run: &beyond,
-        factors: &[],
-        configurations: &plan.configurations,
-        environment: &plan.environments[0],
+    let refused = |store: &mut Store, change: fn(&mut Recording)| {
+        let mut plan = sample::plan();
+        change(&mut plan);
+        let error = store.begin_run(&plan).unwrap_err();
+        assert!(matches!(error.fault, Fault::Unrecordable(_)), "{error}");
     };
-    assert!(matches!(store.begin_run(&new), Err(StoreError::Unrecordable { .. })));
-
-    let mut uneven = plan.factors.clone();
-    uneven[0].numeric = Some(vec![1.0]);
-    let run_only = RunRecord::default();
-    let new =
-        NewRun { run: &run_only, factors: &uneven, configurations: &[], environment: &plan.environments[0] };
-    assert!(matches!(store.begin_run(&new), Err(StoreError::Unrecordable { .. })));
+    refused(&mut store, |plan| plan.run.baseline = Some(3));
+    refused(&mut store, |plan| plan.factors[0].numeric = Some(vec![1.0]));
 
     assert_eq!(store.runs().unwrap().len(), 1);
     assert_eq!(store.read(run).unwrap(), sample::plan());

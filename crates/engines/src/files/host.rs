@@ -3,10 +3,7 @@
 use super::made::{Made, file_error};
 use super::set::{FileSet, Origin, TargetFile};
 use super::{OFFSET, Wanted};
-use crate::engine::{
-    CacheReport, CacheState, ConnectionSet, EngineError, Host, Instance, Place, WaitCollector,
-};
-use crate::nothing::Nothing;
+use crate::engine::{CacheReport, CacheState, ConnectionSet, EngineError, Folders, Host, Instance};
 use crate::{Cancel, Role};
 use experiment::Configuration;
 use std::os::unix::fs::MetadataExt;
@@ -14,12 +11,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Keeps the files that the last trial used.
 pub struct FilesHost {
-    place: Arc<Place>,
+    place: Arc<Folders>,
     made: Arc<Mutex<Option<Made>>>,
 }
 
 impl FilesHost {
-    pub fn new(place: Place) -> Self {
+    pub fn new(place: Folders) -> Self {
         Self { place: Arc::new(place), made: Arc::default() }
     }
 }
@@ -44,7 +41,7 @@ impl Host for FilesHost {
 /// The files of one trial, once they have been created.
 struct FilesInstance {
     configuration: Configuration,
-    place: Arc<Place>,
+    place: Arc<Folders>,
     cancel: Cancel,
     made: Arc<Mutex<Option<Made>>>,
     set: OnceLock<FileSet>,
@@ -76,7 +73,7 @@ impl Instance for FilesInstance {
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
-        let mut report = CacheReport { file_bytes: 0, resident_bytes: Some(0), verified: true };
+        let mut report = CacheReport::NO_FILES;
         if cache == CacheState::Warm {
             return Ok(report);
         }
@@ -101,19 +98,9 @@ impl Instance for FilesInstance {
         self.set.get()
     }
 
-    fn wait_collector(&self) -> Box<dyn WaitCollector> {
-        // The load records its waits itself.
-        Box::new(Nothing)
-    }
-
     fn space_bytes(&self) -> Option<u64> {
         let created = self.files_of().filter(|file| file.origin == Origin::Created);
         // 512: the unit of st_blocks, whatever the file system's block is.
         Some(created.filter_map(|file| file.path.metadata().ok()).map(|file| file.blocks() * 512).sum())
-    }
-
-    fn remove(self: Box<Self>) -> Result<(), EngineError> {
-        // The host keeps the files.
-        Ok(())
     }
 }

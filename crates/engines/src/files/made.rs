@@ -3,7 +3,7 @@
 use super::set::{Origin, Role, TargetFile, forbidden};
 use super::{Wanted, WantedFile};
 use crate::Cancel;
-use crate::engine::{EngineError, Place};
+use crate::engine::{EngineError, Folders};
 use disk_io::{DiskError, LoadError, Region};
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom};
@@ -24,7 +24,7 @@ pub struct Made {
 }
 
 impl Made {
-    pub fn new(wanted: Wanted, place: &Place, cancel: &Cancel) -> Result<Self, EngineError> {
+    pub fn new(wanted: Wanted, place: &Folders, cancel: &Cancel) -> Result<Self, EngineError> {
         let mut made = Self { claims: Vec::new(), wanted, files: Vec::new(), notes: Vec::new() };
         for wanted in made.wanted.files.clone() {
             let file = match wanted.create {
@@ -129,7 +129,7 @@ fn fill(wanted: &WantedFile, size: u64, compress_percent: u8, cancel: &Cancel) -
     observe::page_cache::evict(&wanted.path).map_err(file_error(&wanted.path))
 }
 
-fn existing(wanted: &WantedFile, place: &Place) -> Result<TargetFile, EngineError> {
+fn existing(wanted: &WantedFile, place: &Folders) -> Result<TargetFile, EngineError> {
     let path = &wanted.path;
     let metadata = path.metadata().map_err(file_error(path))?;
     let kind = metadata.file_type();

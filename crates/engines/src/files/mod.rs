@@ -11,7 +11,7 @@ mod set;
 
 pub use set::{FileSet, Origin, Role, TargetFile, not_permitted};
 
-use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Host, Place};
+use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Folders, Host};
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, declarations, settings};
 use observations::EngineVersion;
 use std::path::PathBuf;
@@ -121,7 +121,7 @@ impl Engine for Files {
         configuration.get(CACHE)
     }
 
-    fn host(&self, place: Place) -> Box<dyn Host> {
+    fn host(&self, place: Folders) -> Box<dyn Host> {
         Box::new(host::FilesHost::new(place))
     }
 }
@@ -146,7 +146,7 @@ struct WantedFile {
 
 impl Wanted {
     /// What a configuration wants at a place, as far as files of these roles are needed.
-    fn of(configuration: &Configuration, place: &Place, roles: &[Role]) -> Result<Self, EngineError> {
+    fn of(configuration: &Configuration, place: &Folders, roles: &[Role]) -> Result<Self, EngineError> {
         let volumes = configuration.get(VOLUME);
         let (paths, size) = (configuration.get(PATHS), configuration.get(FILE_SIZE));
         let mut files = Vec::new();
@@ -184,7 +184,7 @@ impl Wanted {
 }
 
 /// The folder on a volume; on the default one without a name.
-fn folder(place: &Place, volume: Option<&String>) -> Result<PathBuf, EngineError> {
+fn folder(place: &Folders, volume: Option<&String>) -> Result<PathBuf, EngineError> {
     let Some(name) = volume else { return Ok(place.directory.clone()) };
     let found = place.volumes.iter().find(|(volume, _)| volume == name);
     found.map(|(_, folder)| folder.clone()).ok_or_else(|| EngineError::Engine {

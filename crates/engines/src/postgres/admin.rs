@@ -7,7 +7,7 @@ use pgclient::{Client, Config};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Between two attempts to connect to a server that recovers.
+/// Between two attempts to connect to a server that is recovering.
 const TRY_EVERY: Duration = Duration::from_millis(50);
 
 /// How long a server may take to stop what it does when it is asked to.
@@ -18,6 +18,22 @@ const RECOVERY: Duration = Duration::from_secs(30);
 
 /// The server is starting, stopping or recovering (`cannot_connect_now`).
 const CANNOT_CONNECT_NOW: &str = "57P03";
+
+/// Connects, also to a server that is starting or recovering from a crash.
+fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
+    let started = Instant::now();
+    loop {
+        match Client::connect(config) {
+            Err(error) if error.code() == Some(CANNOT_CONNECT_NOW) && started.elapsed() < RECOVERY => {
+                if cancel.is_cancelled() {
+                    return Err(EngineError::Cancelled);
+                }
+                std::thread::sleep(TRY_EVERY);
+            }
+            connected => return connected.map_err(|error| failure::of_client("connecting", &error)),
+        }
+    }
+}
 
 /// A connection whose requests end when the trial is asked to stop, also when the server does not
 /// answer any more.
@@ -31,7 +47,7 @@ impl Admin {
     /// Connects, and takes our schema for the life of the connection.
     pub fn take_schema(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
         let config = config.clone().with_application_name("steelbench");
-        let client = Client::connect(&config).map_err(|error| failure::of_client("connecting", &error))?;
+        let client = connect(&config, cancel)?;
         let admin = Self { config, client: Mutex::new(client), cancel: cancel.clone() };
         admin.ask(|client| schema::take(client, cancel))?;
         Ok(admin)
@@ -41,16 +57,7 @@ impl Admin {
     /// schema as it is.
     pub fn reconnect(&self, config: Option<Config>) -> Result<(), EngineError> {
         let config = config.unwrap_or_else(|| self.config.clone()).with_application_name("steelbench");
-        let started = Instant::now();
-        let mut client = loop {
-            match Client::connect(&config) {
-                Ok(client) => break client,
-                Err(error) if error.code() == Some(CANNOT_CONNECT_NOW) && started.elapsed() < RECOVERY => {
-                    std::thread::sleep(TRY_EVERY);
-                }
-                Err(error) => return Err(failure::of_client("connecting", &error)),
-            }
-        };
+        let mut client = connect(&config, &Cancel::new())?;
         // Also after the trial was asked to stop: that is when we clean up.
         schema::take_again(&mut client, &Cancel::new())?;
         *self.client() = client;

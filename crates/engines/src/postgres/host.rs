@@ -4,7 +4,7 @@ use super::instance::{PostgresInstance, Server};
 use super::server::{Account, Cluster, ClusterOptions, DataOptions, Installation, Stop};
 use super::settings::{self, BINDIR, DATA_CHECKSUMS, LOG_VOLUME, RESET, URL, USER, WAL_SEGMENT_SIZE};
 use crate::Cancel;
-use crate::engine::{EngineError, Host, Instance, Place};
+use crate::engine::{EngineError, Folders, Host, Instance};
 use experiment::Configuration;
 use pgclient::Config;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ const SILENCE: Duration = Duration::from_secs(30);
 
 /// Keeps the private server from one trial to the next.
 pub struct PostgresHost {
-    place: Place,
+    place: Folders,
     kept: Option<(MadeWith, Arc<Mutex<Cluster>>)>,
 }
 
@@ -36,7 +36,7 @@ struct MadeWith {
 }
 
 impl PostgresHost {
-    pub fn new(place: Place) -> Self {
+    pub fn new(place: Folders) -> Self {
         Self { place, kept: None }
     }
 

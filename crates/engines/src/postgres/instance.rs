@@ -9,13 +9,10 @@ use super::server::{Cluster, Stop};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::PostgresCollector;
 use super::{failure, local, settings};
-use crate::engine::{
-    CacheReport, CacheState, Collected, ConnectionSet, EngineError, Instance, Place, WaitCollector,
-};
+use crate::engine::{CacheReport, CacheState, ConnectionSet, EngineError, Folders, Instance, WaitCollector};
 use crate::{Cancel, Dialect as _, Fill, ObserveOptions, Operation, Rows, Table, Values, Work, open_files};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
-use observations::TimeUse;
 use pgclient::{Client, Config, quote_identifier, quote_literal};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -72,7 +69,7 @@ impl PostgresInstance {
     pub fn create(
         server: Server,
         configuration: &Configuration,
-        place: &Place,
+        place: &Folders,
         connections: u32,
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
@@ -344,7 +341,7 @@ impl Instance for PostgresInstance {
         if cache == CacheState::Cold {
             self.cool(&mut cluster)?;
         }
-        let mut report = CacheReport { file_bytes: 0, resident_bytes: Some(0), verified: true };
+        let mut report = CacheReport::NO_FILES;
         for path in self.table_files(&cluster)? {
             let file_error = |source| EngineError::File { path: path.clone(), source };
             if cache == CacheState::Hot {
@@ -358,12 +355,11 @@ impl Instance for PostgresInstance {
         Ok(report)
     }
 
-    fn wait_collector(&self) -> Box<dyn WaitCollector> {
-        let Some(hz) = self.sample_hz else { return Box::new(NotObserved) };
-        let options = ObserveOptions { hz, ..ObserveOptions::default() };
+    fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
+        let options = ObserveOptions { hz: self.sample_hz?, ..ObserveOptions::default() };
         let (backends, lost) = (self.backends.clone(), self.lost.clone());
         let (config, cancel) = (self.server.config(), self.cancel.clone());
-        Box::new(PostgresCollector::new(config, options, backends, lost, cancel))
+        Some(Box::new(PostgresCollector::new(config, options, backends, lost, cancel)))
     }
 
     fn space_bytes(&self) -> Option<u64> {
@@ -421,18 +417,5 @@ impl Drop for PostgresInstance {
             // Best effort after a panic; `remove` is the way that reports errors.
             let _ = self.drop_everything();
         }
-    }
-}
-
-/// Waits are not to be observed.
-struct NotObserved;
-
-impl WaitCollector for NotObserved {
-    fn start(&mut self) -> Result<(), EngineError> {
-        Ok(())
-    }
-
-    fn stop(&mut self) -> Result<Collected, EngineError> {
-        Ok(Collected { time: Some(TimeUse::default()), ..Collected::default() })
     }
 }

@@ -29,7 +29,7 @@ mod settings;
 mod survey;
 pub mod waits;
 
-use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Host, Place};
+use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Folders, Host};
 use crate::{Servers, WaitType};
 #[cfg(test)]
 pub(crate) use dialect::PostgresDialect;
@@ -89,7 +89,7 @@ impl Engine for Postgres {
         Some(self)
     }
 
-    fn host(&self, place: Place) -> Box<dyn Host> {
+    fn host(&self, place: Folders) -> Box<dyn Host> {
         Box::new(host::PostgresHost::new(place))
     }
 

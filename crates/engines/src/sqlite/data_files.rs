@@ -1,6 +1,6 @@
 use super::pragma::Pragmas;
 use super::settings::{BUSY_TIMEOUT, DATA_FILES, FILE_GROWTH, FINAL_CHECKPOINT, OPEN, Open, VOLUME};
-use crate::{Cancel, EngineError, Place};
+use crate::{Cancel, EngineError, Folders};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ impl DataFiles {
     }
 
     /// What a configuration asks for.
-    pub fn of(configuration: &Configuration, place: &Place, cancel: &Cancel) -> Result<Self, EngineError> {
+    pub fn of(configuration: &Configuration, place: &Folders, cancel: &Cancel) -> Result<Self, EngineError> {
         let volumes = configuration.get(VOLUME);
         let mut directories = volumes.iter().map(|name| place.volume(name)).collect::<Result<Vec<_>, _>>()?;
         if directories.is_empty() {

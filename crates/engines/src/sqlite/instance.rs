@@ -7,7 +7,7 @@ use super::failed;
 use super::recorder::Tallies;
 use super::session::{Compiled, SqliteSession};
 use crate::engine::{
-    CacheReport, CacheState, Collected, ConnectionSet, EngineError, Instance, Place, WaitCollector,
+    CacheReport, CacheState, Collected, ConnectionSet, EngineError, Folders, Instance, WaitCollector,
 };
 use crate::session::SetOfOne;
 use crate::{Cancel, DataType, Dialect as _, Fill, Operation, Rows, Table, Values, Work, open_files};
@@ -30,7 +30,7 @@ impl SqliteInstance {
     /// Creates the files, empty, with the settings that are kept in a file.
     pub fn create(
         configuration: &Configuration,
-        place: &Place,
+        place: &Folders,
         connections: u32,
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
@@ -212,7 +212,7 @@ impl Instance for SqliteInstance {
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
-        let mut report = CacheReport { file_bytes: 0, resident_bytes: Some(0), verified: true };
+        let mut report = CacheReport::NO_FILES;
         for path in &self.files.paths {
             let file_error = |source| EngineError::File { path: path.clone(), source };
             match cache {
@@ -232,8 +232,8 @@ impl Instance for SqliteInstance {
         Ok(report)
     }
 
-    fn wait_collector(&self) -> Box<dyn WaitCollector> {
-        Box::new(Collector(self.total.clone()))
+    fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
+        Some(Box::new(Collector(self.total.clone())))
     }
 
     fn space_bytes(&self) -> Option<u64> {

@@ -14,7 +14,7 @@ mod settings;
 mod vfs;
 mod wait_type;
 
-use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Host, Instance, Place};
+use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Folders, Host, Instance};
 use crate::{Cancel, WaitType};
 #[cfg(test)]
 pub(crate) use dialect::SqliteDialect;
@@ -76,13 +76,13 @@ impl Engine for Sqlite {
         wait_type::WAIT_TYPES
     }
 
-    fn host(&self, place: Place) -> Box<dyn Host> {
+    fn host(&self, place: Folders) -> Box<dyn Host> {
         Box::new(SqliteHost(place))
     }
 }
 
 /// Nothing is shared between trials but the folders.
-struct SqliteHost(Place);
+struct SqliteHost(Folders);
 
 impl Host for SqliteHost {
     fn prepare(

@@ -1,6 +1,7 @@
 //! What kind of page a SQL Server session waits for: page resources such as `5:1:1520544`.
 
-use std::{fmt, str::FromStr};
+use std::fmt;
+use std::str::FromStr;
 
 /// Pages that one page-free-space (PFS) page describes.
 const PFS_INTERVAL: u32 = 8_088;
@@ -21,67 +22,52 @@ pub struct PageId {
 }
 
 /// What a page is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PageKind {
-    /// Page 0: file header.
-    FileHeader,
-    /// Page free space: which pages are allocated and how full they are.
-    Pfs,
-    /// Global allocation map: which extents are free.
-    Gam,
-    /// Shared global allocation map: which extents hold pages of several objects.
-    Sgam,
-    /// Differential changed map.
-    Dcm,
-    /// Bulk changed (minimally logged) map.
-    Bcm,
-    /// Boot page of the database.
-    Boot,
-    /// Anything else: data or index.
-    Data,
+#[derive(Debug, PartialEq, Eq)]
+pub struct PageKind {
+    /// The name printed: `PFS`, `GAM`, ...
+    pub name: &'static str,
+    /// Whether sessions meet here only to allocate or free pages.
+    pub is_allocation: bool,
+    /// The first page of this kind in a file, and the interval of the others with their place in it.
+    first: u32,
+    others: Option<(u32, u32)>,
+}
+
+/// The intervals of PFS and maps share a factor, so that from page 516,855,552 (3.9 TB) on a few numbers fit both
+/// rules: PFS comes first.
+static KINDS: [PageKind; 6] = [
+    kind("file header", false, 0, None),
+    // Which pages are allocated and how full they are.
+    kind("PFS", true, 1, Some((PFS_INTERVAL, 0))),
+    // Which extents are free, and which hold pages of several objects.
+    kind("GAM", true, 2, Some((MAP_INTERVAL, 0))),
+    kind("SGAM", true, 3, Some((MAP_INTERVAL, 1))),
+    // What changed since a full backup, and what was changed with minimal logging.
+    kind("DCM", false, 6, Some((MAP_INTERVAL, 6))),
+    kind("BCM", false, 7, Some((MAP_INTERVAL, 7))),
+];
+/// Of the first file only.
+static BOOT: PageKind = kind("boot", false, 9, None);
+static DATA: PageKind = kind("data or index", false, 0, None);
+
+const fn kind(name: &'static str, is_allocation: bool, first: u32, others: Option<(u32, u32)>) -> PageKind {
+    PageKind { name, is_allocation, first, others }
 }
 
 impl PageKind {
-    /// The name printed: `PFS`, `GAM`, ...
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::FileHeader => "file header",
-            Self::Pfs => "PFS",
-            Self::Gam => "GAM",
-            Self::Sgam => "SGAM",
-            Self::Dcm => "DCM",
-            Self::Bcm => "BCM",
-            Self::Boot => "boot",
-            Self::Data => "data or index",
-        }
-    }
-
-    /// Whether sessions meet here only to allocate or free pages.
-    pub fn is_allocation(self) -> bool {
-        matches!(self, Self::Pfs | Self::Gam | Self::Sgam)
+    fn fits(&self, page: u32) -> bool {
+        page == self.first
+            || self.others.is_some_and(|(interval, at)| page >= interval && page % interval == at)
     }
 }
 
 impl PageId {
     /// What the page is for.
-    ///
-    /// The intervals of PFS and maps share a factor, so that from page 516,855,552 (3.9 TB) on a few
-    /// numbers fit both rules; PFS is returned there.
-    pub fn kind(self) -> PageKind {
-        let page = self.page;
-        let is_map = |first: u32, offset: u32| {
-            page == first || (page >= MAP_INTERVAL && page % MAP_INTERVAL == offset)
-        };
-        match page {
-            0 => PageKind::FileHeader,
-            9 if self.file == 1 => PageKind::Boot,
-            _ if page == 1 || page.is_multiple_of(PFS_INTERVAL) => PageKind::Pfs,
-            _ if is_map(2, 0) => PageKind::Gam,
-            _ if is_map(3, 1) => PageKind::Sgam,
-            _ if is_map(6, 6) => PageKind::Dcm,
-            _ if is_map(7, 7) => PageKind::Bcm,
-            _ => PageKind::Data,
+    pub fn kind(self) -> &'static PageKind {
+        if (self.file, self.page) == (1, BOOT.first) {
+            return &BOOT;
         }
+        KINDS.iter().find(|kind| kind.fits(self.page)).unwrap_or(&DATA)
     }
 
     /// Whether the page belongs to tempdb.
@@ -106,18 +92,23 @@ impl FromStr for PageId {
 
     /// Reads `5:1:1520544`, `PAGE: 5:1:1520544` and `5:1:1520544 (detail)`, as the different views print it.
     fn from_str(text: &str) -> Result<Self, NotAPage> {
-        let error = || NotAPage(text.to_owned());
         let rest = text.trim();
-        let rest = rest.strip_prefix("PAGE:").unwrap_or(rest);
-        let mut parts = rest.split_whitespace().next().ok_or_else(error)?.split(':');
-        let mut next =
-            || parts.next().filter(|part| part.bytes().all(|b| b.is_ascii_digit())).ok_or_else(error);
-        let id = Self {
-            database: next()?.parse().map_err(|_| error())?,
-            file: next()?.parse().map_err(|_| error())?,
-            page: next()?.parse().map_err(|_| error())?,
+        let id = rest.strip_prefix("PAGE:").unwrap_or(rest).split_whitespace().next().unwrap_or_default();
+        let is_number = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+        let read = |[database, file, page]: [&str; 3]| {
+            Some(Self {
+                database: database.parse().ok()?,
+                file: file.parse().ok()?,
+                page: page.parse().ok()?,
+            })
         };
-        if parts.next().is_some() { Err(error()) } else { Ok(id) }
+        let parts: Vec<&str> = id.split(':').filter(is_number).collect();
+        let all = parts.len() == id.split(':').count();
+        <[&str; 3]>::try_from(parts)
+            .ok()
+            .filter(|_| all)
+            .and_then(read)
+            .ok_or_else(|| NotAPage(text.to_owned()))
     }
 }
 
@@ -125,8 +116,8 @@ impl FromStr for PageId {
 mod tests {
     use super::*;
 
-    fn kind(page: u32) -> PageKind {
-        PageId { database: 5, file: 1, page }.kind()
+    fn kind(page: u32) -> &'static str {
+        PageId { database: 5, file: 1, page }.kind().name
     }
 
     /// Study S1d: 13 sessions waited on these two pages.
@@ -135,8 +126,8 @@ mod tests {
         for text in ["5:1:1520544", "5:1:1544808", "PAGE: 5:1:1520544"] {
             let page: PageId = text.parse().unwrap();
             assert_eq!((page.database, page.file), (5, 1));
-            assert_eq!(page.kind(), PageKind::Pfs, "{text}");
-            assert!(page.kind().is_allocation() && !page.is_tempdb());
+            assert_eq!(page.kind().name, "PFS", "{text}");
+            assert!(page.kind().is_allocation && !page.is_tempdb());
         }
         assert_eq!("5:1:1520544".parse::<PageId>().unwrap().to_string(), "5:1:1520544");
         assert_eq!(1_520_544 / PFS_INTERVAL, 188);
@@ -145,28 +136,28 @@ mod tests {
     #[test]
     fn follows_the_documented_intervals() {
         for (page, expected) in [
-            (0, PageKind::FileHeader),
-            (1, PageKind::Pfs),
-            (2, PageKind::Gam),
-            (3, PageKind::Sgam),
-            (6, PageKind::Dcm),
-            (7, PageKind::Bcm),
-            (8, PageKind::Data),
-            (9, PageKind::Boot),
-            (8_088, PageKind::Pfs),
-            (8_089, PageKind::Data),
-            (511_232, PageKind::Gam),
-            (511_233, PageKind::Sgam),
-            (511_235, PageKind::Data),
-            (511_238, PageKind::Dcm),
-            (511_239, PageKind::Bcm),
-            (1_022_464, PageKind::Gam),
-            (1_022_465, PageKind::Sgam),
-            (516_855_552, PageKind::Pfs),
+            (0, "file header"),
+            (1, "PFS"),
+            (2, "GAM"),
+            (3, "SGAM"),
+            (6, "DCM"),
+            (7, "BCM"),
+            (8, "data or index"),
+            (9, "boot"),
+            (8_088, "PFS"),
+            (8_089, "data or index"),
+            (511_232, "GAM"),
+            (511_233, "SGAM"),
+            (511_235, "data or index"),
+            (511_238, "DCM"),
+            (511_239, "BCM"),
+            (1_022_464, "GAM"),
+            (1_022_465, "SGAM"),
+            (516_855_552, "PFS"),
         ] {
             assert_eq!(kind(page), expected, "page {page}");
         }
-        assert_eq!(PageId { database: 5, file: 3, page: 9 }.kind(), PageKind::Data);
+        assert_eq!(PageId { database: 5, file: 3, page: 9 }.kind().name, "data or index");
         assert!("2:1:1".parse::<PageId>().unwrap().is_tempdb());
     }
 

@@ -2,11 +2,10 @@
 //! engine, and replace what a comment begins with `Yours`.
 
 use engines::{
-    Ability, CacheReport, CacheState, Cancel, Capabilities, Collected, ConnectionSet, Done, Engine,
-    EngineError, Filter, Host, Instance, Key, Operation, Output, Parameter, Place, Request, Results, Session,
-    SetOfOne, Statement, WaitCollector, Work,
+    Ability, Cancel, Capabilities, ConnectionSet, Done, Engine, EngineError, Filter, Folders, Host, Instance,
+    Key, Operation, Output, Parameter, Request, Results, Session, SetOfOne, Statement, Work,
 };
-use experiment::{Configuration, Declaration, Invalid};
+use experiment::{Configuration, Declaration};
 use observations::EngineVersion;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -21,7 +20,7 @@ impl Engine for Skeleton {
         "skeleton"
     }
 
-    /// Yours: `settings! { pub CACHE_SIZE: u64 = "target.cache_size", ...; }`, then `declarations![CACHE_SIZE]`.
+    /// Yours, if it has any: `settings! { pub CACHE_SIZE: u64 = "target.cache_size", ...; }`, then `declarations![CACHE_SIZE]`.
     fn settings(&self) -> &'static [Declaration] {
         &[]
     }
@@ -35,12 +34,9 @@ impl Engine for Skeleton {
         EngineVersion { version: "1".into(), options: Vec::new() }
     }
 
-    /// Yours: what cannot work, found before anything runs.
-    fn validate(&self, _: &Configuration, _: u32) -> Vec<Invalid> {
-        Vec::new()
-    }
+    // Yours: `validate` finds what cannot work before anything runs.
 
-    fn host(&self, _: Place) -> Box<dyn Host> {
+    fn host(&self, _: Folders) -> Box<dyn Host> {
         Box::new(Self)
     }
 }
@@ -74,35 +70,11 @@ impl Instance for Memory {
         Ok(Box::new(SetOfOne::new(Connection { rows: self.rows.clone(), operations })))
     }
 
-    /// Yours: make and verify the state of the caches.
-    fn settle(&self, _: CacheState) -> Result<CacheReport, EngineError> {
-        Ok(CacheReport { file_bytes: 0, resident_bytes: Some(0), verified: true })
-    }
-
-    /// Yours: waits as the engine counts them, or sampled.
-    fn wait_collector(&self) -> Box<dyn WaitCollector> {
-        Box::new(NoWaits)
-    }
-
     fn space_bytes(&self) -> Option<u64> {
         Some(self.rows.lock().map_or(0, |rows| rows.len() as u64 * 16))
     }
-
-    fn remove(self: Box<Self>) -> Result<(), EngineError> {
-        Ok(())
-    }
-}
-
-struct NoWaits;
-
-impl WaitCollector for NoWaits {
-    fn start(&mut self) -> Result<(), EngineError> {
-        Ok(())
-    }
-
-    fn stop(&mut self) -> Result<Collected, EngineError> {
-        Ok(Collected::default())
-    }
+    // Yours: `settle` makes and verifies the state of the caches, `wait_collector` gives waits as the engine counts
+    // them or as they are sampled, `remove` reports what cannot be removed.
 }
 
 /// Yours: one connection of a load thread. Of a server it is a `transport::Wire` instead.
@@ -112,8 +84,6 @@ struct Connection {
 }
 
 impl Session for Connection {
-    fn begin(&mut self) {}
-
     /// The hot path: nothing is compiled, allocated or logged here by a real engine.
     fn run(&mut self, request: &Request<'_>) -> Result<Done, EngineError> {
         let mut rows = self.rows.lock().map_err(|_| failed("a session panicked"))?;
@@ -136,16 +106,10 @@ impl Session for Connection {
             Request::Execute { .. } => Err(failed("it has no statements")),
         }
     }
-
-    fn flush(&mut self, _: u32, _: u32) -> Result<(), EngineError> {
-        Ok(())
-    }
-
-    fn end(&mut self) {}
 }
 
 fn failed(message: &str) -> EngineError {
-    EngineError::Engine { doing: "running an operation".into(), message: message.into() }
+    EngineError::failed("running an operation", message)
 }
 
 fn integer(parameter: &Parameter) -> Option<i64> {

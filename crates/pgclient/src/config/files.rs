@@ -105,7 +105,7 @@ pub fn service(name: &str, file: Option<PathBuf>, environment: &Environment) -> 
             Ok(text) => text,
             // Only a file that was asked for has to be there.
             Err(source) if is_given && index == 0 => {
-                return Err(ConfigError::value("servicefile", format!("{}: {source}", path.display())));
+                return Err(ConfigError::Value("servicefile", format!("{}: {source}", path.display())));
             }
             Err(_) => continue,
         };
@@ -114,7 +114,7 @@ pub fn service(name: &str, file: Option<PathBuf>, environment: &Environment) -> 
         }
     }
     let files = files.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" or ");
-    Err(ConfigError::value("service", format!("`{name}` is not defined in {files}")))
+    Err(ConfigError::Value("service", format!("`{name}` is not defined in {files}")))
 }
 
 fn section(text: &str, name: &str) -> Result<Option<Pairs>, ConfigError> {

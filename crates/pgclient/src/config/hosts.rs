@@ -65,12 +65,12 @@ pub fn hosts(settings: &mut Settings) -> Result<Vec<Host>, ConfigError> {
         && names.len() != addresses.len()
     {
         let reason = format!("{} addresses for {} hosts", addresses.len(), names.len());
-        return Err(ConfigError::value("hostaddr", reason));
+        return Err(ConfigError::Value("hostaddr", reason));
     }
     let ports = ports.unwrap_or_else(|| vec![String::new()]);
     if ports.len() != 1 && ports.len() != count {
         let reason = format!("{} ports for {count} hosts", ports.len());
-        return Err(ConfigError::value("port", reason));
+        return Err(ConfigError::Value("port", reason));
     }
     let part = |list: &Option<Vec<String>>, index: usize| {
         list.as_ref().map_or_else(String::new, |list| list[index].clone())
@@ -87,13 +87,13 @@ fn port(text: &str) -> Result<u16, ConfigError> {
     if text.is_empty() {
         return Ok(PORT);
     }
-    let error = || ConfigError::value("port", format!("`{text}` is not a number from 1 to 65535"));
+    let error = || ConfigError::Value("port", format!("`{text}` is not a number from 1 to 65535"));
     text.parse().ok().filter(|port| *port > 0).ok_or_else(error)
 }
 
 fn place(name: String, address: &str, port: u16) -> Result<Place, ConfigError> {
     if !address.is_empty() {
-        let error = |_| ConfigError::value("hostaddr", format!("`{address}` is not an IP address"));
+        let error = |_| ConfigError::Value("hostaddr", format!("`{address}` is not an IP address"));
         let parsed = address.parse().map_err(error)?;
         let name = if name.is_empty() { address.to_owned() } else { name };
         return Ok(Place::Tcp { name, address: Some(parsed) });

@@ -83,7 +83,7 @@ fn find(name: &str) -> Result<&'static Keyword, ConfigError> {
         let names = KEYWORDS.iter().map(|keyword| keyword.name);
         let distance = |known: &&str| strsim::damerau_levenshtein(known, &name.to_lowercase());
         let nearest = names.min_by_key(distance).filter(|known| distance(known) <= name.len().div_ceil(3));
-        ConfigError::Unknown { keyword: name.to_owned(), nearest }
+        ConfigError::Unknown(name.to_owned(), nearest)
     })
 }
 
@@ -97,7 +97,7 @@ impl Keyword {
         let supported = if supported.is_empty() { "leaving it out".to_owned() } else { supported.join(", ") };
         // A key's pass phrase is the one secret among these.
         let value = if self.name == "sslpassword" { "..." } else { value };
-        Err(ConfigError::Unsupported { keyword: self.name, value: value.to_owned(), supported })
+        Err(ConfigError::Unsupported(self.name, value.to_owned(), supported))
     }
 }
 
@@ -158,7 +158,7 @@ impl Settings {
     ) -> Result<Option<T>, ConfigError> {
         let Some(value) = self.take(keyword) else { return Ok(None) };
         let reason = |error| format!("`{value}` is not a number that it can have: {error}");
-        value.trim().parse().map(Some).map_err(|error| ConfigError::value(keyword, reason(error)))
+        value.trim().parse().map(Some).map_err(|error| ConfigError::Value(keyword, reason(error)))
     }
 
     /// A number for which what is not positive means the system's default.
@@ -175,7 +175,7 @@ impl Settings {
         let Some(value) = self.take(keyword) else { return Ok(default) };
         choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice).ok_or_else(|| {
             let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
-            ConfigError::value(keyword, format!("`{value}` is none of {}", names.join(", ")))
+            ConfigError::Value(keyword, format!("`{value}` is none of {}", names.join(", ")))
         })
     }
 }

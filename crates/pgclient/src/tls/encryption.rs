@@ -1,7 +1,7 @@
 //! Encrypting a connection.
 
 use super::certificate::{TrustedRoots, Verifier};
-use super::{MaybeFile, Roots, TlsMode, TlsSettings};
+use super::{Roots, TlsMode, TlsSettings};
 use crate::Error;
 use crate::config::{Config, Host};
 use crate::connect::{self, Address, Deadline};
@@ -43,13 +43,19 @@ impl Encryption {
         Ok(Self { config: Arc::new(config), name, is_direct: settings.is_direct })
     }
 
-    /// Asks whether the server encrypts.
-    pub fn is_offered(
-        &self,
-        stream: &mut Stream,
-        address: &Address,
-        deadline: Deadline,
-    ) -> Result<bool, Error> {
+    /// Encrypts the connection from here on; `false` when the server declines to.
+    pub fn start(&self, stream: &mut Stream, address: &Address, deadline: Deadline) -> Result<bool, Error> {
+        if !self.is_offered(stream, address, deadline)? {
+            return Ok(false);
+        }
+        let tls = ClientConnection::new(Arc::clone(&self.config), self.name.clone())
+            .map_err(|cause| failed(address, cause.to_string()))?;
+        let remaining = deadline.remaining().map_err(|source| connect::failed(address, source))?;
+        let encrypted = stream.set_read_timeout(remaining).and_then(|()| stream.encrypt(tls));
+        encrypted.map(|()| true).map_err(|cause| failed(address, explained(&cause)))
+    }
+
+    fn is_offered(&self, stream: &mut Stream, address: &Address, deadline: Deadline) -> Result<bool, Error> {
         if self.is_direct {
             return Ok(true);
         }
@@ -71,15 +77,6 @@ impl Encryption {
         }
     }
 
-    /// Encrypts the connection from here on.
-    pub fn start(&self, stream: &mut Stream, address: &Address, deadline: Deadline) -> Result<(), Error> {
-        let tls = ClientConnection::new(Arc::clone(&self.config), self.name.clone())
-            .map_err(|cause| failed(address, cause.to_string()))?;
-        let remaining = deadline.remaining().map_err(|source| connect::failed(address, source))?;
-        let encrypted = stream.set_read_timeout(remaining).and_then(|()| stream.encrypt(tls));
-        encrypted.map_err(|cause| failed(address, explained(&cause)))
-    }
-
     /// Of a server that does not encrypt.
     pub fn declined(address: &Address) -> Error {
         failed(address, "the server does not encrypt, and sslmode asks for it")
@@ -87,7 +84,7 @@ impl Encryption {
 }
 
 fn failed(address: &Address, reason: impl Into<String>) -> Error {
-    Error::Tls { place: address.to_string(), reason: reason.into() }
+    Error::Tls(address.to_string(), reason.into())
 }
 
 /// What went wrong in a handshake, and what to do about it.
@@ -133,12 +130,12 @@ fn client_config(settings: &TlsSettings, host: &str) -> Result<ClientConfig, Str
 fn trusted_roots(settings: &TlsSettings) -> Result<Option<TrustedRoots>, String> {
     match &settings.roots {
         Roots::System => system_roots().map(Some),
-        Roots::File(MaybeFile { path: Some(path), .. }) if path.exists() => roots_of(path).map(Some),
+        Roots::File(Some(path)) if path.exists() => roots_of(path).map(Some),
         Roots::File(_) if settings.mode < TlsMode::VerifyCa => Ok(None),
-        Roots::File(file) => Err(format!(
+        Roots::File(path) => Err(format!(
             "root certificate file {} does not exist: provide it, use the platform's with \
              sslrootcert=system, or verify nothing with sslmode=require",
-            file.path.as_deref().unwrap_or(Path::new("~/.postgresql/root.crt")).display()
+            path.as_deref().unwrap_or(Path::new("~/.postgresql/root.crt")).display()
         )),
     }
 }
@@ -178,12 +175,9 @@ fn certificates_of(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> 
 type ClientCertificate = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 fn client_certificate(settings: &TlsSettings) -> Result<Option<ClientCertificate>, String> {
-    let Some(path) = &settings.certificate.path else { return Ok(None) };
-    if !settings.certificate.is_given && !path.exists() {
-        return Ok(None);
-    }
+    let Some(path) = &settings.certificate else { return Ok(None) };
     let chain = certificates_of(path)?;
-    let Some(key) = &settings.key.path else {
+    let Some(key) = &settings.key else {
         return Err(format!("{}: no private key is known for it: set sslkey", path.display()));
     };
     check_key_file(key).map_err(|error| format!("private key file {}: {error}", key.display()))?;

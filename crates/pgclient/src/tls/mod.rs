@@ -37,17 +37,10 @@ const MODES: [(&str, TlsMode); 6] = [
     ("verify-full", TlsMode::VerifyFull),
 ];
 
-/// A file that was given, or the one that is used when it exists.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MaybeFile {
-    pub path: Option<PathBuf>,
-    pub is_given: bool,
-}
-
 /// Which roots are trusted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Roots {
-    File(MaybeFile),
+    File(Option<PathBuf>),
     /// The platform's.
     #[default]
     System,
@@ -58,8 +51,9 @@ pub enum Roots {
 pub struct TlsSettings {
     pub mode: TlsMode,
     pub roots: Roots,
-    pub certificate: MaybeFile,
-    pub key: MaybeFile,
+    /// The one that was given, or the one at home when it exists.
+    pub certificate: Option<PathBuf>,
+    pub key: Option<PathBuf>,
     /// Whether the server is not told which host is meant.
     pub hides_host: bool,
     /// Whether TLS begins at once, without asking (`sslnegotiation=direct`, servers from 17 on).
@@ -69,26 +63,19 @@ pub struct TlsSettings {
 impl TlsSettings {
     /// From the values of the keywords.
     pub fn take(settings: &mut Settings, environment: &Environment) -> Result<Self, ConfigError> {
-        let mut file = |keyword, name: &str| {
-            let given: Option<PathBuf> = settings.take(keyword).map(Into::into);
-            let is_given = given.is_some();
-            MaybeFile {
-                path: given.or_else(|| environment.in_home(&format!(".postgresql/{name}"))),
-                is_given,
-            }
-        };
-        let (certificate, key) = (file("sslcert", "postgresql.crt"), file("sslkey", "postgresql.key"));
-        let roots = match file("sslrootcert", "root.crt") {
-            file if file.is_given && file.path.as_deref().is_some_and(|path| path == "system") => {
-                Roots::System
-            }
-            file => Roots::File(file),
+        let mut given = |keyword| settings.take(keyword).map(PathBuf::from);
+        let at_home = |name: &str| environment.in_home(&format!(".postgresql/{name}"));
+        let certificate = given("sslcert").or_else(|| at_home("postgresql.crt").filter(|path| path.exists()));
+        let key = given("sslkey").or_else(|| at_home("postgresql.key"));
+        let roots = match given("sslrootcert") {
+            Some(path) if path.as_os_str() == "system" => Roots::System,
+            path => Roots::File(path.or_else(|| at_home("root.crt"))),
         };
         let default = if roots == Roots::System { TlsMode::VerifyFull } else { TlsMode::Prefer };
         let mode = settings.choice("sslmode", &MODES, default)?;
         let is_direct = settings.choice("sslnegotiation", &[("postgres", false), ("direct", true)], false)?;
         let hides_host = settings.choice("sslsni", &[("1", false), ("0", true)], false)?;
-        let too_weak = |reason: &str| Err(ConfigError::value("sslmode", reason.to_owned()));
+        let too_weak = |reason: &str| Err(ConfigError::Value("sslmode", reason.to_owned()));
         if roots == Roots::System && mode != TlsMode::VerifyFull {
             return too_weak("sslrootcert=system needs sslmode=verify-full");
         }

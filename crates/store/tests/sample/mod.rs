@@ -2,7 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "test data; each test file uses a part")]
 
 use observations::*;
-use store::{NewRun, Store};
+use store::Store;
 
 /// A plan with two factors and three configurations, without trials.
 pub fn plan() -> Recording {
@@ -210,12 +210,5 @@ pub fn recording(trials: usize) -> Recording {
 
 /// Begins the plan's run in a store.
 pub fn begin(store: &mut Store) -> i64 {
-    let plan = plan();
-    let new = NewRun {
-        run: &plan.run,
-        factors: &plan.factors,
-        configurations: &plan.configurations,
-        environment: &plan.environments[0],
-    };
-    store.begin_run(&new).unwrap()
+    store.begin_run(&plan()).unwrap()
 }

@@ -8,7 +8,7 @@ use form_urlencoded::{Serializer, parse};
 use report::web::{self, Body, text};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
-use store::StoreError;
+use store::{Fault, StoreError};
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
@@ -85,10 +85,8 @@ pub fn without_figures(title: &str, section: &str) -> Body {
 
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
-        let status = match error {
-            StoreError::Missing { .. } | StoreError::Empty { .. } | StoreError::NoRun { .. } => {
-                StatusCode::NOT_FOUND
-            }
+        let status = match error.fault {
+            Fault::Missing | Fault::Empty | Fault::NoRun(_) => StatusCode::NOT_FOUND,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self(status, error.to_string())

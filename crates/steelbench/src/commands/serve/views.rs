@@ -11,6 +11,7 @@ use observations::{FactorRecord, Recording, RunRecord, TrialStatus};
 use report::Text;
 use report::web::{self, text};
 use std::collections::HashMap;
+use std::fmt::Write;
 use std::slice;
 use std::sync::PoisonError;
 use store::Store;
@@ -40,11 +41,11 @@ pub fn list(site: &Site, _: &Query) -> Result<Page, Refusal> {
     let mut lines: Vec<&(Key, String)> =
         known.values().flat_map(|file| file.lines.iter().flatten()).collect();
     lines.sort_by_key(|((started_ms, run, ..), _)| std::cmp::Reverse((*started_ms, *run)));
-    let unreadable =
-        files.iter().filter_map(|file| Some((file, known.get(&file.name)?.lines.as_ref().err()?)));
-    let unreadable: String = unreadable
-        .map(|(file, said)| format!("<p class=\"bad\">{}: {}</p>\n", text(&file.name), text(said)))
-        .collect();
+    let unreadable = |file: &File| {
+        let said = known.get(&file.name)?.lines.as_ref().err()?;
+        Some(format!("<p class=\"bad\">{}: {}</p>\n", text(&file.name), text(said)))
+    };
+    let unreadable: String = files.iter().filter_map(unreadable).collect();
     let listed = if lines.is_empty() {
         let library = text(&site.library.to_string());
         format!("<p>There is no run in {library} yet; this page will show the first one.</p>\n")
@@ -131,8 +132,10 @@ pub fn run(site: &Site, query: &Query) -> Result<Page, Refusal> {
     let mut tools = forms(&file, recording, &only);
     keep_only(recording, &only)?;
     if !only.is_empty() {
-        tools += &format!(
-            "<p class=\"warning\">Only configurations with {}. <a href=\"{}\">All configurations</a></p>\n",
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            tools,
+            "<p class=\"warning\">Only configurations with {}. <a href=\"{}\">All configurations</a></p>",
             text(&only.join(" and ")),
             text(&run_address(&file.name, recording.run.id))
         );

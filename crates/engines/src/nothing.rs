@@ -1,11 +1,7 @@
 //! No target: for probes that measure the machine itself.
 
-use crate::Cancel;
-use crate::engine::{
-    CacheReport, CacheState, Capabilities, Collected, ConnectionSet, Engine, EngineError, Host, Instance,
-    Place, WaitCollector,
-};
-use experiment::{Configuration, Declaration, Invalid};
+use crate::{Cancel, Capabilities, ConnectionSet, Engine, EngineError, Folders, Host, Instance};
+use experiment::Configuration;
 use observations::EngineVersion;
 
 /// The engine that is none: `target.engine = "none"`. No load can work on it.
@@ -17,10 +13,6 @@ impl Engine for Nothing {
         "none"
     }
 
-    fn settings(&self) -> &'static [Declaration] {
-        &[]
-    }
-
     fn capabilities(&self) -> Capabilities {
         Capabilities { embedded: true, ..Capabilities::default() }
     }
@@ -30,11 +22,7 @@ impl Engine for Nothing {
         EngineVersion { version: kernel.unwrap_or_default(), options: Vec::new() }
     }
 
-    fn validate(&self, _: &Configuration, _: u32) -> Vec<Invalid> {
-        Vec::new()
-    }
-
-    fn host(&self, _: Place) -> Box<dyn Host> {
+    fn host(&self, _: Folders) -> Box<dyn Host> {
         Box::new(Self)
     }
 }
@@ -48,33 +36,6 @@ impl Host for Nothing {
 impl Instance for Nothing {
     fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         Err(EngineError::Unsupported { engine: "none", what: "connections" })
-    }
-
-    fn settle(&self, _: CacheState) -> Result<CacheReport, EngineError> {
-        Ok(CacheReport { file_bytes: 0, resident_bytes: Some(0), verified: true })
-    }
-
-    fn wait_collector(&self) -> Box<dyn WaitCollector> {
-        Box::new(Self)
-    }
-
-    fn space_bytes(&self) -> Option<u64> {
-        Some(0)
-    }
-
-    fn remove(self: Box<Self>) -> Result<(), EngineError> {
-        Ok(())
-    }
-}
-
-/// What waits there are the load itself sees.
-impl WaitCollector for Nothing {
-    fn start(&mut self) -> Result<(), EngineError> {
-        Ok(())
-    }
-
-    fn stop(&mut self) -> Result<Collected, EngineError> {
-        Ok(Collected::default())
     }
 }
 

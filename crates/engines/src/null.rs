@@ -3,19 +3,19 @@
 //! It exists so that order, resume, failure, accounting and reports can be tested exactly, and
 //! so that the laboratory's own overhead can be measured. Its results are marked synthetic.
 
-mod session;
-
-use crate::engine::{
-    Ability, CacheReport, CacheState, Capabilities, Collected, ConnectionSet, Engine, EngineError, Host,
-    Instance, Place, WaitCollector,
+use crate::{
+    Ability, Cancel, Capabilities, Collected, ConnectionSet, Done, Engine, EngineError, Folders, Host,
+    Instance, Key, Request, Session, SetOfOne, WaitCollector, Work,
 };
-use crate::session::SetOfOne;
-use crate::{Cancel, Work};
 use experiment::{Configuration, Declaration, Invalid, Kind, declarations, settings};
 use observations::{EngineVersion, TimeUse, Wait, WaitClass, WaitSource};
-use session::NullSession;
+use observe::Clock;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often a real delay looks whether it is to end.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// The scripted engine.
 #[derive(Debug, Clone, Copy)]
@@ -41,31 +41,18 @@ settings! {
 const SETTINGS: &[Declaration] =
     declarations![DATA_FILES, VOLUME, DELAY, SPREAD, WAITS, REAL_DELAY, FAIL_WHILE_EXISTS];
 
-/// One scripted wait.
-#[derive(Debug, Clone, PartialEq)]
-struct ScriptedWait {
-    wait_type: String,
-    class: WaitClass,
-    resource_share: f64,
-    signal_share: f64,
-}
-
-impl ScriptedWait {
-    fn parse(text: &str) -> Option<Self> {
-        let [wait_type, class, resource, signal] =
-            text.split_whitespace().collect::<Vec<_>>().try_into().ok()?;
-        let share = |text: &str| text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-        Some(Self {
-            wait_type: wait_type.into(),
-            class: WaitClass::from_name(class)?,
-            resource_share: share(resource)?,
-            signal_share: share(signal)?,
-        })
-    }
-
-    fn share(&self) -> f64 {
-        self.resource_share + self.signal_share
-    }
+/// A scripted wait; its times are shares of the delay.
+fn scripted_wait(text: &str) -> Option<Wait> {
+    let [wait_type, class, resource, signal] = text.split_whitespace().collect::<Vec<_>>().try_into().ok()?;
+    let share = |text: &str| text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    Some(Wait {
+        wait_type: wait_type.into(),
+        class: WaitClass::from_name(class)?,
+        count: None,
+        resource_s: share(resource)?,
+        signal_s: share(signal)?,
+        source: WaitSource::Counted,
+    })
 }
 
 /// What all sessions of an instance share.
@@ -75,7 +62,8 @@ struct Script {
     delay_ns: f64,
     spread: f64,
     real_delay_s: f64,
-    waits: Vec<ScriptedWait>,
+    /// Their times are shares of the delay.
+    waits: Vec<Wait>,
     fail_while_exists: Option<PathBuf>,
     cancel: Cancel,
     /// Virtual nanoseconds and transactions of all sessions that have ended.
@@ -105,24 +93,22 @@ impl Engine for Null {
     }
 
     fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
-        let texts = configuration.get(WAITS);
-        let waits: Vec<Option<ScriptedWait>> = texts.iter().map(|text| ScriptedWait::parse(text)).collect();
-        let mut invalid: Vec<Invalid> = texts
-            .iter()
-            .zip(&waits)
-            .filter(|(_, wait)| wait.is_none())
-            .map(|(text, _)| {
+        let (mut invalid, mut shares) = (Vec::new(), 0.0);
+        for text in configuration.get(WAITS) {
+            if let Some(wait) = scripted_wait(&text) {
+                shares += wait.wait_s();
+            } else {
                 let form = "a scripted wait is \"NAME class resource-share signal-share\"";
-                Invalid::new("target.waits", format!("`{text}`: {form}"))
-            })
-            .collect();
-        if waits.iter().flatten().map(ScriptedWait::share).sum::<f64>() > 1.0 {
+                invalid.push(Invalid::new("target.waits", format!("`{text}`: {form}")));
+            }
+        }
+        if shares > 1.0 {
             invalid.push(Invalid::new("target.waits", "the shares add up to more than 1"));
         }
         invalid
     }
 
-    fn host(&self, _: Place) -> Box<dyn Host> {
+    fn host(&self, _: Folders) -> Box<dyn Host> {
         Box::new(Self)
     }
 }
@@ -139,18 +125,19 @@ impl Host for Null {
             delay_ns: configuration.get(DELAY) * 1e9,
             spread: configuration.get(SPREAD),
             real_delay_s: configuration.get(REAL_DELAY),
-            waits: configuration.get(WAITS).iter().filter_map(|text| ScriptedWait::parse(text)).collect(),
+            waits: configuration.get(WAITS).iter().filter_map(|text| scripted_wait(text)).collect(),
             fail_while_exists: configuration.get(FAIL_WHILE_EXISTS).map(PathBuf::from),
             cancel: cancel.clone(),
             total: Mutex::default(),
         };
-        Ok(Box::new(NullInstance(Arc::new(script))))
+        Ok(Box::new(Scripted(Arc::new(script))))
     }
 }
 
-struct NullInstance(Arc<Script>);
+/// The instance of a script, and its collector of waits.
+struct Scripted(Arc<Script>);
 
-impl Instance for NullInstance {
+impl Instance for Scripted {
     fn create(&self, _: Work) -> Result<(), EngineError> {
         Ok(())
     }
@@ -160,29 +147,16 @@ impl Instance for NullInstance {
     }
 
     fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        Ok(Box::new(SetOfOne::new(NullSession::new(self.0.clone()))))
+        let (script, clock) = (self.0.clone(), Clock::scripted());
+        Ok(Box::new(SetOfOne::new(NullSession { script, clock, busy_ns: 0, transactions: 0 })))
     }
 
-    fn settle(&self, _: CacheState) -> Result<CacheReport, EngineError> {
-        Ok(CacheReport { file_bytes: 0, resident_bytes: Some(0), verified: true })
-    }
-
-    fn wait_collector(&self) -> Box<dyn WaitCollector> {
-        Box::new(NullCollector(self.0.clone()))
-    }
-
-    fn space_bytes(&self) -> Option<u64> {
-        Some(0)
-    }
-
-    fn remove(self: Box<Self>) -> Result<(), EngineError> {
-        Ok(())
+    fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
+        Some(Box::new(Self(self.0.clone())))
     }
 }
 
-struct NullCollector(Arc<Script>);
-
-impl WaitCollector for NullCollector {
+impl WaitCollector for Scripted {
     fn start(&mut self) -> Result<(), EngineError> {
         *self.0.total.lock().unwrap_or_else(PoisonError::into_inner) = (0, 0);
         Ok(())
@@ -192,15 +166,76 @@ impl WaitCollector for NullCollector {
         let (busy_ns, transactions) = *self.0.total.lock().unwrap_or_else(PoisonError::into_inner);
         let busy_s = busy_ns as f64 / 1e9;
         let waits = self.0.waits.iter().map(|wait| Wait {
-            wait_type: wait.wait_type.clone(),
-            class: wait.class,
             count: Some(transactions),
-            resource_s: busy_s * wait.resource_share,
-            signal_s: busy_s * wait.signal_share,
-            source: WaitSource::Counted,
+            resource_s: busy_s * wait.resource_s,
+            signal_s: busy_s * wait.signal_s,
+            ..wait.clone()
         });
-        let waiting: f64 = self.0.waits.iter().map(ScriptedWait::share).sum();
+        let waiting: f64 = self.0.waits.iter().map(Wait::wait_s).sum();
         let time = TimeUse { cpu_s: busy_s * (1.0 - waiting), ..TimeUse::default() };
         Ok(Collected { waits: waits.collect(), time: Some(time), ..Collected::default() })
+    }
+}
+
+/// One scripted connection, with a clock of its own.
+struct NullSession {
+    script: Arc<Script>,
+    clock: Clock,
+    busy_ns: u64,
+    transactions: u64,
+}
+
+impl NullSession {
+    /// The delay of a transaction: as random as its first key, and the same for the same key.
+    fn delay_ns(&self, keys: &[Key]) -> u64 {
+        let key = keys.first().map_or(0, |key| key.0 as u64);
+        let step = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let between = (step >> 11) as f64 / (1_u64 << 53) as f64 * 2.0 - 1.0;
+        (self.script.delay_ns * (1.0 + self.script.spread * between)).max(0.0) as u64
+    }
+
+    fn sleep(&self) -> Result<(), EngineError> {
+        let end = Instant::now() + Duration::from_secs_f64(self.script.real_delay_s);
+        while Instant::now() < end {
+            if self.script.cancel.is_cancelled() {
+                return Err(EngineError::Cancelled);
+            }
+            std::thread::sleep(LOOK_EVERY.min(end.saturating_duration_since(Instant::now())));
+        }
+        Ok(())
+    }
+}
+
+impl Session for NullSession {
+    fn begin(&mut self) {
+        (self.busy_ns, self.transactions) = (0, 0);
+    }
+
+    fn run(&mut self, request: &Request<'_>) -> Result<Done, EngineError> {
+        if let Some(path) = self.script.fail_while_exists.as_ref().filter(|path| path.exists()) {
+            let message = format!("scripted failure while {} exists", path.display());
+            return Err(EngineError::failed("transaction", message));
+        }
+        if self.script.real_delay_s > 0.0 {
+            self.sleep()?;
+        }
+        let (Request::Batch { keys, .. } | Request::Bulk { keys, .. }) = *request else {
+            return Err(EngineError::Unsupported { engine: "null", what: "statements of the user" });
+        };
+        let delay_ns = self.delay_ns(keys);
+        self.clock.advance_ns(delay_ns);
+        self.busy_ns += delay_ns;
+        self.transactions += 1;
+        Ok(Done::default())
+    }
+
+    fn end(&mut self) {
+        let mut total = self.script.total.lock().unwrap_or_else(PoisonError::into_inner);
+        total.0 += self.busy_ns;
+        total.1 += self.transactions;
+    }
+
+    fn clock(&self) -> Clock {
+        self.clock.clone()
     }
 }

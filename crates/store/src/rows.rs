@@ -1,0 +1,506 @@
+//! Records as rows of tables: the columns of each kind are said once, for writing and for reading.
+
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use observations::{
+    ConfigurationRecord, DeviceUse, Direction, Environment, Fact, FactorRecord, Frame, Histogram, HookOutput,
+    Latency, LevelRecord, LoadHealth, MachineLoad, Observations, Operation, Profile, Response, RunRecord,
+    Series, Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait, WaitClass, WaitSource, Warning,
+    WarningKind, Work,
+};
+use rusqlite::types::{Null, ToSqlOutput, Type};
+use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction, params_from_iter};
+use serde::de::value::StrDeserializer;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::error::Error;
+use std::io::{Read, Write};
+
+/// A record that is a row of a table.
+pub(crate) trait Record: Field {
+    const TABLE: &'static str;
+    /// Whether what it belongs to has one at most, so that it has no position.
+    const IS_ONE: bool = false;
+    /// Its columns besides those that say where it belongs.
+    const COLUMNS: &'static [&'static str];
+}
+
+/// Part of a record: one column of its table, or several.
+pub(crate) trait Field: Sized {
+    /// Adds the values of its columns.
+    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()>;
+    fn read(columns: &mut Columns) -> Result<Self>;
+}
+
+/// A row of which the columns before `next` have been read.
+pub(crate) struct Columns<'a> {
+    row: &'a Row<'a>,
+    next: usize,
+}
+
+impl<'a> Columns<'a> {
+    /// Those after so many.
+    pub fn after(keys: usize, row: &'a Row<'a>) -> Self {
+        Self { row, next: keys }
+    }
+
+    fn next(&mut self) -> usize {
+        self.next += 1;
+        self.next - 1
+    }
+
+    fn text(&mut self) -> Result<&'a str> {
+        let column = self.next();
+        Ok(self.row.get_ref(column)?.as_str()?)
+    }
+
+    fn bytes(&mut self) -> Result<&'a [u8]> {
+        let column = self.next();
+        Ok(self.row.get_ref(column)?.as_blob()?)
+    }
+
+    /// The content of the last column is not what this program wrote there.
+    fn unreadable(&self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> rusqlite::Error {
+        unreadable(self.next - 1, cause)
+    }
+}
+
+/// A column whose content is not what this program wrote there.
+pub(crate) fn unreadable(column: usize, cause: impl Into<Box<dyn Error + Send + Sync>>) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, cause.into())
+}
+
+/// A record that cannot be written.
+pub(crate) fn unrecordable(cause: impl Into<Box<dyn Error + Send + Sync>>) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(cause.into())
+}
+
+/// Writes a record with the columns that say where it belongs; returns its number in the table.
+pub(crate) fn insert<R: Record>(
+    transaction: &Transaction,
+    keys: &[(&str, &dyn ToSql)],
+    record: &R,
+) -> Result<i64> {
+    let names: Vec<&str> = keys.iter().map(|key| key.0).chain(R::COLUMNS.iter().copied()).collect();
+    let columns = names.join(", ");
+    let count = columns.split(',').count();
+    let mut values = keys.iter().map(|key| key.1.to_sql()).collect::<Result<Vec<_>>>()?;
+    record.write(&mut values)?;
+    // A trial that saw nothing has nothing in the columns at the end.
+    values.resize(count, Null.to_sql()?);
+    let sql = format!("INSERT INTO {} ({columns}) VALUES ({})", R::TABLE, vec!["?"; count].join(", "));
+    transaction.prepare_cached(&sql)?.execute(params_from_iter(values))?;
+    Ok(transaction.last_insert_rowid())
+}
+
+/// Writes the records of one kind that belong to `owner`: a column and its value.
+pub(crate) fn insert_all<R: Record>(
+    transaction: &Transaction,
+    owner: (&str, i64),
+    records: &[R],
+) -> Result<()> {
+    for (position, record) in records.iter().enumerate() {
+        let keys: [(&str, &dyn ToSql); 2] = [(owner.0, &owner.1), ("position", &position)];
+        insert(transaction, if R::IS_ONE { &keys[..1] } else { &keys }, record)?;
+    }
+    Ok(())
+}
+
+/// Reads records after the columns in `keys`; the `rest` of the query follows the table.
+pub(crate) fn select<R: Record, T>(
+    connection: &Connection,
+    keys: &[&str],
+    rest: &str,
+    parameters: impl Params,
+    with_keys: impl Fn(&Row, R) -> Result<T>,
+) -> Result<Vec<T>> {
+    let sql = format!("SELECT {} FROM {} {rest}", [keys, R::COLUMNS].concat().join(", "), R::TABLE);
+    let mut query = connection.prepare_cached(&sql)?;
+    let read = |row: &Row| with_keys(row, R::read(&mut Columns::after(keys.len(), row))?);
+    query.query_map(parameters, read)?.collect()
+}
+
+/// Fields by how they are kept: as SQLite does it, as the word that serde gives a variant, as JSON.
+macro_rules! fields {
+    (plain: $($plain:ty)*; words: $($word:ty)*; json: $($json:ty)*) => {
+        $(impl Field for $plain {
+            fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+                values.push(self.to_sql()?);
+                Ok(())
+            }
+            fn read(columns: &mut Columns) -> Result<Self> {
+                columns.row.get(columns.next())
+            }
+        })*
+        $(impl Field for $word {
+            fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+                let json = serde_json::to_value(self).map_err(unrecordable)?;
+                let word = json.as_str().ok_or_else(|| unrecordable(format!("{json} is not a word")))?;
+                values.push(word.to_owned().into());
+                Ok(())
+            }
+            fn read(columns: &mut Columns) -> Result<Self> {
+                let word = StrDeserializer::<serde::de::value::Error>::new(columns.text()?);
+                Self::deserialize(word).map_err(|error| columns.unreadable(error))
+            }
+        })*
+        $(impl Field for $json {
+            fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+                values.push(serde_json::to_string(self).map_err(unrecordable)?.into());
+                Ok(())
+            }
+            fn read(columns: &mut Columns) -> Result<Self> {
+                serde_json::from_str(columns.text()?).map_err(|error| columns.unreadable(error))
+            }
+        })*
+    };
+}
+
+fields! {
+    plain: bool i64 u32 u64 String Option<i32> Option<u64> Option<usize> Option<f64> Option<String>;
+    words: Direction WaitClass WarningKind;
+    json: Environment Value
+}
+
+/// Records, or parts of them, as their fields in the order of the columns; after `;` what other tables have.
+macro_rules! structs {
+    ($($type:ident { $($field:ident),* $(; $($rest:tt)*)? })*) => {
+        $(impl Field for $type {
+            fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+                $(self.$field.write(values)?;)*
+                Ok(())
+            }
+            fn read(columns: &mut Columns) -> Result<Self> {
+                Ok(Self { $($field: Field::read(columns)?,)* $($($rest)*)? })
+            }
+        })*
+    };
+}
+
+macro_rules! column {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident $columns:literal) => {
+        $columns
+    };
+}
+
+/// Tables: the columns of each field, where they are not called as it is.
+macro_rules! tables {
+    ($($table:literal $(, one: $one:literal)?: $type:ident {
+        $($field:ident $(as $columns:literal)?),* $(; $($rest:tt)*)?
+    })*) => {
+        structs! { $($type { $($field),* $(; $($rest)*)? })* }
+        $(impl Record for $type {
+            const TABLE: &'static str = $table;
+            $(const IS_ONE: bool = $one;)?
+            const COLUMNS: &'static [&'static str] = &[$(column!($field $($columns)?)),*];
+        })*
+    };
+}
+
+tables! {
+    "runs": RunRecord { name, question, source, response, baseline, started_ms, steelbench; id: 0, seed: 0 }
+    "factors": FactorRecord { name, numeric as "is_numeric", hard_to_change; levels: Vec::new() }
+    "levels": Level { label, number }
+    "configurations": ConfigurationRecord { key, label; levels: Vec::new(), settings: [].into() }
+    "configuration_levels": LevelRecord { factor, level }
+    "settings": Setting { path, value }
+    "trials": TrialRecord {
+        block, sequence, attempt, started_ms, wall_s, status as "status, cause",
+        observations as "observed, elapsed_s, connections, work_unit, work_amount, transactions, errors, retries, \
+                         session_s, cpu_s, cpu_user_s, synthetic";
+        configuration: 0, hooks: Vec::new()
+    }
+    "hooks": HookOutput { hook, command, exit_code, elapsed_s, output }
+    "responses": Response { name, unit, direction, value }
+    "facts": Fact { name, unit, value }
+    "waits": Wait { wait_type, class, count, resource_s, signal_s, source as "source, sampled_hz" }
+    // The figures beside the histogram are for people who query the table.
+    "latencies": Latency {
+        name, histogram as "histogram, count, min_ns, mean_ns, max_ns, p50_ns, p95_ns, p99_ns, p999_ns"
+    }
+    "operations": Operation { name, count, bytes, wall_s }
+    "series": Series { name, unit, start_s, interval_s, values as "interval_values" }
+    "load_health", one: true: LoadHealth {
+        client_share, run_delay_share, sends_intended, sends_missed, send_delay_us_max
+    }
+    "machine_load", one: true: MachineLoad { cpus, busy_s, own_s, steal_s, iowait_s }
+    "devices": DeviceUse {
+        volume, device, reads, read_bytes, read_s, writes, write_bytes, write_s, flushes, flush_s, busy_s, queue_s,
+        elapsed_s
+    }
+    "warnings": Warning { kind, detail }
+}
+
+structs! {
+    Observations { elapsed_s, connections, work, time, synthetic; ..Self::default() }
+    Work { unit, amount, transactions, errors, retries }
+    TimeUse { session_s, cpu_s, cpu_user_s }
+}
+
+/// A level of a factor; without a number where the factor has none.
+pub(crate) struct Level {
+    pub label: String,
+    pub number: f64,
+}
+
+/// A setting of a configuration.
+pub(crate) struct Setting {
+    pub path: String,
+    pub value: Value,
+}
+
+impl Record for Environment {
+    const TABLE: &'static str = "environments";
+    const COLUMNS: &'static [&'static str] = &["json"];
+}
+
+/// A REAL column; SQLite keeps what is not a number as NULL.
+impl Field for f64 {
+    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+        values.push(self.to_sql()?);
+        Ok(())
+    }
+
+    fn read(columns: &mut Columns) -> Result<Self> {
+        Ok(Option::read(columns)?.unwrap_or(Self::NAN))
+    }
+}
+
+/// A JSON array with the shortest digits that read back to the same bits; `null` for what is not a number and, as
+/// SQLite itself does, `9e999` for infinity.
+impl Field for Vec<f64> {
+    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+        let number = |value: &f64| match *value {
+            value if value.is_nan() => "null".to_owned(),
+            value if value.is_infinite() => if value < 0.0 { "-9e999" } else { "9e999" }.to_owned(),
+            value => format!("{value:?}"),
+        };
+        let numbers: Vec<String> = self.iter().map(number).collect();
+        values.push(format!("[{}]", numbers.join(",")).into());
+        Ok(())
+    }
+
+    fn read(columns: &mut Columns) -> Result<Self> {
+        let inner = columns.text()?.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let inner = inner.ok_or_else(|| columns.unreadable("not an array of numbers"))?.trim();
+        let number = |text: &str| match text.trim() {
+            "null" => Ok(f64::NAN),
+            text => text.parse().map_err(|_| columns.unreadable(format!("{text:?} is not a number"))),
+        };
+        if inner.is_empty() { Ok(Self::new()) } else { inner.split(',').map(number).collect() }
+    }
+}
+
+/// Whether a factor has numbers, which are its levels'.
+impl Field for Option<Vec<f64>> {
+    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+        values.push(self.is_some().into());
+        Ok(())
+    }
+
+    fn read(columns: &mut Columns) -> Result<Self> {
+        Ok(bool::read(columns)?.then(Vec::new))
+    }
+}
+
+impl Field for TrialStatus {
+    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+        values.extend(match self {
+            Self::Done => ["done".into(), Null.to_sql()?],
+            Self::Failed { cause } => ["failed".into(), cause.to_sql()?],
+        });
+        Ok(())
+    }
+
+    fn read(columns: &mut Columns) -> Result<Self> {
+        let (status, cause) = (columns.text()?, Option::read(columns)?);
+        Ok(if status == "done" { Self::Done } else { Self::Failed { cause: cause.unwrap_or_default() } })
+    }
+}
+
+impl Field for WaitSource {
+    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+        values.extend(match self {
+            Self::Counted => ["counted".into(), Null.to_sql()?],
+            Self::Sampled { hz } => ["sampled".into(), hz.to_sql()?],
+        });
+        Ok(())
+    }
+
+    fn read(columns: &mut Columns) -> Result<Self> {
+        let (source, hz) = (columns.text()?, Field::read(columns)?);
+        Ok(if source == "counted" { Self::Counted } else { Self::Sampled { hz } })
+    }
+}
+
+/// What a trial saw, if anything.
+impl Field for Option<Observations> {
+    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+        values.push(self.is_some().into());
+        self.iter().try_for_each(|seen| seen.write(values))
+    }
+
+    fn read(columns: &mut Columns) -> Result<Self> {
+        bool::read(columns)?.then(|| Field::read(columns)).transpose()
+    }
+}
+
+impl Field for Histogram {
+    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+        let (min, mean, max) = self.min_mean_max_ns();
+        values.extend([self.to_bytes().into(), count(self.len())?, count(min)?, mean.into(), count(max)?]);
+        for percent in [50.0, 95.0, 99.0, 99.9] {
+            values.push(count(self.percentile_ns(percent))?);
+        }
+        Ok(())
+    }
+
+    fn read(columns: &mut Columns) -> Result<Self> {
+        Self::from_bytes(columns.bytes()?).map_err(|error| columns.unreadable(error))
+    }
+}
+
+/// A count as SQLite keeps it; one above 2^63 is refused.
+fn count(count: u64) -> Result<ToSqlOutput<'static>> {
+    Ok(i64::try_from(count).map_err(unrecordable)?.into())
+}
+
+/// What is compressed of a profile: its stacks are most of it.
+#[derive(Serialize, Deserialize)]
+struct Packed<'a> {
+    modules: Cow<'a, [String]>,
+    frames: Cow<'a, [Frame]>,
+    stacks: Cow<'a, [Stack]>,
+    missing: Cow<'a, [String]>,
+}
+
+/// Bytes of stacks that are read at most: a damaged file must not fill the memory.
+const STACKS_BYTES_MAX: u64 = 1 << 30;
+
+impl Packed<'_> {
+    fn pack(&self) -> std::io::Result<Vec<u8>> {
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(&serde_json::to_vec(self)?)?;
+        encoder.finish()
+    }
+
+    fn unpack(bytes: &[u8]) -> std::io::Result<Self> {
+        let mut json = Vec::new();
+        ZlibDecoder::new(bytes).take(STACKS_BYTES_MAX).read_to_end(&mut json)?;
+        Ok(serde_json::from_slice(&json)?)
+    }
+}
+
+impl Record for Profile {
+    const TABLE: &'static str = "profiles";
+    const IS_ONE: bool = true;
+    /// The last two are for people who query the table.
+    const COLUMNS: &'static [&'static str] =
+        &["target, elapsed_s, hz, threads, lost, profiler_cpu_s, stacks, samples, kernel_samples"];
+}
+
+impl Field for Profile {
+    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+        let Self { target, elapsed_s, hz, threads, lost, profiler_cpu_s, modules, frames, stacks, missing } =
+            self;
+        let in_kernel = |stack: &&Stack| self.frames_of(stack).last().is_some_and(|leaf| leaf.kernel);
+        let kernel_samples: u64 = stacks.iter().filter(in_kernel).map(|stack| stack.samples).sum();
+        let packed = Packed {
+            modules: modules.into(),
+            frames: frames.into(),
+            stacks: stacks.into(),
+            missing: missing.into(),
+        };
+        let packed = packed.pack().map_err(unrecordable)?;
+        values.extend([target.to_sql()?, (*elapsed_s).into(), (*hz).into(), count(*threads)?, count(*lost)?]);
+        values.extend([(*profiler_cpu_s).into(), packed.into()]);
+        values.extend([count(self.samples())?, count(kernel_samples)?]);
+        Ok(())
+    }
+
+    fn read(columns: &mut Columns) -> Result<Self> {
+        let mut profile = Self {
+            target: Field::read(columns)?,
+            elapsed_s: Field::read(columns)?,
+            hz: Field::read(columns)?,
+            threads: Field::read(columns)?,
+            lost: Field::read(columns)?,
+            profiler_cpu_s: Field::read(columns)?,
+            ..Self::default()
+        };
+        let packed = Packed::unpack(columns.bytes()?).map_err(|error| columns.unreadable(error))?;
+        (profile.modules, profile.frames) = (packed.modules.into_owned(), packed.frames.into_owned());
+        (profile.stacks, profile.missing) = (packed.stacks.into_owned(), packed.missing.into_owned());
+        if profile.is_consistent() {
+            Ok(profile)
+        } else {
+            Err(columns.unreadable("stacks that point to no function"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Columns, Field};
+    use rusqlite::Connection;
+
+    /// What is read where this was written.
+    fn read(connection: &Connection, json: &str) -> rusqlite::Result<Vec<f64>> {
+        connection.query_row("SELECT ?1", [json], |row| Field::read(&mut Columns::after(0, row)))
+    }
+
+    fn json(values: &[f64]) -> String {
+        let (values, mut written) = (values.to_vec(), Vec::new());
+        values.write(&mut written).unwrap();
+        let connection = Connection::open_in_memory().unwrap();
+        connection.query_row("SELECT ?1", [&written[0]], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn json_keeps_every_bit() {
+        let values = [
+            0.1 + 0.2,
+            -0.0,
+            1.0,
+            1e300,
+            5e-324,
+            f64::MAX,
+            f64::MIN_POSITIVE,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+        ];
+        let (json, connection) = (json(&values), Connection::open_in_memory().unwrap());
+        let back = read(&connection, &json).unwrap();
+        assert_eq!(back.len(), values.len());
+        for (back, value) in back.iter().zip(values) {
+            assert!(
+                back.to_bits() == value.to_bits() || back.is_nan() && value.is_nan(),
+                "{value} in {json}"
+            );
+        }
+        assert_eq!(read(&connection, &self::json(&[])).unwrap(), Vec::<f64>::new());
+    }
+
+    #[test]
+    fn sqlite_reads_it_as_json() {
+        let connection = Connection::open_in_memory().unwrap();
+        let json = json(&[1.5, f64::NAN, 1e300, f64::INFINITY]);
+        let sum: f64 = connection
+            .query_row("SELECT sum(value) FROM json_each(?1) WHERE value < 9e999", [json], |row| row.get(0))
+            .unwrap();
+        assert_eq!(sum.to_bits(), (1.5_f64 + 1e300).to_bits());
+    }
+
+    #[test]
+    fn junk_is_refused() {
+        let connection = Connection::open_in_memory().unwrap();
+        for junk in ["", "[", "1,2", "[1;2]", "[1,]", "[a]"] {
+            read(&connection, junk).unwrap_err();
+        }
+    }
+}
