@@ -12,6 +12,7 @@ pub mod serve;
 pub mod survey;
 pub mod sync;
 pub mod waits;
+mod watch;
 
 use crate::exit_code::Failure;
 use experiment::{Draft, Experiment, FileErrors};

@@ -1,7 +1,6 @@
 //! `steelbench waits`
 
-mod watch;
-
+use super::watch;
 use crate::args::Waits;
 use crate::exit_code::{ExitCode, Failure};
 use crate::{output, signals};
