@@ -421,8 +421,8 @@ pub enum EngineError {
 
 impl EngineError {
     /// That something failed, in words.
-    pub fn failed(doing: impl Into<String>, message: impl ToString) -> Self {
-        Self::Engine { doing: doing.into(), message: message.to_string() }
+    pub fn failed(doing: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Engine { doing: doing.into(), message: message.into() }
     }
 
     /// The error of an operation on a file.
