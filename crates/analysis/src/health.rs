@@ -119,7 +119,9 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
         warning(WarningKind::Unaccounted, detail);
     }
     if !observations.synthetic && observations.elapsed_s < SHORT_S {
-        let detail = format!("the measurement took only {:.3} s, under {SHORT_S} s", observations.elapsed_s);
+        // Rounded down: what is too short never reads as long enough.
+        let elapsed_s = (observations.elapsed_s * 1e3).floor() / 1e3;
+        let detail = format!("the measurement took only {elapsed_s:.3} s, under {SHORT_S} s");
         warning(WarningKind::Short, detail);
     }
     warnings
@@ -217,6 +219,13 @@ mod tests {
             kinds(|o| o.elapsed_s = 0.999),
             [WarningKind::OtherLoad, WarningKind::Steal, WarningKind::Short]
         );
+    }
+
+    #[test]
+    fn what_is_too_short_does_not_read_as_long_enough() {
+        let short = Observations { elapsed_s: 0.999_9, ..healthy() };
+        let warning = warnings(&short).into_iter().find(|warning| warning.kind == WarningKind::Short);
+        assert_eq!(warning.unwrap().detail, "the measurement took only 0.999 s, under 1 s");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The threads of a load from beginning to end: they get ready, warm up, go together and hand over what they saw.
 
-use crate::{Counters, Reader};
+use crate::{Counter, Reader};
 use quanta::Clock;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -73,7 +73,7 @@ pub enum LoadError {
 #[derive(Debug, Default)]
 pub struct Live {
     /// Units of work done.
-    pub done: Counters<1>,
+    pub done: Counter,
     /// Latencies of the measurement.
     pub latencies: OnceLock<Vec<Reader>>,
 }
@@ -279,7 +279,7 @@ impl Shared {
             let all = Reader::sum(readers);
             *latency = (second, (!all.is_empty()).then(|| all.percentile_ns(99.0)));
         }
-        let done = self.live.iter().map(|live| live.done.get()[0]).sum();
+        let done = self.live.iter().map(|live| live.done.get()).sum();
         LoadProgress { elapsed_s, done, latency_p99_ns: latency.1 }
     }
 }
@@ -380,7 +380,7 @@ mod tests {
             warm.fetch_add(1, Ordering::Relaxed);
             let go_ns = stage.together()?;
             let warmed = warm.load(Ordering::Relaxed);
-            stage.live().done.add(0, 10);
+            stage.live().done.add(10);
             let done_ns = stage.together()?;
             Ok::<_, Failure>((stage.lane, warmed, [ready_ns, go_ns, done_ns]))
         });

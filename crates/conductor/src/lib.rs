@@ -4,13 +4,11 @@
 //! time without stopping it. This is what study S2a found to scale: data partitioned by core.
 //!
 //! - [`conduct`]: runs the threads (lanes) under a [`Director`]
-//! - [`Counters`]: a few sums
+//! - [`Counter`]: a sum
 //! - [`Recorder`]: a latency distribution, [`Reader`] is the view of it that others have
 
 mod conduct;
-mod counters;
-mod latency;
+mod live;
 
 pub use conduct::{Director, LOOK_EVERY, Lanes, Live, LoadError, LoadProgress, Stage, conduct};
-pub use counters::Counters;
-pub use latency::{Reader, Recorder};
+pub use live::{Counter, Reader, Recorder};

@@ -291,7 +291,7 @@ impl<'a, Q: Queue> Lane<'a, Q> {
 
     /// For the live display.
     fn publish(&self) {
-        self.stage.live().done.set([self.feeds.iter().map(|feed| feed.record.ios).sum()]);
+        self.stage.live().done.set(self.feeds.iter().map(|feed| feed.record.ios).sum());
     }
 
     /// Makes a feed's writes durable. Nothing else is in flight, so that a plain system call does.

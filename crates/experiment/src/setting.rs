@@ -143,21 +143,31 @@ fn fits<T: FromValue>(value: Option<&Value>) -> bool {
     T::from_value(value).is_some()
 }
 
-/// Declares settings, each a constant of its type; the comment is the help that people read.
+/// Declares settings, each a constant of its type; the comment is the help that people read. `const NAME = [..];` before
+/// them declares a table of them all, with some that are declared elsewhere.
 ///
 /// ```
 /// use experiment::{Kind, settings};
 ///
 /// settings! {
+///     const SETTINGS = [];
 ///     /// Number of connections.
 ///     pub CONNECTIONS: u32 = "workload.connections", Kind::Count { min: 1, max: 4096 }, "16";
 ///     /// Transactions a second.
 ///     pub RATE: Option<f64> = "workload.rate", Kind::Rate;
 /// }
 /// assert_eq!(CONNECTIONS.of(&Default::default()), 16);
+/// assert_eq!(SETTINGS.len(), 2);
 /// ```
 #[macro_export]
 macro_rules! settings {
+    ($all_visibility:vis const $all:ident = [$($other:ident),*];
+     $($(#[doc = $doc:literal])+ $visibility:vis $name:ident: $type:ty = $path:literal, $kind:expr $(, $default:literal)?;)*) => {
+        $all_visibility const $all: &[$crate::Declaration] = $crate::declarations![$($name,)* $($other,)*];
+        $crate::settings! {
+            $($(#[doc = $doc])+ $visibility $name: $type = $path, $kind $(, $default)?;)*
+        }
+    };
     ($($(#[doc = $doc:literal])+ $visibility:vis $name:ident: $type:ty = $path:literal, $kind:expr $(, $default:literal)?;)*) => {
         $($(#[doc = $doc])+
         $visibility const $name: $crate::Setting<$type> =

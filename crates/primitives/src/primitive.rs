@@ -48,17 +48,8 @@ pub enum Waiting {
 impl Primitive {
     /// Whether its members can be kept apart: those of maps cannot, and copies always are.
     pub fn pads(self) -> bool {
-        matches!(
-            self,
-            Self::MutexArray
-                | Self::SpinTas
-                | Self::SpinTtas
-                | Self::SpinTicket
-                | Self::SpinMcs
-                | Self::Racy
-                | Self::Atomic
-                | Self::Cas
-        )
+        use Primitive::{Atomic, Cas, MutexArray, Racy};
+        self.waiting() == Waiting::Spins || matches!(self, MutexArray | Racy | Atomic | Cas)
     }
 
     /// Whether updates may get lost.

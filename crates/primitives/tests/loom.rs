@@ -2,7 +2,7 @@
 //! values that the memory model allows. Their sources are compiled here with loom's atomics in place of those of the library.
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test")]
 
-#[path = "../src/spin/mod.rs"]
+#[path = "../src/spin.rs"]
 mod spin;
 
 /// As `src/atomics.rs`.

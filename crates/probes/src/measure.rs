@@ -9,7 +9,7 @@ use observations::{
     DeviceUse, LoadHealth, MachineLoad, Observations, TimeUse, Wait, WaitClass, Warning, WarningKind,
 };
 use observe::devices::DeviceMonitor;
-use observe::{MachineMonitor, ThreadTimes};
+use observe::{MachineMonitor, ThreadUse};
 use profile::{ProfileError, Profiler, Samples};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -37,13 +37,6 @@ pub struct Surroundings {
     profile: Option<Result<Samples, ProfileError>>,
     warnings: Vec<Warning>,
     synthetic: bool,
-}
-
-/// What one load thread used, and how often it lost its processor.
-#[derive(Debug, Clone, Copy)]
-pub struct LaneUse {
-    pub times: ThreadTimes,
-    pub preemptions: u64,
 }
 
 /// Conducts a load: `load` runs its threads under the director that it is given.
@@ -79,7 +72,9 @@ pub fn measure<L>(
     if let Some(failure) = conducted.failure {
         return Err(failure.into());
     }
-    let load = result?;
+    // A load that was stopped on request was cancelled, whatever its threads did.
+    let cancelled = context.cancel.is_cancelled();
+    let load = result.map_err(|error| if cancelled { EngineError::Cancelled.into() } else { error })?;
     // What a server knows of a connection it forgets when that is closed: the load still has it.
     let collected = match conducted.collector {
         Some(mut collector) => collector.stop()?,
@@ -180,33 +175,38 @@ fn cache_warning(wanted: CacheState, report: &CacheReport) -> Warning {
 
 impl Surroundings {
     /// The observations that every load has, from what its threads used and waited for. The probe adds its work,
-    /// responses and what else it knows. `session_s` is the time of all sessions together. Finding the names in a profile
-    /// takes its time.
+    /// responses and what else it knows. Finding the names in a profile takes its time.
     pub fn observations(
         self,
         elapsed_s: f64,
-        session_s: f64,
-        lanes: &[LaneUse],
+        connections: u32,
+        threads: impl ExactSizeIterator<Item = ThreadUse>,
         waits: Vec<Wait>,
     ) -> Observations {
         let Collected { waits: mut all_waits, operations, time, server_cpu_s } = self.collected;
         all_waits.extend(waits);
-        let sum = |part: fn(&LaneUse) -> u64| lanes.iter().map(part).sum::<u64>();
-        let delay_s = seconds(sum(|lane| lane.times.run_delay_ns));
+        let session_s = elapsed_s * f64::from(connections);
+        let threads_s = elapsed_s * threads.len() as f64;
+        let (mut cpu_ns, mut delay_ns, mut preemptions) = (0, 0, 0);
+        for used in threads {
+            cpu_ns += used.times.cpu_ns;
+            delay_ns += used.times.run_delay_ns;
+            preemptions += used.involuntary_switches;
+        }
+        let delay_s = seconds(delay_ns);
         let time = if let Some(time) = time {
             TimeUse { session_s, ..time }
         } else {
             // The run-queue delay that is not already the signal part of another wait.
             let elsewhere_s: f64 = all_waits.iter().map(|wait| wait.signal_s).sum();
             let signal_s = (delay_s - elsewhere_s).max(0.0);
-            let preemptions = sum(|lane| lane.preemptions);
             all_waits.extend(Wait::counted("CPU_QUEUE", WaitClass::CpuQueue, preemptions, 0.0, signal_s));
-            TimeUse { session_s, cpu_s: seconds(sum(|lane| lane.times.cpu_ns)), cpu_user_s: None }
+            TimeUse { session_s, cpu_s: seconds(cpu_ns), cpu_user_s: None }
         };
-        let threads_s = elapsed_s * lanes.len() as f64;
         let own_s = self.machine.own_s + server_cpu_s;
         let mut observations = Observations {
             elapsed_s,
+            connections,
             waits: all_waits,
             operations,
             time,

@@ -87,42 +87,14 @@ pub enum ProbeError {
     Invalid(#[from] experiment::Invalid),
     /// The disk load could not run.
     #[error(transparent)]
-    Disk(DiskError),
+    Disk(#[from] DiskError),
     /// The load on primitives of synchronisation could not run.
     #[error(transparent)]
-    Sync(SyncError),
+    Sync(#[from] SyncError),
     /// A script of the user failed.
     #[error(transparent)]
     Script(#[from] crate::script::ScriptError),
     /// The load threads did not come to their end.
     #[error(transparent)]
-    Load(LoadError),
-}
-
-/// A load that was stopped on request was cancelled, whatever its threads did.
-impl From<LoadError> for ProbeError {
-    fn from(error: LoadError) -> Self {
-        match error {
-            LoadError::Stopped => EngineError::Cancelled.into(),
-            error => Self::Load(error),
-        }
-    }
-}
-
-impl From<DiskError> for ProbeError {
-    fn from(error: DiskError) -> Self {
-        match error {
-            DiskError::Load(error) => error.into(),
-            error => Self::Disk(error),
-        }
-    }
-}
-
-impl From<SyncError> for ProbeError {
-    fn from(error: SyncError) -> Self {
-        match error {
-            SyncError::Load(error) => error.into(),
-            error => Self::Sync(error),
-        }
-    }
+    Load(#[from] LoadError),
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use engines::{Parameter, Request, Results, Statement};
-use probes::script::{Interpreter, Mix, Next, Presets, Protocol, Source};
+use probes::script::{Interpreter, Mix, Presets, Protocol, Source, Step};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ fn mix(text: &str, protocol: Protocol) -> Arc<Mix> {
 }
 
 fn mistake(text: &str, protocol: Protocol) -> String {
-    Mix::parse(&[source("test.sql", text, 1)], protocol, &presets(&[])).unwrap_err().to_string()
+    Mix::parse(&[source("test.sql", text, 1)], protocol, &presets(&[])).unwrap_err()
 }
 
 /// The statements to prepare, with placeholders as PostgreSQL has them.
@@ -34,7 +34,7 @@ fn sql(mix: &Mix) -> Vec<String> {
 /// The parameters of the next statement.
 fn parameters(interpreter: &mut Interpreter) -> Vec<Parameter> {
     match interpreter.advance().unwrap() {
-        Next::Request(Request::Execute { parameters, .. }) => parameters.to_vec(),
+        Step::Request(Request::Execute { parameters, .. }) => parameters.to_vec(),
         other => panic!("{other:?}"),
     }
 }
@@ -42,7 +42,7 @@ fn parameters(interpreter: &mut Interpreter) -> Vec<Parameter> {
 /// The text of the next statement, and whether its results are wanted.
 fn text(interpreter: &mut Interpreter) -> (String, bool) {
     match interpreter.advance().unwrap() {
-        Next::Request(Request::Execute { statement: Statement::Text(sql), results, .. }) => {
+        Step::Request(Request::Execute { statement: Statement::Text(sql), results, .. }) => {
             (sql.to_owned(), results)
         }
         other => panic!("{other:?}"),
@@ -132,7 +132,7 @@ fn results_become_variables() {
     let nothing = Results { rows: 0, ..row(&["b"], &[]) };
     interpreter.answer(&[row(&["a"], &[Some("it's")]), nothing]).unwrap();
     assert_eq!(text(&mut interpreter), ("select it's, :p_b, 1".into(), false));
-    assert!(matches!(interpreter.advance(), Ok(Next::End)));
+    assert!(matches!(interpreter.advance(), Ok(Step::End)));
 
     let mut interpreter = Interpreter::new(mix("select 1;\nselect 2 as a \\gset\n", Protocol::Simple), 0);
     text(&mut interpreter);
@@ -191,13 +191,13 @@ fn a_repeated_transaction_is_the_same_and_the_next_one_is_not() {
     let mut interpreter = Interpreter::new(Arc::clone(&mix), 0);
     let first = parameters(&mut interpreter);
     assert_eq!(first[0], Parameter::Integer(1));
-    interpreter.restart();
+    interpreter.repeat();
     assert_eq!(parameters(&mut interpreter), first);
     interpreter.begin();
     let second = parameters(&mut interpreter);
     assert_eq!(second[0], Parameter::Integer(2));
     assert_ne!(second[1], first[1]);
-    interpreter.restart();
+    interpreter.repeat();
     assert_eq!(parameters(&mut interpreter), second);
     // The same connection of another run draws the same, another connection does not.
     assert_eq!(parameters(&mut Interpreter::new(Arc::clone(&mix), 0)), first);
@@ -234,7 +234,7 @@ fn sleeping_is_left_to_the_caller() {
     let script = "\\set x 3\n\\sleep :x ms\n\\sleep 2\n\\sleep -1 us\n\\sleep 7us\nselect 1;";
     let mut interpreter = Interpreter::new(mix(script, Protocol::Simple), 0);
     for micros in [3_000, 2_000_000, 0, 7] {
-        let Ok(Next::Sleep(time)) = interpreter.advance() else { panic!("no sleep") };
+        let Ok(Step::Sleep(time)) = interpreter.advance() else { panic!("no sleep") };
         assert_eq!(time, Duration::from_micros(micros));
     }
     assert_eq!(text(&mut interpreter).0, "select 1");
@@ -258,7 +258,7 @@ fn scripts_are_chosen_by_their_weights() {
         assert!((f64::from(count) - 20_000.0 * share).abs() < 5.0 * deviation, "{chosen:?}");
     }
     let none = Mix::parse(&[source("a", "select 1;", 0)], Protocol::Simple, &presets(&[]));
-    assert_eq!(none.unwrap_err().to_string(), "no script has a weight above 0");
+    assert_eq!(none.unwrap_err(), "no script has a weight above 0");
 }
 
 /// Draws, and compares with the probabilities that the manual states (chi-squared; about one
@@ -350,7 +350,7 @@ fn damaged_scripts_are_refused_or_run_but_never_panic() {
                 continue;
             };
             let mut interpreter = Interpreter::new(Arc::new(mix), 0);
-            while !matches!(interpreter.advance(), Ok(Next::End) | Err(_)) {}
+            while !matches!(interpreter.advance(), Ok(Step::End) | Err(_)) {}
             outcomes[1] += 1;
         }
     }

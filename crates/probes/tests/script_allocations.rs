@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use probes::script::{Interpreter, Mix, Next, Presets, Protocol, Source};
+use probes::script::{Interpreter, Mix, Presets, Protocol, Source, Step};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ fn allocations(sources: &[Source], protocol: Protocol) -> (u64, u64) {
             before = ALLOCATIONS.get();
         }
         interpreter.begin();
-        while let Next::Request(_) = interpreter.advance().unwrap() {
+        while let Step::Request(_) = interpreter.advance().unwrap() {
             requests += 1;
         }
     }

@@ -8,7 +8,7 @@ use common::{Server, servers};
 use engines::postgres::Postgres;
 use engines::{Cancel, Engine as _, Folders, Parameter, Permits, Request, Results, Statement, Work};
 use experiment::{Configuration, Value};
-use probes::script::{BUILTINS, Interpreter, Mix, Next, Presets, Protocol, Source};
+use probes::script::{BUILTINS, Interpreter, Mix, Presets, Protocol, Source, Step};
 use probes::tables;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -40,14 +40,14 @@ fn mix(text: &str, protocol: Protocol, variables: &[(&str, &str)]) -> Result<Arc
     let source = Source { name: "test.sql".into(), text: text.into(), weight: 1 };
     let variables = variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
     let presets = Presets { scale: 1, seed: 5, variables };
-    Mix::parse(&[source], protocol, &presets).map(Arc::new).map_err(|error| error.to_string())
+    Mix::parse(&[source], protocol, &presets).map(Arc::new)
 }
 
 /// What `debug()` says in one transaction of a script that asks nothing of the server.
 fn our_debug(text: &str, variables: &[(&str, &str)]) -> Result<Vec<String>, String> {
     let mut interpreter = Interpreter::new(mix(text, Protocol::Simple, variables)?, 0);
     match interpreter.advance() {
-        Ok(Next::End) => Ok(interpreter.take_debug()),
+        Ok(Step::End) => Ok(interpreter.take_debug()),
         Ok(other) => panic!("{other:?}"),
         Err(error) => Err(error.to_string()),
     }
@@ -305,9 +305,9 @@ fn we_understand(text: &str) -> Result<(), String> {
     let row = Results { columns: vec!["x".into()], rows: 1, last: vec![Some("1".into())] };
     loop {
         let wanted = match interpreter.advance().map_err(|error| error.to_string())? {
-            Next::Request(_) => true,
-            Next::Sleep(_) => false,
-            Next::End => return Ok(()),
+            Step::Request(_) => true,
+            Step::Sleep(_) => false,
+            Step::End => return Ok(()),
         };
         if wanted {
             interpreter.answer(std::slice::from_ref(&row)).map_err(|error| error.to_string())?;
@@ -348,17 +348,17 @@ fn requests(script: &str, protocol: Protocol) -> (Arc<Mix>, Vec<(String, Vec<Par
     let mut sent = Vec::new();
     loop {
         match interpreter.advance().unwrap() {
-            Next::Request(Request::Execute { statement: Statement::Text(sql), .. }) => {
+            Step::Request(Request::Execute { statement: Statement::Text(sql), .. }) => {
                 sent.push((sql.to_owned(), Vec::new()));
             }
-            Next::Request(Request::Execute {
+            Step::Request(Request::Execute {
                 statement: Statement::Operation(number), parameters, ..
             }) => {
                 let sql = mix.statements()[number].sql(|number| format!("${number}"));
                 sent.push((sql, parameters.to_vec()));
             }
             other => {
-                assert!(matches!(other, Next::End), "{other:?}");
+                assert!(matches!(other, Step::End), "{other:?}");
                 return (mix, sent);
             }
         }
@@ -423,7 +423,7 @@ fn random_values_are_distributed_as_pgbenchs(server: &Server) {
     let mut ours = Vec::new();
     for _ in 0..DRAWS {
         interpreter.begin();
-        assert!(matches!(interpreter.advance(), Ok(Next::End)));
+        assert!(matches!(interpreter.advance(), Ok(Step::End)));
         ours.append(&mut interpreter.take_debug());
     }
     let number = |text: &String| text.strip_prefix("int ").unwrap().parse::<i64>().unwrap();

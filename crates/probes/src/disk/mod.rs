@@ -3,20 +3,19 @@
 //! - `settings`: what can be asked for
 //! - `paths`, `fio`: what a command line or a fio job file names instead
 //! - `streams`: from settings to streams, and from these and files to what the I/O engine runs
-//! - `outcome`, `responses`, `waits`: from what it saw to the observations of the trial
+//! - `outcome`: from what it saw to the observations of the trial
 
 pub mod fio;
 mod outcome;
 mod paths;
-mod responses;
 mod settings;
 mod streams;
-mod waits;
 
+use crate::load::no_warmup_of_cold;
 use crate::measure::{Subject, measure};
 use crate::{Probe, ProbeError, Target, TrialContext};
-use engines::{Ability, CacheState, EngineError, Role};
-use experiment::common::{OBSERVE_INTERVAL, PROBE};
+use engines::{Ability, EngineError, Role};
+use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{Observations, Warning, WarningKind};
 pub use paths::{PathKind, StoragePath};
@@ -42,12 +41,8 @@ impl Probe for DiskProbe {
             let message = "the disk probe works on plain files and devices: set target.engine = \"files\"";
             return vec![Invalid::new(PROBE.path(), message)];
         }
-        let mut invalid = Vec::new();
-        if target.cache == CacheState::Cold && configuration.get(WARMUP) > 0.0 {
-            let message =
-                "a warm-up fills the page cache, which contradicts target.cache = \"cold\"; set it to 0";
-            invalid.push(Invalid::new(WARMUP.path(), message));
-        }
+        let mut invalid: Vec<Invalid> =
+            no_warmup_of_cold(configuration, target, WARMUP).into_iter().collect();
         match streams::streams(configuration) {
             Ok(streams) => invalid.extend(streams.iter().filter_map(StreamPlan::objection)),
             Err(error) => invalid.push(error),
@@ -69,23 +64,18 @@ impl Probe for DiskProbe {
             .files()
             .ok_or(EngineError::Unsupported { engine: "this engine", what: "plain files" })?;
         let load = streams::load(context, &streams, set)?;
-        let (storage, duration_s) = (watched(context, set), context.configuration.get(DURATION));
+        let storage = watched(context, set);
         let subject = Subject {
             storage: &storage,
             units: None,
-            duration_s: Some(duration_s),
+            duration_s: Some(context.configuration.get(DURATION)),
             rate_unit: "I/Os/s",
             rate_scale: 1.0,
         };
         let (outcome, surroundings) =
             measure(context, subject, |director| Ok(disk_io::run(&load, director)?))?;
-        let seen = outcome::Seen {
-            streams: &streams,
-            outcome,
-            warmup_s: context.configuration.get(WARMUP),
-            duration_s,
-            interval_s: context.configuration.get(OBSERVE_INTERVAL),
-        };
+        let seen =
+            outcome::Seen { configuration: context.configuration, streams: &streams, outcome: &outcome };
         let mut observations = seen.observations(surroundings)?;
         let note = |detail: &String| Warning { kind: WarningKind::NotSteady, detail: detail.clone() };
         observations.warnings.extend(set.notes.iter().map(note));

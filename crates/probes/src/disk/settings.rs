@@ -2,7 +2,7 @@
 
 use disk_io::{Access, Backend};
 use engines::Role;
-use experiment::{Declaration, Kind, choice, declarations, settings};
+use experiment::{Declaration, Kind, choice, settings};
 
 const BLOCK: Kind = Kind::Size { min: 512, max: 64 << 20 };
 const COUNT: Kind = Kind::Count { min: 1, max: 1_000_000_000 };
@@ -122,6 +122,7 @@ impl Mix {
 }
 
 settings! {
+    pub(super) const SETTINGS = [];
     /// A named mix of streams: what a database does to storage. Give this, workload.streams or neither.
     pub MIX: Option<Mix> = "workload.mix", Mix::KIND;
     /// Streams that run together, each as `NAME key=value ...`: NAME may be a named pattern (oltp-data, log, checkpoint,
@@ -178,33 +179,6 @@ settings! {
     /// where it is permitted.
     pub IO_ENGINE: IoEngine = "workload.io_engine", IoEngine::KIND, "auto";
 }
-
-pub(super) const SETTINGS: &[Declaration] = declarations![
-    MIX,
-    STREAMS,
-    PATTERN,
-    READS,
-    BLOCK_SIZE,
-    BLOCK_SIZE_MAX,
-    QUEUE_DEPTH,
-    BATCH,
-    THREADS,
-    DIRECT,
-    SYNC,
-    SYNC_EVERY,
-    RATE,
-    BURST,
-    BURST_EVERY,
-    ALIGN,
-    WORKING_SET,
-    ON,
-    FILE,
-    SHARE,
-    BYTES,
-    DURATION,
-    WARMUP,
-    IO_ENGINE,
-];
 
 /// The settings that hold for all streams together; a stream can have any other one of its own.
 const OF_ALL: [&str; 5] = [MIX.path(), STREAMS.path(), DURATION.path(), WARMUP.path(), IO_ENGINE.path()];

@@ -2,11 +2,11 @@
 
 mod keys;
 
-use crate::load::{Amount, CONNECTIONS, DURATION, LoadPlan, RATE, Step, THREADS, WARMUP, Workload, drive};
+use crate::load::{CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, drive};
 use crate::{Probe, ProbeError, Target, TrialContext, tables};
-use engines::{Ability, CacheState, EngineError, Operation, Parameter, Placement, Request, Statement, Work};
+use engines::{Ability, EngineError, Operation, Parameter, Placement, Request, Statement, Work};
 use experiment::common::PROBE;
-use experiment::{Configuration, Declaration, Invalid, Kind, choice, declarations, settings};
+use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
 use keys::{KeyOrder, Keys};
 use observations::Observations;
 
@@ -25,7 +25,7 @@ const INITIAL_ROWS_PER_TRANSACTION: u64 = 10_000;
 const ROWS_PER_CALL: u64 = 10_000;
 
 /// How often a transaction is tried before it counts as failed.
-const TRIES_MAX: u32 = 100;
+const TRIES_MAX: u64 = 100;
 
 choice! {
     /// Columns of a row.
@@ -52,6 +52,7 @@ choice! {
 }
 
 settings! {
+    const SETTINGS = [CONNECTIONS, THREADS, DURATION, WARMUP, RATE];
     /// Clustering key of the rows: random (version 4 UUID) or sequential (each one larger than all before).
     pub KEY: KeyOrder = "workload.key", KeyOrder::KIND, "random";
     /// Columns of a row: the published MyBigTable (about 160 bytes), or a filler that gives each row a page of its own.
@@ -68,20 +69,6 @@ settings! {
     pub INITIAL_ROWS: u64 = "workload.initial_rows", Kind::Count { min: 0, max: ROWS_MAX }, "0";
 }
 
-const SETTINGS: &[Declaration] = declarations![
-    KEY,
-    SHAPE,
-    CONNECTIONS,
-    THREADS,
-    METHOD,
-    ROWS,
-    DURATION,
-    ROWS_PER_TRANSACTION,
-    INITIAL_ROWS,
-    WARMUP,
-    RATE,
-];
-
 impl Probe for Insert {
     fn name(&self) -> &'static str {
         "insert"
@@ -96,13 +83,12 @@ impl Probe for Insert {
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
-        let mut invalid = Vec::new();
+        let mut invalid = LoadPlan::objections(configuration, target, ROWS);
         let mut object = |path: &str, message: String| invalid.push(Invalid::new(path, message));
         if !target.capabilities.has(Ability::Tables) {
             object(PROBE.path(), "this engine has no tables to insert into".into());
         }
-        let method = configuration.get(METHOD);
-        let needed = match method {
+        let needed = match configuration.get(METHOD) {
             InsertMethod::Copy => Some((Ability::BulkLoad, "bulk load")),
             InsertMethod::Procedure => Some((Ability::Procedures, "stored procedures")),
             InsertMethod::Statements | InsertMethod::Pipelined => None,
@@ -110,25 +96,9 @@ impl Probe for Insert {
         if let Some((_, what)) = needed.filter(|(ability, _)| !target.capabilities.has(*ability)) {
             object(METHOD.path(), format!("this engine has no {what}; use \"statements\""));
         }
-        let rows = configuration.get(ROWS);
-        match (rows, configuration.get(DURATION)) {
-            (Some(_), Some(_)) => {
-                object(DURATION.path(), "workload.rows is given too; give one of them".into());
-            }
-            (None, None) => object(
-                ROWS.path(),
-                "missing; say how many rows to insert (rows = \"320k\") or for how long (duration = \"10 s\")".into(),
-            ),
-            _ => {}
-        }
         let connections = configuration.get(CONNECTIONS);
-        if rows.is_some_and(|rows| rows < u64::from(connections)) {
+        if configuration.get(ROWS).is_some_and(|rows| rows < u64::from(connections)) {
             object(ROWS.path(), format!("fewer rows than the {connections} connections that insert them"));
-        }
-        if target.cache == CacheState::Cold && configuration.get(WARMUP) > 0.0 {
-            let message =
-                "a warm-up fills the caches of the engine, which contradicts target.cache = \"cold\"";
-            object(WARMUP.path(), message.into());
         }
         invalid
     }
@@ -137,7 +107,12 @@ impl Probe for Insert {
         let load = InsertLoad::of(context);
         context.instance.create(load.work(context.configuration))?;
         load.load_initial_rows(context)?;
-        drive(context, &load.plan, |connection| load.connection(connection))
+        let connections = u64::from(load.plan.connections);
+        drive(context, &load.plan, |index| {
+            let keys = Keys::new(load.order, load.placement, load.plan.seed, u64::from(index), connections)
+                .after(load.initial_rows, load.rows_per_transaction);
+            InsertWorkload::new(keys, load.rows_per_transaction, load.plan.share(index), load.method)
+        })
     }
 }
 
@@ -153,29 +128,25 @@ struct InsertLoad {
     placement: Placement,
     rows_per_transaction: u64,
     initial_rows: u64,
-    seed: u64,
 }
 
 impl InsertLoad {
     fn of(context: &TrialContext<'_>) -> Self {
         let configuration = context.configuration;
         let method = configuration.get(METHOD);
-        let plan = LoadPlan {
-            units: configuration.get(ROWS),
-            unit: "row",
-            rate_unit: "rows/s",
-            counts_transactions: false,
-            timed: if method == InsertMethod::Procedure { "call" } else { "transaction" },
-            ..LoadPlan::of(context)
-        };
         Self {
-            plan,
+            plan: LoadPlan {
+                unit: "row",
+                rate_unit: "rows/s",
+                timed: if method == InsertMethod::Procedure { "call" } else { "transaction" },
+                tries_max: TRIES_MAX,
+                ..LoadPlan::of(context, ROWS)
+            },
             method,
             order: configuration.get(KEY),
             placement: Placement::over(context.instance.data_files()),
             rows_per_transaction: configuration.get(ROWS_PER_TRANSACTION),
             initial_rows: configuration.get(INITIAL_ROWS),
-            seed: context.seed,
         }
     }
 
@@ -192,31 +163,23 @@ impl InsertLoad {
         Work { tables: vec![table], operations, ..Work::default() }
     }
 
-    /// The transactions of one connection.
-    fn connection(&self, index: u32) -> InsertWorkload {
-        let (connections, share) = (u64::from(self.plan.connections), self.plan.share(index));
-        let keys = Keys::new(self.order, self.placement, self.seed, u64::from(index), connections)
-            .after(self.initial_rows, self.rows_per_transaction);
-        InsertWorkload::new(keys, self.rows_per_transaction, share, self.method)
-    }
-
     fn load_initial_rows(&self, context: &TrialContext<'_>) -> Result<(), ProbeError> {
         if self.initial_rows == 0 {
             return Ok(());
         }
         // Keys of their own: those of a connection that the load does not have.
-        let seed = self.seed ^ u64::from(self.plan.connections).rotate_left(32);
+        let seed = self.plan.seed ^ u64::from(self.plan.connections).rotate_left(32);
         let keys = Keys::new(self.order, self.placement, seed, 0, 1).after(0, INITIAL_ROWS_PER_TRANSACTION);
         // Who makes the keys that count up goes on from them.
         let method = match self.method {
             InsertMethod::Procedure if keys.are_sequential() => InsertMethod::Procedure,
             _ => InsertMethod::Copy,
         };
-        let mut rows =
-            InsertWorkload::new(keys, INITIAL_ROWS_PER_TRANSACTION, Some(self.initial_rows), method);
-        rows.begin();
+        let mut left = self.initial_rows;
+        let mut rows = InsertWorkload::new(keys, INITIAL_ROWS_PER_TRANSACTION, left, method);
         let (mut connection_set, mut answers) = (context.instance.connect(1)?, Vec::new());
-        while rows.start().is_some() {
+        while left > 0 {
+            left -= rows.start(left).units;
             connection_set.send(0, &rows.request())?;
             while answers.is_empty() {
                 if context.cancel.is_cancelled() {
@@ -238,47 +201,33 @@ struct InsertWorkload {
     keys: Keys,
     batch: Vec<engines::Key>,
     rows_per_transaction: u64,
-    /// Rows to insert in the measurement; `None`: until the time is over.
-    share: Option<u64>,
+    /// Rows of a request at most: a transaction's, or those of several that one call makes.
+    rows_max: u64,
     method: InsertMethod,
     /// Parameters of the stored procedure.
     call: [Parameter; 3],
-    /// The transaction that has begun: its file and rows, and whether it has been asked for.
+    /// The file of the transaction that has begun, and whether it has been asked for.
     file: u32,
-    rows: u64,
     asked: bool,
-    tries: u32,
-    /// Of these, rows still to insert; `None`: no end.
-    left: Option<u64>,
 }
 
 impl InsertWorkload {
-    fn new(keys: Keys, rows_per_transaction: u64, share: Option<u64>, method: InsertMethod) -> Self {
-        let room = share.unwrap_or(u64::MAX).min(rows_per_transaction) as usize;
+    /// `share`: rows that it inserts in all.
+    fn new(keys: Keys, rows_per_transaction: u64, share: u64, method: InsertMethod) -> Self {
+        let transactions = match method {
+            InsertMethod::Procedure => ROWS_PER_CALL.div_ceil(rows_per_transaction),
+            _ => 1,
+        };
         Self {
             keys,
-            batch: Vec::with_capacity(room),
+            batch: Vec::with_capacity(share.min(rows_per_transaction) as usize),
             rows_per_transaction,
-            share,
+            rows_max: rows_per_transaction * transactions,
             method,
             call: [const { Parameter::Integer(0) }; 3],
             file: 0,
-            rows: 0,
             asked: false,
-            tries: 0,
-            left: None,
         }
-    }
-
-    /// Rows of the next request: a transaction's, or those of several that one call makes.
-    fn next_rows(&self) -> u64 {
-        let most = match self.method {
-            InsertMethod::Procedure => {
-                self.rows_per_transaction * ROWS_PER_CALL.div_ceil(self.rows_per_transaction)
-            }
-            _ => self.rows_per_transaction,
-        };
-        self.left.map_or(most, |left| left.min(most))
     }
 
     fn request(&self) -> Request<'_> {
@@ -297,46 +246,27 @@ impl InsertWorkload {
 }
 
 impl Workload for InsertWorkload {
-    fn begin(&mut self) {
-        self.left = self.share;
-    }
-
-    fn start(&mut self) -> Option<usize> {
-        self.rows = self.next_rows();
-        if self.rows == 0 {
-            return None;
-        }
-        self.left = self.left.map(|left| left - self.rows);
+    fn start(&mut self, most: u64) -> Started {
+        let rows = most.min(self.rows_max);
+        self.asked = false;
         if self.method == InsertMethod::Procedure {
             let [total, batch] =
-                [self.rows, self.rows_per_transaction].map(|rows| Parameter::Integer(rows as i64));
+                [rows, self.rows_per_transaction].map(|rows| Parameter::Integer(rows as i64));
             self.call = [total, batch, Parameter::Bool(self.keys.are_sequential())];
         } else {
-            self.file = self.keys.fill(&mut self.batch, self.rows as usize);
+            self.file = self.keys.fill(&mut self.batch, rows as usize);
         }
-        (self.asked, self.tries) = (false, 0);
-        Some(0)
+        Started { kind: 0, units: rows, transactions: rows.div_ceil(self.rows_per_transaction) }
     }
 
     fn step(&mut self) -> Result<Step<'_>, ProbeError> {
-        if self.asked {
+        if std::mem::replace(&mut self.asked, true) {
             return Ok(Step::End);
         }
-        self.asked = true;
         Ok(Step::Request(self.request()))
     }
 
-    fn done(&self) -> Amount {
-        let transactions = match self.method {
-            InsertMethod::Procedure => self.rows.div_ceil(self.rows_per_transaction),
-            _ => 1,
-        };
-        Amount { units: self.rows, transactions }
-    }
-
-    fn again(&mut self) -> bool {
-        self.tries += 1;
+    fn restart(&mut self) {
         self.asked = false;
-        self.tries < TRIES_MAX
     }
 }

@@ -1,15 +1,71 @@
 //! What one load thread does: connect, warm up, go, run transactions, flush, report.
 
-use super::lane::{Lane, State};
-use super::recorder::{ClientReport, ThreadRecord, Times};
-use super::{Amount, Arrivals, LoadPlan, Step, Workload};
+use super::outcome::{ClientReport, ThreadRecord};
+use super::plan::{Arrivals, LoadPlan, Started, Step, Workload};
 use crate::{ProbeError, TrialContext};
 use conductor::Stage;
 use engines::{Answer, ConnectionSet, EngineError, Request};
-use observe::{Clock, ThreadClock, ThreadTimes};
+use observe::{Clock, ThreadClock, ThreadTimes, ThreadUse};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
+
+/// What a thread hands over: what it saw, and its connections, still open.
+pub type Finished = (ClientReport, Box<dyn ConnectionSet>);
+
+/// Where one connection of a thread stands. Times are in nanoseconds after "go".
+struct Lane<W> {
+    workload: W,
+    arrivals: Arrivals,
+    state: State,
+    /// Units of work that are left to do.
+    left: u64,
+    /// The transaction that has begun.
+    started: Started,
+    /// When it was meant to start, and when it did.
+    intended_ns: u64,
+    start_ns: u64,
+    /// When the connection had nothing to do any more.
+    free_ns: u64,
+    /// How often the transaction was tried.
+    tries: u64,
+    /// How often the engine asked for a part of it to be repeated.
+    retries: u32,
+    /// It has failed: it is rolled back, then tried again or given up.
+    rolling_back: bool,
+}
+
+/// What a connection is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Waiting for the next intended start.
+    Due,
+    /// Thinking within a transaction.
+    Thinking,
+    /// Waiting for an answer.
+    Asking,
+    /// All work is done.
+    Done,
+}
+
+impl<W> Lane<W> {
+    /// A connection at the beginning of a part of the load.
+    fn new(workload: W) -> Self {
+        Self {
+            workload,
+            arrivals: Arrivals::Closed,
+            state: State::Due,
+            left: u64::MAX,
+            started: Started::default(),
+            intended_ns: 0,
+            start_ns: 0,
+            free_ns: 0,
+            tries: 0,
+            retries: 0,
+            rolling_back: false,
+        }
+    }
+}
 
 /// One thread with its connections.
 pub struct Client<'a, W> {
@@ -36,8 +92,29 @@ pub struct Client<'a, W> {
 }
 
 impl<'a, W: Workload> Client<'a, W> {
+    /// The whole life of one thread of so many: what it saw, and its connections, still open.
+    pub fn work(
+        context: &'a TrialContext<'a>,
+        plan: &'a LoadPlan,
+        (stage, clock): (&'a Stage<'a>, &Clock),
+        threads: u32,
+        workload: impl Fn(u32) -> W,
+    ) -> Result<Finished, ProbeError> {
+        let connections = share(plan.connections, stage.lane as u32, threads);
+        let mut client = Self::connect(context, plan, (stage, clock), connections, workload)?;
+        stage.together()?; // connected
+        client.warm_up()?;
+        let before_go = client.thread.usage();
+        stage.together()?; // go
+        client.measure(before_go)?;
+        let waited_from = client.thread.read();
+        stage.together()?; // everybody's transactions are done
+        client.flush(waited_from, threads)?;
+        Ok((client.report, client.connection_set))
+    }
+
     /// Connects.
-    pub fn connect(
+    fn connect(
         context: &'a TrialContext<'a>,
         plan: &'a LoadPlan,
         (stage, clock): (&'a Stage<'a>, &Clock),
@@ -67,13 +144,10 @@ impl<'a, W: Workload> Client<'a, W> {
     }
 
     /// Runs transactions for the warm-up time; nothing of it is measured but the series.
-    pub fn warm_up(&mut self) -> Result<(), ProbeError> {
+    fn warm_up(&mut self) -> Result<(), ProbeError> {
         self.report.record = ThreadRecord::with_room(0, self.plan);
         self.go_ns = self.clock.now_ns();
         self.deadline_ns = (self.plan.warmup_s * 1e9) as u64;
-        for lane in &mut self.lanes {
-            lane.reset(Arrivals::Closed);
-        }
         self.run()?;
         self.connection_set.publish()?;
         self.report.warmup_units_by_interval = std::mem::take(&mut self.report.record.units_by_interval);
@@ -81,7 +155,7 @@ impl<'a, W: Workload> Client<'a, W> {
     }
 
     /// The measurement, from "go" (after the barrier) until these connections' work is done.
-    pub fn measure(&mut self, before_go: ThreadTimes) -> Result<(), ProbeError> {
+    fn measure(&mut self, before_go: ThreadUse) -> Result<(), ProbeError> {
         self.report.record = ThreadRecord::with_room(4096, self.plan);
         if let Some(latency) = &self.report.record.latency {
             self.stage.live().latencies.get_or_init(|| vec![latency.reader()]);
@@ -89,19 +163,17 @@ impl<'a, W: Workload> Client<'a, W> {
         self.connection_set.begin();
         for (connection, lane) in (self.first..).zip(&mut self.lanes) {
             let seed = self.plan.seed.wrapping_add(u64::from(connection));
-            lane.reset(Arrivals::new(self.plan.rate, self.plan.connections, seed));
-            lane.workload.begin();
+            lane.arrivals = Arrivals::new(self.plan.rate, self.plan.connections, seed);
+            (lane.left, lane.free_ns) = (self.plan.share(connection), 0);
         }
         self.measuring = true;
         self.deadline_ns = self.plan.duration_s.map_or(u64::MAX, |seconds| (seconds * 1e9) as u64);
         self.go_ns = self.clock.now_ns();
         self.report.start_ns = self.go_ns;
-        let preempted_before = self.thread.usage().involuntary_switches;
         let result = self.run();
         self.report.done_ns = self.clock.now_ns();
         self.report.end_ns = self.report.done_ns;
-        self.report.times = self.thread.read().since(before_go);
-        self.report.preemptions = self.thread.usage().involuntary_switches - preempted_before;
+        self.report.used = self.thread.usage().since(before_go);
         result
     }
 
@@ -161,14 +233,14 @@ impl<'a, W: Workload> Client<'a, W> {
     fn start(&mut self, connection: usize, now_ns: u64) -> bool {
         let lane = &mut self.lanes[connection];
         let due_ns = lane.arrivals.next_ns();
-        let kind = if due_ns.unwrap_or(now_ns) < self.deadline_ns { lane.workload.start() } else { None };
-        let Some(kind) = kind else {
+        if lane.left == 0 || due_ns.unwrap_or(now_ns) >= self.deadline_ns {
             lane.state = State::Done;
             self.active -= 1;
             return false;
-        };
-        lane.kind = kind;
-        lane.clear();
+        }
+        lane.started = lane.workload.start(lane.left);
+        lane.left -= lane.started.units;
+        (lane.tries, lane.retries, lane.rolling_back) = (1, 0, false);
         let start_ns = self.clock.now_ns() - self.go_ns;
         let record = &mut self.report.record;
         record.generator_ns += start_ns.saturating_sub(lane.free_ns);
@@ -254,8 +326,9 @@ impl<'a, W: Workload> Client<'a, W> {
     fn rolled_back(&mut self, connection: usize) -> Result<(), ProbeError> {
         let lane = &mut self.lanes[connection];
         lane.rolling_back = false;
-        if lane.workload.again() {
-            lane.retries += 1;
+        if lane.tries < self.plan.tries_max {
+            (lane.tries, lane.retries) = (lane.tries + 1, lane.retries + 1);
+            lane.workload.restart();
         } else if !self.end(connection, false) {
             return Ok(());
         }
@@ -269,11 +342,9 @@ impl<'a, W: Workload> Client<'a, W> {
         lane.free_ns = end_ns;
         let record = &mut self.report.record;
         if committed {
-            let times = Times { intended_ns: lane.intended_ns, start_ns: lane.start_ns, end_ns };
-            let Amount { units, transactions } = lane.workload.done();
-            record.transaction(times, (units, transactions), lane.kind, self.plan.interval_ns());
+            record.transaction(lane.started, [lane.intended_ns, lane.start_ns, end_ns]);
             if self.measuring {
-                self.stage.live().done.add(0, units);
+                self.stage.live().done.add(lane.started.units);
             }
         } else {
             record.errors += 1;
@@ -284,7 +355,7 @@ impl<'a, W: Workload> Client<'a, W> {
 
     /// Once every connection is done: does this thread's share of the work left over.
     /// `waited_from` is the reading before the wait for the others.
-    pub fn flush(&mut self, waited_from: ThreadTimes, threads: u32) -> Result<(), EngineError> {
+    fn flush(&mut self, waited_from: ThreadTimes, threads: u32) -> Result<(), EngineError> {
         self.check()?;
         let after_wait = self.thread.read();
         let now_ns = self.clock.now_ns();
@@ -294,27 +365,18 @@ impl<'a, W: Workload> Client<'a, W> {
         }
         let result = self.connection_set.flush(self.stage.lane as u32, threads);
         let used = self.thread.read().since(waited_from);
-        self.report.times.cpu_ns += used.cpu_ns;
-        self.report.times.run_delay_ns += used.run_delay_ns;
+        self.report.used.times.cpu_ns += used.cpu_ns;
+        self.report.used.times.run_delay_ns += used.run_delay_ns;
         if !self.clock.is_virtual() {
             self.report.end_ns = self.clock.now_ns();
         }
         self.connection_set.end();
         result.and_then(|()| self.connection_set.publish())
     }
+}
 
-    /// What the other threads of the load are met on.
-    pub fn stage(&self) -> &'a Stage<'a> {
-        self.stage
-    }
-
-    /// The thread's CPU and run-queue time so far.
-    pub fn thread_times(&self) -> ThreadTimes {
-        self.thread.read()
-    }
-
-    /// What this thread saw, and its connections.
-    pub fn finish(self) -> (ClientReport, Box<dyn ConnectionSet>) {
-        (self.report, self.connection_set)
-    }
+/// The connections of one of so many threads: evenly, the first ones take the remainder.
+fn share(connections: u32, index: u32, threads: u32) -> Range<u32> {
+    let start = |index: u32| index * (connections / threads) + index.min(connections % threads);
+    start(index)..start(index + 1)
 }

@@ -1,25 +1,53 @@
 //! Load: many connections that run transactions, each timed, without disturbing each other.
 //!
-//! - `plan`: what a load is, apart from its transactions
-//! - `workload`: what the transactions of one connection are
-//! - `arrivals`: when transactions are meant to start (closed or open loop)
-//! - `recorder`: what one thread records, on cache lines of its own
-//! - `lane`: where one connection stands
+//! - `plan`: what a load is, the transactions of a connection, and when they are meant to start
 //! - `client`: what one thread does with its connections
-//! - `driver`: runs the threads
-//! - `outcome`: adds up what the threads saw
+//! - `outcome`: what a thread records, and what all threads saw
 
-mod arrivals;
 mod client;
-mod driver;
-mod lane;
 mod outcome;
 mod plan;
-mod recorder;
-mod workload;
 
-pub use arrivals::Arrivals;
-pub use driver::drive;
+use crate::measure::{Subject, measure};
+use crate::{ProbeError, TrialContext};
+use client::Client;
+use conductor::{Lanes, conduct};
+use observations::{Observations, Response};
+use observe::Clock;
 pub use outcome::add_intervals;
-pub use plan::{CONNECTIONS, DURATION, LoadPlan, RATE, THREADS, WARMUP};
-pub use workload::{Amount, Step, Workload};
+pub use plan::{
+    CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, no_warmup_of_cold,
+};
+use std::time::Duration;
+
+/// Runs a load and returns what was seen. `workload` makes the transactions of a connection.
+///
+/// # Errors
+/// The first error of any connection; the others stop then.
+pub fn drive<W: Workload>(
+    context: &TrialContext<'_>,
+    plan: &LoadPlan,
+    workload: impl Fn(u32) -> W + Sync,
+) -> Result<Observations, ProbeError> {
+    let embedded = context.capabilities.embedded;
+    let threads = if embedded { plan.connections } else { plan.threads.clamp(1, plan.connections) };
+    let lanes =
+        Lanes { number: threads as usize, name: "load", warmup: Duration::from_secs_f64(plan.warmup_s) };
+    let clock = Clock::monotonic();
+    let subject = Subject {
+        // Devices are watched where the target's files can be seen.
+        storage: context.instance.space_bytes().map_or(&[], |_| context.storage),
+        units: plan.units,
+        duration_s: plan.duration_s,
+        rate_unit: plan.rate_unit,
+        rate_scale: 1.0,
+    };
+    let (finished, surroundings) = measure(context, subject, |director| {
+        conduct(lanes, director, |stage| Client::work(context, plan, (stage, &clock), threads, &workload))
+    })?;
+    let mut observations = outcome::add_up(plan, &finished, surroundings, embedded);
+    if let Some(space_bytes) = context.instance.space_bytes() {
+        observations.responses.push(Response::lower("space", "MB", space_bytes as f64 / 1e6));
+    }
+    Ok(observations)
+}

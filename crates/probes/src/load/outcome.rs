@@ -1,14 +1,124 @@
-//! Adds up what the threads of a load saw.
+//! What one thread of a load records, and what the threads saw together.
 
-use super::LoadPlan;
-use super::driver::Finished;
-use super::recorder::{ClientReport, ClientWait};
-use crate::measure::{LaneUse, Surroundings, seconds};
+use super::client::Finished;
+use super::plan::{LoadPlan, Started, TRANSACTION};
+use crate::measure::{Surroundings, seconds};
 use conductor::{Reader, Recorder};
 use observations::{
     Amounts, Histogram, Latency, LoadHealth, Observations, Response, Series, Wait, WaitClass, Work,
     add_by_interval,
 };
+use observe::{ThreadTimes, ThreadUse};
+
+/// What one thread records in the measurement. Others see only what readers of its recorders show.
+#[derive(Debug, Default)]
+pub struct ThreadRecord {
+    /// From the intended start to the end; `None` when latencies are not recorded.
+    pub latency: Option<Recorder>,
+    /// From the actual start to the end, where transactions have an intended start (open loop): in a
+    /// closed loop it is the latency.
+    pub service: Option<Recorder>,
+    /// Units done in each interval since "go", and the length of one.
+    pub units_by_interval: Vec<u64>,
+    interval_ns: u64,
+    pub units: u64,
+    pub transactions: u64,
+    pub retries: u64,
+    /// Transactions that failed and were given up.
+    pub errors: u64,
+    /// Where there are several kinds of transactions: latency of each.
+    pub latency_by_kind: Vec<Recorder>,
+    /// Time in the generator's own code.
+    pub generator_ns: u64,
+    /// Open loop: transactions intended, started late by an idle connection, and the worst delay.
+    pub sends_intended: u64,
+    pub sends_missed: u64,
+    pub send_delay_ns_max: u64,
+}
+
+/// A start later than this, on a connection that was free, was missed by the generator.
+const MISSED_NS: u64 = 1_000_000;
+
+impl ThreadRecord {
+    /// A record with room for so many intervals, so that measuring does not allocate, and for what the plan
+    /// wants recorded.
+    pub fn with_room(intervals: usize, plan: &LoadPlan) -> Self {
+        let kinds = if plan.latencies && plan.kinds.len() > 1 { plan.kinds.len() } else { 0 };
+        Self {
+            units_by_interval: Vec::with_capacity(intervals),
+            interval_ns: (plan.interval_s * 1e9).max(1.0) as u64,
+            latency: plan.latencies.then(Recorder::default),
+            service: (plan.latencies && plan.rate.is_some()).then(Recorder::default),
+            latency_by_kind: (0..kinds).map(|_| Recorder::default()).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Records what one connection committed as one: when it was meant to start, started and ended, in nanoseconds after
+    /// "go".
+    #[inline]
+    pub fn transaction(&mut self, done: Started, [intended_ns, start_ns, end_ns]: [u64; 3]) {
+        let latency_ns = end_ns - intended_ns.min(end_ns);
+        if let Some(latency) = &mut self.latency {
+            latency.record(latency_ns);
+        }
+        if let Some(latency) = self.latency_by_kind.get_mut(done.kind) {
+            latency.record(latency_ns);
+        }
+        if let Some(service) = &mut self.service {
+            service.record(end_ns - start_ns);
+        }
+        self.units += done.units;
+        self.transactions += done.transactions;
+        let interval = (end_ns / self.interval_ns) as usize;
+        if self.units_by_interval.len() <= interval {
+            self.units_by_interval.resize(interval + 1, 0);
+        }
+        self.units_by_interval[interval] += done.units;
+    }
+
+    /// Records how punctual a free connection was.
+    pub fn send(&mut self, delay_ns: u64) {
+        self.sends_missed += u64::from(delay_ns > MISSED_NS);
+        self.send_delay_ns_max = self.send_delay_ns_max.max(delay_ns);
+    }
+}
+
+/// What one thread hands over when it is done.
+#[derive(Debug, Default)]
+pub struct ClientReport {
+    pub record: ThreadRecord,
+    /// The measurement of this thread, on the load's common clock.
+    pub start_ns: u64,
+    pub end_ns: u64,
+    /// When its last transaction ended, before the flush.
+    pub done_ns: u64,
+    /// What the thread used of processors in its measurement.
+    pub used: ThreadUse,
+    /// Waiting for the next intended start.
+    pub arrival: ClientWait,
+    /// Waiting for the other connections to finish.
+    pub others: ClientWait,
+    /// Units done in each interval of the warm-up.
+    pub warmup_units_by_interval: Vec<u64>,
+}
+
+/// Time that a thread waited on the client's side.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ClientWait {
+    pub count: u64,
+    pub resource_ns: u64,
+    pub signal_ns: u64,
+}
+
+impl ClientWait {
+    /// Adds one wait; `used` is what the thread did of it other than wait.
+    pub fn add(&mut self, wall_ns: u64, used: ThreadTimes) {
+        self.count += 1;
+        self.resource_ns += wall_ns.saturating_sub(used.cpu_ns + used.run_delay_ns);
+        self.signal_ns += used.run_delay_ns.min(wall_ns);
+    }
+}
 
 /// The observations of a load.
 pub fn add_up(
@@ -22,35 +132,41 @@ pub fn add_up(
     let end_ns = reports.iter().map(|report| report.end_ns).max().unwrap_or(0);
     let done_ns = reports.iter().map(|report| report.done_ns).max().unwrap_or(0);
     let elapsed_s = seconds(end_ns - start_ns);
-    let session_s = elapsed_s * f64::from(plan.connections);
-    let lane = |report: &&ClientReport| LaneUse { times: report.times, preemptions: report.preemptions };
-    let lanes: Vec<LaneUse> = reports.iter().map(lane).collect();
+    let lanes = reports.iter().map(|report| report.used);
     let waits = if embedded { client_waits(&reports, end_ns) } else { Vec::new() };
-    let around = surroundings.observations(elapsed_s, session_s, &lanes, waits);
-    let work = work(plan, &reports);
+    let around = surroundings.observations(elapsed_s, plan.connections, lanes, waits);
+    let total = |part: fn(&ClientReport) -> u64| reports.iter().map(|report| part(report)).sum();
+    let work = Work {
+        unit: plan.unit.into(),
+        amount: total(|report| report.record.units),
+        transactions: total(|report| report.record.transactions),
+        errors: total(|report| report.record.errors),
+        retries: total(|report| report.record.retries),
+    };
     let latency = merge(reports.iter().filter_map(|report| report.record.latency.as_ref()));
     let mut responses = responses(plan, elapsed_s, seconds(end_ns - done_ns.min(end_ns)), &work, &latency);
     if !embedded {
-        responses.extend(client_cpu(&reports, &work));
+        let cpu_us = total(|report| report.used.times.cpu_ns) as f64 / 1e3;
+        let transactions = Some(work.transactions as f64).filter(|transactions| *transactions > 0.0);
+        responses.extend(transactions.map(|n| Response::lower("client_cpu", "us/transaction", cpu_us / n)));
     }
+    let generator_s = seconds(total(|report| report.record.generator_ns));
+    let session_s = around.time.session_s;
+    let load = LoadHealth {
+        client_share: if session_s > 0.0 { generator_s / session_s } else { 0.0 },
+        sends_intended: total(|report| report.record.sends_intended),
+        sends_missed: total(|report| report.record.sends_missed),
+        send_delay_us_max: reports.iter().map(|report| report.record.send_delay_ns_max).max().unwrap_or(0)
+            / 1000,
+        ..around.load
+    };
     Observations {
-        connections: plan.connections,
         responses,
         work,
         latencies: if plan.latencies { latencies(plan, &reports, latency) } else { Vec::new() },
         series: vec![throughput(plan, &reports, elapsed_s)],
-        load: health(&reports, session_s, around.load.run_delay_share),
+        load,
         ..around
-    }
-}
-
-fn work(plan: &LoadPlan, reports: &[&ClientReport]) -> Work {
-    Work {
-        unit: plan.unit.into(),
-        amount: reports.iter().map(|report| report.record.units).sum(),
-        transactions: reports.iter().map(|report| report.record.transactions).sum(),
-        errors: reports.iter().map(|report| report.record.errors).sum(),
-        retries: reports.iter().map(|report| report.record.retries).sum(),
     }
 }
 
@@ -68,18 +184,17 @@ fn responses(
     latency: &Histogram,
 ) -> Vec<Response> {
     let rate = |amount: u64| if elapsed_s > 0.0 { amount as f64 / elapsed_s } else { 0.0 };
-    let ms = |ns: u64| ns as f64 / 1e6;
     let elapsed = Response::lower("elapsed", "s", elapsed_s);
     let throughput = Response::higher("throughput", plan.rate_unit, rate(work.amount));
     let mut responses =
         if plan.duration_s.is_none() { vec![elapsed, throughput] } else { vec![throughput, elapsed] };
-    if !plan.counts_transactions {
+    if plan.unit != TRANSACTION {
         responses.push(Response::higher("transactions", "transactions/s", rate(work.transactions)));
     }
     if plan.latencies {
         responses.push(Response::lower("latency_mean", "ms", latency.min_mean_max_ns().1 / 1e6));
         for (name, percentile) in [("latency_p50", 50.0), ("latency_p95", 95.0), ("latency_p99", 99.0)] {
-            responses.push(Response::lower(name, "ms", ms(latency.percentile_ns(percentile))));
+            responses.push(Response::lower(name, "ms", latency.percentile_ns(percentile) as f64 / 1e6));
         }
     }
     responses.push(Response::lower("flush", "s", flush_s));
@@ -104,13 +219,6 @@ fn latencies(plan: &LoadPlan, reports: &[&ClientReport], latency: Histogram) -> 
     latencies
 }
 
-/// What a transaction costs the client that asks a server for it.
-fn client_cpu(reports: &[&ClientReport], work: &Work) -> Option<Response> {
-    let cpu_ns: u64 = reports.iter().map(|report| report.times.cpu_ns).sum();
-    let us = cpu_ns as f64 / 1e3 / work.transactions as f64;
-    (work.transactions > 0).then(|| Response::lower("client_cpu", "us/transaction", us))
-}
-
 /// Waits on the client's side: for the next arrival, and for connections that are not done yet.
 fn client_waits(reports: &[&ClientReport], end_ns: u64) -> Vec<Wait> {
     let sum = |part: fn(&ClientReport) -> ClientWait| {
@@ -128,19 +236,6 @@ fn client_waits(reports: &[&ClientReport], end_ns: u64) -> Vec<Wait> {
         Wait::counted(name, WaitClass::Client, wait.count.max(1), resource_s, signal_s)
     };
     [("ARRIVAL", arrival), ("CONNECTION_DONE", others)].into_iter().filter_map(wait).collect()
-}
-
-fn health(reports: &[&ClientReport], session_s: f64, run_delay_share: f64) -> LoadHealth {
-    let sum = |part: fn(&ClientReport) -> u64| reports.iter().map(|report| part(report)).sum::<u64>();
-    let generator_s = seconds(sum(|report| report.record.generator_ns));
-    LoadHealth {
-        client_share: if session_s > 0.0 { generator_s / session_s } else { 0.0 },
-        run_delay_share,
-        sends_intended: sum(|report| report.record.sends_intended),
-        sends_missed: sum(|report| report.record.sends_missed),
-        send_delay_us_max: reports.iter().map(|report| report.record.send_delay_ns_max).max().unwrap_or(0)
-            / 1000,
-    }
 }
 
 /// Units a second in each interval: warm-up before second 0, then the measurement.

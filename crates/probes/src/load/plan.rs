@@ -1,6 +1,12 @@
-use crate::TrialContext;
+//! What a load is: its size and speed, and the transactions of each connection.
+
+use crate::{ProbeError, Target, TrialContext};
+use engines::{CacheState, Request, Results};
 use experiment::common::{OBSERVE_INTERVAL, OBSERVE_LATENCIES};
-use experiment::{Kind, settings};
+use experiment::{Configuration, Invalid, Kind, Setting, settings};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::time::Duration;
 
 settings! {
     /// Number of connections. To an embedded engine each has a thread of its own.
@@ -25,7 +31,7 @@ pub struct LoadPlan {
     pub threads: u32,
     /// Transactions a second, all connections together; `None`: closed loop.
     pub rate: Option<f64>,
-    /// Units of work in all, when the amount is fixed (for the progress display).
+    /// Units of work in all; `None`: until the time is over.
     pub units: Option<u64>,
     /// Seconds of the measurement, when the time is fixed.
     pub duration_s: Option<f64>,
@@ -35,52 +41,192 @@ pub struct LoadPlan {
     pub interval_s: f64,
     /// Whether latencies are recorded.
     pub latencies: bool,
-    /// Unit of the work in the singular, and of its rate.
+    /// Unit of the work in the singular, and of its rate: `rows/s`.
     pub unit: &'static str,
-    /// Unit of the rate: `rows/s`.
     pub rate_unit: &'static str,
-    /// The unit of work is the transaction itself.
-    pub counts_transactions: bool,
     /// What the client times: `transaction`, or `call` where one stands for many.
     pub timed: &'static str,
     /// Names of the kinds of transactions.
     pub kinds: Vec<String>,
+    /// How often a transaction that the engine asks to repeat is tried before it counts as failed.
+    pub tries_max: u64,
     /// Seed of the arrivals.
     pub seed: u64,
 }
 
+/// The unit of work of a load that counts its transactions.
+pub const TRANSACTION: &str = "transaction";
+
 impl LoadPlan {
-    /// What every load reads alike from its configuration: a closed or open loop that counts
-    /// transactions, until the time is over. What differs is up to the probe.
-    pub fn of(context: &TrialContext<'_>) -> Self {
+    /// What every load reads alike from its configuration, with `units` for the fixed amount: a load that counts
+    /// transactions and tries each once. What differs is up to the probe.
+    pub fn of(context: &TrialContext<'_>, units: Setting<Option<u64>>) -> Self {
         let configuration = context.configuration;
         Self {
             connections: configuration.get(CONNECTIONS),
             threads: configuration.get(THREADS),
             rate: configuration.get(RATE),
-            units: None,
+            units: configuration.get(units),
             duration_s: configuration.get(DURATION),
             warmup_s: configuration.get(WARMUP),
             interval_s: configuration.get(OBSERVE_INTERVAL),
             latencies: configuration.get(OBSERVE_LATENCIES) != Some(false),
-            unit: "transaction",
+            unit: TRANSACTION,
             rate_unit: "transactions/s",
-            counts_transactions: true,
-            timed: "transaction",
+            timed: TRANSACTION,
             kinds: Vec::new(),
+            tries_max: 1,
             seed: context.seed,
         }
     }
 
-    /// One connection's part of a fixed amount of work: divided evenly, the first ones take the
-    /// remainder.
-    pub fn share(&self, connection: u32) -> Option<u64> {
-        let (connection, connections) = (u64::from(connection), u64::from(self.connections));
-        self.units.map(|units| units / connections + u64::from(connection < units % connections))
+    /// Objections to these settings, where `units` gives the fixed amount.
+    pub fn objections(
+        configuration: &Configuration,
+        target: &Target,
+        units: Setting<Option<u64>>,
+    ) -> Vec<Invalid> {
+        let key = units.path().trim_start_matches("workload.");
+        let amount = match (configuration.get(units), configuration.get(DURATION)) {
+            (Some(_), Some(_)) => {
+                Some((DURATION.path(), format!("workload.{key} is given too; give one of them")))
+            }
+            (None, None) => Some((
+                units.path(),
+                format!(
+                    "missing; say how many {key} ({key} = \"100k\") or for how long (duration = \"10 s\")"
+                ),
+            )),
+            _ => None,
+        };
+        let amount = amount.map(|(path, message)| Invalid::new(path, message));
+        amount.into_iter().chain(no_warmup_of_cold(configuration, target, WARMUP)).collect()
     }
 
-    /// Length of an interval of the time series in nanoseconds.
-    pub fn interval_ns(&self) -> u64 {
-        (self.interval_s * 1e9).max(1.0) as u64
+    /// Units of work that a connection does: divided evenly, the first ones take the remainder; no end without a
+    /// fixed amount.
+    pub fn share(&self, connection: u32) -> u64 {
+        let (connection, connections) = (u64::from(connection), u64::from(self.connections));
+        let share = |units| units / connections + u64::from(connection < units % connections);
+        self.units.map_or(u64::MAX, share)
+    }
+}
+
+/// An objection to a warm-up before a measurement that is to begin with cold caches.
+pub fn no_warmup_of_cold(
+    configuration: &Configuration,
+    target: &Target,
+    warmup: Setting<f64>,
+) -> Option<Invalid> {
+    let message = "a warm-up fills the caches, which contradicts target.cache = \"cold\"; set it to 0";
+    let both = target.cache == CacheState::Cold && configuration.get(warmup) > 0.0;
+    both.then(|| Invalid::new(warmup.path(), message))
+}
+
+/// The transactions of one connection, in order.
+pub trait Workload: Send {
+    /// Begins the next transaction, of at most so many units of work.
+    fn start(&mut self, most: u64) -> Started;
+    /// What the transaction does next.
+    ///
+    /// # Errors
+    /// When it cannot be told: a script divides by zero.
+    fn step(&mut self) -> Result<Step<'_>, ProbeError>;
+    /// Results that the last request asked for.
+    ///
+    /// # Errors
+    /// When they are not what the transaction needs.
+    fn results(&mut self, _results: &[Results]) -> Result<(), ProbeError> {
+        Ok(())
+    }
+    /// Begins the same transaction again, because the engine asked for it.
+    fn restart(&mut self);
+}
+
+/// A transaction that has begun.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Started {
+    /// Which of [`LoadPlan::kinds`] it is.
+    pub kind: usize,
+    /// Units of work in it: rows, transactions.
+    pub units: u64,
+    /// Transactions that it commits: several where one call of a procedure does.
+    pub transactions: u64,
+}
+
+/// A step of a transaction.
+#[derive(Debug)]
+pub enum Step<'a> {
+    /// Ask the engine.
+    Request(Request<'a>),
+    /// Think.
+    Sleep(Duration),
+    /// The transaction is over.
+    End,
+}
+
+/// When the transactions of one connection are meant to start.
+#[derive(Debug, Clone)]
+pub enum Arrivals {
+    /// As soon as the one before has ended.
+    Closed,
+    /// At random times with this mean distance, whether or not the one before has ended: a
+    /// Poisson process, so that all connections together are one, too (as pgbench's `--rate`).
+    Open {
+        /// Mean distance in nanoseconds.
+        mean_ns: f64,
+        /// The next intended start, in nanoseconds after "go".
+        next_ns: f64,
+        /// Source of the distances.
+        random: Box<Xoshiro256PlusPlus>,
+    },
+}
+
+impl Arrivals {
+    /// This connection's part of a total rate; a closed loop when there is no rate.
+    pub fn new(total_rate: Option<f64>, connections: u32, seed: u64) -> Self {
+        let Some(rate) = total_rate else { return Self::Closed };
+        let mean_ns = 1e9 * f64::from(connections) / rate;
+        let mut open =
+            Self::Open { mean_ns, next_ns: 0.0, random: Box::new(Xoshiro256PlusPlus::seed_from_u64(seed)) };
+        // Connections do not all begin at "go".
+        open.next_ns();
+        open
+    }
+
+    /// The next intended start in nanoseconds after "go"; `None` in a closed loop.
+    pub fn next_ns(&mut self) -> Option<u64> {
+        match self {
+            Self::Closed => None,
+            Self::Open { mean_ns, next_ns, random } => {
+                let intended = *next_ns;
+                // The inverse of the exponential distribution; 1 - u is never 0.
+                let uniform: f64 = random.random();
+                *next_ns -= *mean_ns * (1.0 - uniform).ln();
+                Some(intended as u64)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Arrivals;
+
+    #[test]
+    fn open_arrivals_have_the_asked_rate_and_the_spread_of_a_poisson_process() {
+        let mut arrivals = Arrivals::new(Some(4_000.0), 4, 7);
+        let times: Vec<u64> = (0..100_000).filter_map(|_| arrivals.next_ns()).collect();
+        let distances: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
+        let mean = distances.iter().sum::<f64>() / distances.len() as f64;
+        let variance = distances.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / distances.len() as f64;
+        // 1,000 a second for each of 4 connections; an exponential's deviation equals its mean.
+        assert!((mean / 1e6 - 1.0).abs() < 0.02, "mean distance {mean} ns");
+        assert!((variance.sqrt() / mean - 1.0).abs() < 0.02, "deviation {}", variance.sqrt());
+    }
+
+    #[test]
+    fn a_closed_loop_intends_nothing() {
+        assert_eq!(Arrivals::new(None, 4, 7).next_ns(), None);
     }
 }

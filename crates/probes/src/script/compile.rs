@@ -1,11 +1,9 @@
 //! Makes a script's text into commands: SQL statements, and lines that begin with a backslash.
 
-use super::error::{Located, line_and_column};
 use super::expression::{Expression, parse_expression, skip_blanks};
-use super::mix::Protocol;
-use super::names::{Names, Slot, is_name};
-use super::split::{Ending, Region, next_command};
-use super::statement::{self, Statement};
+use super::mix::{Located, Protocol, line_and_column};
+use super::names::{Names, Slot, is_name, not_a_name};
+use super::sql::{Ending, Region, Statement, next_command, statement};
 use engines::UserStatement;
 
 /// A command with its place in the script.
@@ -39,7 +37,10 @@ pub(super) enum Action {
         slot: Slot,
         expression: Expression,
     },
-    Sleep(Sleep),
+    Sleep {
+        amount: Amount,
+        unit_us: u64,
+    },
     /// Goes on at this command unless the condition holds.
     Unless {
         condition: Expression,
@@ -106,8 +107,7 @@ impl Compiler<'_> {
                 *region == Region::Comment || self.text[range.clone()].trim_ascii().is_empty()
             });
             if !empty || ending == Ending::Semicolon {
-                let statement =
-                    statement::build(self.text, &command, self.protocol, self.names, self.prepared)?;
+                let statement = statement(self.text, &command, self.protocol, self.names, self.prepared)?;
                 let offset = command.parts.first().map_or(next - 1, |(_, range)| range.start);
                 self.push(offset, Action::Ask(self.body.asks.len()));
                 self.body.asks.push(Ask { statement, keep: Keep::Nothing });
@@ -129,22 +129,39 @@ impl Compiler<'_> {
     /// The meta command at this backslash; gives the offset of what follows.
     fn meta(&mut self, backslash: usize) -> Result<usize, Located> {
         let end = line_end(self.text, backslash);
-        match parse_meta(self.text, backslash, end, self.names)? {
-            Meta::Set { slot, expression } => self.push(backslash, Action::Set { slot, expression }),
-            Meta::Sleep(sleep) => self.push(backslash, Action::Sleep(sleep)),
-            Meta::If(condition) => {
-                let unless = Some(self.unless(backslash, condition));
+        let mut words = Words { text: self.text, at: backslash + 1, end };
+        let Some((name, _)) = words.next() else {
+            return Err(Located::new(backslash, "a command is missing after the backslash"));
+        };
+        match name.to_ascii_lowercase().as_str() {
+            "set" => {
+                let (variable, offset) = words.required("a variable's name")?;
+                let expression = words.expression(self.names)?;
+                check_name(variable, offset)?;
+                let slot = self.names.assign(variable);
+                self.push(backslash, Action::Set { slot, expression });
+            }
+            "sleep" => {
+                let sleep = sleep(&mut words, self.names)?;
+                self.push(backslash, sleep);
+            }
+            "if" => {
+                let unless = Some(self.unless(backslash, &words)?);
                 self.blocks.push(Block { offset: backslash, unless, jumps: Vec::new() });
             }
-            Meta::Elif(condition) => {
+            "elif" => {
                 self.end_branch(backslash, "\\elif")?;
-                let unless = Some(self.unless(backslash, condition));
+                let unless = Some(self.unless(backslash, &words)?);
                 if let Some(block) = self.blocks.last_mut() {
                     block.unless = unless;
                 }
             }
-            Meta::Else => self.end_branch(backslash, "\\else")?,
-            Meta::Endif => {
+            "else" => {
+                words.nothing_more()?;
+                self.end_branch(backslash, "\\else")?;
+            }
+            "endif" => {
+                words.nothing_more()?;
                 let Some(block) = self.blocks.pop() else {
                     return Err(Located::new(backslash, "\\endif without \\if"));
                 };
@@ -152,16 +169,19 @@ impl Compiler<'_> {
                     self.land(jump);
                 }
             }
-            Meta::Keep(keep) => self.keep(backslash, keep)?,
+            "gset" => self.keep(backslash, &mut words, |prefix| Keep::One { prefix })?,
+            "aset" => self.keep(backslash, &mut words, |prefix| Keep::Each { prefix })?,
+            other => return Err(Located::new(backslash, refusal(other))),
         }
         self.after_sql = false;
         Ok(end)
     }
 
     /// A condition that does not know yet where to go when it does not hold.
-    fn unless(&mut self, offset: usize, condition: Expression) -> usize {
+    fn unless(&mut self, offset: usize, words: &Words<'_>) -> Result<usize, Located> {
+        let condition = words.expression(self.names)?;
         self.push(offset, Action::Unless { condition, target: usize::MAX });
-        self.body.commands.len() - 1
+        Ok(self.body.commands.len() - 1)
     }
 
     /// Ends the branch before an `\elif` or `\else`, to which its condition goes.
@@ -187,27 +207,26 @@ impl Compiler<'_> {
         }
     }
 
-    fn keep(&mut self, backslash: usize, wanted: Keep) -> Result<(), Located> {
-        match self.body.asks.last_mut() {
-            Some(ask) if self.after_sql => {
-                ask.keep = wanted;
-                Ok(())
-            }
-            _ => Err(Located::new(backslash, "\\gset and \\aset have to follow a SQL command")),
+    fn keep(
+        &mut self,
+        backslash: usize,
+        words: &mut Words<'_>,
+        wanted: fn(String) -> Keep,
+    ) -> Result<(), Located> {
+        let (prefix, offset) = words.next().unwrap_or_default();
+        if !prefix.is_empty() {
+            check_name(prefix, offset)?;
         }
+        words.nothing_more()?;
+        self.names.note_prefix(prefix);
+        match self.body.asks.last_mut() {
+            Some(ask) if self.after_sql => ask.keep = wanted(prefix.to_owned()),
+            _ => {
+                return Err(Located::new(backslash, "\\gset and \\aset have to follow a SQL command"));
+            }
+        }
+        Ok(())
     }
-}
-
-/// A line that begins with a backslash.
-#[derive(Debug)]
-enum Meta {
-    Set { slot: Slot, expression: Expression },
-    Sleep(Sleep),
-    If(Expression),
-    Elif(Expression),
-    Else,
-    Endif,
-    Keep(Keep),
 }
 
 /// What becomes of a query's results.
@@ -224,13 +243,7 @@ pub(super) enum Keep {
     },
 }
 
-/// `\sleep`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sleep {
-    pub amount: Amount,
-    pub unit_us: u64,
-}
-
+/// How long `\sleep` takes, in its unit.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Amount {
     Fixed(i64),
@@ -254,30 +267,6 @@ fn line_end(text: &str, backslash: usize) -> usize {
     text.len()
 }
 
-/// Parses the meta command between a backslash and the end of its line.
-fn parse_meta(text: &str, backslash: usize, end: usize, names: &mut Names) -> Result<Meta, Located> {
-    let mut words = Words { text, at: backslash + 1, end };
-    let Some((name, _)) = words.next() else {
-        return Err(Located::new(backslash, "a command is missing after the backslash"));
-    };
-    match name.to_ascii_lowercase().as_str() {
-        "set" => {
-            let (variable, offset) = words.required("a variable's name")?;
-            let expression = words.expression(names)?;
-            check_name(variable, offset)?;
-            Ok(Meta::Set { slot: names.assign(variable), expression })
-        }
-        "if" => Ok(Meta::If(words.expression(names)?)),
-        "elif" => Ok(Meta::Elif(words.expression(names)?)),
-        "else" => words.nothing_more().map(|()| Meta::Else),
-        "endif" => words.nothing_more().map(|()| Meta::Endif),
-        "sleep" => sleep(&mut words, names).map(Meta::Sleep),
-        "gset" => prefix(&mut words, names).map(|prefix| Meta::Keep(Keep::One { prefix })),
-        "aset" => prefix(&mut words, names).map(|prefix| Meta::Keep(Keep::Each { prefix })),
-        other => Err(Located::new(backslash, refusal(other))),
-    }
-}
-
 fn refusal(name: &str) -> String {
     if SHELLS.contains(&name) {
         return format!(
@@ -295,29 +284,11 @@ fn refusal(name: &str) -> String {
 }
 
 fn check_name(name: &str, offset: usize) -> Result<(), Located> {
-    if is_name(name) {
-        return Ok(());
-    }
-    let message =
-        format!("`{name}` is not a variable's name: letters, digits and underscores, the first no digit");
-    Err(Located::new(offset, message))
-}
-
-fn prefix(words: &mut Words<'_>, names: &mut Names) -> Result<String, Located> {
-    let prefix = match words.next() {
-        Some((prefix, offset)) => {
-            check_name(prefix, offset)?;
-            prefix
-        }
-        None => "",
-    };
-    words.nothing_more()?;
-    names.note_prefix(prefix);
-    Ok(prefix.to_owned())
+    if is_name(name) { Ok(()) } else { Err(Located::new(offset, not_a_name(name))) }
 }
 
 /// `10 ms`, `10ms`, `:variable us`, or seconds.
-fn sleep(words: &mut Words<'_>, names: &mut Names) -> Result<Sleep, Located> {
+fn sleep(words: &mut Words<'_>, names: &mut Names) -> Result<Action, Located> {
     let (word, offset) = words.required("a time")?;
     let mut unit = None;
     let amount = if let Some(name) = word.strip_prefix(':') {
@@ -337,19 +308,16 @@ fn sleep(words: &mut Words<'_>, names: &mut Names) -> Result<Sleep, Located> {
         unit = words.next();
     }
     words.nothing_more()?;
-    let unit_us = match unit.map(|(unit, offset)| (unit.to_ascii_lowercase(), offset)) {
-        None => 1_000_000,
-        Some((unit, offset)) => match unit.as_str() {
-            "us" => 1,
-            "ms" => 1_000,
-            "s" => 1_000_000,
-            _ => {
-                let message = format!("`{unit}` is not a unit of time: us, ms or s");
-                return Err(Located::new(offset, message));
-            }
-        },
+    let (unit, offset) = unit.unwrap_or(("s", 0));
+    let unit_us = match unit.to_ascii_lowercase().as_str() {
+        "us" => 1,
+        "ms" => 1_000,
+        "s" => 1_000_000,
+        unknown => {
+            return Err(Located::new(offset, format!("`{unknown}` is not a unit of time: us, ms or s")));
+        }
     };
-    Ok(Sleep { amount, unit_us })
+    Ok(Action::Sleep { amount, unit_us })
 }
 
 /// The arguments of a meta command, separated by blanks.
@@ -380,7 +348,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    fn expression(&mut self, names: &mut Names) -> Result<Expression, Located> {
+    fn expression(&self, names: &mut Names) -> Result<Expression, Located> {
         parse_expression(self.text, self.at, self.end, names)
     }
 }

@@ -1,9 +1,8 @@
 //! Expressions: their words and signs, and what they mean together.
 
-use super::Value;
-use super::error::Located;
-use super::evaluate::{FUNCTIONS, Function};
+use super::mix::Located;
 use super::names::{Names, Slot, continues_name};
+use super::value::{FUNCTIONS, Function, Value};
 
 /// An expression of `\set`, `\if` or `\elif`.
 #[derive(Debug)]
@@ -11,9 +10,6 @@ pub(super) enum Expression {
     Constant(Value),
     Variable(Slot),
     Not(Box<Self>),
-    /// The right side is not looked at when the left one decides.
-    And(Box<[Self; 2]>),
-    Or(Box<[Self; 2]>),
     /// Whether the operand is this very constant: NULL, TRUE or FALSE.
     Is(Box<Self>, Value),
     Binary(Operator, Box<[Self; 2]>),
@@ -25,9 +21,12 @@ pub(super) enum Expression {
     },
 }
 
-/// An operator of two values, NULL if one of them is.
+/// An operator of two values, NULL if one of them is. Of AND and OR the right side is not looked at when the left one
+/// decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
+    Or,
+    And,
     Equal,
     NotEqual,
     Less,
@@ -150,7 +149,7 @@ impl<'a> Parser<'a, '_> {
                 compared = false;
                 continue;
             }
-            let Some((power, make)) = binary(self.token) else { return Ok(left) };
+            let Some((power, operator)) = binary(self.token) else { return Ok(left) };
             if power < least {
                 return Ok(left);
             }
@@ -160,7 +159,7 @@ impl<'a> Parser<'a, '_> {
             compared = power == COMPARISON;
             self.advance()?;
             let right = self.expression(power + 1)?;
-            left = make.of(Box::new([left, right]));
+            left = Expression::Binary(operator, Box::new([left, right]));
         }
     }
 
@@ -276,7 +275,7 @@ impl<'a> Parser<'a, '_> {
             }
             arguments.push(self.expression(OR)?);
         }
-        let (least, most) = function.arguments();
+        let (least, most) = function.arguments;
         if !(least..=most).contains(&arguments.len()) {
             let wanted = match (least, most) {
                 (least, usize::MAX) => format!("at least {least}"),
@@ -287,35 +286,18 @@ impl<'a> Parser<'a, '_> {
                 format!("{} takes {wanted} arguments, but here are {}", function.name, arguments.len());
             return Err(Located::new(start, message));
         }
-        if function.is_seeded() && arguments.len() < most {
+        if most < usize::MAX && arguments.len() < most {
             arguments.push(Expression::Variable(self.names.value("default_seed", start)));
         }
         Ok(Expression::Call(function, arguments))
     }
 }
 
-/// What a sign or word between two operands makes of them.
-#[derive(Clone, Copy)]
-enum Maker {
-    And,
-    Or,
-    Operator(Operator),
-}
-
-impl Maker {
-    fn of(self, sides: Box<[Expression; 2]>) -> Expression {
-        match self {
-            Self::And => Expression::And(sides),
-            Self::Or => Expression::Or(sides),
-            Self::Operator(operator) => Expression::Binary(operator, sides),
-        }
-    }
-}
-
-fn binary(token: Token<'_>) -> Option<(u8, Maker)> {
-    let (power, operator) = match token {
-        Token::Word(word) if word.eq_ignore_ascii_case("or") => return Some((OR, Maker::Or)),
-        Token::Word(word) if word.eq_ignore_ascii_case("and") => return Some((AND, Maker::And)),
+/// What a sign or word between two operands means, and how tightly it binds.
+fn binary(token: Token<'_>) -> Option<(u8, Operator)> {
+    Some(match token {
+        Token::Word(word) if word.eq_ignore_ascii_case("or") => (OR, Operator::Or),
+        Token::Word(word) if word.eq_ignore_ascii_case("and") => (AND, Operator::And),
         Token::Sign("=") => (COMPARISON, Operator::Equal),
         Token::Sign("<>" | "!=") => (COMPARISON, Operator::NotEqual),
         Token::Sign("<") => (COMPARISON, Operator::Less),
@@ -333,8 +315,7 @@ fn binary(token: Token<'_>) -> Option<(u8, Maker)> {
         Token::Sign("/") => (PRODUCT, Operator::Divide),
         Token::Sign("%") => (PRODUCT, Operator::Remainder),
         _ => return None,
-    };
-    Some((power, Maker::Operator(operator)))
+    })
 }
 
 /// A word or sign of an expression.

@@ -1,9 +1,10 @@
-use super::compile::{Action, Amount, Keep, Sleep};
-use super::evaluate::Scope;
-use super::mix::{Mix, Script};
+use super::compile::{Action, Amount, Keep};
+use super::mix::{Mix, ScriptError};
 use super::names::Slot;
-use super::statement::{Piece, Statement};
-use super::{Fault, ScriptError, Value};
+use super::sql::{Piece, Statement};
+use super::value::{Fault, Scope, Value};
+use crate::ProbeError;
+use crate::load::{Started, Step, Workload};
 use engines::{Parameter, Request, Results};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -32,26 +33,6 @@ pub struct Interpreter {
     parameters: Vec<Parameter>,
     text: String,
     debug: Vec<String>,
-}
-
-/// What a script wants next.
-#[derive(Debug)]
-pub enum Next<'a> {
-    /// Something of the server.
-    Request(Request<'a>),
-    /// That so much time passes.
-    Sleep(Duration),
-    /// Nothing: the transaction is over.
-    End,
-}
-
-/// What a command leaves to do.
-enum Step {
-    Compute,
-    /// A statement is to be sent: the one that has become `asked`.
-    Ask,
-    Sleep(Duration),
-    End,
 }
 
 /// Spreads the numbers of clients over all seeds (2^64 divided by the golden ratio).
@@ -85,7 +66,7 @@ impl Interpreter {
         interpreter
     }
 
-    /// The same for transactions that are tried once: [`restart`](Self::restart) is not to be called.
+    /// The same for transactions that are tried once: [`repeat`](Self::repeat) is not to be called.
     /// Remembering how a transaction began costs time.
     #[must_use]
     pub fn without_restarts(self) -> Self {
@@ -105,7 +86,7 @@ impl Interpreter {
 
     /// Begins the same transaction again, with the variables and the random numbers that it had: to
     /// repeat it after a deadlock or a serialization failure.
-    pub fn restart(&mut self) {
+    pub fn repeat(&mut self) {
         if let Some((variables, random)) = &self.before {
             self.variables.clone_from(variables);
             self.random.clone_from(random);
@@ -117,15 +98,11 @@ impl Interpreter {
     ///
     /// # Errors
     /// When an expression fails. The transaction cannot go on.
-    pub fn advance(&mut self) -> Result<Next<'_>, ScriptError> {
-        loop {
-            match self.step() {
-                Ok(Step::Compute) => {}
-                Ok(Step::Ask) => return Ok(Next::Request(self.request())),
-                Ok(Step::Sleep(time)) => return Ok(Next::Sleep(time)),
-                Ok(Step::End) => return Ok(Next::End),
-                Err(fault) => return Err(self.error(fault)),
-            }
+    pub fn advance(&mut self) -> Result<Step<'_>, ScriptError> {
+        match self.compute() {
+            Ok(Some(step)) => Ok(step),
+            Ok(None) => Ok(Step::Request(self.request())),
+            Err(fault) => Err(self.error(fault)),
         }
     }
 
@@ -140,7 +117,12 @@ impl Interpreter {
             Keep::Nothing => return Ok(()),
             Keep::One { prefix } => match results.split_last() {
                 Some((last, _)) if last.rows == 1 => (prefix, std::slice::from_ref(last)),
-                other => return Err(self.error(Fault::Rows(other.map_or(0, |(last, _)| last.rows)))),
+                other => {
+                    let rows = other.map_or(0, |(last, _)| last.rows);
+                    let fault =
+                        format!("\\gset takes the columns of one row, but the query returned {rows} rows");
+                    return Err(self.error(fault));
+                }
             },
             Keep::Each { prefix } => (prefix, results),
         };
@@ -160,44 +142,41 @@ impl Interpreter {
         std::mem::take(&mut self.debug)
     }
 
-    fn script(&self) -> &Script {
-        &self.mix.scripts[self.script]
-    }
-
     fn error(&self, fault: Fault) -> ScriptError {
-        self.script().error(self.next - 1, fault)
+        self.mix.scripts[self.script].error(self.next - 1, fault)
     }
 
-    /// Runs the next command.
-    fn step(&mut self) -> Result<Step, Fault> {
-        let Some(command) = self.mix.scripts[self.script].body.commands.get(self.next) else {
-            return Ok(Step::End);
-        };
-        self.next += 1;
-        let mut scope = Scope {
-            variables: &self.variables,
-            names: &self.mix.names,
-            random: &mut self.random,
-            debug: &mut self.debug,
-        };
-        match &command.action {
-            Action::Ask(asked) => {
-                self.asked = *asked;
-                return Ok(Step::Ask);
-            }
-            Action::Sleep(sleep) => return self.sleep(*sleep).map(Step::Sleep),
-            Action::Set { slot, expression } => {
-                let value = scope.evaluate(expression)?;
-                self.variables[*slot] = Some(value);
-            }
-            Action::Unless { condition, target } => {
-                if !scope.evaluate(condition)?.is_truthy() {
-                    self.next = *target;
+    /// Runs commands until the script wants something; `None`: the statement that has become `asked`.
+    fn compute(&mut self) -> Result<Option<Step<'static>>, Fault> {
+        while let Some(command) = self.mix.scripts[self.script].body.commands.get(self.next) {
+            self.next += 1;
+            let mut scope = Scope {
+                variables: &self.variables,
+                names: &self.mix.names,
+                random: &mut self.random,
+                debug: &mut self.debug,
+            };
+            match &command.action {
+                Action::Ask(asked) => {
+                    self.asked = *asked;
+                    return Ok(None);
                 }
+                Action::Sleep { amount, unit_us } => {
+                    return Ok(Some(Step::Sleep(self.sleep(*amount, *unit_us)?)));
+                }
+                Action::Set { slot, expression } => {
+                    let value = scope.evaluate(expression)?;
+                    self.variables[*slot] = Some(value);
+                }
+                Action::Unless { condition, target } => {
+                    if !scope.evaluate(condition)?.is_truthy() {
+                        self.next = *target;
+                    }
+                }
+                Action::Jump { target } => self.next = *target,
             }
-            Action::Jump { target } => self.next = *target,
         }
-        Ok(Step::Compute)
+        Ok(Some(Step::End))
     }
 
     fn request(&mut self) -> Request<'_> {
@@ -232,17 +211,37 @@ impl Interpreter {
         }
     }
 
-    fn sleep(&self, sleep: Sleep) -> Result<Duration, Fault> {
-        let amount = match sleep.amount {
+    fn sleep(&self, amount: Amount, unit_us: u64) -> Result<Duration, Fault> {
+        let amount = match amount {
             Amount::Fixed(amount) => amount,
             Amount::Variable(slot) => {
-                let name = || self.mix.names.name(slot).to_owned();
-                let value = self.variables[slot].as_ref().ok_or_else(|| Fault::Undefined(name()))?;
-                whole(value).ok_or_else(|| Fault::Sleep { name: name(), text: value.to_string() })?
+                let value = self.variables[slot].as_ref().ok_or_else(|| self.mix.names.not_set(slot))?;
+                whole(value).ok_or_else(|| {
+                    let name = self.mix.names.name(slot);
+                    format!("\\sleep: variable `{name}` has the value `{value}`, which is not a whole number")
+                })?
             }
         };
         // A time that has passed is over at once.
-        Ok(Duration::from_micros(u64::try_from(amount).unwrap_or(0).saturating_mul(sleep.unit_us)))
+        Ok(Duration::from_micros(u64::try_from(amount).unwrap_or(0).saturating_mul(unit_us)))
+    }
+}
+
+impl Workload for Interpreter {
+    fn start(&mut self, _: u64) -> Started {
+        Started { kind: self.begin(), units: 1, transactions: 1 }
+    }
+
+    fn step(&mut self) -> Result<Step<'_>, ProbeError> {
+        Ok(self.advance()?)
+    }
+
+    fn results(&mut self, results: &[Results]) -> Result<(), ProbeError> {
+        Ok(self.answer(results)?)
+    }
+
+    fn restart(&mut self) {
+        self.repeat();
     }
 }
 

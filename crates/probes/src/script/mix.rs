@@ -1,8 +1,8 @@
 //! Scripts and how often each of them runs; pgbench's built-in ones.
 
 use super::compile::{Body, Command, compile};
-use super::names::{Names, Slot, is_name};
-use super::{MixError, ScriptError, Value};
+use super::names::{Names, Slot, is_name, not_a_name};
+use super::value::{Fault, Value};
 use engines::UserStatement;
 use experiment::choice;
 use rand::{Rng, RngExt, SeedableRng};
@@ -16,6 +16,46 @@ choice! {
         /// As text, with the variables' values filled in.
         Simple = "simple",
     }
+}
+
+/// Something wrong at a command of a script: it cannot be understood, or failed while it ran.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{script}:{line}:{column}: {message}")]
+pub struct ScriptError {
+    /// Name of the script.
+    pub script: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// What is wrong, and what is allowed.
+    pub message: String,
+}
+
+/// Something wrong at a place of a script's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Located {
+    /// In bytes.
+    pub offset: usize,
+    pub message: String,
+}
+
+impl Located {
+    pub fn new(offset: usize, message: impl Into<String>) -> Self {
+        Self { offset, message: message.into() }
+    }
+
+    pub fn in_script(self, source: &Source) -> String {
+        let (line, column) = line_and_column(&source.text, self.offset);
+        ScriptError { script: source.name.clone(), line, column, message: self.message }.to_string()
+    }
+}
+
+/// Line and column (in characters) of an offset, both from 1.
+pub(super) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text[..offset];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
 /// What scripts can rely on before they run.
@@ -49,9 +89,9 @@ pub(super) struct Script {
 }
 
 impl Script {
-    pub fn error(&self, command: usize, fault: super::Fault) -> ScriptError {
+    pub fn error(&self, command: usize, message: Fault) -> ScriptError {
         let Command { line, column, .. } = self.body.commands[command];
-        ScriptError { script: self.name.clone(), line, column, fault }
+        ScriptError { script: self.name.clone(), line, column, message }
     }
 }
 
@@ -60,7 +100,7 @@ impl Mix {
     ///
     /// # Errors
     /// When one of them cannot be understood, a variable is never set, or none has a weight.
-    pub fn parse(sources: &[Source], protocol: Protocol, presets: &Presets) -> Result<Self, MixError> {
+    pub fn parse(sources: &[Source], protocol: Protocol, presets: &Presets) -> Result<Self, String> {
         let mut names = Names::default();
         let mut preset: Vec<(Slot, Value)> = Vec::new();
         let default_seed = Xoshiro256PlusPlus::seed_from_u64(presets.seed).next_u64() as i64;
@@ -73,7 +113,7 @@ impl Mix {
         let client_id = names.assign("client_id");
         for (name, text) in &presets.variables {
             if !is_name(name) {
-                return Err(MixError::Variable(name.clone()));
+                return Err(not_a_name(name));
             }
             preset.push((names.assign(name), Value::Text(text.as_str().into())));
         }
@@ -82,12 +122,12 @@ impl Mix {
         for (number, source) in sources.iter().enumerate() {
             names.begin_script(number);
             let body = compile(&source.text, protocol, &mut names, &mut statements)
-                .map_err(|error| error.in_script(&source.name, &source.text))?;
+                .map_err(|error| error.in_script(source))?;
             scripts.push(Script { name: source.name.clone(), body, weight: source.weight });
         }
         names.check(sources)?;
         if scripts.iter().all(|script| script.weight == 0) {
-            return Err(MixError::NoWeight);
+            return Err("no script has a weight above 0".into());
         }
         let mut initial = vec![None; names.len()];
         for (slot, value) in preset {
@@ -139,7 +179,7 @@ pub struct Source {
 }
 
 /// The largest weight.
-pub(super) const FILE_WEIGHT_MAX: u32 = i32::MAX as u32;
+const FILE_WEIGHT_MAX: u32 = i32::MAX as u32;
 
 /// The weight of a script that none is given for.
 const WEIGHT_DEFAULT: u32 = 1;
@@ -150,7 +190,7 @@ impl Source {
     ///
     /// # Errors
     /// When there is none, or more than one, or what follows the `@` is not a weight.
-    pub fn builtin(argument: &str) -> Result<Self, MixError> {
+    pub fn builtin(argument: &str) -> Result<Self, String> {
         let (name, weight) = parse_file_argument(argument)?;
         let names: Vec<&str> = BUILTINS.iter().map(|(name, _)| *name).collect();
         let mut fitting = BUILTINS.iter().filter(|(known, _)| known.starts_with(name));
@@ -158,11 +198,11 @@ impl Source {
             (Some((name, text)), None) => {
                 Ok(Self { name: (*name).to_owned(), text: (*text).to_owned(), weight })
             }
-            (None, _) => Err(MixError::Builtin(experiment::unknown_name("built-in script", name, &names))),
-            (Some(first), Some(second)) => Err(MixError::Builtin(format!(
-                "`{name}` is the beginning of several built-in scripts: {}, {}",
-                first.0, second.0
-            ))),
+            (None, _) => Err(experiment::unknown_name("built-in script", name, &names)),
+            (Some(first), Some(second)) => {
+                let known = format!("{}, {}", first.0, second.0);
+                Err(format!("`{name}` is the beginning of several built-in scripts: {known}"))
+            }
         }
     }
 }
@@ -171,12 +211,15 @@ impl Source {
 ///
 /// # Errors
 /// When what follows the last `@` is not a weight.
-pub fn parse_file_argument(argument: &str) -> Result<(&str, u32), MixError> {
+pub fn parse_file_argument(argument: &str) -> Result<(&str, u32), String> {
     let Some((file, weight)) = argument.rsplit_once('@') else { return Ok((argument, WEIGHT_DEFAULT)) };
     let weight = weight.parse().ok().filter(|weight| *weight <= FILE_WEIGHT_MAX);
     match weight {
         Some(weight) if !file.is_empty() => Ok((file, weight)),
-        _ => Err(MixError::Weight(argument.to_owned())),
+        _ => Err(format!(
+            "`{argument}`: the weight after `@` is to be a whole number from 0 to {FILE_WEIGHT_MAX}; a file whose \
+             name has an `@` is given with a weight: `a@b.sql@1`"
+        )),
     }
 }
 
@@ -231,9 +274,9 @@ mod tests {
         assert_eq!(Source::builtin("sel@9").unwrap().name, "select-only");
         assert_eq!(Source::builtin("sel@9").unwrap().weight, 9);
         assert_eq!(Source::builtin("t").unwrap().name, "tpcb-like");
-        let ambiguous = Source::builtin("s").unwrap_err().to_string();
+        let ambiguous = Source::builtin("s").unwrap_err();
         assert!(ambiguous.contains("simple-update") && ambiguous.contains("select-only"), "{ambiguous}");
-        let unknown = Source::builtin("tpcb_like").unwrap_err().to_string();
+        let unknown = Source::builtin("tpcb_like").unwrap_err();
         assert!(unknown.contains("did you mean `tpcb-like`?"), "{unknown}");
     }
 }

@@ -1,5 +1,5 @@
-//! pgbench's script language: transactions written as SQL with variables, random values and
-//! conditions. Defined by pgbench's manual page (PostgreSQL 15 to 18), and where that is silent by what
+//! The script probe: transactions that the user has written, or pgbench's own, as SQL with variables, random values and
+//! conditions. The language is defined by pgbench's manual page (PostgreSQL 15 to 18), and where that is silent by what
 //! pgbench does.
 //!
 //! A [`Mix`] is one or more scripts with weights, parsed once. Each connection has an
@@ -16,20 +16,123 @@
 //! - `\shell`, `\setshell` and pipelines are refused.
 
 mod compile;
-mod error;
-mod evaluate;
 mod expression;
 mod interpreter;
 mod mix;
 mod names;
-mod probe;
 mod random;
-mod split;
-mod statement;
+mod sql;
 mod value;
 
-pub use error::{Fault, MixError, ParseError, ScriptError};
-pub use interpreter::{Interpreter, Next};
-pub use mix::{BUILTINS, Mix, Presets, Protocol, Source, parse_file_argument};
-pub use probe::ScriptProbe;
-pub use value::Value;
+pub use crate::load::Step;
+use crate::load::{CONNECTIONS, DURATION, LoadPlan, RATE, THREADS, WARMUP, drive};
+use crate::{Probe, ProbeError, Target, TrialContext, tables};
+use engines::{Ability, Operation, Work};
+use experiment::common::PROBE;
+use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
+pub use interpreter::Interpreter;
+pub use mix::{BUILTINS, Mix, Presets, Protocol, ScriptError, Source, parse_file_argument};
+use names::is_name;
+use observations::Observations;
+use std::sync::Arc;
+
+/// The script probe.
+#[derive(Debug, Clone, Copy)]
+pub struct ScriptProbe;
+
+settings! {
+    const SETTINGS = [CONNECTIONS, THREADS, DURATION, WARMUP, RATE];
+    /// Script (or list of scripts) in pgbench's language; a weight can follow: "mine.sql@3". Paths count from the folder
+    /// in which steelbench runs.
+    pub SCRIPT: Vec<String> = "workload.script", Kind::TextList;
+    /// Built-in script (or list of them), as pgbench has them: tpcb-like, simple-update, select-only; a weight can
+    /// follow.
+    pub BUILTIN: Vec<String> = "workload.builtin", Kind::TextList;
+    /// Size of pgbench's tables, in 100,000 accounts; `:scale` in scripts.
+    pub SCALE: u32 = "workload.scale", Kind::Count { min: 1, max: 100_000 }, "1";
+    /// Whether pgbench's tables are created and filled for each trial; default: when a built-in script runs. Without it
+    /// scripts find the tables that the database has.
+    pub INITIALIZE: Option<bool> = "workload.initialize", Kind::Bool;
+    /// How statements are sent: prepared once with variables as parameters, or as text each time.
+    pub PROTOCOL: Protocol = "workload.protocol", Protocol::KIND, "prepared";
+    /// Variables for scripts, as pgbench's --define.
+    pub VARIABLES: Option<Value> = "workload.variables.*", Kind::Scalar;
+    /// Transactions in the measurement, all connections together. Give this or workload.duration.
+    pub TRANSACTIONS: Option<u64> = "workload.transactions", Kind::Count { min: 1, max: 1_000_000_000_000 };
+    /// How often a transaction is tried that ends in a deadlock or a serialization failure, before it counts as failed.
+    pub MAX_TRIES: u64 = "workload.max_tries", Kind::Count { min: 1, max: 1_000_000 }, "1";
+}
+
+impl Probe for ScriptProbe {
+    fn name(&self) -> &'static str {
+        "script"
+    }
+
+    fn settings(&self) -> &'static [Declaration] {
+        SETTINGS
+    }
+
+    fn connections(&self, configuration: &Configuration) -> u32 {
+        configuration.get(CONNECTIONS)
+    }
+
+    fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
+        let mut invalid = LoadPlan::objections(configuration, target, TRANSACTIONS);
+        if !target.capabilities.has(Ability::Statements) {
+            let message = "this engine runs no statements of the user's; scripts need a database";
+            invalid.push(Invalid::new(PROBE.path(), message));
+        }
+        invalid.extend(mix(configuration, 0).err());
+        invalid
+    }
+
+    fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
+        let configuration = context.configuration;
+        let mix = Arc::new(mix(configuration, context.seed)?);
+        let operations = mix.statements().iter().cloned().map(Operation::Text).collect();
+        let mut work = Work { operations, ..Work::default() };
+        if configuration.get(INITIALIZE).unwrap_or_else(|| !configuration.get(BUILTIN).is_empty()) {
+            let scale = configuration.get(SCALE);
+            (work.tables, work.fills) = (tables::pgbench(scale), tables::pgbench_rows(scale));
+        }
+        context.instance.create(work)?;
+        let plan = LoadPlan {
+            kinds: mix.names().map(str::to_owned).collect(),
+            tries_max: configuration.get(MAX_TRIES),
+            ..LoadPlan::of(context, TRANSACTIONS)
+        };
+        drive(context, &plan, |connection| {
+            let interpreter = Interpreter::new(mix.clone(), connection);
+            if plan.tries_max > 1 { interpreter } else { interpreter.without_restarts() }
+        })
+    }
+}
+
+/// The scripts that a configuration names; an error with the setting that it is about.
+fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, Invalid> {
+    let mut sources = Vec::new();
+    for argument in configuration.get(BUILTIN) {
+        sources.push(Source::builtin(&argument).map_err(|message| Invalid::new(BUILTIN.path(), message))?);
+    }
+    for argument in configuration.get(SCRIPT) {
+        sources.push(file(&argument).map_err(|message| Invalid::new(SCRIPT.path(), message))?);
+    }
+    if sources.is_empty() {
+        return Err(Invalid::new(
+            SCRIPT.path(),
+            "missing; name a script in pgbench's language, or a built-in one: builtin = \"tpcb-like\"",
+        ));
+    }
+    let variables = configuration.below("workload.variables.");
+    let variables: Vec<_> = variables.map(|(name, value)| (name.to_owned(), value.to_string())).collect();
+    let named = variables.iter().all(|(name, _)| is_name(name));
+    let path = if named { SCRIPT.path() } else { "workload.variables" };
+    let presets = Presets { scale: configuration.get(SCALE), seed, variables };
+    Mix::parse(&sources, configuration.get(PROTOCOL), &presets).map_err(|message| Invalid::new(path, message))
+}
+
+fn file(argument: &str) -> Result<Source, String> {
+    let (path, weight) = parse_file_argument(argument)?;
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    Ok(Source { name: path.to_owned(), text, weight })
+}

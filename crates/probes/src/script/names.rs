@@ -1,5 +1,4 @@
-use super::error::Located;
-use super::{MixError, Source};
+use super::mix::{Located, Source};
 
 /// Where a variable's value is kept: its position in the list of all variables of a mix.
 pub(super) type Slot = usize;
@@ -23,21 +22,14 @@ struct Use {
     slot: Slot,
     script: usize,
     offset: usize,
-    kind: UseKind,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum UseKind {
-    /// Its value is needed.
-    Value,
-    /// `:name` in quotes of a statement to be prepared, where no value can be put.
-    Quoted,
+    /// `:name` in quotes of a statement to be prepared, where no value can be put. Else its value is needed.
+    quoted: bool,
 }
 
 impl Names {
     /// The slot of a variable, a new one if need be.
     pub fn slot(&mut self, name: &str) -> Slot {
-        self.find(name).unwrap_or_else(|| {
+        self.names.iter().position(|known| known == name).unwrap_or_else(|| {
             self.names.push(name.to_owned());
             self.assigned.push(false);
             self.names.len() - 1
@@ -53,14 +45,17 @@ impl Names {
 
     /// As [`Self::slot`], of a variable whose value is needed at this place.
     pub fn value(&mut self, name: &str, offset: usize) -> Slot {
-        let slot = self.slot(name);
-        self.uses.push(Use { slot, script: self.script, offset, kind: UseKind::Value });
-        slot
+        self.note(name, offset, false)
     }
 
     pub fn note_quoted(&mut self, name: &str, offset: usize) {
+        self.note(name, offset, true);
+    }
+
+    fn note(&mut self, name: &str, offset: usize, quoted: bool) -> Slot {
         let slot = self.slot(name);
-        self.uses.push(Use { slot, script: self.script, offset, kind: UseKind::Quoted });
+        self.uses.push(Use { slot, script: self.script, offset, quoted });
+        slot
     }
 
     pub fn note_prefix(&mut self, prefix: &str) {
@@ -79,8 +74,8 @@ impl Names {
         &self.names[slot]
     }
 
-    fn find(&self, name: &str) -> Option<Slot> {
-        self.names.iter().position(|known| known == name)
+    pub fn not_set(&self, slot: Slot) -> String {
+        format!("variable `{}` is not set", self.names[slot])
     }
 
     /// The variable that a column is stored into; `None` when no script mentions it.
@@ -89,28 +84,29 @@ impl Names {
     }
 
     /// Objects to variables that nothing sets, and to those in quotes.
-    pub fn check(&self, sources: &[Source]) -> Result<(), MixError> {
+    pub fn check(&self, sources: &[Source]) -> Result<(), String> {
         for place in &self.uses {
             let name = &self.names[place.slot];
             let set = self.assigned[place.slot]
                 || self.prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()));
-            let message = match place.kind {
-                UseKind::Value if !set => self.never_set(name),
-                UseKind::Quoted if self.assigned[place.slot] || self.is_used(place.slot) => format!(
+            let message = if place.quoted && (self.assigned[place.slot] || self.is_used(place.slot)) {
+                format!(
                     "variable `{name}` in quotes: a prepared statement has no place for a value there; \
                      write `'...' || :{name}`, or use the simple protocol"
-                ),
-                _ => continue,
+                )
+            } else if !place.quoted && !set {
+                self.never_set(name)
+            } else {
+                continue;
             };
-            let source = &sources[place.script];
-            return Err(Located::new(place.offset, message).in_script(&source.name, &source.text).into());
+            return Err(Located::new(place.offset, message).in_script(&sources[place.script]));
         }
         Ok(())
     }
 
     /// Whether its value is needed anywhere.
     fn is_used(&self, slot: Slot) -> bool {
-        self.uses.iter().any(|place| place.slot == slot && place.kind == UseKind::Value)
+        self.uses.iter().any(|place| place.slot == slot && !place.quoted)
     }
 
     fn never_set(&self, name: &str) -> String {
@@ -125,6 +121,11 @@ impl Names {
 /// no digit.
 pub(super) fn is_name(text: &str) -> bool {
     text.bytes().next().is_some_and(begins_name) && text.bytes().all(continues_name)
+}
+
+/// The message about a text that cannot be a variable's name.
+pub(super) fn not_a_name(text: &str) -> String {
+    format!("`{text}` is not a variable's name: letters, digits and underscores, the first no digit")
 }
 
 /// Whether a name can begin with this byte.

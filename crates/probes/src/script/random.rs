@@ -1,6 +1,6 @@
 //! The random functions: pgbench's distributions, drawn with a generator of ours, its permutation and its hashes.
 
-use super::Fault;
+use super::value::Fault;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::{Xoroshiro128StarStar, Xoshiro256PlusPlus};
 use std::f64::consts::TAU;
@@ -32,7 +32,7 @@ impl Bounds {
     }
 
     fn require(&self, holds: bool, message: impl FnOnce() -> String) -> Result<(), Fault> {
-        if holds { Ok(()) } else { Err(Fault::Argument { function: self.function, message: message() }) }
+        if holds { Ok(()) } else { Err(format!("{}: {}", self.function, message())) }
     }
 
     fn count(self) -> i64 {

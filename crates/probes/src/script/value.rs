@@ -1,9 +1,16 @@
-use super::Fault;
-use super::expression::Operator;
+//! Values, and what expressions come to.
+
+use super::expression::{Expression, Operator};
+use super::names::Names;
+use super::random::{self, Bounds};
 use engines::Parameter;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
+
+/// Why a command failed, in words.
+pub(super) type Fault = String;
 
 /// The value of a variable or an expression.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,7 +88,7 @@ impl Value {
         }
     }
 
-    fn is_not_a(&self, wanted: &'static str) -> Fault {
+    fn is_not_a(&self, wanted: &str) -> Fault {
         let got = match self {
             Self::Null => "NULL",
             Self::Bool(_) => "a boolean",
@@ -89,7 +96,7 @@ impl Value {
             Self::Double(_) => "a double",
             Self::Text(_) => "a text",
         };
-        Fault::Type { wanted, got }
+        format!("a {wanted} is needed where there is {got}")
     }
 }
 
@@ -108,7 +115,7 @@ fn double_to_integer(number: f64) -> Result<i64, Fault> {
     if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&rounded) {
         Ok(rounded as i64)
     } else {
-        Err(Fault::NotAnInteger(number))
+        Err(format!("{number} does not fit into an integer"))
     }
 }
 
@@ -179,12 +186,14 @@ fn doubles(operator: Operator, left: f64, right: f64) -> Value {
 }
 
 fn integers(operator: Operator, left: i64, right: i64) -> Result<Value, Fault> {
-    let in_range = |result: Option<i64>, what| result.ok_or(Fault::OutOfRange(what));
+    let in_range = |result: Option<i64>, what| {
+        result.ok_or_else(|| format!("{what} is out of the range of 64 bit integers"))
+    };
     let result = match operator {
         Operator::Add => in_range(left.checked_add(right), "the sum")?,
         Operator::Subtract => in_range(left.checked_sub(right), "the difference")?,
         Operator::Multiply => in_range(left.checked_mul(right), "the product")?,
-        Operator::Divide | Operator::Remainder if right == 0 => return Err(Fault::DivisionByZero),
+        Operator::Divide | Operator::Remainder if right == 0 => return Err("division by zero".into()),
         Operator::Divide => in_range(left.checked_div(right), "the quotient")?,
         Operator::Remainder => left.wrapping_rem(right),
         Operator::BitOr => left | right,
@@ -207,5 +216,228 @@ fn compares(operator: Operator, order: Option<Ordering>) -> bool {
         Operator::LessOrEqual => order.is_some_and(Ordering::is_le),
         Operator::Greater => order == Some(Ordering::Greater),
         _ => order.is_some_and(Ordering::is_ge),
+    }
+}
+
+/// So many values of `debug()` are kept: it is for trying a script out.
+const DEBUG_LINES_MAX: usize = 1_000;
+
+/// A random function with a parameter.
+type Draw = fn(Bounds, f64, &mut Xoshiro256PlusPlus) -> Result<i64, Fault>;
+
+/// A function of expressions.
+#[derive(Debug)]
+pub(super) struct Function {
+    pub name: &'static str,
+    /// Fewest and most arguments. The last one of two numbers of them is a seed, `:default_seed` if left out.
+    pub arguments: (usize, usize),
+    call: Call,
+}
+
+/// How a function is calculated.
+#[derive(Debug, Clone, Copy)]
+enum Call {
+    Pi,
+    Debug,
+    Abs,
+    Int,
+    /// Of a double.
+    Double(fn(f64) -> f64),
+    Power,
+    Operator(Operator),
+    /// The one of any numbers that compares so with the others.
+    Extreme(Ordering),
+    Uniform,
+    /// Of a range and a parameter.
+    Draw(Draw),
+    /// Of an integer and a seed.
+    Hash(fn(i64, i64) -> i64),
+    Permute,
+}
+
+const fn function(name: &'static str, least: usize, most: usize, call: Call) -> Function {
+    Function { name, arguments: (least, most), call }
+}
+
+/// All functions, by name.
+pub(super) const FUNCTIONS: &[Function] = &[
+    function("abs", 1, 1, Call::Abs),
+    function("debug", 1, 1, Call::Debug),
+    function("double", 1, 1, Call::Double(std::convert::identity)),
+    function("exp", 1, 1, Call::Double(f64::exp)),
+    function("greatest", 1, usize::MAX, Call::Extreme(Ordering::Greater)),
+    function("hash", 1, 2, Call::Hash(random::murmur2)),
+    function("hash_fnv1a", 1, 2, Call::Hash(random::fnv1a)),
+    function("hash_murmur2", 1, 2, Call::Hash(random::murmur2)),
+    function("int", 1, 1, Call::Int),
+    function("least", 1, usize::MAX, Call::Extreme(Ordering::Less)),
+    function("ln", 1, 1, Call::Double(f64::ln)),
+    function("mod", 2, 2, Call::Operator(Operator::Remainder)),
+    function("permute", 2, 3, Call::Permute),
+    function("pi", 0, 0, Call::Pi),
+    function("pow", 2, 2, Call::Power),
+    function("power", 2, 2, Call::Power),
+    function("random", 2, 2, Call::Uniform),
+    function("random_exponential", 3, 3, Call::Draw(random::exponential)),
+    function("random_gaussian", 3, 3, Call::Draw(random::gaussian)),
+    function("random_zipfian", 3, 3, Call::Draw(random::zipfian)),
+    function("sqrt", 1, 1, Call::Double(f64::sqrt)),
+];
+
+impl Function {
+    /// The function with this name, in any case.
+    pub fn by_name(name: &str) -> Option<&'static Self> {
+        FUNCTIONS.iter().find(|function| function.name.eq_ignore_ascii_case(name))
+    }
+}
+
+/// What an expression can see and change.
+pub(super) struct Scope<'a> {
+    pub variables: &'a [Option<Value>],
+    pub names: &'a Names,
+    pub random: &'a mut Xoshiro256PlusPlus,
+    /// What `debug()` has said.
+    pub debug: &'a mut Vec<String>,
+}
+
+impl Scope<'_> {
+    pub fn evaluate(&mut self, expression: &Expression) -> Result<Value, Fault> {
+        match expression {
+            Expression::Constant(value) => Ok(value.clone()),
+            Expression::Variable(slot) => self.variable(*slot),
+            Expression::Not(operand) => match self.evaluate(operand)? {
+                Value::Null => Ok(Value::Null),
+                value => Ok(Value::Bool(!value.to_bool()?)),
+            },
+            Expression::Binary(Operator::And, sides) => self.logical(sides, false),
+            Expression::Binary(Operator::Or, sides) => self.logical(sides, true),
+            Expression::Is(operand, constant) => Ok(Value::Bool(self.evaluate(operand)? == *constant)),
+            Expression::Binary(operator, sides) => {
+                let (left, right) = (self.evaluate(&sides[0])?, self.evaluate(&sides[1])?);
+                apply(*operator, &left, &right)
+            }
+            Expression::Call(function, arguments) => self.call(function, arguments),
+            Expression::Case { branches, otherwise } => {
+                for [condition, result] in branches {
+                    if self.evaluate(condition)?.is_truthy() {
+                        return self.evaluate(result);
+                    }
+                }
+                otherwise.as_ref().map_or(Ok(Value::Null), |result| self.evaluate(result))
+            }
+        }
+    }
+
+    fn variable(&self, slot: usize) -> Result<Value, Fault> {
+        let value = self.variables[slot].as_ref().ok_or_else(|| self.names.not_set(slot))?;
+        value.typed().ok_or_else(|| {
+            let name = self.names.name(slot);
+            format!("variable `{name}` has the value `{value}`, which is not NULL, a boolean or a number")
+        })
+    }
+
+    /// AND (decided by FALSE) and OR (decided by TRUE). As in pgbench, and unlike SQL, a NULL on the
+    /// left is the answer.
+    fn logical(&mut self, sides: &[Expression; 2], decisive: bool) -> Result<Value, Fault> {
+        for side in sides {
+            match self.evaluate(side)? {
+                Value::Null => return Ok(Value::Null),
+                value if value.to_bool()? == decisive => return Ok(Value::Bool(decisive)),
+                _ => {}
+            }
+        }
+        Ok(Value::Bool(!decisive))
+    }
+
+    fn call(&mut self, function: &'static Function, arguments: &[Expression]) -> Result<Value, Fault> {
+        match function.call {
+            Call::Extreme(order) => return self.extreme(order, arguments),
+            Call::Debug => {
+                let value = self.evaluate(&arguments[0])?;
+                self.show(&value);
+                return Ok(value);
+            }
+            _ => {}
+        }
+        // No other function takes more than three.
+        let mut values = [Value::Null, Value::Null, Value::Null];
+        let values = &mut values[..arguments.len()];
+        for (value, argument) in values.iter_mut().zip(arguments) {
+            *value = self.evaluate(argument)?;
+        }
+        if values.contains(&Value::Null) {
+            return Ok(Value::Null);
+        }
+        let bounds =
+            |least: &Value, most: &Value| Bounds::new(function.name, least.to_integer()?, most.to_integer()?);
+        Ok(match (function.call, &*values) {
+            (Call::Operator(operator), [left, right]) => apply(operator, left, right)?,
+            (Call::Abs, [Value::Double(number)]) => Value::Double(number.abs()),
+            // pgbench lets the absolute value of the smallest integer overflow, too.
+            (Call::Abs, [number]) => Value::Integer(number.to_integer()?.wrapping_abs()),
+            (Call::Int, [number]) => Value::Integer(number.to_integer()?),
+            (Call::Double(of), [number]) => Value::Double(of(number.to_double()?)),
+            (Call::Power, [base, power]) => Value::Double(base.to_double()?.powf(power.to_double()?)),
+            (Call::Hash(of), [number, seed]) => Value::Integer(of(number.to_integer()?, seed.to_integer()?)),
+            (Call::Uniform, [least, most]) => {
+                Value::Integer(random::uniform(bounds(least, most)?, self.random))
+            }
+            (Call::Draw(draw), [least, most, parameter]) => {
+                Value::Integer(draw(bounds(least, most)?, parameter.to_double()?, self.random)?)
+            }
+            (Call::Permute, [number, size, seed]) => permuted(number, size, seed)?,
+            _ => Value::Double(std::f64::consts::PI),
+        })
+    }
+
+    /// The greatest or least of numbers: a double if one of them is, NULL if one of them is.
+    fn extreme(&mut self, order: Ordering, arguments: &[Expression]) -> Result<Value, Fault> {
+        let mut best: Option<Value> = None;
+        let mut null = false;
+        for argument in arguments {
+            let value = self.evaluate(argument)?;
+            if value == Value::Null {
+                null = true;
+            } else if !null {
+                best = Some(further(order, best, &value)?);
+            }
+        }
+        Ok(best.filter(|_| !null).unwrap_or(Value::Null))
+    }
+
+    fn show(&mut self, value: &Value) {
+        if self.debug.len() < DEBUG_LINES_MAX {
+            self.debug.push(match value {
+                Value::Null => "null".to_owned(),
+                Value::Bool(_) => format!("boolean {value}"),
+                Value::Integer(_) => format!("int {value}"),
+                Value::Double(_) => format!("double {value}"),
+                Value::Text(_) => format!("text {value}"),
+            });
+        }
+    }
+}
+
+fn permuted(number: &Value, size: &Value, seed: &Value) -> Result<Value, Fault> {
+    let (number, size, seed) = (number.to_integer()?, size.to_integer()?, seed.to_integer()?);
+    if size <= 0 {
+        return Err(format!("permute: the size has to be above 0, not {size}"));
+    }
+    Ok(Value::Integer(random::permute(number, size, seed)))
+}
+
+/// The greater (or smaller) of what was best so far and another number.
+fn further(order: Ordering, best: Option<Value>, value: &Value) -> Result<Value, Fault> {
+    let greatest = order == Ordering::Greater;
+    match (best, value) {
+        (None, Value::Double(number)) => Ok(Value::Double(*number)),
+        (None, number) => Ok(Value::Integer(number.to_integer()?)),
+        (Some(Value::Integer(best)), Value::Integer(number)) => {
+            Ok(Value::Integer(if greatest { best.max(*number) } else { best.min(*number) }))
+        }
+        (Some(best), number) => {
+            let (best, number) = (best.to_double()?, number.to_double()?);
+            Ok(Value::Double(if greatest { best.max(number) } else { best.min(number) }))
+        }
     }
 }

@@ -1,25 +1,45 @@
-//! The sync probe: how primitives of synchronisation scale on this machine.
-//!
-//! - `settings`: what can be asked for
-//! - `outcome`: from what the threads did to the observations of the trial
+//! The sync probe: how primitives of synchronisation scale on this machine. `outcome` goes from what the threads did to
+//! the observations of the trial.
 
 mod outcome;
-mod settings;
 
 use crate::measure::{Subject, measure};
 use crate::{Probe, ProbeError, Target, TrialContext};
 use experiment::common::{OBSERVE_INTERVAL, PROBE};
-use experiment::{Configuration, Declaration, Invalid};
+use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::Observations;
 use observe::topology::Topology;
-use primitives::{Load, place};
+use primitives::{Load, MEMBERS_MAX, place};
 pub use primitives::{Padding, Pinning, Primitive};
-pub use settings::*;
 use std::time::Duration;
 
 /// The sync probe.
 #[derive(Debug, Clone, Copy)]
 pub struct SyncProbe;
+
+settings! {
+    const SETTINGS = [];
+    /// What guards or replaces the counters: a hash map under one lock (mutex-map, rwlock-map) or under locks over its
+    /// parts (concurrent-map), an array with a lock for each member (mutex-array, spin-tas, spin-ttas, spin-ticket,
+    /// spin-mcs), an array without locks (racy: updates get lost; atomic; cas), one counter for all (atomic-shared), a
+    /// copy for each processor or thread (per-core, per-thread).
+    pub PRIMITIVE: Primitive = "workload.primitive", Primitive::KIND, "atomic-shared";
+    /// Threads that add to the counters.
+    pub THREADS: u32 = "workload.threads", Kind::Count { min: 1, max: 4096 }, "1";
+    /// Number of counters; each operation takes one at random.
+    pub MEMBERS: u32 = "workload.members", Kind::Count { min: 1, max: MEMBERS_MAX as i64 }, "8";
+    /// How far apart the members of an array lie: one after the other, each in a cache line (64 bytes), each in two.
+    pub PADDING: Padding = "workload.padding", Padding::KIND, "none";
+    /// Where threads run: where the scheduler likes; all on one processor; on all hardware threads of a core before the
+    /// next core; on one hardware thread of each core, socket after socket; on the sockets in turn.
+    pub PINNING: Pinning = "workload.pinning", Pinning::KIND, "none";
+    /// Share of operations that read instead of adding.
+    pub READS: f64 = "workload.reads", Kind::Share, "0%";
+    /// Length of the measurement.
+    pub DURATION: f64 = "workload.duration", Kind::PositiveDuration, "1 s";
+    /// The load runs for this long before the measurement.
+    pub WARMUP: f64 = "workload.warmup", Kind::Duration, "200 ms";
+}
 
 impl Probe for SyncProbe {
     fn name(&self) -> &'static str {
@@ -27,7 +47,7 @@ impl Probe for SyncProbe {
     }
 
     fn settings(&self) -> &'static [Declaration] {
-        settings::SETTINGS
+        SETTINGS
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {

@@ -1,6 +1,6 @@
 //! From what the threads did to the observations of the trial.
 
-use crate::measure::{LaneUse, Surroundings, connection_done, seconds};
+use crate::measure::{Surroundings, connection_done, seconds};
 use observations::{
     Amounts, Fact, Histogram, Latency, Observations, Operation, Response, Series, Wait, WaitClass, Work,
 };
@@ -10,12 +10,6 @@ use primitives::{Load, Outcome, ThreadOutcome, Waiting};
 /// The observations of a trial whose threads were pinned to what spans so much; nothing: they were not pinned.
 pub fn observations(load: &Load, outcome: &Outcome, span: Span, surroundings: Surroundings) -> Observations {
     let threads = &outcome.threads;
-    let lane = |thread: &ThreadOutcome| LaneUse {
-        times: thread.used.times,
-        preemptions: thread.used.involuntary_switches,
-    };
-    let lanes: Vec<LaneUse> = threads.iter().map(lane).collect();
-    let session_s = outcome.elapsed_s * lanes.len() as f64;
     let acquire = merged(threads, |thread| &thread.acquire);
     let operation = merged(threads, |thread| &thread.operation);
     let mut responses = responses(outcome, &acquire, &operation);
@@ -24,7 +18,6 @@ pub fn observations(load: &Load, outcome: &Outcome, span: Span, surroundings: Su
     let latencies = latencies.into_iter().filter(|(_, histogram)| !histogram.is_empty());
     Observations {
         facts: place(outcome, span),
-        connections: threads.len() as u32,
         work: Work { unit: "operation".into(), amount: outcome.operations(), ..Work::default() },
         responses,
         latencies: latencies
@@ -32,7 +25,12 @@ pub fn observations(load: &Load, outcome: &Outcome, span: Span, surroundings: Su
             .collect(),
         operations: acquisitions(load, outcome, &acquire).into_iter().collect(),
         series: vec![throughput(load, outcome)],
-        ..surroundings.observations(outcome.elapsed_s, session_s, &lanes, waits(load, outcome))
+        ..surroundings.observations(
+            outcome.elapsed_s,
+            threads.len() as u32,
+            threads.iter().map(|thread| thread.used),
+            waits(load, outcome),
+        )
     }
 }
 
