@@ -29,7 +29,7 @@ pub fn begin(
     announce: &mut dyn FnMut(Event),
 ) -> Result<Session, RunError> {
     let folder = folder(&options.results);
-    std::fs::create_dir_all(&folder).map_err(|source| folder_error(&folder, "create it", source))?;
+    std::fs::create_dir_all(&folder).map_err(folder_error(&folder, "create it"))?;
     volumes::check(experiment, &folder)?;
     let mut store = Store::create_or_open(&options.results)?;
     let lock = store.lock_for_run()?;

@@ -55,7 +55,9 @@ impl Hook<'_> {
         let result = result.and_then(|(mut child, stream)| {
             let chunks = read(stream);
             let ended = self.wait(&mut child, start, interrupt, || {
-                chunks.try_iter().for_each(|chunk| keep_end(&mut printed, &chunk));
+                for chunk in chunks.try_iter() {
+                    keep_end(&mut printed, &chunk);
+                }
             });
             let drained = Instant::now() + DRAIN_TIME_MAX;
             // A process that the command left behind can hold the pipe open for ever.

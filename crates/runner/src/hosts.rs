@@ -59,14 +59,13 @@ impl Hosts {
         workdir: &Workdir,
     ) -> Result<Result<&mut Kept, String>, RunError> {
         self.release_unless(engine.name(), volumes);
-        let kept = match self.kept.take() {
-            Some(kept) => kept,
-            None => {
-                let default = workdir.create(&workdir.default)?;
-                match Kept::new(engine, volumes, workdir, default, self.permits.clone()) {
-                    Ok(kept) => kept,
-                    Err(cause) => return Ok(Err(cause)),
-                }
+        let kept = if let Some(kept) = self.kept.take() {
+            kept
+        } else {
+            let default = workdir.create(&workdir.default)?;
+            match Kept::new(engine, volumes, workdir, default, self.permits.clone()) {
+                Ok(kept) => kept,
+                Err(cause) => return Ok(Err(cause)),
             }
         };
         Ok(Ok(self.kept.insert(kept)))

@@ -81,17 +81,17 @@ impl ControlGroup {
                 Version::One => (self.path.join(file_of_one), ""),
                 Version::Two => (self.path.join("io.max"), key_of_two),
             };
-            self.set(file, device, key, &limit.to_string())?;
+            self.set(&file, device, key, &limit.to_string())?;
         }
         Ok(())
     }
 
-    fn set(&mut self, file: PathBuf, device: Device, key: &'static str, limit: &str) -> Result<(), String> {
+    fn set(&mut self, file: &Path, device: Device, key: &'static str, limit: &str) -> Result<(), String> {
         let value = value(key, limit);
         let wanted = format!("{device} {value}");
-        std::fs::write(&file, &wanted).map_err(not_permitted(&file, "set a limit"))?;
-        self.limited.push((file.clone(), device, key));
-        let now = read(&file);
+        std::fs::write(file, &wanted).map_err(not_permitted(file, "set a limit"))?;
+        self.limited.push((file.to_path_buf(), device, key));
+        let now = read(file);
         let of_device = |line: &&str| line.split(' ').next() == Some(&device.to_string());
         let line = now.lines().find(of_device).unwrap_or("none for this device");
         if line.split(' ').skip(1).any(|part| part == value) {

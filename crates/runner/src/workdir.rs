@@ -25,20 +25,20 @@ pub struct WorkFolder(PathBuf);
 impl Workdir {
     /// The folders of a results file.
     pub fn of(results: &Path) -> Result<Self, RunError> {
-        let real =
-            results.canonicalize().map_err(|source| folder_error(results, "resolve its path", source))?;
+        let real = results.canonicalize().map_err(folder_error(results, "resolve its path"))?;
         let mut default = real.clone().into_os_string();
         default.push(".work");
         let default = PathBuf::from(default);
-        std::fs::create_dir_all(&default).map_err(|source| folder_error(&default, "create it", source))?;
+        std::fs::create_dir_all(&default).map_err(folder_error(&default, "create it"))?;
         Ok(Self { owner: real.to_string_lossy().into_owned(), default })
     }
 
     /// A new folder below `parent`.
     pub fn create(&self, parent: &Path) -> Result<WorkFolder, RunError> {
-        let cannot = |action| move |source| folder_error(parent, action, source);
-        let folder = WorkFolder(new_folder(parent, PREFIX).map_err(cannot("create a folder in it"))?);
-        std::fs::write(folder.path().join(MARKER), &self.owner).map_err(cannot("mark a folder in it"))?;
+        let folder = new_folder(parent, PREFIX).map_err(folder_error(parent, "create a folder in it"))?;
+        let folder = WorkFolder(folder);
+        std::fs::write(folder.path().join(MARKER), &self.owner)
+            .map_err(folder_error(folder.path(), "write its marker"))?;
         Ok(folder)
     }
 
@@ -118,6 +118,6 @@ fn remove(path: &Path) -> std::io::Result<()> {
 }
 
 /// That a folder of ours cannot be used.
-pub fn folder_error(path: &Path, action: &str, source: std::io::Error) -> RunError {
-    RunError::Failed(format!("{}: cannot {action}: {source}", path.display()))
+pub fn folder_error(path: &Path, action: &'static str) -> impl FnOnce(std::io::Error) -> RunError {
+    move |source| RunError::Failed(format!("{}: cannot {action}: {source}", path.display()))
 }
