@@ -1,15 +1,12 @@
 //! `target.settings.*` of a server of ours: written to a file, loaded, read back.
 
-mod known;
-mod value;
-
 use super::cluster::Cluster;
-use super::layout::SETTINGS_FILE;
-use super::{failed, wait_for};
-use crate::postgres::failure::of_client;
+use super::files::SETTINGS_FILE;
+use super::value::{Number, boolean};
+use super::wait_for;
+use crate::postgres::failed_at;
 use crate::{Cancel, EngineError};
-use known::Known;
-use pgclient::Client;
+use pgclient::{Client, Row};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -66,7 +63,7 @@ impl Cluster {
         let mut client = self.connect()?;
         let mut restarted = false;
         if self.applied.as_ref() != Some(wanted) {
-            check(wanted, &Known::read(&mut client)?, self.installation().version.major)?;
+            check(wanted, &Known::read(&mut client)?, self.options.installation.version.major)?;
             client = self.load(wanted, client, cancel)?;
             if Known::read(&mut client)?.values().any(|known| known.pending_restart) {
                 drop(client);
@@ -98,7 +95,10 @@ impl Cluster {
         })?;
         let Some(mut client) = loaded else {
             let log = self.log_since(log_before);
-            return Err(failed("loading target.settings", format!("the server does not load them: {log}")));
+            return Err(EngineError::failed(
+                "loading target.settings",
+                format!("the server does not load them: {log}"),
+            ));
         };
         refused(wanted, &mut client, || self.log_since(log_before))?;
         Ok(client)
@@ -124,9 +124,8 @@ fn path(name: &str) -> String {
 
 /// When a session's files were loaded, in microseconds.
 fn load_time(client: &mut Client) -> Result<String, EngineError> {
-    let rows = client.query("SELECT extract(epoch FROM pg_conf_load_time())::text", &[]);
-    let rows = rows.map_err(|error| of_client("reading when settings were loaded", &error))?;
-    Ok(rows.iter().next().and_then(|row| row.get(0).map(str::to_owned)).unwrap_or_default())
+    let time = client.cell("SELECT extract(epoch FROM pg_conf_load_time())::text");
+    Ok(time.map_err(failed_at("reading when settings were loaded"))?.unwrap_or_default())
 }
 
 /// Objections that need no attempt.
@@ -138,21 +137,21 @@ fn check(
     for (name, value) in wanted {
         if OURS.contains(&name.as_str()) {
             let message = "Steelbench decides this for the servers that it starts; leave it out";
-            return Err(failed(path(name), message));
+            return Err(EngineError::failed(path(name), message));
         }
         if value.contains(['\n', '\r', '\0']) {
-            return Err(failed(path(name), "a value cannot have several lines"));
+            return Err(EngineError::failed(path(name), "a value cannot have several lines"));
         }
         match known.get(name) {
             Some(known) if known.context == "internal" => {
                 let message = "is fixed when PostgreSQL is built or its data directory is initialised";
-                return Err(failed(path(name), message));
+                return Err(EngineError::failed(path(name), message));
             }
             // A setting of a module is known once it is loaded.
             None if !is_of_module(name) => {
                 let names: Vec<&str> = known.keys().map(String::as_str).collect();
                 let what = format!("setting of PostgreSQL {major}");
-                return Err(failed(path(name), experiment::unknown_name(&what, name, &names)));
+                return Err(EngineError::failed(path(name), experiment::unknown_name(&what, name, &names)));
             }
             _ => {}
         }
@@ -178,12 +177,12 @@ fn refused(
     let sql = "SELECT f.name, f.error FROM pg_file_settings f LEFT JOIN pg_settings s \
                ON lower(s.name) = lower(f.name) \
                WHERE f.error IS NOT NULL AND f.name IS NOT NULL AND s.pending_restart IS NOT TRUE";
-    let rows = client.query(sql, &[]).map_err(|error| of_client("reading pg_file_settings", &error))?;
-    let Some(row) = rows.iter().next() else { return Ok(()) };
+    let rows = client.query(sql, &[]).map_err(failed_at("reading pg_file_settings"))?;
+    let Some(row) = rows.first() else { return Ok(()) };
     let (name, error) = (row.get(0).unwrap_or_default(), row.get(1).unwrap_or_default());
     let said = objection(&log(), name).unwrap_or_else(|| error.to_owned());
     let value = wanted.get(&name.to_lowercase()).map_or("", String::as_str);
-    Err(failed(format!("{} = {value}", path(name)), said))
+    Err(EngineError::failed(format!("{} = {value}", path(name)), said))
 }
 
 /// What the log says about a setting, with the hints after it.
@@ -201,7 +200,7 @@ fn read_back(wanted: &BTreeMap<String, String>, known: &BTreeMap<String, Known>)
         let Some(got) = known.get(name) else {
             let message = "no module that is loaded has this setting; name its module in \
                            target.settings.shared_preload_libraries";
-            return Err(failed(path(name), message));
+            return Err(EngineError::failed(path(name), message));
         };
         if !got.took(value) {
             let got = got.shown();
@@ -211,9 +210,88 @@ fn read_back(wanted: &BTreeMap<String, String>, known: &BTreeMap<String, Known>)
     Ok(())
 }
 
+/// One row of `pg_settings`.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    /// The value in force, in units of `unit`.
+    setting: String,
+    unit: Option<String>,
+    /// `bool`, `enum`, `integer`, `real` or `string`.
+    vartype: String,
+    /// The built-in default.
+    boot_val: Option<String>,
+    /// Where the value comes from: `default`, `configuration file`, `override`, ...
+    source: String,
+    /// Whether it comes from the file with the experiment's settings.
+    from_our_file: bool,
+    /// What it takes to change it.
+    context: String,
+    /// Changed in a file, but not in force before a restart.
+    pending_restart: bool,
+}
+
+impl Known {
+    /// All settings, by name in lower case.
+    fn read(client: &mut Client) -> Result<BTreeMap<String, Self>, EngineError> {
+        let sql = "SELECT lower(name), setting, unit, vartype, boot_val, source, sourcefile, context, \
+                   pending_restart FROM pg_settings";
+        let rows = client.query(sql, &[]).map_err(failed_at("reading pg_settings"))?;
+        Ok(rows.iter().map(|row| (row.text(0), Self::of(&row))).collect())
+    }
+
+    fn of(row: &Row<'_>) -> Self {
+        Self {
+            setting: row.text(1),
+            unit: row.parse(2),
+            vartype: row.text(3),
+            boot_val: row.parse(4),
+            source: row.text(5),
+            from_our_file: row.get(6).is_some_and(|file| file.ends_with(SETTINGS_FILE)),
+            context: row.text(7),
+            pending_restart: row.get(8) == Some("t"),
+        }
+    }
+
+    /// The value in force with its unit: `64kB`, `4096 x 8kB`.
+    fn shown(&self) -> String {
+        match &self.unit {
+            Some(unit) if unit.starts_with(|c: char| c.is_ascii_digit()) => {
+                format!("{} x {unit}", self.setting)
+            }
+            Some(unit) => format!("{}{unit}", self.setting),
+            None => self.setting.clone(),
+        }
+    }
+
+    /// Whether the value in force is the one that was asked for.
+    fn took(&self, wanted: &str) -> bool {
+        let is_text = matches!(self.vartype.as_str(), "string" | "enum");
+        self.is(wanted, &self.setting)
+            // The server spells some values in its own way (`utc`), and has other names for some.
+            || (is_text && self.from_our_file)
+            // Some defaults mean that the server chooses (`wal_buffers = -1`).
+            || (!self.from_our_file
+                && matches!(self.source.as_str(), "default" | "override")
+                && self.boot_val.as_ref().is_some_and(|default| self.is(wanted, default)))
+    }
+
+    fn is(&self, wanted: &str, value: &str) -> bool {
+        let unit = self.unit.as_deref();
+        match self.vartype.as_str() {
+            "bool" => boolean(wanted).is_some() && boolean(wanted) == boolean(value),
+            "enum" => wanted.eq_ignore_ascii_case(value),
+            "integer" | "real" => {
+                let numbers = (Number::parse(wanted, unit), Number::parse(value, unit));
+                matches!(numbers, (Some(wanted), Some(value)) if wanted.takes_as(value))
+            }
+            _ => wanted == value,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{is_of_module, line, objection};
+    use super::{Known, is_of_module, line, objection};
 
     #[test]
     fn quotes_values() {
@@ -244,5 +322,62 @@ mod tests {
             "invalid value for parameter \"wal_level\": \"x\"; Available values: minimal, replica, logical.";
         assert_eq!(objection(log, "wal_level").as_deref(), Some(expected));
         assert_eq!(objection(log, "work_mem"), None);
+    }
+
+    fn known(vartype: &str, setting: &str, unit: Option<&str>) -> Known {
+        Known {
+            setting: setting.into(),
+            unit: unit.map(str::to_owned),
+            vartype: vartype.into(),
+            source: "configuration file".into(),
+            from_our_file: true,
+            ..Known::default()
+        }
+    }
+
+    #[test]
+    fn the_same_value_in_other_words_took() {
+        for (vartype, setting, unit, wanted) in [
+            ("integer", "131072", Some("8kB"), "1GB"),
+            ("integer", "131072", Some("8kB"), "131072"),
+            ("integer", "300", Some("s"), "5min"),
+            ("real", "0.9", None, "0.90"),
+            ("real", "2", Some("ms"), "2000us"),
+            ("bool", "on", None, "true"),
+            ("bool", "off", None, "0"),
+            ("enum", "off", None, "OFF"),
+            ("enum", "replica", None, "hot_standby"),
+            ("string", "UTC", None, "utc"),
+        ] {
+            assert!(known(vartype, setting, unit).took(wanted), "{wanted} is {setting}");
+        }
+    }
+
+    #[test]
+    fn another_value_did_not_take() {
+        for (vartype, setting, unit, wanted) in [
+            ("integer", "131072", Some("8kB"), "2GB"),
+            ("integer", "131073", Some("8kB"), "1GB"),
+            ("integer", "0", None, "none"),
+            ("real", "0.8", None, "0.9"),
+            ("bool", "off", None, "on"),
+            ("bool", "off", None, "offf"),
+        ] {
+            assert!(!known(vartype, setting, unit).took(wanted), "{wanted} is not {setting}");
+        }
+        let from_a_role = |vartype| Known { from_our_file: false, ..known(vartype, "a", None) };
+        assert!(!from_a_role("string").took("b") && !from_a_role("enum").took("b"));
+    }
+
+    #[test]
+    fn a_default_that_the_server_replaces_by_its_choice_took() {
+        let chosen = Known {
+            boot_val: Some("-1".into()),
+            source: "override".into(),
+            from_our_file: false,
+            ..known("integer", "512", Some("8kB"))
+        };
+        assert!(chosen.took("-1"));
+        assert!(!chosen.took("64"));
     }
 }
