@@ -219,6 +219,6 @@ fn failed(doing: &str, error: DiskError) -> EngineError {
     match error {
         DiskError::Load(LoadError::Stopped) => EngineError::Cancelled,
         DiskError::File { path, source, .. } => EngineError::at(&path)(source),
-        error => EngineError::failed(doing, error),
+        error => EngineError::failed(doing, error.to_string()),
     }
 }

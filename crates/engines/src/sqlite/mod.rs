@@ -99,5 +99,5 @@ fn failed(doing: String, error: &rusqlite::Error) -> EngineError {
     if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) {
         return EngineError::DiskFull { doing };
     }
-    EngineError::failed(doing, error)
+    EngineError::failed(doing, error.to_string())
 }
