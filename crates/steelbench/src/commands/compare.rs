@@ -46,14 +46,8 @@ fn configurations(arguments: &Compare) -> Result<ExitCode, Failure> {
 struct RunName<'a> {
     /// Name of an experiment, or path of a results file.
     file: Option<&'a str>,
-    number: Number,
-}
-
-#[derive(Clone, Copy)]
-enum Number {
-    Latest,
-    Previous,
-    Is(i64),
+    /// `latest`, `previous`, or the number of a run.
+    number: &'a str,
 }
 
 impl<'a> RunName<'a> {
@@ -64,37 +58,24 @@ impl<'a> RunName<'a> {
     fn of(text: &'a str, default: Option<&'a str>) -> Option<Self> {
         let exists = |name: &str| results::find(Some(name)).is_ok();
         if exists(text) {
-            return Some(Self { file: Some(text), number: Number::Latest });
+            return Some(Self { file: Some(text), number: "latest" });
         }
-        let numbered = text.rsplit_once('@').and_then(|(file, number)| Some((file, Number::of(number)?)));
-        match numbered {
+        let is_number =
+            |number: &str| ["latest", "previous"].contains(&number) || number.parse::<i64>().is_ok();
+        match text.rsplit_once('@').filter(|(_, number)| is_number(number)) {
             Some(("", number)) => Some(Self { file: default, number }),
             Some((file, number)) if exists(file) || !text.contains('=') => {
                 Some(Self { file: Some(file), number })
             }
-            _ if text.contains('=') => None,
-            _ => store::is_results_file(text.as_ref())
-                .then_some(Self { file: Some(text), number: Number::Latest }),
+            _ if text.contains('=') || !store::is_results_file(text.as_ref()) => None,
+            _ => Some(Self { file: Some(text), number: "latest" }),
         }
     }
 
     fn read(&self) -> Result<Recording, Failure> {
         let store = results::open(self.file)?;
-        match self.number {
-            Number::Latest => results::read_run(&store, None),
-            Number::Is(run) => results::read_run(&store, Some(run)),
-            Number::Previous => results::read_run(&store, Some(previous(&store)?)),
-        }
-    }
-}
-
-impl Number {
-    fn of(text: &str) -> Option<Self> {
-        match text {
-            "latest" => Some(Self::Latest),
-            "previous" => Some(Self::Previous),
-            number => number.parse().ok().map(Self::Is),
-        }
+        let run = if self.number == "previous" { Some(previous(&store)?) } else { self.number.parse().ok() };
+        results::read_run(&store, run)
     }
 }
 
