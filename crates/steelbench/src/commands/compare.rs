@@ -18,7 +18,7 @@ pub fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
             Err(Failure::usage(format!("--run is for configurations; name a run as `{a}@1`")))
         }
         (Some(from), Some(to)) => runs(arguments, &from, &to),
-        (None, None) if arguments.runs.any() => Err(Failure::usage(
+        (None, None) if arguments.is_for_runs() => Err(Failure::usage(
             "--response, --all and --fail-if are for two runs; of two configurations every response is shown",
         )),
         (None, None) => configurations(arguments),
@@ -97,17 +97,16 @@ fn runs(arguments: &Compare, a: &RunName, b: &RunName) -> Result<ExitCode, Failu
         let (name, run) = (&from.run.name, from.run.id);
         return Err(Failure::usage(format!("both are run {run} of {name}; compare two runs")));
     }
-    let options = &arguments.runs;
-    let which = match &options.response {
+    let which = match &arguments.response {
         Some(name) => Responses::Named(name),
-        None if options.all => Responses::All,
+        None if arguments.all => Responses::All,
         None => Responses::Primary,
     };
     let compared = compare_runs(&from, &to, which).map_err(Failure::usage)?;
-    let gate = if options.fail_if.is_empty() {
+    let gate = if arguments.fail_if.is_empty() {
         None
     } else {
-        Some(judge(&from, &to, which, &options.fail_if).map_err(Failure::usage)?)
+        Some(judge(&from, &to, which, &arguments.fail_if).map_err(Failure::usage)?)
     };
     let json = || report::json::runs(&compared, gate.as_ref());
     output::show(arguments.form, json, || report::runs(&compared, gate.as_ref()))?;
@@ -115,7 +114,7 @@ fn runs(arguments: &Compare, a: &RunName, b: &RunName) -> Result<ExitCode, Failu
     if let Some(gate) = gate.as_ref().filter(|_| arguments.form.json) {
         output::complain(report::gate(gate).as_str());
     }
-    gate.map_or(Ok(ExitCode::Ok), |gate| exit_code(&gate, options.fail_if_unsure))
+    gate.map_or(Ok(ExitCode::Ok), |gate| exit_code(&gate, arguments.fail_if_unsure))
 }
 
 /// A gate that cannot judge must not look like one that was passed.
