@@ -1,12 +1,12 @@
 //! What all probes have in common: a load is conducted while its surroundings are watched, and what was seen of
 //! both becomes the observations of the trial.
 
-use crate::{ProbeError, Progress, TrialContext};
+use crate::{ProbeError, TrialContext};
 use conductor::{Director, LOOK_EVERY, LoadProgress};
 use engines::{CacheReport, CacheState, Collected, EngineError, WaitCollector};
 use experiment::common::OBSERVE_PROFILE;
 use observations::{
-    DeviceUse, LoadHealth, MachineLoad, Observations, TimeUse, Wait, WaitClass, Warning, WarningKind,
+    DeviceUse, Event, LoadHealth, MachineLoad, Observations, TimeUse, Wait, WaitClass, Warning, WarningKind,
 };
 use observe::devices::DeviceMonitor;
 use observe::{MachineMonitor, ThreadUse};
@@ -152,12 +152,12 @@ impl Director for Conducted<'_> {
             let by_units = self.subject.units.map(|all| now.done as f64 / all.max(1) as f64);
             let by_time = self.subject.duration_s.map(|seconds| now.elapsed_s / seconds);
             let units = now.done.saturating_sub(last_units) as f64;
-            (self.context.progress)(Progress {
+            (self.context.progress)(Event::Progress {
                 elapsed_s: now.elapsed_s,
                 fraction: by_units.or(by_time).unwrap_or(0.0).clamp(0.0, 1.0),
                 rate: units * self.subject.rate_scale / (now.elapsed_s - last_s).max(1e-3),
-                unit: self.subject.rate_unit,
-                latency_p99_ns: now.latency_p99_ns,
+                unit: self.subject.rate_unit.into(),
+                latency_p99_ms: now.latency_p99_ns.map(|ns| ns as f64 / 1e6),
             });
         }
         (!self.context.cancel.is_cancelled()).then_some(LOOK_EVERY)

@@ -2,7 +2,7 @@ use conductor::LoadError;
 use disk_io::DiskError;
 use engines::{CacheState, Cancel, Capabilities, Engine, EngineError, Instance};
 use experiment::{Configuration, Declaration, Invalid};
-use observations::Observations;
+use observations::{Event, Observations};
 use primitives::SyncError;
 use std::path::PathBuf;
 
@@ -57,23 +57,8 @@ pub struct TrialContext<'a> {
     pub seed: u64,
     /// Asks the trial to stop.
     pub cancel: &'a Cancel,
-    /// Hears how the trial advances, about ten times a second.
-    pub progress: &'a (dyn Fn(Progress) + Sync),
-}
-
-/// How a trial advances.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Progress {
-    /// Seconds since "go"; negative in warm-up.
-    pub elapsed_s: f64,
-    /// Share of the work done, 0 to 1.
-    pub fraction: f64,
-    /// Units of work a second since the last report.
-    pub rate: f64,
-    /// Unit of the rate: `rows/s`.
-    pub unit: &'static str,
-    /// 99th percentile of the latencies since "go", in nanoseconds, where there are any and it is known.
-    pub latency_p99_ns: Option<u64>,
+    /// Hears how the trial advances, about ten times a second ([`Event::Progress`]).
+    pub progress: &'a (dyn Fn(Event) + Sync),
 }
 
 /// Why a probe has nothing to report.

@@ -6,7 +6,7 @@ use engines::{CacheState, Cancel, Engine, Folders, Permits};
 use experiment::{Catalog, Configuration, parse};
 use observations::{Observations, WaitClass};
 use probes::sync::SyncProbe;
-use probes::{Probe, ProbeError, Progress, Target, TrialContext};
+use probes::{Probe, ProbeError, Target, TrialContext};
 
 fn configuration(engine: &str, workload: &str) -> Configuration {
     let catalog = Catalog {
@@ -27,7 +27,7 @@ fn run(workload: &str) -> Observations {
 fn run_with(
     workload: &str,
     cancel: &Cancel,
-    progress: &(dyn Fn(Progress) + Sync),
+    progress: &(dyn Fn(observations::Event) + Sync),
 ) -> Result<Observations, ProbeError> {
     let configuration = configuration("none", workload);
     assert_eq!(SyncProbe.plan(&configuration, &Target::of(&Nothing, &configuration)), Vec::new());

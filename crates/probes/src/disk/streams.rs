@@ -8,7 +8,7 @@ use super::settings::{
 use crate::{ProbeError, TrialContext};
 use disk_io::{Arrivals, BlockSize, Durability, Group, Load, Region, Stream, Weighted};
 use engines::files::COMPRESS;
-use engines::{EngineError, FileSet, Role};
+use engines::{EngineError, FileSet};
 use experiment::common::OBSERVE_INTERVAL;
 use experiment::{Configuration, FromValue, Invalid, Setting, Value, nearest};
 use std::time::Duration;
@@ -138,23 +138,9 @@ impl StreamPlan {
         Ok(())
     }
 
-    fn get<T: FromValue>(&self, setting: Setting<T>) -> T {
+    /// The value of a setting for it.
+    pub fn get<T: FromValue>(&self, setting: Setting<T>) -> T {
         self.configuration.get(setting)
-    }
-
-    /// Which files of the target it works on.
-    pub fn role(&self) -> Role {
-        self.get(ON)
-    }
-
-    /// I/Os that each of its threads keeps in flight.
-    pub fn queue_depth(&self) -> u32 {
-        self.get(QUEUE_DEPTH)
-    }
-
-    /// Whether it goes past the page cache.
-    pub fn is_direct(&self) -> bool {
-        self.get(DIRECT)
     }
 
     /// Whether it works as fast as it can.
@@ -198,10 +184,10 @@ impl StreamPlan {
     /// What contradicts itself.
     pub fn objection(&self) -> Option<Invalid> {
         let BlockSize { min, max } = self.block();
-        let (depth, batch) = (self.queue_depth(), self.get(BATCH));
+        let (depth, batch) = (self.get(QUEUE_DEPTH), self.get(BATCH));
         let (path, message) = if max < min {
             (BLOCK_SIZE_MAX.path(), "smaller than the block size".into())
-        } else if self.is_direct() && min % 512 != 0 {
+        } else if self.get(DIRECT) && min % 512 != 0 {
             let message =
                 format!("{min} bytes is not a multiple of 512, the smallest sector, which direct I/O needs");
             (BLOCK_SIZE.path(), message)
@@ -221,10 +207,9 @@ impl StreamPlan {
     /// What the I/O engine runs for it on these files.
     fn stream(&self, set: &FileSet, compress_percent: u8) -> Result<Stream, ProbeError> {
         let unfit = |message: String| EngineError::Engine { doing: format!("stream {}", self.name), message };
-        let (role, file) = (self.role(), self.get(FILE));
-        let of_role = set.of(role).count();
+        let (role, only) = (self.get(ON), self.get(FILE));
         let mut regions = Vec::new();
-        for (_, file) in (1..).zip(set.of(role)).filter(|(number, _)| file.is_none_or(|only| only == *number))
+        for (_, file) in (1..).zip(set.of(role)).filter(|(number, _)| only.is_none_or(|only| only == *number))
         {
             if let Some(reason) = file.forbidden.as_ref().filter(|_| self.read_percent() < 100) {
                 return Err(unfit(reason.clone()).into());
@@ -240,6 +225,7 @@ impl StreamPlan {
             regions.push(Region { path: file.path.clone(), start: set.offset, length });
         }
         if regions.is_empty() {
+            let of_role = set.of(role).count();
             let message = format!("there are {of_role} {role} files, none with the number that `file` gives");
             return Err(unfit(message).into());
         }
@@ -250,7 +236,7 @@ impl StreamPlan {
             read_percent: self.read_percent(),
             block: self.block(),
             align: self.get(ALIGN),
-            direct: self.is_direct(),
+            direct: self.get(DIRECT),
             durability: self.durability(),
             arrivals: self.arrivals(),
             compress_percent,

@@ -16,7 +16,8 @@ pub type Finished = (ClientReport, Box<dyn ConnectionSet>);
 /// Where one connection of a thread stands. Times are in nanoseconds after "go".
 struct Lane<W> {
     workload: W,
-    arrivals: Arrivals,
+    /// `None`: a transaction starts as soon as the one before has ended (closed loop).
+    arrivals: Option<Arrivals>,
     state: State,
     /// Units of work that are left to do.
     left: u64,
@@ -53,7 +54,7 @@ impl<W> Lane<W> {
     fn new(workload: W) -> Self {
         Self {
             workload,
-            arrivals: Arrivals::Closed,
+            arrivals: None,
             state: State::Due,
             left: u64::MAX,
             started: Started::default(),
@@ -163,7 +164,7 @@ impl<'a, W: Workload> Client<'a, W> {
         self.connection_set.begin();
         for (connection, lane) in (self.first..).zip(&mut self.lanes) {
             let seed = self.plan.seed.wrapping_add(u64::from(connection));
-            lane.arrivals = Arrivals::new(self.plan.rate, self.plan.connections, seed);
+            lane.arrivals = self.plan.rate.map(|rate| Arrivals::new(rate, self.plan.connections, seed));
             (lane.left, lane.free_ns) = (self.plan.share(connection), 0);
         }
         self.measuring = true;
@@ -232,7 +233,7 @@ impl<'a, W: Workload> Client<'a, W> {
     /// Begins the next transaction of a connection, if there is one; true when it is due now.
     fn start(&mut self, connection: usize, now_ns: u64) -> bool {
         let lane = &mut self.lanes[connection];
-        let due_ns = lane.arrivals.next_ns();
+        let due_ns = lane.arrivals.as_mut().map(Arrivals::next_ns);
         if lane.left == 0 || due_ns.unwrap_or(now_ns) >= self.deadline_ns {
             lane.state = State::Done;
             self.active -= 1;
