@@ -47,10 +47,8 @@ pub struct TrialContext<'a> {
     pub configuration: &'a Configuration,
     /// The prepared target.
     pub instance: &'a dyn Instance,
-    /// What the target's engine can do.
-    pub capabilities: Capabilities,
-    /// The state that caches are brought into when measuring begins.
-    pub cache: CacheState,
+    /// What is known of it beforehand.
+    pub target: Target,
     /// Folders that the target may have put its files in, by the name of their volume.
     pub storage: &'a [(String, PathBuf)],
     /// Seed of this trial's data: the same for all configurations of a block.

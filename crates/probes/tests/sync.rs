@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use engines::nothing::Nothing;
-use engines::{CacheState, Cancel, Engine, Folders, Permits};
+use engines::{Cancel, Engine, Folders, Permits};
 use experiment::{Catalog, Configuration, parse};
 use observations::{Observations, WaitClass};
 use probes::sync::SyncProbe;
@@ -41,8 +41,7 @@ fn run_with(
     SyncProbe.run(&TrialContext {
         configuration: &configuration,
         instance: instance.as_ref(),
-        capabilities: Nothing.capabilities(),
-        cache: CacheState::Warm,
+        target: Target::of(&Nothing, &configuration),
         storage: &[],
         seed: 1,
         cancel,

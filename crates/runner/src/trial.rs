@@ -5,7 +5,7 @@ use crate::watchdog::{Interrupt, Limit, watched};
 use engines::{Cancel, CancelReason, Engine, EngineError};
 use experiment::Configuration;
 use observations::{Event, Observations};
-use probes::{Probe, ProbeError, TrialContext};
+use probes::{Probe, ProbeError, Target, TrialContext};
 use std::sync::Mutex;
 
 /// What a trial is and what it works with.
@@ -44,8 +44,7 @@ impl Trial<'_> {
             self.probe.run(&TrialContext {
                 configuration: self.configuration,
                 instance: instance.as_ref(),
-                capabilities: self.engine.capabilities(),
-                cache: self.engine.cache(self.configuration),
+                target: Target::of(self.engine, self.configuration),
                 storage: &kept.storage,
                 seed: self.seed,
                 cancel: &cancel,

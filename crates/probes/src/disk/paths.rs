@@ -1,6 +1,6 @@
 //! Paths that somebody names to be loaded.
 
-use super::settings::{Mix, PATTERNS};
+use super::settings::{Mix, pattern_settings};
 use engines::Permits;
 use engines::files::{Origin, not_permitted};
 use std::os::unix::fs::FileTypeExt;
@@ -19,7 +19,7 @@ pub struct StoragePath {
 
 /// Whether a name means something in streams: no path gets it, because its stream would do what the name says.
 fn is_taken(name: &str) -> bool {
-    Mix::from_name(name).is_some() || PATTERNS.iter().any(|pattern| pattern.name == name)
+    Mix::from_name(name).is_some() || pattern_settings(name).is_some()
 }
 
 impl StoragePath {

@@ -2,8 +2,8 @@
 
 use super::settings::{
     ALIGN, BATCH, BLOCK_SIZE, BLOCK_SIZE_MAX, BURST, BURST_EVERY, BYTES, DIRECT, DURATION, FILE, IO_ENGINE,
-    MIX, ON, PATTERN, PATTERNS, QUEUE_DEPTH, RATE, READS, SETTINGS, SHARE, STREAMS, SYNC, SYNC_EVERY, Sync,
-    THREADS, WARMUP, WORKING_SET, key_of, of_streams,
+    MIX, ON, PATTERN, QUEUE_DEPTH, RATE, READS, SETTINGS, SHARE, STREAMS, SYNC, SYNC_EVERY, Sync, THREADS,
+    WARMUP, WORKING_SET, key_of, of_streams, pattern_settings,
 };
 use crate::{ProbeError, TrialContext};
 use disk_io::{Arrivals, BlockSize, Durability, Group, Load, Region, Stream, Weighted};
@@ -103,11 +103,8 @@ impl StreamPlan {
             ));
         }
         let mut stream = Self { name: name.into(), configuration: configuration.clone(), own: Vec::new() };
-        let named = PATTERNS.iter().find(|named| named.name == name);
-        for (key, value) in named.map(|named| named.settings).unwrap_or_default() {
-            stream.set(key, value)?;
-        }
-        let words: Vec<&str> = words.collect();
+        let words: Vec<&str> =
+            pattern_settings(name).unwrap_or_default().split_whitespace().chain(words).collect();
         if let Some(word) = words.iter().find(|word| !word.contains('=')) {
             return Err(format!(
                 "stream {name}: `{word}` is not of the form key=value; values have no blanks: block_size=8KiB"
