@@ -1,6 +1,6 @@
 //! What an engine can tell of a server that runs already: chosen by the scheme of its URL, changed in nothing.
 
-use crate::{Engine, all, by_name};
+use crate::{Engine, EngineError, all, by_name};
 use observations::{Advice, ServerActivity, Survey, SurveyedServer, Unread, WaitingTask};
 use std::fmt;
 
@@ -75,6 +75,13 @@ pub struct ServerError {
     pub advice: Option<&'static str>,
 }
 
+impl ServerError {
+    /// Without advice.
+    pub fn new(what: impl fmt::Display) -> Self {
+        Self { what: what.to_string(), advice: None }
+    }
+}
+
 /// The server that a URL names, of the engine that has its scheme.
 ///
 /// # Errors
@@ -89,8 +96,14 @@ pub fn by_url(url: &str) -> Result<Box<dyn Server>, ServerError> {
     }
     let known = engines().flat_map(Servers::url_schemes).filter(|known| !known.is_empty());
     let known: Vec<String> = known.map(|known| format!("{known}://")).collect();
-    let what = format!("no engine has URLs that begin with {scheme}://; known are {}", known.join(", "));
-    Err(ServerError { what, advice: None })
+    let known = known.join(", ");
+    Err(ServerError::new(format!("no engine has URLs that begin with {scheme}://; known are {known}")))
+}
+
+impl From<ServerError> for EngineError {
+    fn from(error: ServerError) -> Self {
+        Self::failed("observing the server's waits", error.what)
+    }
 }
 
 /// What the engines of the surveyed servers advise.

@@ -58,6 +58,11 @@ impl Client {
         self.rows(Vec::new())
     }
 
+    /// The first value of a query's first row; `None` for NULL, and where there is no row.
+    pub fn cell(&mut self, sql: &str) -> Result<Option<String>, Error> {
+        Ok(self.query(sql, &[])?.first().and_then(|row| row.parse(0)))
+    }
+
     /// Runs statements that are separated by semicolons, as one transaction unless they say
     /// otherwise; those after a refused one do not run. What they return is dropped.
     pub fn batch(&mut self, sql: &str) -> Result<(), Error> {

@@ -5,6 +5,7 @@ use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::{DataRowBody, RowDescriptionBody};
 use std::io;
 use std::ops::Range;
+use std::str::FromStr;
 
 /// The rows of one statement, in the server's text format.
 #[derive(Debug, Clone, Default)]
@@ -84,6 +85,16 @@ impl<'a> Row<'a> {
         }
         let range = self.rows.values[self.index * self.rows.columns.len() + index].clone()?;
         Some(&self.rows.text[range])
+    }
+
+    /// The value in a column as text; empty for NULL.
+    pub fn text(&self, index: usize) -> String {
+        self.get(index).unwrap_or_default().to_owned()
+    }
+
+    /// The value in a column, read as this type; `None` for NULL, and where it is no such thing.
+    pub fn parse<T: FromStr>(&self, index: usize) -> Option<T> {
+        self.get(index)?.parse().ok()
     }
 }
 

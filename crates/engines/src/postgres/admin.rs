@@ -1,13 +1,26 @@
-//! The connection of administration: it holds our schema.
+//! The connection of administration, and the schema that it holds: made by us, marked as ours, dropped by us.
+//! Nothing else of a database is touched.
 
-use super::guard::until_cancelled;
-use super::{failure, schema};
+use super::failed_at;
 use crate::{Cancel, EngineError};
-use pgclient::{Client, Config};
+use pgclient::{Client, Config, quote_identifier, quote_literal};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Between two attempts to connect to a server that is recovering.
+/// Name of the schema; on the search path of a load's connections.
+pub const SCHEMA: &str = "steelbench";
+
+/// Comment that marks a schema as made by us.
+const MARK: &str = "made by steelbench; dropped with everything in it";
+
+/// Key of the advisory lock that says that a run works in the schema: the name's first letters.
+const LOCK: i64 = i64::from_be_bytes(*b"steelben");
+
+/// What the sessions of loads call themselves.
+pub const LOAD: &str = "steelbench load";
+
+/// Between two attempts to connect to a server that is recovering, and two looks whether the trial is to stop.
 const TRY_EVERY: Duration = Duration::from_millis(50);
 
 /// How long a server may take to stop what it does when it is asked to.
@@ -15,6 +28,14 @@ const STOPPING: Duration = Duration::from_secs(10);
 
 /// How long a server may take to recover from a crash before we give up what is on it.
 const RECOVERY: Duration = Duration::from_secs(30);
+
+/// How long the schema may be held by a session that is over but that the server still believes in,
+/// until it asks: see `patient` in `host`.
+const HELD_MAX: Duration = Duration::from_secs(20);
+
+/// How long sessions of a load may take to end by themselves, and when they are ended.
+const ENDING: Duration = Duration::from_millis(250);
+const ENDED_MAX: Duration = Duration::from_secs(10);
 
 /// The server is starting, stopping or recovering (`cannot_connect_now`).
 const CANNOT_CONNECT_NOW: &str = "57P03";
@@ -30,7 +51,7 @@ fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
                 }
                 std::thread::sleep(TRY_EVERY);
             }
-            connected => return connected.map_err(|error| failure::of_client("connecting", &error)),
+            connected => return connected.map_err(failed_at("connecting")),
         }
     }
 }
@@ -44,12 +65,12 @@ pub struct Admin {
 }
 
 impl Admin {
-    /// Connects, and takes our schema for the life of the connection.
+    /// Connects, and takes our schema, emptied, for the life of the connection.
     pub fn take_schema(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
         let config = config.clone().with_application_name("steelbench");
         let client = connect(&config, cancel)?;
         let admin = Self { config, client: Mutex::new(client), cancel: cancel.clone() };
-        admin.ask(|client| schema::take(client, cancel))?;
+        admin.ask(|client| take(client, cancel))?;
         Ok(admin)
     }
 
@@ -57,9 +78,9 @@ impl Admin {
     /// schema as it is.
     pub fn reconnect(&self, config: Option<Config>) -> Result<(), EngineError> {
         let config = config.unwrap_or_else(|| self.config.clone()).with_application_name("steelbench");
-        let mut client = connect(&config, &Cancel::new())?;
         // Also after the trial was asked to stop: that is when we clean up.
-        schema::take_again(&mut client, &Cancel::new())?;
+        let mut client = connect(&config, &Cancel::new())?;
+        take_again(&mut client, &Cancel::new())?;
         *self.client() = client;
         Ok(())
     }
@@ -76,7 +97,7 @@ impl Admin {
         }
         let mut client = self.client();
         let canceller = client.canceller();
-        let disconnector = client.disconnector().map_err(|error| failure::of_client("connecting", &error))?;
+        let disconnector = client.disconnector().map_err(failed_at("connecting"))?;
         let stop = move |goes_on_for: &dyn Fn(Duration) -> bool| {
             // A server that cannot be asked does not answer the work either.
             let _ = canceller.cancel();
@@ -90,26 +111,128 @@ impl Admin {
 
     /// Runs statements.
     pub fn run(&self, doing: &str, sql: &str) -> Result<(), EngineError> {
-        self.ask(|client| client.batch(sql).map_err(|error| failure::of_client(doing, &error)))
+        self.ask(|client| client.batch(sql).map_err(failed_at(doing)))
     }
 
-    /// The first cell of a query's answer; empty when there is none.
-    pub fn cell(&self, sql: &str) -> Result<String, EngineError> {
-        let rows =
-            self.ask(|client| client.query(sql, &[]).map_err(|error| failure::of_client(sql, &error)))?;
-        Ok(rows.first().and_then(|row| row.get(0)).unwrap_or_default().to_owned())
-    }
-
-    /// Cleans up, also when the trial was asked to stop: then a server that is silent for long has
-    /// little time.
-    pub fn part<T>(
-        &self,
-        work: impl FnOnce(&mut Client) -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
+    /// Drops the schema and these tablespaces, also when the trial was asked to stop: then a server that is silent
+    /// for long has little time.
+    pub fn drop_all<'a>(&self, tablespaces: impl Iterator<Item = &'a str>) -> Result<(), EngineError> {
         let patience = if self.cancel.is_cancelled() { STOPPING } else { Duration::from_secs(300) };
         let mut client = self.client();
-        let set = client.set_read_timeout(Some(patience));
-        set.map_err(|error| failure::of_client("cleaning up", &error))?;
-        work(&mut client)
+        client.set_read_timeout(Some(patience)).map_err(failed_at("cleaning up"))?;
+        drop_schema(&mut client)?;
+        for name in tablespaces {
+            let sql = format!("DROP TABLESPACE {}", quote_identifier(name));
+            client.batch(&sql).map_err(failed_at(&sql))?;
+        }
+        Ok(())
+    }
+}
+
+/// Does some work. When the trial is asked to stop meanwhile, `stop` is called in another thread, with
+/// a way to wait for the end of the work: true when it goes on for longer than that.
+pub fn until_cancelled<T>(
+    cancel: &Cancel,
+    stop: impl FnOnce(&dyn Fn(Duration) -> bool) + Send,
+    work: impl FnOnce() -> T,
+) -> T {
+    std::thread::scope(|scope| {
+        let (working, done) = channel::<()>();
+        scope.spawn(move || {
+            // Nothing is ever sent: at its end the work hangs up.
+            let goes_on_for = |time| matches!(done.recv_timeout(time), Err(RecvTimeoutError::Timeout));
+            while goes_on_for(TRY_EVERY) {
+                if cancel.is_cancelled() {
+                    stop(&goes_on_for);
+                    return;
+                }
+            }
+        });
+        let result = work();
+        drop(working);
+        result
+    })
+}
+
+/// Takes the schema for this session and empties it. The session that did so keeps it until it
+/// ends: two runs cannot measure in one database. Fails when another run has it, when there is a schema of that name
+/// that we did not make, or when the role may not make one.
+fn take(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
+    take_again(client, cancel)?;
+    let sql =
+        "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace WHERE nspname = $1";
+    let found = client.query(sql, &[Some(SCHEMA)]).map_err(failed_at("looking for our schema"))?;
+    let doing = format!("creating schema {SCHEMA}");
+    match found.first().map(|row| row.get(0) == Some(MARK)) {
+        Some(false) => {
+            let message = "there is one that Steelbench did not make, and it is not touched; \
+                           rename it, or use another database";
+            return Err(EngineError::failed(doing, message));
+        }
+        // A run that was killed has left it: nobody holds its lock.
+        Some(true) => drop_schema(client)?,
+        None => {}
+    }
+    let name = quote_identifier(SCHEMA);
+    let sql = format!("CREATE SCHEMA {name}; COMMENT ON SCHEMA {name} IS {}", quote_literal(MARK));
+    client.batch(&sql).map_err(failed_at(&doing))
+}
+
+/// Takes the schema, as it is, for this session. Fails when another session has it.
+fn take_again(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
+    let doing = "taking our schema";
+    let started = Instant::now();
+    loop {
+        let lock = client.query("SELECT pg_try_advisory_lock($1::bigint)", &[Some(&LOCK.to_string())]);
+        if lock.map_err(failed_at(doing))?.first().and_then(|row| row.get(0)) == Some("t") {
+            break;
+        }
+        if cancel.is_cancelled() {
+            return Err(EngineError::Cancelled);
+        }
+        if started.elapsed() > HELD_MAX {
+            return Err(EngineError::failed(doing, held(client)));
+        }
+        std::thread::sleep(TRY_EVERY);
+    }
+    client.batch(&format!("SET search_path = {}", quote_identifier(SCHEMA))).map_err(failed_at(doing))
+}
+
+/// Says who has the schema.
+fn held(client: &mut Client) -> String {
+    // A key of 64 bits is shown in halves (pg_locks).
+    let holder = "SELECT pid::text, coalesce(usename, '?') FROM pg_locks LEFT JOIN pg_stat_activity USING (pid) \
+                  WHERE locktype = 'advisory' AND granted AND (classid::bigint << 32 | objid::bigint) = $1 \
+                  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    let rows = client.query(holder, &[Some(&LOCK.to_string())]).unwrap_or_default();
+    let who =
+        rows.first().and_then(|row| Some(format!(" (session {} of role {})", row.get(0)?, row.get(1)?)));
+    let who = who.unwrap_or_default();
+    format!("another run works in this database{who}; wait for it, or use another database")
+}
+
+/// Drops the schema and everything in it, once no session of a load is there any more: it could hold
+/// locks for as long as its statement takes.
+fn drop_schema(client: &mut Client) -> Result<(), EngineError> {
+    end_loads(client)?;
+    let sql = format!("DROP SCHEMA IF EXISTS {} CASCADE", quote_identifier(SCHEMA));
+    client.batch(&sql).map_err(failed_at(&format!("dropping schema {SCHEMA}")))
+}
+
+/// Who holds the schema is the only one with loads in this database.
+fn end_loads(client: &mut Client) -> Result<(), EngineError> {
+    let of_loads = "FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database() \
+                    AND usename = session_user";
+    let (started, mut told) = (Instant::now(), false);
+    loop {
+        let what = if !told && started.elapsed() > ENDING { "pg_terminate_backend(pid)" } else { "pid" };
+        told |= what != "pid";
+        let rows = client.query(&format!("SELECT {what} {of_loads}"), &[Some(LOAD)]);
+        let rows = rows.map_err(failed_at("ending the load's sessions"))?;
+        // What does not end shows in the locks that it holds.
+        if rows.is_empty() || started.elapsed() > ENDED_MAX {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -1,13 +1,11 @@
 //! The server of consecutive trials.
 
-use super::instance::{PostgresInstance, Server};
-use super::server::{Account, Cluster, ClusterOptions, DataOptions, Installation, Stop};
-use super::settings::{self, BINDIR, DATA_CHECKSUMS, LOG_VOLUME, RESET, URL, USER, WAL_SEGMENT_SIZE};
-use crate::Cancel;
-use crate::engine::{EngineError, Folders, Host, Instance};
+use super::instance::PostgresInstance;
+use super::server::{Account, Cluster, ClusterOptions, DataOptions, Stop};
+use super::settings::{self, DATA_CHECKSUMS, LOG_VOLUME, RESET, URL, USER, WAL_SEGMENT_SIZE};
+use crate::{Cancel, EngineError, Folders, Host, Instance};
 use experiment::Configuration;
 use pgclient::Config;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -21,25 +19,12 @@ const SILENCE: Duration = Duration::from_secs(30);
 
 /// Keeps the private server from one trial to the next.
 pub struct PostgresHost {
-    place: Folders,
-    kept: Option<(MadeWith, Arc<Mutex<Cluster>>)>,
-}
-
-/// What cannot be changed of a cluster.
-#[derive(Debug, Clone, PartialEq)]
-struct MadeWith {
-    bindir: PathBuf,
-    user: Option<String>,
-    data: DataOptions,
-    log_volume: Option<String>,
-    connections: u32,
+    pub folders: Folders,
+    /// The server, and what it was made with: what cannot be changed of a cluster.
+    pub kept: Option<(ClusterOptions, Arc<Mutex<Cluster>>)>,
 }
 
 impl PostgresHost {
-    pub fn new(place: Folders) -> Self {
-        Self { place, kept: None }
-    }
-
     /// The private server, running, with the settings of a configuration and put back as it says.
     fn cluster(
         &mut self,
@@ -47,44 +32,42 @@ impl PostgresHost {
         connections: u32,
         cancel: &Cancel,
     ) -> Result<Arc<Mutex<Cluster>>, EngineError> {
-        let bindirs: Vec<PathBuf> = configuration.get(BINDIR).into_iter().map(PathBuf::from).collect();
-        let version = settings::version(configuration);
-        let installation = Installation::find(&bindirs, version.as_deref())?;
-        let wanted = MadeWith::of(configuration, connections, &installation);
+        let wanted = self.options(configuration, connections)?;
         let resets = configuration.get(RESET);
         let resets: Vec<&str> = resets.iter().map(String::as_str).collect();
-        let usable = |kept: &(MadeWith, Arc<Mutex<Cluster>>)| {
-            kept.0 == wanted && !resets.contains(&"cluster") && lock(&kept.1).is_running()
+        // One that is of no use goes first: it is in the way in the same folder.
+        let kept = self.kept.take().filter(|(made, cluster)| {
+            *made == wanted && !resets.contains(&"cluster") && lock(cluster).is_running()
+        });
+        let cluster = match kept {
+            Some((_, cluster)) => {
+                put_back(&mut lock(&cluster), &resets, cancel)?;
+                cluster
+            }
+            None => Arc::new(Mutex::new(Cluster::create(wanted.clone(), cancel)?)),
         };
-        if !self.kept.as_ref().is_some_and(usable) {
-            // The old one goes first: it is in the way in the same folder.
-            self.kept = None;
-            let mut cluster = Cluster::create(self.options(&wanted, installation)?, cancel)?;
-            cluster.apply(&settings::server_settings(configuration), cancel)?;
-            let cluster = Arc::new(Mutex::new(cluster));
-            self.kept = Some((wanted, cluster.clone()));
-            return Ok(cluster);
-        }
-        let Some((_, cluster)) = &self.kept else { return Err(EngineError::Cancelled) };
-        put_back(&mut lock(cluster), &resets, cancel)?;
-        lock(cluster).apply(&settings::server_settings(configuration), cancel)?;
-        Ok(cluster.clone())
+        lock(&cluster).apply(&settings::server_settings(configuration), cancel)?;
+        self.kept = Some((wanted, cluster.clone()));
+        Ok(cluster)
     }
 
-    fn options(&self, wanted: &MadeWith, installation: Installation) -> Result<ClusterOptions, EngineError> {
-        let wal_directory = match &wanted.log_volume {
-            Some(name) => Some(self.place.volume(name)?.clone()),
-            None => None,
-        };
+    fn options(
+        &self,
+        configuration: &Configuration,
+        connections: u32,
+    ) -> Result<ClusterOptions, EngineError> {
+        let log_volume = configuration.get(LOG_VOLUME);
         Ok(ClusterOptions {
-            installation,
-            directory: self.place.directory.clone(),
-            wal_directory,
-            account: Account::for_server(wanted.user.as_deref())?,
-            data: wanted.data.clone(),
-            connections: wanted.connections,
-            tcp: false,
-            cgroups: self.place.cgroup_joins.clone(),
+            installation: settings::installation(configuration)?,
+            directory: self.folders.directory.clone(),
+            wal_directory: log_volume.map(|name| self.folders.volume(&name).cloned()).transpose()?,
+            account: Account::for_server(configuration.get(USER).as_deref())?,
+            data: DataOptions {
+                checksums: configuration.get(DATA_CHECKSUMS),
+                wal_segment_mb: configuration.get(WAL_SEGMENT_SIZE).map(|bytes| (bytes >> 20) as u32),
+            },
+            connections: connections.next_power_of_two().max(CONNECTIONS_MIN),
+            cgroups: self.folders.cgroup_joins.clone(),
         })
     }
 }
@@ -112,21 +95,6 @@ fn put_back(cluster: &mut Cluster, resets: &[&str], cancel: &Cancel) -> Result<(
     cluster.start(cancel)
 }
 
-impl MadeWith {
-    fn of(configuration: &Configuration, connections: u32, installation: &Installation) -> Self {
-        Self {
-            bindir: installation.bindir.clone(),
-            user: configuration.get(USER),
-            data: DataOptions {
-                checksums: configuration.get(DATA_CHECKSUMS),
-                wal_segment_mb: configuration.get(WAL_SEGMENT_SIZE).map(|bytes| (bytes >> 20) as u32),
-            },
-            log_volume: configuration.get(LOG_VOLUME),
-            connections: connections.next_power_of_two().max(CONNECTIONS_MIN),
-        }
-    }
-}
-
 /// A lock on the cluster; what a thread that panicked has left of it is found out by using it.
 pub fn lock(cluster: &Mutex<Cluster>) -> std::sync::MutexGuard<'_, Cluster> {
     cluster.lock().unwrap_or_else(PoisonError::into_inner)
@@ -139,16 +107,18 @@ impl Host for PostgresHost {
         connections: u32,
         cancel: &Cancel,
     ) -> Result<Box<dyn Instance>, EngineError> {
-        let server = match configuration.get(URL) {
-            Some(url) => {
-                let config = Config::parse(&url).map_err(|error| EngineError::Engine {
-                    doing: "reading target.url".into(),
-                    message: error.to_string(),
-                })?;
-                Server::ByUrl(Box::new(patient(config)))
-            }
-            None => Server::Private(self.cluster(configuration, connections, cancel)?),
+        let (cluster, config) = if let Some(url) = configuration.get(URL) {
+            let config = Config::parse(&url)
+                .map_err(|error| EngineError::failed("reading target.url", error.to_string()))?;
+            (None, patient(config))
+        } else {
+            let cluster = self.cluster(configuration, connections, cancel)?;
+            let config = lock(&cluster).config();
+            (Some(cluster), config)
         };
-        Ok(Box::new(PostgresInstance::create(server, configuration, &self.place, connections, cancel)?))
+        let folders = &self.folders;
+        let instance =
+            PostgresInstance::create(cluster, config, configuration, folders, connections, cancel)?;
+        Ok(Box::new(instance))
     }
 }

@@ -1,16 +1,18 @@
 //! What a trial works on: our schema on a server.
 
-use super::admin::Admin;
+use super::admin::{Admin, LOAD, SCHEMA};
 use super::dialect::PostgresDialect;
+use super::failed_at;
 use super::host::lock;
-use super::load::{Backends, Flush, OperationText, PostgresConnections, Statements};
-use super::schema::{self, SCHEMA};
-use super::server::{Cluster, Stop};
-use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
+use super::live::is_local;
+use super::load::{Backends, PostgresConnections, StatementText, statements};
+use super::server::{Cluster, Stop, last_lines, parent};
+use super::settings::{self, DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::PostgresCollector;
-use super::{failure, local, settings};
-use crate::engine::{CacheReport, CacheState, ConnectionSet, EngineError, Folders, Instance, WaitCollector};
-use crate::{Cancel, Dialect as _, Fill, ObserveOptions, Operation, Rows, Table, Values, Work, open_files};
+use crate::{
+    CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Fill, Folders, Instance,
+    ObserveOptions, Operation, Rows, Table, Values, WaitCollector, Work, open_files,
+};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use pgclient::{Client, Config, quote_identifier, quote_literal};
@@ -22,34 +24,18 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// Lines of the server's log that explain a failure.
 const LOG_LINES: usize = 15;
 
-/// The server that a trial uses.
-#[derive(Clone)]
-pub enum Server {
-    /// One of ours.
-    Private(Arc<Mutex<Cluster>>),
-    /// One that was there.
-    ByUrl(Box<Config>),
-}
-
-impl Server {
-    /// How to reach it.
-    fn config(&self) -> Config {
-        match self {
-            Self::Private(cluster) => lock(cluster).config(),
-            Self::ByUrl(config) => config.as_ref().clone(),
-        }
-    }
-}
-
 /// Our schema on a server, for one trial.
 pub struct PostgresInstance {
-    server: Server,
+    /// The server, if it is one of ours.
+    cluster: Option<Arc<Mutex<Cluster>>>,
+    /// How to reach the server.
+    config: Config,
     /// Holds the schema; its connection is that of administration.
     admin: Arc<Admin>,
     /// How the load connects.
     load: Config,
     backends: Backends,
-    statements: OnceLock<Arc<Statements>>,
+    statements: OnceLock<Arc<[StatementText]>>,
     tablespaces: Vec<(String, PathBuf)>,
     data_files: u32,
     connections: u64,
@@ -67,24 +53,20 @@ pub struct PostgresInstance {
 impl PostgresInstance {
     /// Takes our schema on the server and creates the tablespaces.
     pub fn create(
-        server: Server,
+        cluster: Option<Arc<Mutex<Cluster>>>,
+        config: Config,
         configuration: &Configuration,
-        place: &Folders,
+        folders: &Folders,
         connections: u32,
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
-        let config = server.config();
-        let load = load_config(&config, &server, configuration);
-        verify_session_settings(&load, &server, configuration)?;
-        let admin = Admin::take_schema(&config, cancel)?;
+        let load = load_config(&config, cluster.is_some(), configuration);
+        if cluster.is_none() {
+            verify_session_settings(&load, configuration)?;
+        }
         let observe = configuration.get(OBSERVE_WAITS);
-        let log_bytes = match &server {
-            Server::Private(cluster) => lock(cluster).log_bytes(),
-            Server::ByUrl(_) => 0,
-        };
         let mut instance = Self {
-            server,
-            admin: Arc::new(admin),
+            admin: Arc::new(Admin::take_schema(&config, cancel)?),
             load,
             backends: Backends::default(),
             statements: OnceLock::new(),
@@ -95,21 +77,23 @@ impl PostgresInstance {
             sample_hz: observe.then(|| configuration.get(SAMPLE_RATE)),
             lost: Arc::default(),
             cancel: cancel.clone(),
-            log_bytes,
+            log_bytes: cluster.as_ref().map_or(0, |cluster| lock(cluster).log_bytes()),
             gone: false,
+            cluster,
+            config,
         };
         let volumes = configuration.get(VOLUME);
         for file in 0..instance.data_files {
             let Some(volume) = volumes.get(file as usize % volumes.len().max(1)) else { break };
-            instance.create_tablespace(file, place.volume(volume)?)?;
+            instance.create_tablespace(file, folders.volume(volume)?)?;
         }
         Ok(instance)
     }
 
     fn create_tablespace(&mut self, file: u32, directory: &Path) -> Result<(), EngineError> {
-        let Server::Private(cluster) = &self.server else { return Ok(()) };
-        let file_error = |source| EngineError::File { path: directory.into(), source };
-        let path = directory.canonicalize().map_err(file_error)?.join(format!("data-{file}"));
+        let Some(cluster) = &self.cluster else { return Ok(()) };
+        let directory = directory.canonicalize().map_err(EngineError::at(directory))?;
+        let path = directory.join(format!("data-{file}"));
         lock(cluster).account().make_folder(&path)?;
         let name = format!("{SCHEMA}_{file}");
         let sql = format!(
@@ -123,11 +107,12 @@ impl PostgresInstance {
     }
 
     fn dialect(&self) -> Result<PostgresDialect, EngineError> {
-        let page_bytes = self.admin.cell("SELECT current_setting('block_size')")?;
+        let sql = "SHOW block_size";
+        let page_bytes = self.admin.ask(|admin| admin.cell(sql).map_err(failed_at(sql)))?;
         Ok(PostgresDialect {
             data_files: self.data_files,
             tablespaces: self.tablespaces.iter().map(|(name, _)| name.clone()).collect(),
-            page_bytes: page_bytes.parse().unwrap_or(8192),
+            page_bytes: page_bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or(8192),
         })
     }
 
@@ -136,7 +121,7 @@ impl PostgresInstance {
     fn fill(&self, dialect: &PostgresDialect, work: &Work, fill: &mut Fill) -> Result<(), EngineError> {
         let table = &work.tables[fill.table];
         let doing = format!("filling table {}", table.name);
-        let failed = |error| failure::of_client(&doing, &error);
+        let failed = |error| failed_at(&doing)(error);
         self.admin.run(&doing, &format!("BEGIN; TRUNCATE {}", dialect.table(table)))?;
         self.admin.ask(|admin| {
             let copy = dialect.copy(table, &fill.columns, "FREEZE ON");
@@ -159,7 +144,7 @@ impl PostgresInstance {
         dialect: &PostgresDialect,
         operation: &Operation,
         work: &Work,
-    ) -> Result<OperationText, EngineError> {
+    ) -> Result<StatementText, EngineError> {
         let copy = match operation {
             Operation::Insert { table, columns } => {
                 dialect.copy(&work.tables[*table], columns, "FORMAT binary")
@@ -167,15 +152,16 @@ impl PostgresInstance {
             _ => String::new(),
         };
         let integer_key = operation.table(work).is_some_and(Table::has_integer_key);
-        Ok(OperationText { sql: dialect.statement(operation, work)?, copy, integer_key })
+        Ok(StatementText { sql: dialect.statement(operation, work)?, copy, integer_key })
     }
 
     /// The files of our tables and indexes, on a server whose files we can see.
     fn table_files(&self, cluster: &Cluster) -> Result<Vec<PathBuf>, EngineError> {
         let sql = "SELECT pg_relation_filepath(c.oid) FROM pg_class c JOIN pg_namespace n ON n.oid = \
                    c.relnamespace WHERE n.nspname = $1 AND pg_relation_filepath(c.oid) IS NOT NULL";
-        let failed = |error| failure::of_client("looking for our files", &error);
-        let rows = self.admin.ask(|admin| admin.query(sql, &[Some(SCHEMA)]).map_err(failed))?;
+        let rows = self
+            .admin
+            .ask(|admin| admin.query(sql, &[Some(SCHEMA)]).map_err(failed_at("looking for our files")))?;
         let mut files = Vec::new();
         for first in rows.iter().filter_map(|row| row.get(0)) {
             // A relation's file is continued in `.1`, `.2`, ... after each gigabyte.
@@ -186,36 +172,8 @@ impl PostgresInstance {
         Ok(files)
     }
 
-    /// Stops the server, puts its files out of memory and starts it again; our schema stays ours.
-    fn cool(&self, cluster: &mut Cluster) -> Result<(), EngineError> {
-        cluster.stop(Stop::Fast)?;
-        cluster.drop_os_cache()?;
-        cluster.start(&self.cancel)?;
-        self.admin.reconnect(Some(cluster.config()))
-    }
-
     fn drop_everything(&self) -> Result<(), EngineError> {
-        self.admin.part(|admin| {
-            schema::drop_all(admin)?;
-            for (name, _) in &self.tablespaces {
-                let sql = format!("DROP TABLESPACE {}", quote_identifier(name));
-                admin.batch(&sql).map_err(|error| failure::of_client(&sql, &error))?;
-            }
-            Ok(())
-        })
-    }
-
-    /// Stops a private server that could not be put in order: for the next trial there will be a new
-    /// one.
-    fn give_up(cluster: &Mutex<Cluster>) -> Result<(), EngineError> {
-        lock(cluster).stop(Stop::Immediate)
-    }
-
-    /// What a server leaves of a tablespace's folder.
-    fn remove_folders(&self) -> Result<(), EngineError> {
-        self.tablespaces.iter().try_for_each(|(_, path)| {
-            std::fs::remove_dir_all(path).map_err(|source| EngineError::File { path: path.clone(), source })
-        })
+        self.admin.drop_all(self.tablespaces.iter().map(|(name, _)| name.as_str()))
     }
 }
 
@@ -238,19 +196,19 @@ fn put_rows(out: &mut Vec<u8>, rows: &Rows) {
 }
 
 /// How the load connects: in our schema and, to another's server, with the settings of the file.
-fn load_config(config: &Config, server: &Server, configuration: &Configuration) -> Config {
+fn load_config(config: &Config, is_private: bool, configuration: &Configuration) -> Config {
     // Then what the role would see: scripts of the user may work on tables of the user.
     let mut options = format!("-c search_path={SCHEMA},\"$user\",public");
     if let Some(seconds) = configuration.get(STATEMENT_TIMEOUT) {
         // Writing to a string cannot fail.
         let _ = write!(options, " -c statement_timeout={}", (seconds * 1e3).ceil());
     }
-    if let Server::ByUrl(_) = server {
+    if !is_private {
         for (name, value) in settings::server_settings(configuration) {
             let _ = write!(options, " -c {name}={}", escaped(&value));
         }
     }
-    config.clone().with_application_name(schema::LOAD).with_options(&options)
+    config.clone().with_application_name(LOAD).with_options(&options)
 }
 
 /// A value among the options of a session: what separates them is its own.
@@ -263,28 +221,19 @@ fn escaped(value: &str) -> String {
 
 /// On another's server a session's settings are read back: what it would take them for if it set
 /// them now is what it must have.
-fn verify_session_settings(
-    load: &Config,
-    server: &Server,
-    configuration: &Configuration,
-) -> Result<(), EngineError> {
+fn verify_session_settings(load: &Config, configuration: &Configuration) -> Result<(), EngineError> {
     let wanted = settings::server_settings(configuration);
-    if matches!(server, Server::Private(_)) || wanted.is_empty() {
+    if wanted.is_empty() {
         return Ok(());
     }
     let doing = "setting target.settings of a server by URL, where a session must be allowed to";
-    let mut client = Client::connect(load).map_err(|error| failure::of_client(doing, &error))?;
+    let mut client = Client::connect(load).map_err(failed_at(doing))?;
     for (name, value) in wanted {
-        let rows = client
-            .query("SELECT current_setting($1), set_config($1, $2, true)", &[Some(&name), Some(&value)])
-            .map_err(|error| failure::of_client(&format!("target.settings.{name}"), &error))?;
-        let got = rows.first().map(|row| (row.get(0).map(str::to_owned), row.get(1).map(str::to_owned)));
-        if let Some((got, wanted)) = got.filter(|(got, wanted)| got != wanted) {
-            return Err(EngineError::SettingIgnored {
-                setting: format!("target.settings.{name}"),
-                wanted: wanted.unwrap_or_default(),
-                got: got.unwrap_or_default(),
-            });
+        let setting = format!("target.settings.{name}");
+        let sql = "SELECT current_setting($1), set_config($1, $2, true)";
+        let rows = client.query(sql, &[Some(&name), Some(&value)]).map_err(failed_at(&setting))?;
+        if let Some(row) = rows.first().filter(|row| row.get(0) != row.get(1)) {
+            return Err(EngineError::SettingIgnored { setting, wanted: row.text(1), got: row.text(0) });
         }
     }
     Ok(())
@@ -309,9 +258,9 @@ impl Instance for PostgresInstance {
             }
         }
         let compile = |operation| Self::compile(&dialect, operation, &work);
-        let operations = work.operations.iter().map(compile).collect::<Result<_, _>>()?;
+        let operations = work.operations.iter().map(compile).collect::<Result<Vec<_>, _>>()?;
         // Work that is created twice in one trial would be a defect of the probe: the first one stays.
-        self.statements.get_or_init(|| Arc::new(Statements::new(operations)));
+        self.statements.get_or_init(|| statements(operations.into_iter()));
         Ok(())
     }
 
@@ -320,72 +269,64 @@ impl Instance for PostgresInstance {
     }
 
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        let statements = self.statements.get().ok_or_else(|| EngineError::Engine {
-            doing: "connecting".into(),
-            message: "the tables have not been created yet".into(),
-        })?;
+        let missing = || EngineError::failed("connecting", "the tables have not been created yet");
+        let statements = self.statements.get().ok_or_else(missing)?;
         open_files::allow(self.connections, || format!("opening {} connections", self.connections))?;
-        let admin = self.admin.clone();
-        let flush: Flush = Arc::new(move || admin.run("final checkpoint", "CHECKPOINT"));
-        let flush = self.final_checkpoint.then_some(flush);
-        let connection_set =
-            PostgresConnections::connect(&self.load, connections, statements, self.backends.clone(), flush)?;
-        Ok(Box::new(connection_set))
+        let (backends, checkpoints) =
+            (self.backends.clone(), self.final_checkpoint.then(|| self.admin.clone()));
+        let connections =
+            PostgresConnections::connect(&self.load, connections, statements, backends, checkpoints)?;
+        Ok(Box::new(connections))
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
-        let Server::Private(cluster) = &self.server else {
-            return Ok(CacheReport { file_bytes: 0, resident_bytes: None, verified: true });
+        let Some(cluster) = &self.cluster else {
+            return Ok(CacheReport { resident_bytes: None, ..CacheReport::NO_FILES });
         };
         let mut cluster = lock(cluster);
         if cache == CacheState::Cold {
-            self.cool(&mut cluster)?;
+            cluster.stop(Stop::Fast)?;
+            cluster.drop_os_cache()?;
+            cluster.start(&self.cancel)?;
+            self.admin.reconnect(Some(cluster.config()))?;
         }
-        let mut report = CacheReport::NO_FILES;
-        for path in self.table_files(&cluster)? {
-            let file_error = |source| EngineError::File { path: path.clone(), source };
-            if cache == CacheState::Hot {
-                observe::page_cache::load(&path).map_err(file_error)?;
+        let files = self.table_files(&cluster)?;
+        if cache == CacheState::Hot {
+            for path in &files {
+                observe::page_cache::load(path).map_err(EngineError::at(path))?;
             }
-            report.file_bytes += std::fs::metadata(&path).map_err(file_error)?.len();
-            let resident = observe::page_cache::resident_bytes(&path).ok();
-            report.resident_bytes = report.resident_bytes.zip(resident).map(|(sum, bytes)| sum + bytes);
         }
-        report.verified = cache.reached(report.file_bytes, report.resident_bytes);
-        Ok(report)
+        CacheReport::of_files(files, cache)
     }
 
     fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
         let options = ObserveOptions { hz: self.sample_hz?, ..ObserveOptions::default() };
         let (backends, lost) = (self.backends.clone(), self.lost.clone());
-        let (config, cancel) = (self.server.config(), self.cancel.clone());
+        let (config, cancel) = (self.config.clone(), self.cancel.clone());
         Some(Box::new(PostgresCollector::new(config, options, backends, lost, cancel)))
     }
 
     fn space_bytes(&self) -> Option<u64> {
-        match &self.server {
-            Server::Private(cluster) => Some(lock(cluster).space_bytes()),
-            Server::ByUrl(_) => None,
-        }
+        self.cluster.as_ref().map(|cluster| lock(cluster).space_bytes())
     }
 
     fn log_tail(&self) -> Option<String> {
-        match &self.server {
-            Server::Private(cluster) => {
-                let said = lock(cluster).log_since(self.log_bytes);
-                let lines: Vec<&str> = said.lines().collect();
-                let last = lines[lines.len().saturating_sub(LOG_LINES)..].join("\n");
-                Some(last).filter(|last| !last.is_empty())
-            }
-            Server::ByUrl(_) => None,
-        }
+        let said = lock(self.cluster.as_ref()?).log_since(self.log_bytes);
+        Some(last_lines(&said, LOG_LINES)).filter(|last| !last.is_empty())
     }
 
     fn server_process(&self) -> Result<Option<i32>, EngineError> {
-        let Server::ByUrl(config) = &self.server else { return Ok(None) };
+        if self.cluster.is_some() {
+            return Ok(None);
+        }
         let elsewhere =
             EngineError::Unsupported { engine: "a server on another machine", what: "seeing its processes" };
-        self.admin.ask(|admin| local::first_process(admin, config.user()).ok_or(elsewhere)).map(Some)
+        // The first process of a server starts those of sessions.
+        let first = |admin: &mut Client| {
+            let pid = is_local(admin, self.config.user()).then(|| admin.backend_pid());
+            pid.and_then(parent).ok_or(elsewhere)
+        };
+        self.admin.ask(first).map(Some)
     }
 
     fn lost_observations(&self) -> Vec<String> {
@@ -394,20 +335,23 @@ impl Instance for PostgresInstance {
 
     fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
         self.gone = true;
-        let dropped = match &self.server {
-            // A trial that was stopped has left work in flight, and its server will not be used again.
-            Server::Private(_) if self.cancel.is_cancelled() => Err(EngineError::Cancelled),
-            _ => self.drop_everything(),
-        };
-        match &self.server {
-            Server::Private(cluster) => dropped.or_else(|_| Self::give_up(cluster))?,
+        match &self.cluster {
+            // A trial that was stopped has left work in flight. Such a server, and one that could not be put in
+            // order, will not be used again: for the next trial there will be a new one.
+            Some(cluster) if self.cancel.is_cancelled() || self.drop_everything().is_err() => {
+                lock(cluster).stop(Stop::Immediate)?;
+            }
+            Some(_) => {}
             // The connection may be lost and the server still be there.
-            Server::ByUrl(_) => dropped.or_else(|_| {
+            None => self.drop_everything().or_else(|_| {
                 self.admin.reconnect(None)?;
                 self.drop_everything()
             })?,
         }
-        self.remove_folders()
+        // What a server leaves of a tablespace's folder.
+        self.tablespaces
+            .iter()
+            .try_for_each(|(_, path)| std::fs::remove_dir_all(path).map_err(EngineError::at(path)))
     }
 }
 

@@ -3,9 +3,10 @@
 use super::Postgres;
 use super::survey::{self, rules};
 use super::waits::PostgresObserver;
-use crate::{EngineError, LiveObserver, ObserveOptions, Server, ServerError, Servers};
+use crate::{LiveObserver, ObserveOptions, Server, ServerError, Servers};
 use observations::{Advice, Survey, SurveyedServer, Unread};
-use pgclient::Config;
+use observe::process_title;
+use pgclient::{Client, Config};
 use std::fmt;
 use std::time::Duration;
 
@@ -20,8 +21,7 @@ impl Servers for Postgres {
     }
 
     fn by_url(&self, url: &str) -> Result<Box<dyn Server>, ServerError> {
-        let config =
-            Config::parse(url).map_err(|error| ServerError { what: error.to_string(), advice: None })?;
+        let config = Config::parse(url).map_err(ServerError::new)?;
         Ok(Box::new(PostgresServer(config.with_default_patience(CONNECTING, SILENCE))))
     }
 
@@ -48,64 +48,20 @@ impl Server for PostgresServer {
     }
 
     fn survey(&self) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
-        Ok(survey::survey(&self.0)?)
-    }
-}
-
-/// Why a server could not be observed or surveyed.
-#[derive(Debug, thiserror::Error)]
-pub enum ObserveError {
-    /// The server refused, or the connection failed.
-    #[error("{doing}: {source}")]
-    Server {
-        /// What was being done.
-        doing: &'static str,
-        /// The cause.
-        #[source]
-        source: pgclient::Error,
-    },
-    /// The server's views do not have yet what we ask for.
-    #[error("the server is PostgreSQL {major}; waits can be observed from version 14 on")]
-    TooOld {
-        /// Its major version.
-        major: u32,
-    },
-    /// The server's counters cannot be subtracted.
-    #[error(
-        "the statistics of {view} were reset while they were watched; measure again, and keep others from \
-         calling pg_stat_reset meanwhile"
-    )]
-    Reset {
-        /// The view.
-        view: String,
-    },
-    /// The thread that samples is gone.
-    #[error("the thread that samples waits has ended")]
-    Ended,
-    /// No thread could be started.
-    #[error("cannot start a thread that samples waits: {0}")]
-    Thread(#[from] std::io::Error),
-}
-
-impl From<ObserveError> for EngineError {
-    fn from(error: ObserveError) -> Self {
-        Self::Engine { doing: "observing the server's waits".to_owned(), message: error.to_string() }
-    }
-}
-
-impl From<ObserveError> for ServerError {
-    fn from(error: ObserveError) -> Self {
-        let advice = match &error {
-            ObserveError::Server { source, .. } => what_to_do(source),
-            _ => None,
-        };
-        Self { what: error.to_string(), advice }
+        survey::survey(&self.0)
     }
 }
 
 /// Says what was being done when the server or the connection failed.
-pub(super) fn while_doing(doing: &'static str) -> impl FnOnce(pgclient::Error) -> ObserveError {
-    move |source| ObserveError::Server { doing, source }
+pub(super) fn while_doing(doing: &str) -> impl FnOnce(pgclient::Error) -> ServerError + '_ {
+    move |error| ServerError { what: format!("{doing}: {error}"), advice: what_to_do(&error) }
+}
+
+/// Whether the process of this session is one of this machine: the connection is local, and the process with its
+/// number calls itself a session of this user.
+pub(super) fn is_local(client: &Client, user: &str) -> bool {
+    let title = client.is_local().then(|| process_title(client.backend_pid())).flatten();
+    title.is_some_and(|title| title.starts_with("postgres:") && title.split(' ').any(|word| word == user))
 }
 
 /// What to do about a server that does not let us connect.

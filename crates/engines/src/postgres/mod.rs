@@ -4,38 +4,30 @@
 //! - `server`: installations, private clusters
 //! - `host`: the server of consecutive trials, ours or another's, brought into the same state
 //! - `instance`: what a trial works on: a schema of our own
-//! - `admin`: the connection that holds it
-//! - `guard`: an end to waiting for a server
-//! - `schema`: that schema, marked as ours
+//! - `admin`: the connection that holds it, marked as ours
 //! - `dialect`: how its tables and operations are written
 //! - `load`: the connections of a load
-//! - `local`: whether a server is on this machine
 //! - `live`: servers that run already: what can be asked of them
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set
 
 mod admin;
 mod dialect;
-mod failure;
-mod guard;
 mod host;
 mod instance;
 mod live;
 mod load;
-mod local;
-mod schema;
 pub mod server;
 mod settings;
 mod survey;
 pub mod waits;
 
-use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Folders, Host};
-use crate::{Servers, WaitType};
+use crate::{Ability, CacheState, Capabilities, Engine, EngineError, Folders, Host, Servers, WaitType};
 #[cfg(test)]
 pub(crate) use dialect::PostgresDialect;
 use experiment::{Configuration, Declaration, Invalid};
 use observations::EngineVersion;
-use pgclient::{Client, Config};
+use pgclient::{Client, Config, ServerError};
 use std::path::Path;
 
 /// PostgreSQL, from version 14 up.
@@ -89,12 +81,32 @@ impl Engine for Postgres {
         Some(self)
     }
 
-    fn host(&self, place: Folders) -> Box<dyn Host> {
-        Box::new(host::PostgresHost::new(place))
+    fn host(&self, folders: Folders) -> Box<dyn Host> {
+        Box::new(host::PostgresHost { folders, kept: None })
     }
 
     fn reclaim(&self, directory: &Path) -> Result<(), EngineError> {
         server::reclaim(directory)
+    }
+}
+
+/// Says what was being done when the server or the connection failed.
+fn failed_at(doing: &str) -> impl FnOnce(pgclient::Error) -> EngineError + '_ {
+    move |error| match error.server_error() {
+        Some(server) => said_by_server(doing, server),
+        None => EngineError::failed(doing, error.to_string()),
+    }
+}
+
+/// An error that the server sent. The codes are those of
+/// <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
+fn said_by_server(doing: &str, error: &ServerError) -> EngineError {
+    match error.code.as_str() {
+        // serialization_failure, deadlock_detected
+        "40001" | "40P01" => EngineError::Retry { doing: doing.into(), message: error.to_string() },
+        // disk_full
+        "53100" => EngineError::DiskFull { doing: format!("{doing}: {}", error.message) },
+        _ => EngineError::failed(doing, error.to_string()),
     }
 }
 
@@ -107,8 +119,7 @@ fn version_of(configuration: &Configuration) -> (String, String) {
         });
         return (version.unwrap_or_else(|error| format!("unknown ({error})")), "by URL".into());
     }
-    let bindirs: Vec<_> = configuration.get(settings::BINDIR).into_iter().map(Into::into).collect();
-    match server::Installation::find(&bindirs, settings::version(configuration).as_deref()) {
+    match settings::installation(configuration) {
         Ok(found) => (found.version.to_string(), found.bindir.display().to_string()),
         Err(error) => ("none".into(), error.to_string()),
     }

@@ -1,9 +1,11 @@
 //! What `[target]` can say of PostgreSQL.
 
-use crate::CacheState;
+use super::server::Installation;
+use crate::{CacheState, EngineError};
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, declarations, settings};
 use pgclient::{Config, Environment};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// What can be put back between two trials, besides dropping what the trial made.
 const RESETS: &[&str] = &["checkpoint", "os-cache", "restart", "cluster"];
@@ -100,13 +102,9 @@ fn validate_url(url: &str, configuration: &Configuration, invalid: &mut Vec<Inva
         )),
         Ok(_) => {}
     }
-    let private = PRIVATE_ONLY.iter().map(|setting| setting.path);
-    for path in private.filter(|path| configuration.value(path).is_some()) {
-        invalid.push(Invalid::new(
-            path,
-            "only a private server has this, and target.url names a running server",
-        ));
-    }
+    let private = PRIVATE_ONLY.iter().filter(|setting| configuration.value(setting.path).is_some());
+    let message = "only a private server has this, and target.url names a running server";
+    invalid.extend(private.map(|setting| Invalid::new(setting.path, message)));
     if configuration.get(CACHE) != CacheState::Warm {
         let message = "the caches of a server by URL cannot be changed by Steelbench";
         invalid.push(Invalid::new(CACHE.path(), message));
@@ -118,9 +116,11 @@ fn names_password(url: &str) -> bool {
     Config::parse_in(url, &Environment::default()).is_ok_and(|config| config.has_password())
 }
 
-/// The version of the private server that is asked for.
-pub fn version(configuration: &Configuration) -> Option<String> {
-    configuration.get(VERSION).map(|version| version.to_string())
+/// The programs of the private server.
+pub fn installation(configuration: &Configuration) -> Result<Installation, EngineError> {
+    let bindirs: Vec<PathBuf> = configuration.get(BINDIR).into_iter().map(PathBuf::from).collect();
+    let version = configuration.get(VERSION).map(|version| version.to_string());
+    Installation::find(&bindirs, version.as_deref())
 }
 
 /// The server's settings, as its configuration file writes them.

@@ -47,7 +47,6 @@ pub fn options(installation: &Installation, directory: &Path) -> ClusterOptions 
         account: Account::for_server(None).unwrap(),
         data: DataOptions::default(),
         connections: 1,
-        tcp: false,
         cgroups: Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
-use super::task::Statements;
-use super::wire::PostgresWire;
-use crate::postgres::failure;
+use super::wire::{PostgresWire, StatementText};
+use crate::postgres::admin::Admin;
+use crate::postgres::failed_at;
 use crate::postgres::waits::FLUSH_OWN_COUNTERS;
 use crate::{Answer, ConnectionSet, EngineError, Request, Statement};
 use pgclient::{Client, Config};
@@ -20,13 +20,11 @@ const PUBLISHES_SINCE: u32 = 150_000;
 /// Process ids of the server's backends that serve a load.
 pub type Backends = Arc<Mutex<Vec<i32>>>;
 
-/// Work that is left for later, done at the end of the measurement.
-pub type Flush = Arc<dyn Fn() -> Result<(), EngineError> + Send + Sync>;
-
 /// The connections of one thread.
 pub struct PostgresConnections {
     connections: Connections<PostgresWire>,
-    flush: Option<Flush>,
+    /// Who makes a checkpoint at the end of the measurement, where that is wanted.
+    checkpoints: Option<Arc<Admin>>,
     /// The server lets a session report its counters now.
     publishes: bool,
     listed: Listed,
@@ -60,34 +58,31 @@ impl PostgresConnections {
     pub fn connect(
         config: &Config,
         connections: u32,
-        statements: &Arc<Statements>,
+        statements: &Arc<[StatementText]>,
         backends: Backends,
-        flush: Option<Flush>,
+        checkpoints: Option<Arc<Admin>>,
     ) -> Result<Self, EngineError> {
         let mut listed = Listed { backends, ours: Vec::new() };
         let mut opened = Vec::with_capacity(connections as usize);
         let mut publishes = false;
         for number in 0..connections {
-            let client = Client::connect(config)
-                .map_err(|error| failure::of_client(&format!("opening connection {number}"), &error))?;
+            let doing = format!("opening connection {number}");
+            let client = Client::connect(config).map_err(failed_at(&doing))?;
             listed.add(client.backend_pid());
             publishes = client.server_version() >= PUBLISHES_SINCE;
-            let stream =
-                client.into_stream().map_err(|error| failure::of_client("opening a connection", &error))?;
+            let stream = client.into_stream().map_err(failed_at(&doing))?;
             opened.push((stream, PostgresWire::new(Arc::clone(statements))));
         }
         let connections = Connections::new(opened).map_err(|error| waiting_failed(&error))?;
-        Ok(Self { connections, flush, publishes, listed })
+        Ok(Self { connections, checkpoints, publishes, listed })
     }
 }
 
 fn waiting_failed(error: &std::io::Error) -> EngineError {
-    EngineError::Engine { doing: "waiting for the server".into(), message: error.to_string() }
+    EngineError::failed("waiting for the server", error.to_string())
 }
 
 impl ConnectionSet for PostgresConnections {
-    fn begin(&mut self) {}
-
     fn send(&mut self, number: usize, request: &Request<'_>) -> Result<(), EngineError> {
         self.connections.send(number, request);
         Ok(())
@@ -124,12 +119,8 @@ impl ConnectionSet for PostgresConnections {
     }
 
     fn flush(&mut self, index: u32, _: u32) -> Result<(), EngineError> {
-        match &self.flush {
-            // One checkpoint serves all connections.
-            Some(flush) if index == 0 => flush(),
-            _ => Ok(()),
-        }
+        // One checkpoint serves all connections.
+        let admin = self.checkpoints.as_ref().filter(|_| index == 0);
+        admin.map_or(Ok(()), |admin| admin.run("final checkpoint", "CHECKPOINT"))
     }
-
-    fn end(&mut self) {}
 }

@@ -1,14 +1,12 @@
 //! The connections of a load: many of them on one thread, each with at most one request in flight.
 //!
 //! - `message`: the bytes of the protocol's messages that a load needs
-//! - `task`: what a request makes a connection send, exchange by exchange
-//! - `wire`: what the server answers
+//! - `wire`: what a request makes a connection send, exchange by exchange, and what the server answers
 //! - `connection_set`: the connections of a thread, driven by the crate `transport`
 
 mod connection_set;
 mod message;
-mod task;
 mod wire;
 
-pub use connection_set::{Backends, Flush, PostgresConnections};
-pub use task::{OperationText, Statements};
+pub use connection_set::{Backends, PostgresConnections};
+pub use wire::{StatementText, statements};

@@ -1,8 +1,7 @@
 //! The account under which a server runs. PostgreSQL refuses to run as root.
 
-use super::{at, failed};
 use crate::EngineError;
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -33,7 +32,7 @@ impl Account {
         if uid != 0 {
             let name = pgclient::Environment::of_process().user().to_owned();
             return match user {
-                Some(user) if user != name => Err(failed(
+                Some(user) if user != name => Err(EngineError::failed(
                     format!("target.user = {user}"),
                     format!("only root can run a server as another user; this is {name}: leave it out"),
                 )),
@@ -41,15 +40,19 @@ impl Account {
             };
         }
         let found = match user {
-            Some(user) => lookup(user)
-                .ok_or_else(|| failed(format!("target.user = {user}"), "there is no such user"))?,
+            Some(user) => lookup(user).ok_or_else(|| {
+                EngineError::failed(format!("target.user = {user}"), "there is no such user")
+            })?,
             None => DEFAULTS.iter().find_map(|name| lookup(name)).ok_or_else(|| {
-                failed("choosing a user for the server", "name one that is not root in target.user")
+                EngineError::failed(
+                    "choosing a user for the server",
+                    "name one that is not root in target.user",
+                )
             })?,
         };
         if found.uid == 0 {
             let message = "PostgreSQL refuses to run as root; name another user";
-            return Err(failed(format!("target.user = {}", found.name), message));
+            return Err(EngineError::failed(format!("target.user = {}", found.name), message));
         }
         Ok(found)
     }
@@ -61,7 +64,7 @@ impl Account {
 
     /// Makes an empty folder that only it can use; fails when it is there already.
     pub fn make_folder(&self, path: &Path) -> Result<(), EngineError> {
-        DirBuilder::new().mode(0o700).create(path).map_err(at(path))?;
+        DirBuilder::new().mode(0o700).create(path).map_err(EngineError::at(path))?;
         self.own(path)
     }
 
@@ -74,7 +77,7 @@ impl Account {
         if !self.is_other() {
             return Ok(());
         }
-        lchown(path, Some(self.uid), Some(self.gid)).map_err(at(path))
+        lchown(path, Some(self.uid), Some(self.gid)).map_err(EngineError::at(path))
     }
 
     /// Writes a file of its own, at once: a reader sees the one before or this one. In a folder that
@@ -84,9 +87,9 @@ impl Account {
         let _ = std::fs::remove_file(&unfinished);
         let created = File::options().write(true).create_new(true).mode(0o600).open(&unfinished);
         let written = created.and_then(|mut file| file.write_all(text.as_bytes()));
-        written.map_err(at(&unfinished))?;
+        written.map_err(EngineError::at(&unfinished))?;
         self.own(&unfinished)?;
-        std::fs::rename(&unfinished, path).map_err(at(path))
+        std::fs::rename(&unfinished, path).map_err(EngineError::at(path))
     }
 
     /// Lets a command change to the account before it becomes its program. What the command does
@@ -130,7 +133,7 @@ impl Account {
             Some(folder) => (folder.as_path(), format!("allow it: chmod o+x {}", folder.display())),
             None => (path, "allow it to others with chmod".to_owned()),
         };
-        Err(failed(
+        Err(EngineError::failed(
             format!("user {} cannot {verb} {}", self.name, path.display()),
             format!(
                 "{} is closed to this user, under whom the server is to run ({refused}); {cure}, or put \
@@ -175,27 +178,11 @@ pub(super) fn command(program: &Path) -> Command {
 
 /// The account in the system's database of users.
 fn lookup(name: &str) -> Option<Account> {
-    let terminated = CString::new(name).ok()?;
-    let mut buffer = vec![0_u8; 16 << 10];
-    // SAFETY: all zeros is a valid passwd; it is only read after the call filled it.
-    let mut entry: libc::passwd = unsafe { std::mem::zeroed() };
-    let mut found: *mut libc::passwd = std::ptr::null_mut();
-    let (space, length) = (buffer.as_mut_ptr().cast(), buffer.len());
-    // SAFETY: the entry, its buffer and the name outlive the call.
-    let rc = unsafe { libc::getpwnam_r(terminated.as_ptr(), &raw mut entry, space, length, &raw mut found) };
-    if rc != 0 || found.is_null() {
-        return None;
-    }
-    let groups = groups_of(&terminated, entry.pw_gid)?;
-    Some(Account { name: name.to_owned(), uid: entry.pw_uid, gid: entry.pw_gid, groups: Some(groups) })
-}
-
-fn groups_of(name: &CStr, gid: libc::gid_t) -> Option<Vec<libc::gid_t>> {
-    // More than the kernel allows a process (NGROUPS_MAX).
-    let mut count: libc::c_int = 1 << 16;
-    let mut groups = vec![0; count as usize];
-    // SAFETY: `count` is the room in `groups`.
-    let rc = unsafe { libc::getgrouplist(name.as_ptr(), gid, groups.as_mut_ptr(), &raw mut count) };
-    groups.truncate(usize::try_from(count).ok()?);
-    (rc >= 0).then_some(groups)
+    let numbers = |which: &str| -> Option<Vec<u32>> {
+        let told = Command::new("id").args([which, "--", name]).output().ok()?;
+        let told = told.status.success().then(|| String::from_utf8(told.stdout).ok())??;
+        told.split_whitespace().map(|number| number.parse().ok()).collect()
+    };
+    let first = |which: &str| numbers(which)?.first().copied();
+    Some(Account { name: name.into(), uid: first("-u")?, gid: first("-g")?, groups: numbers("-G") })
 }

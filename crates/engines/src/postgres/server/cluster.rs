@@ -1,28 +1,27 @@
 //! One private cluster and its server.
 
-use super::account::Account;
-use super::files::{self, clone_folder, write_back};
+use super::account::{Account, command};
+use super::files::{
+    self, BASELINE_FILE, Layout, Postmaster, SETTINGS_FILE, clone_folder, make_socket_folder, write_back,
+};
 use super::installation::Installation;
-use super::layout::{BASELINE_FILE, Layout, Postmaster, SETTINGS_FILE, make_socket_folder};
 use super::leftovers::{free_shared_memory, remove_files};
-use super::lifecycle::{LOG_LINES, Stop};
-use super::process::Process;
+use super::process::{Process, kill_all};
 use super::template::{DataOptions, SUPERUSER, Template};
-use super::{at, failed};
-use crate::postgres::failure::of_client;
+use super::wait_for;
+use crate::postgres::failed_at;
 use crate::{Cancel, EngineError};
 use pgclient::{Client, Config};
+use rustix::process::Signal;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::fs::{File, Permissions};
-use std::io::Read;
-use std::net::{Ipv4Addr, TcpListener};
+use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What a cluster is made with.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ClusterOptions {
     /// The programs.
     pub installation: Installation,
@@ -36,8 +35,6 @@ pub struct ClusterOptions {
     pub data: DataOptions,
     /// Connections of the load that it must have room for.
     pub connections: u32,
-    /// Listen on 127.0.0.1 too, with a password.
-    pub tcp: bool,
     /// Files of cgroups (`cgroup.procs`) that the server joins before it starts.
     pub cgroups: Vec<PathBuf>,
 }
@@ -45,8 +42,34 @@ pub struct ClusterOptions {
 /// How long a login may take on a slow disk; a server that is stopped would take for ever.
 const CONNECTING: Duration = Duration::from_secs(60);
 
-/// Of the superuser, over TCP. Never shown.
-pub(super) struct Password(pub(super) String);
+/// It only names the socket, which is in a folder of its own.
+const PORT: u16 = 5432;
+
+/// How long a start may take, with recovery of what a crash left.
+const START: Duration = Duration::from_secs(300);
+/// How long one attempt to connect may take while it starts.
+const CONNECT: Duration = Duration::from_secs(5);
+/// How long a fast shutdown may take: it writes all dirty pages.
+const STOP_FAST: Duration = Duration::from_secs(300);
+/// How long an immediate shutdown may take; the server itself kills after 5 s what does not end.
+const STOP_IMMEDIATE: Duration = Duration::from_secs(15);
+/// Connections that a server has room for unless it is asked for more: PostgreSQL's default.
+const CONNECTIONS: u32 = 100;
+/// Connections beyond those of the load: observers, and those that the server keeps for superusers.
+const CONNECTIONS_BESIDE: u32 = 20;
+/// Lines of the log in errors.
+pub(super) const LOG_LINES: usize = 20;
+/// Bytes of the log that are looked at for its last lines.
+const LOG_BYTES_MAX: u64 = 64 << 10;
+
+/// How a server is stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// Connections are ended, all is written: the next start needs no recovery.
+    Fast,
+    /// As in a crash: the next start recovers.
+    Immediate,
+}
 
 /// A private cluster. Dropping it stops the server and removes all of it.
 #[derive(Debug)]
@@ -54,8 +77,6 @@ pub struct Cluster {
     pub(super) options: ClusterOptions,
     pub(super) layout: Layout,
     pub(super) sockets: PathBuf,
-    pub(super) port: u16,
-    pub(super) password: Option<Password>,
     pub(super) process: Option<Process>,
     /// The settings in force, when they are known.
     pub(super) applied: Option<BTreeMap<String, String>>,
@@ -77,17 +98,9 @@ impl Cluster {
         options.wal_directory = wal_directory.map(|directory| directory.join("pg_wal"));
         let layout = Layout::of(&options.directory);
         is_vacant(&layout, options.wal_directory.as_deref())?;
-        let password = options.tcp.then(Password::random).transpose()?;
         // From here on, dropping it removes what was made.
-        let mut cluster = Self {
-            sockets: layout.socket.clone(),
-            port: free_port(),
-            layout,
-            options,
-            password,
-            process: None,
-            applied: None,
-        };
+        let mut cluster =
+            Self { sockets: layout.socket.clone(), layout, options, process: None, applied: None };
         cluster.lay_out(&template)?;
         Ok(cluster)
     }
@@ -101,7 +114,7 @@ impl Cluster {
         self.sockets = make_socket_folder(&self.layout, &self.options.account)?;
         let main = data.join("postgresql.conf");
         let included = format!("\ninclude '{BASELINE_FILE}'\ninclude_if_exists '{SETTINGS_FILE}'\n");
-        let text = std::fs::read_to_string(&main).map_err(at(&main))?;
+        let text = std::fs::read_to_string(&main).map_err(EngineError::at(&main))?;
         self.options.account.write(&main, &(text + &included))?;
         write_back(data)?;
         self.options.wal_directory.as_deref().map_or(Ok(()), write_back)
@@ -109,13 +122,7 @@ impl Cluster {
 
     /// How to connect as superuser, over the socket.
     pub fn config(&self) -> Config {
-        Config::unix(&self.sockets, self.port, SUPERUSER, SUPERUSER).with_connect_timeout(Some(CONNECTING))
-    }
-
-    /// How to connect over TCP, where it was asked for: a connection string, which has a password.
-    pub fn tcp_url(&self) -> Option<String> {
-        let Password(password) = self.password.as_ref()?;
-        Some(format!("postgres://{SUPERUSER}:{password}@127.0.0.1:{}/{SUPERUSER}", self.port))
+        Config::unix(&self.sockets, PORT, SUPERUSER, SUPERUSER).with_connect_timeout(Some(CONNECTING))
     }
 
     /// Opens a connection as superuser. The error has the end of the log when the server has ended.
@@ -125,18 +132,13 @@ impl Cluster {
             let ended = ended.map(|status| {
                 format!("; the server has ended with {status}; its log:\n{}", self.log_tail(LOG_LINES))
             });
-            failed("connecting to the server", format!("{error}{}", ended.unwrap_or_default()))
+            EngineError::failed("connecting to the server", format!("{error}{}", ended.unwrap_or_default()))
         })
     }
 
     /// The data directory.
     pub fn data_directory(&self) -> PathBuf {
         self.layout.data.clone()
-    }
-
-    /// The programs it was made with.
-    pub fn installation(&self) -> &Installation {
-        &self.options.installation
     }
 
     /// As whom it runs; tablespaces must belong to it.
@@ -146,7 +148,7 @@ impl Cluster {
 
     /// Writes all dirty pages of the server.
     pub fn checkpoint(&self) -> Result<(), EngineError> {
-        self.connect()?.batch("CHECKPOINT").map_err(|error| of_client("CHECKPOINT", &error))
+        self.connect()?.batch("CHECKPOINT").map_err(failed_at("CHECKPOINT"))
     }
 
     /// The files of the data directory, the log and the tablespaces.
@@ -168,6 +170,138 @@ impl Cluster {
         self.files().map_or(0, |files| files::allocated_bytes(&files))
     }
 
+    /// Starts the server and waits until it accepts connections. Nothing happens if it runs. The error
+    /// has the end of its log.
+    pub fn start(&mut self, cancel: &Cancel) -> Result<(), EngineError> {
+        if self.is_running() {
+            return Ok(());
+        }
+        // What a server that was killed may have left running.
+        self.stop(Stop::Immediate)?;
+        self.options.account.write(&self.layout.data.join(BASELINE_FILE), &self.baseline())?;
+        self.process = Some(self.spawn()?);
+        let started = self.await_ready(cancel);
+        if started.is_err() {
+            // What goes on nevertheless is found by the next start, which says so.
+            let _ = self.stop(Stop::Immediate);
+        }
+        started
+    }
+
+    fn spawn(&self) -> Result<Process, EngineError> {
+        let log = &self.layout.log;
+        let output = File::options().create(true).append(true).open(log).map_err(EngineError::at(log))?;
+        let errors = output.try_clone().map_err(EngineError::at(log))?;
+        let mut command = command(&self.options.installation.program("postgres"));
+        command.arg("-D").arg(&self.layout.data).stdout(output).stderr(errors);
+        Process::start(command, &self.options.account, &self.options.cgroups)
+            .map_err(|error| EngineError::failed("starting the server", error.to_string()))
+    }
+
+    fn await_ready(&mut self, cancel: &Cancel) -> Result<(), EngineError> {
+        let ready = wait_for(START, cancel, || {
+            let ended = self.process.as_ref().and_then(Process::ended);
+            if let Some(status) = ended {
+                return Err(self.failed_start(&format!("it ended with {status}")));
+            }
+            let note = Postmaster::of(&self.layout.data);
+            if !note.ready || note.pid != self.postmaster_pid() {
+                return Ok(None);
+            }
+            // It says so a moment before it does.
+            Ok(Client::connect(&self.config().with_connect_timeout(Some(CONNECT))).ok())
+        })?;
+        let late = || self.failed_start(&format!("it was not ready after {} s", START.as_secs()));
+        ready.map(drop).ok_or_else(late)
+    }
+
+    fn failed_start(&self, why: &str) -> EngineError {
+        let doing = format!("starting PostgreSQL {}", self.options.installation.version);
+        EngineError::failed(doing, format!("{why}; its log ends with:\n{}", self.log_tail(LOG_LINES)))
+    }
+
+    /// PostgreSQL's defaults, but for what has to do with being private and being observed.
+    fn baseline(&self) -> String {
+        let connections = CONNECTIONS.max(self.options.connections + CONNECTIONS_BESIDE);
+        let sockets = self.sockets.to_string_lossy().into_owned();
+        let settings = [
+            ("cluster_name", "steelbench".to_owned()),
+            ("listen_addresses", String::new()),
+            ("port", PORT.to_string()),
+            ("unix_socket_directories", list_item(&sockets)),
+            ("unix_socket_permissions", "0700".to_owned()),
+            ("max_connections", connections.to_string()),
+            ("logging_collector", "off".to_owned()),
+            ("track_io_timing", "on".to_owned()),
+            ("track_wal_io_timing", "on".to_owned()),
+        ];
+        settings.iter().map(|(name, value)| super::settings::line(name, value) + "\n").collect()
+    }
+
+    /// Stops the server and waits until it has ended. Nothing happens if it does not run.
+    pub fn stop(&mut self, how: Stop) -> Result<(), EngineError> {
+        if let Some(process) = &self.process {
+            if how == Stop::Fast {
+                process.signal(Signal::INT);
+                process.wait(STOP_FAST);
+            }
+            process.signal(Signal::QUIT);
+            process.wait(STOP_IMMEDIATE);
+        }
+        let data = &self.layout.data;
+        // After a proper end there is nobody; after a kill its children may go on.
+        let gone = kill_all(data, self.postmaster_pid());
+        self.process = None;
+        if gone {
+            Ok(())
+        } else {
+            Err(EngineError::failed(data.display().to_string(), "the server cannot be killed"))
+        }
+    }
+
+    /// Stops it so that nothing is left to recover, and starts it again.
+    pub fn restart(&mut self, cancel: &Cancel) -> Result<(), EngineError> {
+        self.stop(Stop::Fast)?;
+        self.start(cancel)
+    }
+
+    /// The number of the server's first process, while we have not stopped it.
+    pub fn postmaster_pid(&self) -> Option<i32> {
+        self.process.as_ref().map(Process::pid)
+    }
+
+    /// Whether the server's first process lives.
+    pub fn is_running(&self) -> bool {
+        self.process.as_ref().is_some_and(|process| process.ended().is_none())
+    }
+
+    /// Lets the server load its settings again, if it runs.
+    pub(super) fn signal_reload(&self) {
+        self.process.iter().for_each(|process| process.signal(Signal::HUP));
+    }
+
+    /// Length of the server's log.
+    pub fn log_bytes(&self) -> u64 {
+        self.layout.log.metadata().map_or(0, |found| found.len())
+    }
+
+    /// What the server has said since its log had this length: no more than its end.
+    pub fn log_since(&self, bytes: u64) -> String {
+        let from = bytes.max(self.log_bytes().saturating_sub(LOG_BYTES_MAX));
+        let mut said = Vec::new();
+        let read = File::open(&self.layout.log).and_then(|mut log| {
+            log.seek(SeekFrom::Start(from))?;
+            log.take(LOG_BYTES_MAX).read_to_end(&mut said)
+        });
+        // What cannot be read has nothing to say.
+        read.map_or_else(|_| String::new(), |_| String::from_utf8_lossy(&said).into_owned())
+    }
+
+    /// The last lines of the server's log.
+    pub fn log_tail(&self, lines: usize) -> String {
+        last_lines(&self.log_since(0), lines)
+    }
+
     /// Stops the server and removes the cluster; fails when something of it remains.
     pub fn remove(mut self) -> Result<(), EngineError> {
         self.clear()
@@ -182,22 +316,6 @@ impl Cluster {
     }
 }
 
-impl Password {
-    fn random() -> Result<Self, EngineError> {
-        let path = Path::new("/dev/urandom");
-        let mut bytes = [0_u8; 16];
-        let read = File::open(path).and_then(|mut file| file.read_exact(&mut bytes));
-        read.map_err(at(path))?;
-        Ok(Self(format!("{:032x}", u128::from_ne_bytes(bytes))))
-    }
-}
-
-impl fmt::Debug for Password {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Password(..)")
-    }
-}
-
 impl Drop for Cluster {
     fn drop(&mut self) {
         // What remains is found by the next run.
@@ -209,7 +327,7 @@ impl Drop for Cluster {
 fn is_vacant(layout: &Layout, wal: Option<&Path>) -> Result<(), EngineError> {
     let places = [&layout.data, &layout.socket, &layout.log].map(PathBuf::as_path);
     match places.into_iter().chain(wal).find(|place| place.symlink_metadata().is_ok()) {
-        Some(taken) => Err(at(taken)(std::io::ErrorKind::AlreadyExists.into())),
+        Some(taken) => Err(EngineError::at(taken)(std::io::ErrorKind::AlreadyExists.into())),
         None => Ok(()),
     }
 }
@@ -217,26 +335,31 @@ fn is_vacant(layout: &Layout, wal: Option<&Path>) -> Result<(), EngineError> {
 /// Lets another account through a directory of ours; what the cluster has in it is private.
 fn open_for(account: &Account, directory: &Path) -> Result<(), EngineError> {
     if account.is_other() {
-        let found = directory.metadata().map_err(at(directory))?;
+        let found = directory.metadata().map_err(EngineError::at(directory))?;
         let mode = Permissions::from_mode(found.permissions().mode() | 0o111);
-        std::fs::set_permissions(directory, mode).map_err(at(directory))?;
+        std::fs::set_permissions(directory, mode).map_err(EngineError::at(directory))?;
     }
     account.can_enter(directory)
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, EngineError> {
-    path.canonicalize().map_err(at(path))
+    path.canonicalize().map_err(EngineError::at(path))
 }
 
 fn move_wal(from: &Path, to: &Path, account: &Account) -> Result<(), EngineError> {
     clone_folder(from, to, account)?;
-    std::fs::remove_dir_all(from).map_err(at(from))?;
-    symlink(to, from).map_err(at(from))?;
+    std::fs::remove_dir_all(from).map_err(EngineError::at(from))?;
+    symlink(to, from).map_err(EngineError::at(from))?;
     account.own(from)
 }
 
-/// A port that nobody listens on. Without TCP it only names the socket, in a folder of its own.
-pub(super) fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-    listener.and_then(|listener| listener.local_addr()).map_or(5432, |address| address.port())
+/// The last lines of a text.
+pub fn last_lines(text: &str, lines: usize) -> String {
+    let all: Vec<&str> = text.lines().collect();
+    all[all.len().saturating_sub(lines)..].join("\n")
+}
+
+/// A value in a list of names: in quotes, so that commas and spaces are its own.
+fn list_item(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
 }

@@ -1,6 +1,5 @@
 //! Which PostgreSQL servers are installed.
 
-use super::failed;
 use crate::EngineError;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -131,7 +130,7 @@ fn not_found(version: Option<&str>, bindirs: &[PathBuf], all: &[Installation]) -
         .map(|place| format!("; {} does not hold postgres and initdb", place.display()))
         .collect();
     let major = version.map_or("VERSION", |version| version.split('.').next().unwrap_or(version));
-    failed(
+    EngineError::failed(
         format!("looking for {wanted}"),
         format!(
             "found {found}{}; install a server (Debian: postgresql-{major}, Red Hat: \

@@ -2,9 +2,9 @@
 //! that starts again in the same data directory frees its memory itself; one whose directory is removed
 //! never does.
 
-use super::layout::{Layout, Postmaster, remove_socket_folder};
+use super::files::{Layout, Postmaster, remove_socket_folder};
 use super::process::{kill_all, processes_of};
-use super::{at, failed, wait_for};
+use super::wait_for;
 use crate::{Cancel, EngineError};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io;
@@ -46,7 +46,7 @@ pub(super) fn remove_files(layout: &Layout, wal: Option<&Path>) -> Result<(), En
 /// The result of removing this, which may be gone already.
 pub(super) fn removed(path: &Path, result: io::Result<()>) -> Result<(), EngineError> {
     match result {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(at(path)(source)),
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(EngineError::at(path)(source)),
         _ => Ok(()),
     }
 }
@@ -71,7 +71,10 @@ fn end(data: &Path) -> Result<(), EngineError> {
         wait_for(STOP, &Cancel::new(), || Ok(processes_of(data, note.pid).is_empty().then_some(())))?;
     }
     if !kill_all(data, note.pid) {
-        return Err(failed(data.display().to_string(), "a server that an earlier run left cannot be killed"));
+        return Err(EngineError::failed(
+            data.display().to_string(),
+            "a server that an earlier run left cannot be killed",
+        ));
     }
     if let Some((key, id)) = note.shared_memory {
         free_shared_memory(key, id);

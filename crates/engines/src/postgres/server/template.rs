@@ -5,7 +5,7 @@ use super::files::clone_folder;
 use super::installation::Installation;
 use super::leftovers::removed;
 use super::process::end_with_us;
-use super::{at, failed, wait_for};
+use super::wait_for;
 use crate::{Cancel, EngineError};
 use rustix::process::Signal;
 use std::fs::{DirBuilder, File, TryLockError};
@@ -95,7 +95,7 @@ impl Template {
             let cache =
                 std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
             let cache = cache.or_else(home).unwrap_or_else(std::env::temp_dir).join("steelbench");
-            std::fs::create_dir_all(&cache).map_err(at(&cache))?;
+            std::fs::create_dir_all(&cache).map_err(EngineError::at(&cache))?;
             let folder = cache.join("postgres");
             private_folder(&folder, account)?;
             return Ok(folder);
@@ -124,7 +124,7 @@ fn identity(
     options: &DataOptions,
 ) -> Result<String, EngineError> {
     let program = installation.program("postgres");
-    let file = program.metadata().map_err(at(&program))?;
+    let file = program.metadata().map_err(EngineError::at(&program))?;
     Ok(format!(
         "{}\n{} of {} bytes, changed {}.{}\nuser {} ({})\n{:?}\n",
         installation.version,
@@ -161,27 +161,27 @@ fn make(
     account.enter(&mut command);
     end_with_us(&mut command, Signal::KILL);
     let doing = || format!("running {}", initdb.display());
-    let output = command.output().map_err(|error| failed(doing(), error.to_string()))?;
+    let output = command.output().map_err(|error| EngineError::failed(doing(), error.to_string()))?;
     if !output.status.success() {
         let _ = std::fs::remove_dir_all(&unfinished);
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        return Err(failed(doing(), format!("{}: {said}", output.status)));
+        return Err(EngineError::failed(doing(), format!("{}: {said}", output.status)));
     }
     account.write(&unfinished.join(MARKER), identity)?;
-    std::fs::rename(&unfinished, folder).map_err(at(folder))
+    std::fs::rename(&unfinished, folder).map_err(EngineError::at(folder))
 }
 
 fn lock(path: &Path, cancel: &Cancel) -> Result<File, EngineError> {
     let mut options = File::options();
     options.create(true).truncate(false).write(true).custom_flags(libc::O_NOFOLLOW);
-    let file = options.open(path).map_err(at(path))?;
+    let file = options.open(path).map_err(EngineError::at(path))?;
     let locked = wait_for(INITDB, cancel, || match file.try_lock() {
         Ok(()) => Ok(Some(())),
         Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(source)) => Err(at(path)(source)),
+        Err(TryLockError::Error(source)) => Err(EngineError::at(path)(source)),
     })?;
     let held = "another process has held this lock for minutes; end it";
-    locked.map(|()| file).ok_or_else(|| failed(path.display().to_string(), held))
+    locked.map(|()| file).ok_or_else(|| EngineError::failed(path.display().to_string(), held))
 }
 
 /// Makes a folder that only the account can enter. One that is there must be like that already:
@@ -189,10 +189,12 @@ fn lock(path: &Path, cancel: &Cancel) -> Result<File, EngineError> {
 fn private_folder(path: &Path, account: &Account) -> Result<(), EngineError> {
     match DirBuilder::new().mode(PRIVATE).create(path) {
         Ok(()) => return account.own(path),
-        Err(source) if source.kind() != io::ErrorKind::AlreadyExists => return Err(at(path)(source)),
+        Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(EngineError::at(path)(source));
+        }
         Err(_) => {}
     }
-    let found = path.symlink_metadata().map_err(at(path))?;
+    let found = path.symlink_metadata().map_err(EngineError::at(path))?;
     if found.is_dir() && found.mode() & PERMISSIONS == PRIVATE {
         if found.uid() == account.uid() {
             return Ok(());
@@ -203,5 +205,5 @@ fn private_folder(path: &Path, account: &Account) -> Result<(), EngineError> {
         }
     }
     let message = format!("it is not a private folder of user {}; remove it", account.name);
-    Err(failed(path.display().to_string(), message))
+    Err(EngineError::failed(path.display().to_string(), message))
 }

@@ -2,8 +2,8 @@
 
 pub(super) mod rules;
 
-use super::live::{ObserveError, while_doing};
-use super::local::is_local;
+use super::live::{is_local, while_doing};
+use crate::ServerError;
 use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
 use pgclient::{Client, Config, Row, Rows};
 use std::time::Duration;
@@ -53,10 +53,8 @@ const LOCALE: &str = "Client Connection Defaults / Locale and Formatting";
 const LOG_TIMEZONE: &str = "log_timezone";
 
 /// Asks a server. What this role may not see is told beside what it sees.
-///
-/// # Errors
-/// When the server cannot be reached, or does not tell its settings.
-pub(super) fn survey(config: &Config) -> Result<(SurveyedServer, Vec<Unread>), ObserveError> {
+/// Fails when the server cannot be reached, or does not tell its settings.
+pub(super) fn survey(config: &Config) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
     let config = config.clone().with_application_name("steelbench survey");
     let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
     client.set_read_timeout(Some(PATIENCE)).map_err(while_doing("connecting"))?;
@@ -93,8 +91,12 @@ pub(super) fn survey(config: &Config) -> Result<(SurveyedServer, Vec<Unread>), O
         is_replica: is_true(0),
         huge_pages_used: huge_pages_used(&settings, &client, is_local),
         settings,
-        extensions: extensions.iter().flat_map(Rows::iter).filter_map(|row| extension(&row)).collect(),
-        databases: databases.iter().flat_map(Rows::iter).filter_map(|row| database(&row)).collect(),
+        extensions: listed(extensions.as_ref(), |row| {
+            Some(Extension { name: row.parse(0)?, version: row.parse(1)? })
+        }),
+        databases: listed(databases.as_ref(), |row| {
+            Some(Database { name: row.parse(0)?, bytes: row.parse(1) })
+        }),
     };
     if is_true(1) == Some(false) {
         let why = "this role is not a member of pg_read_all_settings".to_owned();
@@ -119,8 +121,8 @@ fn setting(row: &Row<'_>) -> Option<ServerSetting> {
     if !is_changed && !pending_restart && !OF_EVERY_SERVER.contains(&name) {
         return None;
     }
-    let text = |index: usize| row.get(index).filter(|text| !text.is_empty()).map(str::to_owned);
-    let plain = |index: usize| row.get(index).filter(|_| is_plain).map(str::to_owned);
+    let plain = |index| row.parse(index).filter(|_| is_plain);
+    let text = |index| row.parse(index).filter(|text: &String| !text.is_empty());
     Some(ServerSetting {
         name: name.into(),
         value: plain(1),
@@ -133,12 +135,9 @@ fn setting(row: &Row<'_>) -> Option<ServerSetting> {
     })
 }
 
-fn extension(row: &Row<'_>) -> Option<Extension> {
-    Some(Extension { name: row.get(0)?.into(), version: row.get(1)?.into() })
-}
-
-fn database(row: &Row<'_>) -> Option<Database> {
-    Some(Database { name: row.get(0)?.into(), bytes: row.get(1).and_then(|bytes| bytes.parse().ok()) })
+/// What the rows are that could be read.
+fn listed<T>(rows: Option<&Rows>, of: impl Fn(Row<'_>) -> Option<T>) -> Vec<T> {
+    rows.into_iter().flat_map(Rows::iter).filter_map(of).collect()
 }
 
 /// From version 17 on the server says so. Of an older one on this machine, the kernel does: a mapping of huge

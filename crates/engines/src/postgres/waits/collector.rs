@@ -1,9 +1,7 @@
 use super::accounting::SessionSamples;
-use super::counters::Counters;
-use super::{ObserveError, Sampler, Window, connect, while_doing};
-use crate::postgres::guard::until_cancelled;
-use crate::{Cancel, Collected, EngineError, ObserveOptions, WaitCollector};
-use observations::Operation;
+use super::{Watch, connect, while_doing};
+use crate::postgres::admin::until_cancelled;
+use crate::{Cancel, Collected, EngineError, ObserveOptions, ServerError, WaitCollector};
 use pgclient::{Client, Config, Disconnector};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,13 +23,7 @@ pub struct PostgresCollector {
     sessions: Arc<Mutex<Vec<i32>>>,
     lost: Arc<Mutex<Vec<String>>>,
     cancel: Cancel,
-    running: Option<Running>,
-}
-
-struct Running {
-    sampler: Sampler,
-    client: Client,
-    before: Counters,
+    running: Option<Watch>,
 }
 
 impl PostgresCollector {
@@ -47,60 +39,40 @@ impl PostgresCollector {
         Self { config, options, sessions, lost, cancel, running: None }
     }
 
-    fn begin(&self) -> Result<Running, ObserveError> {
-        let (mut client, sampled) = (connect(&self.config)?, connect(&self.config)?);
-        let disconnectors = (disconnector(&client)?, disconnector(&sampled)?);
-        self.watched([&disconnectors.0, &disconnectors.1], || {
-            let before = Counters::read(&mut client)?;
-            Ok(Running { sampler: Sampler::on(sampled, self.options)?, client, before })
-        })
-    }
-
-    /// The window, and what the server has counted in it.
-    fn end(&self, mut running: Running) -> Result<(Window, Vec<Operation>), ObserveError> {
-        let counting = disconnector(&running.client)?;
-        let (window, operations, untimed) =
-            self.watched([&counting, running.sampler.disconnector()], || {
-                let window = running.sampler.window()?;
-                let operations = Counters::read(&mut running.client)?.since(&running.before)?;
-                Ok((window, operations, untimed(&mut running.client)))
-            })?;
-        *self.lost.lock().unwrap_or_else(PoisonError::into_inner) =
-            window.lost().into_iter().chain(untimed).collect();
-        Ok((window, operations))
-    }
-
-    /// Does some work with connections, which are cut some time after the trial was asked to stop.
+    /// Does some work with connections, which are cut some time after the trial was asked to stop; then only that is
+    /// told of an error.
     fn watched<T>(
         &self,
         disconnectors: [&Disconnector; 2],
-        work: impl FnOnce() -> Result<T, ObserveError>,
-    ) -> Result<T, ObserveError> {
+        work: impl FnOnce() -> Result<T, ServerError>,
+    ) -> Result<T, EngineError> {
         let stop = |goes_on_for: &dyn Fn(Duration) -> bool| {
             if goes_on_for(STOPPING) {
-                for disconnector in disconnectors {
-                    disconnector.disconnect();
-                }
+                disconnectors.into_iter().for_each(Disconnector::disconnect);
             }
         };
-        until_cancelled(&self.cancel, stop, work)
-    }
-
-    /// Of an error that came with the request to stop, only that is told.
-    fn told(&self, error: ObserveError) -> EngineError {
-        if self.cancel.is_cancelled() { EngineError::Cancelled } else { error.into() }
+        let result = until_cancelled(&self.cancel, stop, work);
+        result.map_err(|error| if self.cancel.is_cancelled() { EngineError::Cancelled } else { error.into() })
     }
 }
 
 impl WaitCollector for PostgresCollector {
     fn start(&mut self) -> Result<(), EngineError> {
-        self.running = Some(self.begin().map_err(|error| self.told(error))?);
+        let clients = [connect(&self.config)?, connect(&self.config)?];
+        let disconnectors = [disconnector(&clients[0])?, disconnector(&clients[1])?];
+        self.running = Some(self.watched(disconnectors.each_ref(), || Watch::start(clients, self.options))?);
         Ok(())
     }
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
-        let running = self.running.take().ok_or(ObserveError::Ended)?;
-        let (window, operations) = self.end(running).map_err(|error| self.told(error))?;
+        let mut watch = self.running.take().ok_or_else(|| ServerError::new("nothing was started"))?;
+        let (counting, sampling) = (disconnector(&watch.client)?, watch.sampler.disconnector.clone());
+        let (window, operations, untimed) = self.watched([&counting, &sampling], || {
+            let (window, operations) = watch.window()?;
+            Ok((window, operations?, untimed(&mut watch.client)))
+        })?;
+        *self.lost.lock().unwrap_or_else(PoisonError::into_inner) =
+            window.lost().into_iter().chain(untimed).collect();
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let sessions: HashSet<i32> = sessions.iter().copied().collect();
         // They count as connected for the whole window.
@@ -113,14 +85,13 @@ impl WaitCollector for PostgresCollector {
     }
 }
 
-fn disconnector(client: &Client) -> Result<Disconnector, ObserveError> {
+fn disconnector(client: &Client) -> Result<Disconnector, ServerError> {
     client.disconnector().map_err(while_doing("connecting"))
 }
 
 /// What the server could time and does not; asking for it is as good as not knowing.
 fn untimed(client: &mut Client) -> Option<String> {
-    let rows = client.query("SHOW track_io_timing", &[]).ok()?;
-    (rows.first()?.get(0)? == "off").then(|| {
+    (client.cell("SHOW track_io_timing").ok()?? == "off").then(|| {
         "How long the server's reads and writes took: it counts but does not time them. Set track_io_timing = on \
          there."
             .to_owned()

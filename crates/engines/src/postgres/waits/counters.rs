@@ -1,4 +1,5 @@
-use super::{ObserveError, while_doing};
+use super::while_doing;
+use crate::ServerError;
 use observations::Operation;
 use pgclient::Client;
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ const COLLECTOR_DELAY: Duration = Duration::from_millis(600);
 pub(super) struct Counters {
     counted: BTreeMap<String, Counted>,
     /// When each view was reset last.
-    resets: BTreeMap<String, String>,
+    resets: BTreeMap<&'static str, String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -101,7 +102,7 @@ const VIEWS: &[View] = &[
 
 impl Counters {
     /// Reads all that this version has.
-    pub(super) fn read(client: &mut Client) -> Result<Self, ObserveError> {
+    pub(super) fn read(client: &mut Client) -> Result<Self, ServerError> {
         let version = client.server_version() / 10_000;
         if version < 15 {
             std::thread::sleep(COLLECTOR_DELAY);
@@ -110,13 +111,11 @@ impl Counters {
         for view in VIEWS.iter().filter(|view| view.versions.contains(&version)) {
             let rows = client.query(view.sql, &[]).map_err(while_doing(DOING))?;
             for row in rows.iter() {
-                let Some(name) = row.get(0) else { continue };
-                let number =
-                    |index: usize| row.get(index).and_then(|it| it.parse::<f64>().ok()).unwrap_or(0.0);
+                let number = |index| row.parse::<f64>(index).unwrap_or(0.0);
                 let counted =
                     Counted { count: number(1) as u64, bytes: number(2) as u64, wall_ms: number(3) };
-                counters.counted.insert(name.to_owned(), counted);
-                counters.resets.insert(view.name.to_owned(), row.get(4).unwrap_or_default().to_owned());
+                counters.counted.insert(row.text(0), counted);
+                counters.resets.insert(view.name, row.text(4));
             }
         }
         Ok(counters)
@@ -124,15 +123,12 @@ impl Counters {
 
     /// What was counted since an earlier reading. All calls of these operations are in it, also
     /// those that the system's page cache served.
-    ///
-    /// # Errors
-    /// When a view was reset in between.
-    pub(super) fn since(&self, before: &Self) -> Result<Vec<Operation>, ObserveError> {
-        let reset = |view: &str| ObserveError::Reset { view: view.to_owned() };
-        for (view, time) in &self.resets {
-            if before.resets.get(view) != Some(time) {
-                return Err(reset(view));
-            }
+    /// Fails when a view was reset in between.
+    pub(super) fn since(&self, before: &Self) -> Result<Vec<Operation>, ServerError> {
+        if let Some((view, _)) =
+            self.resets.iter().find(|(view, time)| before.resets.get(*view) != Some(*time))
+        {
+            return Err(reset(view));
         }
         let mut operations = Vec::new();
         for (name, now) in &self.counted {
@@ -152,6 +148,14 @@ impl Counters {
     }
 }
 
+/// The server's counters cannot be subtracted.
+pub(super) fn reset(view: &str) -> ServerError {
+    ServerError::new(format!(
+        "the statistics of {view} were reset while they were watched; measure again, and keep others from \
+         calling pg_stat_reset meanwhile"
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,7 +164,7 @@ mod tests {
         let counted = Counted { count, bytes: count * 8192, wall_ms: count as f64 };
         Counters {
             counted: [("IO client backend relation read".to_owned(), counted)].into(),
-            resets: [("pg_stat_io".to_owned(), reset.to_owned())].into(),
+            resets: [("pg_stat_io", reset.to_owned())].into(),
         }
     }
 

@@ -25,7 +25,10 @@ pub use sampler::Sampler;
 pub use types::{WAIT_TYPES, class};
 pub use window::{Process, Sample, Source, Window};
 
-use super::live::{ObserveError, while_doing};
+use super::live::while_doing;
+use crate::{ObserveOptions, ServerError};
+use counters::Counters;
+use observations::Operation;
 use pgclient::{Client, Config};
 use std::time::Duration;
 
@@ -36,13 +39,14 @@ pub const OBSERVER: &str = "steelbench observer";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Opens a connection that can change nothing and takes few resources.
-fn connect(config: &Config) -> Result<Client, ObserveError> {
+fn connect(config: &Config) -> Result<Client, ServerError> {
     let config = config.clone().with_application_name(OBSERVER);
     let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
     client.set_read_timeout(Some(PATIENCE)).map_err(while_doing("connecting"))?;
     let major = client.server_version() / 10_000;
     if major < 14 {
-        return Err(ObserveError::TooOld { major });
+        let what = format!("the server is PostgreSQL {major}; waits can be observed from version 14 on");
+        return Err(ServerError::new(what));
     }
     // The settings of a database or a role may be made for other work than ours.
     let settings = "SET default_transaction_read_only = on; SET statement_timeout = '30s'; SET lock_timeout = 0; \
@@ -51,4 +55,31 @@ fn connect(config: &Config) -> Result<Client, ObserveError> {
                     SET search_path = pg_catalog";
     client.batch(settings).map_err(while_doing("preparing the connection"))?;
     Ok(client)
+}
+
+/// What observes a server: samples, and the server's own counters.
+#[derive(Debug)]
+struct Watch {
+    sampler: Sampler,
+    /// For what is asked once in a window.
+    client: Client,
+    counters: Counters,
+}
+
+impl Watch {
+    /// Begins the first window, on two connections for observing.
+    fn start([mut client, sampled]: [Client; 2], options: ObserveOptions) -> Result<Self, ServerError> {
+        let counters = Counters::read(&mut client)?;
+        Ok(Self { sampler: Sampler::on(sampled, options)?, client, counters })
+    }
+
+    /// Ends the window and begins the next: what was sampled, and what the server has counted unless its counters
+    /// were reset.
+    fn window(&mut self) -> Result<(Window, Result<Vec<Operation>, ServerError>), ServerError> {
+        let window = self.sampler.window()?;
+        let now = Counters::read(&mut self.client)?;
+        let operations = now.since(&self.counters);
+        self.counters = now;
+        Ok((window, operations))
+    }
 }

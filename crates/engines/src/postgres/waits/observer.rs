@@ -1,9 +1,7 @@
 use super::accounting::{KernelTime, SessionSamples};
-use super::counters::Counters;
-use super::sampler::Sampler;
 use super::types::WAIT_TYPES;
 use super::window::{Process, Sample, Source, Window};
-use super::{ObserveError, class, connect, tasks, while_doing};
+use super::{Watch, class, connect, tasks, while_doing};
 use crate::{LiveObserver, ObserveOptions, ServerError, WaitType};
 use observations::{ActivityCell, ProcessUse, Sampling, ServerActivity, TimeUse, Wait, WaitingTask};
 use pgclient::{Client, Config};
@@ -13,10 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// Watches all processes of a server, whoever they work for.
 #[derive(Debug)]
 pub struct PostgresObserver {
-    sampler: Sampler,
-    /// For what is asked once in a window.
-    client: Client,
-    counters: Counters,
+    watch: Watch,
     /// What the server itself says of its wait events, `Type:Event` in lower case.
     meanings: HashMap<String, String>,
     options: ObserveOptions,
@@ -24,20 +19,18 @@ pub struct PostgresObserver {
 
 impl LiveObserver for PostgresObserver {
     fn window(&mut self) -> Result<ServerActivity, ServerError> {
-        let window = self.sampler.window()?;
+        let (window, operations) = self.watch.window()?;
         let clients = ClientSamples::of(&window);
         let cells = cells(&window, &clients);
         let (waits, time) = clients.account();
         let mut lost = lost(&window, &cells);
-        let now = Counters::read(&mut self.client)?;
-        let operations = now.since(&self.counters).unwrap_or_else(|reset| {
+        let operations = operations.unwrap_or_else(|reset| {
             lost.push(format!("What the server counts itself: {reset}."));
             Vec::new()
         });
-        self.counters = now;
-        let (major, minor) = (self.client.server_version() / 10_000, self.client.server_version() % 10_000);
+        let version = self.watch.client.server_version();
         Ok(ServerActivity {
-            server: format!("PostgreSQL {major}.{minor}"),
+            server: format!("PostgreSQL {}.{}", version / 10_000, version % 10_000),
             elapsed_s: window.elapsed.as_secs_f64(),
             sampling: Sampling {
                 source: window.source.name().to_owned(),
@@ -59,21 +52,16 @@ impl LiveObserver for PostgresObserver {
     }
 
     fn tasks(&mut self) -> Result<Vec<WaitingTask>, ServerError> {
-        Ok(tasks::waiting_tasks(&mut self.client)?)
+        tasks::waiting_tasks(&mut self.watch.client)
     }
 }
 
 impl PostgresObserver {
     /// Connects, and begins the first interval.
-    ///
-    /// # Errors
-    /// When the server refuses.
-    pub fn start(config: &Config, options: ObserveOptions) -> Result<Self, ObserveError> {
+    pub fn start(config: &Config, options: ObserveOptions) -> Result<Self, ServerError> {
         let mut client = connect(config)?;
         let meanings = meanings(&mut client)?;
-        let counters = Counters::read(&mut client)?;
-        let sampler = Sampler::start(config, options)?;
-        Ok(Self { sampler, client, counters, meanings, options })
+        Ok(Self { watch: Watch::start([client, connect(config)?], options)?, meanings, options })
     }
 
     /// What the waits mean: in our words, else in those of the server, else in general.
@@ -102,34 +90,27 @@ impl PostgresObserver {
         }
         let schema = "SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n \
                       ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'";
-        let Ok(rows) = self.client.query(schema, &[]) else { return texts };
-        let Some(schema) = rows.iter().next().and_then(|row| row.get(0).map(str::to_owned)) else {
-            return texts;
-        };
+        let Ok(Some(schema)) = self.watch.client.cell(schema) else { return texts };
         let sql = format!(
             "SELECT DISTINCT ON (queryid) queryid, left(query, 1000) FROM {schema}.pg_stat_statements \
              WHERE queryid IN ({})",
             missing.join(", ")
         );
         // Not loaded or not readable: the statements have only their numbers.
-        if let Ok(rows) = self.client.query(&sql, &[]) {
-            let found =
-                rows.iter().filter_map(|row| Some((row.get(0)?.parse().ok()?, row.get(1)?.to_owned())));
-            texts.extend(found);
-        }
+        let rows = self.watch.client.query(&sql, &[]).unwrap_or_default();
+        texts.extend(rows.iter().filter_map(|row| Some((row.parse(0)?, row.parse(1)?))));
         texts
     }
 }
 
 /// What the server says its wait events mean, from 17 on.
-fn meanings(client: &mut Client) -> Result<HashMap<String, String>, ObserveError> {
+fn meanings(client: &mut Client) -> Result<HashMap<String, String>, ServerError> {
     if client.server_version() < 170_000 {
         return Ok(HashMap::new());
     }
     let sql = "SELECT lower(type || ':' || name), description FROM pg_wait_events";
     let rows = client.query(sql, &[]).map_err(while_doing("reading pg_wait_events"))?;
-    let pair = |name: Option<&str>, meaning: Option<&str>| Some((name?.to_owned(), meaning?.to_owned()));
-    Ok(rows.iter().filter_map(|row| pair(row.get(0), row.get(1))).collect())
+    Ok(rows.iter().filter_map(|row| Some((row.parse(0)?, row.parse(1)?))).collect())
 }
 
 /// A meaning as a sentence of its own.

@@ -1,9 +1,9 @@
 use super::sources::{KernelWatch, Profile, Roster};
 use super::window::{Sample, Source, Window};
-use super::{ObserveError, connect, while_doing};
-use crate::ObserveOptions;
+use super::{connect, while_doing};
+use crate::{ObserveOptions, ServerError};
 use pgclient::{Client, Config, Disconnector, Statement};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -25,9 +25,11 @@ const SAMPLE: &str = "SELECT pid, state, wait_event_type, wait_event, query_id F
 /// Samples a server on a thread and a connection of its own.
 #[derive(Debug)]
 pub struct Sampler {
-    requests: Option<Sender<Sender<Result<Window, ObserveError>>>>,
+    /// The thread samples as long as it is there.
+    watcher: Option<Arc<Mutex<Watcher>>>,
     thread: Option<JoinHandle<()>>,
-    disconnector: Disconnector,
+    /// Ends its connection from elsewhere.
+    pub(super) disconnector: Arc<Disconnector>,
 }
 
 impl Sampler {
@@ -35,45 +37,40 @@ impl Sampler {
     ///
     /// # Errors
     /// When the server refuses, or no thread can be started.
-    pub fn start(config: &Config, options: ObserveOptions) -> Result<Self, ObserveError> {
+    pub fn start(config: &Config, options: ObserveOptions) -> Result<Self, ServerError> {
         Self::on(connect(config)?, options)
     }
 
     /// The same on a connection for observing.
-    ///
-    /// # Errors
-    /// As [`start`](Self::start).
-    pub(super) fn on(client: Client, options: ObserveOptions) -> Result<Self, ObserveError> {
-        let disconnector = client.disconnector().map_err(while_doing("connecting"))?;
-        let mut watcher = Watcher::new(client, options)?;
-        watcher.begin()?;
-        let (requests, inbox) = channel();
-        let work = move || watcher.work(&inbox);
-        let thread = std::thread::Builder::new().name("wait sampler".to_owned()).spawn(work)?;
-        Ok(Self { requests: Some(requests), thread: Some(thread), disconnector })
-    }
-
-    /// Ends its connection from elsewhere.
-    pub(super) fn disconnector(&self) -> &Disconnector {
-        &self.disconnector
+    pub(super) fn on(client: Client, options: ObserveOptions) -> Result<Self, ServerError> {
+        let disconnector = Arc::new(client.disconnector().map_err(while_doing("connecting"))?);
+        let watcher = Arc::new(Mutex::new(Watcher::begin(client, options)?));
+        let watched = Arc::downgrade(&watcher);
+        let thread =
+            std::thread::Builder::new().name("wait sampler".to_owned()).spawn(move || work(&watched));
+        let failed = |error| ServerError::new(format!("cannot start a thread that samples waits: {error}"));
+        Ok(Self { watcher: Some(watcher), thread: Some(thread.map_err(failed)?), disconnector })
     }
 
     /// Ends the window, begins the next, and returns what was seen.
     ///
     /// # Errors
-    /// When the server failed meanwhile; after that, [`ObserveError::Ended`].
-    pub fn window(&self) -> Result<Window, ObserveError> {
-        let (reply, answer) = channel();
-        let requests = self.requests.as_ref().ok_or(ObserveError::Ended)?;
-        requests.send(reply).map_err(|_| ObserveError::Ended)?;
-        answer.recv().map_err(|_| ObserveError::Ended)?
+    /// When the server has failed meanwhile.
+    pub fn window(&self) -> Result<Window, ServerError> {
+        let watcher = self.watcher.as_ref().ok_or_else(|| ServerError::new("nothing is sampled any more"))?;
+        let mut watcher = lock(watcher);
+        watcher.state.clone()?;
+        let window = watcher.finish();
+        watcher.state = window.as_ref().map(|_| ()).map_err(Clone::clone);
+        window
     }
 }
 
 impl Drop for Sampler {
     fn drop(&mut self) {
-        drop(self.requests.take());
+        drop(self.watcher.take());
         if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
             let asked = Instant::now();
             while !thread.is_finished() && asked.elapsed() < ANSWER_MAX {
                 std::thread::sleep(Duration::from_millis(1));
@@ -86,7 +83,33 @@ impl Drop for Sampler {
     }
 }
 
-/// What the thread owns.
+/// A watcher that panicked tells of it when it is used.
+fn lock(watcher: &Mutex<Watcher>) -> MutexGuard<'_, Watcher> {
+    watcher.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Samples at a fixed rate until nobody can ask any more, or it fails. What is late is dropped, not made up
+/// for: a burst of samples would tell the same moment several times.
+fn work(watcher: &Weak<Mutex<Watcher>>) {
+    while let Some(watcher) = watcher.upgrade() {
+        let mut watcher = lock(&watcher);
+        if watcher.state.is_err() {
+            return;
+        }
+        if watcher.due <= Instant::now() {
+            watcher.state = watcher.tick();
+            let period = watcher.period;
+            watcher.due += period;
+            watcher.miss_until(Instant::now());
+        }
+        let until_due = watcher.due.saturating_duration_since(Instant::now());
+        drop(watcher);
+        std::thread::park_timeout(until_due);
+    }
+}
+
+/// What the lock protects.
+#[derive(Debug)]
 struct Watcher {
     client: Client,
     sample: Statement,
@@ -102,85 +125,51 @@ struct Watcher {
     period: Duration,
     /// A process was sampled that is not on the list.
     stranger: bool,
+    /// The error that ended the sampling.
+    state: Result<(), ServerError>,
 }
 
 impl Watcher {
-    fn new(mut client: Client, options: ObserveOptions) -> Result<Self, ObserveError> {
+    /// Prepares to sample, and reads everything that a window counts from.
+    fn begin(mut client: Client, options: ObserveOptions) -> Result<Self, ServerError> {
         let sample = client.prepare(SAMPLE).map_err(while_doing("preparing to sample"))?;
-        let roster = Roster::prepare(&mut client, options.statements)?;
-        let profile = options.use_profile.then(|| Profile::find(&mut client)).flatten();
-        let rows = client.query("SELECT session_user", &[]).map_err(while_doing("asking who we are"))?;
-        let user = rows.iter().next().and_then(|row| row.get(0)).unwrap_or_default().to_owned();
-        let kernel = KernelWatch::of(&client, &user);
+        let mut roster = Roster::prepare(&mut client, options.statements)?;
+        let mut profile = options.use_profile.then(|| Profile::find(&mut client)).flatten();
+        let user = client.cell("SELECT session_user").map_err(while_doing("asking who we are"))?;
+        let kernel = KernelWatch::of(&client, &user.unwrap_or_default());
         let period = match profile {
             Some(_) => ROSTER_PERIOD,
             None => Duration::from_secs_f64(1.0 / options.hz),
         };
-        let window = Window::default();
-        let now = Instant::now();
-        Ok(Self {
+        roster.read(&mut client)?;
+        if let Some(profile) = &mut profile {
+            profile.advance(&mut client)?;
+        }
+        let began = Instant::now();
+        let mut watcher = Self {
             client,
             sample,
             roster,
             profile,
             kernel,
             options,
-            window,
-            began: now,
-            listed: now,
-            due: now,
+            window: Window::default(),
+            began,
+            listed: began,
+            due: began + period,
             period,
             stranger: false,
-        })
-    }
-
-    /// Reads everything that a window counts from.
-    fn begin(&mut self) -> Result<(), ObserveError> {
-        self.roster.read(&mut self.client)?;
-        if let Some(profile) = &mut self.profile {
-            profile.advance(&mut self.client)?;
-        }
-        self.began = Instant::now();
-        self.listed = self.began;
-        self.due = self.began + self.period;
-        self.read_kernel();
-        self.window = self.empty_window();
-        Ok(())
+            state: Ok(()),
+        };
+        watcher.read_kernel();
+        watcher.window = watcher.empty_window();
+        Ok(watcher)
     }
 
     fn empty_window(&self) -> Window {
         let source = if self.profile.is_some() { Source::Profile } else { Source::Activity };
         let hz = self.profile.as_ref().map_or(self.options.hz, |profile| profile.hz);
         Window { source, hz, processes: self.roster.present.clone(), ..Window::default() }
-    }
-
-    /// Samples at a fixed rate until nobody can ask any more. What is late is dropped, not made up
-    /// for: a burst of samples would tell the same moment several times.
-    fn work(mut self, inbox: &Receiver<Sender<Result<Window, ObserveError>>>) {
-        let mut failure = None;
-        loop {
-            let until_due = self.due.saturating_duration_since(Instant::now());
-            let reply = match inbox.recv_timeout(until_due) {
-                Ok(reply) => reply,
-                Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) => {
-                    failure = self.tick().err();
-                    self.due += self.period;
-                    self.miss_until(Instant::now());
-                    // What failed waits for the next one who asks.
-                    let Some(_) = failure else { continue };
-                    let Ok(reply) = inbox.recv() else { return };
-                    reply
-                }
-            };
-            let result = failure.take().map_or_else(|| self.finish(), Err);
-            let failed = result.is_err();
-            // Who asked may have gone.
-            let _ = reply.send(result);
-            if failed {
-                return;
-            }
-        }
     }
 
     /// Gives up the samples that were due until then; a profile's are not ours to take.
@@ -191,7 +180,7 @@ impl Watcher {
         }
     }
 
-    fn tick(&mut self) -> Result<(), ObserveError> {
+    fn tick(&mut self) -> Result<(), ServerError> {
         if self.profile.is_none() {
             self.take_sample()?;
         }
@@ -202,18 +191,17 @@ impl Watcher {
         Ok(())
     }
 
-    fn take_sample(&mut self) -> Result<(), ObserveError> {
+    fn take_sample(&mut self) -> Result<(), ServerError> {
         let rows = self.client.query_prepared(&self.sample, &[]).map_err(while_doing("sampling"))?;
         let window = &mut self.window;
         window.polls += 1;
         for row in rows.iter() {
-            let number = |index: usize| row.get(index).and_then(|number| number.parse::<i64>().ok());
-            let Some(pid) = number(0) else { continue };
+            let Some(pid) = row.parse(0) else { continue };
             let sample = Sample {
-                pid: pid as i32,
-                state: row.get(1).unwrap_or_default().to_owned(),
+                pid,
+                state: row.text(1),
                 wait: row.get(2).zip(row.get(3)).map(|(kind, event)| format!("{kind}:{event}")),
-                query_id: number(4),
+                query_id: row.parse(4),
                 idle: false,
             };
             if self.roster.observers.contains(&sample.pid) {
@@ -226,7 +214,7 @@ impl Watcher {
     }
 
     /// Lists the processes; those that were there before have been there all the time since.
-    fn list(&mut self) -> Result<(), ObserveError> {
+    fn list(&mut self) -> Result<(), ServerError> {
         let now = Instant::now();
         let since_s = now.duration_since(self.listed).as_secs_f64();
         for pid in self.roster.present.keys() {
@@ -247,7 +235,7 @@ impl Watcher {
         }
     }
 
-    fn finish(&mut self) -> Result<Window, ObserveError> {
+    fn finish(&mut self) -> Result<Window, ServerError> {
         self.list()?;
         self.miss_until(self.listed);
         let elapsed = self.listed.duration_since(self.began);

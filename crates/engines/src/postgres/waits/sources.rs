@@ -1,8 +1,9 @@
 //! What samples are completed by: who is connected, the profile of `pg_wait_sampling`, the kernel's times.
 
 use super::window::{Process, Sample};
-use super::{OBSERVER, ObserveError, while_doing};
-use crate::postgres::local::is_local;
+use super::{OBSERVER, counters, while_doing};
+use crate::ServerError;
+use crate::postgres::live::is_local;
 use observe::ProcessTimes;
 use pgclient::{Client, Statement, quote_identifier};
 use std::collections::{HashMap, HashSet};
@@ -21,7 +22,7 @@ pub(super) struct Roster {
 
 impl Roster {
     /// Prepares it; statements' texts are kept only if they are asked for.
-    pub(super) fn prepare(client: &mut Client, with_statements: bool) -> Result<Self, ObserveError> {
+    pub(super) fn prepare(client: &mut Client, with_statements: bool) -> Result<Self, ServerError> {
         let text = if with_statements { "left(query, 1000)" } else { "NULL" };
         let sql = format!(
             "SELECT pid, backend_type, application_name, usename, datname, query_id, {text} AS query, \
@@ -32,26 +33,25 @@ impl Roster {
     }
 
     /// Lists the processes anew.
-    pub(super) fn read(&mut self, client: &mut Client) -> Result<(), ObserveError> {
+    pub(super) fn read(&mut self, client: &mut Client) -> Result<(), ServerError> {
         let rows =
             client.query_prepared(&self.list, &[]).map_err(while_doing("listing the server's processes"))?;
         self.present.clear();
         for row in rows.iter() {
-            let text = |index: usize| row.get(index).unwrap_or_default().to_owned();
-            let Some(pid) = row.get(0).and_then(|pid| pid.parse().ok()) else { continue };
+            let Some(pid) = row.parse(0) else { continue };
             let process = Process {
-                kind: text(1),
-                application: text(2),
-                user: text(3),
-                database: text(4),
+                kind: row.text(1),
+                application: row.text(2),
+                user: row.text(3),
+                database: row.text(4),
                 hidden: row.get(7) == Some("t"),
             };
             if process.application == OBSERVER {
                 self.observers.insert(pid);
                 continue;
             }
-            if let (Some(id), Some(query)) = (row.get(5).and_then(|id| id.parse().ok()), row.get(6)) {
-                self.statements.entry(id).or_insert_with(|| query.to_owned());
+            if let (Some(id), Some(query)) = (row.parse(5), row.parse(6)) {
+                self.statements.entry(id).or_insert(query);
             }
             // The number of an observer that has ended may be given to anybody.
             self.observers.remove(&pid);
@@ -83,7 +83,7 @@ impl Profile {
                        WHERE e.extname = 'pg_wait_sampling'";
         let rows = client.query(setting, &[]).ok()?;
         let row = rows.iter().next()?;
-        let period_ms: f64 = row.get(1)?.parse().ok().filter(|period| *period > 0.0)?;
+        let period_ms = row.parse::<f64>(1).filter(|period| *period > 0.0)?;
         if row.get(2) != Some("t") {
             return None;
         }
@@ -100,33 +100,30 @@ impl Profile {
     }
 
     /// What was counted since the last call.
-    pub(super) fn advance(&mut self, client: &mut Client) -> Result<HashMap<Sample, u64>, ObserveError> {
+    pub(super) fn advance(&mut self, client: &mut Client) -> Result<HashMap<Sample, u64>, ServerError> {
         let doing = "reading pg_wait_sampling's profile";
         let rows = client.query_prepared(&self.read, &[]).map_err(while_doing(doing))?;
         let mut now = HashMap::with_capacity(rows.len());
         for row in rows.iter() {
-            let number = |index: usize| row.get(index).and_then(|number| number.parse::<i64>().ok());
             let wait = row.get(1).zip(row.get(2)).filter(|(kind, _)| !kind.is_empty());
             let sample = Sample {
-                pid: number(0).unwrap_or(0) as i32,
+                pid: row.parse(0).unwrap_or(0),
                 state: String::new(),
                 wait: wait.map(|(kind, event)| format!("{kind}:{event}")),
-                query_id: number(3).filter(|id| *id != 0),
+                query_id: row.parse(3).filter(|id| *id != 0),
                 idle: wait.is_some_and(|(kind, event)| kind == "Activity" || event == "ClientRead"),
             };
-            *now.entry(sample).or_insert(0) += number(4).unwrap_or(0) as u64;
+            *now.entry(sample).or_insert(0) += row.parse(4).unwrap_or(0);
         }
         let before = std::mem::replace(&mut self.before, now);
         let is_less =
             |(sample, count): (&Sample, &u64)| self.before.get(sample).is_none_or(|now| now < count);
         if before.iter().any(is_less) {
-            return Err(ObserveError::Reset { view: "pg_wait_sampling_profile".to_owned() });
+            return Err(counters::reset("pg_wait_sampling_profile"));
         }
-        let counted = self
-            .before
-            .iter()
-            .map(|(sample, now)| (sample.clone(), now - before.get(sample).copied().unwrap_or(0)));
-        Ok(counted.filter(|(_, more)| *more > 0).collect())
+        let more =
+            |(sample, now): (&Sample, &u64)| (sample.clone(), now - before.get(sample).copied().unwrap_or(0));
+        Ok(self.before.iter().map(more).filter(|(_, more)| *more > 0).collect())
     }
 }
 

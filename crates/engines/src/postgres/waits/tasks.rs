@@ -1,4 +1,5 @@
-use super::{OBSERVER, ObserveError, while_doing};
+use super::{OBSERVER, while_doing};
+use crate::ServerError;
 use observations::{TaskSession, WaitingTask};
 use pgclient::{Client, Row};
 use std::collections::HashMap;
@@ -13,7 +14,7 @@ const SESSION: &str = "a.pid, a.usename, a.application_name, a.datname, a.state,
 ///
 /// Of a row lock the server says only for whose transaction a session waits. The row is known all
 /// the same: the first who waits for it has locked its place in the queue, the `tuple` lock.
-pub(super) fn waiting_tasks(client: &mut Client) -> Result<Vec<WaitingTask>, ObserveError> {
+pub(super) fn waiting_tasks(client: &mut Client) -> Result<Vec<WaitingTask>, ServerError> {
     // Blockers are asked for only where a lock is waited for, because the answer stops the lock
     // manager for a moment. Names can be told only of the database that we are connected to.
     let sql = format!(
@@ -39,23 +40,22 @@ pub(super) fn waiting_tasks(client: &mut Client) -> Result<Vec<WaitingTask>, Obs
 }
 
 /// All sessions, to name those that are in the way.
-fn sessions(client: &mut Client) -> Result<HashMap<i32, TaskSession>, ObserveError> {
+fn sessions(client: &mut Client) -> Result<HashMap<i32, TaskSession>, ServerError> {
     let sql = format!("SELECT {SESSION} FROM pg_stat_activity a");
     let rows = client.query(&sql, &[]).map_err(while_doing(DOING))?;
     Ok(rows.iter().map(|row| session(&row)).map(|session| (session.pid, session)).collect())
 }
 
 fn session(row: &Row<'_>) -> TaskSession {
-    let text = |index: usize| row.get(index).unwrap_or_default().to_owned();
     TaskSession {
-        pid: row.get(0).and_then(|pid| pid.parse().ok()).unwrap_or(0),
-        user: text(1),
-        application: text(2),
-        database: text(3),
-        state: text(4),
-        statement: text(5),
-        statement_s: seconds(row, 6),
-        transaction_s: seconds(row, 7),
+        pid: row.parse(0).unwrap_or(0),
+        user: row.text(1),
+        application: row.text(2),
+        database: row.text(3),
+        state: row.text(4),
+        statement: row.text(5),
+        statement_s: row.parse(6),
+        transaction_s: row.parse(7),
     }
 }
 
@@ -73,16 +73,12 @@ fn task(row: &Row<'_>, sessions: &HashMap<i32, TaskSession>) -> WaitingTask {
         .collect();
     WaitingTask {
         session: session(row),
-        wait_type: row.get(8).unwrap_or_default().to_owned(),
-        waited_s: seconds(row, 9),
-        lock_mode: row.get(10).map(str::to_owned),
+        wait_type: row.text(8),
+        waited_s: row.parse(9),
+        lock_mode: row.parse(10),
         resource: row.get(11).map(|kind| resource(kind, [12, 13, 14, 15].map(|column| row.get(column)))),
         blocked_by,
     }
-}
-
-fn seconds(row: &Row<'_>, index: usize) -> Option<f64> {
-    row.get(index).and_then(|seconds| seconds.parse().ok())
 }
 
 /// What a lock is on, in names.
