@@ -64,7 +64,7 @@ pub fn export(arguments: &Export) -> Result<ExitCode, Failure> {
         (Format::Xlsx, _) => {
             let path = named(".xlsx");
             let summary = results::summary(&recording, &results);
-            let book = report::xlsx(&recording, &summary).map_err(Failure::failed)?;
+            let book = report::xlsx(&summary).map_err(Failure::failed)?;
             output::replace_file(&path, |writer| writer.write_all(&book))?;
             vec![path]
         }
@@ -80,7 +80,7 @@ fn tables(recording: &Recording, format: Format, folder: &Path) -> Result<Vec<Pa
     fs::create_dir_all(folder).map_err(|error| {
         Failure::failed(format!("cannot create the folder {}: {error}", folder.display()))
     })?;
-    let write = |table: report::DataTable| {
+    let write = |table: report::Table| {
         let parquet = matches!(format, Format::Parquet);
         let path = folder.join(format!("{}.{}", table.name, if parquet { "parquet" } else { "csv" }));
         output::replace_file(

@@ -135,7 +135,7 @@ pub fn run(site: &Site, query: &Query) -> Result<Page, Refusal> {
         );
     }
     let summary = results::summary(recording, &file.path);
-    Ok(Page { body: web::run(&summary), tools, said: read.said, live: Some(live) })
+    Ok(Page { body: web::document(&report::run(&summary)), tools, said: read.said, live: Some(live) })
 }
 
 /// `/compare?file=NAME&run=3&a=data_files=1&b=data_files=4`
