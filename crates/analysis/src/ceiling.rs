@@ -5,7 +5,7 @@ use crate::response::distinct;
 use crate::settings::{has_probe, with_probe};
 use crate::{Comparison, Estimate, Interval, ResponseChoice, Summary, disk};
 use observations::{
-    ConfigurationRecord, DeviceUse, Direction, Environment, Observations, Recording, VolumeEnvironment,
+    ConfigurationRecord, DeviceUse, Direction, Environment, Observations, Recording, VolumeEnvironment, named,
 };
 use serde::Serialize;
 
@@ -34,14 +34,15 @@ pub struct Ceiling {
     pub interval: Option<Interval>,
 }
 
-/// Direction of I/Os.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Way {
-    /// Reads.
-    Read,
-    /// Writes.
-    Write,
+named! {
+    /// Direction of I/Os.
+    #[serde(rename_all = "snake_case")]
+    pub enum Way {
+        /// Reads.
+        Read = "read",
+        /// Writes.
+        Write = "write",
+    }
 }
 
 /// A measurement of the disk probe.
@@ -62,14 +63,6 @@ pub struct MeasuredCeiling {
 }
 
 impl Way {
-    /// `read`, `write`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-        }
-    }
-
     fn of(self, device: &DeviceUse) -> (u64, u64) {
         match self {
             Self::Read => (device.reads, device.read_bytes),
@@ -98,7 +91,7 @@ impl Summary<'_> {
             for volume in distinct(all.map(|device| device.volume.as_str())) {
                 let used: Vec<Vec<&DeviceUse>> =
                     trials.iter().map(|seen| under(seen, &|device| device.volume == volume)).collect();
-                for way in [Way::Read, Way::Write] {
+                for way in Way::ALL {
                     let same = |one: &&Measured| one.way == way && one.same_storage(environment, volume);
                     let usable = measured.iter().filter(same);
                     let place = (configuration, own.label.as_str(), volume);

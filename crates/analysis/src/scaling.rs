@@ -7,7 +7,7 @@
 use crate::grid::Grid;
 use crate::settings::{groups, with_probe};
 use crate::{Comparison, ConfigurationGroup, Estimate, ResponseChoice, Scale, Summary, compare, response};
-use observations::{Environment, Observations, Recording};
+use observations::{Environment, Observations, Recording, named};
 use serde::Serialize;
 
 /// Throughput that changes by less than this share with more threads is flat: the difference is of the size that the placement
@@ -29,18 +29,19 @@ pub struct ScalingSummary {
     pub shared_line: Option<SharedLine>,
 }
 
-/// How throughput goes with threads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ScalingClass {
-    /// Less with more threads.
-    Negative,
-    /// Neither more nor less.
-    Flat,
-    /// More, but not in proportion.
-    SubLinear,
-    /// In proportion.
-    Linear,
+named! {
+    /// How throughput goes with threads.
+    #[serde(rename_all = "snake_case")]
+    pub enum ScalingClass {
+        /// Less with more threads.
+        Negative = "negative",
+        /// Neither more nor less.
+        Flat = "flat",
+        /// More, but not in proportion.
+        SubLinear = "sub-linear",
+        /// In proportion.
+        Linear = "linear",
+    }
 }
 
 impl ScalingClass {
@@ -51,16 +52,6 @@ impl ScalingClass {
             ratio if ratio > 1.0 + FLAT_SHARE => Self::SubLinear,
             ratio if ratio >= 1.0 - FLAT_SHARE => Self::Flat,
             _ => Self::Negative,
-        }
-    }
-
-    /// As it is printed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Negative => "negative",
-            Self::Flat => "flat",
-            Self::SubLinear => "sub-linear",
-            Self::Linear => "linear",
         }
     }
 }
