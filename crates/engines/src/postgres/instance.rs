@@ -5,10 +5,11 @@ use super::dialect::PostgresDialect;
 use super::failed_at;
 use super::host::lock;
 use super::live::is_local;
-use super::load::{Backends, PostgresConnections, StatementText, statements};
+use super::load::{Backends, PostgresConnections};
 use super::server::{Cluster, Stop, last_lines, parent};
 use super::settings::{self, DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::PostgresCollector;
+use super::wire::{StatementText, statements};
 use crate::{
     CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Fill, Folders, Instance,
     ObserveOptions, Operation, Rows, Table, Values, WaitCollector, Work, open_files,

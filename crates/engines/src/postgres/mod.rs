@@ -6,7 +6,7 @@
 //! - `instance`: what a trial works on: a schema of our own
 //! - `admin`: the connection that holds it, marked as ours
 //! - `dialect`: how its tables and operations are written
-//! - `load`: the connections of a load
+//! - `load`: the connections of a load; `wire`: what they send and hear
 //! - `live`: servers that run already: what can be asked of them
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set
@@ -21,6 +21,7 @@ pub mod server;
 mod settings;
 mod survey;
 pub mod waits;
+mod wire;
 
 use crate::{Ability, CacheState, Capabilities, Engine, EngineError, Folders, Host, Servers, WaitType};
 #[cfg(test)]

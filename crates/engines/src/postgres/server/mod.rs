@@ -23,7 +23,6 @@ pub use cluster::{Cluster, ClusterOptions, Stop};
 pub use installation::{Installation, Version};
 pub use leftovers::reclaim;
 pub(super) use process::parent;
-pub use settings::Applied;
 pub use template::{DataOptions, Template};
 
 use crate::{Cancel, EngineError};

@@ -13,36 +13,23 @@ use std::time::Duration;
 /// How long the server may take to load its files.
 const RELOAD: Duration = Duration::from_secs(30);
 
+#[rustfmt::skip]
 /// What only we may decide: else we would not find the server, or not only we.
 const OURS: &[&str] = &[
-    "config_file",
-    "data_directory",
-    "external_pid_file",
-    "hba_file",
-    "ident_file",
-    "listen_addresses",
-    "port",
-    "unix_socket_directories",
-    "unix_socket_group",
-    "unix_socket_permissions",
+    "config_file", "data_directory", "external_pid_file", "hba_file", "ident_file", "listen_addresses", "port",
+    "unix_socket_directories", "unix_socket_group", "unix_socket_permissions",
 ];
-
-/// What applying settings took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Applied {
-    /// Whether the server was restarted, as it says that some settings need.
-    pub restarted: bool,
-}
 
 impl Cluster {
     /// Brings the settings of the server to exactly these; others go back to their defaults. It is
     /// started if it does not run, and restarted if some setting needs it. Each is read back. After an
-    /// error no settings are in the file, and the next call begins anew.
+    /// error no settings are in the file, and the next call begins anew. Returns whether it was restarted, as the
+    /// server says that some settings need.
     pub fn apply(
         &mut self,
         settings: &BTreeMap<String, String>,
         cancel: &Cancel,
-    ) -> Result<Applied, EngineError> {
+    ) -> Result<bool, EngineError> {
         self.start(cancel)?;
         // Names of settings have no case; some are shown with capitals.
         let wanted: BTreeMap<String, String> =
@@ -55,11 +42,7 @@ impl Cluster {
         result
     }
 
-    fn change_to(
-        &mut self,
-        wanted: &BTreeMap<String, String>,
-        cancel: &Cancel,
-    ) -> Result<Applied, EngineError> {
+    fn change_to(&mut self, wanted: &BTreeMap<String, String>, cancel: &Cancel) -> Result<bool, EngineError> {
         let mut client = self.connect()?;
         let mut restarted = false;
         if self.applied.as_ref() != Some(wanted) {
@@ -73,7 +56,7 @@ impl Cluster {
             }
         }
         read_back(wanted, &Known::read(&mut client)?)?;
-        Ok(Applied { restarted })
+        Ok(restarted)
     }
 
     /// Writes the file and waits until the server has loaded it; returns a connection that knows.

@@ -23,7 +23,7 @@ pub use counters::FLUSH_OWN_COUNTERS;
 pub(super) use observer::PostgresObserver;
 pub use sampler::Sampler;
 pub use types::{WAIT_TYPES, class};
-pub use window::{Process, Sample, Source, Window};
+pub use window::{ACTIVITY, PROFILE, Process, Sample, Window};
 
 use super::live::while_doing;
 use crate::{ObserveOptions, ServerError};

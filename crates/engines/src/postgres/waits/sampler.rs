@@ -1,5 +1,5 @@
 use super::sources::{KernelWatch, Profile, Roster};
-use super::window::{Sample, Source, Window};
+use super::window::{ACTIVITY, PROFILE, Sample, Window};
 use super::{connect, while_doing};
 use crate::{ObserveOptions, ServerError};
 use pgclient::{Client, Config, Disconnector, Statement};
@@ -167,7 +167,7 @@ impl Watcher {
     }
 
     fn empty_window(&self) -> Window {
-        let source = if self.profile.is_some() { Source::Profile } else { Source::Activity };
+        let source = if self.profile.is_some() { PROFILE } else { ACTIVITY };
         let hz = self.profile.as_ref().map_or(self.options.hz, |profile| profile.hz);
         Window { source, hz, processes: self.roster.present.clone(), ..Window::default() }
     }

@@ -1,7 +1,10 @@
+//! The connections of a load: many of them on one thread, each with at most one request in flight. The crate
+//! `transport` drives them.
+
+use super::admin::Admin;
+use super::failed_at;
+use super::waits::FLUSH_OWN_COUNTERS;
 use super::wire::{PostgresWire, StatementText};
-use crate::postgres::admin::Admin;
-use crate::postgres::failed_at;
-use crate::postgres::waits::FLUSH_OWN_COUNTERS;
 use crate::{Answer, ConnectionSet, EngineError, Request, Statement};
 use pgclient::{Client, Config};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
