@@ -1,7 +1,7 @@
 //! The engine by itself, for comparisons: `random_read PATH BLOCK DEPTH direct|buffered SECONDS`.
 #![allow(clippy::print_stdout, reason = "an example")]
 
-use disk_io::{Access, Arrivals, BlockSize, Durability, Group, Load, Region, Stream, Weighted, run};
+use disk_io::{Access, Arrivals, BlockSize, Durability, Group, Load, Region, Stream, run};
 use std::error::Error;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let length = std::fs::metadata(path)?.len();
     let stream = Stream {
         name: "reads".into(),
+        weight: 1,
         regions: vec![Region { path: path.into(), start: 0, length }],
         access: Access::Random,
         read_percent: 100,
@@ -25,12 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         compress_percent: 0,
         bytes: None,
     };
-    let group = Group {
-        threads: 1,
-        queue_depth: depth.parse()?,
-        batch: 1,
-        streams: vec![Weighted { stream, weight: 1 }],
-    };
+    let group = Group { threads: 1, queue_depth: depth.parse()?, batch: 1, streams: vec![stream] };
     let load = Load {
         groups: vec![group],
         backend: None,

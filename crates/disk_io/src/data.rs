@@ -2,6 +2,7 @@
 
 use rand::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::alloc::{self, Layout};
 use std::io;
 use std::ptr::NonNull;
 
@@ -45,9 +46,13 @@ impl Buffers {
             places.push((bytes, stride));
             bytes += stride * depth;
         }
-        let buffers = Self { memory: map(bytes)?, bytes, kinds: places, depth };
+        let layout = layout(bytes)?;
+        // SAFETY: the layout is not of 0 bytes.
+        let memory = NonNull::new(unsafe { alloc::alloc_zeroed(layout) });
+        let memory = memory.ok_or(io::ErrorKind::OutOfMemory)?;
+        let buffers = Self { memory, bytes, kinds: places, depth };
         for (kind, (start, stride)) in kinds.iter().zip(&buffers.kinds) {
-            // SAFETY: the range lies within the mapping, which nobody else uses yet.
+            // SAFETY: the range lies within the memory, which nobody else uses yet.
             let contents = unsafe {
                 std::slice::from_raw_parts_mut(buffers.memory.as_ptr().add(*start), stride * depth)
             };
@@ -102,9 +107,9 @@ impl Buffers {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        if self.bytes > 0 {
-            // SAFETY: it was mapped with this length, and no I/O uses it any more: else `leak` is called.
-            unsafe { libc::munmap(self.memory.as_ptr().cast(), self.bytes) };
+        if let Some(layout) = layout(self.bytes).ok().filter(|_| self.bytes > 0) {
+            // SAFETY: it was allocated with this layout, and no I/O uses it any more: else `leak` is called.
+            unsafe { alloc::dealloc(self.memory.as_ptr(), layout) };
         }
     }
 }
@@ -112,15 +117,8 @@ impl Drop for Buffers {
 // SAFETY: the memory belongs to this value alone.
 unsafe impl Send for Buffers {}
 
-fn map(bytes: usize) -> io::Result<NonNull<u8>> {
-    let protection = libc::PROT_READ | libc::PROT_WRITE;
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-    // SAFETY: a new anonymous mapping touches no other memory.
-    let memory = unsafe { libc::mmap(std::ptr::null_mut(), bytes.max(1), protection, flags, -1, 0) };
-    if memory == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
-    }
-    NonNull::new(memory.cast()).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))
+fn layout(bytes: usize) -> io::Result<Layout> {
+    Layout::from_size_align(bytes.max(PAGE), PAGE).map_err(io::Error::other)
 }
 
 /// Fills each page with so many percent of zeros, behind bytes that do not compress.

@@ -13,7 +13,6 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct Feed<'a> {
     pub shared: &'a SharedStream<'a>,
-    pub weight: u32,
     pub schedule: Schedule,
     pub record: Record,
     /// Nothing more is to be done: its bytes are moved, or all its files have failed.
@@ -41,10 +40,9 @@ pub struct Next {
 }
 
 impl<'a> Feed<'a> {
-    pub fn new(shared: &'a SharedStream<'a>, weight: u32, first_file: u32, buffers: (usize, usize)) -> Self {
+    pub fn new(shared: &'a SharedStream<'a>, first_file: u32, buffers: (usize, usize)) -> Self {
         Self {
             shared,
-            weight,
             schedule: Schedule::Closed,
             record: Record::default(),
             ended: false,
@@ -86,7 +84,7 @@ impl<'a> Feed<'a> {
             100 => false,
             percent => below(random, 100) >= u64::from(percent),
         };
-        let place = self.space.next(random, shared.position())?;
+        let place = self.space.next(random, &shared.position.0)?;
         if self.measured && !shared.claim(place.length) {
             return None;
         }

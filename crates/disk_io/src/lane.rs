@@ -182,7 +182,7 @@ impl<'a, Q: Queue> Lane<'a, Q> {
             [] => None,
             [only] => Some(only),
             _ => {
-                let weight = |number: &usize| u64::from(self.feeds[*number].weight);
+                let weight = |number: &usize| u64::from(self.feeds[*number].stream().weight);
                 let mut drawn = below(&mut self.random, self.closed.iter().map(weight).sum::<u64>().max(1));
                 self.closed.iter().copied().find(|number| {
                     let here = drawn < weight(number);

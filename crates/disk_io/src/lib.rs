@@ -3,7 +3,7 @@
 //! Knows nothing of experiments.
 //!
 //! - `load`: what is to run: kinds of I/O on files, together on threads with a queue each
-//! - `run`, `thread`: files are opened; threads warm up, go together and report; what they saw is added up
+//! - `run`: files are opened (`shared`); threads warm up, go together and report; what they saw is added up
 //! - `lane`: the submit loop of a thread; `feed` a stream as it serves it; `offsets`, `arrivals`, `data`
 //!   where, when and what
 //! - `queue`: what it asks the system with: one of one I/O (`pread`), or a `ring` (`io_uring`)
@@ -16,7 +16,6 @@ mod feed;
 mod lane;
 mod load;
 mod offsets;
-mod open;
 mod outcome;
 mod preparation;
 mod queue;
@@ -24,12 +23,9 @@ mod recorder;
 mod ring;
 mod run;
 mod shared;
-mod thread;
 
 pub use conductor::LoadError;
-pub use load::{
-    Access, Arrivals, Backend, BlockSize, DiskError, Durability, Group, Load, Region, Stream, Weighted,
-};
+pub use load::{Access, Arrivals, Backend, BlockSize, DiskError, Durability, Group, Load, Region, Stream};
 pub use outcome::{Direction, IoFailure, Outcome, StreamOutcome, ThreadOutcome};
 pub use preparation::{Preconditioned, STEADY_ROUNDS, fill, precondition, steady};
 pub use run::run;

@@ -1,5 +1,6 @@
 //! What is to run, and why it may not.
 
+use crate::ring::DEPTH_MAX;
 use conductor::LoadError;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,16 +34,7 @@ pub struct Group {
     pub batch: u32,
     /// Each I/O is of one of these, drawn by weight; those with a rate or bursts take no part in that but
     /// come when they are due, before the others.
-    pub streams: Vec<Weighted>,
-}
-
-/// A stream and how often it is drawn.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Weighted {
-    /// The stream.
-    pub stream: Stream,
-    /// Its part of the I/Os, relative to the other streams of the group.
-    pub weight: u32,
+    pub streams: Vec<Stream>,
 }
 
 /// How the system is asked.
@@ -59,6 +51,8 @@ pub enum Backend {
 pub struct Stream {
     /// Its name in reports: `data`, `log`.
     pub name: String,
+    /// Its part of the I/Os, relative to the other streams of the group.
+    pub weight: u32,
     /// What it works on. Random I/O hits all of it alike, by size; sequential I/O goes through one
     /// after the other and begins anew at the end.
     pub regions: Vec<Region>,
@@ -147,6 +141,58 @@ pub enum Arrivals {
         /// From the beginning of one to the beginning of the next.
         every: Duration,
     },
+}
+
+/// Largest buffer that `io_uring` takes.
+const BLOCK_MAX: u32 = 1 << 30;
+
+impl Load {
+    /// Finds what makes no sense whatever the files are.
+    pub(crate) fn check(&self) -> Result<(), DiskError> {
+        let wrong = |message: String| Err(DiskError::System(message));
+        if self.interval.is_zero() {
+            return wrong("the interval of the series is 0".into());
+        }
+        for group in &self.groups {
+            if group.threads == 0 || group.queue_depth == 0 || group.streams.is_empty() {
+                return wrong("threads, queue depth and streams are at least 1".into());
+            }
+            if group.queue_depth > DEPTH_MAX && self.backend != Some(Backend::Blocking) {
+                let depth = group.queue_depth;
+                return wrong(format!(
+                    "queue depth {depth}: io_uring takes at most {DEPTH_MAX} I/Os a thread: use more threads"
+                ));
+            }
+            for stream in &group.streams {
+                if let Some(objection) = stream.objection(self.duration) {
+                    return wrong(format!("stream {}: {objection}", stream.name));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Stream {
+    fn objection(&self, duration: Option<Duration>) -> Option<&'static str> {
+        Some(match self {
+            Self { regions, .. } if regions.is_empty() => "it has no files",
+            Self { weight: 0, .. } => "its share is 0",
+            Self { bytes: None, .. } if duration.is_none() => "it has neither a time nor bytes to end after",
+            Self { block, .. } if block.min == 0 || block.max < block.min => {
+                "the block size is not between 1 byte and its largest"
+            }
+            Self { block, .. } if block.max > BLOCK_MAX => "a block is larger than 1 GiB",
+            Self { read_percent: 101.., .. } => "more than 100 % of the I/Os are reads",
+            Self { align: Some(0), .. } => "offsets cannot be multiples of 0",
+            Self { arrivals: Arrivals::Rate(rate), .. } if !(rate.is_finite() && *rate > 0.0) => {
+                "the rate is not above 0"
+            }
+            Self { arrivals: Arrivals::Burst { count: 0, .. }, .. } => "a burst has no I/Os",
+            Self { durability: Durability::Sync { every: 0, .. }, .. } => "a sync after every 0 writes",
+            _ => return None,
+        })
+    }
 }
 
 /// Why a run did not begin, or did not end as it should.

@@ -66,6 +66,17 @@ pub struct Direction {
     pub service: Option<Histogram>,
 }
 
+impl Direction {
+    /// Adds I/Os of other threads or streams.
+    pub fn add(&mut self, other: &Self) {
+        self.bytes += other.bytes;
+        self.latency.merge(&other.latency);
+        if let Some(service) = &other.service {
+            self.service.get_or_insert_default().merge(service);
+        }
+    }
+}
+
 /// An I/O that failed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IoFailure {

@@ -1,8 +1,8 @@
 //! What comes before measuring a solid state drive: filling it, and overwriting it until it is steady.
 
 use crate::data::{Buffers, Kind};
-use crate::open::{direct_unit, refused};
-use crate::{Access, Arrivals, BlockSize, DiskError, Durability, Group, Load, Region, Stream, Weighted, run};
+use crate::shared::{direct_unit, refused};
+use crate::{Access, Arrivals, BlockSize, DiskError, Durability, Group, Load, Region, Stream, run};
 use conductor::{Director, LOOK_EVERY, LoadError, LoadProgress};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -39,56 +39,46 @@ pub fn fill(
         buffered.set_len(end).map_err(failed("make it longer"))?;
     }
     let mut at = region.start;
+    let write_all = |file: &File, from: u64, end: u64| {
+        write_all(file, from, end, compress_percent, stop).map_err(failed("fill it"))
+    };
+    let stopped = |goes_on: bool| if goes_on { Ok(()) } else { Err(LoadError::Stopped) };
     if direct {
         let file = open(true)?;
-        let unit = direct_unit(&file);
+        let unit = direct_unit(path, &file);
         // A rest that is no whole sector, or a beginning within one, goes through memory.
-        let direct_end = if at.is_multiple_of(unit) { end - end % unit } else { at };
-        at = write_all(&file, at, direct_end, compress_percent, stop).map_err(|error| error.of(region))?;
+        if at.is_multiple_of(unit) && end - end % unit > at {
+            stopped(write_all(&file, at, end - end % unit)?)?;
+            at = end - end % unit;
+        }
     }
-    write_all(&buffered, at, end, compress_percent, stop).map_err(|error| error.of(region))?;
+    stopped(write_all(&buffered, at, end)?)?;
     buffered.sync_all().map_err(failed("make durable what fills it"))
 }
 
-enum Broken {
-    Stopped,
-    Failed(io::Error),
-}
-
-impl Broken {
-    fn of(self, region: &Region) -> DiskError {
-        match self {
-            Self::Stopped => LoadError::Stopped.into(),
-            Self::Failed(source) => DiskError::File { path: region.path.clone(), doing: "fill it", source },
-        }
-    }
-}
-
-/// Writes from one offset up to another; returns the latter.
+/// Writes from one offset up to another; false when it was stopped.
 fn write_all(
     file: &File,
     from: u64,
     end: u64,
     compress_percent: u8,
     stop: &(dyn Fn() -> bool + Sync),
-) -> Result<u64, Broken> {
+) -> io::Result<bool> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(from);
     let kind = Kind { bytes: FILL_BLOCK, compress_percent: Some(compress_percent) };
-    let buffers = Buffers::new(1, &[kind], &mut random).map_err(Broken::Failed)?;
+    let buffers = Buffers::new(1, &[kind], &mut random)?;
     let (address, _) = buffers.get(0, 0);
-    let mut at = from;
-    while at < end {
+    for at in (from..end).step_by(FILL_BLOCK as usize) {
         if stop() {
-            return Err(Broken::Stopped);
+            return Ok(false);
         }
-        let length = (end - at).min(u64::from(FILL_BLOCK)) as u32;
+        let length = (end - at).min(u64::from(FILL_BLOCK)) as usize;
         buffers.stamp(0, 0, &mut random);
         // SAFETY: the buffer has room for a block, and nobody writes to it meanwhile.
-        let contents = unsafe { std::slice::from_raw_parts(address, length as usize) };
-        file.write_all_at(contents, at).map_err(Broken::Failed)?;
-        at += u64::from(length);
+        let contents = unsafe { std::slice::from_raw_parts(address, length) };
+        file.write_all_at(contents, at)?;
     }
-    Ok(end.max(from))
+    Ok(true)
 }
 
 /// Size of the writes; sectors are larger on some drives.
@@ -154,7 +144,7 @@ fn block(regions: &[Region]) -> Result<u32, DiskError> {
     let unit = |region: &Region| -> Result<u32, DiskError> {
         let file = File::open(&region.path);
         let file = file.map_err(|error| refused(&region.path, false, false, error))?;
-        Ok(direct_unit(&file) as u32)
+        Ok(direct_unit(&region.path, &file) as u32)
     };
     regions.iter().map(unit).try_fold(OVERWRITE_BLOCK, |block, unit| Ok(block.max(unit?)))
 }
@@ -162,6 +152,7 @@ fn block(regions: &[Region]) -> Result<u32, DiskError> {
 fn overwrite(regions: &[Region], block: u32, round: Duration, compress_percent: u8, seed: u64) -> Load {
     let stream = Stream {
         name: "precondition".into(),
+        weight: 1,
         regions: regions.to_vec(),
         access: Access::Random,
         read_percent: 0,
@@ -174,12 +165,7 @@ fn overwrite(regions: &[Region], block: u32, round: Duration, compress_percent: 
         bytes: None,
     };
     Load {
-        groups: vec![Group {
-            threads: 1,
-            queue_depth: OVERWRITE_DEPTH,
-            batch: 1,
-            streams: vec![Weighted { stream, weight: 1 }],
-        }],
+        groups: vec![Group { threads: 1, queue_depth: OVERWRITE_DEPTH, batch: 1, streams: vec![stream] }],
         backend: None,
         duration: Some(round),
         warmup: Duration::ZERO,

@@ -36,19 +36,11 @@ pub trait Queue: Sized {
     /// I/Os at once that one takes.
     const DEPTH_MAX: u32;
 
-    /// How it is made on each thread.
-    type Mode: Copy + Sync;
-
     /// A queue for so many I/Os at once, and what is not as it should be.
     ///
     /// # Errors
     /// When the system does not give it; the text says what to do.
-    fn new(
-        mode: Self::Mode,
-        depth: u32,
-        files: &[RawFd],
-        buffers: &Buffers,
-    ) -> Result<(Self, Option<String>), String>;
+    fn new(depth: u32, files: &[RawFd], buffers: &Buffers) -> Result<(Self, Option<String>), String>;
 
     /// Adds an I/O, which begins at the latest with the next wait.
     fn push(&mut self, request: Request);
@@ -79,14 +71,8 @@ pub struct Blocking {
 
 impl Queue for Blocking {
     const DEPTH_MAX: u32 = 1;
-    type Mode = ();
 
-    fn new(
-        (): (),
-        _depth: u32,
-        files: &[RawFd],
-        _buffers: &Buffers,
-    ) -> Result<(Self, Option<String>), String> {
+    fn new(_: u32, files: &[RawFd], _: &Buffers) -> Result<(Self, Option<String>), String> {
         Ok((Self { files: files.to_vec(), request: None, ended: None }, None))
     }
 

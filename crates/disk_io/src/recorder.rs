@@ -1,6 +1,6 @@
 //! What one thread sees of one stream; nobody else looks at it before the thread is done.
 
-use crate::{Durability, Stream};
+use crate::{Direction, Durability, Stream};
 use conductor::{Reader, Recorder};
 
 /// A start later than this, with room in the queue, was missed by the thread.
@@ -15,6 +15,14 @@ pub struct Recorded {
     pub bytes: u64,
     pub latency: Recorder,
     pub service: Option<Recorder>,
+}
+
+impl Recorded {
+    /// What was recorded, for the outcome.
+    pub fn direction(self) -> Direction {
+        let service = self.service.map(|service| service.histogram());
+        Direction { bytes: self.bytes, latency: self.latency.histogram(), service }
+    }
 }
 
 /// When an I/O happened, in nanoseconds on the run's clock.

@@ -3,10 +3,13 @@
 use crate::data::Buffers;
 use crate::queue::{Ended, Queue, Request};
 use io_uring::types::{Fixed, SubmitArgs, Timespec};
-use io_uring::{IoUring, opcode, squeue};
+use io_uring::{IoUring, cqueue, opcode, squeue};
 use std::io;
 use std::os::fd::RawFd;
 use std::time::Duration;
+
+/// What a ring is made with.
+type Builder = io_uring::Builder<squeue::Entry, cqueue::Entry>;
 
 /// I/Os that a ring takes (`IORING_MAX_ENTRIES`).
 pub const DEPTH_MAX: u32 = 32_768;
@@ -14,49 +17,32 @@ pub const DEPTH_MAX: u32 = 32_768;
 /// Buffers that a ring takes (`IORING_MAX_REG_BUFFERS`).
 const BUFFERS_MAX: usize = 1 << 14;
 
-/// What the kernel has of the ways to make a ring cheaper, best first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Completions are worked off within the wait alone (Linux 6.1).
-    Deferred,
-    /// Completions do not interrupt the thread (Linux 5.19).
-    Cooperative,
-    /// Neither.
-    Plain,
+/// Whether the system gives rings.
+///
+/// # Errors
+/// Why it does not.
+pub fn permitted() -> Result<(), String> {
+    let ring = build(1).map_err(|error| why(&error))?;
+    // Waiting for a time, that is.
+    let is_new = ring.params().is_feature_ext_arg();
+    is_new.then_some(()).ok_or_else(|| "this kernel's io_uring is too old (before Linux 5.11)".into())
 }
 
-impl Mode {
-    const ALL: [Self; 3] = [Self::Deferred, Self::Cooperative, Self::Plain];
-
-    /// The best one that the kernel has.
-    ///
-    /// # Errors
-    /// Why rings are not permitted.
-    pub fn best() -> Result<Self, String> {
-        let mut refused = String::new();
-        for mode in Self::ALL {
-            match mode.build(1) {
-                // Waiting for a time, that is.
-                Ok(ring) if ring.params().is_feature_ext_arg() => return Ok(mode),
-                Ok(_) => return Err("this kernel's io_uring is too old (before Linux 5.11)".into()),
-                Err(error) if error.raw_os_error() == Some(libc::EINVAL) => refused = error.to_string(),
-                Err(error) => return Err(why(&error)),
-            }
+/// A ring with what the kernel has of the ways to make it cheaper.
+fn build(depth: u32) -> io::Result<IoUring> {
+    let ways: [fn(&mut Builder) -> &mut Builder; 2] = [
+        // Completions are worked off within the wait alone (Linux 6.1).
+        |ring| ring.setup_single_issuer().setup_coop_taskrun().setup_defer_taskrun().setup_submit_all(),
+        // Completions do not interrupt the thread (Linux 5.19).
+        |ring| ring.setup_coop_taskrun().setup_submit_all(),
+    ];
+    for way in ways {
+        match way(IoUring::builder().dontfork()).build(depth) {
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {}
+            built => return built,
         }
-        Err(refused)
     }
-
-    fn build(self, depth: u32) -> io::Result<IoUring> {
-        let mut builder = IoUring::builder();
-        match self {
-            Self::Deferred => {
-                builder.setup_single_issuer().setup_coop_taskrun().setup_defer_taskrun().setup_submit_all()
-            }
-            Self::Cooperative => builder.setup_coop_taskrun().setup_submit_all(),
-            Self::Plain => &mut builder,
-        };
-        builder.dontfork().build(depth)
-    }
+    IoUring::builder().dontfork().build(depth)
 }
 
 /// Why the system gives no ring.
@@ -79,15 +65,9 @@ pub struct Ring {
 
 impl Queue for Ring {
     const DEPTH_MAX: u32 = DEPTH_MAX;
-    type Mode = Mode;
 
-    fn new(
-        mode: Mode,
-        depth: u32,
-        files: &[RawFd],
-        buffers: &Buffers,
-    ) -> Result<(Self, Option<String>), String> {
-        let ring = mode.build(depth).map_err(|error| match error.raw_os_error() {
+    fn new(depth: u32, files: &[RawFd], buffers: &Buffers) -> Result<(Self, Option<String>), String> {
+        let ring = build(depth).map_err(|error| match error.raw_os_error() {
             Some(libc::ENOMEM) => format!(
                 "io_uring: no memory for a ring of {depth} I/Os: raise the limit of locked memory (ulimit -l, \
                  now {}), or use a smaller queue depth or fewer threads",
@@ -193,11 +173,8 @@ fn register(ring: &IoUring, buffers: &Buffers) -> Result<(), String> {
 }
 
 fn memory_limit() -> String {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is a valid place for the result.
-    unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) };
-    match limit.rlim_cur {
-        libc::RLIM_INFINITY => "unlimited".into(),
-        bytes => format!("{} KiB", bytes / 1024),
+    match observe::survey::soft_limit(libc::RLIMIT_MEMLOCK) {
+        Some(libc::RLIM_INFINITY) => "unlimited".into(),
+        bytes => format!("{} KiB", bytes.unwrap_or_default() / 1024),
     }
 }

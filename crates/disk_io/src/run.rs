@@ -1,14 +1,21 @@
-//! A run from its beginning to its end.
+//! A run from its beginning to its end: files are opened; threads warm up, go together and report; what they saw is
+//! added up.
 
-use crate::outcome::Direction;
+use crate::arrivals::Schedule;
+use crate::data::{Buffers, Kind};
+use crate::feed::Feed;
+use crate::lane::Lane;
 use crate::queue::{Blocking, Queue};
 use crate::recorder::{Intervals, Record, Recorded};
 use crate::ring::{self, Ring};
 use crate::shared::SharedStream;
-use crate::thread::{Report, Thread};
-use crate::{Backend, DiskError, Group, Load, Outcome, StreamOutcome};
-use conductor::{Director, Lanes, conduct};
+use crate::{Arrivals, Backend, DiskError, Load, Outcome, StreamOutcome, ThreadOutcome};
+use conductor::{Director, Lanes, Stage, conduct};
 use observations::add_by_interval;
+use observe::ThreadClock;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::os::fd::RawFd;
 
 /// Runs a load to its end.
 ///
@@ -20,84 +27,202 @@ use observations::add_by_interval;
 /// a multiple of the sector or larger than the region), the system permits neither backend, or the
 /// run is stopped.
 pub fn run(load: &Load, director: &mut dyn Director) -> Result<Outcome, DiskError> {
-    check(load)?;
-    let groups = load.groups.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-    let (mode, note) = match load.backend {
-        Some(Backend::Blocking) => (None, None),
-        Some(Backend::IoUring) => (Some(ring::Mode::best().map_err(DiskError::System)?), None),
-        None => match ring::Mode::best() {
-            Ok(mode) => (Some(mode), None),
-            Err(why) => (None, Some(format!("{why}: I/O goes by pread and pwrite, a thread for each"))),
+    load.check()?;
+    let groups = load.groups.iter().map(|group| group.streams.iter().map(SharedStream::open).collect());
+    let groups: Vec<Vec<SharedStream<'_>>> = groups.collect::<Result<_, _>>()?;
+    let (backend, note) = match load.backend {
+        Some(Backend::Blocking) => (Backend::Blocking, None),
+        wanted => match (ring::permitted(), wanted) {
+            (Ok(()), _) => (Backend::IoUring, None),
+            (Err(why), Some(_)) => return Err(DiskError::System(why)),
+            (Err(why), None) => {
+                (Backend::Blocking, Some(format!("{why}: I/O goes by pread and pwrite, a thread for each")))
+            }
         },
     };
-    let (backend, reports) = match mode {
-        Some(mode) => (Backend::IoUring, run_on::<Ring>(load, &groups, mode, director)?),
-        None => (Backend::Blocking, run_on::<Blocking>(load, &groups, (), director)?),
+    let reports = match backend {
+        Backend::IoUring => run_on::<Ring>(load, &groups, director)?,
+        Backend::Blocking => run_on::<Blocking>(load, &groups, director)?,
     };
     Ok(add_up(backend, note, &groups, reports))
 }
 
-/// What makes no sense whatever the files are.
-fn check(load: &Load) -> Result<(), DiskError> {
-    let wrong = |message: String| Err(DiskError::System(message));
-    for group in &load.groups {
-        if group.threads == 0 || group.queue_depth == 0 || group.streams.is_empty() {
-            return wrong("threads, queue depth and streams are at least 1".into());
-        }
-        if group.queue_depth > ring::DEPTH_MAX && load.backend != Some(Backend::Blocking) {
-            return wrong(format!(
-                "queue depth {}: io_uring takes at most {} I/Os a thread: use more threads",
-                group.queue_depth,
-                ring::DEPTH_MAX
-            ));
-        }
-        if let Some(never) = group.streams.iter().find(|one| one.weight == 0) {
-            return wrong(format!("stream {}: its share is 0", never.stream.name));
-        }
-        let endless = group.streams.iter().find(|one| one.stream.bytes.is_none() && load.duration.is_none());
-        if let Some(endless) = endless {
-            return wrong(format!(
-                "stream {} has neither a time nor bytes to end after",
-                endless.stream.name
-            ));
-        }
-    }
-    if load.interval.is_zero() {
-        return wrong("the interval of the series is 0".into());
-    }
-    Ok(())
-}
-
-fn open(group: &Group) -> Result<Vec<SharedStream<'_>>, DiskError> {
-    group.streams.iter().map(|weighted| SharedStream::open(&weighted.stream)).collect()
-}
-
-/// The threads of a load, group by group: number of the group, and its part of the group.
-fn threads<Q: Queue>(load: &Load) -> Vec<Thread> {
-    let of_group = |(number, group): (usize, &Group)| {
+/// Runs the load on threads with this kind of queue.
+fn run_on<'a, Q: Queue>(
+    load: &'a Load,
+    groups: &'a [Vec<SharedStream<'a>>],
+    director: &mut dyn Director,
+) -> Result<Vec<Report>, DiskError> {
+    let of_group = |(number, streams): (usize, &'a Vec<SharedStream<'a>>)| {
+        let group = &load.groups[number];
         // A queue of one makes up for its depth with threads.
-        let (threads, depth) = match Q::DEPTH_MAX {
+        let (of, depth) = match Q::DEPTH_MAX {
             1 => (u64::from(group.threads) * u64::from(group.queue_depth), 1),
             _ => (u64::from(group.threads), group.queue_depth),
         };
-        (0..threads).map(move |index| Thread { group: number, index, of: threads, depth })
+        (0..of).map(move |index| Thread { load, streams, group: number, index, of, depth })
     };
-    load.groups.iter().enumerate().flat_map(of_group).collect()
+    let threads: Vec<Thread<'_>> = groups.iter().enumerate().flat_map(of_group).collect();
+    let lanes = Lanes { number: threads.len(), name: "disk", warmup: load.warmup };
+    conduct(lanes, director, |stage| threads[stage.lane].run::<Q>(stage))
 }
 
-/// Runs the load on threads with this kind of queue.
-fn run_on<Q: Queue>(
-    load: &Load,
-    groups: &[Vec<SharedStream<'_>>],
-    mode: Q::Mode,
-    director: &mut dyn Director,
-) -> Result<Vec<Report>, DiskError> {
-    let threads = threads::<Q>(load);
-    let lanes = Lanes { number: threads.len(), name: "disk", warmup: load.warmup };
-    conduct(lanes, director, |stage| {
-        let thread = threads[stage.lane];
-        thread.run::<Q>(load, &groups[thread.group], mode, stage)
-    })
+/// One of the threads of a load.
+#[derive(Debug, Clone, Copy)]
+struct Thread<'a> {
+    load: &'a Load,
+    /// Those of its group.
+    streams: &'a [SharedStream<'a>],
+    /// Number of its group, and its own within that.
+    group: usize,
+    index: u64,
+    /// Threads of the group.
+    of: u64,
+    /// I/Os that it keeps in flight.
+    depth: u32,
+}
+
+/// What a thread saw.
+#[derive(Debug)]
+struct Report {
+    group: usize,
+    outcome: ThreadOutcome,
+    /// What is not as it was asked for.
+    note: Option<String>,
+    /// For each stream of the group: the measurement, and the intervals of the warm-up.
+    streams: Vec<(Record, Intervals)>,
+}
+
+impl<'a> Thread<'a> {
+    /// Runs its part of the load.
+    fn run<Q: Queue>(self, stage: &Stage<'_>) -> Result<Report, DiskError> {
+        let load = self.load;
+        let (mut lane, note) = self.lane::<Q>(stage)?;
+        if self.streams.iter().any(|one| one.stream.arrivals != Arrivals::Closed) {
+            wake_in_time();
+        }
+        let warm_ns = stage.together()?;
+        let warmup_ns = load.warmup.as_nanos() as u64;
+        self.begin(&mut lane, warm_ns, (Some(warmup_ns), false));
+        if warmup_ns > 0 {
+            lane.run(warm_ns, Some(warm_ns + warmup_ns), warm_ns + warmup_ns)?;
+        }
+        // Histograms and the like are made now, the schedules once the beginning is known.
+        let duration_ns = load.duration.map(|duration| duration.as_nanos() as u64);
+        let warm = self.begin(&mut lane, 0, (duration_ns, true));
+        let readers = || lane.feeds.iter().flat_map(|feed| feed.record.readers()).collect();
+        stage.live().latencies.get_or_init(readers);
+        let clock = ThreadClock::of_this_thread();
+        let go_ns = stage.together()?;
+        for (number, feed) in lane.feeds.iter_mut().enumerate() {
+            feed.schedule = self.schedule(feed, number, go_ns);
+            feed.record.begin_at(go_ns);
+        }
+        let before = clock.usage();
+        let until_ns = duration_ns.map(|duration_ns| go_ns + duration_ns);
+        lane.run(go_ns, until_ns, go_ns)?;
+        let used = clock.usage().since(before);
+        let end_ns = finish(&mut lane, until_ns);
+        let outcome = ThreadOutcome {
+            elapsed_s: (end_ns - go_ns) as f64 / 1e9,
+            used,
+            idle_s: lane.idle_ns as f64 / 1e9,
+            io_waits: lane.io_waits,
+        };
+        let records = lane.feeds.iter_mut().map(|feed| std::mem::take(&mut feed.record));
+        let streams = records.zip(warm.into_iter().map(|record| record.intervals)).collect();
+        Ok(Report { group: self.group, outcome, note, streams })
+    }
+
+    /// Buffers, queue and feeds.
+    fn lane<'s, Q: Queue>(self, stage: &'s Stage<'s>) -> Result<(Lane<'s, Q>, Option<String>), DiskError>
+    where
+        'a: 's,
+    {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed(0));
+        let (kinds, of_stream) = kinds(self.streams);
+        let buffers = Buffers::new(self.depth, &kinds, &mut random).map_err(|error| {
+            let bytes: u64 = kinds.iter().map(|kind| u64::from(kind.bytes)).sum();
+            DiskError::System(format!(
+                "no memory for the I/O buffers of a thread, {} MiB: {error}: use a smaller block or queue depth",
+                (bytes * u64::from(self.depth)) >> 20
+            ))
+        })?;
+        let files: Vec<RawFd> = self.streams.iter().flat_map(SharedStream::descriptors).collect();
+        let (queue, note) = Q::new(self.depth, &files, &buffers).map_err(DiskError::System)?;
+        let mut first_file = 0;
+        let feed = |(shared, buffers): (&'s SharedStream<'s>, (usize, usize))| {
+            let feed = Feed::new(shared, first_file, buffers);
+            first_file += shared.files.len() as u32;
+            feed
+        };
+        let feeds = self.streams.iter().zip(of_stream).map(feed).collect();
+        let batch = self.load.groups[self.group].batch;
+        Ok((Lane::new((queue, buffers, self.depth, batch), feeds, random, stage), note))
+    }
+
+    /// Makes all feeds ready for a part of the run; hands over what they saw in the one before.
+    fn begin<Q: Queue>(
+        self,
+        lane: &mut Lane<'_, Q>,
+        from_ns: u64,
+        (part_ns, measured): (Option<u64>, bool),
+    ) -> Vec<Record> {
+        let interval_ns = self.load.interval.as_nanos() as u64;
+        let begin = |(number, feed): (usize, &mut Feed<'_>)| {
+            let schedule = self.schedule(feed, number, from_ns);
+            feed.begin(schedule, Intervals::new(from_ns, interval_ns, part_ns), measured)
+        };
+        lane.feeds.iter_mut().enumerate().map(begin).collect()
+    }
+
+    fn schedule(self, feed: &Feed<'_>, number: usize, from_ns: u64) -> Schedule {
+        let seed = self.seed(number as u64 + 1);
+        Schedule::new(feed.stream().arrivals, (self.index, self.of), seed, from_ns)
+    }
+
+    /// A seed of its own for each thread and purpose.
+    fn seed(self, purpose: u64) -> u64 {
+        // Odd factors, so that no two are alike in any likely load.
+        let thread = (self.group as u64) << 32 | self.index;
+        self.load.seed
+            ^ thread.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ purpose.wrapping_mul(0xd1b5_4a32_d192_ed03)
+    }
+}
+
+/// Closes the books at the end of the measurement, and says when that was for this thread.
+fn finish<Q: Queue>(lane: &mut Lane<'_, Q>, until_ns: Option<u64>) -> u64 {
+    let Some(until_ns) = until_ns else { return lane.last_end_ns };
+    for feed in lane.feeds.iter_mut().filter(|feed| !feed.ended) {
+        feed.record.last_ns = feed.record.last_ns.max(until_ns);
+        feed.record.sends_intended += feed.schedule.intended_before(until_ns);
+    }
+    let over_before = lane.feeds.iter().all(|feed| feed.ended);
+    if over_before { lane.last_end_ns } else { lane.last_end_ns.max(until_ns) }
+}
+
+/// The kinds of buffers that a group's threads need: one that all streams read into, and one for each
+/// that writes; and which of them each stream uses.
+fn kinds(streams: &[SharedStream<'_>]) -> (Vec<Kind>, Vec<(usize, usize)>) {
+    let streams = || streams.iter().map(|shared| shared.stream);
+    let read = streams().filter(|stream| stream.read_percent > 0).map(|stream| stream.block.max).max();
+    let mut kinds: Vec<Kind> = read.map(|bytes| Kind { bytes, compress_percent: None }).into_iter().collect();
+    let mut of_stream = Vec::new();
+    for stream in streams() {
+        of_stream.push((0, kinds.len()));
+        if stream.read_percent < 100 {
+            let compress_percent = Some(stream.compress_percent);
+            kinds.push(Kind { bytes: stream.block.max, compress_percent });
+        }
+    }
+    (kinds, of_stream)
+}
+
+/// Has this thread woken when its time comes, not 50 us later (the usual timer slack).
+fn wake_in_time() {
+    // SAFETY: changes a property of the calling thread; a failure leaves it as it was.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
 }
 
 /// Adds the reports of all threads up.
@@ -132,9 +257,10 @@ fn named(shared: &SharedStream<'_>) -> StreamOutcome {
 fn add(outcome: &mut StreamOutcome, record: Record, warmup: &Intervals, elapsed_s: f64) {
     let own_s = (record.last_ns - record.from_ns) as f64 / 1e9;
     outcome.elapsed_s = outcome.elapsed_s.max(own_s);
-    add_direction(&mut outcome.reads, record.reads);
-    add_direction(&mut outcome.writes, record.writes);
-    add_direction(&mut outcome.syncs, record.syncs);
+    let directions = [&mut outcome.reads, &mut outcome.writes, &mut outcome.syncs];
+    for (sum, seen) in directions.into_iter().zip([record.reads, record.writes, record.syncs]) {
+        sum.add(&seen.map(Recorded::direction).unwrap_or_default());
+    }
     if elapsed_s > 0.0 {
         outcome.depth_mean += record.depth_ns as f64 / 1e9 / elapsed_s;
     }
@@ -145,13 +271,4 @@ fn add(outcome: &mut StreamOutcome, record: Record, warmup: &Intervals, elapsed_
     outcome.sends_intended += record.sends_intended;
     outcome.sends_missed += record.sends_missed;
     outcome.send_delay_ns_max = outcome.send_delay_ns_max.max(record.send_delay_ns_max);
-}
-
-fn add_direction(sum: &mut Direction, one: Option<Recorded>) {
-    let Some(one) = one else { return };
-    sum.bytes += one.bytes;
-    sum.latency.merge(&one.latency.histogram());
-    if let Some(service) = &one.service {
-        sum.service.get_or_insert_default().merge(&service.histogram());
-    }
 }

@@ -1,17 +1,28 @@
-//! What the threads of a run share: little, and written seldom.
+//! What the threads of a run share of a stream: its open files, and a little that is written seldom.
 
-use crate::offsets::Space;
-use crate::open::{self, OpenFile};
+use crate::offsets::{Extent, Space};
 use crate::outcome::IoFailure;
-use crate::{DiskError, Stream};
+use crate::{Access, DiskError, Region, Stream};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek as _, SeekFrom};
 use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// Lines of cache of its own.
 #[repr(align(128))]
 #[derive(Debug, Default)]
-struct Apart(AtomicU64);
+pub struct Apart(pub AtomicU64);
+
+/// A file or device, open for what a stream does to it.
+#[derive(Debug)]
+pub struct OpenFile {
+    pub path: PathBuf,
+    pub file: File,
+    failed: AtomicBool,
+}
 
 /// A stream with its files, for all threads that serve it.
 #[derive(Debug)]
@@ -19,28 +30,37 @@ pub struct SharedStream<'a> {
     pub stream: &'a Stream,
     pub files: Vec<OpenFile>,
     pub space: Space,
-    position: Apart,
+    /// Where the threads of a sequential stream have come to.
+    pub position: Apart,
     claimed: Apart,
-    failed: Vec<AtomicBool>,
     failures: AtomicU32,
     first_failures: Mutex<Vec<IoFailure>>,
 }
 
 impl<'a> SharedStream<'a> {
-    /// Opens the files.
+    /// Opens the distinct files and lays out the places of the I/Os.
     ///
     /// # Errors
-    /// See [`open::open`].
+    /// When a file cannot be opened or a setting does not fit it.
     pub fn open(stream: &'a Stream) -> Result<Self, DiskError> {
-        let (files, space) = open::open(stream)?;
-        let failed = files.iter().map(|_| AtomicBool::default()).collect();
+        let mut files: Vec<OpenFile> = Vec::new();
+        let mut extents = Vec::new();
+        for region in &stream.regions {
+            let known = files.iter().position(|file| file.path == region.path);
+            let number = known.unwrap_or(files.len());
+            if known.is_none() {
+                let (path, file) = (region.path.clone(), open_file(stream, &region.path)?);
+                files.push(OpenFile { path, file, failed: AtomicBool::new(false) });
+            }
+            check(stream, region, &files[number].file)?;
+            extents.push(Extent { file: number, start: region.start, length: region.length });
+        }
         Ok(Self {
             stream,
             files,
-            space,
+            space: Space::new(extents, stream.access, stream.block, stream.align),
             position: Apart::default(),
             claimed: Apart::default(),
-            failed,
             failures: AtomicU32::new(0),
             first_failures: Mutex::default(),
         })
@@ -49,12 +69,6 @@ impl<'a> SharedStream<'a> {
     /// The descriptors of its files, in order.
     pub fn descriptors(&self) -> impl Iterator<Item = RawFd> {
         self.files.iter().map(|file| file.file.as_raw_fd())
-    }
-
-    /// Where the threads of a sequential stream have come to.
-    #[inline]
-    pub fn position(&self) -> &AtomicU64 {
-        &self.position.0
     }
 
     /// Claims bytes of those that the stream is to move; false when there are none left.
@@ -74,12 +88,12 @@ impl<'a> SharedStream<'a> {
 
     /// Whether a file has failed.
     pub fn has_failed(&self, file: usize) -> bool {
-        self.failed[file].load(Ordering::Relaxed)
+        self.files[file].failed.load(Ordering::Relaxed)
     }
 
     /// A file has failed: no thread of the stream uses it any more. The first failure is kept.
     pub fn fail(&self, file: usize, failure: impl FnOnce() -> IoFailure) {
-        if !self.failed[file].swap(true, Ordering::Relaxed) {
+        if !self.files[file].failed.swap(true, Ordering::Relaxed) {
             if let Ok(mut failures) = self.first_failures.lock() {
                 failures.push(failure());
             }
@@ -91,4 +105,123 @@ impl<'a> SharedStream<'a> {
     pub fn take_failures(&self) -> Vec<IoFailure> {
         self.first_failures.lock().map(|mut failures| std::mem::take(&mut *failures)).unwrap_or_default()
     }
+}
+
+fn open_file(stream: &Stream, path: &Path) -> Result<File, DiskError> {
+    let (read, write) = (stream.read_percent > 0, stream.read_percent < 100);
+    // Opening a pipe would wait for its other end.
+    let kind = std::fs::metadata(path).map(|metadata| metadata.file_type());
+    if kind.is_ok_and(|kind| !kind.is_file() && !kind.is_block_device()) {
+        let message = "neither a file nor a block device".into();
+        return Err(DiskError::Unfit { path: path.into(), message });
+    }
+    let mut options = OpenOptions::new();
+    options.read(read).write(write);
+    if stream.direct {
+        options.custom_flags(libc::O_DIRECT);
+    }
+    let file = options.open(path).map_err(|error| refused(path, stream.direct, write, error))?;
+    if stream.direct && is_in_memory(path) {
+        let message = "tmpfs keeps files in memory, so direct I/O means nothing there: use a file on a disk, or \
+                       buffered I/O";
+        return Err(DiskError::Unfit { path: path.into(), message: message.into() });
+    }
+    if !stream.direct && stream.access == Access::Random {
+        // Reading ahead would read what nobody asked for. It is a hint: a failure changes nothing.
+        // SAFETY: the descriptor is open.
+        unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_RANDOM) };
+    }
+    Ok(file)
+}
+
+/// Says what to do, where that is known.
+pub fn refused(path: &Path, direct: bool, write: bool, error: io::Error) -> DiskError {
+    let doing = match (direct, write) {
+        (false, false) => "open for reading",
+        (false, true) => "open for writing",
+        (true, false) => "open for direct reading (O_DIRECT)",
+        (true, true) => "open for direct writing (O_DIRECT)",
+    };
+    let advice = match error.raw_os_error() {
+        Some(libc::EINVAL) if direct => "the file system has no direct I/O: use buffered I/O or another path",
+        Some(libc::EACCES | libc::EPERM) => "run as root or as a user who may",
+        Some(libc::EMFILE | libc::ENFILE) => "raise the limit of open files (ulimit -n)",
+        _ => return DiskError::File { path: path.into(), doing, source: error },
+    };
+    let source = io::Error::new(error.kind(), format!("{error}: {advice}"));
+    DiskError::File { path: path.into(), doing, source }
+}
+
+/// Whether the stream's settings fit one of its regions.
+fn check(stream: &Stream, region: &Region, file: &File) -> Result<(), DiskError> {
+    let unfit = |message: String| Err(DiskError::Unfit { path: region.path.clone(), message });
+    // Of a device, only its end tells its size.
+    let size = (&*file).seek(SeekFrom::End(0)).map_err(|source| {
+        let path = region.path.clone();
+        DiskError::File { path, doing: "find its size", source }
+    })?;
+    let (block, end) = (stream.block, region.start.saturating_add(region.length));
+    if end > size {
+        return unfit(format!(
+            "it has {size} bytes, I/O should go from byte {} to {end}: make it larger, or use less of it",
+            region.start
+        ));
+    }
+    if u64::from(block.max) > region.length {
+        return unfit(format!(
+            "a block of {} bytes is larger than the {} bytes to work on: use a smaller block or a larger file",
+            block.max, region.length
+        ));
+    }
+    if !stream.direct {
+        return Ok(());
+    }
+    let sector = direct_unit(&region.path, file);
+    let align = stream.align.unwrap_or(u64::from(block.min));
+    let parts = [
+        ("the block size", u64::from(block.min)),
+        ("the largest block", u64::from(block.max)),
+        ("the alignment", align),
+        ("the first byte", region.start),
+    ];
+    match parts.iter().find(|(_, bytes)| !bytes.is_multiple_of(sector)) {
+        Some((what, bytes)) => unfit(format!(
+            "direct I/O needs multiples of {sector} bytes here, but {what} is {bytes}: use a multiple, or buffered I/O"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Offsets and lengths of direct I/O are multiples of this many bytes: what the file system says
+/// (`STATX_DIOALIGN`, Linux 6.1), else the logical sector of the device, else 512.
+pub fn direct_unit(path: &Path, file: &File) -> u64 {
+    let sector = logical_sector(path).unwrap_or(512);
+    let mut status = std::mem::MaybeUninit::<libc::statx>::zeroed();
+    let descriptor = file.as_raw_fd();
+    // SAFETY: the path is empty, so that the descriptor's file is meant; the result has its place, of
+    // which zeroed is a valid value.
+    let (failed, status) = unsafe {
+        let failed = libc::statx(
+            descriptor,
+            c"".as_ptr(),
+            libc::AT_EMPTY_PATH,
+            libc::STATX_DIOALIGN,
+            status.as_mut_ptr(),
+        );
+        (failed, status.assume_init())
+    };
+    match status.stx_dio_offset_align {
+        unit if failed == 0 && status.stx_mask & libc::STATX_DIOALIGN != 0 && unit > 0 => u64::from(unit),
+        _ => sector,
+    }
+}
+
+fn logical_sector(path: &Path) -> Option<u64> {
+    observe::inspect::volume(path).ok()?.devices.first()?.logical_sector_bytes
+}
+
+/// Whether it is a file on tmpfs. Devices are nodes on a kind of tmpfs, too, which means nothing.
+fn is_in_memory(path: &Path) -> bool {
+    let mount = observe::inspect::volume(path).ok().and_then(|facts| facts.mount);
+    mount.is_some_and(|mount| mount.file_system.ends_with("tmpfs"))
 }

@@ -2,7 +2,8 @@ use crate::{Cancel, FileSet, Request, Role, Servers, WaitType, Work};
 use experiment::{Configuration, Declaration, Invalid, choice};
 use observations::{EngineVersion, Operation, TimeUse, Wait};
 use observe::Clock;
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// An engine that experiments can be run on. Stateless: all state is in its [`Instance`]s.
@@ -315,19 +316,6 @@ choice! {
     }
 }
 
-impl CacheState {
-    /// Whether files with so many resident bytes are in this state. Reading a file's first page
-    /// or two (a header, a root page) leaves a cold file cold.
-    pub fn reached(self, file_bytes: u64, resident_bytes: Option<u64>) -> bool {
-        match (self, resident_bytes) {
-            (Self::Warm, _) => true,
-            (_, None) => false,
-            (Self::Cold, Some(resident)) => resident * 100 <= file_bytes || resident <= 64 << 10,
-            (Self::Hot, Some(resident)) => resident >= file_bytes,
-        }
-    }
-}
-
 /// What [`Instance::settle`] found after it did its work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CacheReport {
@@ -343,23 +331,32 @@ impl CacheReport {
     /// Where there are no files whose state could be another.
     pub const NO_FILES: Self = Self { file_bytes: 0, resident_bytes: Some(0), verified: true };
 
-    /// Of files that have been brought into a state.
+    /// Of files that have been brought into a state. Reading a file's first page or two (a header, a root page) leaves
+    /// a cold file cold.
     ///
     /// # Errors
-    /// When a file cannot be read.
-    pub fn of_files<'a>(
-        paths: impl IntoIterator<Item = &'a Path>,
+    /// When a file cannot be opened.
+    pub fn of_files(
+        files: impl IntoIterator<Item = impl AsRef<Path>>,
         cache: CacheState,
     ) -> Result<Self, EngineError> {
-        let mut report = Self::NO_FILES;
-        for path in paths {
-            report.file_bytes += path.metadata().map_err(EngineError::at(path))?.len();
+        let Self { mut file_bytes, mut resident_bytes, .. } = Self::NO_FILES;
+        for path in files {
+            let path = path.as_ref();
+            // Of a device, only its end tells its size.
+            let size = File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0)));
+            file_bytes += size.map_err(EngineError::at(path))?;
             // The kernel does not tell it of every file.
             let resident = observe::page_cache::resident_bytes(path).ok();
-            report.resident_bytes = report.resident_bytes.zip(resident).map(|(sum, bytes)| sum + bytes);
+            resident_bytes = resident_bytes.zip(resident).map(|(sum, bytes)| sum + bytes);
         }
-        report.verified = cache.reached(report.file_bytes, report.resident_bytes);
-        Ok(report)
+        let verified = match (cache, resident_bytes) {
+            (CacheState::Warm, _) => true,
+            (_, None) => false,
+            (CacheState::Cold, Some(resident)) => resident * 100 <= file_bytes || resident <= 64 << 10,
+            (CacheState::Hot, Some(resident)) => resident >= file_bytes,
+        };
+        Ok(Self { file_bytes, resident_bytes, verified })
     }
 }
 

@@ -1,19 +1,141 @@
 //! Block devices: which ones hold a path, what they have done, and whether they may be overwritten.
 
-mod device;
-mod find;
 mod in_use;
 mod monitor;
-mod signature;
 
 #[cfg(test)]
 pub(crate) mod test_devices;
 #[cfg(test)]
 mod tests;
 
-pub use device::Device;
-pub use find::{DeviceError, devices_of, members_of};
 pub use in_use::{InUseError, in_use};
 pub use monitor::DeviceMonitor;
 
-pub(crate) use find::{btrfs_folder, described_in};
+use crate::{mounts, sysfs};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
+
+/// A block device or a partition of one, by the kernel's number for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Device {
+    major: u32,
+    minor: u32,
+}
+
+impl fmt::Display for Device {
+    /// `8:0`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.major, self.minor)
+    }
+}
+
+impl Device {
+    fn of_number(number: u64) -> Self {
+        Self { major: libc::major(number), minor: libc::minor(number) }
+    }
+
+    /// The block device that a path is.
+    fn at(path: &Path) -> Option<Self> {
+        let metadata = path.metadata().ok().filter(|metadata| metadata.file_type().is_block_device())?;
+        Some(Self::of_number(metadata.rdev()))
+    }
+
+    /// The device that the kernel describes in this folder.
+    pub fn described(folder: &Path) -> Option<Self> {
+        let text = sysfs::text(folder.join("dev"))?;
+        let (major, minor) = text.split_once(':')?;
+        Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
+    }
+
+    /// The device itself, or the disk that this is a partition of.
+    #[must_use]
+    pub fn whole(self) -> Self {
+        let disk = || Self::described(self.folder().canonicalize().ok()?.parent()?);
+        if self.is_partition() { disk().unwrap_or(self) } else { self }
+    }
+
+    /// Whether this is a part of a disk.
+    pub fn is_partition(self) -> bool {
+        self.folder().join("partition").exists()
+    }
+
+    /// Its name: `vda`, `loop3`; its number where the kernel does not describe it.
+    pub fn name(self) -> String {
+        self.folder().canonicalize().map_or_else(|_| self.to_string(), |folder| name_of(&folder))
+    }
+
+    /// The folder in which the kernel describes it.
+    pub(crate) fn folder(self) -> PathBuf {
+        PathBuf::from(format!("/sys/dev/block/{self}"))
+    }
+}
+
+/// The name of the device that the kernel describes in this folder: a slash in it is an exclamation mark there.
+pub(crate) fn name_of(folder: &Path) -> String {
+    folder.file_name().map(|name| name.to_string_lossy().replace('!', "/")).unwrap_or_default()
+}
+
+/// Why no block device is known for a path. The texts are the ends of sentences that name the path.
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceError {
+    /// The path cannot be looked at.
+    #[error("{0}")]
+    Path(#[source] io::Error),
+    /// The table of mounts cannot be read.
+    #[error("cannot read the mounts: {0}")]
+    Mounts(#[source] io::Error),
+    /// The path lies outside of what this process sees mounted.
+    #[error("it is on no mount that can be seen")]
+    NoMount,
+    /// Its file system is in memory, on a network, or made of others.
+    #[error("it is on {file_system}, which has no block device of its own")]
+    NoDevice {
+        /// The type of the file system: `tmpfs`.
+        file_system: String,
+    },
+}
+
+/// The whole devices under a file, a directory or a block device; of btrfs, which spreads a file
+/// system over devices, all of them. Of a partition it is the disk, which is what has counters of
+/// its own and takes limits; of a loop device it is that device, not what backs it.
+pub fn devices_of(path: &Path) -> Result<Vec<Device>, DeviceError> {
+    let mut devices: Vec<Device> = members_of(path)?.into_iter().map(Device::whole).collect();
+    devices.sort_unstable();
+    devices.dedup();
+    Ok(devices)
+}
+
+/// The same with partitions as such: the devices that the file system itself is on.
+pub fn members_of(path: &Path) -> Result<Vec<Device>, DeviceError> {
+    let metadata = path.metadata().map_err(DeviceError::Path)?;
+    let device = Device::at(path).unwrap_or(Device::of_number(metadata.dev()));
+    // File systems in memory, on a network or over several devices have numbers without one.
+    if device.major != 0 {
+        return Ok(vec![device]);
+    }
+    let real = path.canonicalize().map_err(DeviceError::Path)?;
+    let mounts = mounts::all().map_err(DeviceError::Mounts)?;
+    let mount = mounts::holding(&mounts, &real).ok_or(DeviceError::NoMount)?;
+    let member = Device::at(Path::new(&mount.source)).filter(|_| mount.file_system == "btrfs");
+    match member.and_then(btrfs_folder) {
+        Some((_, members)) => Ok(members),
+        None => Err(DeviceError::NoDevice { file_system: mount.file_system.clone() }),
+    }
+}
+
+/// Where the kernel describes the mounted btrfs file system that a device is one of, and its devices.
+pub(crate) fn btrfs_folder(member: Device) -> Option<(PathBuf, Vec<Device>)> {
+    let file_systems = std::fs::read_dir("/sys/fs/btrfs").ok()?.flatten();
+    file_systems.map(|entry| entry.path()).find_map(|folder| {
+        let mut members = listed_in(&folder.join("devices"));
+        members.sort_unstable();
+        members.contains(&member).then_some((folder, members))
+    })
+}
+
+/// The devices that a folder of the kernel lists.
+pub(crate) fn listed_in(folder: &Path) -> Vec<Device> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| Device::described(&entry.path())).collect()
+}

@@ -1,8 +1,7 @@
 //! The machine under a run, read from `/proc` and `/sys`. What cannot be read stays `None`.
 
-use crate::mounts::{self, Mount};
-use crate::survey::{self, Tree, processors};
-use crate::sysfs::{self, selected};
+use crate::sysfs::{Tree, selected};
+use crate::{inspect, survey, topology};
 use observations::{Environment, VolumeEnvironment};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
@@ -12,11 +11,10 @@ use std::path::{Path, PathBuf};
 pub fn capture(volumes: &[(String, PathBuf)]) -> Environment {
     let tree = Tree::new(Path::new("/"));
     let cpuinfo = tree.text("proc/cpuinfo").unwrap_or_default();
-    let processors = processors::of(&tree, &cpuinfo, &processors::online(&tree));
-    let nodes = processors::nodes(&tree).len() as u32;
+    let processors = topology::processors(&tree, &cpuinfo, &topology::online(&tree));
+    let nodes = topology::nodes(&tree).len() as u32;
     let release = survey::distribution(&tree).map_or(String::new(), |name| format!(" ({name})"));
     let layers = survey::layers(&tree, &cpuinfo);
-    let mounts = mounts::all().unwrap_or_default();
     Environment {
         host: tree.text("proc/sys/kernel/hostname"),
         cpu_model: processors.model,
@@ -32,44 +30,28 @@ pub fn capture(volumes: &[(String, PathBuf)]) -> Environment {
             .if_there("sys/kernel/mm/transparent_hugepage/enabled")
             .and_then(|text| selected(&text)),
         swappiness: tree.if_there("proc/sys/vm/swappiness").and_then(|text| text.parse().ok()),
-        volumes: volumes.iter().map(|(name, path)| volume(name, path, &mounts)).collect(),
+        volumes: volumes.iter().map(|(name, path)| volume(name, path)).collect(),
         ..Environment::default()
     }
 }
 
-fn volume(name: &str, path: &Path, mounts: &[Mount]) -> VolumeEnvironment {
+fn volume(name: &str, path: &Path) -> VolumeEnvironment {
+    // A folder that is yet to be made will be where the nearest one above it is.
+    let facts = path.ancestors().find_map(|path| inspect::volume(path).ok()).unwrap_or_default();
+    let device = facts.devices.into_iter().next().unwrap_or_default();
     let mut volume = VolumeEnvironment {
         name: name.into(),
         path: path.display().to_string(),
+        scheduler: device.scheduler,
+        rotational: device.rotational,
         ..VolumeEnvironment::default()
     };
-    let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    if let Some(mount) = mounts::holding(mounts, &real) {
-        volume.file_system = Some(mount.file_system.clone());
-        volume.mount_options = Some(mount.options.clone());
-        let queue = queue_of(&mount.source);
-        volume.scheduler = queue
-            .as_ref()
-            .and_then(|queue| sysfs::text(queue.join("scheduler")))
-            .and_then(|text| selected(&text));
-        volume.rotational =
-            queue.and_then(|queue| sysfs::text(queue.join("rotational"))).map(|text| text == "1");
-        volume.device = Some(mount.source.clone());
-    }
-    if let Some((size_bytes, free_bytes)) = space(&real) {
-        volume.size_bytes = Some(size_bytes);
-        volume.free_bytes = Some(free_bytes);
+    if let Some(mount) = facts.mount {
+        (volume.file_system, volume.mount_options) = (Some(mount.file_system), Some(mount.options));
+        volume.device = Some(mount.source);
+        (volume.size_bytes, volume.free_bytes) = (mount.size_bytes, mount.free_bytes);
     }
     volume
-}
-
-/// The queue folder of a block device; that of the whole device for a partition.
-fn queue_of(device: &str) -> Option<PathBuf> {
-    let device = Path::new(device).canonicalize().ok()?;
-    let class = Path::new("/sys/class/block").join(device.file_name()?).canonicalize().ok()?;
-    let own = class.join("queue");
-    let parent = class.parent()?.join("queue");
-    [own, parent].into_iter().find(|queue| queue.is_dir())
 }
 
 /// Size of the file system that holds a path, and what is free for us, in bytes.

@@ -1,14 +1,18 @@
 //! What is under a path: file system, stripes, partitions, sectors, queues. Nothing is written.
 
-mod device;
-mod mount;
-
-use crate::devices::{Device, members_of};
-use observations::VolumeFacts;
-use std::collections::VecDeque;
+use crate::devices::{Device, btrfs_folder, listed_in, members_of, name_of};
+use crate::environment::{file_system, space};
+use crate::mounts;
+use crate::sysfs::{flag, names, selected, text, value};
+use observations::{ArrayFacts, DeviceFacts, LoopFacts, MappedFacts, MountFacts, PartitionFacts};
+use observations::{Unread, VolumeFacts};
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+
+/// The kernel counts sizes and places in these, and xfs its stripes, whatever the sectors of the device are.
+const SECTOR_BYTES: u64 = 512;
 
 /// Why nothing can be said of a path.
 #[derive(Debug, thiserror::Error)]
@@ -35,13 +39,13 @@ pub fn volume(path: &Path) -> Result<VolumeFacts, InspectError> {
     let members = members_of(&real).unwrap_or_default();
     Ok(VolumeFacts {
         path: path.display().to_string(),
-        mount: if is_device { None } else { mount::of(&real, &members) },
+        mount: if is_device { None } else { mount_of(&real, &members) },
         devices: layers(members),
     })
 }
 
 /// These devices, and after them those that they are made of.
-fn layers(members: Vec<Device>) -> Vec<observations::DeviceFacts> {
+fn layers(members: Vec<Device>) -> Vec<DeviceFacts> {
     let mut waiting = VecDeque::from(members);
     let (mut seen, mut layers) = (Vec::new(), Vec::new());
     while let Some(device) = waiting.pop_front() {
@@ -50,11 +54,170 @@ fn layers(members: Vec<Device>) -> Vec<observations::DeviceFacts> {
         }
         seen.push(device);
         let Ok(folder) = device.folder().canonicalize() else { continue };
-        layers.push(device::of(&folder));
+        layers.push(device_of(&folder));
         // A partition is made of nothing but its disk, whose facts it has.
-        waiting.extend(crate::devices::described_in(&device.whole().folder().join("slaves")));
+        waiting.extend(listed_in(&device.whole().folder().join("slaves")));
     }
     layers
+}
+
+/// File systems of packages and media, on which nobody puts a database.
+const READ_ONLY: [&str; 4] = ["squashfs", "erofs", "iso9660", "udf"];
+
+/// What is under each mounted file system that is on block devices, and what could not be looked at. Of one
+/// that is mounted several times, the first mount.
+pub fn volumes() -> (Vec<VolumeFacts>, Vec<Unread>) {
+    let unread = |what: String, why: String| Unread { what, why };
+    let mounts = match mounts::all() {
+        Ok(mounts) => mounts,
+        Err(error) => return (Vec::new(), vec![unread("/proc/self/mountinfo".into(), error.to_string())]),
+    };
+    let (mut found, mut failed, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
+    for mount in mounts {
+        let is_mine = mount.source.starts_with('/') && !READ_ONLY.contains(&mount.file_system.as_str());
+        if !is_mine || !mount.folder.is_dir() || !seen.insert(mount.number) {
+            continue;
+        }
+        match volume(&mount.folder) {
+            Ok(facts) if facts.devices.is_empty() => {}
+            Ok(facts) => found.push(facts),
+            Err(error) => failed.push(unread(mount.folder.display().to_string(), error.to_string())),
+        }
+    }
+    (found, failed)
+}
+
+/// The file system that holds a path and is on these devices.
+fn mount_of(path: &Path, members: &[Device]) -> Option<MountFacts> {
+    let mounts = mounts::all().ok()?;
+    let mount = mounts::holding(&mounts, path)?;
+    let block_bytes = file_system(path).map(|stat| stat.f_frsize).filter(|bytes| *bytes > 0);
+    let (stripe_unit_bytes, stripe_width_bytes) = stripe(&mount.options, block_bytes);
+    let (size_bytes, free_bytes) = space(path).unzip();
+    let btrfs = members.first().filter(|_| mount.file_system == "btrfs").and_then(|one| btrfs_folder(*one));
+    let profiles = |kind: &str| {
+        let folder = btrfs.as_ref().map(|(folder, _)| folder.join("allocation").join(kind));
+        folder.map(|folder| profiles(&folder)).unwrap_or_default()
+    };
+    Some(MountFacts {
+        folder: mount.folder.display().to_string(),
+        file_system: mount.file_system.clone(),
+        source: mount.source.clone(),
+        options: mount.options.clone(),
+        block_bytes,
+        stripe_unit_bytes,
+        stripe_width_bytes,
+        btrfs_data: profiles("data"),
+        btrfs_metadata: profiles("metadata"),
+        size_bytes,
+        free_bytes,
+    })
+}
+
+/// Stripe unit and width among the options: xfs shows `sunit` and `swidth` in sectors (xfs(5)), ext4
+/// `stripe`, which is the width, in its blocks (Documentation/admin-guide/ext4.rst).
+fn stripe(options: &str, block_bytes: Option<u64>) -> (Option<u64>, Option<u64>) {
+    let option = |name: &str| -> Option<u64> {
+        let pairs = options.split(',').filter_map(|option| option.split_once('='));
+        pairs.into_iter().find(|(found, _)| *found == name)?.1.parse().ok()
+    };
+    let sectors = |name| option(name).map(|sectors| sectors * SECTOR_BYTES);
+    let ext4_width = || Some(option("stripe")? * block_bytes?);
+    (sectors("sunit"), sectors("swidth").or_else(ext4_width))
+}
+
+/// How btrfs spreads its blocks: profiles are folders among files.
+fn profiles(folder: &Path) -> Vec<String> {
+    let mut names = names(folder);
+    names.retain(|name| folder.join(name).is_dir());
+    names
+}
+
+/// What the kernel says of a device in its folder, from which no link leads away.
+fn device_of(folder: &Path) -> DeviceFacts {
+    let partition = partition(folder);
+    // The queue belongs to the disk.
+    let disk = folder.parent().filter(|_| partition.is_some()).unwrap_or(folder);
+    let queue = disk.join("queue");
+    DeviceFacts {
+        name: name_of(folder),
+        size_bytes: value(folder.join("size")).map(|sectors: u64| sectors * SECTOR_BYTES),
+        partition,
+        alignment_offset_bytes: value(folder.join("alignment_offset")),
+        logical_sector_bytes: value(queue.join("logical_block_size")),
+        physical_sector_bytes: value(queue.join("physical_block_size")),
+        minimum_io_bytes: value(queue.join("minimum_io_size")),
+        optimal_io_bytes: value(queue.join("optimal_io_size")),
+        rotational: flag(queue.join("rotational")),
+        scheduler: text(queue.join("scheduler")).and_then(|text| scheduler(&text)),
+        write_cache: text(queue.join("write_cache")),
+        fua: flag(queue.join("fua")),
+        discard_granularity_bytes: value(queue.join("discard_granularity")),
+        queue_requests: value(queue.join("nr_requests")),
+        read_ahead_bytes: value(queue.join("read_ahead_kb")).map(|kib: u64| kib * 1024),
+        array: array(&disk.join("md")),
+        mapped: mapped(&disk.join("dm")),
+        loop_file: loop_file(&disk.join("loop")),
+        holders: names(&folder.join("holders")),
+        slaves: names(&disk.join("slaves")),
+    }
+}
+
+fn partition(folder: &Path) -> Option<PartitionFacts> {
+    text(folder.join("partition"))?;
+    let start: u64 = value(folder.join("start"))?;
+    Some(PartitionFacts { disk: name_of(folder.parent()?), start_bytes: start * SECTOR_BYTES })
+}
+
+/// The scheduler in brackets; devices that have no choice name one without.
+fn scheduler(text: &str) -> Option<String> {
+    selected(text).or_else(|| (!text.contains(' ')).then(|| text.to_owned()))
+}
+
+/// Documentation/admin-guide/md.rst.
+fn array(folder: &Path) -> Option<ArrayFacts> {
+    let level = text(folder.join("level"))?;
+    let disks = value(folder.join("raid_disks"));
+    let layout = value(folder.join("layout")).unwrap_or_default();
+    let chunk_bytes = value(folder.join("chunk_size")).filter(|bytes| *bytes > 0);
+    Some(ArrayFacts {
+        chunk_bytes,
+        data_disks: disks.and_then(|disks| data_disks(&level, disks, layout)),
+        disks,
+        level,
+    })
+}
+
+/// What copies and parity leave of a stripe's disks. The layout of RAID 10 has the number of near
+/// copies in its lowest byte and of far copies in the next (md(4)).
+fn data_disks(level: &str, disks: u64, layout: u64) -> Option<u64> {
+    let parity = match level {
+        "raid0" => 0,
+        "raid4" | "raid5" => 1,
+        "raid6" => 2,
+        "raid10" => {
+            let copies = (layout & 0xff).max(1) * (layout >> 8 & 0xff).max(1);
+            return disks.is_multiple_of(copies).then_some(disks / copies);
+        }
+        _ => return None,
+    };
+    disks.checked_sub(parity).filter(|disks| *disks > 0)
+}
+
+fn mapped(folder: &Path) -> Option<MappedFacts> {
+    let name = text(folder.join("name"))?;
+    // Identifiers begin with the name of the program that made the device: `LVM-4x7c...`.
+    let uuid = text(folder.join("uuid"));
+    let kind = uuid.and_then(|uuid| uuid.split_once('-').map(|(kind, _)| kind.to_owned()));
+    Some(MappedFacts { name, kind })
+}
+
+fn loop_file(folder: &Path) -> Option<LoopFacts> {
+    Some(LoopFacts {
+        backing_file: text(folder.join("backing_file"))?,
+        offset_bytes: value(folder.join("offset")),
+        direct_io: flag(folder.join("dio")),
+    })
 }
 
 #[cfg(test)]

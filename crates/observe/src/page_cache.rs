@@ -35,10 +35,14 @@ pub fn load(path: &Path) -> io::Result<()> {
 /// Bytes of a file that are in the page cache, in whole pages but not beyond the file's end.
 ///
 /// # Errors
-/// When the file cannot be opened or mapped.
+/// When the file cannot be opened or mapped, or is a device.
 pub fn resident_bytes(path: &Path) -> io::Result<u64> {
     let file = File::open(path)?;
-    let length = file.metadata()?.len();
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "the kernel does not tell it of a device"));
+    }
+    let length = metadata.len();
     if length == 0 {
         return Ok(0);
     }

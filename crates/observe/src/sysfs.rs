@@ -1,12 +1,22 @@
-//! Small files of the kernel, each of which holds one value.
+//! Small files of the kernel, each of which holds one value, a list or a choice.
 
-use std::path::Path;
+use observations::Unread;
+use std::cell::RefCell;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// The text without the blanks around it; `None` when there is no such file or nothing in it.
+/// No machine has more processors; a longer list is not one of the kernel.
+const CPUS_MAX: u32 = 1 << 20;
+
+/// The text without the blanks around it. It may hold bytes of others, such as the name of a device.
+fn read(path: &Path) -> io::Result<String> {
+    Ok(String::from_utf8_lossy(&std::fs::read(path)?).trim().to_owned())
+}
+
+/// The text; `None` when there is no such file or nothing in it.
 pub(crate) fn text(path: impl AsRef<Path>) -> Option<String> {
-    let text = std::fs::read_to_string(path).ok()?.trim().to_owned();
-    (!text.is_empty()).then_some(text)
+    read(path.as_ref()).ok().filter(|text| !text.is_empty())
 }
 
 /// The value.
@@ -33,9 +43,79 @@ pub(crate) fn selected(text: &str) -> Option<String> {
     rest.split_once(']').map(|(choice, _)| choice.to_owned())
 }
 
+/// The numbers in a list of the kernel: `0-3,8,10-11` (see cpuset(7), List format). `None` if it is none.
+pub(crate) fn numbers(text: &str) -> Option<Vec<u32>> {
+    let mut numbers = Vec::new();
+    for part in text.trim().split(',').filter(|part| !part.is_empty()) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+        if first > last || last > CPUS_MAX {
+            return None;
+        }
+        numbers.extend(first..=last);
+    }
+    Some(numbers)
+}
+
+/// A folder with the kernel's files in it, `/` or one made for a test, and what of it could not be read.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    root: PathBuf,
+    unread: RefCell<Vec<Unread>>,
+}
+
+impl Tree {
+    pub fn new(root: &Path) -> Self {
+        Self { root: root.into(), unread: RefCell::default() }
+    }
+
+    pub fn unread(self) -> Vec<Unread> {
+        self.unread.into_inner()
+    }
+
+    pub fn exists(&self, path: &str) -> bool {
+        self.root.join(path).exists()
+    }
+
+    /// The text of a file. A file that cannot be read is noted.
+    pub fn text(&self, path: impl AsRef<Path>) -> Option<String> {
+        self.noted(path.as_ref(), true)
+    }
+
+    /// The same of a file that many machines do not have: that alone is not noted.
+    pub fn if_there(&self, path: impl AsRef<Path>) -> Option<String> {
+        self.noted(path.as_ref(), false)
+    }
+
+    /// The names in a folder in their order; none when it is not there.
+    pub fn names(&self, path: &str) -> Vec<String> {
+        names(&self.root.join(path))
+    }
+
+    /// Numbers at the end of the names in a folder that begin so: `node0`, `node1`; ascending.
+    pub fn numbered(&self, path: &str, prefix: &str) -> Vec<u32> {
+        let number = |name: &String| name.strip_prefix(prefix)?.parse().ok();
+        let mut numbers: Vec<u32> = self.names(path).iter().filter_map(number).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    fn noted(&self, path: &Path, is_expected: bool) -> Option<String> {
+        let why = match read(&self.root.join(path)) {
+            Ok(text) if !text.is_empty() => return Some(text),
+            Ok(_) if is_expected => "empty".to_owned(),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => error.to_string(),
+            Err(_) if is_expected => "not there".to_owned(),
+            _ => return None,
+        };
+        self.unread.borrow_mut().push(Unread { what: format!("/{}", path.display()), why });
+        None
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{flag, names, selected, text, value};
+    use super::{flag, names, numbers, selected, text, value};
 
     #[test]
     fn reads_values() {
@@ -57,5 +137,15 @@ mod tests {
     fn finds_the_choice() {
         assert_eq!(selected("none [mq-deadline] kyber").as_deref(), Some("mq-deadline"));
         assert_eq!(selected("none"), None);
+    }
+
+    #[test]
+    fn reads_lists() {
+        assert_eq!(numbers("0-3,8,10-11\n"), Some(vec![0, 1, 2, 3, 8, 10, 11]));
+        assert_eq!(numbers("0-2,5,7-8\n"), Some(vec![0, 1, 2, 5, 7, 8]));
+        assert_eq!(numbers(""), Some(Vec::new()));
+        for wrong in ["3-1", "a", "0-4294967295", "1-", "-1"] {
+            assert_eq!(numbers(wrong), None, "{wrong}");
+        }
     }
 }

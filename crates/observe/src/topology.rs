@@ -1,9 +1,12 @@
 //! Processors, and which of them share a core, a socket, a memory node.
 
-mod read;
-
-use std::collections::BTreeSet;
+use crate::sysfs::{self, Tree};
+use observations::{Cache, NumaNode, Processors};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+
+const CPUS: &str = "sys/devices/system/cpu";
+const NODES: &str = "sys/devices/system/node";
 
 /// The processors that this process may run on, in the order of their numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,20 +45,23 @@ impl Topology {
     /// This machine, as far as this process may use it. Where the system tells nothing about the order of things,
     /// each processor is a core of its own, all in one socket and one node.
     pub fn of_this_machine() -> Self {
-        let mut topology = Self::read(Path::new("/sys/devices/system"));
-        let allowed = allowed_processors();
-        if topology.processors.is_empty() {
-            let alone = |cpu: &u32| Processor { cpu: *cpu, core: *cpu, socket: 0, node: 0 };
-            topology.processors = allowed.iter().map(alone).collect();
-        }
-        topology.processors.retain(|processor| allowed.contains(&processor.cpu));
-        topology
+        Self::of(&Tree::new(Path::new("/")), allowed_processors())
     }
 
-    /// A machine as this folder describes it: `/sys/devices/system`, or a copy of one
-    /// (Documentation/ABI/stable/sysfs-devices-system-cpu and -node).
-    pub fn read(folder: &Path) -> Self {
-        read::topology(folder)
+    fn of(tree: &Tree, cpus: Vec<u32>) -> Self {
+        let cpus_of = |node: NumaNode| Some((node.node, sysfs::numbers(&node.cpus)?));
+        let nodes: Vec<(u32, Vec<u32>)> = nodes(tree).into_iter().filter_map(cpus_of).collect();
+        let processor = |cpu: u32| {
+            let core = siblings(tree, cpu).and_then(|text| sysfs::numbers(&text)?.into_iter().min());
+            let node = nodes.iter().find(|(_, cpus)| cpus.contains(&cpu));
+            Processor {
+                cpu,
+                core: core.unwrap_or(cpu),
+                socket: socket(tree, cpu).unwrap_or(0),
+                node: node.map_or(0, |(node, _)| *node),
+            }
+        };
+        Self { processors: cpus.into_iter().map(processor).collect() }
     }
 
     /// What these processors span; those that are not known are left out.
@@ -106,9 +112,117 @@ fn allowed_processors() -> Vec<u32> {
     }
 }
 
+/// Values of a field of `/proc/cpuinfo`.
+pub(crate) fn fields<'a>(cpuinfo: &'a str, name: &'a str) -> impl Iterator<Item = &'a str> {
+    let lines = cpuinfo.lines().filter_map(|line| line.split_once(':'));
+    lines.filter(move |(key, _)| key.trim() == name).map(|(_, value)| value.trim())
+}
+
+/// Numbers of the processors that are online, in their order (Documentation/ABI/stable/sysfs-devices-system-cpu).
+pub(crate) fn online(tree: &Tree) -> Vec<u32> {
+    let online = tree.text(format!("{CPUS}/online")).and_then(|text| sysfs::numbers(&text));
+    let mut known = tree.numbered(CPUS, "cpu");
+    known.retain(|cpu| online.as_ref().is_none_or(|online| online.contains(cpu)));
+    known
+}
+
+/// The list of processors on the same core.
+fn siblings(tree: &Tree, cpu: u32) -> Option<String> {
+    // Before Linux 5.3 the lists had other names.
+    let names = ["core_cpus_list", "thread_siblings_list"];
+    names.iter().find_map(|name| tree.if_there(format!("{CPUS}/cpu{cpu}/topology/{name}")))
+}
+
+/// The socket; where the firmware or the architecture knows none, the kernel has -1.
+fn socket(tree: &Tree, cpu: u32) -> Option<u32> {
+    tree.if_there(format!("{CPUS}/cpu{cpu}/topology/physical_package_id"))?.parse().ok()
+}
+
+/// Topology as the kernel has it (Documentation/admin-guide/cputopology.rst).
+pub(crate) fn processors(tree: &Tree, cpuinfo: &str, online: &[u32]) -> Processors {
+    Processors {
+        model: fields(cpuinfo, "model name").next().map(str::to_owned),
+        logical: count(online.len()),
+        cores: distinct(online, |cpu| siblings(tree, cpu)),
+        sockets: distinct(online, |cpu| socket(tree, cpu)),
+        smt: tree.if_there(format!("{CPUS}/smt/control")),
+        caches: caches(tree, online),
+    }
+}
+
+/// How many different values the processors have; `None` if one of them has none.
+fn distinct<T: Ord>(online: &[u32], value: impl Fn(u32) -> Option<T>) -> Option<u32> {
+    let values = online.iter().map(|cpu| value(*cpu)).collect::<Option<BTreeSet<_>>>()?;
+    count(values.len())
+}
+
+fn count(number: usize) -> Option<u32> {
+    (number > 0).then_some(number as u32)
+}
+
+/// Caches of the same level, kind and size are counted by the lists of processors that share one.
+fn caches(tree: &Tree, online: &[u32]) -> Vec<Cache> {
+    let mut found: BTreeMap<(u32, String, u64), BTreeSet<String>> = BTreeMap::new();
+    for cpu in online {
+        let folder = format!("{CPUS}/cpu{cpu}/cache");
+        for index in tree.numbered(&folder, "index") {
+            let value = |name: &str| tree.if_there(format!("{folder}/index{index}/{name}"));
+            let key = || Some((value("level")?.parse().ok()?, value("type")?, size(&value("size")?)?));
+            if let (Some(key), Some(shared)) = (key(), value("shared_cpu_list")) {
+                found.entry(key).or_default().insert(shared);
+            }
+        }
+    }
+    let cache = |((level, kind, bytes), shared): (_, BTreeSet<String>)| Cache {
+        level,
+        kind,
+        bytes,
+        instances: shared.len() as u32,
+    };
+    found.into_iter().map(cache).collect()
+}
+
+/// `32K`, `1M`.
+fn size(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|sign: char| sign.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "" => 1,
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        "G" => 1 << 30,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// The NUMA nodes that the kernel knows (Documentation/ABI/stable/sysfs-devices-node).
+pub(crate) fn nodes(tree: &Tree) -> Vec<NumaNode> {
+    let node = |node: u32| {
+        let folder = format!("{NODES}/node{node}");
+        // A node without processors has an empty list.
+        let cpus = tree.if_there(format!("{folder}/cpulist")).unwrap_or_default();
+        let distances = tree.if_there(format!("{folder}/distance")).unwrap_or_default();
+        NumaNode {
+            node,
+            cpu_count: sysfs::numbers(&cpus).unwrap_or_default().len() as u32,
+            cpus,
+            memory_bytes: tree.text(format!("{folder}/meminfo")).as_deref().and_then(node_memory),
+            distances: distances.split_ascii_whitespace().filter_map(|text| text.parse().ok()).collect(),
+        }
+    };
+    tree.numbered(NODES, "node").into_iter().map(node).collect()
+}
+
+/// `Node 0 MemTotal:       65842584 kB`.
+fn node_memory(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.split_once(" MemTotal:"))?.1;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Topology, pin_this_thread};
+    use super::{CPUS, NODES, Processor, Span, Topology, Tree, online, pin_this_thread};
+    use std::path::Path;
 
     #[test]
     fn this_machine_agrees_with_the_standard_library() {
@@ -140,5 +254,73 @@ mod tests {
         if Topology::of_this_machine().processors.iter().all(|processor| processor.cpu != last) {
             assert!(std::thread::spawn(move || pin_this_thread(last)).join().unwrap().is_err());
         }
+    }
+
+    fn read(folder: &Path) -> Topology {
+        let tree = Tree::new(folder);
+        Topology::of(&tree, online(&tree))
+    }
+
+    fn write(path: &Path, content: &str) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    /// Two sockets of four cores with two hardware threads each, numbered as Linux does it on x86: the second threads
+    /// of all cores come after the first ones. Each socket has two nodes.
+    fn two_sockets(folder: &Path) {
+        for cpu in 0..16_u32 {
+            let (core, own) = (cpu % 8, folder.join(format!("{CPUS}/cpu{cpu}/topology")));
+            write(&own.join("core_cpus_list"), &format!("{core},{}\n", core + 8));
+            // Cores are numbered within their socket: the number alone would mix them up.
+            write(&own.join("core_id"), &format!("{}\n", core % 4));
+            write(&own.join("physical_package_id"), &format!("{}\n", core / 4));
+        }
+        for node in 0..4_u32 {
+            let (first, last) = (2 * node, 2 * node + 1);
+            let list = format!("{first}-{last},{}-{}\n", first + 8, last + 8);
+            write(&folder.join(format!("{NODES}/node{node}/cpulist")), &list);
+        }
+        write(&folder.join(CPUS).join("online"), "0-15\n");
+        std::fs::create_dir_all(folder.join(CPUS).join("cpuidle")).unwrap();
+    }
+
+    #[test]
+    fn a_machine_with_sockets_nodes_and_hardware_threads() {
+        let folder = tempfile::tempdir().unwrap();
+        two_sockets(folder.path());
+        let machine = read(folder.path());
+        assert_eq!(machine.processors.len(), 16);
+        assert_eq!(machine.processors[10], Processor { cpu: 10, core: 2, socket: 0, node: 1 });
+        assert_eq!(machine.processors[15], Processor { cpu: 15, core: 7, socket: 1, node: 3 });
+        assert_eq!(machine.whole(), Span { processors: 16, cores: 8, sockets: 2, nodes: 4 });
+        let span = |cpus: &[u32]| {
+            let span = machine.span(cpus);
+            (span.processors, span.cores, span.sockets, span.nodes)
+        };
+        assert_eq!(span(&[0, 8]), (2, 1, 1, 1));
+        assert_eq!(span(&[0, 1]), (2, 2, 1, 1));
+        assert_eq!(span(&[0, 2]), (2, 2, 1, 2));
+        assert_eq!(span(&[3, 4, 99]), (2, 2, 2, 2));
+    }
+
+    #[test]
+    fn processors_that_are_off_are_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        two_sockets(folder.path());
+        write(&folder.path().join("sys/devices/system/cpu/online"), "0-6,12\n");
+        let cpus: Vec<u32> = read(folder.path()).processors.iter().map(|p| p.cpu).collect();
+        assert_eq!(cpus, [0, 1, 2, 3, 4, 5, 6, 12]);
+    }
+
+    #[test]
+    fn what_an_older_or_smaller_system_does_not_tell() {
+        let folder = tempfile::tempdir().unwrap();
+        write(&folder.path().join("sys/devices/system/cpu/cpu0/topology/thread_siblings_list"), "0-1\n");
+        write(&folder.path().join("sys/devices/system/cpu/cpu1/topology/thread_siblings_list"), "0-1\n");
+        write(&folder.path().join("sys/devices/system/cpu/cpu2/topology/physical_package_id"), "-1\n");
+        let machine = read(folder.path());
+        assert_eq!(machine.whole(), Span { processors: 3, cores: 2, sockets: 1, nodes: 1 });
+        assert!(read(&folder.path().join("absent")).processors.is_empty());
     }
 }

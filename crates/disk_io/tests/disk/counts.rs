@@ -2,9 +2,7 @@
 
 use crate::support::{LoopDevice, MIB, Told, file, folder, go, load, stream, whole};
 use conductor::LoadError;
-use disk_io::{
-    Access, Arrivals, Backend, BlockSize, DiskError, Group, Outcome, StreamOutcome, Weighted, run,
-};
+use disk_io::{Access, Arrivals, Backend, BlockSize, DiskError, Group, Outcome, Stream, StreamOutcome, run};
 use std::time::Duration;
 
 const BACKENDS: [Backend; 2] = [Backend::IoUring, Backend::Blocking];
@@ -180,7 +178,7 @@ fn streams_of_one_group_share_its_queue_by_weight() {
         threads: 1,
         queue_depth: 8,
         batch: 1,
-        streams: vec![Weighted { stream: reads, weight: 3 }, Weighted { stream: writes, weight: 1 }],
+        streams: vec![Stream { weight: 3, ..reads }, writes],
     }];
     let outcome = go(&load).unwrap();
     is_consistent(&outcome);

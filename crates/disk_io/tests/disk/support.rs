@@ -1,6 +1,6 @@
 use conductor::{Director, LOOK_EVERY, LoadProgress};
 use disk_io::{
-    Access, Arrivals, BlockSize, DiskError, Durability, Group, Load, Outcome, Region, Stream, Weighted, run,
+    Access, Arrivals, BlockSize, DiskError, Durability, Group, Load, Outcome, Region, Stream, run,
 };
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -31,6 +31,7 @@ pub fn whole(path: &Path, length: u64) -> Region {
 pub fn stream(regions: Vec<Region>) -> Stream {
     Stream {
         name: "data".into(),
+        weight: 1,
         regions,
         access: Access::Random,
         read_percent: 100,
@@ -46,8 +47,7 @@ pub fn stream(regions: Vec<Region>) -> Stream {
 
 /// One group of threads for each stream, 300 ms long.
 pub fn load(threads: u32, queue_depth: u32, streams: Vec<Stream>) -> Load {
-    let group =
-        |stream| Group { threads, queue_depth, batch: 1, streams: vec![Weighted { stream, weight: 1 }] };
+    let group = |stream| Group { threads, queue_depth, batch: 1, streams: vec![stream] };
     Load {
         groups: streams.into_iter().map(group).collect(),
         backend: None,

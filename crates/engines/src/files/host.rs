@@ -1,13 +1,20 @@
-//! Keeps files while trials want the same ones.
+//! Makes files, fills them, and keeps them while trials want the same ones.
 
-use super::made::{Made, file_error};
-use super::set::{FileSet, Origin, TargetFile};
+use super::set::{FileSet, Origin, Role, TargetFile, forbidden};
 use super::{OFFSET, Wanted};
+use crate::Cancel;
 use crate::engine::{CacheReport, CacheState, ConnectionSet, EngineError, Folders, Host, Instance};
-use crate::{Cancel, Role};
+use disk_io::{DiskError, LoadError, Region};
 use experiment::Configuration;
-use std::os::unix::fs::MetadataExt;
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// Length of a round of pre-conditioning: the throughput of one is one figure of the steady state.
+const ROUND_S: f64 = 10.0;
 
 /// Keeps the files that the last trial used.
 pub struct FilesHost {
@@ -73,25 +80,16 @@ impl Instance for FilesInstance {
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
-        let mut report = CacheReport::NO_FILES;
-        if cache == CacheState::Warm {
-            return Ok(report);
-        }
+        let settle = match cache {
+            // What is not to be changed is not looked at: that takes its time on large files.
+            CacheState::Warm => return Ok(CacheReport::NO_FILES),
+            CacheState::Cold => observe::page_cache::evict,
+            CacheState::Hot => observe::page_cache::load,
+        };
         for file in self.files_of() {
-            match cache {
-                CacheState::Cold => observe::page_cache::evict(&file.path),
-                _ => observe::page_cache::load(&file.path),
-            }
-            .map_err(file_error(&file.path))?;
-            report.file_bytes += file.size;
-            // The kernel does not tell it of a device.
-            let resident = (file.origin != Origin::Device)
-                .then(|| observe::page_cache::resident_bytes(&file.path).ok())
-                .flatten();
-            report.resident_bytes = report.resident_bytes.zip(resident).map(|(sum, bytes)| sum + bytes);
+            settle(&file.path).map_err(EngineError::at(&file.path))?;
         }
-        report.verified = cache.reached(report.file_bytes, report.resident_bytes);
-        Ok(report)
+        CacheReport::of_files(self.files_of().map(|file| &file.path), cache)
     }
 
     fn files(&self) -> Option<&FileSet> {
@@ -102,5 +100,125 @@ impl Instance for FilesInstance {
         let created = self.files_of().filter(|file| file.origin == Origin::Created);
         // 512: the unit of st_blocks, whatever the file system's block is.
         Some(created.filter_map(|file| file.path.metadata().ok()).map(|file| file.blocks() * 512).sum())
+    }
+}
+
+/// The files of several trials. Dropping it removes those that were created.
+struct Made {
+    /// Devices that may be written to are held, so that nobody mounts one meanwhile.
+    claims: Vec<File>,
+    wanted: Wanted,
+    files: Vec<TargetFile>,
+    notes: Vec<String>,
+}
+
+impl Made {
+    fn new(wanted: Wanted, place: &Folders, cancel: &Cancel) -> Result<Self, EngineError> {
+        let mut made = Self { claims: Vec::new(), wanted, files: Vec::new(), notes: Vec::new() };
+        for wanted in made.wanted.files.clone() {
+            let path = wanted.path;
+            let (origin, size) = match wanted.create {
+                Some(size) => (create(&path, size)?, size),
+                None => existing(&path)?,
+            };
+            let forbidden = forbidden(&path, origin, &place.permits);
+            if origin == Origin::Device && forbidden.is_none() {
+                made.claims.push(claim(&path)?);
+            }
+            // From here on, dropping what was made removes it.
+            made.files.push(TargetFile { role: wanted.role, path: path.clone(), size, origin, forbidden });
+            if origin == Origin::Created {
+                fill(&path, size, made.wanted.compress_percent, cancel)?;
+            }
+        }
+        if let Some(most_s) = made.wanted.precondition_s {
+            made.precondition(most_s, cancel)?;
+        }
+        Ok(made)
+    }
+
+    /// Brings the data files into the state of a drive that has been in use.
+    fn precondition(&mut self, most_s: f64, cancel: &Cancel) -> Result<(), EngineError> {
+        let data: Vec<&TargetFile> = self.files.iter().filter(|file| file.role == Role::Data).collect();
+        if let Some(reason) = data.iter().find_map(|file| file.forbidden.clone()) {
+            return Err(EngineError::failed("pre-conditioning", reason));
+        }
+        let regions: Vec<Region> =
+            data.iter().map(|file| Region { path: file.path.clone(), start: 0, length: file.size }).collect();
+        let round_s = ROUND_S.min(most_s);
+        let rounds_max = (most_s / round_s).ceil() as u32;
+        let done = disk_io::precondition(
+            &regions,
+            Duration::from_secs_f64(round_s),
+            rounds_max,
+            self.wanted.compress_percent,
+            &|| cancel.is_cancelled(),
+        )
+        .map_err(|error| failed("pre-conditioning", error))?;
+        if !done.steady {
+            let figures: Vec<String> = done.iops.iter().map(|iops| format!("{iops:.0}")).collect();
+            self.notes.push(format!(
+                "pre-conditioning was not steady after {} rounds of {round_s:.0} s; I/Os/s of each: {}",
+                done.iops.len(),
+                figures.join(", ")
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        for file in self.files.iter().filter(|file| file.origin == Origin::Created) {
+            // What cannot be removed goes with the folder that it is in.
+            let _ = std::fs::remove_file(&file.path);
+        }
+    }
+}
+
+fn create(path: &Path, size: u64) -> Result<Origin, EngineError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let free = observe::environment::space(folder).map_or(u64::MAX, |(_, free)| free);
+    if free < size {
+        // Filling what is there would take its time and leave no room for anybody else.
+        let doing = format!("creating {} of {size} bytes where {free} are free", path.display());
+        return Err(EngineError::DiskFull { doing });
+    }
+    // A file that is already there is not ours.
+    File::create_new(path).map_err(EngineError::at(path))?;
+    Ok(Origin::Created)
+}
+
+/// Writes a file in full, so that a read finds data and a write overwrites.
+fn fill(path: &Path, size: u64, compress_percent: u8, cancel: &Cancel) -> Result<(), EngineError> {
+    let region = Region { path: path.into(), start: 0, length: size };
+    disk_io::fill(&region, false, compress_percent, &|| cancel.is_cancelled())
+        .map_err(|error| failed("filling a file", error))?;
+    // Its pages would otherwise stay in memory, where measured reads may find them.
+    observe::page_cache::evict(path).map_err(EngineError::at(path))
+}
+
+/// Whose a file or device is that was there before, and its size.
+fn existing(path: &Path) -> Result<(Origin, u64), EngineError> {
+    let kind = path.metadata().map_err(EngineError::at(path))?.file_type();
+    if !kind.is_block_device() && !kind.is_file() {
+        let message = "neither a file nor a block device; a directory is declared as a [[volume]]";
+        return Err(EngineError::failed(path.display().to_string(), message));
+    }
+    let origin = if kind.is_file() { Origin::Existing } else { Origin::Device };
+    let size = File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0)));
+    Ok((origin, size.map_err(EngineError::at(path))?))
+}
+
+/// Opens a device as the only one who may, as a mount does (open(2), `O_EXCL` without `O_CREAT`).
+fn claim(device: &Path) -> Result<File, EngineError> {
+    OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(device).map_err(EngineError::at(device))
+}
+
+fn failed(doing: &str, error: DiskError) -> EngineError {
+    match error {
+        DiskError::Load(LoadError::Stopped) => EngineError::Cancelled,
+        DiskError::File { path, source, .. } => EngineError::at(&path)(source),
+        error => EngineError::failed(doing, error.to_string()),
     }
 }

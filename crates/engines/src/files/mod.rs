@@ -2,11 +2,9 @@
 //!
 //! - this file: settings, and the files that they ask for
 //! - `set`: the files of a trial, and which may be written to
-//! - `made`: creating and filling them
-//! - `host`: keeping them from trial to trial
+//! - `host`: creating and filling them, and keeping them from trial to trial
 
 mod host;
-mod made;
 mod set;
 
 pub use set::{FileSet, Origin, Role, TargetFile, not_permitted};
@@ -151,16 +149,16 @@ impl Wanted {
         let (paths, size) = (configuration.get(PATHS), configuration.get(FILE_SIZE));
         let mut files = Vec::new();
         if roles.contains(&Role::Data) {
-            files.extend(paths.iter().map(|path| WantedFile {
-                role: Role::Data,
-                path: path.into(),
-                create: None,
-            }));
+            let role = Role::Data;
+            files.extend(paths.iter().map(|path| WantedFile { role, path: path.into(), create: None }));
             let created = if paths.is_empty() { configuration.get(DATA_FILES) } else { 0 };
             for number in 0..created {
-                let path =
-                    folder(place, volumes.get(number % volumes.len().max(1)))?.join(format!("data-{number}"));
-                files.push(WantedFile { role: Role::Data, path, create: Some(size) });
+                let folder = folder(place, volumes.get(number % volumes.len().max(1)))?;
+                files.push(WantedFile {
+                    role,
+                    path: folder.join(format!("data-{number}")),
+                    create: Some(size),
+                });
             }
         }
         let log = (Role::Log, LOG_PATH, LOG_VOLUME, configuration.get(LOG_SIZE));
@@ -184,11 +182,6 @@ impl Wanted {
 }
 
 /// The folder on a volume; on the default one without a name.
-fn folder(place: &Folders, volume: Option<&String>) -> Result<PathBuf, EngineError> {
-    let Some(name) = volume else { return Ok(place.directory.clone()) };
-    let found = place.volumes.iter().find(|(volume, _)| volume == name);
-    found.map(|(_, folder)| folder.clone()).ok_or_else(|| EngineError::Engine {
-        doing: "finding the place of files".into(),
-        message: format!("volume {name} does not exist"),
-    })
+fn folder<'a>(place: &'a Folders, volume: Option<&String>) -> Result<&'a PathBuf, EngineError> {
+    volume.map_or(Ok(&place.directory), |name| place.volume(name))
 }

@@ -297,7 +297,7 @@ impl Instance for PostgresInstance {
                 observe::page_cache::load(path).map_err(EngineError::at(path))?;
             }
         }
-        CacheReport::of_files(files.iter().map(PathBuf::as_path), cache)
+        CacheReport::of_files(files, cache)
     }
 
     fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {

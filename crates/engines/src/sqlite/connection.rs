@@ -1,60 +1,128 @@
-//! Opening connections: which VFS, which files, how to wait for a lock.
+//! The data files of a trial and the connections to them: which VFS, which settings, how to wait for a lock.
 
+use super::pragma::{self, Pragma};
+use super::settings::{BUSY_TIMEOUT, DATA_FILES, FILE_GROWTH, FINAL_CHECKPOINT, OPEN, Open, VOLUME};
 use super::{failed, vfs};
-use crate::{Cancel, EngineError};
+use crate::{Cancel, EngineError, Folders};
+use experiment::Configuration;
+use experiment::common::OBSERVE_WAITS;
 use rusqlite::{Connection, OpenFlags, ffi};
-use std::ffi::{c_int, c_void};
-use std::path::Path;
+use std::ffi::c_int;
+use std::path::{Path, PathBuf};
 use std::ptr;
 
 /// Milliseconds to sleep before each further try for a lock: the steps of SQLite's own busy
 /// timeout (<https://www.sqlite.org/c3ref/busy_timeout.html>), the last one repeated.
-const BACK_OFF_MS: [u32; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
+const BACK_OFF_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
 
-/// How a session waits for a lock that another one holds: SQLite's own steps, given up at the
-/// timeout or as soon as the trial is asked to stop.
+/// Statements of our own that a connection keeps prepared besides the operations.
+const OWN_STATEMENTS: usize = 8;
+
+/// Virtual machine steps between two looks whether the trial is asked to stop: some milliseconds.
+const STEPS_BETWEEN_LOOKS: i32 = 100_000;
+
+/// The data files of a trial and how sessions open them; shared by all sessions.
 #[derive(Debug)]
-pub struct BusyWait {
-    timeout_ms: u64,
-    cancel: Cancel,
+pub struct DataFiles {
+    pub paths: Vec<PathBuf>,
+    pub open: Open,
+    pub timed: bool,
+    pub busy_timeout_s: f64,
+    pub final_checkpoint: bool,
+    pub cancel: Cancel,
+    pragmas: Vec<Pragma>,
+    growth_bytes: u64,
 }
 
-impl BusyWait {
-    /// Gives up after so many seconds.
-    pub fn new(timeout_s: f64, cancel: Cancel) -> Self {
-        Self { timeout_ms: (timeout_s * 1e3) as u64, cancel }
-    }
-
-    /// Makes a connection wait like this.
-    ///
-    /// # Safety
-    /// `self` must outlive the connection and must not move.
-    pub unsafe fn install(&self, connection: &Connection) {
-        let this: *const Self = self;
-        // SAFETY: the connection is open; the caller keeps `self` in place while it is.
-        unsafe {
-            ffi::sqlite3_busy_handler(connection.handle(), Some(wait), this.cast_mut().cast());
+impl DataFiles {
+    /// What a configuration asks for.
+    pub fn of(configuration: &Configuration, place: &Folders, cancel: &Cancel) -> Result<Self, EngineError> {
+        let volumes = configuration.get(VOLUME);
+        let mut directories = volumes.iter().map(|name| place.volume(name)).collect::<Result<Vec<_>, _>>()?;
+        if directories.is_empty() {
+            directories.push(&place.directory);
         }
+        let path = |file: usize| directories[file % directories.len()].join(format!("data-{file}.db"));
+        Ok(Self {
+            paths: (0..configuration.get(DATA_FILES) as usize).map(path).collect(),
+            open: configuration.get(OPEN),
+            timed: configuration.get(OBSERVE_WAITS),
+            busy_timeout_s: configuration.get(BUSY_TIMEOUT),
+            final_checkpoint: configuration.get(FINAL_CHECKPOINT),
+            cancel: cancel.clone(),
+            pragmas: pragma::of(configuration),
+            growth_bytes: configuration.get(FILE_GROWTH),
+        })
     }
 
-    fn next_sleep_ms(&self, tries: usize) -> Option<u32> {
-        let steps = &BACK_OFF_MS[..tries.min(BACK_OFF_MS.len())];
-        let last = u64::from(BACK_OFF_MS[BACK_OFF_MS.len() - 1]);
-        let repeated = tries.saturating_sub(BACK_OFF_MS.len()) as u64;
-        let slept_ms = steps.iter().map(|ms| u64::from(*ms)).sum::<u64>() + repeated * last;
-        let step = BACK_OFF_MS[tries.min(BACK_OFF_MS.len() - 1)];
-        let left_ms = self.timeout_ms.saturating_sub(slept_ms).min(u64::from(step));
-        (left_ms > 0 && !self.cancel.is_cancelled()).then_some(left_ms as u32)
+    /// The name by which a session's statements refer to a data file.
+    pub fn schema_of(&self, file: usize) -> String {
+        if self.open == Open::Attached && file > 0 { format!("f{file}") } else { "main".into() }
+    }
+
+    /// Opens a data file to prepare it; a new one takes the settings that are kept in the file.
+    pub fn open(&self, path: &Path, is_new: bool) -> Result<Connection, EngineError> {
+        let connection = open(path, false)?;
+        self.configure(&connection, is_new)?;
+        Ok(connection)
+    }
+
+    /// Opens the connections of a session with so many operations: one for each data file, or one that all are
+    /// attached to.
+    pub fn connect(&self, operations: usize) -> Result<Vec<Connection>, EngineError> {
+        let own = if self.open == Open::Attached { 1 } else { self.paths.len() };
+        let connections = self.paths[..own].iter().map(|path| self.connect_to(path));
+        let connections = connections.collect::<Result<Vec<_>, _>>()?;
+        for (file, path) in self.paths.iter().enumerate().skip(own) {
+            let schema = self.schema_of(file);
+            connections[0]
+                .execute(&format!("ATTACH DATABASE ?1 AS {schema}"), [path.to_string_lossy()])
+                .map_err(|error| failed(format!("attaching {}", path.display()), &error))?;
+            pragma::apply(&self.pragmas, &connections[0], &schema, false)?;
+        }
+        for connection in &connections {
+            let statements = operations * (self.paths.len() / own) + OWN_STATEMENTS;
+            connection.set_prepared_statement_cache_capacity(statements);
+        }
+        Ok(connections)
+    }
+
+    /// A connection of a session waits for locks, and stops when the trial is asked to.
+    fn connect_to(&self, path: &Path) -> Result<Connection, EngineError> {
+        let mut connection = open(path, self.timed)?;
+        let (timeout_ms, cancel) = ((self.busy_timeout_s * 1e3) as u64, self.cancel.clone());
+        let wait = move |tries: i32| match next_sleep_ms(tries.max(0) as usize, timeout_ms) {
+            ms @ 1.. if !cancel.is_cancelled() => {
+                vfs::sleep_us(ms as c_int * 1000);
+                true
+            }
+            _ => false,
+        };
+        let cancel = self.cancel.clone();
+        connection
+            .busy_handler(Some(wait))
+            .and_then(|()| {
+                connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || cancel.is_cancelled()))
+            })
+            .map_err(|error| failed(format!("opening {}", path.display()), &error))?;
+        self.configure(&connection, false)?;
+        Ok(connection)
+    }
+
+    fn configure(&self, connection: &Connection, is_new: bool) -> Result<(), EngineError> {
+        if self.growth_bytes > 0 {
+            set_growth(connection, self.growth_bytes)?;
+        }
+        pragma::apply(&self.pragmas, connection, "main", is_new)
     }
 }
 
-/// SQLite's busy handler: sleeps through the VFS, so that the timed one sees it.
-unsafe extern "C" fn wait(context: *mut c_void, tries: c_int) -> c_int {
-    // SAFETY: `install` gave this pointer and its caller keeps the target in place.
-    let busy = unsafe { &*context.cast_const().cast::<BusyWait>() };
-    let Some(sleep_ms) = busy.next_sleep_ms(tries.max(0) as usize) else { return 0 };
-    vfs::sleep_us(sleep_ms as c_int * 1000);
-    1
+/// Milliseconds until the next try for a lock; 0 after the timeout.
+fn next_sleep_ms(tries: usize, timeout_ms: u64) -> u64 {
+    let last = BACK_OFF_MS.len() - 1;
+    let steps = BACK_OFF_MS[..tries.min(last)].iter().sum::<u64>();
+    let slept_ms = steps + tries.saturating_sub(last) as u64 * BACK_OFF_MS[last];
+    timeout_ms.saturating_sub(slept_ms).min(BACK_OFF_MS[tries.min(last)])
 }
 
 /// Waits for a lock for the first step, through the VFS, so that the timed one sees it.
@@ -75,15 +143,6 @@ pub fn open(path: &Path, timed: bool) -> Result<Connection, EngineError> {
     opened.map_err(|error| failed(format!("opening {}", path.display()), &error))
 }
 
-/// Attaches a data file under a name of ours.
-pub fn attach(connection: &Connection, path: &Path, schema: &str) -> Result<(), EngineError> {
-    let path_text = path.to_string_lossy();
-    connection
-        .execute(&format!("ATTACH DATABASE ?1 AS {schema}"), [path_text.as_ref()])
-        .map(|_| ())
-        .map_err(|error| failed(format!("attaching {}", path.display()), &error))
-}
-
 /// The number of files that this build of SQLite attaches to one connection.
 pub fn attached_max() -> u64 {
     let limit = Connection::open_in_memory()
@@ -92,27 +151,20 @@ pub fn attached_max() -> u64 {
 }
 
 /// Makes SQLite grow a data file in pieces of this size.
-pub fn set_growth(connection: &Connection, growth_bytes: u64) -> Result<(), EngineError> {
+fn set_growth(connection: &Connection, growth_bytes: u64) -> Result<(), EngineError> {
     let mut chunk = c_int::try_from(growth_bytes).map_err(|_| EngineError::SettingIgnored {
-        setting: "target.file_growth".into(),
+        setting: FILE_GROWTH.path().into(),
         wanted: growth_bytes.to_string(),
         got: format!("a limit of {} bytes", c_int::MAX),
     })?;
     // SAFETY: the connection is open, a null name means `main`, and the argument of this
     // operation is a pointer to an int.
     let rc = unsafe {
-        ffi::sqlite3_file_control(
-            connection.handle(),
-            ptr::null(),
-            ffi::SQLITE_FCNTL_CHUNK_SIZE,
-            (&raw mut chunk).cast(),
-        )
+        let argument = (&raw mut chunk).cast();
+        ffi::sqlite3_file_control(connection.handle(), ptr::null(), ffi::SQLITE_FCNTL_CHUNK_SIZE, argument)
     };
     if rc == ffi::SQLITE_OK {
         return Ok(());
     }
-    Err(EngineError::Engine {
-        doing: "setting target.file_growth".into(),
-        message: format!("SQLite error {rc}"),
-    })
+    Err(EngineError::failed(format!("setting {}", FILE_GROWTH.path()), format!("SQLite error {rc}")))
 }

@@ -1,7 +1,6 @@
 //! A prepared set of data files.
 
-use super::connection;
-use super::data_files::DataFiles;
+use super::connection::{self, DataFiles};
 use super::dialect::{SqliteDialect, padded};
 use super::failed;
 use super::recorder::Tallies;
@@ -13,9 +12,9 @@ use crate::session::SetOfOne;
 use crate::{Cancel, DataType, Dialect as _, Fill, Operation, Rows, Table, Values, Work, open_files};
 use experiment::Configuration;
 use rusqlite::Connection;
-use std::fs::OpenOptions;
+use std::fs::File;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Data files of one trial.
@@ -41,38 +40,22 @@ impl SqliteInstance {
         // A connection has its data file and its log open; indexes of logs are shared.
         let needed = u64::from(connections) * files * 2 + files;
         open_files::allow(needed, || format!("opening {files} data files on {connections} connections"))?;
-        for file in &instance.files.paths {
-            instance.create_file(file)?;
+        for path in &instance.files.paths {
+            // A file that is already there is not ours.
+            File::create_new(path).map_err(EngineError::at(path))?;
+            instance.files.open(path, true)?;
         }
         Ok(instance)
-    }
-
-    fn create_file(&self, path: &Path) -> Result<(), EngineError> {
-        // A file that is already there is not ours.
-        OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(path)
-            .map_err(|source| EngineError::File { path: path.into(), source })?;
-        let connection = connection::open(path, false)?;
-        if self.files.growth_bytes > 0 {
-            connection::set_growth(&connection, self.files.growth_bytes)?;
-        }
-        self.files.pragmas.create(&connection, "main")
     }
 
     /// Creates and fills the tables of one data file; gives the bytes of its pages.
     fn create_in(&self, file: usize, work: &mut Work) -> Result<usize, EngineError> {
         let path = &self.files.paths[file];
-        let connection = connection::open(path, false)?;
-        if self.files.growth_bytes > 0 {
-            connection::set_growth(&connection, self.files.growth_bytes)?;
-        }
-        self.files.pragmas.connect(&connection, "main")?;
+        let connection = self.files.open(path, false)?;
         let failed = |error| failed(format!("creating tables in {}", path.display()), &error);
-        let page_bytes: i64 =
-            connection.query_row("PRAGMA page_size", [], |row| row.get(0)).map_err(failed)?;
-        let page_bytes = page_bytes as usize;
+        let page_bytes = connection
+            .pragma_query_value(None, "page_size", |row| row.get::<_, u32>(0))
+            .map_err(failed)? as usize;
         let dialect = SqliteDialect { schema: "main".into(), page_bytes };
         let here = |table: &Table| file == 0 || table.storage.spread;
         for table in work.tables.iter().filter(|table| here(table)) {
@@ -130,10 +113,11 @@ impl SqliteInstance {
     }
 
     fn paths_on_disk(&self) -> impl Iterator<Item = PathBuf> {
+        let extensions = ["db", "db-wal", "db-journal", "db-shm"];
         self.files
             .paths
             .iter()
-            .flat_map(|file| ["", "-wal", "-journal", "-shm"].map(|suffix| with_suffix(file, suffix)))
+            .flat_map(move |file| extensions.map(|extension| file.with_extension(extension)))
     }
 
     fn remove_files(&self) -> Result<(), EngineError> {
@@ -147,12 +131,6 @@ impl SqliteInstance {
         }
         Ok(())
     }
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
@@ -203,33 +181,27 @@ impl Instance for SqliteInstance {
     }
 
     fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        let operations = self.operations.get().ok_or_else(|| EngineError::Engine {
-            doing: "connecting".into(),
-            message: "the tables have not been created yet".into(),
-        })?;
+        let operations = self.operations.get();
+        let operations = operations
+            .ok_or_else(|| EngineError::failed("connecting", "the tables have not been created yet"))?;
         let session = SqliteSession::open(self.files.clone(), operations.clone(), self.total.clone())?;
         Ok(Box::new(SetOfOne::new(session)))
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
-        let mut report = CacheReport::NO_FILES;
         for path in &self.files.paths {
-            let file_error = |source| EngineError::File { path: path.clone(), source };
-            match cache {
+            let settled = match cache {
                 CacheState::Cold => {
                     checkpoint(&connection::open(path, false)?)
                         .map_err(|error| failed("checkpoint before measuring".into(), &error))?;
-                    observe::page_cache::evict(path).map_err(file_error)?;
+                    observe::page_cache::evict(path)
                 }
-                CacheState::Warm => {}
-                CacheState::Hot => observe::page_cache::load(path).map_err(file_error)?,
-            }
-            report.file_bytes += std::fs::metadata(path).map_err(file_error)?.len();
-            let resident = observe::page_cache::resident_bytes(path).ok();
-            report.resident_bytes = report.resident_bytes.zip(resident).map(|(sum, bytes)| sum + bytes);
+                CacheState::Warm => Ok(()),
+                CacheState::Hot => observe::page_cache::load(path),
+            };
+            settled.map_err(EngineError::at(path))?;
         }
-        report.verified = cache.reached(report.file_bytes, report.resident_bytes);
-        Ok(report)
+        CacheReport::of_files(&self.files.paths, cache)
     }
 
     fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {

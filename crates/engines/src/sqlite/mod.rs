@@ -4,7 +4,6 @@
 //! cache and log. The sessions are the load threads themselves.
 
 mod connection;
-mod data_files;
 mod dialect;
 mod instance;
 mod pragma;
@@ -100,5 +99,5 @@ fn failed(doing: String, error: &rusqlite::Error) -> EngineError {
     if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) {
         return EngineError::DiskFull { doing };
     }
-    EngineError::Engine { doing, message: error.to_string() }
+    EngineError::failed(doing, error.to_string())
 }

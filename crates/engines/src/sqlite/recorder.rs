@@ -11,7 +11,8 @@
 //! 20 us each) is seen as unaccounted time.
 
 use super::wait_type::{Event, WAIT_TYPES};
-use observations::{Operation, Wait, WaitSource};
+use crate::WaitType;
+use observations::{Operation, Wait};
 use observe::{ThreadClock, ThreadTimes};
 use quanta::Clock;
 use std::cell::RefCell;
@@ -191,16 +192,11 @@ impl Tallies {
     /// The waits, without types that nobody waited for.
     pub fn waits(&self) -> Vec<Wait> {
         let waited = self.0.iter().zip(WAIT_TYPES).filter(|(tally, _)| tally.waits > 0);
-        waited
-            .map(|(tally, info)| Wait {
-                wait_type: info.name.into(),
-                class: info.class,
-                count: Some(tally.waits),
-                resource_s: seconds(tally.resource_ns),
-                signal_s: seconds(tally.signal_ns),
-                source: WaitSource::Counted,
-            })
-            .collect()
+        let wait = |(tally, info): (&Tally, &WaitType)| {
+            let (resource_s, signal_s) = (seconds(tally.resource_ns), seconds(tally.signal_ns));
+            Wait::counted(info.name, info.class, tally.waits, resource_s, signal_s)
+        };
+        waited.filter_map(wait).collect()
     }
 
     /// The operations, without types that nobody called.

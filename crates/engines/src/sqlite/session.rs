@@ -1,7 +1,6 @@
 //! A session: the connections of one load thread to the data files.
 
-use super::connection::{self, BusyWait};
-use super::data_files::DataFiles;
+use super::connection::{self, DataFiles};
 use super::settings::Open;
 use super::{failed, recorder};
 use crate::session::Session;
@@ -9,9 +8,7 @@ use crate::{Done, EngineError, Key, Parameter, Request, Results, Statement};
 use recorder::Tallies;
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::types::{Null, ValueRef};
-use rusqlite::{Connection, ErrorCode};
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use rusqlite::{Connection, ErrorCode, ffi};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -35,20 +32,12 @@ pub struct Compiled {
 
 /// The connections of one thread.
 pub struct SqliteSession {
-    // Dropped before `busy`, to which the connections hold a pointer.
-    connections: Connections,
+    /// One for each data file, or one that all are attached to.
+    connections: Vec<Connection>,
     files: Arc<DataFiles>,
     operations: Arc<[Compiled]>,
     total: Arc<Mutex<Tallies>>,
     left_engine: Instant,
-    _busy: Box<BusyWait>,
-}
-
-enum Connections {
-    /// One connection a data file.
-    Separate(Vec<Connection>),
-    /// All data files attached to one connection.
-    Attached(Connection),
 }
 
 impl SqliteSession {
@@ -58,15 +47,8 @@ impl SqliteSession {
         operations: Arc<[Compiled]>,
         total: Arc<Mutex<Tallies>>,
     ) -> Result<Self, EngineError> {
-        let busy = Box::new(BusyWait::new(files.busy_timeout_s, files.cancel.clone()));
-        let connections = match files.open {
-            Open::Attached => Connections::Attached(open_attached(&files, &busy, operations.len())?),
-            Open::Separate => {
-                let open = |path: &PathBuf| open_one(&files, &busy, path, operations.len());
-                Connections::Separate(files.paths.iter().map(open).collect::<Result<_, _>>()?)
-            }
-        };
-        Ok(Self { connections, files, operations, total, left_engine: Instant::now(), _busy: busy })
+        let connections = files.connect(operations.len())?;
+        Ok(Self { connections, files, operations, total, left_engine: Instant::now() })
     }
 
     /// Runs an operation for each key in one transaction, again where its snapshot has become too old to write.
@@ -75,29 +57,28 @@ impl SqliteSession {
         loop {
             match self.try_batch(operation, file as usize, keys) {
                 Ok(()) => return Ok(Done { retries, ..Done::default() }),
-                Err(Failure::Cancelled) => return Err(EngineError::Cancelled),
-                Err(Failure::Sqlite(doing, error)) => {
-                    let again = is_stale_snapshot(&error) && retries < RETRIES_MAX;
-                    if !again {
-                        return Err(self.give_up(format!("{doing} in data file {file}"), &error));
-                    }
-                    retries += 1;
+                Err((_, error)) if is_stale_snapshot(&error) && retries < RETRIES_MAX => retries += 1,
+                Err((doing, error)) => {
+                    return Err(self.give_up(format!("{doing} in data file {file}"), &error));
                 }
             }
         }
     }
 
-    fn try_batch(&self, operation: usize, file: usize, keys: &[Key]) -> Result<(), Failure> {
+    /// What failed, and why.
+    fn try_batch(
+        &self,
+        operation: usize,
+        file: usize,
+        keys: &[Key],
+    ) -> Result<(), (&'static str, rusqlite::Error)> {
         let connection = self.connection(file);
         // BEGIN IMMEDIATE locks every attached file, so that attached files would exclude each
         // other; a plain BEGIN locks the one that the first row is written to.
         let begin = if self.files.open == Open::Attached { "BEGIN" } else { "BEGIN IMMEDIATE" };
-        run(connection, begin).map_err(|error| Failure::Sqlite("begin", error))?;
-        let done = self.each_key(connection, operation, file, keys);
-        let ended = match &done {
-            Ok(()) => run(connection, "COMMIT").map_err(|error| Failure::Sqlite("commit", error)),
-            Err(_) => done,
-        };
+        run(connection, begin).map_err(|error| ("begin", error))?;
+        let done = self.each_key(connection, operation, file, keys).map_err(|error| ("statement", error));
+        let ended = done.and_then(|()| run(connection, "COMMIT").map_err(|error| ("commit", error)));
         if ended.is_err() && !connection.is_autocommit() {
             // The first error is the one to report; a failed rollback leaves nothing to undo.
             let _ = run(connection, "ROLLBACK");
@@ -111,23 +92,22 @@ impl SqliteSession {
         operation: usize,
         file: usize,
         keys: &[Key],
-    ) -> Result<(), Failure> {
-        let sqlite = |error| Failure::Sqlite("statement", error);
+    ) -> rusqlite::Result<()> {
         let Compiled { sql, integer_key, filler } = &self.operations[operation];
-        let mut statement = connection.prepare_cached(&sql[file]).map_err(sqlite)?;
+        let mut statement = connection.prepare_cached(&sql[file])?;
         if let Some(filler) = filler {
-            statement.raw_bind_parameter(2, filler.as_slice()).map_err(sqlite)?;
+            statement.raw_bind_parameter(2, filler.as_slice())?;
         }
         for key in keys {
             if *integer_key {
-                statement.raw_bind_parameter(1, key.integer()).map_err(sqlite)?;
+                statement.raw_bind_parameter(1, key.integer())?;
             } else {
-                statement.raw_bind_parameter(1, key.bytes().as_slice()).map_err(sqlite)?;
+                statement.raw_bind_parameter(1, key.bytes().as_slice())?;
             }
             let mut rows = statement.raw_query();
-            while rows.next().map_err(sqlite)?.is_some() {}
+            while rows.next()?.is_some() {}
             if self.files.cancel.is_cancelled() {
-                return Err(Failure::Cancelled);
+                return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_INTERRUPT), None));
             }
         }
         Ok(())
@@ -142,13 +122,17 @@ impl SqliteSession {
     ) -> Result<Done, EngineError> {
         let connection = self.connection(0);
         let mut done = Done::default();
-        let mut keep = |result: Option<Results>| done.results.extend(result);
+        let mut run_to_end = |statement: &mut rusqlite::Statement<'_>| {
+            done.results.extend(results_of(statement, parameters, wanted)?);
+            Ok(())
+        };
         let outcome = match statement {
             Statement::Operation(operation) => connection
                 .prepare_cached(&self.operations[operation].sql[0])
-                .and_then(|mut statement| results_of(&mut statement, parameters, wanted))
-                .map(&mut keep),
-            Statement::Text(text) => each_statement(connection, text, wanted, &mut keep),
+                .and_then(|mut statement| run_to_end(&mut statement)),
+            Statement::Text(text) => {
+                rusqlite::Batch::new(connection, text).for_each(|mut statement| run_to_end(&mut statement))
+            }
             Statement::Rollback if connection.is_autocommit() => Ok(()),
             Statement::Rollback => run(connection, "ROLLBACK"),
         };
@@ -165,10 +149,7 @@ impl SqliteSession {
     }
 
     fn connection(&self, file: usize) -> &Connection {
-        match &self.connections {
-            Connections::Separate(connections) => &connections[file],
-            Connections::Attached(connection) => connection,
-        }
+        &self.connections[file.min(self.connections.len() - 1)]
     }
 
     /// What to report of a transaction that cannot go on.
@@ -177,22 +158,12 @@ impl SqliteSession {
             return EngineError::Cancelled;
         }
         if is_busy(error) {
-            return EngineError::Engine {
-                doing,
-                message: format!(
-                    "no lock within target.busy_timeout = {} s ({error})",
-                    self.files.busy_timeout_s
-                ),
-            };
+            let timeout_s = self.files.busy_timeout_s;
+            let message = format!("no lock within target.busy_timeout = {timeout_s} s ({error})");
+            return EngineError::failed(doing, message);
         }
         failed(doing, error)
     }
-}
-
-/// Why a transaction did not commit.
-enum Failure {
-    Sqlite(&'static str, rusqlite::Error),
-    Cancelled,
 }
 
 fn is_busy(error: &rusqlite::Error) -> bool {
@@ -200,25 +171,11 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 }
 
 fn is_stale_snapshot(error: &rusqlite::Error) -> bool {
-    error.sqlite_error().is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_BUSY_SNAPSHOT)
+    error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_BUSY_SNAPSHOT)
 }
 
 fn run(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.raw_execute().map(|_| ())
-}
-
-/// Runs the statements of a text, one after the other.
-fn each_statement(
-    connection: &Connection,
-    text: &str,
-    wanted: bool,
-    keep: &mut impl FnMut(Option<Results>),
-) -> rusqlite::Result<()> {
-    let mut batch = rusqlite::Batch::new(connection, text);
-    while let Some(mut statement) = batch.next()? {
-        keep(results_of(&mut statement, &[], wanted)?);
-    }
-    Ok(())
 }
 
 /// Runs a statement to its end; `None` when it has no columns or they are not wanted.
@@ -262,44 +219,6 @@ fn text_of(value: ValueRef<'_>) -> Option<String> {
     }
 }
 
-/// Statements of our own that a connection keeps prepared besides the operations.
-const OWN_STATEMENTS: usize = 8;
-
-/// Virtual machine steps between two looks whether the trial is asked to stop: some milliseconds.
-const STEPS_BETWEEN_LOOKS: i32 = 100_000;
-
-fn open_one(
-    files: &DataFiles,
-    busy: &BusyWait,
-    path: &Path,
-    operations: usize,
-) -> Result<Connection, EngineError> {
-    let mut connection = connection::open(path, files.timed)?;
-    // SAFETY: the session keeps `busy` in its box until after its connections are dropped.
-    unsafe { busy.install(&connection) };
-    files.pragmas.connect(&connection, "main")?;
-    if files.growth_bytes > 0 {
-        connection::set_growth(&connection, files.growth_bytes)?;
-    }
-    connection.set_prepared_statement_cache_capacity(operations + OWN_STATEMENTS);
-    let cancel = files.cancel.clone();
-    connection
-        .progress_handler(STEPS_BETWEEN_LOOKS, Some(move || cancel.is_cancelled()))
-        .map_err(|error| failed("opening a data file".into(), &error))?;
-    Ok(connection)
-}
-
-fn open_attached(files: &DataFiles, busy: &BusyWait, operations: usize) -> Result<Connection, EngineError> {
-    let connection = open_one(files, busy, &files.paths[0], operations)?;
-    for (file, path) in files.paths.iter().enumerate().skip(1) {
-        let schema = files.schema_of(file);
-        connection::attach(&connection, path, &schema)?;
-        files.pragmas.connect(&connection, &schema)?;
-    }
-    connection.set_prepared_statement_cache_capacity(operations * files.paths.len() + OWN_STATEMENTS);
-    Ok(connection)
-}
-
 impl Session for SqliteSession {
     fn begin(&mut self) {
         if self.files.timed {
@@ -333,22 +252,17 @@ impl Session for SqliteSession {
             recorder::resynchronize();
         }
         for file in (index as usize..self.files.paths.len()).step_by(of.max(1) as usize) {
-            let mut sql = String::from("PRAGMA ");
-            // Writing to a string cannot fail.
-            let _ = write!(sql, "{}.wal_checkpoint(PASSIVE)", self.files.schema_of(file));
-            let connection = self.connection(file);
+            let sql = format!("PRAGMA {}.wal_checkpoint(PASSIVE)", self.files.schema_of(file));
+            let doing = format!("final checkpoint of data file {file}");
             // A passive checkpoint ends incomplete when a reader stands in its way; no session
             // is in a transaction now. Without a WAL it does nothing and answers -1.
-            let left = connection
-                .query_row(&sql, [], |row| {
-                    Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)? - row.get::<_, i64>(2)?))
-                })
-                .map_err(|error| failed(format!("final checkpoint of data file {file}"), &error))?;
+            let left: rusqlite::Result<(i64, i64)> = self
+                .connection(file)
+                .query_row(&sql, [], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? - row.get::<_, i64>(2)?)));
+            let left = left.map_err(|error| failed(doing.clone(), &error))?;
             if left != (0, 0) {
-                return Err(EngineError::Engine {
-                    doing: format!("final checkpoint of data file {file}"),
-                    message: format!("busy {}, {} pages left in the WAL", left.0, left.1),
-                });
+                let message = format!("busy {}, {} pages left in the WAL", left.0, left.1);
+                return Err(EngineError::failed(doing, message));
             }
         }
         Ok(())

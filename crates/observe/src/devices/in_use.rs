@@ -1,12 +1,12 @@
 //! Whether a block device may be overwritten.
 
-use super::find::{btrfs_folder, described_in};
-use super::{Device, signature};
+use super::{Device, btrfs_folder, listed_in};
 use crate::{mounts, sysfs};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::io::{self, ErrorKind, Seek, SeekFrom};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 /// Signatures lie this close to either end of a device, or a known distance behind them.
 const ENDS_BYTES: u64 = 1 << 20;
@@ -40,11 +40,8 @@ pub enum InUseError {
 /// This is a look, not a claim: who then writes opens the device with `O_EXCL`.
 pub fn in_use(path: &Path) -> Result<Option<String>, InUseError> {
     let unreadable = |action| move |source| InUseError::Unreadable { path: path.to_owned(), action, source };
-    let metadata = path.metadata().map_err(unreadable("look at it"))?;
-    if !metadata.file_type().is_block_device() {
-        return Err(InUseError::NotADevice { path: path.to_owned() });
-    }
-    let device = Device::of_number(metadata.rdev());
+    path.metadata().map_err(unreadable("look at it"))?;
+    let device = Device::at(path).ok_or_else(|| InUseError::NotADevice { path: path.to_owned() })?;
     let partitions = partitions(device);
     for (part, subject) in parts(device, &partitions) {
         if let Some(use_of_it) = use_of(part)? {
@@ -63,7 +60,7 @@ pub fn in_use(path: &Path) -> Result<Option<String>, InUseError> {
     };
     // A probe for signatures takes what it cannot read for empty.
     read_ends(&file).map_err(unreadable("read its beginning and end"))?;
-    Ok(signature::on(path))
+    Ok(signature(&BLKID, path))
 }
 
 /// What is looked at, and how a sentence about it begins.
@@ -78,7 +75,7 @@ fn parts(device: Device, partitions: &[Device]) -> Vec<(Device, String)> {
 }
 
 fn partitions(device: Device) -> Vec<Device> {
-    let mut parts = described_in(&device.folder());
+    let mut parts = listed_in(&device.folder());
     parts.retain(|part| part.is_partition());
     parts.sort_unstable();
     parts
@@ -109,7 +106,7 @@ fn mounted(device: Device) -> Result<Option<PathBuf>, InUseError> {
     let number = device.to_string();
     let members = btrfs_folder(device).map(|(_, members)| members).unwrap_or_default();
     let is_on = |mount: &&mounts::Mount| {
-        let named = numbered(Path::new(&mount.source));
+        let named = Device::at(Path::new(&mount.source));
         mount.number == number || named.is_some_and(|named| named == device || members.contains(&named))
     };
     Ok(mounts.iter().find(is_on).map(|mount| mount.folder.clone()))
@@ -120,12 +117,12 @@ fn is_swap(device: Device) -> Result<bool, InUseError> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         // A kernel without swap has no list of it.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
         Err(source) => {
             return Err(InUseError::Unreadable { path: path.into(), action: "read the swap areas", source });
         }
     };
-    Ok(swap_areas(&text).any(|area| numbered(&area) == Some(device)))
+    Ok(swap_areas(&text).any(|area| Device::at(&area) == Some(device)))
 }
 
 /// The paths in `/proc/swaps` (proc(5)).
@@ -139,15 +136,9 @@ fn loop_devices_on(device: Device) -> impl Iterator<Item = String> {
     let disks = Path::new("/sys/block");
     let is_on = move |name: &String| {
         let file = sysfs::text(disks.join(name).join("loop/backing_file"));
-        file.is_some_and(|file| numbered(Path::new(&file)) == Some(device))
+        file.is_some_and(|file| Device::at(Path::new(&file)) == Some(device))
     };
     sysfs::names(disks).into_iter().filter(is_on)
-}
-
-/// The block device that a path is.
-fn numbered(path: &Path) -> Option<Device> {
-    let metadata = path.metadata().ok().filter(|metadata| metadata.file_type().is_block_device())?;
-    Some(Device::of_number(metadata.rdev()))
 }
 
 fn read_ends(mut file: &File) -> io::Result<()> {
@@ -158,9 +149,73 @@ fn read_ends(mut file: &File) -> io::Result<()> {
     file.read_exact_at(&mut buffer, last)
 }
 
+/// The program of util-linux that finds signatures of file systems, arrays and tables of partitions, and where it is
+/// for users whose search path has no programs for administrators. It knows some hundred signatures; a list of our own
+/// would always lag behind.
+const BLKID: [&str; 3] = ["blkid", "/usr/sbin/blkid", "/sbin/blkid"];
+/// Exit codes, from blkid(8).
+const FOUND: i32 = 0;
+const NOTHING_FOUND: i32 = 2;
+const AMBIVALENT: i32 = 8;
+
+/// What is on a device, in words that follow its name; `None` when it bears no known signature.
+/// When that cannot be told, the reason for it.
+fn signature(programs: &[&str], path: &Path) -> Option<String> {
+    let output = match probe(programs, path) {
+        Ok(output) => output,
+        Err(error) => {
+            return Some(format!(
+                "cannot be looked at for signatures: cannot run blkid: {error}; install util-linux"
+            ));
+        }
+    };
+    let found = String::from_utf8_lossy(&output.stdout);
+    match output.status.code() {
+        Some(NOTHING_FOUND) if found.trim().is_empty() => None,
+        Some(FOUND) => described(&found),
+        Some(AMBIVALENT) => {
+            Some("it bears several signatures that contradict each other (see wipefs)".into())
+        }
+        _ => {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            Some(format!("cannot be looked at for signatures: blkid: {} {}", output.status, errors.trim()))
+        }
+    }
+}
+
+fn probe(programs: &[&str], path: &Path) -> io::Result<Output> {
+    // An absolute path is never taken for an option.
+    let path = path.canonicalize()?;
+    for program in programs {
+        // Probing reads the device itself; without it blkid would answer from its cache.
+        match Command::new(program).args(["--probe", "--output", "export"]).arg(&path).output() {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            other => return other,
+        }
+    }
+    Err(io::Error::new(ErrorKind::NotFound, "it is not installed"))
+}
+
+/// Lines are `KEY=value`. The entry of a partition in its disk's table says nothing of its content.
+fn described(found: &str) -> Option<String> {
+    let pairs = found.lines().filter_map(|line| line.split_once('='));
+    let pairs: Vec<(&str, &str)> =
+        pairs.filter(|(key, _)| *key != "DEVNAME" && !key.starts_with("PART_ENTRY_")).collect();
+    let value = |key: &str| pairs.iter().find(|(found, _)| *found == key).map(|(_, value)| *value);
+    if pairs.is_empty() {
+        return None;
+    }
+    let label = value("LABEL").map(|label| format!(", label {label}")).unwrap_or_default();
+    Some(match (value("TYPE"), value("PTTYPE")) {
+        (Some(kind), _) => format!("it bears the signature of {kind}{label}"),
+        (None, Some(table)) => format!("it has a table of partitions ({table})"),
+        (None, None) => format!("it bears a signature: {}={}", pairs[0].0, pairs[0].1),
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Path, in_use, swap_areas};
+    use super::{Path, described, in_use, signature, swap_areas};
 
     #[test]
     fn reads_the_list_of_swap_areas() {
@@ -180,5 +235,33 @@ mod tests {
         }
         let message = in_use(Path::new("/no/such/device")).unwrap_err().to_string();
         assert!(message.starts_with("/no/such/device: cannot look at it: No such file"), "{message}");
+    }
+
+    #[test]
+    fn what_cannot_be_probed_is_not_taken_for_empty() {
+        let absent = signature(&["no-such-program", "/no/such/blkid"], Path::new("/dev/null")).unwrap();
+        assert!(absent.contains("it is not installed; install util-linux"), "{absent}");
+        // A program that fails without a word.
+        let failed = signature(&["false"], Path::new("/dev/null")).unwrap();
+        assert!(failed.starts_with("cannot be looked at for signatures: blkid: exit status: 1"), "{failed}");
+    }
+
+    #[test]
+    fn says_what_blkid_has_found() {
+        let ext4 =
+            "DEVNAME=/dev/loop0\nLABEL=my\\ data\nUUID=0-1\nBLOCK_SIZE=4096\nTYPE=ext4\nUSAGE=filesystem\n";
+        assert_eq!(described(ext4).unwrap(), "it bears the signature of ext4, label my\\ data");
+        assert_eq!(
+            described("DEVNAME=/dev/loop0\nPTUUID=1\nPTTYPE=gpt\n").unwrap(),
+            "it has a table of partitions (gpt)"
+        );
+        assert_eq!(described("DEVNAME=/dev/x\nNEW=thing\n").unwrap(), "it bears a signature: NEW=thing");
+    }
+
+    #[test]
+    fn an_empty_partition_bears_none() {
+        let empty =
+            "DEVNAME=/dev/loop0p1\nPART_ENTRY_SCHEME=dos\nPART_ENTRY_TYPE=0x83\nPART_ENTRY_NUMBER=1\n";
+        assert_eq!(described(empty), None);
     }
 }

@@ -1,8 +1,8 @@
-//! Against the tools that made the volumes. Needs root.
+//! Against the tools that made the volumes, which needs root, and on files made by hand.
 
-use super::volume;
+use super::{data_disks, device_of, scheduler, stripe, volume};
 use crate::devices::test_devices::{LoopDevices, shell};
-use observations::{DeviceFacts, MountFacts};
+use observations::{ArrayFacts, DeviceFacts, MappedFacts, MountFacts, PartitionFacts};
 use std::path::Path;
 
 fn mount_of(path: &Path) -> MountFacts {
@@ -93,4 +93,98 @@ fn btrfs_shows_its_profiles_and_devices() {
     assert_eq!(names, devices);
     let mount = facts.mount.unwrap();
     assert_eq!((mount.btrfs_data, mount.btrfs_metadata), (vec!["raid0".into()], vec!["raid1".to_owned()]));
+}
+
+fn write(folder: &Path, files: &[(&str, &str)]) {
+    for (name, content) in files {
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, format!("{content}\n")).unwrap();
+    }
+}
+
+#[test]
+fn a_partition_has_the_queue_of_its_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = folder.path().join("sda");
+    let files = [
+        ("size", "1953525168"),
+        ("queue/logical_block_size", "512"),
+        ("queue/physical_block_size", "4096"),
+        ("queue/rotational", "1"),
+        ("queue/scheduler", "none mq-deadline kyber [bfq]"),
+        ("queue/write_cache", "write back"),
+        ("queue/fua", "0"),
+        ("queue/read_ahead_kb", "128"),
+        ("sda1/partition", "1"),
+        ("sda1/start", "63"),
+        ("sda1/size", "2048"),
+        ("sda1/alignment_offset", "512"),
+        ("sda1/holders/md0/dev", "9:0"),
+    ];
+    write(&disk, &files);
+    let part = device_of(&disk.join("sda1"));
+    assert_eq!(part.name, "sda1");
+    assert_eq!(part.partition, Some(PartitionFacts { disk: "sda".into(), start_bytes: 63 * 512 }));
+    assert_eq!((part.size_bytes, part.alignment_offset_bytes), (Some(1 << 20), Some(512)));
+    assert_eq!((part.logical_sector_bytes, part.physical_sector_bytes), (Some(512), Some(4096)));
+    assert_eq!((part.rotational, part.fua, part.read_ahead_bytes), (Some(true), Some(false), Some(131_072)));
+    assert_eq!((part.scheduler.as_deref(), part.write_cache.as_deref()), (Some("bfq"), Some("write back")));
+    assert_eq!((part.holders, part.optimal_io_bytes), (vec!["md0".to_owned()], None));
+    let disk = device_of(&disk);
+    assert_eq!((disk.partition, disk.size_bytes), (None, Some(1_953_525_168 * 512)));
+}
+
+#[test]
+fn arrays_and_mapped_devices_say_what_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let (md, dm) = (folder.path().join("md0"), folder.path().join("dm-1"));
+    let files = [
+        ("md/level", "raid10"),
+        ("md/chunk_size", "65536"),
+        ("md/raid_disks", "4"),
+        ("md/layout", "258"),
+        ("slaves/sda1/dev", "8:1"),
+        ("slaves/sdb1/dev", "8:17"),
+    ];
+    write(&md, &files);
+    let array =
+        ArrayFacts { level: "raid10".into(), chunk_bytes: Some(65_536), disks: Some(4), data_disks: Some(2) };
+    assert_eq!(device_of(&md).array, Some(array));
+    assert_eq!(device_of(&md).slaves, ["sda1", "sdb1"]);
+    write(&dm, &[("dm/name", "vg-data"), ("dm/uuid", "LVM-4x7c"), ("queue/scheduler", "none")]);
+    let mapped = MappedFacts { name: "vg-data".into(), kind: Some("LVM".into()) };
+    assert_eq!((device_of(&dm).mapped, device_of(&dm).scheduler.as_deref()), (Some(mapped), Some("none")));
+}
+
+#[test]
+fn copies_and_parity_are_not_data() {
+    let table = [
+        ("raid0", 3, 0, Some(3)),
+        ("raid5", 4, 2, Some(3)),
+        ("raid6", 4, 2, Some(2)),
+        ("raid10", 4, 0x102, Some(2)),
+        ("raid10", 4, 0x201, Some(2)),
+        ("raid10", 3, 0x102, None),
+        ("raid1", 2, 0, None),
+        ("raid5", 1, 2, None),
+    ];
+    for (level, disks, layout, expected) in table {
+        assert_eq!(data_disks(level, disks, layout), expected, "{level} of {disks}");
+    }
+}
+
+#[test]
+fn a_scheduler_without_a_choice_is_named() {
+    assert_eq!(scheduler("[none] mq-deadline").as_deref(), Some("none"));
+    assert_eq!(scheduler("none").as_deref(), Some("none"));
+    assert_eq!(scheduler("none mq-deadline"), None);
+}
+
+#[test]
+fn reads_the_stripe_that_a_file_system_shows() {
+    let xfs = "rw,relatime,attr2,inode64,sunit=128,swidth=256,noquota";
+    assert_eq!(stripe(xfs, Some(4096)), (Some(65_536), Some(131_072)));
+    assert_eq!(stripe("rw,relatime,stripe=32", Some(4096)), (None, Some(131_072)));
+    assert_eq!(stripe("rw,relatime,noquota", Some(4096)), (None, None));
 }

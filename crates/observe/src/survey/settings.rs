@@ -1,7 +1,6 @@
 //! What is read of the settings of the kernel. Why each matters is said by `analysis::survey`, by name.
 
-use super::tree::Tree;
-use crate::sysfs::selected;
+use crate::sysfs::{Tree, selected};
 use observations::SystemSetting;
 use std::collections::BTreeMap;
 

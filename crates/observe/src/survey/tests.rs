@@ -1,4 +1,5 @@
-use super::{machine, machine_in, volumes};
+use super::{machine, machine_in};
+use crate::inspect::volumes;
 use observations::{Cache, Mitigation};
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -225,20 +225,12 @@ fn directions(stream: &StreamOutcome) -> [(&'static str, &Direction); 3] {
 /// All these streams as one.
 fn together(streams: &[StreamOutcome]) -> StreamOutcome {
     streams.iter().fold(StreamOutcome::default(), |mut sum, stream| {
-        add(&mut sum.reads, &stream.reads);
-        add(&mut sum.writes, &stream.writes);
-        add(&mut sum.syncs, &stream.syncs);
+        sum.reads.add(&stream.reads);
+        sum.writes.add(&stream.writes);
+        sum.syncs.add(&stream.syncs);
         sum.depth_mean += stream.depth_mean;
         sum
     })
-}
-
-fn add(sum: &mut Direction, part: &Direction) {
-    sum.bytes += part.bytes;
-    sum.latency.merge(&part.latency);
-    if let Some(service) = &part.service {
-        sum.service.get_or_insert_default().merge(service);
-    }
 }
 
 /// Number of reads and writes.

@@ -6,7 +6,7 @@ use super::settings::{
     THREADS, WARMUP, WORKING_SET, key_of, of_streams,
 };
 use crate::{ProbeError, TrialContext};
-use disk_io::{Arrivals, BlockSize, Durability, Group, Load, Region, Stream, Weighted};
+use disk_io::{Arrivals, BlockSize, Durability, Group, Load, Region, Stream};
 use engines::files::COMPRESS;
 use engines::{EngineError, FileSet, Role};
 use experiment::common::OBSERVE_INTERVAL;
@@ -245,6 +245,7 @@ impl StreamPlan {
         }
         Ok(Stream {
             name: self.name.clone(),
+            weight: self.share().unwrap_or(1),
             regions,
             access: self.get(PATTERN).access(),
             read_percent: self.read_percent(),
@@ -273,8 +274,8 @@ pub fn load(context: &TrialContext<'_>, streams: &[StreamPlan], set: &FileSet) -
     for plan in streams {
         let stream = plan.stream(set, compress_percent)?;
         match plan.share() {
-            Some(weight) => shared.push(Weighted { stream, weight }),
-            None => groups.push(group(&plan.configuration, vec![Weighted { stream, weight: 1 }])),
+            Some(_) => shared.push(stream),
+            None => groups.push(group(&plan.configuration, vec![stream])),
         }
     }
     if !shared.is_empty() {
