@@ -28,7 +28,7 @@ pub use key::{Key, Placement};
 pub use request::{Parameter, Request, Statement};
 pub use server::{LiveObserver, ObserveOptions, Server, ServerError, Servers};
 pub use session::{Session, SetOfOne};
-pub use wait_type::{BenignGroup, BenignList, WaitType};
+pub use wait_type::{BenignGroup, WaitType};
 pub use work::{
     Column, DataType, DefaultValue, Fill, Filter, Operation, Output, Rows, Storage, Table, UserStatement,
     Values, Work,

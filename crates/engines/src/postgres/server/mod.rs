@@ -4,25 +4,24 @@
 //! - [`Account`]: as whom the server runs (never as root)
 //! - `template`: `initdb` once, copies from then on
 //! - [`Cluster`]: makes, starts, asks, stops and removes; `files` and `process` are its parts
-//! - `settings`: `target.settings.*`, applied and read back; `value` reads their values
+//! - `settings`: `target.settings.*`, applied and read back
 //! - [`reclaim`]: stops what a run that was killed left
 
 mod account;
 mod cluster;
 mod files;
 mod installation;
-mod leftovers;
 mod process;
 mod settings;
 mod template;
-mod value;
 
 pub use account::Account;
 pub(super) use cluster::last_lines;
 pub use cluster::{Cluster, ClusterOptions, Stop};
+pub use files::clone_folder;
 pub use installation::{Installation, Version};
-pub use leftovers::reclaim;
 pub(super) use process::parent;
+pub use process::reclaim;
 pub use template::{DataOptions, Template};
 
 use crate::{Cancel, EngineError};
