@@ -1,9 +1,7 @@
 //! Processes and their threads, from `/proc`.
 
-use observe::Topology;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
-use std::path::Path;
 
 /// These processes and all below them that exist now.
 pub(crate) fn with_descendants(roots: &[i32]) -> Vec<i32> {
@@ -41,11 +39,11 @@ pub(crate) fn name(pid: i32) -> Option<String> {
 
 /// Processors that are on, whether we may use them or not.
 pub(crate) fn online_cpus() -> Vec<usize> {
-    let online = Topology::read(Path::new("/sys/devices/system")).processors;
+    let online = observe::topology::processors_online();
     if online.is_empty() {
         return (0..std::thread::available_parallelism().map_or(1, usize::from)).collect();
     }
-    online.iter().map(|processor| processor.cpu as usize).collect()
+    online.into_iter().map(|cpu| cpu as usize).collect()
 }
 
 fn parent(pid: i32) -> Option<i32> {

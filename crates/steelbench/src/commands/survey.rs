@@ -6,7 +6,6 @@ use crate::exit_code::{ExitCode, Failure};
 use crate::output;
 use engines::Server;
 use observations::{Survey, SurveyedServer, Unread};
-
 use report::Text;
 use std::fs::File;
 use std::io::{Read, Write};
@@ -40,8 +39,7 @@ pub fn survey(arguments: &Arguments) -> Result<ExitCode, Failure> {
             }
         }
     }
-    show(&taken, arguments)?;
-    Ok(code)
+    show(&taken, arguments).map(|_| code)
 }
 
 /// The inventory of this machine, as yet without servers.
@@ -74,7 +72,7 @@ fn ask(server: &dyn Server) -> Result<(SurveyedServer, Vec<Unread>), Unread> {
     Ok((surveyed, unread))
 }
 
-fn show(survey: &Survey, arguments: &Arguments) -> Result<(), Failure> {
+fn show(survey: &Survey, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let advice = analysis::survey::advice(survey, engines::server::advice(survey));
     let json = report::survey::json::survey(survey, &advice).map_err(Failure::failed)?;
     if let Some(file) = &arguments.output {
@@ -82,7 +80,7 @@ fn show(survey: &Survey, arguments: &Arguments) -> Result<(), Failure> {
     }
     match (arguments.json, &arguments.output) {
         (true, None) => output::print_json(&json),
-        (true, Some(_)) => Ok(()),
+        (true, Some(_)) => Ok(ExitCode::Ok),
         (false, _) => output::print_document(&report::survey::page(survey, &advice)),
     }
 }
@@ -109,8 +107,7 @@ fn merge(arguments: &Merge) -> Result<ExitCode, Failure> {
     }
     let merged = analysis::survey::merge(&surveys);
     let json = || report::survey::json::merged(&merged);
-    output::show(arguments.form, json, || report::survey::merged(&merged))?;
-    Ok(code)
+    output::show(arguments.form, json, || report::survey::merged(&merged)).map(|_| code)
 }
 
 fn read(path: &Path) -> Result<Survey, String> {

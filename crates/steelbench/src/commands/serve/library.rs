@@ -1,9 +1,10 @@
 //! Which results files may be asked for, whether they have changed, and reading them, for one page at a time.
 
-use super::list::Lines;
 use super::page::{Page, Query, Refusal};
+use super::views::Lines;
 use crate::exit_code::Failure;
 use crate::results;
+use axum::http::StatusCode;
 use observations::{Recording, TrialStatus, number};
 use report::Text;
 use runner::{Outlook, outlook};
@@ -56,7 +57,7 @@ impl Library {
     /// The file that a client names. Names are only compared with those of the list, never made into paths.
     pub fn file(&self, name: &str) -> Result<File, Refusal> {
         let found = self.files().into_iter().find(|file| file.name == name);
-        found.ok_or_else(|| Refusal::nothing(format!("There is no results file {name} here.")))
+        found.ok_or_else(|| Refusal(StatusCode::NOT_FOUND, format!("There is no results file {name} here.")))
     }
 }
 
@@ -139,7 +140,7 @@ impl Site {
 pub fn read(file: &File, run: Option<i64>) -> Result<Read, Refusal> {
     let store = Store::open(&file.path)?;
     let Some(latest) = store.latest_run()?.map(|run| run.id) else {
-        return Err(Refusal::nothing(format!("{}: no run was recorded yet.", file.name)));
+        return Err(Refusal(StatusCode::NOT_FOUND, format!("{}: no run was recorded yet.", file.name)));
     };
     read_run(file, &store, run.unwrap_or(latest), latest)
 }
@@ -161,27 +162,21 @@ fn said(file: &File, recording: &Recording, latest: bool) -> String {
     };
     // The file of a run that another version made may be one that this version does not understand.
     let experiment = experiment::parse(&recording.run.source, &runner::catalog()).ok();
+    let trials = |n: usize| number::plural(n, "trial");
     let said = match experiment.map(|experiment| outlook(&experiment, recording)) {
-        Some(outlook) => words(&outlook, running, latest),
+        // After the last trial a run may still remove what it has made.
+        Some(Outlook { settled, planned, .. }) if running => {
+            format!("running: {settled} of {}", trials(planned))
+        }
+        Some(Outlook { settled, planned, complete: true }) => {
+            format!("complete: {}", trials(settled.min(planned)))
+        }
+        Some(Outlook { settled, planned, .. }) => {
+            let resumable = if latest { ", `steelbench run` goes on" } else { "" };
+            format!("stopped: {settled} of {}{resumable}", trials(planned))
+        }
         None if running => format!("running: {}", trials(recording.trials.len())),
         None => trials(recording.trials.len()),
     };
     said + &failed
-}
-
-fn words(outlook: &Outlook, running: bool, latest: bool) -> String {
-    let Outlook { settled, planned, complete } = *outlook;
-    match (running, complete) {
-        // After the last trial a run may still remove what it has made.
-        (true, _) => format!("running: {settled} of {}", trials(planned)),
-        (false, true) => format!("complete: {}", trials(settled.min(planned))),
-        (false, false) if latest => {
-            format!("stopped: {settled} of {}, `steelbench run` goes on", trials(planned))
-        }
-        (false, false) => format!("stopped: {settled} of {}", trials(planned)),
-    }
-}
-
-fn trials(n: usize) -> String {
-    number::plural(n, "trial")
 }

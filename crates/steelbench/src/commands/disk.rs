@@ -1,52 +1,128 @@
-//! From the command line to an experiment.
+//! `steelbench disk`: a quick command is an experiment too.
 
-use crate::args::{Disk, Files, Load};
-use crate::exit_code::Failure;
+use crate::args::{Disk, Files, Load, Output};
+use crate::commands::run::{Session, exit_code};
+use crate::exit_code::{ExitCode, Failure};
+use crate::output::{self, Form};
+use analysis::SearchLevels;
+use engines::Permits;
 use engines::files::{
     BACKUP_PATH, BACKUP_VOLUME, COMPRESS, DATA_FILES, FILE_SIZE, LOG_PATH, LOG_VOLUME, OFFSET, PATHS,
     PRECONDITION, Precondition, VOLUME,
 };
 use experiment::Draft;
 use experiment::common::{ENGINE, PROBE};
+use observations::RunEnd;
 use probes::disk::{
     ALIGN, BATCH, BLOCK_SIZE, DIRECT, DURATION, FILE, IO_ENGINE, MIX, PATTERN, PathKind, Pattern,
     QUEUE_DEPTH, RATE, READS, STREAMS, SYNC, SYNC_EVERY, StoragePath, StreamText, THREADS, WARMUP,
     WORKING_SET,
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// The part of an experiment that `--find-max` chooses itself.
-pub struct Request<'a> {
-    /// Name of the experiment.
-    pub name: &'a str,
-    /// Question that it answers.
-    pub question: String,
-    /// Numbers of threads: one, or several to vary; none: as the streams have it.
-    pub threads: Vec<u32>,
-    /// Queue depths, likewise.
-    pub queue_depths: Vec<u32>,
-    /// Seconds of the measurement.
-    pub duration_s: f64,
-    /// Seconds of the warm-up.
-    pub warmup_s: f64,
-    /// Number of blocks.
-    pub blocks: u32,
-}
+/// What prints the experiment that is run.
+const PRINTED: &str = "steelbench disk --print";
 
-impl<'a> Request<'a> {
-    /// What the command line asks for.
-    pub fn new(arguments: &Disk, name: &'a str) -> Self {
-        let (load, measure) = (&arguments.load, &arguments.measure);
-        Self {
-            name,
-            question: format!("How fast is {}?", super::shown(&arguments.paths)),
-            threads: load.threads.clone(),
-            queue_depths: or_default(&load.depth, load, 32),
-            duration_s: measure.duration.unwrap_or(5.0),
-            warmup_s: measure.warmup.unwrap_or(1.0),
-            blocks: measure.blocks.unwrap_or(3),
+/// Measures storage, prints the experiment that would, or says how the storage is set up.
+pub fn disk(arguments: &Disk) -> Result<ExitCode, Failure> {
+    let exchange = &arguments.exchange;
+    if exchange.inspect {
+        return inspect(&arguments.paths, arguments.quick.json);
+    }
+    let name = name(arguments);
+    if arguments.measure.find_max {
+        return find_max(arguments, &name);
+    }
+    let (draft, permits) = match &exchange.fio {
+        None => (draft(arguments, &name, "How fast is")?, permits(arguments)),
+        Some(file) => fio(arguments, file, &name)?,
+    };
+    let session = Session::quick(&arguments.quick, &name, permits);
+    match exchange.output {
+        None => session.run(&draft, PRINTED, arguments.quick.print),
+        Some(Output::FioJson) => {
+            let end = session.conduct(&super::build(&draft, PRINTED)?)?;
+            let recording = session.recording()?;
+            output::print(&format!("{:#}\n", report::fio_json(&recording)))?;
+            Ok(exit_code(&end, recording.done().count() < recording.trials.len(), None))
         }
     }
+}
+
+/// The experiment that a fio job file stands for.
+fn fio(arguments: &Disk, file: &Path, name: &str) -> Result<(Draft, Permits), Failure> {
+    let shown = file.display().to_string();
+    let text = std::fs::read_to_string(file).map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
+    let ignore = arguments.exchange.fio_ignore;
+    let mut imported = probes::disk::fio::import(&text, &shown, name, ignore).map_err(Failure::usage)?;
+    let permits = arguments.files.permits(imported.existing.iter().map(|file| Path::new(&file.path)));
+    if let Some(reason) = imported.refused(&permits) {
+        return Err(Failure::usage(reason));
+    }
+    for note in &imported.notes {
+        output::complain(&format!("note: {note}"));
+    }
+    let quick = &arguments.quick;
+    imported.draft.repeats(quick.blocks.unwrap_or(1), quick.seed.or(imported.seed).unwrap_or(1));
+    Ok((imported.draft, permits))
+}
+
+/// A coarse run over everything, then a fine one around the knees that it found.
+fn find_max(arguments: &Disk, name: &str) -> Result<ExitCode, Failure> {
+    let processors = std::thread::available_parallelism().map_or(1, |processors| processors.get() as u32);
+    let coarse_name = format!("{name}-coarse");
+    let mut coarse = arguments.clone();
+    let SearchLevels { threads, queue_depths } = SearchLevels::coarse(processors);
+    (coarse.load.threads, coarse.load.depth) = (threads, queue_depths);
+    (coarse.measure.duration, coarse.quick.blocks, coarse.quick.results) = (Some(1.0), Some(1), None);
+    coarse.measure.warmup.get_or_insert(0.25);
+    let session = Session::quick(&coarse.quick, &coarse_name, permits(arguments));
+    let end = session.conduct(&super::build(&draft(&coarse, &coarse_name, "How fast is")?, PRINTED)?)?;
+    if end != RunEnd::Completed {
+        return Ok(exit_code(&end, false, None));
+    }
+    let knees = analysis::knee(&session.recording()?);
+    if knees.is_empty() {
+        session.show()?;
+        return Err(Failure::failed("the coarse run measured too little to see where the storage saturates"));
+    }
+    for knee in &knees {
+        output::complain(&format!("Coarse: {knee}"));
+    }
+    let mut fine = arguments.clone();
+    let SearchLevels { threads, queue_depths } = SearchLevels::around(&knees);
+    (fine.load.threads, fine.load.depth) = (threads, queue_depths);
+    let draft = draft(&fine, name, "How many I/Os in flight saturate")?;
+    Session::quick(&fine.quick, name, permits(arguments)).run(&draft, PRINTED, false)
+}
+
+/// Prints how the storage under each path is set up, with advice. Runs nothing.
+fn inspect(paths: &[PathBuf], json: bool) -> Result<ExitCode, Failure> {
+    for path in paths {
+        let facts = observe::inspect::volume(path).map_err(Failure::usage)?;
+        let advice = analysis::volume_advice(&facts);
+        let as_json = || report::json::volume(&facts, &advice);
+        output::show(Form { json, md: false }, as_json, || report::volume(&facts, &advice))?;
+    }
+    Ok(ExitCode::Ok)
+}
+
+fn permits(arguments: &Disk) -> Permits {
+    let files = &arguments.files;
+    let paths = arguments.paths.iter().chain(&files.log_on).chain(&files.backup_on);
+    files.permits(paths.map(AsRef::as_ref))
+}
+
+/// Name of the experiment.
+fn name(arguments: &Disk) -> String {
+    let of_file = |file: &PathBuf| {
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
+        let kept =
+            |c: char| if c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c) { c } else { '-' };
+        stem.chars().map(kept).collect::<String>().trim_start_matches(['.', '-']).to_owned()
+    };
+    let given = arguments.quick.name.clone().or_else(|| arguments.exchange.fio.as_ref().map(of_file));
+    given.filter(|name| !name.is_empty()).unwrap_or_else(|| "disk".into())
 }
 
 /// The values that are given, else a default; none where streams have values of their own.
@@ -58,17 +134,18 @@ fn has_streams(load: &Load) -> bool {
     load.mix.is_some() || !load.stream.is_empty()
 }
 
-/// The experiment that a command line stands for.
-pub fn draft(arguments: &Disk, request: &Request<'_>) -> Result<Draft, Failure> {
+/// The experiment that a command line stands for; its question begins with these words.
+fn draft(arguments: &Disk, name: &str, question: &str) -> Result<Draft, Failure> {
     let paths = StoragePath::all(&arguments.paths).map_err(Failure::usage)?;
     check(arguments, &paths)?;
-    let mut draft = Draft::new(request.name, &request.question);
-    draft.comment("Written by `steelbench disk --print`.");
+    let shown: Vec<String> = arguments.paths.iter().map(|path| path.display().to_string()).collect();
+    let mut draft = Draft::new(name, &format!("{question} {}?", shown.join(" and ")));
+    draft.comment(&format!("Written by `{PRINTED}`."));
     draft.set(ENGINE, "files");
     target(&mut draft, arguments, &paths)?;
     draft.set(PROBE, "disk");
-    workload(&mut draft, arguments, request, &paths);
-    draft.repeats(request.blocks, arguments.measure.seed.unwrap_or(1));
+    workload(&mut draft, arguments, &paths);
+    draft.repeats(arguments.quick.blocks.unwrap_or(3), arguments.quick.seed.unwrap_or(1));
     Ok(draft)
 }
 
@@ -164,8 +241,8 @@ fn place_on(draft: &mut Draft, files: &Files) -> Result<(), Failure> {
 }
 
 /// Factors come in the order in which they are given here: what changes most seldom first.
-fn workload(draft: &mut Draft, arguments: &Disk, request: &Request<'_>, paths: &[StoragePath]) {
-    let load = &arguments.load;
+fn workload(draft: &mut Draft, arguments: &Disk, paths: &[StoragePath]) {
+    let (load, measure) = (&arguments.load, &arguments.measure);
     draft.set_some(MIX, load.mix);
     if !load.stream.is_empty() {
         draft.set(STREAMS, load.stream.clone());
@@ -177,8 +254,8 @@ fn workload(draft: &mut Draft, arguments: &Disk, request: &Request<'_>, paths: &
     }
     draft.vary(PATTERN, &or_default(&load.pattern, load, Pattern::RandomRead));
     draft.vary(BLOCK_SIZE, &or_default(&load.block, load, 8192));
-    draft.vary(THREADS, &request.threads);
-    draft.vary(QUEUE_DEPTH, &request.queue_depths);
+    draft.vary(THREADS, &load.threads);
+    draft.vary(QUEUE_DEPTH, &or_default(&load.depth, load, 32));
     draft.set_some(BATCH, load.batch);
     draft.set_some(READS, load.reads);
     draft.set_some(RATE, load.rate);
@@ -188,6 +265,6 @@ fn workload(draft: &mut Draft, arguments: &Disk, request: &Request<'_>, paths: &
     draft.set_some(ALIGN, load.align);
     draft.set_some(WORKING_SET, load.working_set);
     draft.set_some(IO_ENGINE, load.io_engine);
-    draft.set(DURATION, request.duration_s);
-    draft.set(WARMUP, request.warmup_s);
+    draft.set(DURATION, measure.duration.unwrap_or(5.0));
+    draft.set(WARMUP, measure.warmup.unwrap_or(1.0));
 }

@@ -1,4 +1,6 @@
-use super::{Column, Datum, Kind, Table};
+//! Tables for programs: CSV and Parquet.
+
+use crate::table::{Column, Datum, Kind, Table};
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -21,7 +23,7 @@ impl Table<'_> {
         let mut writer = csv::Writer::from_writer(writer);
         writer.write_record(self.keys())?;
         for row in self.rows() {
-            writer.write_record(row.iter().map(text))?;
+            writer.write_record(row.iter().map(|cell| text(&cell.value)))?;
         }
         writer.flush()
     }
@@ -50,7 +52,7 @@ impl Table<'_> {
             let mut group = writer.next_row_group()?;
             for (at, column) in self.columns.iter().enumerate() {
                 if let Some(mut target) = group.next_column()? {
-                    write_column(&mut target, column.kind, some.iter().map(|row| &row[at]))?;
+                    write_column(&mut target, column.kind, some.iter().map(|row| &row[at].value))?;
                     target.close()?;
                 }
             }
@@ -80,7 +82,7 @@ impl Table<'_> {
 fn text(datum: &Datum) -> String {
     match datum {
         Datum::Empty => String::new(),
-        Datum::Text(text) => text.to_string(),
+        Datum::Text(text) => text.clone(),
         Datum::Bool(value) => value.to_string(),
         Datum::Integer(value) | Datum::Time(value) => value.to_string(),
         Datum::Count(value) => value.to_string(),
@@ -97,7 +99,7 @@ fn text(datum: &Datum) -> String {
 fn write_column<'a>(
     target: &mut SerializedColumnWriter<'_>,
     kind: Kind,
-    cells: impl Iterator<Item = &'a Datum<'a>>,
+    cells: impl Iterator<Item = &'a Datum>,
 ) -> Result<(), ParquetError> {
     match kind {
         Kind::Text => write_values::<ByteArrayType>(target, cells, |cell| match cell {
@@ -126,8 +128,8 @@ fn write_column<'a>(
 /// Present values, and for each row whether there is one (definition level 1) or not (0).
 fn write_values<'a, D: DataType>(
     target: &mut SerializedColumnWriter<'_>,
-    cells: impl Iterator<Item = &'a Datum<'a>>,
-    value: impl Fn(&Datum<'a>) -> Option<D::T>,
+    cells: impl Iterator<Item = &'a Datum>,
+    value: impl Fn(&Datum) -> Option<D::T>,
 ) -> Result<(), ParquetError> {
     let mut values = Vec::new();
     let mut levels = Vec::new();

@@ -1,4 +1,4 @@
-//! What can be typed after `steelbench disk`.
+//! What can be typed after `steelbench disk` and `steelbench sync`.
 
 use super::setting;
 use clap::{Args, ValueEnum};
@@ -7,15 +7,16 @@ use engines::files::{COMPRESS, DATA_FILES, FILE_SIZE, OFFSET};
 use experiment::{FromValue, Setting};
 use probes::disk::{
     ALIGN, BATCH, BLOCK_SIZE, DURATION, IO_ENGINE, IoEngine, MIX, Mix, PATTERN, Pattern, QUEUE_DEPTH, RATE,
-    READS, SYNC, SYNC_EVERY, Sync, THREADS, WARMUP, WORKING_SET, fio,
+    READS, SYNC, SYNC_EVERY, Sync as Durability, THREADS, WARMUP, WORKING_SET, fio,
 };
+use probes::sync;
 use std::path::{Path, PathBuf};
 
 /// Stands for the files among the paths; no file has this name.
 const ALL: &str = "/";
 
 /// How fast is this storage for what a database does to it?
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Disk {
     /// Directories (files are created in them and removed), existing files or block devices; several are loaded
     /// together
@@ -24,22 +25,20 @@ pub struct Disk {
     /// Compare the paths, one at a time, instead of loading them together
     #[arg(long, conflicts_with = "fio")]
     pub compare: bool,
-    /// What I/O is made.
     #[command(flatten)]
     pub load: Load,
-    /// On what.
     #[command(flatten)]
     pub files: Files,
-    /// How it is measured.
     #[command(flatten)]
     pub measure: Measure,
-    /// Where it comes from and goes to.
     #[command(flatten)]
     pub exchange: Exchange,
+    #[command(flatten)]
+    pub quick: Quick,
 }
 
 /// What I/O is made. Lists with several values are varied: every combination is measured.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Load (a LIST with several values is varied)")]
 pub struct Load {
     /// Pattern of I/O: random-read, random-write, random-mixed, sequential-read, sequential-write, sequential-mixed,
@@ -74,8 +73,8 @@ pub struct Load {
     #[arg(long)]
     pub buffered: bool,
     /// How writes are made durable: none, fdatasync, fsync, dsync
-    #[arg(long, value_name = "HOW", value_parser = setting::<Sync, _>(SYNC))]
-    pub sync: Option<Sync>,
+    #[arg(long, value_name = "HOW", value_parser = setting::<Durability, _>(SYNC))]
+    pub sync: Option<Durability>,
     /// Number of writes after which a sync follows
     #[arg(long, value_name = "N", value_parser = setting::<u32, _>(SYNC_EVERY))]
     pub sync_every: Option<u32>,
@@ -91,7 +90,7 @@ pub struct Load {
 }
 
 /// What the I/O is made on.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Files")]
 pub struct Files {
     /// Size of each file that is created [default: 1 GiB]
@@ -124,7 +123,7 @@ pub struct Files {
 }
 
 /// How it is measured.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Measuring")]
 pub struct Measure {
     /// Length of the measurement of each trial [default: 5 s]
@@ -133,12 +132,6 @@ pub struct Measure {
     /// The load runs for this long before the measurement [default: 1 s]
     #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(WARMUP))]
     pub warmup: Option<f64>,
-    /// How often each configuration is measured [default: 3; of a fio job file: 1]
-    #[arg(long, value_name = "N")]
-    pub blocks: Option<u32>,
-    /// Seed of offsets and of the order of trials
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
     /// Search the threads and queue depth that saturate the storage: a coarse run, then a fine one around
     /// the knee
     #[arg(long, conflicts_with_all = ["fio", "threads", "depth", "compare", "mix", "stream", "print", "rate", "output"])]
@@ -146,9 +139,8 @@ pub struct Measure {
 }
 
 /// Where an experiment comes from and goes to.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Input and output")]
-#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub struct Exchange {
     /// Run the jobs of a fio job file
     #[arg(long, value_name = "FILE", conflicts_with_all = [
@@ -163,18 +155,30 @@ pub struct Exchange {
     /// Show how the paths are set up, with advice; runs nothing
     #[arg(long, conflicts_with_all = ["fio", "print", "find_max", "output"])]
     pub inspect: bool,
+    /// Form of the results
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with_all = ["json", "print"])]
+    pub output: Option<Output>,
+}
+
+/// What every quick command takes.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Experiment")]
+pub struct Quick {
+    /// How often each configuration is measured [default: 3; of a fio job file: 1]
+    #[arg(long, value_name = "N")]
+    pub blocks: Option<u32>,
+    /// Seed of what is drawn and of the order of trials [default: 1]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
     /// Print the experiment file instead of running it
-    #[arg(long, conflicts_with_all = ["json", "output"])]
+    #[arg(long, conflicts_with = "json")]
     pub print: bool,
-    /// Name of the experiment [default: disk; of a fio job file: its name]
+    /// Name of the experiment [default: that of the command, or of the fio job file]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// The results file [default: results/NAME.steelbench]
     #[arg(long, value_name = "FILE")]
     pub results: Option<PathBuf>,
-    /// Form of the results
-    #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
-    pub output: Option<Output>,
     /// Print events and the summary as JSON, one object a line
     #[arg(long)]
     pub json: bool,
@@ -185,6 +189,38 @@ pub struct Exchange {
 pub enum Output {
     /// The JSON that fio writes, for tools that read it
     FioJson,
+}
+
+/// How do synchronization primitives scale with threads on this machine?
+#[derive(Debug, Args)]
+pub struct Sync {
+    /// What guards or replaces the counters: mutex-map, rwlock-map, concurrent-map, mutex-array, spin-tas, spin-ttas,
+    /// spin-ticket, spin-mcs, racy, atomic-shared, atomic, cas, per-core, per-thread [default: all]
+    #[arg(long, value_name = "LIST", value_parser = setting::<sync::Primitive, _>(sync::PRIMITIVE), value_delimiter = ',')]
+    pub primitive: Vec<sync::Primitive>,
+    /// Number of threads [default: 1, 2, 4, ... up to the number of processors]
+    #[arg(long, value_name = "LIST", value_parser = setting::<u32, _>(sync::THREADS), value_delimiter = ',')]
+    pub threads: Vec<u32>,
+    /// Number of counters [default: 8]
+    #[arg(long, value_name = "LIST", value_parser = setting::<u32, _>(sync::MEMBERS), value_delimiter = ',')]
+    pub members: Vec<u32>,
+    /// Distance between them, for primitives where it can be chosen: none, line, two-lines [default: none]
+    #[arg(long, value_name = "LIST", value_parser = setting::<sync::Padding, _>(sync::PADDING), value_delimiter = ',')]
+    pub padding: Vec<sync::Padding>,
+    /// Where threads run: none, same-core, smt-sibling, other-core, other-socket [default: none]
+    #[arg(long, value_name = "LIST", value_parser = setting::<sync::Pinning, _>(sync::PINNING), value_delimiter = ',')]
+    pub pinning: Vec<sync::Pinning>,
+    /// Share of operations that read, as in 90% [default: 0%]
+    #[arg(long, value_name = "LIST", value_parser = setting::<f64, _>(sync::READS), value_delimiter = ',')]
+    pub reads: Vec<f64>,
+    /// Length of the measurement of each trial [default: 1 s]
+    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(sync::DURATION))]
+    pub duration: Option<f64>,
+    /// The load runs for this long before the measurement [default: 200 ms]
+    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(sync::WARMUP))]
+    pub warmup: Option<f64>,
+    #[command(flatten)]
+    pub quick: Quick,
 }
 
 impl Files {

@@ -1,7 +1,7 @@
 //! What was set, where it ran, and the experiment file itself.
 
-use super::{Columns, Datum, Kind, Table, Time};
-use observations::{ConfigurationRecord, Environment, Recording};
+use crate::table::{Cell, Columns, Table, Time};
+use observations::{Environment, Recording};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
@@ -17,46 +17,42 @@ pub fn settings(recording: &Recording) -> Table<'_> {
             own.len() < recording.configurations.len() || own.windows(2).any(|pair| pair[0] != pair[1])
         })
     };
-    let mut columns: Columns<'_, (&ConfigurationRecord, (&String, &observations::Value))> = Columns::new();
+    let rows = all().flat_map(|own| own.settings.iter().map(move |setting| (own, setting)));
+    let mut columns = Columns::of(rows);
     columns.add("configuration", "", |(configuration, _)| configuration.label.as_str());
     columns.add("setting", "", |(_, (name, _))| name.as_str());
     columns.add("varies", "", move |(_, (name, _))| varies(name));
-    columns.mixed("value", "", Kind::Text, |(_, (_, value))| plain(&serde_json::json!(value)));
-    columns.table("settings", move || {
-        all().flat_map(|configuration| {
-            configuration.settings.iter().map(move |setting| (configuration, setting))
-        })
-    })
+    columns.add("value", "", |(_, (_, value))| plain(&serde_json::json!(value)));
+    columns.named("settings")
 }
 
 /// The file as it was, line by line.
 pub fn experiment(recording: &Recording) -> Table<'_> {
-    let mut columns: Columns<'_, (u64, &str)> = Columns::new();
+    let mut columns = Columns::of((1_u64..).zip(recording.run.source.lines()));
     columns.add("line", "", |(number, _)| *number);
     columns.add("experiment_file", "", |(_, line)| *line);
-    columns.table("experiment", || (1..).zip(recording.run.source.lines()))
+    columns.named("experiment")
 }
 
 /// The run, then one row for each fact of each environment that a session of the run found.
 pub fn environment(recording: &Recording) -> Table<'_> {
-    type Row = (Option<u64>, String, Datum<'static>);
     let of_run = run(recording).map(|(name, value)| (None, name.to_owned(), value));
-    let found = (1..).zip(&recording.environments).flat_map(|(number, environment)| {
+    let found = (1_u64..).zip(&recording.environments).flat_map(|(number, environment)| {
         facts(environment).into_iter().map(move |(name, value)| (Some(number), name, value))
     });
-    let rows: Vec<Row> = of_run.into_iter().chain(found).collect();
-    let mut columns: Columns<'_, Row> = Columns::new();
+    let rows: Vec<_> = of_run.into_iter().chain(found).collect();
+    let mut columns = Columns::of(rows);
     columns.add("environment", "", |row| row.0);
     columns.add("fact", "", |row| row.1.clone());
-    columns.mixed("value", "", Kind::Text, |row| row.2.clone());
-    columns.table("environment", move || rows.clone().into_iter())
+    columns.add("value", "", |row| row.2.clone());
+    columns.named("environment")
 }
 
-fn run(recording: &Recording) -> [(&'static str, Datum<'static>); 7] {
+fn run(recording: &Recording) -> [(&'static str, Cell); 7] {
     let run = &recording.run;
     [
         ("run", run.id.into()),
-        ("name", run.name.clone().into()),
+        ("name", Cell::from(&run.name)),
         ("question", run.question.clone().into()),
         ("started (UTC)", Time(run.started_ms).into()),
         ("seed", run.seed.into()),
@@ -66,14 +62,14 @@ fn run(recording: &Recording) -> [(&'static str, Datum<'static>); 7] {
 }
 
 /// Everything that is known of an environment, each fact with its path: `volumes.1.path`.
-pub fn facts(environment: &Environment) -> Vec<(String, Datum<'static>)> {
+pub fn facts(environment: &Environment) -> Vec<(String, Cell)> {
     let mut facts = Vec::new();
     // Plain data with names of their own: this cannot fail.
     flatten(String::new(), &serde_json::to_value(environment).unwrap_or_default(), &mut facts);
     facts
 }
 
-fn flatten(path: String, json: &Json, facts: &mut Vec<(String, Datum<'static>)>) {
+fn flatten(path: String, json: &Json, facts: &mut Vec<(String, Cell)>) {
     let below = |part: &str| if path.is_empty() { part.to_owned() } else { format!("{path}.{part}") };
     match json {
         Json::Object(fields) => fields.iter().for_each(|(name, value)| flatten(below(name), value, facts)),
@@ -89,14 +85,14 @@ fn flatten(path: String, json: &Json, facts: &mut Vec<(String, Datum<'static>)>)
 }
 
 /// JSON as a cell: what is neither a number nor a word stays JSON.
-fn plain(json: &Json) -> Datum<'static> {
+fn plain(json: &Json) -> Cell {
     match json {
-        Json::Null => Datum::Empty,
-        Json::Bool(value) => Datum::Bool(*value),
+        Json::Null => Cell::default(),
+        Json::Bool(value) => (*value).into(),
         Json::String(text) => text.clone().into(),
         Json::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
-            (Some(count), _, _) => Datum::Count(count),
-            (None, Some(integer), _) => Datum::Integer(integer),
+            (Some(count), _, _) => count.into(),
+            (None, Some(integer), _) => integer.into(),
             (None, None, number) => number.into(),
         },
         other => other.to_string().into(),

@@ -1,44 +1,7 @@
-//! `steelbench show`
+//! Configurations as they are named on a command line or in a form.
 
-use crate::args::Show;
-use crate::exit_code::{ExitCode, Failure};
-use crate::{output, results};
+use crate::exit_code::Failure;
 use observations::{ConfigurationRecord, Recording};
-use report::Text;
-use store::Store;
-
-/// Shows what a run found.
-pub fn show(arguments: &Show) -> Result<ExitCode, Failure> {
-    let store = results::open(arguments.recorded.name.as_deref())?;
-    if arguments.runs {
-        return runs(&store, arguments.form.json);
-    }
-    let mut recording = results::read_run(&store, arguments.recorded.run)?;
-    keep_only(&mut recording, &arguments.only)?;
-    let summary = results::summary(&recording, store.path());
-    output::show(arguments.form, || report::json::summary(&summary), || report::run(&summary))?;
-    Ok(ExitCode::Ok)
-}
-
-fn runs(store: &Store, json: bool) -> Result<ExitCode, Failure> {
-    let runs = store.runs()?;
-    if json {
-        output::print_json(
-            &serde_json::json!({ "schema": report::json::SCHEMA, "kind": "runs", "runs": runs }),
-        )?;
-        return Ok(ExitCode::Ok);
-    }
-    for run in runs {
-        let trials = store.recorded_trials(run.id)?.len();
-        let name = Text::from(run.name.as_str());
-        output::print(&format!(
-            "run {}: {name}, {}, {trials} trials\n",
-            run.id,
-            report::utc(run.started_ms)
-        ))?;
-    }
-    Ok(ExitCode::Ok)
-}
 
 /// Drops all configurations but those that have the given levels, with their trials.
 pub fn keep_only(recording: &mut Recording, levels: &[String]) -> Result<(), Failure> {
@@ -68,7 +31,7 @@ pub fn keep_only(recording: &mut Recording, levels: &[String]) -> Result<(), Fai
 
 /// Whether a configuration has a level given as `factor=level`, by the factor's whole name or the
 /// last part of it.
-pub fn has_level(configuration: &ConfigurationRecord, level: &str) -> bool {
+fn has_level(configuration: &ConfigurationRecord, level: &str) -> bool {
     configuration.levels.iter().any(|it| is_level(&it.factor, &it.level, level))
 }
 
@@ -76,4 +39,42 @@ pub fn has_level(configuration: &ConfigurationRecord, level: &str) -> bool {
 pub fn is_level(factor: &str, level: &str, text: &str) -> bool {
     let named = |name: &str| text.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')) == Some(level);
     named(factor) || factor.rsplit('.').next().is_some_and(named)
+}
+
+/// Splits `data_files=1,log=wal, synced` at the commas that a level follows: labels may have commas.
+fn levels(text: &str) -> Vec<String> {
+    let mut levels: Vec<String> = Vec::new();
+    for part in text.split(',') {
+        match levels.last_mut() {
+            Some(last) if !part.contains('=') => {
+                last.push(',');
+                last.push_str(part);
+            }
+            _ => levels.push(part.to_owned()),
+        }
+    }
+    levels.iter().map(|level| level.trim().to_owned()).collect()
+}
+
+/// The one configuration that has these levels.
+pub fn find(recording: &Recording, text: &str) -> Result<usize, Failure> {
+    let levels = levels(text);
+    let matching = recording.configurations.iter().enumerate().filter(|(_, configuration)| {
+        configuration.label == text || levels.iter().all(|level| has_level(configuration, level))
+    });
+    let found: Vec<usize> = matching.map(|(position, _)| position).collect();
+    let labels = |positions: &mut dyn Iterator<Item = usize>| {
+        positions.map(|it| recording.configurations[it].label.clone()).collect::<Vec<_>>().join("\n  ")
+    };
+    match found.as_slice() {
+        [one] => Ok(*one),
+        [] => {
+            let all = labels(&mut (0..recording.configurations.len()));
+            Err(Failure::usage(format!("no configuration is {text}; there are:\n  {all}")))
+        }
+        several => {
+            let some = labels(&mut several.iter().copied());
+            Err(Failure::usage(format!("several configurations are {text}; name one of:\n  {some}")))
+        }
+    }
 }

@@ -1,4 +1,6 @@
-use super::{Columns, Share, Table, Time};
+//! Tables of what the trials of a run recorded.
+
+use crate::table::{Cell, Columns, Share, Table, Time, Tone};
 use analysis::waits::HEADINGS;
 use analysis::{Accounting, WaitTable};
 use observations::{
@@ -32,8 +34,11 @@ pub fn tables(recording: &Recording) -> Vec<Table<'_>> {
 }
 
 /// What every table begins with: which trial, of which configuration, at which levels.
-fn common<P>(recording: &Recording) -> Parts<'_, P> {
-    let mut columns: Parts<'_, P> = Columns::new();
+fn common<'a, P: 'a>(
+    recording: &'a Recording,
+    items: impl Iterator<Item = Item<'a, P>> + Clone + 'a,
+) -> Parts<'a, P> {
+    let mut columns = Columns::of(items);
     columns.add("run", "", |_| recording.run.id);
     columns.add("trial", "", |row| row.number).on_page = true;
     columns.add("configuration", "", |row| configuration(recording, row).map(|own| own.label.as_str()));
@@ -47,8 +52,8 @@ fn common<P>(recording: &Recording) -> Parts<'_, P> {
         columns.factor(factor, label).on_page = true;
     }
     let status = |row: &Item<'_, P>| match row.trial.status {
-        TrialStatus::Done => "done",
-        TrialStatus::Failed { .. } => "failed",
+        TrialStatus::Done => Cell::from("done"),
+        TrialStatus::Failed { .. } => Cell::new("failed", Tone::Bad),
     };
     columns.add("status", "", status).on_page = true;
     columns
@@ -60,7 +65,8 @@ fn configuration<'a, P>(recording: &'a Recording, row: &Item<'_, P>) -> Option<&
 
 /// One row a trial.
 pub fn trials(recording: &Recording) -> Table<'_> {
-    let mut columns = common(recording);
+    let trials = numbered(recording).map(|(number, trial)| Item { number, trial, part: () });
+    let mut columns = common(recording, trials);
     columns.add("elapsed", "s", |row| seen(row).map(|seen| seen.elapsed_s)).on_page =
         !recording.responses().iter().any(|response| response.name == "elapsed");
     figures(&mut columns, recording);
@@ -86,7 +92,7 @@ pub fn trials(recording: &Recording) -> Table<'_> {
     columns.add("started", "", |row| Time(row.trial.started_ms));
     columns.add("wall", "s", |row| row.trial.wall_s).headed("whole trial");
     observed(&mut columns);
-    columns.table("trials", || numbered(recording).map(|(number, trial)| Item { number, trial, part: () }))
+    columns.named("trials")
 }
 
 /// A column for each response and each fact that any trial has.
@@ -150,7 +156,15 @@ struct Waited<'a> {
 
 /// The nine columns of the published tables, and what else was recorded of a wait.
 fn waits(recording: &Recording) -> Table<'_> {
-    let mut columns = common(recording);
+    let waited = observed_trials(recording).flat_map(|(number, trial, seen)| {
+        let table = WaitTable::of_trials([seen]);
+        seen.waits.iter().map(move |wait| {
+            let at = table.rows.iter().position(|row| row.wait_type == wait.wait_type);
+            let of_all = at.map(|at| (table.rows[at].percentage, at < table.top));
+            Item { number, trial, part: Waited { wait, of_all } }
+        })
+    });
+    let mut columns = common(recording, waited);
     let each = |row: &Item<'_, Waited<'_>>, seconds: f64| {
         row.part.wait.count.filter(|count| *count > 0).map(|count| seconds / count as f64)
     };
@@ -171,16 +185,7 @@ fn waits(recording: &Recording) -> Table<'_> {
         WaitSource::Counted => None,
         WaitSource::Sampled { hz } => Some(hz),
     });
-    columns.table("waits", || {
-        observed_trials(recording).flat_map(|(number, trial, seen)| {
-            let table = WaitTable::of_trials([seen]);
-            seen.waits.iter().map(move |wait| {
-                let at = table.rows.iter().position(|row| row.wait_type == wait.wait_type);
-                let of_all = at.map(|at| (table.rows[at].percentage, at < table.top));
-                Item { number, trial, part: Waited { wait, of_all } }
-            })
-        })
-    })
+    columns.named("waits")
 }
 
 const PERCENTILES: [(&str, &str, f64); 6] = [
@@ -220,7 +225,14 @@ impl Figures {
 }
 
 fn latencies(recording: &Recording) -> Table<'_> {
-    let mut columns = common(recording);
+    let distributions =
+        parts(recording, |seen| &seen.latencies).map(|Item { number, trial, part: latency }| Item {
+            number,
+            trial,
+            part: Distribution { latency, figures: Figures::of(&latency.histogram) },
+        });
+    let rows: Vec<_> = distributions.collect();
+    let mut columns = common(recording, rows.into_iter());
     columns.add("latency", "", |row: &Item<Distribution>| row.part.latency.name.as_str());
     columns.add("count", "", |row| row.part.figures.map_or(0, |figures| figures.count));
     columns.add("min", "ns", |row| row.part.figures.map(|figures| figures.min_mean_max_ns.0));
@@ -231,28 +243,24 @@ fn latencies(recording: &Recording) -> Table<'_> {
         columns.add(name, "ns", value).headed(heading);
     }
     columns.add("max", "ns", |row| row.part.figures.map(|figures| figures.min_mean_max_ns.2));
-    let distributions =
-        parts(recording, |seen| &seen.latencies).map(|Item { number, trial, part: latency }| Item {
-            number,
-            trial,
-            part: Distribution { latency, figures: Figures::of(&latency.histogram) },
-        });
-    let rows: Vec<_> = distributions.collect();
-    columns.table("latencies", move || rows.clone().into_iter())
+    columns.named("latencies")
 }
 
 fn operations(recording: &Recording) -> Table<'_> {
-    let mut columns = common(recording);
+    let mut columns = common(recording, parts(recording, |seen| &seen.operations));
     columns.add("operation", "", |row: &Item<&Operation>| row.part.name.as_str());
     columns.add("count", "", |row| row.part.count);
     columns.add("bytes", "", |row| row.part.bytes);
     columns.add("operation_wall", "s", |row| row.part.wall_s);
-    columns.table("operations", || parts(recording, |seen| &seen.operations))
+    columns.named("operations")
 }
 
 /// One row for each interval.
 fn series(recording: &Recording) -> Table<'_> {
-    let mut columns = common(recording);
+    let intervals = parts(recording, |seen| &seen.series).flat_map(|Item { number, trial, part }| {
+        (0..part.values.len()).map(move |interval| Item { number, trial, part: (part, interval) })
+    });
+    let mut columns = common(recording, intervals);
     let start_s = |(series, at): (&Series, usize)| series.start_s + at as f64 * series.interval_s;
     columns.add("series", "", |row: &Item<(&Series, usize)>| row.part.0.name.as_str());
     columns.add("unit", "", |row| row.part.0.unit.as_str());
@@ -260,16 +268,12 @@ fn series(recording: &Recording) -> Table<'_> {
     columns.add("interval", "s", |row| row.part.0.interval_s);
     columns.add("warm_up", "", move |row| start_s(row.part) < 0.0);
     columns.add("value", "", |row| row.part.0.values.get(row.part.1).copied());
-    columns.table("series", || {
-        parts(recording, |seen| &seen.series).flat_map(|Item { number, trial, part }| {
-            (0..part.values.len()).map(move |interval| Item { number, trial, part: (part, interval) })
-        })
-    })
+    columns.named("series")
 }
 
 /// What the kernel counted of the block devices under every trial.
 fn devices(recording: &Recording) -> Table<'_> {
-    let mut columns: Parts<'_, &DeviceUse> = common(recording);
+    let mut columns: Parts<'_, &DeviceUse> = common(recording, parts(recording, |seen| &seen.devices));
     let per = |amount: f64, of: f64| (of > 0.0).then(|| amount / of);
     let mean_ms = move |seconds: f64, count: u64| per(seconds * 1e3, count as f64);
     columns.add("volume", "", |row| row.part.volume.as_str());
@@ -294,7 +298,7 @@ fn devices(recording: &Recording) -> Table<'_> {
     columns.add("busy", "s", |row| row.part.busy_s);
     columns.add("queue", "s", |row| row.part.queue_s);
     columns.add("device_elapsed", "s", |row| row.part.elapsed_s);
-    columns.table("devices", || parts(recording, |seen| &seen.devices))
+    columns.named("devices")
 }
 
 /// A function of a profile, with its samples: in it, and in it or in what it called.
@@ -305,7 +309,17 @@ struct Sampled<'a> {
 }
 
 fn functions(recording: &Recording) -> Table<'_> {
-    let mut columns = common(recording);
+    let sampled = observed_trials(recording)
+        .filter_map(|(number, trial, seen)| Some((number, trial, seen.profile.as_ref()?)))
+        .flat_map(|(number, trial, profile)| {
+            let counted = profile.frames.iter().zip(profile.self_and_total());
+            counted.map(move |(frame, counts)| Item {
+                number,
+                trial,
+                part: Sampled { profile, frame, counts },
+            })
+        });
+    let mut columns = common(recording, sampled);
     columns.add("module", "", |row: &Item<Sampled>| row.part.profile.module_of(row.part.frame));
     columns.add("function", "", |row| row.part.frame.function.as_str());
     columns.add("kernel", "", |row| row.part.frame.kernel);
@@ -313,24 +327,16 @@ fn functions(recording: &Recording) -> Table<'_> {
     columns.add("total_samples", "", |row| row.part.counts.1);
     columns.add("self", "s", |row| row.part.profile.seconds(row.part.counts.0));
     columns.add("total", "s", |row| row.part.profile.seconds(row.part.counts.1));
-    columns.table("functions", || {
-        observed_trials(recording)
-            .filter_map(|(number, trial, seen)| Some((number, trial, seen.profile.as_ref()?)))
-            .flat_map(|(number, trial, profile)| {
-                let counted = profile.frames.iter().zip(profile.self_and_total());
-                counted.map(move |(frame, counts)| Item {
-                    number,
-                    trial,
-                    part: Sampled { profile, frame, counts },
-                })
-            })
-    })
+    columns.named("functions")
 }
 
-fn cause<'a>(row: &Item<'a, ()>) -> Option<&'a str> {
+/// Of several lines people see the first: the section on failures has all.
+fn cause(row: &Item<'_, ()>) -> Option<Cell> {
     match &row.trial.status {
         TrialStatus::Done => None,
-        TrialStatus::Failed { cause } => Some(cause),
+        TrialStatus::Failed { cause } => {
+            Some(Cell::from(cause).shown(cause.lines().next().unwrap_or_default()))
+        }
     }
 }
 
@@ -338,12 +344,14 @@ fn seen<'a, P>(row: &Item<'a, P>) -> Option<&'a Observations> {
     row.trial.observations.as_ref()
 }
 
-fn numbered(recording: &Recording) -> impl Iterator<Item = (u64, &TrialRecord)> {
+fn numbered(recording: &Recording) -> impl Iterator<Item = (u64, &TrialRecord)> + Clone {
     (1..).zip(&recording.trials)
 }
 
 /// Trials with what they saw, also those that failed midway.
-fn observed_trials(recording: &Recording) -> impl Iterator<Item = (u64, &TrialRecord, &Observations)> {
+fn observed_trials(
+    recording: &Recording,
+) -> impl Iterator<Item = (u64, &TrialRecord, &Observations)> + Clone {
     numbered(recording).filter_map(|(number, trial)| Some((number, trial, trial.observations.as_ref()?)))
 }
 
@@ -351,7 +359,7 @@ fn observed_trials(recording: &Recording) -> impl Iterator<Item = (u64, &TrialRe
 fn parts<'a, P>(
     recording: &'a Recording,
     list: fn(&'a Observations) -> &'a Vec<P>,
-) -> impl Iterator<Item = Item<'a, &'a P>> {
+) -> impl Iterator<Item = Item<'a, &'a P>> + Clone {
     observed_trials(recording).flat_map(move |(number, trial, seen)| {
         list(seen).iter().map(move |part| Item { number, trial, part })
     })
