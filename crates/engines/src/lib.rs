@@ -34,6 +34,13 @@ pub use work::{
     Values, Work,
 };
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A lock; what a thread that panicked has left behind it is found out by using it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// All engines, by the name that `target.engine` gives. The scripted one comes last; it is
 /// there for tests and marks its results as synthetic.
 pub fn all() -> impl Iterator<Item = &'static dyn Engine> {

@@ -5,13 +5,13 @@
 
 use crate::{
     Ability, Cancel, Capabilities, Collected, ConnectionSet, Done, Engine, EngineError, Folders, Host,
-    Instance, Key, Request, Session, SetOfOne, WaitCollector, Work,
+    Instance, Key, Request, Session, SetOfOne, WaitCollector, Work, lock,
 };
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::{EngineVersion, TimeUse, Wait, WaitClass, WaitSource};
 use observe::Clock;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How often a real delay looks whether it is to end.
@@ -156,12 +156,12 @@ impl Instance for Scripted {
 
 impl WaitCollector for Scripted {
     fn start(&mut self) -> Result<(), EngineError> {
-        *self.0.total.lock().unwrap_or_else(PoisonError::into_inner) = (0, 0);
+        *lock(&self.0.total) = (0, 0);
         Ok(())
     }
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
-        let (busy_ns, transactions) = *self.0.total.lock().unwrap_or_else(PoisonError::into_inner);
+        let (busy_ns, transactions) = *lock(&self.0.total);
         let busy_s = busy_ns as f64 / 1e9;
         let waits = self.0.waits.iter().map(|wait| Wait {
             count: Some(transactions),
@@ -228,7 +228,7 @@ impl Session for NullSession {
     }
 
     fn end(&mut self) {
-        let mut total = self.script.total.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut total = lock(&self.script.total);
         total.0 += self.busy_ns;
         total.1 += self.transactions;
     }

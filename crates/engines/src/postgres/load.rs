@@ -5,9 +5,9 @@ use super::admin::Admin;
 use super::failed_at;
 use super::waits::FLUSH_OWN_COUNTERS;
 use super::wire::{PostgresWire, StatementText};
-use crate::{Answer, ConnectionSet, EngineError, Request, Statement};
+use crate::{Answer, ConnectionSet, EngineError, Request, Statement, lock};
 use pgclient::{Client, Config};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use transport::Connections;
 
@@ -50,10 +50,6 @@ impl Drop for Listed {
     fn drop(&mut self) {
         lock(&self.backends).retain(|pid| !self.ours.contains(pid));
     }
-}
-
-fn lock(backends: &Backends) -> MutexGuard<'_, Vec<i32>> {
-    backends.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl PostgresConnections {

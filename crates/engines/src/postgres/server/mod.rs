@@ -27,11 +27,11 @@ pub use template::{DataOptions, Template};
 use crate::{Cancel, EngineError};
 use std::time::{Duration, Instant};
 
-/// Between two looks at something that comes soon.
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// The shortest and the longest time between two looks at something that may come soon.
+const LOOK_AGAIN: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(100)];
 
-/// Looks until there is something, the time is over (`None`), or somebody asks to stop.
-fn wait_for<T>(
+/// Looks until there is something, the time is over (`None`), or somebody asks to stop; less often with time.
+pub(super) fn wait_for<T>(
     at_most: Duration,
     cancel: &Cancel,
     mut look: impl FnMut() -> Result<Option<T>, EngineError>,
@@ -47,6 +47,6 @@ fn wait_for<T>(
         if started.elapsed() > at_most {
             return Ok(None);
         }
-        std::thread::sleep(LOOK_AGAIN);
+        std::thread::sleep((started.elapsed() / 16).clamp(LOOK_AGAIN[0], LOOK_AGAIN[1]));
     }
 }

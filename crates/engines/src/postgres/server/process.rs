@@ -5,7 +5,7 @@
 use super::account::Account;
 use super::files::{Layout, Postmaster, remove_socket_folder};
 use super::wait_for;
-use crate::{Cancel, EngineError};
+use crate::{Cancel, EngineError, lock};
 use rustix::io::Errno;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, getppid, kill_process, set_parent_process_death_signal, setsid,
@@ -16,7 +16,7 @@ use std::io::{self, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 /// How long killed processes may take to go.
@@ -112,10 +112,6 @@ fn keep(mut command: Command, ended: Arc<Mutex<Option<ExitStatus>>>) -> io::Resu
         }
     })?;
     told.recv().unwrap_or_else(|_| Err(io::Error::other("the thread that starts the server ended")))
-}
-
-fn lock(ended: &Mutex<Option<ExitStatus>>) -> MutexGuard<'_, Option<ExitStatus>> {
-    ended.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn open_cgroup(file: &Path) -> io::Result<File> {

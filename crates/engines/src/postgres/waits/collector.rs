@@ -1,10 +1,10 @@
 use super::accounting::SessionSamples;
 use super::{Watch, connect, while_doing};
 use crate::postgres::admin::until_cancelled;
-use crate::{Cancel, Collected, EngineError, ObserveOptions, ServerError, WaitCollector};
+use crate::{Cancel, Collected, EngineError, ObserveOptions, ServerError, WaitCollector, lock};
 use pgclient::{Client, Config, Disconnector};
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// How long the server may still take for an answer when the trial was asked to stop.
@@ -71,10 +71,8 @@ impl WaitCollector for PostgresCollector {
             let (window, operations) = watch.window()?;
             Ok((window, operations?, untimed(&mut watch.client)))
         })?;
-        *self.lost.lock().unwrap_or_else(PoisonError::into_inner) =
-            window.lost().into_iter().chain(untimed).collect();
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let sessions: HashSet<i32> = sessions.iter().copied().collect();
+        *lock(&self.lost) = window.lost().into_iter().chain(untimed).collect();
+        let sessions: HashSet<i32> = lock(&self.sessions).iter().copied().collect();
         // They count as connected for the whole window.
         let session_s = sessions.len() as f64 * window.elapsed.as_secs_f64();
         let samples = SessionSamples::of(&window, |pid| sessions.contains(&pid), None);
