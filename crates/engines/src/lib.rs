@@ -20,8 +20,8 @@ mod work;
 pub use cancel::{Cancel, CancelReason};
 pub use dialect::Dialect;
 pub use engine::{
-    Ability, Answer, CacheReport, CacheState, Capabilities, Collected, ConnectionSet, Done, Engine,
-    EngineError, Folders, Host, Instance, Permits, Results, WaitCollector,
+    Ability, Answer, CacheReport, CacheState, Collected, ConnectionSet, Done, Engine, EngineError, Folders,
+    Host, Instance, Permits, Results, WaitCollector,
 };
 pub use files::{FileSet, Role};
 pub use key::{Key, Placement};

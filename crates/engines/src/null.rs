@@ -4,8 +4,8 @@
 //! so that the laboratory's own overhead can be measured. Its results are marked synthetic.
 
 use crate::{
-    Ability, Cancel, Capabilities, Collected, ConnectionSet, Done, Engine, EngineError, Folders, Host,
-    Instance, Key, Request, Session, SetOfOne, WaitCollector, Work, lock,
+    Ability, Cancel, Collected, ConnectionSet, Done, Engine, EngineError, Folders, Host, Instance, Key,
+    Request, Session, SetOfOne, WaitCollector, Work, lock,
 };
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::{EngineVersion, TimeUse, Wait, WaitClass, WaitSource};
@@ -77,13 +77,8 @@ impl Engine for Null {
         SETTINGS
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            embedded: true,
-            abilities: &[Ability::Tables, Ability::BulkLoad],
-            synthetic: true,
-            ..Capabilities::default()
-        }
+    fn abilities(&self) -> &'static [Ability] {
+        &[Ability::Embedded, Ability::Synthetic, Ability::Tables, Ability::BulkLoad]
     }
 
     fn version(&self, _: &[&Configuration]) -> EngineVersion {

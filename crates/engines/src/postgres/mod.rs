@@ -23,7 +23,7 @@ mod survey;
 pub mod waits;
 mod wire;
 
-use crate::{Ability, CacheState, Capabilities, Engine, EngineError, Folders, Host, Servers, WaitType};
+use crate::{Ability, CacheState, Engine, EngineError, Folders, Host, Servers, WaitType};
 #[cfg(test)]
 pub(crate) use dialect::PostgresDialect;
 use experiment::{Configuration, Declaration, Invalid};
@@ -44,12 +44,8 @@ impl Engine for Postgres {
         settings::SETTINGS
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            abilities: &[Ability::Tables, Ability::Statements, Ability::BulkLoad, Ability::Procedures],
-            keeps: true,
-            ..Capabilities::default()
-        }
+    fn abilities(&self) -> &'static [Ability] {
+        &[Ability::Keeps, Ability::Tables, Ability::Statements, Ability::BulkLoad, Ability::Procedures]
     }
 
     fn version(&self, configurations: &[&Configuration]) -> EngineVersion {
