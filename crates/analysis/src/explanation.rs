@@ -1,6 +1,6 @@
 //! Between which configurations a difference is explained.
 
-use crate::findings::verdict_span;
+use crate::findings::verdict;
 use crate::grid::Matched;
 use crate::{ConfigurationRow, Decomposition, FactorEffect, Standing, Summary, wording};
 use observations::LevelRecord;
@@ -45,14 +45,14 @@ impl Summary<'_> {
 
 fn levels(summary: &Summary) -> Option<Explanation> {
     let effect = summary.main_effect()?;
-    let span = verdict_span(effect)?;
+    let (from, to) = verdict::span(effect)?;
     let layout = summary.layouts.get(summary.main_factor?)?;
-    let matched = layout.matched(&summary.grid, span.from, span.to, &Decomposition::usable);
+    let matched = layout.matched(&summary.grid, from, to, &Decomposition::usable);
     let name = wording::short_name(&effect.factor);
     let several = summary.factors.effects.len() > 1;
     Some(Explanation {
-        from: format!("{name}={}", effect.levels[span.from].level),
-        to: format!("{name}={}", effect.levels[span.to].level),
+        from: format!("{name}={}", effect.levels[from].level),
+        to: format!("{name}={}", effect.levels[to].level),
         both: if several { "on average over the other factors".to_owned() } else { String::new() },
         decomposition: Decomposition::of(&matched)?,
     })

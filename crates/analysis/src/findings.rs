@@ -2,10 +2,10 @@
 
 mod caveats;
 mod factors;
-mod verdict;
-mod why;
+pub(crate) mod verdict;
+pub(crate) mod why;
 
-use crate::{Explanation, FactorEffect, Summary};
+use crate::Summary;
 use serde::Serialize;
 
 /// What a finding is about.
@@ -41,23 +41,6 @@ impl Finding {
     }
 }
 
-/// Two levels of the main factor between which something was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub from: usize,
-    pub to: usize,
-}
-
-/// The levels that the verdict on a factor is about.
-pub(crate) fn verdict_span(effect: &FactorEffect) -> Option<Span> {
-    verdict::span(effect)
-}
-
-/// Why two sides differ.
-pub(crate) fn why(explanation: &Explanation) -> Vec<Finding> {
-    why::find(explanation)
-}
-
 impl Summary<'_> {
     /// The findings of a run: the verdict, the waits that explain it, the other factors, the caveats.
     pub fn findings(&self) -> Vec<Finding> {
@@ -72,7 +55,7 @@ impl Summary<'_> {
             findings.extend(factors::shapes(self));
             findings.extend(factors::interaction(self));
             findings.extend(verdict::best_configuration(self));
-            findings.extend(self.explanations().iter().flat_map(why));
+            findings.extend(self.explanations().iter().flat_map(why::find));
         }
         findings.extend(caveats::find(self, main.and_then(verdict::span)));
         findings
