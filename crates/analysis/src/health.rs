@@ -95,7 +95,8 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
         true => format!("{share} of the sessions' time is unaccounted for"),
         false => format!("{share} more than the sessions' time is accounted for"),
     };
-    let elapsed_s = observations.elapsed_s;
+    // Rounded down: what is too short never reads as long enough.
+    let elapsed_s = (observations.elapsed_s * 1e3).floor() / 1e3;
     let found = [
         (WarningKind::LoadLimited, load_limited(observations)),
         (
@@ -111,7 +112,7 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
         (WarningKind::Unaccounted, above(WarningKind::Unaccounted, UNACCOUNTED_SHARE).map(unaccounted)),
         (
             WarningKind::Short,
-            (!observations.synthetic && elapsed_s < SHORT_S)
+            (!observations.synthetic && observations.elapsed_s < SHORT_S)
                 .then(|| format!("the measurement took only {elapsed_s:.3} s, under {SHORT_S} s")),
         ),
     ];
