@@ -240,6 +240,7 @@ impl StreamPlan {
             regions.push(Region { path: file.path.clone(), start: set.offset, length });
         }
         if regions.is_empty() {
+            let role = role.name();
             let message = format!("there are {of_role} {role} files, none with the number that `file` gives");
             return Err(unfit(message).into());
         }
