@@ -118,6 +118,11 @@ pub(crate) fn fields<'a>(cpuinfo: &'a str, name: &'a str) -> impl Iterator<Item 
     lines.filter(move |(key, _)| key.trim() == name).map(|(_, value)| value.trim())
 }
 
+/// Numbers of the processors that are online in the whole machine; none where the system does not tell.
+pub fn processors_online() -> Vec<u32> {
+    online(&Tree::new(Path::new("/")))
+}
+
 /// Numbers of the processors that are online, in their order (Documentation/ABI/stable/sysfs-devices-system-cpu).
 pub(crate) fn online(tree: &Tree) -> Vec<u32> {
     let online = tree.text(format!("{CPUS}/online")).and_then(|text| sysfs::numbers(&text));

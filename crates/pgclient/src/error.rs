@@ -88,7 +88,7 @@ pub enum LoginError {
 
 /// An error in the server's words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error)]
-#[error("{severity}: {message} (SQLSTATE {code}){}{}", further("; ", detail), further("; hint: ", hint))]
+#[error("{severity}: {message} (SQLSTATE {code}){}{}", further("; ", detail.as_deref()), further("; hint: ", hint.as_deref()))]
 pub struct ServerError {
     /// ERROR, FATAL or PANIC. Never translated.
     pub severity: String,
@@ -140,8 +140,8 @@ impl ServerError {
     }
 }
 
-fn further(before: &str, text: &Option<String>) -> String {
-    text.as_ref().map(|text| format!("{before}{text}")).unwrap_or_default()
+fn further(before: &str, text: Option<&str>) -> String {
+    text.map(|text| format!("{before}{text}")).unwrap_or_default()
 }
 
 /// Why a connection string, or what completes it, is not usable. No message contains a password.

@@ -1,6 +1,7 @@
 //! The kernel's events: one for each thread and processor, all of one processor with one ring.
 
-use crate::{ProfileError, Result, permission};
+use crate::Result;
+use crate::error::{ProfileError, advice};
 use perf_event::events::Software;
 use perf_event::{Builder, Counter, SampleFlag, Sampler};
 use std::collections::HashMap;
@@ -40,9 +41,7 @@ impl Events {
         allow_files(needed);
         let who: Vec<Who> = threads.iter().copied().map(Who::Thread).collect();
         Self::open(&who, cpus, hz).map_err(|error| match error.raw_os_error() {
-            Some(libc::EMFILE) => {
-                ProfileError::TooManyFiles { threads: threads.len(), cpus: cpus.len(), needed }
-            }
+            Some(libc::EMFILE) => ProfileError::TooManyFiles(threads.len(), cpus.len(), needed),
             _ => refused(error),
         })
     }
@@ -89,17 +88,8 @@ impl Events {
         Ok(events)
     }
 
-    /// Switches sampling on.
-    pub fn enable(&mut self) -> io::Result<()> {
-        self.each(Counter::enable)
-    }
-
-    /// Switches sampling off.
-    pub fn disable(&mut self) -> io::Result<()> {
-        self.each(Counter::disable)
-    }
-
-    fn each(&mut self, change: fn(&mut Counter) -> io::Result<()>) -> io::Result<()> {
+    /// Switches sampling on or off: `Counter::enable`, `Counter::disable`.
+    pub fn each(&mut self, change: fn(&mut Counter) -> io::Result<()>) -> io::Result<()> {
         let rings = self.rings.iter_mut().map(Sampler::as_counter_mut);
         rings.chain(&mut self.followers).try_for_each(change)
     }
@@ -144,15 +134,15 @@ fn is_refusal(error: &io::Error) -> bool {
 /// In words for the user.
 fn refused(error: io::Error) -> ProfileError {
     match error.raw_os_error() {
-        Some(libc::EACCES) => ProfileError::NotPermitted(permission::advice()),
+        Some(libc::EACCES) => ProfileError::NotPermitted(advice()),
         // Of mmap: the ring does not fit in what may be locked. Of the event, no capability: the advice fits both.
         Some(libc::EPERM) => ProfileError::NotPermitted(format!(
             "{}; or the memory for samples may not be locked: raise kernel.perf_event_mlock_kb or `ulimit -l`",
-            permission::advice()
+            advice()
         )),
         Some(libc::ENOSYS | libc::EOPNOTSUPP | libc::ENOENT) => ProfileError::NotSupported,
         Some(libc::ENOMEM) => ProfileError::NoMemory,
-        _ => ProfileError::System { doing: "open the event cpu-clock", source: error },
+        _ => ProfileError::System("open the event cpu-clock", error),
     }
 }
 

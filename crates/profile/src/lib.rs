@@ -9,10 +9,8 @@
 //! time on every machine, virtual ones included, so that profiles of two machines can be
 //! compared. Its limit: code that runs with interrupts off is found where it switches them on again.
 
-mod collector;
 mod error;
 mod events;
-mod permission;
 mod processes;
 mod profiler;
 mod records;

@@ -37,23 +37,13 @@ pub(crate) fn name(pid: i32) -> Option<String> {
     Some(String::from_utf8_lossy(&name).trim_end().to_owned())
 }
 
-/// Processors that are on, from a list such as `0-3,8`.
+/// Processors that are on, whether we may use them or not.
 pub(crate) fn online_cpus() -> Vec<usize> {
-    let list = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    let cpus = parse_list(&list);
-    if cpus.is_empty() {
-        (0..std::thread::available_parallelism().map_or(1, usize::from)).collect()
-    } else {
-        cpus
+    let online = observe::topology::processors_online();
+    if online.is_empty() {
+        return (0..std::thread::available_parallelism().map_or(1, usize::from)).collect();
     }
-}
-
-fn parse_list(list: &str) -> Vec<usize> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.parse().ok()?..=last.parse().ok()?)
-    };
-    list.trim().split(',').filter_map(range).flatten().collect()
+    online.into_iter().map(|cpu| cpu as usize).collect()
 }
 
 fn parent(pid: i32) -> Option<i32> {
@@ -78,10 +68,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_of_processors_have_ranges() {
-        assert_eq!(parse_list("0-3,8\n"), [0, 1, 2, 3, 8]);
-        assert_eq!(parse_list("0"), [0]);
-        assert_eq!(parse_list(""), Vec::<usize>::new());
+    fn every_processor_that_is_on_is_known() {
+        let own = std::thread::available_parallelism().unwrap().get();
+        assert!(online_cpus().len() >= own, "{:?}", online_cpus());
     }
 
     #[test]

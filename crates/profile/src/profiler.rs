@@ -1,26 +1,37 @@
 //! Sampling from start to stop.
+//!
+//! A thread opens the events itself, empties their rings and leaves itself out: where our own process is sampled, what
+//! a sampled thread starts would be sampled too.
 
-use crate::collector::{Answer, Collected, Order, Target, collect};
+use crate::error::kernel_unseen;
+use crate::events::Events;
+use crate::records::{self, Timed};
+use crate::stacks::Stacks;
 use crate::symbols::Symbols;
-use crate::{ProfileError, Result, permission, processes};
+use crate::{ProfileError, Result, processes};
 use observations::Profile;
+use observe::ThreadClock;
+use perf_event::Counter;
 use std::process::{Child, Command};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// Fewest samples for each second on a processor.
 pub const HZ_MIN: u32 = 1;
 /// Most samples for each second on a processor: more would disturb more and add little.
 pub const HZ_MAX: u32 = 999;
+/// How often rings are emptied.
+const ROUND: Duration = Duration::from_millis(100);
 
 /// Samples processes until it is stopped. Dropped, it stops and forgets.
 pub struct Profiler {
-    name: String,
-    hz: u32,
     roots: Vec<i32>,
-    orders: Sender<Order>,
-    answers: Receiver<Answer>,
-    collector: JoinHandle<Result<Collected>>,
+    /// An order is to start; when this is gone, the collector ends.
+    orders: Sender<()>,
+    /// That events are open, with the command that was started; then that sampling is on.
+    answers: Receiver<Option<Child>>,
+    collector: JoinHandle<Result<Samples>>,
 }
 
 impl Profiler {
@@ -37,7 +48,9 @@ impl Profiler {
         }
         let name = |pid: &i32| format!("pid {pid} ({})", processes::name(*pid).unwrap_or_default());
         let names = pids.iter().map(name).collect::<Vec<_>>().join(", ");
-        let (profiler, _) = Self::begin(names, pids.to_vec(), Target::Processes(pids.to_vec()), hz)?;
+        let roots = pids.to_vec();
+        let open = move |hz| Ok((Collector::of_processes(&roots, hz)?, None));
+        let (profiler, _) = Self::begin(names, pids.to_vec(), hz, open)?;
         Ok(profiler)
     }
 
@@ -45,34 +58,55 @@ impl Profiler {
     ///
     /// # Errors
     /// `Command` when it cannot be started; otherwise as [`attach`](Self::attach).
-    pub fn spawn(command: Command, hz: u32) -> Result<(Self, Child)> {
+    pub fn spawn(mut command: Command, hz: u32) -> Result<(Self, Child)> {
         let words = [command.get_program()].into_iter().chain(command.get_args());
         let name = words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
-        let (profiler, child) = Self::begin(name, Vec::new(), Target::Command(Box::new(command)), hz)?;
+        let open = move |hz| {
+            let events = Events::of_started(&processes::online_cpus(), hz)?;
+            let child = command.spawn().map_err(|error| {
+                ProfileError::Command(command.get_program().to_string_lossy().into_owned(), error)
+            })?;
+            Ok((Collector::new(events, Vec::new(), Some(Instant::now())), Some(child)))
+        };
+        let (profiler, child) = Self::begin(name, Vec::new(), hz, open)?;
         Ok((profiler, child.ok_or(ProfileError::Stopped)?))
     }
 
-    fn begin(name: String, roots: Vec<i32>, target: Target, hz: u32) -> Result<(Self, Option<Child>)> {
+    fn begin(
+        target: String,
+        roots: Vec<i32>,
+        hz: u32,
+        open: impl FnOnce(u32) -> Result<(Collector, Option<Child>)> + Send + 'static,
+    ) -> Result<(Self, Option<Child>)> {
         let hz = hz.clamp(HZ_MIN, HZ_MAX);
         let (orders, to_collector) = channel();
         let (from_collector, answers) = channel();
+        let collect = move || {
+            let clock = ThreadClock::of_this_thread();
+            let (collector, child) = open(hz)?;
+            let _ = from_collector.send(child);
+            let (stacks, kernel, elapsed_s) = collector.collect(&to_collector, &from_collector)?;
+            let profiler_cpu_s = clock.read().cpu_ns as f64 / 1e9;
+            let profile = Profile { target, elapsed_s, hz: hz.into(), profiler_cpu_s, ..Profile::default() };
+            Ok(Samples { stacks, kernel, profile })
+        };
         let collector = std::thread::Builder::new()
             .name("profiler".to_owned())
-            .spawn(move || collect(target, hz, &to_collector, &from_collector))
+            .spawn(collect)
             .map_err(ProfileError::system("start the thread that collects samples"))?;
-        let profiler = Self { name, hz, roots, orders, answers, collector };
+        let profiler = Self { roots, orders, answers, collector };
         match profiler.answers.recv() {
-            Ok(Answer::Ready(child)) => Ok((profiler, child)),
-            _ => Err(profiler.why_it_ended()),
+            Ok(child) => Ok((profiler, child)),
+            Err(_) => Err(profiler.why_it_ended()),
         }
     }
 
     /// Begins to sample; returns when sampling is on. A command is sampled from its beginning anyway.
     pub fn start(self) -> Result<Self> {
-        let asked = self.orders.send(Order::Start);
+        let asked = self.orders.send(());
         match asked.ok().and_then(|()| self.answers.recv().ok()) {
-            Some(Answer::Started) => Ok(self),
-            _ => Err(self.why_it_ended()),
+            Some(_) => Ok(self),
+            None => Err(self.why_it_ended()),
         }
     }
 
@@ -86,41 +120,115 @@ impl Profiler {
     /// # Errors
     /// What ended the collector before.
     pub fn stop(self) -> Result<Samples> {
-        // A collector that has ended says below why.
-        let _ = self.orders.send(Order::Stop);
-        let collected = self.collector.join().map_err(|_| ProfileError::Stopped)??;
-        Ok(Samples { collected, target: self.name, hz: self.hz })
+        drop(self.orders);
+        self.collector.join().map_err(|_| ProfileError::Stopped)?
     }
 
     fn why_it_ended(self) -> ProfileError {
-        drop(self.orders);
-        match self.collector.join() {
-            Ok(Err(error)) => error,
-            _ => ProfileError::Stopped,
-        }
+        self.stop().err().unwrap_or(ProfileError::Stopped)
     }
 }
 
 /// What was found, by address.
 pub struct Samples {
-    collected: Collected,
-    target: String,
-    hz: u32,
+    stacks: Stacks,
+    /// Whether the kernel's own time was sampled.
+    kernel: bool,
+    /// What is known without names.
+    profile: Profile,
 }
 
 impl Samples {
     /// Gives names to what was found, which reads the symbols of all programs and libraries that were met: that may
     /// take a second.
     pub fn named(self) -> Profile {
-        let Collected { stacks, kernel, elapsed_s, cpu_s } = self.collected;
-        let mut missing = Vec::new();
-        if !kernel {
-            missing.push(permission::kernel_unseen());
-        }
+        let Self { stacks, kernel, profile } = self;
         let (threads, lost) = (stacks.threads.len() as u64, stacks.lost);
-        let mut profile = Symbols::new(stacks.modules).profile(&stacks.counts);
-        missing.append(&mut profile.missing);
-        let (target, hz) = (self.target, self.hz.into());
-        Profile { target, elapsed_s, hz, threads, lost, profiler_cpu_s: cpu_s, missing, ..profile }
+        let mut named =
+            Symbols::new(stacks.modules).profile(&stacks.counts, Profile { threads, lost, ..profile });
+        if !kernel {
+            named.missing.insert(0, kernel_unseen());
+        }
+        named
+    }
+}
+
+/// Empties the rings, and counts what is in them in the order of time.
+struct Collector {
+    events: Events,
+    pids: Vec<i32>,
+    started: Option<Instant>,
+    stacks: Stacks,
+    /// Records that earlier ones, of another processor, may still have to go before.
+    pending: Vec<Timed>,
+    /// Newest time of the round before: what is as old is complete.
+    complete_until: u64,
+}
+
+impl Collector {
+    fn new(events: Events, pids: Vec<i32>, started: Option<Instant>) -> Self {
+        let stacks = Stacks::new(events.owners.clone());
+        Self { events, pids, started, stacks, pending: Vec::new(), complete_until: 0 }
+    }
+
+    /// Of these processes and all below them.
+    fn of_processes(roots: &[i32], hz: u32) -> Result<Self> {
+        let pids = processes::with_descendants(roots);
+        // SAFETY: it has no arguments and cannot fail.
+        let own = unsafe { libc::gettid() };
+        let threads = pids.iter().flat_map(|pid| processes::threads(*pid)).filter(|tid| *tid != own);
+        let events = Events::of_threads(&threads.collect::<Vec<_>>(), &processes::online_cpus(), hz)?;
+        if events.rings.is_empty() {
+            return Err(ProfileError::NoProcess(roots.first().copied().unwrap_or(0)));
+        }
+        Ok(Self::new(events, pids, None))
+    }
+
+    /// Works until nobody is left to give orders. Returns stacks, whether the kernel is in them, and how long it took.
+    fn collect(
+        mut self,
+        orders: &Receiver<()>,
+        answers: &Sender<Option<Child>>,
+    ) -> Result<(Stacks, bool, f64)> {
+        loop {
+            match orders.recv_timeout(ROUND) {
+                Ok(()) => {
+                    self.start()?;
+                    let _ = answers.send(None);
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => self.round(),
+            }
+        }
+        self.events.each(Counter::disable).map_err(ProfileError::system("switch sampling off"))?;
+        let elapsed_s = self.started.map_or(0.0, |started| started.elapsed().as_secs_f64());
+        self.round();
+        self.complete_until = u64::MAX;
+        self.round();
+        Ok((self.stacks, self.events.kernel, elapsed_s))
+    }
+
+    fn start(&mut self) -> Result<()> {
+        self.events.each(Counter::enable).map_err(ProfileError::system("switch sampling on"))?;
+        self.started = Some(Instant::now());
+        // After that: what is mapped from now on is in the rings.
+        for pid in &self.pids {
+            self.stacks.spaces.read(*pid, &mut self.stacks.modules);
+        }
+        Ok(())
+    }
+
+    fn round(&mut self) {
+        let before = self.pending.len();
+        for ring in &mut self.events.rings {
+            records::drain(ring, &mut self.pending);
+        }
+        let newest = self.pending[before..].iter().map(|record| record.time).max();
+        self.pending.sort_by_key(|record| record.time);
+        let complete = self.pending.partition_point(|record| record.time <= self.complete_until);
+        for record in self.pending.drain(..complete) {
+            self.stacks.take(record);
+        }
+        self.complete_until = newest.unwrap_or(self.complete_until);
     }
 }

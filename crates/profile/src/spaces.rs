@@ -1,25 +1,17 @@
 //! Which file is at which address of which process.
 
+use indexmap::IndexMap;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::Path;
 
 /// Position of a file in [`Modules`].
-pub(crate) type ModuleId = u32;
+pub(crate) type ModuleId = usize;
 
-/// Files that are executed, in the order in which they were met.
+/// Files that are executed by name and inode, in the order in which they were met, and what the kernel calls memory
+/// without one (`[vdso]`). Opened when it was met: a process that has ended takes its view of the file system along.
 #[derive(Default)]
-pub(crate) struct Modules {
-    pub all: Vec<Module>,
-    known: HashMap<(String, u64), ModuleId>,
-}
-
-/// A file that is executed, or what the kernel calls memory without one (`[vdso]`).
-pub(crate) struct Module {
-    pub name: String,
-    /// Opened when it was met: a process that has ended takes its view of the file system along.
-    pub file: Option<File>,
-}
+pub(crate) struct Modules(pub IndexMap<(String, u64), Option<File>>);
 
 /// A file at an address.
 #[derive(Debug, Clone)]
@@ -43,12 +35,9 @@ impl Modules {
             "" | "//anon" => "[anonymous]",
             name => name,
         };
-        if let Some(id) = self.known.get(&(name.to_owned(), inode)) {
-            return *id;
-        }
-        let id = self.all.len() as ModuleId;
-        self.known.insert((name.to_owned(), inode), id);
-        self.all.push(Module { name: name.to_owned(), file: open(pid, name) });
+        let module = self.0.entry((name.to_owned(), inode));
+        let id = module.index();
+        module.or_insert_with(|| open(pid, name));
         id
     }
 }
@@ -146,7 +135,7 @@ mod tests {
         spaces.map(1, (0x1800, 0x100, 0), "c", 3, &mut modules);
         let found = |spaces: &Spaces, pid, address| {
             let (module, offset) = spaces.find(pid, address)?;
-            Some((modules.all[module as usize].name.clone(), offset))
+            Some((modules.0.get_index(module)?.0.0.clone(), offset))
         };
         assert_eq!(found(&spaces, 1, 0x1010), Some(("a".into(), 0x10)));
         assert_eq!(found(&spaces, 1, 0x1810), Some(("c".into(), 0x10)));
@@ -164,8 +153,8 @@ mod tests {
         spaces.read(pid, &mut modules);
         let here = our_own_code_is_in_our_own_program as fn() as usize as u64;
         let (module, _) = spaces.find(pid, here).unwrap();
-        let module = &modules.all[module as usize];
-        assert_eq!(Path::new(&module.name), std::env::current_exe().unwrap());
-        assert!(module.file.is_some());
+        let ((name, _), file) = modules.0.get_index(module).unwrap();
+        assert_eq!(Path::new(name), std::env::current_exe().unwrap());
+        assert!(file.is_some());
     }
 }

@@ -1,5 +1,6 @@
 //! A new run, or going on with one that was stopped.
 
+use crate::workdir::folder_error;
 use crate::{Options, RunError, catalog, volumes};
 use experiment::common::ENGINE;
 use experiment::file::{QUESTION, RESPONSE};
@@ -28,11 +29,7 @@ pub fn begin(
     announce: &mut dyn FnMut(Event),
 ) -> Result<Session, RunError> {
     let folder = folder(&options.results);
-    std::fs::create_dir_all(&folder).map_err(|source| RunError::Folder {
-        path: folder.clone(),
-        action: "create it",
-        source,
-    })?;
+    std::fs::create_dir_all(&folder).map_err(folder_error(&folder, "create it"))?;
     volumes::check(experiment, &folder)?;
     let mut store = Store::create_or_open(&options.results)?;
     let lock = store.lock_for_run()?;
@@ -82,7 +79,11 @@ fn go_on(
             if store.recorded_trials(latest.id)?.is_empty() {
                 return Ok(false);
             }
-            return Err(RunError::Changed { changes: changes.incompatible });
+            return Err(RunError::Refused(format!(
+                "the experiment file has changed since this run was begun:\n  {}\nchange it back to go on with the \
+                 run, or start a new one with --fresh (the old one is kept)",
+                changes.incompatible.join("\n  ")
+            )));
         }
         for change in changes.harmless {
             announce(Event::Warning { text: format!("the experiment file has changed: {change}") });

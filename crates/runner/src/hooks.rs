@@ -3,12 +3,10 @@
 use crate::watchdog::Interrupt;
 use experiment::Configuration;
 use observations::HookOutput;
-use std::collections::VecDeque;
 use std::io::{PipeReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// How much of a hook's output is kept: the end of it, where the error is.
@@ -49,31 +47,40 @@ fn variable(path: &str) -> String {
 
 impl Hook<'_> {
     /// Runs the command to its end, or kills it and all that it started at the timeout or when the
-    /// user interrupts.
-    pub fn run(&self, interrupt: &Interrupt) -> (HookOutput, Result<(), String>) {
+    /// user interrupts. Adds to `outputs` what it printed.
+    pub fn run(&self, interrupt: &Interrupt, outputs: &mut Vec<HookOutput>) -> Result<(), String> {
         let start = Instant::now();
-        let (code, output, result) = match self.spawn() {
-            Err(error) => (None, String::new(), Err(format!("cannot start a shell: {error}"))),
-            Ok((mut child, stream)) => {
-                let (printed, reader) = Printed::collect(stream);
-                let ended = self.wait(&mut child, start, interrupt);
-                drain(&reader);
-                let code = ended.as_ref().ok().and_then(ExitStatus::code);
-                (code, printed.text(), ended.and_then(success))
+        let (mut printed, mut exit_code) = (Vec::new(), None);
+        let result = self.spawn().map_err(|error| format!("cannot start a shell: {error}"));
+        let result = result.and_then(|(mut child, stream)| {
+            let chunks = read(stream);
+            let ended = self.wait(&mut child, start, interrupt, || {
+                for chunk in chunks.try_iter() {
+                    keep_end(&mut printed, &chunk);
+                }
+            });
+            let drained = Instant::now() + DRAIN_TIME_MAX;
+            // A process that the command left behind can hold the pipe open for ever.
+            while let Ok(chunk) = chunks.recv_timeout(drained.saturating_duration_since(Instant::now())) {
+                keep_end(&mut printed, &chunk);
             }
-        };
-        let result = result.map_err(|cause| match output.lines().rfind(|line| !line.trim().is_empty()) {
-            Some(line) => format!("{cause}: {}", line.trim()),
-            None => cause,
+            let status = ended?;
+            exit_code = status.code();
+            if status.success() { Ok(()) } else { Err(status.to_string()) }
         });
-        let record = HookOutput {
+        let output = String::from_utf8_lossy(&printed).into_owned();
+        let result = result.map_err(|cause| match output.lines().rfind(|line| !line.trim().is_empty()) {
+            Some(line) => format!("hook {} failed: {cause}: {}", self.name, line.trim()),
+            None => format!("hook {} failed: {cause}", self.name),
+        });
+        outputs.push(HookOutput {
             hook: self.name.clone(),
             command: self.command.into(),
-            exit_code: code,
+            exit_code,
             elapsed_s: start.elapsed().as_secs_f64(),
             output,
-        };
-        (record, result)
+        });
+        result
     }
 
     /// Starts the command in a process group of its own. Both its streams are one pipe, so that what
@@ -92,7 +99,13 @@ impl Hook<'_> {
         Ok((child, reader))
     }
 
-    fn wait(&self, child: &mut Child, start: Instant, interrupt: &Interrupt) -> Result<ExitStatus, String> {
+    fn wait(
+        &self,
+        child: &mut Child,
+        start: Instant,
+        interrupt: &Interrupt,
+        mut meanwhile: impl FnMut(),
+    ) -> Result<ExitStatus, String> {
         let (setting, timeout_s) = self.limit;
         let timeout = Duration::from_secs_f64(timeout_s);
         loop {
@@ -106,6 +119,7 @@ impl Hook<'_> {
             } else if start.elapsed() > timeout {
                 format!("killed after {timeout_s} s ({setting})")
             } else {
+                meanwhile();
                 std::thread::sleep(LOOK_EVERY);
                 continue;
             };
@@ -117,44 +131,20 @@ impl Hook<'_> {
     }
 }
 
-fn success(status: ExitStatus) -> Result<(), String> {
-    if status.success() { Ok(()) } else { Err(status.to_string()) }
+/// Reads on a thread of its own, and to the end, so that a full pipe never stops a process.
+fn read(mut stream: PipeReader) -> Receiver<Vec<u8>> {
+    let (sender, chunks) = channel();
+    std::thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        while let Ok(length @ 1..) = stream.read(&mut buffer) {
+            let _ = sender.send(buffer[..length].to_vec());
+        }
+    });
+    chunks
 }
 
-/// The end of what a command has printed so far.
-#[derive(Debug, Clone, Default)]
-struct Printed(Arc<Mutex<VecDeque<u8>>>);
-
-impl Printed {
-    /// Reads on a thread of its own, so that a full pipe never stops the command.
-    fn collect(stream: impl Read + Send + 'static) -> (Self, JoinHandle<()>) {
-        let printed = Self::default();
-        (printed.clone(), printed.read(stream))
-    }
-
-    fn read(self, mut stream: impl Read + Send + 'static) -> JoinHandle<()> {
-        std::thread::spawn(move || {
-            let mut buffer = [0; 4096];
-            while let Ok(length @ 1..) = stream.read(&mut buffer) {
-                let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.extend(&buffer[..length]);
-                let surplus = kept.len().saturating_sub(OUTPUT_BYTES_MAX);
-                kept.drain(..surplus);
-            }
-        })
-    }
-
-    fn text(&self) -> String {
-        let kept: Vec<u8> = self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
-        String::from_utf8_lossy(&kept).into_owned()
-    }
-}
-
-/// Waits until all that an ended command wrote has been read; but a process that it left behind
-/// can hold the pipes open for ever: then what has arrived after a moment counts.
-fn drain(reader: &JoinHandle<()>) {
-    let start = Instant::now();
-    while !reader.is_finished() && start.elapsed() < DRAIN_TIME_MAX {
-        std::thread::sleep(Duration::from_millis(1));
-    }
+fn keep_end(printed: &mut Vec<u8>, chunk: &[u8]) {
+    printed.extend_from_slice(chunk);
+    let surplus = printed.len().saturating_sub(OUTPUT_BYTES_MAX);
+    printed.drain(..surplus);
 }

@@ -16,7 +16,6 @@ pub struct Hosts {
 /// A host with what it has of its own.
 pub struct Kept {
     engine: &'static str,
-    volumes: Vec<String>,
     /// Its folder on each volume, by the volume's name; `default` for the work directory.
     pub storage: Vec<(String, PathBuf)>,
     // Dropped in this order: what runs in the folders is stopped before they are removed, and
@@ -37,12 +36,8 @@ impl Hosts {
     /// volumes are cleaned.
     pub fn release_unless(&mut self, engine: &str, volumes: &[&Volume]) {
         let serves = |kept: &Kept| {
-            kept.engine == engine
-                && kept
-                    .volumes
-                    .iter()
-                    .map(String::as_str)
-                    .eq(volumes.iter().map(|volume| volume.name.as_str()))
+            let names = kept.storage[1..].iter().map(|(name, _)| name);
+            kept.engine == engine && names.eq(volumes.iter().map(|volume| &volume.name))
         };
         if !self.kept.as_ref().is_some_and(serves) {
             self.release();
@@ -64,12 +59,14 @@ impl Hosts {
         workdir: &Workdir,
     ) -> Result<Result<&mut Kept, String>, RunError> {
         self.release_unless(engine.name(), volumes);
-        let kept = match self.kept.take() {
-            Some(kept) => kept,
-            None => match Kept::new(engine, volumes, workdir, self.permits.clone())? {
+        let kept = if let Some(kept) = self.kept.take() {
+            kept
+        } else {
+            let default = workdir.create(&workdir.default)?;
+            match Kept::new(engine, volumes, workdir, default, self.permits.clone()) {
                 Ok(kept) => kept,
                 Err(cause) => return Ok(Err(cause)),
-            },
+            }
         };
         Ok(Ok(self.kept.insert(kept)))
     }
@@ -80,47 +77,32 @@ impl Kept {
         engine: &'static dyn Engine,
         volumes: &[&Volume],
         workdir: &Workdir,
+        default: WorkFolder,
         permits: Permits,
-    ) -> Result<Result<Self, String>, RunError> {
-        let default = workdir.create(&workdir.default)?;
+    ) -> Result<Self, String> {
         let directory = default.path().to_path_buf();
-        let (mut folders, mut places) = (vec![default], Vec::new());
-        for volume in volumes {
-            match workdir.create(Path::new(&volume.path)) {
-                Ok(folder) => {
-                    places.push((volume.name.clone(), folder.path().to_path_buf()));
-                    folders.push(folder);
-                }
-                Err(error) => return Ok(Err(format!("volume {}: {error}", volume.name))),
-            }
-        }
-        let limited = ControlGroup::for_volumes(volumes).and_then(|throttled| {
-            // An embedded engine is our own process; a server joins when it is started.
-            let entering = throttled.as_ref().filter(|_| engine.capabilities().embedded);
-            let inside = entering.map(ControlGroup::enter).transpose()?;
-            Ok((throttled, inside))
-        });
-        let (throttled, inside) = match limited {
-            Ok(limited) => limited,
-            Err(error) => return Ok(Err(error.to_string())),
-        };
         let mut storage = vec![("default".to_owned(), directory.clone())];
-        storage.extend(places.iter().cloned());
-        let cgroup_joins = throttled.as_ref().map(ControlGroup::joins).unwrap_or_default();
-        Ok(Ok(Self {
+        let mut folders = vec![default];
+        for volume in volumes {
+            let folder = workdir.create(Path::new(&volume.path));
+            let folder = folder.map_err(|error| format!("volume {}: {error}", volume.name))?;
+            storage.push((volume.name.clone(), folder.path().to_path_buf()));
+            folders.push(folder);
+        }
+        let throttled = ControlGroup::for_volumes(volumes)?;
+        // An embedded engine is our own process; a server joins when it is started.
+        let entering =
+            throttled.as_ref().filter(|_| engine.abilities().contains(&engines::Ability::Embedded));
+        let inside = entering.map(ControlGroup::enter).transpose()?;
+        let cgroup_joins = throttled.iter().map(ControlGroup::processes).collect();
+        let volumes = storage[1..].to_vec();
+        Ok(Self {
             engine: engine.name(),
-            volumes: volumes.iter().map(|volume| volume.name.clone()).collect(),
             storage,
-            host: engine.host(Folders { directory, volumes: places, permits, cgroup_joins }),
+            host: engine.host(Folders { directory, volumes, permits, cgroup_joins }),
             _inside: inside,
             _throttled: throttled,
             _folders: folders,
-        }))
+        })
     }
-}
-
-/// The directories whose file systems a trial fills.
-pub fn filled_by(workdir: &Workdir, volumes: &[&Volume]) -> Vec<PathBuf> {
-    let volumes = volumes.iter().map(|volume| PathBuf::from(&volume.path));
-    std::iter::once(workdir.default.clone()).chain(volumes).collect()
 }

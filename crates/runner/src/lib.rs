@@ -12,7 +12,6 @@
 
 mod begin;
 mod catalog;
-mod error;
 mod hooks;
 mod hosts;
 mod run;
@@ -24,8 +23,6 @@ mod watchdog;
 mod workdir;
 
 pub use catalog::{catalog, validate};
-pub use error::RunError;
-pub use run::{Manual, Options, run};
+pub use run::{Manual, Options, RunError, run};
 pub use schedule::{Outlook, outlook};
-pub use throttle::ThrottleError;
 pub use watchdog::Interrupt;

@@ -2,13 +2,13 @@
 
 use crate::begin::{Session, begin, now_ms};
 use crate::hooks::{Hook, variables};
-use crate::hosts::{Hosts, filled_by};
+use crate::hosts::Hosts;
 use crate::schedule::{NextTrial, Schedule, unknown_response};
 use crate::trial::{Outcome, Trial};
 use crate::volumes::Volumes;
 use crate::watchdog::{Interrupt, Limit};
 use crate::workdir::Workdir;
-use crate::{RunError, throttle, validate};
+use crate::{throttle, validate};
 use engines::{CancelReason, Permits};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{
@@ -19,6 +19,21 @@ use experiment::{Configuration, Experiment, Level, Plan, Setting};
 use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use store::StoreError;
+
+/// Why a run could not begin or go on. Trials that fail are not errors but data.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The results file cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The experiment is not one that can be run here, or no continuation of the recorded run.
+    #[error("{0}")]
+    Refused(String),
+    /// Something that a run needs failed: a folder of ours, free space, a hook around the run.
+    #[error("{0}")]
+    Failed(String),
+}
 
 /// How a run is to go on.
 pub struct Options {
@@ -58,17 +73,15 @@ pub fn run(
     mut options: Options,
     announce: &mut (dyn FnMut(Event) + Send),
 ) -> Result<RunEnd, RunError> {
-    validate(experiment).map_err(RunError::Invalid)?;
+    validate(experiment).map_err(|errors| RunError::Refused(errors.to_string()))?;
     let session = begin(experiment, &options, announce)?;
     let workdir = Workdir::of(&options.results)?;
     let volumes = Volumes::new(experiment, options.interrupt.clone());
-    remove_orphans(&workdir, &workdir.default, announce);
+    announce_removed(workdir.remove_orphans(&workdir.default), announce);
     for volume in &experiment.volumes {
-        remove_orphans(&workdir, Path::new(&volume.path), announce);
+        announce_removed(workdir.remove_orphans(Path::new(&volume.path)), announce);
     }
-    for group in throttle::remove_orphans() {
-        removed_orphan(&group, announce);
-    }
+    announce_removed(throttle::remove_orphans(), announce);
     let plan = Plan::new(experiment);
     let schedule = Schedule::new(experiment, &plan, &session.recorded);
     announce(Event::RunStarted {
@@ -108,15 +121,11 @@ pub fn run(
     Ok(end)
 }
 
-fn remove_orphans(workdir: &Workdir, parent: &Path, announce: &mut dyn FnMut(Event)) {
-    for orphan in workdir.remove_orphans(parent) {
-        removed_orphan(&orphan, announce);
+fn announce_removed(orphans: Vec<PathBuf>, announce: &mut dyn FnMut(Event)) {
+    for orphan in orphans {
+        let text = format!("removed {}, left by a run that was killed", orphan.display());
+        announce(Event::Warning { text });
     }
-}
-
-fn removed_orphan(orphan: &Path, announce: &mut dyn FnMut(Event)) {
-    let text = format!("removed {}, left by a run that was killed", orphan.display());
-    announce(Event::Warning { text });
 }
 
 struct Runner<'a> {
@@ -167,9 +176,9 @@ impl Runner<'_> {
 
     /// The next trial; tells of those that adaptive repeats have made needless.
     fn next(&mut self, announce: Announce) -> Option<NextTrial> {
-        let before = self.schedule.needless();
+        let before = self.schedule.needless;
         let next = self.schedule.next();
-        let trials = self.schedule.needless() - before;
+        let trials = self.schedule.needless - before;
         if trials > 0 {
             announce(Event::RepeatsEnough { trials });
         }
@@ -295,7 +304,7 @@ impl Runner<'_> {
             // A killed run's folders can appear with the file system that a command has mounted.
             Ok(prepared) => {
                 for volume in prepared {
-                    remove_orphans(&self.workdir, Path::new(&volume.path), announce);
+                    announce_removed(self.workdir.remove_orphans(Path::new(&volume.path)), announce);
                 }
             }
         }
@@ -304,13 +313,15 @@ impl Runner<'_> {
             return Ok(Outcome::Failed(cause));
         }
         let volumes = self.volumes.used_by(configuration);
+        let folders = volumes.iter().map(|volume| PathBuf::from(&volume.path));
+        let folders = folders.chain([self.workdir.default.clone()]);
         let limit = Limit {
             // A limit of more than a century is none.
             trial_deadline: Instant::now()
                 + Duration::from_secs_f64(self.experiment.get(TRIAL_TIME_S).min(4e9)),
             run_deadline: self.run_deadline,
             disk_space_bytes: self.experiment.get(DISK_SPACE_BYTES),
-            folders: filled_by(&self.workdir, &volumes),
+            folders: folders.collect(),
         };
         let (seed, interrupt) = (self.plan.data_seed(block), &self.options.interrupt);
         let trial = Trial { configuration, engine, probe, limit, seed, interrupt };
@@ -319,7 +330,7 @@ impl Runner<'_> {
             Err(cause) => Outcome::Failed(cause),
         };
         // After a failure the next trial begins with nothing that the failure can have left.
-        if !engine.capabilities().keeps || !matches!(outcome, Outcome::Done(_)) {
+        if !engine.abilities().contains(&engines::Ability::Keeps) || !matches!(outcome, Outcome::Done(_)) {
             self.hosts.release();
         }
         // What cleans up after a trial runs to its end, also when the user interrupts.
@@ -332,18 +343,15 @@ impl Runner<'_> {
     /// Runs a hook, if there is one, until `interrupt` is requested.
     fn hook(
         &self,
-        command: Setting<Option<String>>,
+        command_of: Setting<Option<String>>,
         interrupt: &Interrupt,
         variables: &[(String, String)],
         hooks: &mut Vec<HookOutput>,
     ) -> Result<(), String> {
-        let name = hook_name(command);
-        let Some(command) = self.experiment.get(command) else { return Ok(()) };
+        let Some(command) = self.experiment.get(command_of) else { return Ok(()) };
         let limit = (HOOKS_TIMEOUT_S.path(), self.experiment.get(HOOKS_TIMEOUT_S));
-        let hook = Hook { name: name.into(), command: &command, variables: variables.to_vec(), limit };
-        let (output, result) = hook.run(interrupt);
-        hooks.push(output);
-        result.map_err(|cause| format!("hook {name} failed: {cause}"))
+        let name = command_of.path().trim_start_matches("hooks.").to_owned();
+        Hook { name, command: &command, variables: variables.to_vec(), limit }.run(interrupt, hooks)
     }
 
     fn hook_around_run(
@@ -356,13 +364,8 @@ impl Runner<'_> {
         let mut hooks = Vec::new();
         let result = self.hook(command, interrupt, &variables, &mut hooks);
         announce_hooks(hooks, announce);
-        result.map_err(|cause| RunError::Hook { hook: hook_name(command).into(), cause })
+        result.map_err(RunError::Failed)
     }
-}
-
-/// `before_run`, of `hooks.before_run`.
-fn hook_name(command: Setting<Option<String>>) -> &'static str {
-    command.path().trim_start_matches("hooks.")
 }
 
 fn announce_hooks(hooks: Vec<HookOutput>, announce: &mut dyn FnMut(Event)) {

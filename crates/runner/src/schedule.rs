@@ -33,7 +33,8 @@ pub struct Schedule<'a> {
     /// Where the walk is.
     group: usize,
     block: u32,
-    needless: usize,
+    /// Trials of the plan that adaptive repeats have made needless so far.
+    pub needless: usize,
 }
 
 impl<'a> Schedule<'a> {
@@ -79,11 +80,8 @@ impl<'a> Schedule<'a> {
     pub fn next(&mut self) -> Option<NextTrial> {
         while self.group < self.plan.groups() {
             while self.block <= self.blocks.max() {
-                let open = self
-                    .plan
-                    .block(self.group, self.block)
-                    .into_iter()
-                    .find_map(|planned| self.open(planned));
+                let mut block = self.plan.block(self.group, self.block).into_iter();
+                let open = block.find_map(|planned| self.open(planned));
                 if open.is_some() {
                     return open;
                 }
@@ -99,17 +97,9 @@ impl<'a> Schedule<'a> {
     }
 
     fn open(&self, planned: PlannedTrial) -> Option<NextTrial> {
-        let tried = self.tried(&planned);
-        self.is_open(&planned).then_some(NextTrial { planned, attempt: tried.attempts + 1 })
-    }
-
-    fn is_open(&self, planned: &PlannedTrial) -> bool {
-        let tried = self.tried(planned);
-        !tried.done && tried.attempts <= self.retries
-    }
-
-    fn tried(&self, planned: &PlannedTrial) -> Tried {
-        self.tried.get(&(planned.configuration, planned.block)).copied().unwrap_or_default()
+        let tried = self.tried.get(&(planned.configuration, planned.block)).copied().unwrap_or_default();
+        let is_open = !tried.done && tried.attempts <= self.retries;
+        is_open.then_some(NextTrial { planned, attempt: tried.attempts + 1 })
     }
 
     /// Whether the blocks of this group so far are enough.
@@ -124,12 +114,7 @@ impl<'a> Schedule<'a> {
     /// wider limit can have been narrowed since).
     fn skip_rest(&mut self) {
         let rest = (self.block + 1..=self.blocks.max()).flat_map(|block| self.plan.block(self.group, block));
-        self.needless += rest.filter(|planned| self.is_open(planned)).count();
-    }
-
-    /// Trials of the plan that adaptive repeats have made needless so far.
-    pub fn needless(&self) -> usize {
-        self.needless
+        self.needless += rest.filter_map(|planned| self.open(planned)).count();
     }
 
     /// Whether a trial that failed at this try will be tried again.
@@ -140,7 +125,7 @@ impl<'a> Schedule<'a> {
     /// Number of planned trials that earlier sessions have settled. Blocks that the file no longer
     /// asks for are not in the plan.
     pub fn settled(&self) -> usize {
-        self.plan.trials().filter(|planned| !self.is_open(planned)).count()
+        self.plan.trials().filter(|planned| self.open(*planned).is_none()).count()
     }
 }
 
@@ -170,5 +155,5 @@ pub fn outlook(experiment: &Experiment, recorded: &Recording) -> Outlook {
     let plan = Plan::new(experiment);
     let mut schedule = Schedule::new(experiment, &plan, recorded);
     let complete = schedule.next().is_none();
-    Outlook { settled: schedule.settled(), planned: plan.len() - schedule.needless(), complete }
+    Outlook { settled: schedule.settled(), planned: plan.len() - schedule.needless, complete }
 }

@@ -1,114 +1,120 @@
-//! Volumes that are slower than their device: limits of the kernel on a control group of our own.
+//! Volumes that are slower than their device: limits of the kernel on a control group of our own, of version 1 or 2,
+//! whichever the host has (see its admin-guide/cgroup-v1/blkio-controller.rst and admin-guide/cgroup-v2.rst).
 //!
 //! The limits belong to a group of processes and to whole devices: whoever is in the group has them
 //! on everything that it does on that device.
 
-mod cgroup;
-
-use cgroup::{GroupFolder, Hierarchy};
+use crate::workdir::{is_of_gone_process, new_folder};
 use experiment::{Experiment, Throttle, Volume};
-use observe::devices::{Device, DeviceError, devices_of};
+use observe::devices::{Device, devices_of};
+use observe::mounts::{self, Mount};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-pub use cgroup::remove_orphans;
-
-/// Why volumes cannot be throttled.
-#[derive(Debug, thiserror::Error)]
-pub enum ThrottleError {
-    /// The host has no way to do it.
-    #[error(
-        "`throttle` needs a control group file system with the I/O controller (`io` of version 2, `blkio` of \
-         version 1), and none is mounted; mount one, as by `mount -t cgroup2 cgroup2 /sys/fs/cgroup`, or \
-         leave `throttle` out"
-    )]
-    NoController,
-    /// We may not.
-    #[error(
-        "{}: cannot {action}: {source}; `throttle` needs root and control groups that can be written to (a \
-         container has to be privileged); run it so, or leave `throttle` out",
-        path.display()
-    )]
-    NotPermitted {
-        /// A folder or file of the control groups.
-        path: PathBuf,
-        /// What was tried.
-        action: &'static str,
-        /// The cause.
-        source: std::io::Error,
-    },
-    /// The volume is on nothing that takes limits.
-    #[error("volume {volume}: {} cannot be throttled: {cause}; put it on a block device, or leave `throttle` out", path.display())]
-    NoDevice {
-        /// Its name.
-        volume: String,
-        /// Its path.
-        path: PathBuf,
-        /// What is there.
-        #[source]
-        cause: DeviceError,
-    },
-    /// Limits belong to a device, not to a folder on it.
-    #[error(
-        "volumes {} and {} are both on device {device} and differ in `throttle`; a trial that uses both needs \
-         them on devices of their own",
-        volumes.0, volumes.1
-    )]
-    SameDevice {
-        /// Their names.
-        volumes: (String, String),
-        /// `major:minor`.
-        device: String,
-    },
-    /// The kernel has not taken over a limit.
-    #[error("{}: the limit `{wanted}` did not take: the kernel has {got}", path.display())]
-    Ignored {
-        /// The file of the limit.
-        path: PathBuf,
-        /// What was written.
-        wanted: String,
-        /// What is read.
-        got: String,
-    },
-}
+/// Groups with this name and a process number behind it are ours.
+const PREFIX: &str = "steelbench-";
+/// A process that has just ended can be counted in its group for a moment.
+const REMOVE_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// A control group with the limits of throttled volumes. Dropping it lifts them and removes it.
 #[derive(Debug)]
 pub struct ControlGroup {
-    folder: GroupFolder,
+    path: PathBuf,
+    version: Version,
+    /// The limits that are set: file, device and key.
+    limited: Vec<(PathBuf, Device, &'static str)>,
     /// Where our own process belongs.
     own: PathBuf,
 }
 
 impl ControlGroup {
     /// A group with the limits of these volumes; `None` when none is throttled.
-    pub fn for_volumes(volumes: &[&Volume]) -> Result<Option<Self>, ThrottleError> {
+    pub fn for_volumes(volumes: &[&Volume]) -> Result<Option<Self>, String> {
         let limits = limits(volumes)?;
         if limits.is_empty() {
             return Ok(None);
         }
         let mut group = Self::empty()?;
         for (device, throttle) in &limits {
-            group.folder.limit(*device, throttle)?;
+            group.limit(*device, throttle)?;
         }
         Ok(Some(group))
     }
 
-    fn empty() -> Result<Self, ThrottleError> {
-        let hierarchy = Hierarchy::find()?;
-        Ok(Self { folder: hierarchy.make()?, own: hierarchy.own })
+    fn empty() -> Result<Self, String> {
+        let Hierarchy { version, mount, own } = Hierarchy::find().ok_or(
+            "`throttle` needs a control group file system with the I/O controller (`io` of version 2, `blkio` of \
+             version 1), and none is mounted; mount one, as by `mount -t cgroup2 cgroup2 /sys/fs/cgroup`, or leave \
+             `throttle` out",
+        )?;
+        let parent = if version == Version::One { own.clone() } else { parent_with_io(&mount, &own)? };
+        let path = new_folder(&parent, PREFIX).map_err(not_permitted(&parent, "make a control group"))?;
+        Ok(Self { path, version, limited: Vec::new(), own })
     }
 
-    /// The files to which a process writes `0` to get the limits, best before it becomes another
+    /// The file to which a process writes `0` to get the limits, best before it becomes another
     /// user and program; its children inherit them.
-    pub fn joins(&self) -> Vec<PathBuf> {
-        vec![self.folder.processes()]
+    pub fn processes(&self) -> PathBuf {
+        processes(&self.path)
     }
 
     /// Gives the limits to our own process, all threads of it, until the answer is dropped.
-    pub fn enter(&self) -> Result<Inside, ThrottleError> {
-        cgroup::join(&self.folder.processes())?;
-        Ok(Inside { back: cgroup::processes(&self.own) })
+    pub fn enter(&self) -> Result<Inside, String> {
+        let file = self.processes();
+        std::fs::write(&file, "0").map_err(not_permitted(&file, "move this process"))?;
+        Ok(Inside { back: processes(&self.own) })
+    }
+
+    /// Sets limits on a device and verifies that the kernel has them.
+    fn limit(&mut self, device: Device, throttle: &Throttle) -> Result<(), String> {
+        let limits = [
+            ("blkio.throttle.read_iops_device", "riops", throttle.read_iops),
+            ("blkio.throttle.write_iops_device", "wiops", throttle.write_iops),
+            ("blkio.throttle.read_bps_device", "rbps", throttle.read_bytes),
+            ("blkio.throttle.write_bps_device", "wbps", throttle.write_bytes),
+        ];
+        for (file_of_one, key_of_two, limit) in limits {
+            let Some(limit) = limit else { continue };
+            let (file, key) = match self.version {
+                Version::One => (self.path.join(file_of_one), ""),
+                Version::Two => (self.path.join("io.max"), key_of_two),
+            };
+            self.set(&file, device, key, &limit.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, file: &Path, device: Device, key: &'static str, limit: &str) -> Result<(), String> {
+        let value = value(key, limit);
+        let wanted = format!("{device} {value}");
+        std::fs::write(file, &wanted).map_err(not_permitted(file, "set a limit"))?;
+        self.limited.push((file.to_path_buf(), device, key));
+        let now = read(file);
+        let of_device = |line: &&str| line.split(' ').next() == Some(&device.to_string());
+        let line = now.lines().find(of_device).unwrap_or("none for this device");
+        if line.split(' ').skip(1).any(|part| part == value) {
+            return Ok(());
+        }
+        Err(format!("{}: the limit `{wanted}` did not take: the kernel has {line}", file.display()))
+    }
+}
+
+impl Drop for ControlGroup {
+    fn drop(&mut self) {
+        // What is left to do for a process that was killed is not held up any more, and a group that
+        // cannot be removed does no harm.
+        for (file, device, key) in self.limited.drain(..) {
+            let none = if self.version == Version::One { "0" } else { "max" };
+            let _ = std::fs::write(file, format!("{device} {}", value(key, none)));
+        }
+        let start = Instant::now();
+        while std::fs::remove_dir(&self.path).is_err_and(|error| error.kind() == io::ErrorKind::ResourceBusy)
+            && start.elapsed() < REMOVE_TIME_MAX
+        {
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 
@@ -121,12 +127,36 @@ pub struct Inside {
 impl Drop for Inside {
     fn drop(&mut self) {
         // Should this fail, the group is left without limits when it is dropped.
-        let _ = cgroup::join(&self.back);
+        let _ = std::fs::write(&self.back, "0");
+    }
+}
+
+/// The file to which processes are written to get into a group.
+fn processes(group: &Path) -> PathBuf {
+    group.join("cgroup.procs")
+}
+
+/// `3000`, or `riops=3000` where limits have keys.
+fn value(key: &str, limit: &str) -> String {
+    if key.is_empty() { limit.into() } else { format!("{key}={limit}") }
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+fn not_permitted(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> String {
+    move |source| {
+        format!(
+            "{}: cannot {action}: {source}; `throttle` needs root and control groups that can be written to (a container \
+             has to be privileged); run it so, or leave `throttle` out",
+            path.display()
+        )
     }
 }
 
 /// Before anything is recorded: limits can be set, also on every volume that is there already.
-pub fn check(experiment: &Experiment) -> Result<(), ThrottleError> {
+pub fn check(experiment: &Experiment) -> Result<(), String> {
     let throttled: Vec<&Volume> =
         experiment.volumes.iter().filter(|volume| volume.throttle.is_some()).collect();
     if !throttled.is_empty() {
@@ -139,7 +169,7 @@ pub fn check(experiment: &Experiment) -> Result<(), ThrottleError> {
 }
 
 /// The limits of each device that throttled volumes are on.
-fn limits(volumes: &[&Volume]) -> Result<BTreeMap<Device, Throttle>, ThrottleError> {
+fn limits(volumes: &[&Volume]) -> Result<BTreeMap<Device, Throttle>, String> {
     if volumes.iter().all(|volume| volume.throttle.is_none()) {
         return Ok(BTreeMap::new());
     }
@@ -150,19 +180,105 @@ fn limits(volumes: &[&Volume]) -> Result<BTreeMap<Device, Throttle>, ThrottleErr
             // What cannot be throttled need not be, if nobody asks for it.
             Err(_) if volume.throttle.is_none() => continue,
             Err(cause) => {
-                let (volume, path) = (volume.name.clone(), volume.path.clone().into());
-                return Err(ThrottleError::NoDevice { volume, path, cause });
+                return Err(format!(
+                    "volume {}: {} cannot be throttled: {cause}; put it on a block device, or leave `throttle` out",
+                    volume.name, volume.path
+                ));
             }
         };
         for device in devices {
             let other = *users.entry(device).or_insert(volume);
             if other.throttle != volume.throttle {
-                let volumes = (other.name.clone(), volume.name.clone());
-                return Err(ThrottleError::SameDevice { volumes, device: device.to_string() });
+                return Err(format!(
+                    "volumes {} and {} are both on device {device} and differ in `throttle`; a trial that uses both \
+                     needs them on devices of their own",
+                    other.name, volume.name
+                ));
             }
         }
     }
     Ok(users.into_iter().filter_map(|(device, volume)| Some((device, volume.throttle?))).collect())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    One,
+    Two,
+}
+
+/// The groups of this host that can limit I/O.
+#[derive(Debug)]
+struct Hierarchy {
+    version: Version,
+    /// Where the groups are mounted.
+    mount: PathBuf,
+    /// The group that our process is in.
+    own: PathBuf,
+}
+
+impl Hierarchy {
+    /// Looks for the I/O controller. On a host with both versions it belongs to one of them.
+    fn find() -> Option<Self> {
+        let mounts = mounts::all().unwrap_or_default();
+        let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        Self::of(&mounts, &groups)
+    }
+
+    fn of(mounts: &[Mount], groups: &str) -> Option<Self> {
+        let has = |list: &str, controller: &str| list.split([',', ' ', '\n']).any(|name| name == controller);
+        let version = |mount: &Mount| match mount.file_system.as_str() {
+            "cgroup" if has(&mount.options, "blkio") => Some(Version::One),
+            "cgroup2" if has(&read(&mount.folder.join("cgroup.controllers")), "io") => Some(Version::Two),
+            _ => None,
+        };
+        let (mount, version) = mounts.iter().find_map(|mount| Some((mount, version(mount)?)))?;
+        // Lines are `number:controllers:path`, of version 2 without controllers (cgroups(7)).
+        let path = groups.lines().find_map(|line| {
+            let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+            let is_it = match version {
+                Version::One => has(controllers, "blkio"),
+                Version::Two => controllers.is_empty(),
+            };
+            is_it.then_some(Path::new(path))
+        })?;
+        // A group outside of what is mounted here cannot be named: then the topmost visible one.
+        let below = path.strip_prefix(&mount.root).unwrap_or(Path::new(""));
+        let own = mount.folder.join(if path.starts_with("/..") { Path::new("") } else { below });
+        Some(Self { version, mount: mount.folder.clone(), own })
+    }
+}
+
+/// The nearest group around our own whose children have the I/O controller. Version 2 gives it
+/// only to children of groups without processes, so that this is not our own. Where nobody has
+/// enabled it, the topmost group is made to; that changes nothing for groups without limits.
+fn parent_with_io(mount: &Path, own: &Path) -> Result<PathBuf, String> {
+    let control = |group: &Path| group.join("cgroup.subtree_control");
+    let visible = own.ancestors().take_while(|group| group.starts_with(mount));
+    let enabled = |group: &Path| read(&control(group)).split_whitespace().any(|name| name == "io");
+    if let Some(group) = visible.into_iter().find(|group| enabled(group)) {
+        return Ok(group.to_path_buf());
+    }
+    let file = control(mount);
+    std::fs::write(&file, "+io").map_err(not_permitted(&file, "enable the I/O controller"))?;
+    Ok(mount.to_path_buf())
+}
+
+/// Removes groups that killed runs have left: with our name, of a process that is gone, and without
+/// processes. Returns them.
+pub fn remove_orphans() -> Vec<PathBuf> {
+    let Some(hierarchy) = Hierarchy::find() else { return Vec::new() };
+    let (mut removed, mut groups) = (Vec::new(), vec![hierarchy.mount]);
+    while let Some(group) = groups.pop() {
+        for entry in std::fs::read_dir(group).into_iter().flatten().flatten() {
+            // The kernel refuses when there are processes in it.
+            if is_of_gone_process(&entry.path(), PREFIX) && std::fs::remove_dir(entry.path()).is_ok() {
+                removed.push(entry.path());
+            } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                groups.push(entry.path());
+            }
+        }
+    }
+    removed
 }
 
 #[cfg(test)]

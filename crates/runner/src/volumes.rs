@@ -113,16 +113,23 @@ pub fn check(experiment: &Experiment, default: &Path) -> Result<(), RunError> {
     for volume in experiment.volumes.iter().filter(|volume| volume.prepare.is_none()) {
         let path = PathBuf::from(&volume.path);
         if !path.is_dir() {
-            return Err(RunError::NoVolume { name: volume.name.clone(), path });
+            return Err(RunError::Refused(format!(
+                "volume {}: {} does not exist; create it, or give the volume a prepare command that does",
+                volume.name, volume.path
+            )));
         }
         folders.push(path);
     }
-    throttle::check(experiment)?;
+    throttle::check(experiment).map_err(RunError::Refused)?;
     let wanted = experiment.get(DISK_SPACE_BYTES).unwrap_or(0).saturating_add(FREE_BYTES_MIN);
     for path in folders {
         let free = observe::environment::space(&path).map_or(u64::MAX, |(_, free)| free);
         if free < wanted {
-            return Err(RunError::NoSpace { path, free, wanted });
+            return Err(RunError::Failed(format!(
+                "{}: {free} bytes are free, limits.disk_space allows the run {wanted} bytes; free some space or lower \
+                 the limit",
+                path.display()
+            )));
         }
     }
     Ok(())
@@ -141,7 +148,5 @@ fn run_command(
     variables.push(("STEELBENCH_VOLUME_PATH".into(), volume.path.clone()));
     let name = format!("volume {}: {what}", volume.name);
     let limit = (VOLUME_TIMEOUT_S.path(), volume.hook_timeout_s);
-    let (output, result) = Hook { name: name.clone(), command, variables, limit }.run(interrupt);
-    hooks.push(output);
-    result.map_err(|cause| format!("hook {name} failed: {cause}"))
+    Hook { name, command, variables, limit }.run(interrupt, hooks)
 }

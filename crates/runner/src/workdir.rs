@@ -1,6 +1,7 @@
 //! Folders for the data of trials, with a marker: nothing without our marker is removed.
 
 use crate::RunError;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The file that marks a folder as made by Steelbench; it holds the path of the results file.
@@ -24,32 +25,21 @@ pub struct WorkFolder(PathBuf);
 impl Workdir {
     /// The folders of a results file.
     pub fn of(results: &Path) -> Result<Self, RunError> {
-        let real =
-            results.canonicalize().map_err(|source| folder_error(results, "resolve its path", source))?;
+        let real = results.canonicalize().map_err(folder_error(results, "resolve its path"))?;
         let mut default = real.clone().into_os_string();
         default.push(".work");
         let default = PathBuf::from(default);
-        std::fs::create_dir_all(&default).map_err(|source| folder_error(&default, "create it", source))?;
+        std::fs::create_dir_all(&default).map_err(folder_error(&default, "create it"))?;
         Ok(Self { owner: real.to_string_lossy().into_owned(), default })
     }
 
     /// A new folder below `parent`.
     pub fn create(&self, parent: &Path) -> Result<WorkFolder, RunError> {
-        let pid = std::process::id();
-        for number in 0_u32.. {
-            let path = parent.join(format!("{PREFIX}{pid}-{number}"));
-            match std::fs::create_dir(&path) {
-                Ok(()) => {
-                    let folder = WorkFolder(path.clone());
-                    std::fs::write(path.join(MARKER), &self.owner)
-                        .map_err(|source| folder_error(&path, "mark it", source))?;
-                    return Ok(folder);
-                }
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(source) => return Err(folder_error(&path, "create it", source)),
-            }
-        }
-        Err(folder_error(parent, "find a free name in it", std::io::ErrorKind::AlreadyExists.into()))
+        let folder = new_folder(parent, PREFIX).map_err(folder_error(parent, "create a folder in it"))?;
+        let folder = WorkFolder(folder);
+        std::fs::write(folder.path().join(MARKER), &self.owner)
+            .map_err(folder_error(folder.path(), "write its marker"))?;
+        Ok(folder)
     }
 
     /// Removes folders that a killed run of the same results file left below `parent`; returns them.
@@ -88,12 +78,27 @@ fn reclaim(path: &Path) -> bool {
 
 /// Whether an unmarked folder is empty (but for an empty marker) and was made by a process that is gone.
 fn is_unmarked_leftover(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let pid = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
-    let gone = pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists());
     let empty = std::fs::read_dir(path)
         .is_ok_and(|entries| entries.flatten().all(|entry| entry.file_name() == MARKER));
-    gone && empty
+    empty && is_of_gone_process(path, PREFIX)
+}
+
+/// Makes a folder named after this process: `prefix`, its number, and one that is free.
+pub fn new_folder(parent: &Path, prefix: &str) -> std::io::Result<PathBuf> {
+    let pid = std::process::id();
+    let mut paths = (0_u32..).map(|number| parent.join(format!("{prefix}{pid}-{number}")));
+    let made = paths.find_map(|path| match std::fs::create_dir(&path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => None,
+        result => Some(result.map(|()| path)),
+    });
+    made.unwrap_or_else(|| Err(ErrorKind::AlreadyExists.into()))
+}
+
+/// Whether [`new_folder`] made it in a process that is gone.
+pub fn is_of_gone_process(path: &Path, prefix: &str) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()?.strip_prefix(prefix)?.split_once('-'));
+    let pid = name.and_then(|(pid, number)| number.parse::<u32>().and(pid.parse::<u32>()).ok());
+    pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())
 }
 
 /// Removes a folder, its marker last, so that what a kill leaves is still known as ours.
@@ -112,6 +117,7 @@ fn remove(path: &Path) -> std::io::Result<()> {
     std::fs::remove_dir_all(path)
 }
 
-fn folder_error(path: &Path, action: &'static str, source: std::io::Error) -> RunError {
-    RunError::Folder { path: path.into(), action, source }
+/// That a folder of ours cannot be used.
+pub fn folder_error(path: &Path, action: &'static str) -> impl FnOnce(std::io::Error) -> RunError {
+    move |source| RunError::Failed(format!("{}: cannot {action}: {source}", path.display()))
 }

@@ -48,11 +48,8 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Store(error) => error.into(),
-            RunError::Hook { .. } | RunError::Folder { .. } | RunError::NoSpace { .. } => Self::failed(error),
-            RunError::Changed { .. }
-            | RunError::Invalid(_)
-            | RunError::NoVolume { .. }
-            | RunError::Throttle(_) => Self::usage(error),
+            RunError::Failed(_) => Self::failed(error),
+            RunError::Refused(_) => Self::usage(error),
         }
     }
 }

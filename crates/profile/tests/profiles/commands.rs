@@ -88,7 +88,7 @@ fn a_stripped_program_has_no_names_and_that_is_said() {
 #[test]
 fn a_command_that_is_not_there_is_named() {
     match Profiler::spawn(Command::new("/no/such/program"), 99) {
-        Err(ProfileError::Command { command, .. }) => assert_eq!(command, "/no/such/program"),
+        Err(ProfileError::Command(command, _)) => assert_eq!(command, "/no/such/program"),
         Err(error @ (ProfileError::NotPermitted(_) | ProfileError::NotSupported)) => {
             skipped(&error.to_string());
         }

@@ -1,6 +1,6 @@
 //! What the kernel does with our limits, on loop devices. Needs root.
 
-use super::{ControlGroup, Device, ThrottleError, cgroup, devices_of};
+use super::{ControlGroup, Device, Hierarchy, Mount, Version, devices_of, remove_orphans};
 use experiment::{Throttle, Volume};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -115,7 +115,7 @@ fn groups() -> bool {
 /// How long a process in the group takes to write or read so many blocks past the page cache.
 fn time_of(group: &ControlGroup, dd: &str) -> Duration {
     let start = Instant::now();
-    let joins = group.joins()[0].display().to_string();
+    let joins = group.processes().display().to_string();
     shell(&format!("echo 0 > {joins}; exec dd {dd}")).unwrap();
     start.elapsed()
 }
@@ -144,7 +144,7 @@ fn the_kernel_keeps_processes_in_a_group_to_its_limits() {
     assert_ne!(own_groups(), own);
     drop(inside);
     assert_eq!(own_groups(), own);
-    let paths: Vec<PathBuf> = [&writes, &reads].iter().map(|group| group.folder.processes()).collect();
+    let paths: Vec<PathBuf> = [&writes, &reads].iter().map(|group| group.processes()).collect();
     drop((writes, reads));
     assert!(paths.iter().all(|path| !path.parent().unwrap().exists()));
 }
@@ -193,12 +193,11 @@ fn limits_belong_to_devices() {
     let same = disk.volume("same", throttle);
     assert!(ControlGroup::for_volumes(&[&slow, &same]).unwrap().is_some());
     assert!(ControlGroup::for_volumes(&[&fast]).unwrap().is_none());
-    let message = ControlGroup::for_volumes(&[&fast, &slow]).unwrap_err().to_string();
+    let message = ControlGroup::for_volumes(&[&fast, &slow]).unwrap_err();
     assert!(message.starts_with("volumes fast and slow are both on device 7:"), "{message}");
     let memory = Volume { path: "/proc".into(), ..slow };
     let error = ControlGroup::for_volumes(&[&memory]).unwrap_err();
-    assert!(matches!(error, ThrottleError::NoDevice { .. }), "{error}");
-    assert!(error.to_string().contains("volume slow: /proc cannot be throttled: it is on proc"), "{error}");
+    assert!(error.contains("volume slow: /proc cannot be throttled: it is on proc"), "{error}");
 }
 
 #[test]
@@ -210,8 +209,50 @@ fn a_limit_that_the_kernel_refuses_is_an_error() {
     let throttle = Throttle { read_iops: Some(100), ..Throttle::default() };
     // Not a block device.
     let null = Device::described(Path::new("/sys/class/mem/null")).unwrap();
-    let error = group.folder.limit(null, &throttle);
-    let message = error.unwrap_err().to_string();
+    let message = group.limit(null, &throttle).unwrap_err();
     assert!(message.contains("cannot set a limit"), "{message}");
-    assert!(cgroup::remove_orphans().iter().all(|path| Some(path.as_path()) != group.joins()[0].parent()));
+    assert!(remove_orphans().iter().all(|path| Some(path.as_path()) != group.processes().parent()));
+}
+
+fn mount(file_system: &str, root: &str, folder: &Path, options: &str) -> Mount {
+    Mount {
+        number: "0:1".into(),
+        root: root.into(),
+        folder: folder.into(),
+        file_system: file_system.into(),
+        source: "cgroup".into(),
+        options: options.into(),
+    }
+}
+
+/// The version and our own group, as hosts of different kinds show them.
+#[track_caller]
+fn check(mounts: &[Mount], groups: &str, expected: Option<(Version, &Path)>) {
+    let found = Hierarchy::of(mounts, groups);
+    let found = found.as_ref().map(|found| (found.version, found.own.as_path()));
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_controller_is_found_where_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let (with, without) = (folder.path().join("with"), folder.path().join("without"));
+    for (group, controllers) in [(&with, "cpuset cpu io memory\n"), (&without, "hugetlb\n")] {
+        std::fs::create_dir(group).unwrap();
+        std::fs::write(group.join("cgroup.controllers"), controllers).unwrap();
+    }
+    let blkio = PathBuf::from("/sys/fs/cgroup/blkio");
+    let one = mount("cgroup", "/", &blkio, "rw,blkio");
+    let cpu = mount("cgroup", "/", Path::new("/sys/fs/cgroup/cpu"), "rw,cpu,cpuacct");
+    let groups = "9:name=systemd:/\n7:blkio:/user.slice\n4:memory:/a\n0::/user.slice/a.scope\n";
+    // Only version 2; both, with the controller in version 1; neither.
+    let only_two = [mount("cgroup2", "/", &with, "rw")];
+    check(&only_two, groups, Some((Version::Two, &with.join("user.slice/a.scope"))));
+    let both = [cpu.clone(), mount("cgroup2", "/", &without, "rw"), one.clone()];
+    check(&both, groups, Some((Version::One, &blkio.join("user.slice"))));
+    check(&[cpu, mount("cgroup2", "/", &without, "rw")], groups, None);
+    // In a container: a part of the hierarchy is mounted, or our group is outside of it.
+    let container = [mount("cgroup", "/user.slice", &blkio, "rw,blkio")];
+    check(&container, groups, Some((Version::One, &blkio)));
+    check(&[one], "7:blkio:/../other\n", Some((Version::One, &blkio)));
 }
