@@ -87,34 +87,29 @@ fn reason(cause: &str) -> &str {
 /// Figures of a scripted engine come from a virtual clock: only what the script itself can
 /// get wrong is warned, not the machine under it.
 pub fn warnings(observations: &Observations) -> Vec<Warning> {
-    let above = |kind, limit: f64| {
-        let share = share(kind, observations).filter(|share| *share > limit)?;
-        Some(number::percent(share, 1))
+    let above = |kind, limit: f64, said: &dyn Fn(String) -> String| {
+        let share = share(kind, observations).filter(|share| *share > limit);
+        (kind, share.map(|share| said(number::percent(share, 1))))
     };
-    let unaccounted = |share| match Accounting::of(observations).unaccounted_s > 0.0 {
-        true => format!("{share} of the sessions' time is unaccounted for"),
-        false => format!("{share} more than the sessions' time is accounted for"),
+    let too_much = Accounting::of(observations).unaccounted_s <= 0.0;
+    let unaccounted = |share: String| match too_much {
+        true => format!("{share} more than the sessions' time is accounted for"),
+        false => format!("{share} of the sessions' time is unaccounted for"),
     };
+    let is_short = !observations.synthetic && observations.elapsed_s < SHORT_S;
     // Rounded down: what is too short never reads as long enough.
     let elapsed_s = (observations.elapsed_s * 1e3).floor() / 1e3;
+    let short = || format!("the measurement took only {elapsed_s:.3} s, under {SHORT_S} s");
     let found = [
         (WarningKind::LoadLimited, load_limited(observations)),
-        (
-            WarningKind::OtherLoad,
-            above(WarningKind::OtherLoad, OTHER_LOAD_SHARE)
-                .map(|share| format!("other processes used {share} of the processors")),
-        ),
-        (
-            WarningKind::Steal,
-            above(WarningKind::Steal, STEAL_SHARE)
-                .map(|share| format!("the hypervisor took {share} of the processor time away")),
-        ),
-        (WarningKind::Unaccounted, above(WarningKind::Unaccounted, UNACCOUNTED_SHARE).map(unaccounted)),
-        (
-            WarningKind::Short,
-            (!observations.synthetic && observations.elapsed_s < SHORT_S)
-                .then(|| format!("the measurement took only {elapsed_s:.3} s, under {SHORT_S} s")),
-        ),
+        above(WarningKind::OtherLoad, OTHER_LOAD_SHARE, &|share| {
+            format!("other processes used {share} of the processors")
+        }),
+        above(WarningKind::Steal, STEAL_SHARE, &|share| {
+            format!("the hypervisor took {share} of the processor time away")
+        }),
+        above(WarningKind::Unaccounted, UNACCOUNTED_SHARE, &unaccounted),
+        (WarningKind::Short, is_short.then(short)),
     ];
     found.into_iter().filter_map(|(kind, detail)| Some(Warning { kind, detail: detail? })).collect()
 }
