@@ -92,9 +92,9 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
         (kind, share.map(|share| said(number::percent(share, 1))))
     };
     let too_much = Accounting::of(observations).unaccounted_s <= 0.0;
-    let unaccounted = |share: String| match too_much {
-        true => format!("{share} more than the sessions' time is accounted for"),
-        false => format!("{share} of the sessions' time is unaccounted for"),
+    let unaccounted = |share: String| {
+        let (before, after) = if too_much { ("more than", "accounted") } else { ("of", "unaccounted") };
+        format!("{share} {before} the sessions' time is {after} for")
     };
     let is_short = !observations.synthetic && observations.elapsed_s < SHORT_S;
     // Rounded down: what is too short never reads as long enough.

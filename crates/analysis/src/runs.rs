@@ -257,7 +257,7 @@ impl<'a> Pair<'a> {
             matched_by: own.by,
             from: response.estimate(&self.grids.0.trials(own.from)),
             to: response.estimate(&self.grids.1.trials(own.to)),
-            verdict: Verdict::of(&comparison),
+            verdict: Verdict::of(comparison.as_ref()),
             detectable: samples.detectable(),
             comparison,
         };
@@ -279,7 +279,7 @@ impl<'a> Pair<'a> {
 }
 
 impl Verdict {
-    fn of(comparison: &Option<Comparison>) -> Self {
+    fn of(comparison: Option<&Comparison>) -> Self {
         match comparison {
             Some(own) if own.supported() && own.is_better() => Self::Better,
             Some(own) if own.supported() => Self::Worse,
