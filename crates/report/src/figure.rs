@@ -1,6 +1,7 @@
 //! What specs of figures are made of, and charts as figures.
 
 use crate::model::{Bar, BarGroup, Chart, ChartKind, Figure, Tone};
+use crate::text::joined;
 use crate::{Text, chart};
 use serde_json::{Value, json};
 
@@ -94,8 +95,7 @@ impl Chart {
 
     fn said(&self) -> String {
         let bars = self.groups.iter().flat_map(|group| &group.bars);
-        let said: Vec<String> = bars.map(|bar| format!("{}: {}", bar.label, self.value(bar))).collect();
-        said.join("; ")
+        joined(bars.map(|bar| format!("{}: {}", bar.label, self.value(bar))), "; ")
     }
 }
 

@@ -17,7 +17,6 @@ mod figure;
 mod files;
 mod fio_json;
 mod history;
-mod html;
 mod markdown;
 mod model;
 mod names;
@@ -38,13 +37,13 @@ mod xlsx;
 
 pub mod json;
 pub mod survey;
+pub mod web;
 
 pub use activity::activity;
 pub use ascii::ascii;
 pub use compare::head_to_head;
 pub use fio_json::fio_json;
 pub use history::history;
-pub use html::{flame, html, web};
 pub use markdown::markdown;
 pub use model::{
     Align, Bar, BarGroup, Block, Cell, Chart, ChartKind, Column, Document, Figure, Line, Medium, Section,
@@ -58,4 +57,5 @@ pub use terminal::{Style, terminal};
 pub use text::Text;
 pub use time::utc;
 pub use volume::volume;
+pub use web::{flame, html};
 pub use xlsx::{WorkbookError, xlsx};

@@ -25,5 +25,5 @@ pub(crate) fn label(label: &str) -> &str {
 pub(crate) fn label_without(summary: &Summary, row: &ConfigurationRow, without: &str) -> String {
     let others = row.levels.iter().filter(|level| level.factor != without);
     let others = others.map(|level| format!("{}={}", factor(summary, &level.factor), level.level));
-    others.collect::<Vec<_>>().join(" ")
+    crate::text::joined(others, " ")
 }

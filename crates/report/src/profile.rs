@@ -5,6 +5,7 @@ mod compare;
 pub use compare::profile_comparison;
 
 use crate::model::{Cell, Columns, Document, Section};
+use crate::text::joined;
 use crate::{Text, number};
 use analysis::profile::{FunctionUse, ModuleUse, Sampled, short_module};
 use analysis::{Interval, ProfileSummary};
@@ -156,12 +157,11 @@ pub fn folded(profile: &Profile) -> String {
     let mut lines = String::new();
     for stack in &profile.stacks {
         let names = profile.frames_of(stack).map(|frame| {
-            let name = Text::from(frame.function.as_str()).as_str().replace(';', ":");
+            let name = Text::from(&frame.function).replace(';', ":");
             if frame.kernel { format!("{name}_[k]") } else { name }
         });
-        let names: Vec<String> = names.collect();
         // Writing to a string cannot fail.
-        let _ = writeln!(lines, "{} {}", names.join(";"), stack.samples);
+        let _ = writeln!(lines, "{} {}", joined(names, ";"), stack.samples);
     }
     lines
 }

@@ -1,6 +1,7 @@
 //! Tables of what the trials of a run recorded.
 
 use crate::table::{Cell, Columns, Share, Table, Time, Tone};
+use crate::text::joined;
 use analysis::waits::HEADINGS;
 use analysis::{Accounting, WaitTable};
 use observations::{
@@ -76,14 +77,11 @@ pub fn trials(recording: &Recording) -> Table<'_> {
     };
     columns.add("cpu_share", "", move |row| account(row, |own| own.cpu_s)).headed("CPU share").on_page = true;
     columns.add("unaccounted_share", "", move |row| account(row, |own| own.unaccounted_s)).on_page = true;
-    let warnings = |row: &Item<'_, ()>| {
-        let kinds = seen(row)?.warnings.iter().map(|warning| warning.kind.name());
-        Some(kinds.collect::<Vec<_>>().join(" "))
-    };
+    let warnings =
+        |row: &Item<'_, ()>| Some(joined(seen(row)?.warnings.iter().map(|warning| warning.kind.name()), " "));
     columns.add("warnings", "", warnings).on_page = true;
     columns.add("warning_details", "", |row| {
-        let details = seen(row)?.warnings.iter().map(|warning| warning.detail.as_str());
-        Some(details.collect::<Vec<_>>().join("; "))
+        Some(joined(seen(row)?.warnings.iter().map(|warning| &warning.detail), "; "))
     });
     let is_failed = |trial: &TrialRecord| matches!(trial.status, TrialStatus::Failed { .. });
     columns.add("cause", "", cause).headed("cause of failure").on_page =

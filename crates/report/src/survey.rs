@@ -3,9 +3,7 @@
 //! - `machine`: processors, memory, settings of the system
 //! - `server`: what a server says of itself
 //! - `merged`: many machines
-//! - `json`: the file that `merge` reads, and what programs read of a merge
 
-pub mod json;
 mod machine;
 mod merged;
 mod server;
@@ -13,6 +11,7 @@ mod server;
 pub use merged::merged;
 
 use crate::model::{Document, Section};
+use crate::text::listed;
 use crate::{time, volume};
 use observations::{Advice, Survey};
 
@@ -34,9 +33,8 @@ fn unread(survey: &Survey) -> Option<Section> {
     let mut section = Section::new("What could not be read");
     // Of files that are not there the names are enough.
     let (absent, failed): (Vec<_>, Vec<_>) = survey.unread.iter().partition(|one| one.why == "not there");
-    if !absent.is_empty() {
-        let names: Vec<&str> = absent.iter().map(|one| one.what.as_str()).collect();
-        section.note(format!("Not there: {}.", names.join(", ")));
+    if let Some(names) = listed(absent.iter().map(|one| &one.what)) {
+        section.note(format!("Not there: {names}."));
     }
     for one in failed {
         section.warn(format!("{}: {}", one.what, one.why));

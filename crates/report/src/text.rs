@@ -56,6 +56,17 @@ impl fmt::Display for Text {
     }
 }
 
+/// Items with a separator between them.
+pub(crate) fn joined(items: impl IntoIterator<Item: ToString>, separator: &str) -> String {
+    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(separator)
+}
+
+/// `a, b, c`; `None` of none.
+pub(crate) fn listed(items: impl IntoIterator<Item: ToString>) -> Option<String> {
+    let mut items = items.into_iter().peekable();
+    items.peek().is_some().then(|| joined(items, ", "))
+}
+
 /// Line and paragraph separators, and the marks, embeddings, overrides and isolates of Unicode's
 /// bidirectional algorithm (UAX 9).
 fn turns_direction(character: char) -> bool {

@@ -1,6 +1,7 @@
 use super::facts;
 use crate::model::{Cell, Columns, Section};
 use crate::number;
+use crate::text::{joined, listed};
 use crate::volume::yes;
 use analysis::survey::known;
 use observations::{
@@ -10,15 +11,14 @@ use observations::{
 /// What the machine is.
 pub(super) fn about(survey: &Survey) -> Section {
     let machine = &survey.machine;
-    let system = [machine.kernel.clone(), machine.architecture.clone(), machine.distribution.clone()];
-    let system: Vec<String> = system.into_iter().flatten().collect();
+    let system = [&machine.kernel, &machine.architecture, &machine.distribution];
     let steal =
         machine.steal_share.map(|share| format!("{} of all time since boot", number::percent(share, 2)));
     let mut section = Section::default();
     facts(
         &mut section,
         [
-            ("System", (!system.is_empty()).then(|| system.join(", "))),
+            ("System", listed(system.into_iter().flatten())),
             ("Runs in", machine.virtualization.clone()),
             ("Processor", machine.processors.model.clone()),
             ("Topology", topology(&machine.processors)),
@@ -61,7 +61,7 @@ fn caches(caches: &[Cache]) -> Option<String> {
             number::bytes(cache.bytes)
         )
     };
-    (!caches.is_empty()).then(|| caches.iter().map(one).collect::<Vec<_>>().join(", "))
+    listed(caches.iter().map(one))
 }
 
 fn memory(memory: &Memory) -> Option<String> {
@@ -101,22 +101,18 @@ fn limits(limits: &Limits) -> String {
         }),
         limits.locked_bytes.map(|bytes| format!("{} of locked memory", amount(bytes))),
     ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    if parts.is_empty() { "none known".into() } else { parts.join(", ") }
+    listed(parts.into_iter().flatten()).unwrap_or_else(|| "none known".to_owned())
 }
 
 /// What is done about a flaw costs time; what is not done about it is a choice to know of.
 fn mitigations(all: &[Mitigation]) -> String {
     let names = |is_open: bool| {
         let of_kind = all.iter().filter(|one| one.state.starts_with("Vulnerable") == is_open);
-        of_kind.map(|one| one.flaw.as_str()).collect::<Vec<_>>().join(", ")
+        let what = if is_open { "open" } else { "mitigated" };
+        listed(of_kind.map(|one| &one.flaw)).map(|names| format!("{what}: {names}"))
     };
-    match (names(false), names(true)) {
-        (mitigated, open) if mitigated.is_empty() && open.is_empty() => "none known".into(),
-        (mitigated, open) if open.is_empty() => format!("mitigated: {mitigated}"),
-        (mitigated, open) if mitigated.is_empty() => format!("open: {open}"),
-        (mitigated, open) => format!("mitigated: {mitigated}; open: {open}"),
-    }
+    let known = joined([names(false), names(true)].into_iter().flatten(), "; ");
+    if known.is_empty() { "none known".to_owned() } else { known }
 }
 
 /// Where there are several nodes, each of them.
@@ -125,18 +121,12 @@ pub(super) fn nodes(nodes: &[NumaNode]) -> Option<Section> {
         return None;
     }
     let mut section = Section::new("NUMA nodes");
-    let filled = |text: String| Some(text).filter(|text| !text.is_empty());
     let mut table = Columns::of(nodes);
     table.right("node", |node| node.node);
     table.right("processors", |node| Cell::count(node.cpu_count.into()));
-    table.name("which", move |node| filled(node.cpus.clone())).optional(1);
+    table.name("which", |node| Some(&node.cpus).filter(|cpus| !cpus.is_empty())).optional(1);
     table.right("memory", |node| node.memory_bytes.map(Cell::bytes));
-    table
-        .left("distances", move |node| {
-            let distances: Vec<String> = node.distances.iter().map(u32::to_string).collect();
-            filled(distances.join(" "))
-        })
-        .optional(2);
+    table.left("distances", |node| joined(&node.distances, " ")).optional(2);
     section.table(table);
     Some(section)
 }
@@ -168,9 +158,8 @@ pub(super) fn other_settings(settings: &[SystemSetting]) -> Option<Section> {
         section.table(table);
     }
     let missing = settings.iter().filter(|setting| setting.value.is_none());
-    let missing: Vec<&str> = missing.map(|setting| setting.name.as_str()).collect();
-    if !missing.is_empty() {
-        section.note(format!("Not to be read here: {}.", missing.join(", ")));
+    if let Some(names) = listed(missing.map(|setting| &setting.name)) {
+        section.note(format!("Not to be read here: {names}."));
     }
     section.unless_empty()
 }

@@ -1,6 +1,7 @@
 use super::facts;
 use crate::model::{Cell, Columns, Section, Tone};
 use crate::number;
+use crate::text::listed;
 use crate::volume::yes;
 use observations::{Extension, ServerSetting, SurveyedServer};
 
@@ -11,7 +12,6 @@ const DATABASES: usize = 20;
 pub(super) fn sections(server: &SurveyedServer) -> Vec<Section> {
     let mut about = Section::new(format!("{} at {}", server.version, server.address));
     let extension = |one: &Extension| format!("{} {}", one.name, one.version);
-    let extensions: Vec<String> = server.extensions.iter().map(extension).collect();
     facts(
         &mut about,
         [
@@ -21,8 +21,8 @@ pub(super) fn sections(server: &SurveyedServer) -> Vec<Section> {
             ),
             ("Replica", server.is_replica.map(yes)),
             ("Uses huge pages", server.huge_pages_used.map(yes)),
-            ("Extensions", (!extensions.is_empty()).then(|| extensions.join(", "))),
-            ("Databases", (!server.databases.is_empty()).then(|| databases(server))),
+            ("Extensions", listed(server.extensions.iter().map(extension))),
+            ("Databases", databases(server)),
         ],
     );
     let changed = server.settings.iter().filter(|setting| setting.is_changed || setting.pending_restart);
@@ -33,15 +33,12 @@ pub(super) fn sections(server: &SurveyedServer) -> Vec<Section> {
     sections
 }
 
-fn databases(server: &SurveyedServer) -> String {
+fn databases(server: &SurveyedServer) -> Option<String> {
     let size = |bytes: Option<u64>| bytes.map_or("size not permitted to read".to_owned(), number::bytes);
     let one = |database: &observations::Database| format!("{} {}", database.name, size(database.bytes));
-    let mut listed: Vec<String> = server.databases.iter().take(DATABASES).map(one).collect();
     let rest = server.databases.len().saturating_sub(DATABASES);
-    if rest > 0 {
-        listed.push(format!("and {} more", number::count(rest as u64)));
-    }
-    listed.join(", ")
+    let more = (rest > 0).then(|| format!("and {} more", number::count(rest as u64)));
+    listed(server.databases.iter().take(DATABASES).map(one).chain(more))
 }
 
 fn settings(heading: &str, settings: &[&ServerSetting]) -> Option<Section> {
