@@ -1,10 +1,10 @@
 //! Many runs of one experiment over time.
 
 use crate::model::{Cell, Columns, Document, NOTHING, Section, Tone};
-use crate::names::label;
 use crate::runs::{NOT_SET, changed};
 use crate::sections::better;
-use crate::{number, time};
+use crate::text::label;
+use crate::{number, text};
 use analysis::Estimate;
 use analysis::runs::{History, HistoryRun, HistorySeries, Verdict};
 
@@ -28,7 +28,7 @@ pub fn history(history: &History) -> Document {
 fn introduction(history: &History) -> Section {
     let mut section = Section::default();
     let better = better(history.response.direction);
-    let time = |run: Option<&HistoryRun>| run.map_or_else(String::new, |run| time::utc(run.run.started_ms));
+    let time = |run: Option<&HistoryRun>| run.map_or_else(String::new, |run| text::utc(run.run.started_ms));
     let (name, unit) = (&history.response.name, &history.response.unit);
     let runs = number::plural(history.runs.len(), "run");
     let (first, last) = (time(history.runs.first()), time(history.runs.last()));
@@ -66,7 +66,7 @@ fn changes(history: &History) -> Option<Section> {
     for own in &history.configurations {
         for change in &own.changes {
             let run = &history.runs[change.run].run;
-            let (name, when) = (label(&own.label), time::utc(run.started_ms));
+            let (name, when) = (label(&own.label), text::utc(run.started_ms));
             let unit = &history.response.unit;
             let (before, after) =
                 (number::quantity(change.before, unit), number::quantity(change.after, unit));
@@ -116,7 +116,7 @@ fn configuration(history: &History, own: &HistorySeries) -> Section {
     let rows = history.runs.iter().zip(&own.points).enumerate();
     let mut table = Columns::of(rows);
     table.right("run", |(_, (run, _))| run.run.run);
-    table.left("started", |(_, (run, _))| time::utc(run.run.started_ms));
+    table.left("started", |(_, (run, _))| text::utc(run.run.started_ms));
     table.right("n", |(_, (_, point))| point.as_ref().map_or(0, |it| it.n));
     table.left(&history.response.name, |(_, (_, point))| point.as_ref());
     table.left("level", |(at, _)| match own.changes.iter().find(|it| it.run == *at).map(|it| it.verdict) {

@@ -2,8 +2,8 @@
 //! in a panel by the others.
 
 use crate::figure::{string, strings};
-use crate::names::short_name;
 use crate::text::joined;
+use crate::text::short_name;
 use analysis::{ConfigurationRow, Summary};
 use serde_json::{Value, json};
 

@@ -2,11 +2,11 @@
 
 use crate::compare::against;
 use crate::model::{Cell, Columns, Document, NOTHING, Section, Tone};
-use crate::names::label;
 use crate::sections::better;
 use crate::table::Share;
+use crate::text::label;
 use crate::text::{joined, listed};
-use crate::{Text, number, time};
+use crate::{Text, number, text};
 use analysis::runs::{
     Change, ConfigurationCompared, Decision, FactorChange, Gate, Judged, LimitJudged, MatchedBy,
     ResponseCompared, RunName, RunsCompared, Verdict,
@@ -31,7 +31,7 @@ fn introduction(compared: &RunsCompared, gate: Option<&Gate>) -> Section {
     let mut section = Section::default();
     for (side, run) in [("A", &compared.from), ("B", &compared.to)] {
         let synthetic = if run.synthetic { ", of a scripted engine" } else { "" };
-        let (started, version) = (time::utc(run.started_ms), &run.steelbench);
+        let (started, version) = (text::utc(run.started_ms), &run.steelbench);
         section.note(format!("{side}: {started}, Steelbench {version}{synthetic}"));
     }
     if let Some(judged) = gate {

@@ -4,7 +4,7 @@
 use crate::model::Columns;
 use crate::sections::better;
 use crate::table::{Plot, PlotKind, PlotSeries, Share, Table};
-use crate::{Text, number, time};
+use crate::{Text, number, text};
 use analysis::{
     Accounting, Comparison, ConfigurationRow, Estimate, FindingKind, LevelWaits, ResponseChoice, Standing,
     Summary,
@@ -36,7 +36,7 @@ fn verdict<'a>(summary: &Summary<'a>) -> Table<'a> {
     let done = format!(
         "Run {}, {}; {} done, {} failed",
         run.id,
-        time::utc(run.started_ms),
+        text::utc(run.started_ms),
         number::plural(summary.done(), "trial"),
         number::plural(summary.failed(), "attempt")
     );

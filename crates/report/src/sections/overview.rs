@@ -2,7 +2,7 @@
 
 use crate::model::{Section, Tone};
 use crate::text::{joined, listed};
-use crate::{number, time};
+use crate::{number, text};
 use analysis::{Environments, Failure, Finding, FindingKind, Overview, Summary, WarningCount};
 use observations::{Direction, Environment};
 
@@ -17,7 +17,7 @@ pub(crate) fn section(_: &Summary, overview: &Overview) -> [Section; 1] {
         format!("compared on {} ({}, {} is better)", response.name, response.unit, better(response.direction))
     });
     let parts = [
-        Some(format!("Run {}, {}", overview.run.id, time::utc(overview.run.started_ms))),
+        Some(format!("Run {}, {}", overview.run.id, text::utc(overview.run.started_ms))),
         Some(format!("{} done", number::plural(overview.done, "trial"))),
         failed.filter(|_| overview.failed > 0),
         compared,

@@ -5,7 +5,7 @@ use crate::figure::{coordinate, string, strings};
 use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Figure, Section, Table, Tone};
 use crate::panels::{Panels, Position, named};
 use crate::text::joined;
-use crate::{names, number};
+use crate::{number, text};
 use analysis::{ConfigurationRow, Estimate, FactorEffect, ResponseChoice, Standing, Summary};
 use serde_json::{Value, json};
 
@@ -153,7 +153,7 @@ fn series(summary: &Summary, effect: &FactorEffect) -> Vec<BarGroup> {
             let note = if bar.note.is_empty() { String::new() } else { format!(", {}", bar.note) };
             bar.note = format!("baseline{note}").into();
         }
-        let label = names::label_without(summary, row, &effect.factor).into();
+        let label = text::label_without(summary, row, &effect.factor).into();
         match groups.iter_mut().find(|group| group.label == label) {
             Some(group) => group.bars.push(bar),
             None => groups.push(BarGroup { label, bars: vec![bar] }),

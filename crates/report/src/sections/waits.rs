@@ -3,14 +3,14 @@
 use super::session_time::accounting;
 use crate::model::{Cell, Columns, Section, Table};
 use crate::text::listed;
-use crate::{names, number};
+use crate::{number, text};
 use analysis::waits::{Averages, HEADINGS, WaitRow};
 use analysis::{LevelWaits, Summary, WaitTable};
 use observations::WaitSource;
 
 /// For each level of the main factor: where the sessions' time went, and the waits in it.
 pub(crate) fn sections(summary: &Summary, levels: &[LevelWaits]) -> Vec<Section> {
-    let factor = summary.main_effect().map_or("", |effect| names::factor(summary, &effect.factor));
+    let factor = summary.main_effect().map_or("", |effect| text::factor(summary, &effect.factor));
     levels.iter().map(|level| section(factor, level)).collect()
 }
 

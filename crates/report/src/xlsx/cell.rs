@@ -1,5 +1,5 @@
 use crate::table::Datum;
-use crate::{Text, time};
+use crate::{Text, text};
 
 /// Whole numbers up to here are exact in a spreadsheet, whose numbers are binary floating point.
 const EXACT_MAX: u64 = 1 << 53;
@@ -57,7 +57,7 @@ pub fn written(datum: &Datum) -> Written {
         Datum::Time(ms) if (0..CALENDAR_END_MS).contains(ms) => {
             number(EPOCH_DAY + *ms as f64 / 86_400_000.0, Shown::Date)
         }
-        Datum::Time(ms) => Written::Text(time::utc(*ms)),
+        Datum::Time(ms) => Written::Text(text::utc(*ms)),
     }
 }
 

@@ -2,9 +2,10 @@
 //! their own.
 
 use super::cell::{Shown, Written, is_large, written};
-use crate::Text;
+use crate::model::{Block, Medium};
 use crate::table::{Cell, Column, Datum, Table};
-use rust_xlsxwriter::{Format, FormatAlign, TableColumn, TableStyle, Worksheet, XlsxError};
+use crate::{Document, Text};
+use rust_xlsxwriter::{Format, FormatAlign, TableColumn, TableStyle, Workbook, Worksheet, XlsxError};
 use std::collections::HashSet;
 
 /// A heading holds no longer text than this (Excel's limit for columns of tables is 255 units).
@@ -260,4 +261,62 @@ impl Looks {
         }
         Ok(())
     }
+}
+
+/// Widths of the first column and of the others, in characters.
+const REPORT_WIDTHS: (u32, u32) = (40, 14);
+/// The last column of which the width is set.
+const REPORT_COLUMNS: u16 = 30;
+
+/// What a page of the report says, but for what has a sheet of its own.
+pub fn report(book: &mut Workbook, document: &Document) -> Result<(), XlsxError> {
+    let sheet = book.add_worksheet_with_low_memory()?;
+    sheet.set_name("Report")?;
+    sheet.set_column_width(0, REPORT_WIDTHS.0)?;
+    for column in 1..REPORT_COLUMNS {
+        sheet.set_column_width(column, REPORT_WIDTHS.1)?;
+    }
+    let mut next = text(sheet, 0, &document.title, true)?;
+    for section in document.sections_for(Medium::Page) {
+        let mut blocks = section.blocks.iter().filter(|block| is_written(block)).peekable();
+        if blocks.peek().is_some() && !section.heading.is_empty() {
+            next = text(sheet, next + 1, &section.heading, true)?;
+        }
+        for block in blocks {
+            next = match block {
+                Block::Line(line) => text(sheet, next, &line.text, false)?,
+                Block::Table(table) => part(sheet, next, table)?,
+                Block::Chart(chart) => {
+                    let below = text(sheet, next, &chart.heading(), false)?;
+                    part(sheet, below, &crate::chart::table(chart))?
+                }
+                Block::Figure(figure) => {
+                    let below = text(sheet, next, &figure.data_heading, false)?;
+                    part(sheet, below, &figure.data)?
+                }
+                Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => next,
+            };
+        }
+    }
+    Ok(())
+}
+
+/// Whether a block is a sentence or a table that is not a sheet already.
+fn is_written(block: &Block) -> bool {
+    match block {
+        Block::Line(_) | Block::Chart(_) | Block::Figure(_) => true,
+        Block::Table(table) => table.name.is_empty(),
+        Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => false,
+    }
+}
+
+fn text(sheet: &mut Worksheet, row: u32, text: &str, bold: bool) -> Result<u32, XlsxError> {
+    Looks::new(0.0, false, bold).write(sheet, row, 0, &written(&Datum::Text(text.to_owned())))?;
+    Ok(row + 1)
+}
+
+/// A table and an empty row below it.
+fn part(sheet: &mut Worksheet, row: u32, table: &Table) -> Result<u32, XlsxError> {
+    let survey = Survey::of(table);
+    Ok(survey.table(sheet, row, table, &mut table.rows(), survey.rows)? + 1)
 }
