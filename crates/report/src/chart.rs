@@ -72,12 +72,12 @@ impl Chart {
         }
     }
 
-    fn bars(&self) -> impl Iterator<Item = &Bar> {
+    pub(crate) fn bars(&self) -> impl Iterator<Item = &Bar> {
         self.groups.iter().flat_map(|group| &group.bars)
     }
 
     /// Whether a bar of a waterfall is one of its two totals.
-    fn is_total(&self, bar: &Bar) -> bool {
+    pub(crate) fn is_total(&self, bar: &Bar) -> bool {
         let ends = [self.bars().next(), self.bars().last()];
         ends.into_iter().flatten().any(|end| std::ptr::eq(end, bar))
     }
@@ -289,7 +289,7 @@ pub(crate) fn table(chart: &Chart) -> Table<'static> {
 /// No longer than this, so that lines end near their figures on wide terminals.
 const LINE_MAX: usize = 60;
 /// From nothing to the most, an eighth each.
-const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+pub(crate) const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Between the warm-up and the measurement.
 const GO: char = '│';
 
@@ -361,7 +361,7 @@ fn waterfall(bars: &[&Bar], room: usize) -> Vec<String> {
 }
 
 /// Where each bar begins and ends.
-fn steps(bars: &[&Bar]) -> Vec<(f64, f64)> {
+pub(crate) fn steps(bars: &[&Bar]) -> Vec<(f64, f64)> {
     let last = bars.len().saturating_sub(1);
     let mut at = 0.0;
     let step = |(i, bar): (usize, &&Bar)| {

@@ -1,5 +1,6 @@
 //! Many runs of one experiment over time.
 
+use crate::chart::LEVELS;
 use crate::model::{Cell, Columns, Document, NOTHING, Section, Tone};
 use crate::runs::{NOT_SET, changed};
 use crate::sections::better;
@@ -10,8 +11,6 @@ use analysis::runs::{History, HistoryRun, HistorySeries, Verdict};
 
 /// Columns of a sparkline; longer series are drawn in means of neighbours.
 const SPARKS: usize = 32;
-/// Blocks that fill one to eight eighths of a line from below.
-const EIGHTHS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Where runs have no value.
 const MISSING: char = '·';
 
@@ -157,7 +156,7 @@ fn sparkline(points: &[Option<Estimate>]) -> String {
     let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
     // What differs by rounding only is drawn as equal.
     let range = if high - low > high.abs().max(low.abs()) * 1e-9 { high - low } else { f64::INFINITY };
-    let spark = |mean: f64| EIGHTHS[(7.0 * (mean - low) / range).round() as usize];
+    let spark = |mean: f64| LEVELS[(7.0 * (mean - low) / range).round() as usize];
     means.iter().map(|mean| mean.map_or(MISSING, spark)).collect()
 }
 

@@ -5,7 +5,6 @@
 //! shown with fewer. A string is always written as a string and never as a formula. The sheets that grow with the number
 //! of trials pass through temporary files, so that memory does not grow with them.
 
-mod cell;
 mod sheet;
 
 use crate::table::{Plot, PlotKind, Table};

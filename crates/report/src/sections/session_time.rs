@@ -72,7 +72,7 @@ fn figure(measured: &[Measured], panels: &Panels) -> Figure {
 }
 
 /// The parts in the order in which they are stacked.
-fn parts(accounting: &Accounting) -> Vec<(&'static str, f64)> {
+pub(crate) fn parts(accounting: &Accounting) -> Vec<(&'static str, f64)> {
     let mut parts = vec![("CPU", accounting.cpu_s)];
     parts.extend(WaitClass::ALL.into_iter().map(|class| (class.name(), accounting.resource(class))));
     parts.push(("signal", accounting.signal_s));
@@ -94,7 +94,7 @@ fn present(measured: &[Measured]) -> Vec<&'static str> {
 }
 
 /// Seconds of a part.
-fn part(accounting: &Accounting, name: &str) -> f64 {
+pub(crate) fn part(accounting: &Accounting, name: &str) -> f64 {
     parts(accounting).into_iter().find(|(own, _)| *own == name).map_or(0.0, |(_, seconds)| seconds)
 }
 
