@@ -7,16 +7,15 @@ use crate::output::{self, Form};
 use analysis::SearchLevels;
 use engines::Permits;
 use engines::files::{
-    BACKUP_PATH, BACKUP_VOLUME, COMPRESS, DATA_FILES, FILE_SIZE, LOG_PATH, LOG_VOLUME, OFFSET, PATHS,
+    BACKUP_PATH, BACKUP_VOLUME, COMPRESS, DATA_FILES, FILE_SIZE, LOG_PATH, LOG_VOLUME, OFFSET, Origin, PATHS,
     PRECONDITION, Precondition, VOLUME,
 };
 use experiment::Draft;
 use experiment::common::{ENGINE, PROBE};
 use observations::RunEnd;
 use probes::disk::{
-    ALIGN, BATCH, BLOCK_SIZE, DIRECT, DURATION, FILE, IO_ENGINE, MIX, PATTERN, PathKind, Pattern,
-    QUEUE_DEPTH, RATE, READS, STREAMS, SYNC, SYNC_EVERY, StoragePath, StreamText, THREADS, WARMUP,
-    WORKING_SET,
+    ALIGN, BATCH, BLOCK_SIZE, DIRECT, DURATION, FILE, IO_ENGINE, MIX, PATTERN, Pattern, QUEUE_DEPTH, RATE,
+    READS, STREAMS, SYNC, SYNC_EVERY, StoragePath, StreamText, THREADS, WARMUP, WORKING_SET,
 };
 use std::path::{Path, PathBuf};
 
@@ -153,7 +152,7 @@ fn draft(arguments: &Disk, name: &str, question: &str) -> Result<Draft, Failure>
 fn check(arguments: &Disk, paths: &[StoragePath]) -> Result<(), Failure> {
     let (load, files) = (&arguments.load, &arguments.files);
     let refuse = |message: String| Err(Failure::usage(message));
-    let directories = paths.iter().filter(|path| path.kind == PathKind::Directory).count();
+    let directories = paths.iter().filter(|path| path.kind == Origin::Created).count();
     if directories != 0 && directories != paths.len() {
         let message =
             "directories cannot be mixed with existing files or devices: measure them one after the other";
@@ -196,7 +195,7 @@ fn same(one: &Path, other: &Path) -> bool {
 
 fn target(draft: &mut Draft, arguments: &Disk, paths: &[StoragePath]) -> Result<(), Failure> {
     let files = &arguments.files;
-    let directories = paths.iter().all(|path| path.kind == PathKind::Directory);
+    let directories = paths.iter().all(|path| path.kind == Origin::Created);
     let (setting, names): (_, Vec<String>) = if directories {
         draft.set_some(FILE_SIZE, files.size);
         let count = files.files.unwrap_or(if arguments.compare { 1 } else { paths.len() });
@@ -230,7 +229,7 @@ fn place_on(draft: &mut Draft, files: &Files) -> Result<(), Failure> {
     for (name, path, volume, existing) in others {
         let Some(path) = path else { continue };
         let StoragePath { path, kind, name } = StoragePath::named(path, name).map_err(Failure::usage)?;
-        if kind == PathKind::Directory {
+        if kind == Origin::Created {
             draft.volume(&name, &path);
             draft.set(volume, name);
         } else {
