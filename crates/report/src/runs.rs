@@ -211,7 +211,7 @@ pub fn gate(gate: &Gate) -> Text {
     let worst: Vec<&LimitJudged> = gate.limits.iter().filter(|it| it.decision == gate.decision).collect();
     let Some(first) = worst.first().filter(|_| gate.decision != Decision::Kept) else {
         let limits = joined(gate.limits.iter().map(|it| it.limit.to_string()), ", ");
-        return format!("Gate passed: every configuration is within {}.", limits).into();
+        return format!("Gate passed: every configuration is within {limits}.").into();
     };
     let hit: Vec<&Judged> = first.configurations.iter().filter(|it| it.decision == gate.decision).collect();
     let furthest = hit.iter().copied().reduce(|a, b| if beyond(first, b) > beyond(first, a) { b } else { a });
