@@ -15,7 +15,7 @@ mod schema;
 mod write;
 
 #[cfg(test)]
-mod faults;
+mod tests;
 
 // The sample in tests/ speaks to this crate as its users do.
 #[cfg(test)]

@@ -5,6 +5,7 @@ use io_uring::types::{BufRingEntry, Fixed, SubmitArgs, Timespec};
 use io_uring::{IoUring, Submitter, cqueue, opcode};
 use std::cell::UnsafeCell;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
@@ -59,7 +60,7 @@ impl Ring {
             .setup_submit_all()
             .setup_cqsize((entries + u32::from(BUFFERS)).next_power_of_two())
             .build(entries)?;
-        let sockets: Vec<i32> = streams.iter().map(|stream| stream.fd()).collect();
+        let sockets: Vec<i32> = streams.iter().map(|stream| stream.socket().as_raw_fd()).collect();
         ring.submitter().register_files(&sockets)?;
         let pool = Pool::register(&ring.submitter())?;
         Ok(Self { ring, pool, states: vec![State::default(); streams.len()], due: Vec::new() })

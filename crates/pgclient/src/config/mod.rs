@@ -21,8 +21,10 @@ use std::time::Duration;
 #[derive(Clone, Default)]
 pub struct Config {
     pub(crate) hosts: Vec<Host>,
-    user: String,
-    database: String,
+    /// The role to log in as.
+    pub user: String,
+    /// The database to log in to.
+    pub database: String,
     password: Option<String>,
     passfile: Passfile,
     application_name: Option<String>,
@@ -33,7 +35,8 @@ pub struct Config {
     pub(crate) keep_alive: KeepAlive,
     pub(crate) tls: TlsSettings,
     pub(crate) channel_binding: ChannelBindingMode,
-    warnings: Vec<String>,
+    /// What a person should know: a password file that was ignored, and why.
+    pub warnings: Vec<String>,
 }
 
 /// Whether SCRAM proves that both ends see the same TLS certificate.
@@ -161,25 +164,10 @@ impl Config {
         self
     }
 
-    /// The role to log in as.
-    pub fn user(&self) -> &str {
-        &self.user
-    }
-
-    /// The database to log in to.
-    pub fn database(&self) -> &str {
-        &self.database
-    }
-
     /// Whether the text or the variables give a password; one from the password file is looked up when
     /// connecting.
     pub fn has_password(&self) -> bool {
         self.password.is_some()
-    }
-
-    /// What a person should know: a password file that was ignored, and why.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
     }
 
     /// The password for a host: the given one, else the password file's.

@@ -2,7 +2,6 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "test data; each test file uses a part")]
 
 use observations::*;
-use std::path::Path;
 use store::Store;
 
 /// A plan with two factors and three configurations, without trials.
@@ -212,16 +211,4 @@ pub fn recording(trials: usize) -> Recording {
 /// Begins the plan's run in a store.
 pub fn begin(store: &mut Store) -> i64 {
     store.begin_run(&plan()).unwrap()
-}
-
-/// Checks the whole file: pages, indexes and references between tables.
-pub fn check_integrity(path: &Path) -> Result<(), String> {
-    let connection = rusqlite::Connection::open(path).map_err(|error| error.to_string())?;
-    let finding = connection.pragma_query_value(None, "integrity_check", |row| row.get::<_, String>(0));
-    let sql = "SELECT count(*) FROM pragma_foreign_key_check";
-    let orphans = connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-    match (finding, orphans) {
-        (Ok(finding), Ok(0)) if finding == "ok" => Ok(()),
-        found => Err(format!("{found:?}")),
-    }
 }
