@@ -20,7 +20,9 @@
 //! | as many waits, each longer (shorter) | the length changed, the number differs by less than 5 % |
 
 use crate::{Comparison, Scale, WaitShape};
-pub use observations::number::{figure, plural as count, ratio, seconds_unit, short_percent as percent};
+pub use observations::number::{
+    figure, p_value, plural as count, ratio, seconds_unit, short_percent as percent,
+};
 use observations::{WarningKind, number};
 
 /// What is said has a corrected p-value below this.
@@ -43,11 +45,6 @@ pub fn comparison(comparison: &Comparison, unit: &str) -> String {
             format!("{} {unit}{} {word}", figure(value), interval.unwrap_or_default())
         }
     }
-}
-
-/// `p < 0.001` or `p = 0.012`.
-pub fn p_value(p: f64) -> String {
-    if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
 }
 
 /// `a`, `a and b`, `a, b and c`.

@@ -45,71 +45,74 @@ pub fn describe(old_source: &str, new_source: &str, catalog: &Catalog) -> Result
 
 /// Compares two versions of an experiment. Comments and layout do not count.
 pub fn changes(old: &Experiment, new: &Experiment) -> Changes {
-    let (mut harmless, mut incompatible) = (Differences::default(), Differences::default());
-    let compared = SETTINGS.iter().filter(|setting| !NOT_COMPARED.contains(&setting.path));
-    for Declaration { path, kind, .. } in compared {
-        let value = |experiment: &Experiment| {
-            if *path == BLOCKS.path() {
-                blocks(experiment.repeats.blocks)
-            } else {
-                shown(*kind, experiment, path)
-            }
-        };
-        let surrounds_trials = path.starts_with("hooks.") || *path == SEED.path();
+    let Changes { mut harmless, mut incompatible } = Changes::default();
+    for setting in SETTINGS.iter().filter(|setting| !NOT_COMPARED.contains(&setting.path)) {
+        let surrounds_trials = setting.path.starts_with("hooks.") || setting.path == SEED.path();
         let differences = if surrounds_trials { &mut incompatible } else { &mut harmless };
-        differences.note(path, &value(old), &value(new));
+        note(differences, setting.path, &shown(setting, old), &shown(setting, new));
     }
-    harmless.note("report.baseline", &baseline(old), &baseline(new));
-    compare_volumes(&old.volumes, &new.volumes, &mut incompatible);
-    incompatible.note("order.hard_to_change", &order(old), &order(new));
-    let before = incompatible.0.len();
-    compare_factors(&old.factors, &new.factors, &mut incompatible);
-    // Configurations of different factors have nothing to be compared by.
-    if incompatible.0.len() == before {
-        compare_configurations(old, new, &mut incompatible);
-    }
-    Changes { harmless: harmless.0, incompatible: incompatible.0 }
-}
-
-/// Sentences of what differs.
-#[derive(Default)]
-struct Differences(Vec<String>);
-
-impl Differences {
-    fn note(&mut self, what: &str, old: &str, new: &str) {
-        if old != new {
-            self.0.push(format!("{what}: {old} -> {new}"));
+    note(&mut harmless, "report.baseline", &baseline(old), &baseline(new));
+    let volumes = in_both("volume", &old.volumes, &new.volumes, |it| &it.name, &mut incompatible);
+    for (_, before, _, volume) in volumes {
+        for (key, value) in VOLUME {
+            let what = format!("volume {}: {key}", volume.name);
+            note(&mut incompatible, &what, &value(before), &value(volume));
         }
     }
+    note(&mut incompatible, "order.hard_to_change", &order(old), &order(new));
+    let before = incompatible.len();
+    let factors = in_both("factor", &old.factors, &new.factors, |it| &it.name, &mut incompatible);
+    for (was_at, before, is_at, factor) in factors {
+        compare_levels(before, factor, was_at == is_at, &mut incompatible);
+    }
+    // Configurations of different factors have nothing to be compared by.
+    if incompatible.len() == before {
+        compare_configurations(old, new, &mut incompatible);
+    }
+    Changes { harmless, incompatible }
+}
 
-    fn text(&mut self, what: &str, old: Option<&String>, new: Option<&String>) {
-        let quoted = |text: Option<&String>| optional(text.map(|text| format!("\"{text}\"")));
-        self.note(what, &quoted(old), &quoted(new));
+type Shown = fn(&Volume) -> String;
+
+/// What is compared of a volume.
+const VOLUME: [(&str, Shown); 5] = [
+    ("path", |volume| quoted(Some(&volume.path))),
+    ("prepare", |volume| quoted(volume.prepare.as_ref())),
+    ("cleanup", |volume| quoted(volume.cleanup.as_ref())),
+    ("throttle", |volume| optional(volume.throttle)),
+    ("hook_timeout", |volume| format!("{} s", volume.hook_timeout_s)),
+];
+
+fn note(differences: &mut Vec<String>, what: &str, old: &str, new: &str) {
+    if old != new {
+        differences.push(format!("{what}: {old} -> {new}"));
     }
 }
 
-fn optional(text: Option<String>) -> String {
-    text.unwrap_or_else(|| "none".into())
+fn optional(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "none".into(), |value| value.to_string())
+}
+
+fn quoted(text: Option<&String>) -> String {
+    optional(text.map(|text| format!("\"{text}\"")))
 }
 
 /// A setting of the file itself, or its default.
-fn shown(kind: Kind, experiment: &Experiment, path: &str) -> String {
-    let declaration = SETTINGS.iter().find(|setting| setting.path == path);
-    let default = || human::read_default(kind, declaration?.default?);
-    let value = experiment.settings.get(path).cloned().or_else(default);
-    optional(value.map(|value| match kind {
+fn shown(setting: &Declaration, experiment: &Experiment) -> String {
+    if setting.path == BLOCKS.path() {
+        return match experiment.repeats.blocks {
+            Blocks::Fixed(blocks) => blocks.to_string(),
+            Blocks::Adaptive { min, max, until } => format!("{min} to {max} until {} %", until * 100.0),
+        };
+    }
+    let default = || human::read_default(setting.kind, setting.default?);
+    let value = experiment.settings.get(setting.path).cloned().or_else(default);
+    optional(value.map(|value| match setting.kind {
         Kind::Duration | Kind::PositiveDuration => format!("{value} s"),
         Kind::Size { .. } => format!("{value} B"),
         Kind::Text => format!("\"{value}\""),
         _ => value.to_string(),
     }))
-}
-
-fn blocks(blocks: Blocks) -> String {
-    match blocks {
-        Blocks::Fixed(blocks) => blocks.to_string(),
-        Blocks::Adaptive { min, max, until } => format!("{min} to {max} until {} %", until * 100.0),
-    }
 }
 
 fn baseline(experiment: &Experiment) -> String {
@@ -122,89 +125,71 @@ fn order(experiment: &Experiment) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }
 }
 
-fn compare_volumes(old: &[Volume], new: &[Volume], differences: &mut Differences) {
-    let find = |volumes: &[Volume], name: &str| volumes.iter().find(|volume| volume.name == name).cloned();
-    for volume in old.iter().filter(|volume| find(new, &volume.name).is_none()) {
-        differences.0.push(format!("volume {} is gone", volume.name));
+/// Notes what is gone and what is new; returns what is in both versions, with the positions.
+fn in_both<'a, T>(
+    what: &str,
+    old: &'a [T],
+    new: &'a [T],
+    name: fn(&T) -> &String,
+    differences: &mut Vec<String>,
+) -> Vec<(usize, &'a T, usize, &'a T)> {
+    let position = |of: &[T], wanted: &T| of.iter().position(|it| name(it) == name(wanted));
+    for gone in old.iter().filter(|it| position(new, it).is_none()) {
+        differences.push(format!("{what} {} is gone", name(gone)));
     }
-    for volume in new {
-        let Some(before) = find(old, &volume.name) else {
-            differences.0.push(format!("volume {} is new", volume.name));
-            continue;
-        };
-        let key = |key: &str| format!("volume {}: {key}", volume.name);
-        differences.text(&key("path"), Some(&before.path), Some(&volume.path));
-        differences.text(&key("prepare"), before.prepare.as_ref(), volume.prepare.as_ref());
-        differences.text(&key("cleanup"), before.cleanup.as_ref(), volume.cleanup.as_ref());
-        let throttle = |volume: &Volume| optional(volume.throttle.map(|throttle| throttle.to_string()));
-        differences.note(&key("throttle"), &throttle(&before), &throttle(volume));
-        let timeout = |volume: &Volume| format!("{} s", volume.hook_timeout_s);
-        differences.note(&key("hook_timeout"), &timeout(&before), &timeout(volume));
+    let mut both = Vec::new();
+    for (at, it) in new.iter().enumerate() {
+        match position(old, it) {
+            Some(before) => both.push((before, &old[before], at, it)),
+            None => differences.push(format!("{what} {} is new", name(it))),
+        }
     }
+    both
 }
 
-fn compare_factors(old: &[Factor], new: &[Factor], differences: &mut Differences) {
-    let find = |factors: &[Factor], name: &str| factors.iter().position(|factor| factor.name == name);
-    for factor in old.iter().filter(|factor| find(new, &factor.name).is_none()) {
-        differences.0.push(format!("factor {} is gone", factor.name));
-    }
-    for (position, factor) in new.iter().enumerate() {
-        let Some(before) = find(old, &factor.name) else {
-            differences.0.push(format!("factor {} is new", factor.name));
-            continue;
-        };
-        compare_levels(&old[before], factor, before == position, differences);
-    }
-}
-
-fn compare_levels(old: &Factor, new: &Factor, same_position: bool, differences: &mut Differences) {
+fn compare_levels(old: &Factor, new: &Factor, same_position: bool, differences: &mut Vec<String>) {
     let labels = |factor: &Factor| factor.levels.iter().map(|level| level.label.clone()).collect::<Vec<_>>();
     let (had, has) = (labels(old), labels(new));
-    let missing = |from: &[String], of: &[String]| -> String {
-        of.iter().filter(|label| !from.contains(label)).cloned().collect::<Vec<_>>().join(", ")
-    };
-    let (added, removed) = (missing(&had, &has), missing(&has, &had));
     let name = &new.name;
-    if !added.is_empty() {
-        differences.0.push(format!("factor {name}: levels added {added}"));
+    let mut same = true;
+    for (what, of, from) in [("added", &has, &had), ("removed", &had, &has)] {
+        let others: Vec<&str> = of.iter().filter(|label| !from.contains(label)).map(String::as_str).collect();
+        if !others.is_empty() {
+            differences.push(format!("factor {name}: levels {what} {}", others.join(", ")));
+            same = false;
+        }
     }
-    if !removed.is_empty() {
-        differences.0.push(format!("factor {name}: levels removed {removed}"));
-    }
-    differences.text(&format!("factor {name}: manual step"), old.manual.as_ref(), new.manual.as_ref());
-    if !(added.is_empty() && removed.is_empty()) {
-        return;
-    }
-    if had != has || !same_position {
-        differences.0.push(format!("factor {name}: in another order"));
-    } else if old.levels != new.levels {
+    let manual = |factor: &Factor| quoted(factor.manual.as_ref());
+    note(differences, &format!("factor {name}: manual step"), &manual(old), &manual(new));
+    if same && (had != has || !same_position) {
+        differences.push(format!("factor {name}: in another order"));
+    } else if same && old.levels != new.levels {
         let differs = old.levels.iter().zip(&new.levels).filter(|(old, new)| old != new);
         let labels: Vec<&str> = differs.map(|(_, new)| new.label.as_str()).collect();
-        differences.0.push(format!("factor {name}: other settings in level {}", labels.join(", ")));
+        differences.push(format!("factor {name}: other settings in level {}", labels.join(", ")));
     }
 }
 
 /// Settings of `[target]`, `[workload]` and `[observe]`, and exclusions, as they arrive in the
 /// configurations. A setting that differs in many configurations is said once.
-fn compare_configurations(old: &Experiment, new: &Experiment, differences: &mut Differences) {
+fn compare_configurations(old: &Experiment, new: &Experiment, differences: &mut Vec<String>) {
     let mut lines = BTreeSet::new();
     for configuration in &new.configurations {
         let Some(before) = old.configurations.iter().find(|old| old.levels == configuration.levels) else {
-            differences.0.push(format!("configuration {} was excluded before", configuration.label()));
+            differences.push(format!("configuration {} was excluded before", configuration.label()));
             continue;
         };
         for path in before.settings.keys().chain(configuration.settings.keys()) {
             let (had, has) = (before.value(path), configuration.value(path));
             if had != has {
-                let shown = |value: Option<&crate::Value>| optional(value.map(ToString::to_string));
-                lines.insert(format!("{path}: {} -> {}", shown(had), shown(has)));
+                lines.insert(format!("{path}: {} -> {}", optional(had), optional(has)));
             }
         }
     }
     for configuration in &old.configurations {
         if !new.configurations.iter().any(|new| new.levels == configuration.levels) {
-            differences.0.push(format!("configuration {} is excluded now", configuration.label()));
+            differences.push(format!("configuration {} is excluded now", configuration.label()));
         }
     }
-    differences.0.extend(lines);
+    differences.extend(lines);
 }

@@ -56,6 +56,34 @@ impl Node {
         self.get(key).map(|entry| &entry.node)
     }
 
+    /// The value at a dotted path of tables.
+    pub fn at(&self, path: &str) -> Option<&Self> {
+        path.split('.').try_fold(self, |node, key| node.value(key))
+    }
+
+    /// Where the value of a key stands; the beginning of the file where there is none.
+    pub fn span_at(&self, key: &str) -> Range<usize> {
+        self.value(key).map_or(0..0, |node| node.span.clone())
+    }
+
+    /// Where a key stands; the beginning of the file where there is none.
+    pub fn key_span(&self, key: &str) -> Range<usize> {
+        self.get(key).map_or(0..0, |entry| entry.key_span.clone())
+    }
+
+    /// The tables of a `[[section]]`.
+    pub fn tables(&self, section: &str) -> &[Self] {
+        match self.value(section).map(|node| &node.content) {
+            Some(Content::List(nodes)) => nodes,
+            _ => &[],
+        }
+    }
+
+    /// Whether it is a table.
+    pub fn is_table(&self) -> bool {
+        matches!(self.content, Content::Table(_))
+    }
+
     /// What it is, for messages.
     pub fn kind(&self) -> &'static str {
         match &self.content {
@@ -82,6 +110,11 @@ impl Node {
             }
         }
         leaves
+    }
+
+    /// All values of a table by dotted path; none of a table that is not there.
+    pub fn leaves_of(&self, table: &str, path: &str) -> Vec<Leaf<'_>> {
+        self.value(table).map(|node| node.leaves(path)).unwrap_or_default()
     }
 
     /// The elements of a list; anything else is its own only element.

@@ -23,7 +23,7 @@ pub struct FileError {
 /// Everything that is wrong in an experiment file, in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct FileErrors {
-    /// At least one.
+    /// Each with its position.
     pub errors: Vec<FileError>,
 }
 
@@ -35,23 +35,15 @@ impl FileError {
 
 impl fmt::Display for FileErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, error) in self.errors.iter().enumerate() {
-            let separator = if i > 0 { "\n" } else { "" };
-            write!(f, "{separator}{}:{}: {}", error.line, error.column, printable(&error.headline()))?;
-            if let Some(help) = &error.help {
-                write!(f, "; {}", printable(help))?;
-            }
-        }
-        Ok(())
+        let line = |error: &FileError| {
+            let help = error.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
+            format!("{}:{}: {}", error.line, error.column, printable(&(error.headline() + &help)))
+        };
+        f.write_str(&self.errors.iter().map(line).collect::<Vec<_>>().join("\n"))
     }
 }
 
 impl FileErrors {
-    /// An error of the file as a whole.
-    pub(crate) fn one(source: &str, span: &Range<usize>, fault: Fault) -> Self {
-        Self { errors: vec![file_error(&Lines::of(source), span, String::new(), fault)] }
-    }
-
     /// All errors as a compiler shows them: message, position, the line and carets below it. Plain
     /// text; control characters of the file do not reach a terminal.
     pub fn render(&self, file_name: &str, source: &str) -> String {
@@ -152,8 +144,7 @@ impl Fault {
 }
 
 /// Finds lines and columns; knows where the lines begin, so that many errors cost no more than one.
-#[derive(Debug)]
-pub(crate) struct Lines<'a> {
+struct Lines<'a> {
     source: &'a str,
     starts: Vec<usize>,
     /// Whether a character is a byte, so that those of a long line need not be counted.
@@ -161,7 +152,7 @@ pub(crate) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    pub fn of(source: &'a str) -> Self {
+    fn of(source: &'a str) -> Self {
         let starts = std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Self { source, starts, ascii: source.is_ascii() }
     }
@@ -185,37 +176,29 @@ impl<'a> Lines<'a> {
 }
 
 /// Collects errors while a file is read.
-#[derive(Debug)]
-pub(crate) struct Errors {
-    found: Vec<(Range<usize>, String, Fault)>,
-}
+#[derive(Debug, Default)]
+pub(crate) struct Errors(Vec<(Range<usize>, String, Fault)>);
 
 impl Errors {
-    pub fn new() -> Self {
-        Self { found: Vec::new() }
-    }
-
     pub fn add(&mut self, span: &Range<usize>, path: &str, fault: impl Into<Fault>) {
-        self.found.push((span.clone(), path.into(), fault.into()));
+        self.0.push((span.clone(), path.into(), fault.into()));
     }
 
-    /// The value, or all errors in the order of the file, each once.
-    pub fn into_result<T>(mut self, source: &str, value: T) -> Result<T, FileErrors> {
-        if self.found.is_empty() {
-            return Ok(value);
-        }
-        self.found.sort_by(|(a, path_a, fault_a), (b, path_b, fault_b)| {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All errors in the order of the file, each once.
+    pub fn of(mut self, source: &str) -> FileErrors {
+        self.0.sort_by(|(a, path_a, fault_a), (b, path_b, fault_b)| {
             (a.start, a.end, path_a, &fault_a.message).cmp(&(b.start, b.end, path_b, &fault_b.message))
         });
-        self.found.dedup();
+        self.0.dedup();
         let lines = Lines::of(source);
-        let error =
-            |(span, path, fault): (Range<usize>, String, Fault)| file_error(&lines, &span, path, fault);
-        Err(FileErrors { errors: self.found.into_iter().map(error).collect() })
+        let error = |(span, path, Fault { message, help }): (Range<usize>, String, Fault)| {
+            let (line, column, length) = lines.position(&span);
+            FileError { line, column, length, path, message, help }
+        };
+        FileErrors { errors: self.0.into_iter().map(error).collect() }
     }
-}
-
-fn file_error(lines: &Lines<'_>, span: &Range<usize>, path: String, fault: Fault) -> FileError {
-    let (line, column, length) = lines.position(span);
-    FileError { line, column, length, path, message: fault.message, help: fault.help }
 }

@@ -31,7 +31,7 @@ pub struct Experiment {
 }
 
 /// Anything that is varied.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Factor {
     /// Dotted path of a setting, or the name of a group of linked levels.
     pub name: String,
@@ -166,13 +166,12 @@ impl Experiment {
     /// Objections of engines and probes as errors of the file, each where its setting stands,
     /// or of its section when the file does not give it.
     pub fn objections(&self, invalid: &[Invalid]) -> FileErrors {
-        let mut errors = Errors::new();
+        let mut errors = Errors::default();
         for objection in invalid {
             let section = objection.path.split('.').next().unwrap_or_default();
             let span = self.spans.get(&objection.path).or_else(|| self.spans.get(section));
             errors.add(span.unwrap_or(&(0..0)), &objection.path, objection.message.as_str());
         }
-        let errors = errors.into_result(&self.source, ()).err();
-        errors.unwrap_or_else(|| FileErrors { errors: Vec::new() })
+        errors.of(&self.source)
     }
 }

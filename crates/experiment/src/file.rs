@@ -41,6 +41,8 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
 ];
 
 settings! {
+    /// Settings with one value each.
+    pub(crate) const SETTINGS = [ENGINE, PROBE];
     /// Name of the experiment and of its results file: lower-case letters, digits, `-`, `_` and `.`.
     pub NAME: String = "experiment.name", Kind::Text;
     /// The question that the experiment answers; printed above the answer.
@@ -84,7 +86,11 @@ settings! {
     pub RUN_TIME_S: Option<f64> = "limits.run_time", Kind::PositiveDuration;
     /// Space that the data of a trial may take; checked before the run and during it.
     pub DISK_SPACE_BYTES: Option<u64> = "limits.disk_space", Kind::Size { min: 1, max: i64::MAX };
+}
 
+settings! {
+    /// Keys of one `[[volume]]`.
+    pub(crate) const VOLUME = [];
     /// Name that `target.volume` gives.
     pub(crate) VOLUME_NAME: String = "volume.name", Kind::Text;
     /// An existing directory; a prepare command may make it.
@@ -105,66 +111,29 @@ settings! {
     pub(crate) READ_BANDWIDTH: Option<u64> = "volume.throttle.read_bandwidth", Kind::Bandwidth;
     /// Bytes a second that the volume's device writes at most, instead of `bandwidth`.
     pub(crate) WRITE_BANDWIDTH: Option<u64> = "volume.throttle.write_bandwidth", Kind::Bandwidth;
+}
 
+settings! {
+    /// Keys of one `[[manual]]`.
+    pub(crate) const MANUAL = [];
     /// Factor whose change needs a person; it becomes hard to change.
     pub(crate) MANUAL_FACTOR: String = "manual.factor", Kind::Text;
     /// What to do; `{level}` stands for the new level.
     pub(crate) MANUAL_TEXT: String = "manual.text", Kind::Text;
+}
 
+settings! {
+    /// Keys of one `[[level]]`, besides `set`.
+    pub(crate) const LEVEL = [];
     /// Name of the factor that this is a level of.
     pub(crate) LEVEL_FACTOR: String = "level.factor", Kind::Text;
     /// Name of the level.
     pub(crate) LEVEL_NAME: Option<Value> = "level.name", Kind::Scalar;
 }
 
-/// Settings with one value each.
-pub(crate) const SETTINGS: &[Declaration] = declarations![
-    NAME,
-    QUESTION,
-    DESCRIPTION,
-    RESPONSE,
-    ENGINE,
-    PROBE,
-    BEFORE_RUN,
-    AFTER_RUN,
-    BEFORE_TRIAL,
-    AFTER_TRIAL,
-    HOOKS_TIMEOUT_S,
-    HARD_TO_CHANGE,
-    BLOCKS,
-    BLOCKS_MIN,
-    BLOCKS_MAX,
-    BLOCKS_UNTIL,
-    SEED,
-    RETRIES,
-    TRIAL_TIME_S,
-    RUN_TIME_S,
-    DISK_SPACE_BYTES,
-];
-
 /// Settings of `[observe]`, which can be factors.
 pub(crate) const OBSERVE: &[Declaration] =
     declarations![OBSERVE_WAITS, OBSERVE_INTERVAL, OBSERVE_LATENCIES, OBSERVE_PROFILE];
-
-/// Keys of one `[[volume]]`.
-pub(crate) const VOLUME: &[Declaration] = declarations![
-    VOLUME_NAME,
-    VOLUME_PATH,
-    VOLUME_PREPARE,
-    VOLUME_CLEANUP,
-    VOLUME_TIMEOUT_S,
-    READ_IOPS,
-    WRITE_IOPS,
-    BANDWIDTH,
-    READ_BANDWIDTH,
-    WRITE_BANDWIDTH,
-];
-
-/// Keys of one `[[manual]]`.
-pub(crate) const MANUAL: &[Declaration] = declarations![MANUAL_FACTOR, MANUAL_TEXT];
-
-/// Keys of one `[[level]]`, besides `set`.
-pub(crate) const LEVEL: &[Declaration] = declarations![LEVEL_FACTOR, LEVEL_NAME];
 
 #[cfg(test)]
 mod tests {

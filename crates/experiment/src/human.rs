@@ -7,10 +7,10 @@ use crate::{Kind, Value};
 /// Names of units and what they stand for.
 type Units = &'static [(&'static str, f64)];
 
-pub(crate) const COUNT_UNITS: Units =
+const COUNT_UNITS: Units =
     &[("", 1.0), ("k", 1e3), ("thousand", 1e3), ("m", 1e6), ("million", 1e6), ("g", 1e9), ("billion", 1e9)];
 
-pub(crate) const SIZE_UNITS: Units = &[
+const SIZE_UNITS: Units = &[
     ("", 1.0),
     ("b", 1.0),
     ("kb", 1e3),
@@ -23,7 +23,7 @@ pub(crate) const SIZE_UNITS: Units = &[
     ("tib", 1_099_511_627_776.0),
 ];
 
-pub(crate) const BANDWIDTH_UNITS: Units = &[
+const BANDWIDTH_UNITS: Units = &[
     ("", 1.0),
     ("b/s", 1.0),
     ("kb/s", 1e3),
@@ -39,7 +39,7 @@ pub(crate) const BANDWIDTH_UNITS: Units = &[
 pub(crate) const BANDWIDTH_MIN: i64 = 4096;
 pub(crate) const BANDWIDTH_MAX: i64 = 1_000_000_000_000_000;
 
-pub(crate) const TIME_UNITS: Units = &[
+const TIME_UNITS: Units = &[
     ("", 1.0),
     ("ns", 1e-9),
     ("us", 1e-6),
@@ -56,7 +56,7 @@ pub(crate) const TIME_UNITS: Units = &[
     ("days", 86400.0),
 ];
 
-pub(crate) const RATE_UNITS: Units = &[
+const RATE_UNITS: Units = &[
     ("", 1.0),
     ("/s", 1.0),
     ("k", 1e3),
@@ -66,7 +66,7 @@ pub(crate) const RATE_UNITS: Units = &[
     ("/h", 1.0 / 3600.0),
 ];
 
-pub(crate) const SHARE_UNITS: Units = &[("", 1.0), ("%", 0.01)];
+const SHARE_UNITS: Units = &[("", 1.0), ("%", 0.01)];
 
 /// 1000 days: longer than any trial, and far from what a clock cannot add.
 pub(crate) const DURATION_S_MAX: f64 = 86_400_000.0;
@@ -75,46 +75,53 @@ pub(crate) const DURATION_S_MAX: f64 = 86_400_000.0;
 pub(crate) const RATE_MIN: f64 = 1e-6;
 pub(crate) const RATE_MAX: f64 = 1e9;
 
+/// The units of a kind; none of what is no number.
+pub(crate) fn units(kind: Kind) -> Units {
+    match kind {
+        Kind::Count { .. } => COUNT_UNITS,
+        Kind::Size { .. } => SIZE_UNITS,
+        Kind::Bandwidth => BANDWIDTH_UNITS,
+        Kind::Duration | Kind::PositiveDuration => TIME_UNITS,
+        Kind::Rate => RATE_UNITS,
+        Kind::Share => SHARE_UNITS,
+        _ => &[],
+    }
+}
+
 /// Reads a value of the file as its setting wants it. The error says what is allowed.
 pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, Fault> {
+    let units = units(kind);
     match kind {
         Kind::Bool => match node.content {
             Content::Bool(value) => Ok(Value::Bool(value)),
             _ => Err(not_allowed(node, "true and false")),
         },
-        Kind::Count { min, max } => whole(node, COUNT_UNITS, min, max, "\"320k\", \"2 million\""),
-        Kind::Size { min, max } => whole(node, SIZE_UNITS, min, max, "\"64 KiB\", \"4 GB\""),
-        Kind::Bandwidth => {
-            whole(node, BANDWIDTH_UNITS, BANDWIDTH_MIN, BANDWIDTH_MAX, "\"125 MB/s\", \"64 MiB/s\"")
-        }
+        Kind::Count { min, max } => whole(node, units, min, max, "\"320k\", \"2 million\""),
+        Kind::Size { min, max } => whole(node, units, min, max, "\"64 KiB\", \"4 GB\""),
+        Kind::Bandwidth => whole(node, units, BANDWIDTH_MIN, BANDWIDTH_MAX, "\"125 MB/s\", \"64 MiB/s\""),
         Kind::Duration | Kind::PositiveDuration => {
             let zero = kind == Kind::Duration;
             let least = if zero { "0" } else { "above 0" };
             let allowed = format!("\"250 ms\", \"5 s\", \"2 min\", seconds; {least}, at most 1000 days");
-            real(node, TIME_UNITS, &allowed, |s| (0.0..=DURATION_S_MAX).contains(&s) && (zero || s > 0.0))
+            real(node, units, &allowed, |s| (0.0..=DURATION_S_MAX).contains(&s) && (zero || s > 0.0))
         }
         Kind::Rate => {
             let allowed = "\"5000/s\", \"5k/s\", \"30/min\", a number; above 0, at most 1 billion a second";
-            real(node, RATE_UNITS, allowed, |rate| (RATE_MIN..=RATE_MAX).contains(&rate))
+            real(node, units, allowed, |rate| (RATE_MIN..=RATE_MAX).contains(&rate))
         }
         Kind::Share => {
             let allowed = "\"2%\", a number from 0 to 1";
-            real(node, SHARE_UNITS, allowed, |share| (0.0..=1.0).contains(&share))
+            real(node, units, allowed, |share| (0.0..=1.0).contains(&share))
         }
-        Kind::Text => text(node).map(Value::Text),
-        Kind::MaybeEmptyText => match &node.content {
-            Content::Text(text) => Ok(Value::Text(text.clone())),
-            _ => text(node).map(Value::Text),
-        },
+        Kind::MaybeEmptyText if matches!(&node.content, Content::Text(text) if text.trim().is_empty()) => {
+            Ok(Value::Text(label(node)))
+        }
         Kind::TextList => match &node.content {
             Content::List(nodes) if nodes.is_empty() => Err("the list is empty".into()),
-            Content::List(nodes) => nodes
-                .iter()
-                .map(|node| text(node).map(Value::Text))
-                .collect::<Result<_, _>>()
-                .map(Value::List),
-            _ => text(node).map(Value::Text),
+            Content::List(nodes) => nodes.iter().map(text).collect::<Result<_, _>>().map(Value::List),
+            _ => text(node),
         },
+        Kind::Text | Kind::MaybeEmptyText => text(node),
         Kind::Choice(words) => match &node.content {
             Content::Text(given) if words.contains(&given.as_str()) => Ok(Value::Text(given.clone())),
             Content::Text(given) => Err(Fault::unknown("value", given, words)),
@@ -170,14 +177,8 @@ pub(crate) fn write(kind: Kind, value: Value) -> Value {
         Kind::Share => &["%"],
         _ => &[],
     };
-    let all = match kind {
-        Kind::Size { .. } => SIZE_UNITS,
-        Kind::Rate => RATE_UNITS,
-        Kind::Share => SHARE_UNITS,
-        _ => TIME_UNITS,
-    };
     let in_unit = |unit: &&str| {
-        let factor = all.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
+        let factor = self::units(kind).iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
         // Six decimals: what is beyond them comes from the conversion.
         let number = (value.as_f64()? / factor * 1e6).round() / 1e6;
         let space = if unit.starts_with(char::is_alphabetic) { " " } else { "" };
@@ -210,10 +211,10 @@ fn not_allowed(node: &Node, allowed: &str) -> Fault {
     format!("{given} is not allowed; allowed are {allowed}").into()
 }
 
-fn text(node: &Node) -> Result<String, Fault> {
+fn text(node: &Node) -> Result<Value, Fault> {
     match &node.content {
         Content::Text(text) if text.trim().is_empty() => Err("the text is empty".into()),
-        Content::Text(text) => Ok(text.clone()),
+        Content::Text(text) => Ok(Value::Text(text.clone())),
         _ => Err(not_allowed(node, "texts in quotes")),
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! - `document`, `human`: TOML with positions, values as people write them
 //! - [`file`], [`common`]: the settings that no engine or probe owns
-//! - `parse`, `expand`, `conditions`: from the text to factors, from factors to configurations
+//! - `parse`: from the text to factors, from factors to configurations
 //! - `draft`: an experiment that a program builds, written as a file
 //! - `plan`: the order of the trials
 //! - `changes`: what differs between two versions of a file
@@ -14,13 +14,11 @@
 
 mod changes;
 pub mod common;
-mod conditions;
 mod configuration;
 mod document;
 mod draft;
 mod error;
 mod example;
-mod expand;
 mod experiment;
 pub mod file;
 mod human;

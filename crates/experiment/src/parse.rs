@@ -3,42 +3,61 @@
 //! What is wrong does not stop the reading: a level or factor that cannot be read keeps its position
 //! and name, so that what refers to it is judged as if it were right, and all errors come at once.
 
+mod expand;
 mod factors;
-mod repeats;
-mod sections;
-mod volumes;
+mod run;
 
 use crate::document::{Content, Leaf, Node};
 use crate::error::{Errors, Fault, FileErrors};
-use crate::expand;
 use crate::experiment::Experiment;
-use crate::file::SECTIONS;
+use crate::file::{NAME, OBSERVE, SECTIONS, SETTINGS};
 use crate::setting::{Catalog, Known};
 use crate::{Declaration, Value, human};
 use std::collections::BTreeMap;
 use std::ops::Range;
+
+/// Longest name of an experiment: with an ending it has to be the name of a file.
+const NAME_LENGTH_MAX: usize = 100;
+
+/// Values by path.
+type Values = BTreeMap<String, Value>;
+
+/// A file that is being read.
+struct Reader<'a> {
+    root: &'a Node,
+    catalog: &'a Catalog,
+    /// The settings that this file may use.
+    known: Known,
+    errors: Errors,
+}
 
 /// Reads an experiment file.
 ///
 /// # Errors
 /// Everything that is wrong in the file, each with its position; a syntax error alone.
 pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> {
-    let root = Node::parse(source).map_err(|(span, fault)| FileErrors::one(source, &span, fault))?;
-    let mut errors = Errors::new();
-    check_sections(&root, &mut errors);
-    let known = sections::known_settings(&root, catalog, &mut errors);
-    let base = sections::base_settings(&root, &known, &mut errors);
-    let core = sections::core_settings(&root, &mut errors);
-    let mut factors = factors::read(&root, &known, &mut errors);
-    let mut hard_to_change = factors::mark_hard_to_change(&root, &mut factors, &mut errors);
-    let volumes = volumes::read(&root, &known, &mut errors);
-    volumes::mark_hard_to_change(&volumes, &mut factors, &mut hard_to_change);
-    let repeats = repeats::read(&root, &core, &mut errors);
-    let configurations = expand::configurations(&root, &base, &factors, &known, catalog, &mut errors);
-    let baseline = expand::baseline(&root, &factors, &configurations, &known, &mut errors);
-    repeats::check_number_of_trials(&root, repeats, configurations.len(), &mut errors);
+    let mut errors = Errors::default();
+    let root = match Node::parse(source) {
+        Ok(root) => root,
+        Err((span, fault)) => {
+            errors.add(&span, "", fault);
+            return Err(errors.of(source));
+        }
+    };
+    let mut reader = Reader { root: &root, catalog, known: Known::default(), errors };
+    reader.check_sections();
+    reader.know_settings();
+    let base = reader.base_settings();
+    let core = reader.core_settings();
+    let mut factors = reader.factors();
+    let volumes = reader.volumes();
+    let hard_to_change = reader.hard_to_change(&mut factors, &volumes);
+    let repeats = reader.repeats(&core);
+    let configurations = reader.configurations(&base, &factors);
+    let baseline = reader.baseline(&factors, &configurations);
+    reader.check_number_of_trials(repeats.blocks.max(), configurations.len());
     let experiment = Experiment {
-        name: sections::name(&root, &core, &mut errors),
+        name: reader.name(&core),
         configurations,
         baseline,
         volumes,
@@ -49,37 +68,219 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
         settings: core,
         factors,
     };
-    errors.into_result(source, experiment)
+    if reader.errors.is_empty() { Ok(experiment) } else { Err(reader.errors.of(source)) }
 }
 
-fn check_sections(root: &Node, errors: &mut Errors) {
-    let known: Vec<&str> = SECTIONS.iter().map(|(name, _)| *name).collect();
-    for entry in root.entries() {
-        let name = entry.key.as_str();
-        if !known.contains(&name) {
-            errors.add(&entry.key_span, "", Fault::unknown("section", name, &known));
-            continue;
-        }
-        let several = ["level", "exclude", "volume", "manual"].contains(&name);
-        let brackets = if several { format!("[[{name}]]") } else { format!("[{name}]") };
-        match (&entry.node.content, several) {
-            (Content::Table(_), false) => {}
-            (Content::List(nodes), true) => {
-                for node in nodes.iter().filter(|node| !matches!(node.content, Content::Table(_))) {
-                    errors.add(
-                        &node.span,
-                        name,
-                        format!("{} where a table should be; write {brackets}", node.kind()),
-                    );
+impl<'a> Reader<'a> {
+    fn check_sections(&mut self) {
+        let known: Vec<&str> = SECTIONS.iter().map(|(name, _)| *name).collect();
+        for entry in self.root.entries() {
+            let name = entry.key.as_str();
+            if !known.contains(&name) {
+                self.errors.add(&entry.key_span, "", Fault::unknown("section", name, &known));
+                continue;
+            }
+            let several = ["level", "exclude", "volume", "manual"].contains(&name);
+            let brackets = if several { format!("[[{name}]]") } else { format!("[{name}]") };
+            match (&entry.node.content, several) {
+                (Content::Table(_), false) => {}
+                (Content::List(nodes), true) => {
+                    for node in nodes.iter().filter(|node| !node.is_table()) {
+                        let message = format!("{} where a table should be; write {brackets}", node.kind());
+                        self.errors.add(&node.span, name, message);
+                    }
+                }
+                _ => {
+                    self.errors.add(&entry.key_span, name, format!("this is a section: write {brackets}"));
                 }
             }
-            _ => errors.add(&entry.key_span, name, format!("this is a section: write {brackets}")),
         }
+    }
+
+    /// Finds the settings that this file may use: those of its engines and probes.
+    fn know_settings(&mut self) {
+        self.known.add(OBSERVE);
+        let sections =
+            [("target", "engine", &self.catalog.engines), ("workload", "probe", &self.catalog.probes)];
+        for (section, key, all) in sections {
+            let path = format!("{section}.{key}");
+            let given = owners(self.root, section, &path);
+            let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+            if given.is_empty() {
+                let span = self.root.key_span(section);
+                self.errors.add(
+                    &span,
+                    &path,
+                    Fault::with_help("missing", format!("known: {}", names.join(", "))),
+                );
+                self.known.open(section);
+            }
+            for node in given {
+                // Whatever else is no text is complained about where the setting is read.
+                let Content::Text(name) = &node.content else {
+                    self.known.open(section);
+                    continue;
+                };
+                if let Some((_, settings)) = all.iter().find(|(owner, _)| *owner == name.as_str()) {
+                    self.known.add(settings);
+                } else {
+                    self.errors.add(&node.span, &path, Fault::unknown(key, name, &names));
+                    self.known.open(section);
+                }
+            }
+            let own = SETTINGS.iter().find(|setting| setting.path == path);
+            self.known.add(own.map_or(&[], std::slice::from_ref));
+        }
+    }
+
+    /// The values that `[target]`, `[workload]` and `[observe]` give.
+    fn base_settings(&mut self) -> Values {
+        let mut values = Values::new();
+        for leaf in
+            ["target", "workload", "observe"].iter().flat_map(|section| self.root.leaves_of(section, section))
+        {
+            if leaf.node.is_table() && self.known.is_table(&leaf.path) {
+                continue;
+            }
+            if let Some(value) = self.value(&leaf)
+                && values.insert(leaf.path.clone(), value).is_some()
+            {
+                self.errors.add(&leaf.key_span, &leaf.path, "this setting is given twice");
+            }
+        }
+        values
+    }
+
+    /// The values that all other sections with one value a key give.
+    fn core_settings(&mut self) -> Values {
+        let mut values = Values::default();
+        for section in ["experiment", "hooks", "order", "repeats", "limits"] {
+            if let Some(node) = self.root.value(section) {
+                self.read_table(node, section, SETTINGS, &[], &mut values);
+            }
+        }
+        for entry in self.root.value("report").map(Node::entries).unwrap_or_default() {
+            if entry.key != "baseline" {
+                let fault = Fault::unknown("setting", &entry.key, &["baseline"]);
+                self.errors.add(&entry.key_span, "report", fault);
+            }
+        }
+        values
+    }
+
+    /// The values of one table of a `[[section]]`, of which some must be given. Keys in `besides` are
+    /// read elsewhere.
+    fn read_item(
+        &mut self,
+        node: &Node,
+        section: &str,
+        settings: &[Declaration],
+        needed: &[&str],
+        besides: &[&str],
+    ) -> Values {
+        let mut values = Values::default();
+        if node.is_table() {
+            self.read_table(node, section, settings, besides, &mut values);
+            for key in needed.iter().filter(|key| node.get(key).is_none()) {
+                self.errors.add(&node.span, section, format!("{key} is missing"));
+            }
+        }
+        values
+    }
+
+    fn read_table(
+        &mut self,
+        node: &Node,
+        section: &str,
+        settings: &[Declaration],
+        besides: &[&str],
+        values: &mut Values,
+    ) {
+        let prefix = format!("{section}.");
+        for leaf in node.leaves(section) {
+            let key = leaf.path.strip_prefix(&prefix).unwrap_or(&leaf.path);
+            if besides.contains(&key.split('.').next().unwrap_or(key)) {
+                continue;
+            }
+            if let Some(setting) = settings.iter().find(|setting| setting.path == leaf.path) {
+                match human::read(setting.kind, leaf.node) {
+                    Ok(value) => drop(values.insert(leaf.path, value)),
+                    Err(fault) => self.errors.add(&leaf.node.span, &leaf.path, fault),
+                }
+                continue;
+            }
+            let known = settings.iter().filter_map(|setting| setting.path.strip_prefix(&prefix));
+            let known: Vec<&str> = known.chain(besides.iter().copied()).collect();
+            let below = format!("{key}.");
+            let parts: Vec<&str> = known.iter().filter_map(|known| known.strip_prefix(&below)).collect();
+            if parts.is_empty() {
+                self.errors.add(&leaf.key_span, section, Fault::unknown("setting", key, &known));
+            } else {
+                let message = format!("this is a table: write {{ {} = ... }}", parts.join(" = ..., "));
+                self.errors.add(
+                    &leaf.node.span,
+                    &leaf.path,
+                    Fault::with_help(message, "at least one of them"),
+                );
+            }
+        }
+    }
+
+    /// The name of the experiment, which is also the name of a file.
+    fn name(&mut self, core: &Values) -> String {
+        let Some(given) = self.root.at(NAME.path()) else {
+            let span = self.root.key_span("experiment");
+            self.errors.add(&span, NAME.path(), "missing; give the experiment a name");
+            return String::new();
+        };
+        let name = NAME.of(core);
+        // No capitals: there are file systems that do not tell them from small letters.
+        let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
+        if !name.chars().all(allowed) || name.starts_with(['.', '-']) || name.len() > NAME_LENGTH_MAX {
+            let message = format!(
+                "`{name}` cannot be the name of a file; allowed are small letters, digits, `-`, `_` and `.`, \
+                 a letter, digit or `_` first, at most {NAME_LENGTH_MAX}"
+            );
+            self.errors.add(&given.span, NAME.path(), message);
+        }
+        name
+    }
+
+    /// The settings that a key may mean, of different engines; if there is none, an error.
+    fn lookup(&mut self, leaf: &Leaf<'_>) -> Vec<&'a Declaration> {
+        let path = leaf.path.as_str();
+        let found = self.known.find(path);
+        if found.is_empty() && !self.known.is_open(path) {
+            if self.known.is_table(path) {
+                self.errors.add(&leaf.node.span, path, "this is a table: write { name = value }");
+            } else {
+                let fault = Fault::unknown("setting", path, &self.known.paths(path));
+                self.errors.add(&leaf.key_span, path, fault);
+            }
+        }
+        found
+    }
+
+    /// The value that a key gives; `None` after an error.
+    fn value(&mut self, leaf: &Leaf<'_>) -> Option<Value> {
+        let settings = self.lookup(leaf);
+        read_as(&settings, leaf.node)
+            .map_err(|fault| self.errors.add(&leaf.node.span, &leaf.path, fault))
+            .ok()
     }
 }
 
+/// The values that `target.engine` or `workload.probe` takes in any configuration.
+fn owners<'a>(root: &'a Node, section: &str, path: &str) -> Vec<&'a Node> {
+    let of_path =
+        |leaves: Vec<Leaf<'a>>| leaves.into_iter().filter(|leaf| leaf.path == path).map(|leaf| leaf.node);
+    let varied = of_path(root.leaves_of("factors", "")).flat_map(Node::elements);
+    let linked = root.tables("level").iter().flat_map(|level| of_path(level.leaves_of("set", "")));
+    of_path(root.leaves_of(section, section)).chain(varied).chain(linked).collect()
+}
+
 /// Where each setting stands, for objections of engines and probes; of a section, where it begins.
-pub(crate) fn spans(root: &Node) -> BTreeMap<String, Range<usize>> {
+fn spans(root: &Node) -> BTreeMap<String, Range<usize>> {
     let mut spans = BTreeMap::new();
     for section in ["target", "workload", "observe"] {
         if let Some(entry) = root.get(section) {
@@ -89,48 +290,21 @@ pub(crate) fn spans(root: &Node) -> BTreeMap<String, Range<usize>> {
         }
     }
     // A setting that is varied is discussed where its levels stand.
-    let varied = leaves(root.value("factors"), "");
-    let linked = list(root, "level").iter().rev().flat_map(|level| leaves(level.value("set"), ""));
+    let varied = root.leaves_of("factors", "");
+    let linked = root.tables("level").iter().rev().flat_map(|level| level.leaves_of("set", ""));
     spans.extend(varied.into_iter().chain(linked).map(|leaf| (leaf.path, leaf.node.span.clone())));
     spans
 }
 
-/// The tables of a `[[section]]`.
-fn list<'a>(root: &'a Node, section: &str) -> &'a [Node] {
-    match root.value(section).map(|node| &node.content) {
-        Some(Content::List(nodes)) => nodes,
-        _ => &[],
-    }
-}
-
-/// All values of a table by dotted path; none of a table that is not there.
-fn leaves<'a>(table: Option<&'a Node>, path: &str) -> Vec<Leaf<'a>> {
-    table.map(|node| node.leaves(path)).unwrap_or_default()
-}
-
-/// The settings that a key may mean, of different engines; if there is none, an error.
-fn lookup(known: &Known, leaf: &Leaf<'_>, errors: &mut Errors) -> Vec<&'static Declaration> {
-    let path = leaf.path.as_str();
-    let found = known.find(path);
-    if found.is_empty() && !known.is_open(path) {
-        if known.is_table(path) {
-            errors.add(&leaf.node.span, path, "this is a table: write { name = value }");
-        } else {
-            errors.add(&leaf.key_span, path, Fault::unknown("setting", path, &known.paths(path)));
-        }
-    }
-    found
-}
-
 /// Reads a value as the first of these settings that accepts it.
-fn read_as(settings: &[&'static Declaration], node: &Node) -> Result<Value, Fault> {
-    let mut faults = Vec::new();
+fn read_as(settings: &[&Declaration], node: &Node) -> Result<Value, Fault> {
+    let mut first_fault = None;
     for setting in settings {
         match human::read(setting.kind, node) {
             Ok(value) => return Ok(value),
-            Err(fault) => faults.push(fault),
+            Err(fault) => drop(first_fault.get_or_insert(fault)),
         }
     }
     // Without settings there has been an error already, at the key.
-    faults.into_iter().next().map_or(Ok(Value::Bool(false)), Err)
+    first_fault.map_or(Ok(Value::Bool(false)), Err)
 }

@@ -1,10 +1,7 @@
 //! A JSON Schema of the experiment file, for editors.
 
 use crate::file::{LEVEL, MANUAL, OBSERVE, SECTIONS, SETTINGS, VOLUME};
-use crate::human::{
-    BANDWIDTH_MAX, BANDWIDTH_MIN, BANDWIDTH_UNITS, COUNT_UNITS, DURATION_S_MAX, RATE_MAX, RATE_MIN,
-    RATE_UNITS, SHARE_UNITS, SIZE_UNITS, TIME_UNITS,
-};
+use crate::human::{BANDWIDTH_MAX, BANDWIDTH_MIN, DURATION_S_MAX, RATE_MAX, RATE_MIN, units};
 use crate::{Catalog, Declaration, Kind};
 use serde_json::{Map, Value, json};
 
@@ -13,8 +10,11 @@ pub fn schema(catalog: &Catalog) -> Value {
     let mut properties = Map::new();
     for (section, doc) in SECTIONS {
         let mut schema = match *section {
-            "target" => varied("target", catalog.engines.iter().flat_map(|(_, settings)| *settings)),
-            "workload" => varied("workload", catalog.probes.iter().flat_map(|(_, settings)| *settings)),
+            // With the setting that selects the engine or the probe.
+            "target" | "workload" => {
+                let owners = if *section == "target" { &catalog.engines } else { &catalog.probes };
+                table(section, SETTINGS.iter().chain(owners.iter().flat_map(|(_, settings)| *settings)))
+            }
             "observe" => table("observe", OBSERVE.iter()),
             "factors" => factors(catalog),
             "level" => list(&level()),
@@ -43,11 +43,6 @@ pub fn schema(catalog: &Catalog) -> Value {
         "required": ["experiment"],
         "properties": properties,
     })
-}
-
-/// The schema of a section with the settings of its engines or probes and the one that selects them.
-fn varied<'a>(section: &str, settings: impl Iterator<Item = &'a Declaration>) -> Value {
-    table(section, SETTINGS.iter().chain(settings))
 }
 
 fn table<'a>(section: &str, settings: impl Iterator<Item = &'a Declaration>) -> Value {
@@ -99,24 +94,16 @@ fn allow(place: &mut Value, schema: Value) {
 }
 
 fn of(setting: &Declaration) -> Value {
+    let whole = |min, max| json!({ "type": ["integer", "string"], "minimum": min, "maximum": max });
+    let real = |lowest: &str, min: f64, max: f64| json!({ "type": ["number", "string"], lowest: min, "maximum": max });
     let mut schema = match setting.kind {
         Kind::Bool => json!({ "type": "boolean" }),
-        Kind::Count { min, max } => {
-            json!({ "type": ["integer", "string"], "minimum": min, "maximum": max, "pattern": pattern(COUNT_UNITS) })
-        }
-        Kind::Size { min, max } => {
-            json!({ "type": ["integer", "string"], "minimum": min, "maximum": max, "pattern": pattern(SIZE_UNITS) })
-        }
-        Kind::Bandwidth => json!({
-            "type": ["integer", "string"], "minimum": BANDWIDTH_MIN, "maximum": BANDWIDTH_MAX,
-            "pattern": pattern(BANDWIDTH_UNITS),
-        }),
-        Kind::Duration => number(&json!({ "minimum": 0, "maximum": DURATION_S_MAX }), TIME_UNITS),
-        Kind::PositiveDuration => {
-            number(&json!({ "exclusiveMinimum": 0, "maximum": DURATION_S_MAX }), TIME_UNITS)
-        }
-        Kind::Rate => number(&json!({ "minimum": RATE_MIN, "maximum": RATE_MAX }), RATE_UNITS),
-        Kind::Share => number(&json!({ "minimum": 0, "maximum": 1 }), SHARE_UNITS),
+        Kind::Count { min, max } | Kind::Size { min, max } => whole(min, max),
+        Kind::Bandwidth => whole(BANDWIDTH_MIN, BANDWIDTH_MAX),
+        Kind::Duration => real("minimum", 0.0, DURATION_S_MAX),
+        Kind::PositiveDuration => real("exclusiveMinimum", 0.0, DURATION_S_MAX),
+        Kind::Rate => real("minimum", RATE_MIN, RATE_MAX),
+        Kind::Share => real("minimum", 0.0, 1.0),
         Kind::MaybeEmptyText => json!({ "type": "string" }),
         Kind::Text => json!({ "type": "string", "minLength": 1 }),
         Kind::TextList => {
@@ -125,18 +112,14 @@ fn of(setting: &Declaration) -> Value {
         Kind::Choice(words) => json!({ "enum": words }),
         Kind::Scalar => json!({ "type": ["boolean", "number", "string"] }),
     };
+    if !units(setting.kind).is_empty() {
+        schema["pattern"] = json!(pattern(units(setting.kind)));
+    }
     schema["description"] = json!(setting.doc);
     if let Some(default) = setting.default {
         schema["default"] =
             if setting.kind == Kind::Bool { json!(default == "true") } else { json!(default) };
     }
-    schema
-}
-
-fn number(bounds: &Value, units: &[(&str, f64)]) -> Value {
-    let mut schema = bounds.clone();
-    schema["type"] = json!(["number", "string"]);
-    schema["pattern"] = json!(pattern(units));
     schema
 }
 

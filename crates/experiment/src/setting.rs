@@ -161,8 +161,9 @@ fn fits<T: FromValue>(value: Option<&Value>) -> bool {
 /// ```
 #[macro_export]
 macro_rules! settings {
-    ($all_visibility:vis const $all:ident = [$($other:ident),*];
+    ($(#[$all_meta:meta])* $all_visibility:vis const $all:ident = [$($other:ident),*];
      $($(#[doc = $doc:literal])+ $visibility:vis $name:ident: $type:ty = $path:literal, $kind:expr $(, $default:literal)?;)*) => {
+        $(#[$all_meta])*
         $all_visibility const $all: &[$crate::Declaration] = $crate::declarations![$($name,)* $($other,)*];
         $crate::settings! {
             $($(#[doc = $doc])+ $visibility $name: $type = $path, $kind $(, $default)?;)*

@@ -43,6 +43,11 @@ pub fn short_percent(share: f64) -> String {
     percent(share, usize::from(share.abs() < 0.0995))
 }
 
+/// `p < 0.001` or `p = 0.012`.
+pub fn p_value(p: f64) -> String {
+    if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
+}
+
 /// A factor: at least two decimals, because the difference from 1 is what matters.
 pub fn ratio(value: f64) -> String {
     if (0.1..100.0).contains(&value) { fixed(value, 2) } else { figure(value) }

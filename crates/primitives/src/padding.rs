@@ -20,17 +20,9 @@ experiment::choice! {
     }
 }
 
-/// A padding as a type, so that the measured loop has no trace of the choice.
-pub trait Spacing: 'static {
-    /// A member with what keeps it apart from the next one.
-    type Cell<T: Default + Send + Sync>: Default + Send + Sync + Deref<Target = T>;
-}
-
-macro_rules! spacing {
-    ($spacing:ident, $cell:ident, $($alignment:meta)?) => {
-        #[derive(Debug, Clone, Copy)]
-        pub struct $spacing;
-
+/// A member with what keeps it apart from the next one: a type each, so that the measured loop has no trace of the choice.
+macro_rules! cell {
+    ($cell:ident $(, $alignment:meta)?) => {
         #[derive(Debug, Default)]
         $(#[$alignment])?
         pub struct $cell<T>(T);
@@ -43,56 +35,53 @@ macro_rules! spacing {
                 &self.0
             }
         }
-
-        impl Spacing for $spacing {
-            type Cell<T: Default + Send + Sync> = $cell<T>;
-        }
     };
 }
 
-spacing!(Packed, PackedCell,);
-spacing!(OneLine, OneLineCell, repr(align(64)));
-spacing!(TwoLines, TwoLinesCell, repr(align(128)));
+cell!(Packed);
+cell!(OneLine, repr(align(64)));
+cell!(TwoLines, repr(align(128)));
 
 /// Members at a fixed place within the lines, with nothing else in these.
 #[derive(Debug)]
-pub struct Cells<P: Spacing, T: Default + Send + Sync> {
-    cells: Box<[P::Cell<T>]>,
+pub struct Cells<C> {
+    cells: Box<[C]>,
     first: usize,
     members: usize,
 }
 
-impl<P: Spacing, T: Default + Send + Sync> Cells<P, T> {
+impl<C: Default + Deref<Target: Sized>> Cells<C> {
     pub fn new(members: usize) -> Self {
         // Room to begin at an aligned place and to fill up the last line.
-        let spare = TABLE_ALIGNMENT.div_ceil(size_of::<P::Cell<T>>());
-        let cells: Box<[P::Cell<T>]> = (0..members + 3 * spare).map(|_| Default::default()).collect();
+        let spare = TABLE_ALIGNMENT.div_ceil(size_of::<C>());
+        let cells: Box<[C]> = (0..members + 3 * spare).map(|_| Default::default()).collect();
         // Where no member begins at such a place (none of our sizes), the first one does.
         let first = Some(cells.as_ptr().align_offset(TABLE_ALIGNMENT)).filter(|first| *first <= 2 * spare);
         Self { cells, first: first.unwrap_or(0), members }
     }
 
     #[inline]
-    pub fn get(&self, member: usize) -> &T {
+    pub fn get(&self, member: usize) -> &C::Target {
         &self.cells[self.first + member]
     }
 
     /// Number of cache lines that the members lie in.
     pub fn lines(&self) -> u32 {
-        let lines = (self.members * size_of::<P::Cell<T>>()).div_ceil(LINE_BYTES);
-        lines.min(self.members * size_of::<T>().div_ceil(LINE_BYTES)) as u32
+        let lines = (self.members * size_of::<C>()).div_ceil(LINE_BYTES);
+        lines.min(self.members * size_of::<C::Target>().div_ceil(LINE_BYTES)) as u32
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Cells, OneLine, Packed, Spacing, TwoLines};
+    use super::{Cells, OneLine, Packed, TwoLines};
+    use std::ops::Deref;
     use std::sync::atomic::AtomicU64;
     use std::sync::{Mutex, RwLock};
 
     /// Addresses of the members, counted from the first, which has to be aligned.
-    fn offsets<P: Spacing, T: Default + Send + Sync>() -> Vec<usize> {
-        let cells = Cells::<P, T>::new(5);
+    fn offsets<C: Default + Deref<Target: Sized>>() -> Vec<usize> {
+        let cells = Cells::<C>::new(5);
         let first = std::ptr::from_ref(cells.get(0)).addr();
         assert_eq!(first % 128, 0);
         (0..5).map(|member| std::ptr::from_ref(cells.get(member)).addr() - first).collect()
@@ -100,20 +89,20 @@ mod tests {
 
     #[test]
     fn members_lie_as_far_apart_as_asked_for() {
-        assert_eq!(offsets::<Packed, AtomicU64>(), [0, 8, 16, 24, 32]);
-        assert_eq!(offsets::<OneLine, AtomicU64>(), [0, 64, 128, 192, 256]);
-        assert_eq!(offsets::<TwoLines, AtomicU64>(), [0, 128, 256, 384, 512]);
-        assert_eq!(offsets::<OneLine, RwLock<u64>>(), [0, 64, 128, 192, 256]);
-        assert_eq!(offsets::<Packed, Mutex<u64>>(), [0, 16, 32, 48, 64]);
-        assert_eq!(offsets::<Packed, RwLock<u64>>(), [0, 24, 48, 72, 96]);
+        assert_eq!(offsets::<Packed<AtomicU64>>(), [0, 8, 16, 24, 32]);
+        assert_eq!(offsets::<OneLine<AtomicU64>>(), [0, 64, 128, 192, 256]);
+        assert_eq!(offsets::<TwoLines<AtomicU64>>(), [0, 128, 256, 384, 512]);
+        assert_eq!(offsets::<OneLine<RwLock<u64>>>(), [0, 64, 128, 192, 256]);
+        assert_eq!(offsets::<Packed<Mutex<u64>>>(), [0, 16, 32, 48, 64]);
+        assert_eq!(offsets::<Packed<RwLock<u64>>>(), [0, 24, 48, 72, 96]);
     }
 
     #[test]
     fn lines_are_counted() {
-        assert_eq!(Cells::<Packed, AtomicU64>::new(1).lines(), 1);
-        assert_eq!(Cells::<Packed, AtomicU64>::new(8).lines(), 1);
-        assert_eq!(Cells::<Packed, AtomicU64>::new(9).lines(), 2);
-        assert_eq!(Cells::<OneLine, AtomicU64>::new(9).lines(), 9);
-        assert_eq!(Cells::<TwoLines, AtomicU64>::new(9).lines(), 9);
+        assert_eq!(Cells::<Packed<AtomicU64>>::new(1).lines(), 1);
+        assert_eq!(Cells::<Packed<AtomicU64>>::new(8).lines(), 1);
+        assert_eq!(Cells::<Packed<AtomicU64>>::new(9).lines(), 2);
+        assert_eq!(Cells::<OneLine<AtomicU64>>::new(9).lines(), 9);
+        assert_eq!(Cells::<TwoLines<AtomicU64>>::new(9).lines(), 9);
     }
 }

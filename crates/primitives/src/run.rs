@@ -98,9 +98,9 @@ pub fn run(load: &Load, director: &mut dyn Director) -> Result<Outcome, SyncErro
 fn on_array<C: Counter>(load: &Load, director: &mut dyn Director) -> Result<Outcome, SyncError> {
     let (members, threads) = (load.members as usize, load.threads as usize);
     match load.padding {
-        Padding::None => on(&Array::<Packed, C>::new(members, threads), load, director),
-        Padding::Line => on(&Array::<OneLine, C>::new(members, threads), load, director),
-        Padding::TwoLines => on(&Array::<TwoLines, C>::new(members, threads), load, director),
+        Padding::None => on(&Array::<Packed<C>>::new(members, threads), load, director),
+        Padding::Line => on(&Array::<OneLine<C>>::new(members, threads), load, director),
+        Padding::TwoLines => on(&Array::<TwoLines<C>>::new(members, threads), load, director),
     }
 }
 

@@ -1,9 +1,10 @@
 //! The table of counters under each primitive.
 
-use crate::padding::{Cells, Spacing};
+use crate::padding::Cells;
 use crate::spin::{Seat, SpinLock};
 use dashmap::DashMap;
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
@@ -76,24 +77,24 @@ impl Table for DashMap<usize, u64> {
 }
 
 /// A counter of an array, with what guards it. `seats` are the places in which threads wait for a queue lock.
-pub trait Counter: Default + Send + Sync {
+pub trait Counter: Default + Sync {
     fn add(&self, seats: &[Seat], thread: usize, acquired: impl FnOnce());
     fn read(&self, seats: &[Seat], thread: usize, acquired: impl FnOnce()) -> u64;
 }
 
-/// A counter a member, as far apart as the spacing says.
-pub struct Array<P: Spacing, C: Counter> {
-    cells: Cells<P, C>,
+/// A counter a member, in cells that keep them apart.
+pub struct Array<C> {
+    cells: Cells<C>,
     seats: Vec<Seat>,
 }
 
-impl<P: Spacing, C: Counter> Array<P, C> {
+impl<C: Default + Deref<Target: Sized>> Array<C> {
     pub fn new(members: usize, threads: usize) -> Self {
         Self { cells: Cells::new(members), seats: (0..threads).map(|_| Seat::default()).collect() }
     }
 }
 
-impl<P: Spacing, C: Counter> Table for Array<P, C> {
+impl<C: Default + Sync + Deref<Target: Counter>> Table for Array<C> {
     #[inline]
     fn add(&self, thread: usize, member: usize, acquired: impl FnOnce()) {
         self.cells.get(member).add(&self.seats, thread, acquired);

@@ -10,7 +10,7 @@ pub mod script;
 pub mod sync;
 pub mod tables;
 
-pub use probe::{Probe, ProbeError, Progress, Target, TrialContext};
+pub use probe::{Probe, ProbeError, Target, TrialContext};
 
 /// All probes, by the name that `workload.probe` gives.
 pub fn all() -> impl Iterator<Item = &'static dyn Probe> {

@@ -1,12 +1,12 @@
 //! What all probes have in common: a load is conducted while its surroundings are watched, and what was seen of
 //! both becomes the observations of the trial.
 
-use crate::{ProbeError, Progress, TrialContext};
+use crate::{ProbeError, TrialContext};
 use conductor::{Director, LOOK_EVERY, LoadProgress};
 use engines::{CacheReport, CacheState, Collected, EngineError, WaitCollector};
 use experiment::common::OBSERVE_PROFILE;
 use observations::{
-    DeviceUse, LoadHealth, MachineLoad, Observations, TimeUse, Wait, WaitClass, Warning, WarningKind,
+    Event, LoadHealth, MachineLoad, Observations, TimeUse, Wait, WaitClass, Warning, WarningKind,
 };
 use observe::devices::DeviceMonitor;
 use observe::{MachineMonitor, ThreadUse};
@@ -32,11 +32,9 @@ pub struct Subject<'a> {
 /// What was seen around a load.
 pub struct Surroundings {
     collected: Collected,
-    machine: MachineLoad,
-    devices: Vec<DeviceUse>,
     profile: Option<Result<Samples, ProfileError>>,
-    warnings: Vec<Warning>,
-    synthetic: bool,
+    /// The machine, the devices and the warnings.
+    observations: Observations,
 }
 
 /// Conducts a load: `load` runs its threads under the director that it is given.
@@ -53,10 +51,10 @@ pub fn measure<L>(
         collector: context.instance.wait_collector(),
         devices: DeviceMonitor::find(subject.storage),
         // A server may have to be started anew for it; connections would not survive that.
-        settled: if context.capabilities.embedded {
+        settled: if context.target.capabilities.embedded {
             None
         } else {
-            Some(context.instance.settle(context.cache)?)
+            Some(context.instance.settle(context.target.cache)?)
         },
         subject,
         profiler: None,
@@ -80,7 +78,7 @@ pub fn measure<L>(
         Some(mut collector) => collector.stop()?,
         // The time of a server's sessions is not that of the load's threads.
         None => Collected {
-            time: (!context.capabilities.embedded).then(TimeUse::default),
+            time: (!context.target.capabilities.embedded).then(TimeUse::default),
             ..Collected::default()
         },
     };
@@ -88,9 +86,10 @@ pub fn measure<L>(
     let not_observed = |detail| Warning { kind: WarningKind::NotObserved, detail };
     let mut warnings: Vec<Warning> = conducted.unseen.into_iter().map(not_observed).collect();
     let missed = conducted.settled.filter(|report| !report.verified);
-    warnings.extend(missed.map(|report| cache_warning(context.cache, &report)));
-    let synthetic = context.capabilities.synthetic;
-    Ok((load, Surroundings { collected, machine, devices, profile, warnings, synthetic }))
+    warnings.extend(missed.map(|report| cache_warning(context.target.cache, &report)));
+    let synthetic = context.target.capabilities.synthetic;
+    let observations = Observations { machine, devices, warnings, synthetic, ..Observations::default() };
+    Ok((load, Surroundings { collected, profile, observations }))
 }
 
 /// The director of a probe's load.
@@ -112,7 +111,7 @@ struct Conducted<'a> {
 impl Conducted<'_> {
     fn prepare(&mut self) -> Result<(), EngineError> {
         if self.settled.is_none() {
-            self.settled = Some(self.context.instance.settle(self.context.cache)?);
+            self.settled = Some(self.context.instance.settle(self.context.target.cache)?);
         }
         self.collector.as_mut().map_or(Ok(()), |collector| collector.start())?;
         self.profiler = self.profiler();
@@ -126,7 +125,7 @@ impl Conducted<'_> {
         if self.context.configuration.get(OBSERVE_PROFILE) != Some(true) {
             return None;
         }
-        if self.context.capabilities.synthetic {
+        if self.context.target.capabilities.synthetic {
             self.unseen.push("a profile: this engine only says that time has passed".into());
             return None;
         }
@@ -152,12 +151,12 @@ impl Director for Conducted<'_> {
             let by_units = self.subject.units.map(|all| now.done as f64 / all.max(1) as f64);
             let by_time = self.subject.duration_s.map(|seconds| now.elapsed_s / seconds);
             let units = now.done.saturating_sub(last_units) as f64;
-            (self.context.progress)(Progress {
+            (self.context.progress)(Event::Progress {
                 elapsed_s: now.elapsed_s,
                 fraction: by_units.or(by_time).unwrap_or(0.0).clamp(0.0, 1.0),
                 rate: units * self.subject.rate_scale / (now.elapsed_s - last_s).max(1e-3),
-                unit: self.subject.rate_unit,
-                latency_p99_ns: now.latency_p99_ns,
+                unit: self.subject.rate_unit.into(),
+                latency_p99_ms: now.latency_p99_ns.map(|ns| ns as f64 / 1e6),
             });
         }
         (!self.context.cancel.is_cancelled()).then_some(LOOK_EVERY)
@@ -203,7 +202,8 @@ impl Surroundings {
             all_waits.extend(Wait::counted("CPU_QUEUE", WaitClass::CpuQueue, preemptions, 0.0, signal_s));
             TimeUse { session_s, cpu_s: seconds(cpu_ns), cpu_user_s: None }
         };
-        let own_s = self.machine.own_s + server_cpu_s;
+        let machine = self.observations.machine;
+        let own_s = machine.own_s + server_cpu_s;
         let mut observations = Observations {
             elapsed_s,
             connections,
@@ -215,11 +215,8 @@ impl Surroundings {
                 ..LoadHealth::default()
             },
             // The kernel counts a machine's time in ticks, a process's in nanoseconds.
-            machine: MachineLoad { own_s, busy_s: self.machine.busy_s.max(own_s), ..self.machine },
-            devices: self.devices,
-            warnings: self.warnings,
-            synthetic: self.synthetic,
-            ..Observations::default()
+            machine: MachineLoad { own_s, busy_s: machine.busy_s.max(own_s), ..machine },
+            ..self.observations
         };
         match self.profile {
             Some(Ok(samples)) => observations.profile = Some(samples.named()),

@@ -2,7 +2,7 @@ use conductor::LoadError;
 use disk_io::DiskError;
 use engines::{CacheState, Cancel, Capabilities, Engine, EngineError, Instance};
 use experiment::{Configuration, Declaration, Invalid};
-use observations::Observations;
+use observations::{Event, Observations};
 use primitives::SyncError;
 use std::path::PathBuf;
 
@@ -47,33 +47,16 @@ pub struct TrialContext<'a> {
     pub configuration: &'a Configuration,
     /// The prepared target.
     pub instance: &'a dyn Instance,
-    /// What the target's engine can do.
-    pub capabilities: Capabilities,
-    /// The state that caches are brought into when measuring begins.
-    pub cache: CacheState,
+    /// What is known of it beforehand.
+    pub target: Target,
     /// Folders that the target may have put its files in, by the name of their volume.
     pub storage: &'a [(String, PathBuf)],
     /// Seed of this trial's data: the same for all configurations of a block.
     pub seed: u64,
     /// Asks the trial to stop.
     pub cancel: &'a Cancel,
-    /// Hears how the trial advances, about ten times a second.
-    pub progress: &'a (dyn Fn(Progress) + Sync),
-}
-
-/// How a trial advances.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Progress {
-    /// Seconds since "go"; negative in warm-up.
-    pub elapsed_s: f64,
-    /// Share of the work done, 0 to 1.
-    pub fraction: f64,
-    /// Units of work a second since the last report.
-    pub rate: f64,
-    /// Unit of the rate: `rows/s`.
-    pub unit: &'static str,
-    /// 99th percentile of the latencies since "go", in nanoseconds, where there are any and it is known.
-    pub latency_p99_ns: Option<u64>,
+    /// Hears how the trial advances, about ten times a second ([`Event::Progress`]).
+    pub progress: &'a (dyn Fn(Event) + Sync),
 }
 
 /// Why a probe has nothing to report.

@@ -39,38 +39,23 @@ pub fn pgbench(scale: u32) -> Vec<Table> {
     let int = |name| key(name).nullable();
     let text = |name, length| Column::new(name, DataType::Char(length)).nullable();
     let filled = Storage { fill_percent: Some(100), key_after_fill: true, ..Storage::default() };
+    let table = |name, key, storage, columns| Table { name, columns, key, storage };
+    let history = vec![
+        int("tid"),
+        int("bid"),
+        Column::new("aid", account).nullable(),
+        int("delta"),
+        Column::new("mtime", DataType::Timestamp).nullable(),
+        text("filler", 22),
+    ];
+    let tellers = vec![key("tid"), int("bid"), int("tbalance"), text("filler", 84)];
+    let accounts = vec![Column::new("aid", account), int("bid"), int("abalance"), text("filler", 84)];
+    let branches = vec![key("bid"), int("bbalance"), text("filler", 88)];
     vec![
-        Table {
-            name: "pgbench_history",
-            columns: vec![
-                int("tid"),
-                int("bid"),
-                Column::new("aid", account).nullable(),
-                int("delta"),
-                Column::new("mtime", DataType::Timestamp).nullable(),
-                text("filler", 22),
-            ],
-            key: &[],
-            storage: Storage::default(),
-        },
-        Table {
-            name: "pgbench_tellers",
-            columns: vec![key("tid"), int("bid"), int("tbalance"), text("filler", 84)],
-            key: &["tid"],
-            storage: filled,
-        },
-        Table {
-            name: "pgbench_accounts",
-            columns: vec![Column::new("aid", account), int("bid"), int("abalance"), text("filler", 84)],
-            key: &["aid"],
-            storage: filled,
-        },
-        Table {
-            name: "pgbench_branches",
-            columns: vec![key("bid"), int("bbalance"), text("filler", 88)],
-            key: &["bid"],
-            storage: filled,
-        },
+        table("pgbench_history", &[], Storage::default(), history),
+        table("pgbench_tellers", &["tid"], filled, tellers),
+        table("pgbench_accounts", &["aid"], filled, accounts),
+        table("pgbench_branches", &["bid"], filled, branches),
     ]
 }
 

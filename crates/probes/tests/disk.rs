@@ -38,8 +38,7 @@ fn try_run(configuration: &Configuration, overwrite: Vec<PathBuf>) -> Result<Obs
     let result = DiskProbe.run(&TrialContext {
         configuration,
         instance: instance.as_ref(),
-        capabilities: Files.capabilities(),
-        cache: Files.cache(configuration),
+        target: Target::of(&Files, configuration),
         storage: &[("default".into(), directory.clone())],
         seed: 1,
         cancel: &cancel,

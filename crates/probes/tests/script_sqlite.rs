@@ -31,8 +31,7 @@ fn measured(given: &[(&str, Value)], check: impl FnOnce(&Connection, &Observatio
     let seen = ScriptProbe.run(&TrialContext {
         configuration: &configuration,
         instance: instance.as_ref(),
-        capabilities: target.capabilities,
-        cache: target.cache,
+        target,
         storage: &[],
         seed: 7,
         cancel: &cancel,

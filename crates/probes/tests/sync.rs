@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use engines::nothing::Nothing;
-use engines::{CacheState, Cancel, Engine, Folders, Permits};
+use engines::{Cancel, Engine, Folders, Permits};
 use experiment::{Catalog, Configuration, parse};
 use observations::{Observations, WaitClass};
 use probes::sync::SyncProbe;
-use probes::{Probe, ProbeError, Progress, Target, TrialContext};
+use probes::{Probe, ProbeError, Target, TrialContext};
 
 fn configuration(engine: &str, workload: &str) -> Configuration {
     let catalog = Catalog {
@@ -27,7 +27,7 @@ fn run(workload: &str) -> Observations {
 fn run_with(
     workload: &str,
     cancel: &Cancel,
-    progress: &(dyn Fn(Progress) + Sync),
+    progress: &(dyn Fn(observations::Event) + Sync),
 ) -> Result<Observations, ProbeError> {
     let configuration = configuration("none", workload);
     assert_eq!(SyncProbe.plan(&configuration, &Target::of(&Nothing, &configuration)), Vec::new());
@@ -41,8 +41,7 @@ fn run_with(
     SyncProbe.run(&TrialContext {
         configuration: &configuration,
         instance: instance.as_ref(),
-        capabilities: Nothing.capabilities(),
-        cache: CacheState::Warm,
+        target: Target::of(&Nothing, &configuration),
         storage: &[],
         seed: 1,
         cancel,

@@ -1,10 +1,11 @@
 //! A live server's waits: `steelbench waits`.
 
-use crate::model::{Cell, Column, Document, Section, Table, Tone};
+use crate::model::{Cell, Columns, Document, Section};
+use crate::profile::{missing, more};
 use crate::{number, sections};
 use analysis::ActivitySummary;
 use analysis::activity::{ActivityGroup, BackgroundProcess};
-use observations::{TaskSession, WaitingTask};
+use observations::{Operation, TaskSession, WaitingTask};
 
 /// Rows of a table of statements or clients.
 const GROUPS_MAX: usize = 15;
@@ -19,7 +20,7 @@ pub fn activity(summary: &ActivitySummary) -> Document {
     sections.extend(background(summary));
     sections.extend(counted(summary));
     sections.extend(meanings(summary));
-    sections.extend(lost(summary));
+    sections.extend(missing(&summary.lost));
     let elapsed = number::seconds(summary.elapsed_s);
     Document { title: format!("{}: waits in {elapsed}", summary.server).into(), sections }
 }
@@ -51,7 +52,7 @@ fn overview(summary: &ActivitySummary) -> Section {
         } else {
             "CPU is time without a wait event, run queue included: the kernel of the server was not asked."
         };
-        section.toned(source, Tone::Muted);
+        section.note(source);
     } else {
         section.line("No session had anything to do.");
     }
@@ -62,40 +63,27 @@ fn overview(summary: &ActivitySummary) -> Section {
 fn table(summary: &ActivitySummary) -> Section {
     let mut section = Section::new("Waits of client sessions while busy");
     if summary.table.rows.is_empty() {
-        section.toned("Nothing was waited for.", Tone::Muted);
+        section.note("Nothing was waited for.");
         return section;
     }
     section.table(sections::wait_table(&summary.table));
     if summary.shares.is_empty() {
         return section;
     }
-    section.toned(
+    section.note(
         "Waits are sampled: they have no count and no average. Their shares of the samples of busy sessions, with \
          about the 95 % interval that the number of samples allows:",
-        Tone::Muted,
     );
-    let rows = summary.shares.iter().map(|row| {
-        let interval =
-            format!("{} to {}", number::percent(row.interval.low, 1), number::percent(row.interval.high, 1));
-        vec![
-            Cell::plain(row.wait_type.as_str()),
-            Cell::plain(row.class.name()),
-            Cell::plain(number::count(row.samples)),
-            Cell::plain(number::percent(row.share, 1)),
-            Cell::plain(interval),
-        ]
+    let mut shares = Columns::of(&summary.shares);
+    shares.name("Wait type", |row| &row.wait_type);
+    shares.left("Class", |row| row.class.name());
+    shares.right("Samples", |row| Cell::count(row.samples));
+    shares.right("Of samples", |row| Cell::percent(row.share, 1));
+    shares.left("95 % interval", |row| {
+        let (low, high) = (row.interval.low, row.interval.high);
+        Cell::ends((low, high), format!("{} to {}", number::percent(low, 1), number::percent(high, 1)))
     });
-    section.table(Table {
-        columns: vec![
-            Column::name("Wait type"),
-            Column::left("Class"),
-            Column::right("Samples"),
-            Column::right("Of samples"),
-            Column::left("95 % interval"),
-        ],
-        rows: rows.collect(),
-        fixed: false,
-    });
+    section.table(shares);
     section
 }
 
@@ -104,83 +92,55 @@ fn groups(summary: &ActivitySummary) -> Vec<Section> {
     if busy_s <= 0.0 {
         return Vec::new();
     }
-    let mut classes = Section::new("By class");
-    let rows = summary.classes.iter().map(|(class, seconds)| {
-        let name = class.map_or("CPU or run queue", |class| class.name());
-        vec![
-            Cell::plain(name),
-            Cell::plain(number::seconds(*seconds)),
-            Cell::plain(number::percent(seconds / busy_s, 1)),
-        ]
+    let mut classes = Columns::of(&summary.classes);
+    classes.left("Class", |(class, _)| class.map_or("CPU or run queue", |class| class.name()));
+    classes.right("Time", |(_, seconds)| Cell::seconds(*seconds));
+    classes.right("Share", |(_, seconds)| Cell::percent(seconds / busy_s, 1));
+    let mut by_class = Section::new("By class");
+    by_class.table(classes);
+
+    let mut statements = group_columns(&summary.statements, busy_s);
+    statements.name("Query id", |group| group.key.map_or_else(String::new, |id| id.to_string()));
+    statements.name("Statement", |group| match group.key.map(|id| summary.texts.get(&id)) {
+        None => "(not numbered)".to_owned(),
+        Some(None) => "(text not seen)".to_owned(),
+        Some(Some(text)) => shorten(text),
     });
-    classes.table(Table {
-        columns: vec![Column::left("Class"), Column::right("Time"), Column::right("Share")],
-        rows: rows.collect(),
-        fixed: false,
-    });
-    let statement = |id: &Option<i64>| match id {
-        None => vec![String::new(), "(not numbered)".to_owned()],
-        Some(id) => {
-            let text = summary.texts.get(id).map_or("(text not seen)".to_owned(), |text| shorten(text));
-            vec![id.to_string(), text]
-        }
-    };
-    let client = |(application, user, database): &(String, String, String)| {
-        [application, user, database]
-            .map(|name| if name.is_empty() { "-".to_owned() } else { name.clone() })
-            .to_vec()
-    };
+    let mut clients = group_columns(&summary.clients, busy_s);
+    let known = |name: &str| (!name.is_empty()).then(|| name.to_owned());
+    clients.name("Application", move |group| known(&group.key.0));
+    clients.name("User", move |group| known(&group.key.1));
+    clients.name("Database", move |group| known(&group.key.2));
     vec![
-        classes,
-        group_section("By statement", &["Query id", "Statement"], &summary.statements, busy_s, statement),
-        group_section(
-            "By application and user",
-            &["Application", "User", "Database"],
-            &summary.clients,
-            busy_s,
-            client,
-        ),
+        by_class,
+        group_section("By statement", statements, summary.statements.len()),
+        group_section("By application and user", clients, summary.clients.len()),
     ]
 }
 
-fn group_section<K>(
-    heading: &str,
-    names: &[&str],
-    groups: &[ActivityGroup<K>],
-    busy_s: f64,
-    name: impl Fn(&K) -> Vec<String>,
-) -> Section {
+/// What is said of every group, before what names it.
+fn group_columns<K>(groups: &[ActivityGroup<K>], busy_s: f64) -> Columns<'_, &ActivityGroup<K>> {
+    let mut table = Columns::of(groups.iter().take(GROUPS_MAX));
+    table.right("Busy", |group| Cell::seconds(group.busy_s));
+    table.right("Share", move |group| Cell::percent(group.busy_s / busy_s, 1));
+    table.right("No wait", |group| Cell::seconds(group.running_s)).optional(2);
+    table.name("Most waited for", |group| most(&group.waits, group.busy_s, 2));
+    table
+}
+
+fn group_section<T>(heading: &str, table: Columns<T>, all: usize) -> Section {
     let mut section = Section::new(heading);
-    let mut columns = vec![
-        Column::right("Busy"),
-        Column::right("Share"),
-        Column::right("No wait").optional(2),
-        Column::name("Most waited for"),
-    ];
-    columns.extend(names.iter().map(|name| Column::name(*name)));
-    let rows = groups.iter().take(GROUPS_MAX).map(|group| {
-        let mut cells = vec![
-            Cell::plain(number::seconds(group.busy_s)),
-            Cell::plain(number::percent(group.busy_s / busy_s, 1)),
-            Cell::plain(number::seconds(group.running_s)),
-            Cell::plain(most(&group.waits, group.busy_s, 2)),
-        ];
-        cells.extend(name(&group.key).into_iter().map(Cell::plain));
-        cells
-    });
-    section.table(Table { columns, rows: rows.collect(), fixed: false });
-    if let Some(more) = groups.len().checked_sub(GROUPS_MAX).filter(|more| *more > 0) {
-        section.toned(format!("{} more are not shown.", number::count(more as u64)), Tone::Muted);
-    }
+    section.table(table);
+    more(&mut section, all.saturating_sub(GROUPS_MAX));
     section
 }
 
 /// `IO:WalSync 41 %, Lock:tuple 12 %`.
-fn most(waits: &[(String, f64)], all_s: f64, rows: usize) -> String {
+fn most(waits: &[(String, f64)], all_s: f64, rows: usize) -> Option<String> {
     let shares = waits.iter().take(rows).filter(|_| all_s > 0.0);
     let shown: Vec<String> =
         shares.map(|(name, seconds)| format!("{name} {}", number::percent(seconds / all_s, 0))).collect();
-    if shown.is_empty() { "-".to_owned() } else { shown.join(", ") }
+    (!shown.is_empty()).then(|| shown.join(", "))
 }
 
 /// Who waits for what now, and who is in the way.
@@ -232,29 +192,14 @@ fn background(summary: &ActivitySummary) -> Option<Section> {
         return None;
     }
     let mut section = Section::new("Processes of the server itself, not in the figures above");
-    let figure = |seconds: Option<f64>| Cell::plain(seconds.map_or("-".to_owned(), number::seconds));
-    let rows = summary.background.iter().map(|process: &BackgroundProcess| {
-        let waited_s: f64 = process.waits.iter().map(|(_, seconds)| seconds).sum();
-        let time = process.time.as_ref();
-        vec![
-            Cell::plain(process.process.as_str()),
-            figure(time.map(|time| time.cpu_s)),
-            figure(time.map(|time| time.run_queue_s)),
-            figure(Some(waited_s)),
-            Cell::plain(most(&process.waits, waited_s, 3)),
-        ]
-    });
-    section.table(Table {
-        columns: vec![
-            Column::name("Process"),
-            Column::right("CPU"),
-            Column::right("Run queue"),
-            Column::right("Waited"),
-            Column::name("For"),
-        ],
-        rows: rows.collect(),
-        fixed: false,
-    });
+    let waited_s = |process: &BackgroundProcess| process.waits.iter().map(|(_, seconds)| seconds).sum();
+    let mut table = Columns::of(&summary.background);
+    table.name("Process", |process| &process.process);
+    table.right("CPU", |process| process.time.as_ref().map(|time| Cell::seconds(time.cpu_s)));
+    table.right("Run queue", |process| process.time.as_ref().map(|time| Cell::seconds(time.run_queue_s)));
+    table.right("Waited", move |process| Cell::seconds(waited_s(process)));
+    table.name("For", move |process| most(&process.waits, waited_s(process), 3));
+    section.table(table);
     Some(section)
 }
 
@@ -263,35 +208,20 @@ fn counted(summary: &ActivitySummary) -> Option<Section> {
         return None;
     }
     let mut section = Section::new("Counted by the server");
-    let rows = summary.operations.iter().map(|operation| {
-        let each = (operation.count > 0 && operation.wall_s > 0.0)
-            .then(|| number::seconds(operation.wall_s / operation.count as f64));
-        let timed = (operation.wall_s > 0.0).then(|| number::seconds(operation.wall_s));
-        let bytes = (operation.bytes > 0).then(|| number::bytes(operation.bytes));
-        let cell = |text: Option<String>| Cell::plain(text.unwrap_or_else(|| "-".to_owned()));
-        vec![
-            Cell::plain(operation.name.as_str()),
-            Cell::plain(number::count(operation.count)),
-            cell(bytes),
-            cell(timed),
-            cell(each),
-        ]
+    let mut table = Columns::of(&summary.operations);
+    let timed = |operation: &&Operation| Some(operation.wall_s).filter(|seconds| *seconds > 0.0);
+    table.name("Operation", |operation| &operation.name);
+    table.right("Calls", |operation| Cell::count(operation.count));
+    table.right("Bytes", |operation| Some(operation.bytes).filter(|bytes| *bytes > 0).map(Cell::bytes));
+    table.right("Time", move |operation| timed(operation).map(Cell::seconds));
+    table.right("Each", move |operation| {
+        let count = Some(operation.count).filter(|count| *count > 0)?;
+        Some(Cell::seconds(timed(operation)? / count as f64))
     });
-    section.table(Table {
-        columns: vec![
-            Column::name("Operation"),
-            Column::right("Calls"),
-            Column::right("Bytes"),
-            Column::right("Time"),
-            Column::right("Each"),
-        ],
-        rows: rows.collect(),
-        fixed: false,
-    });
-    section.toned(
+    section.table(table);
+    section.note(
         "All processes together, calls that the system's page cache served included. Sessions report once a second \
          at most; times need track_io_timing and track_wal_io_timing.",
-        Tone::Muted,
     );
     Some(section)
 }
@@ -305,17 +235,6 @@ fn meanings(summary: &ActivitySummary) -> Option<Section> {
         if let Some(meaning) = summary.meanings.get(&row.wait_type) {
             section.line(format!("{}: {meaning}.", row.wait_type));
         }
-    }
-    Some(section)
-}
-
-fn lost(summary: &ActivitySummary) -> Option<Section> {
-    if summary.lost.is_empty() {
-        return None;
-    }
-    let mut section = Section::new("What could not be seen");
-    for sentence in &summary.lost {
-        section.toned(sentence.as_str(), Tone::Warning);
     }
     Some(section)
 }

@@ -21,12 +21,16 @@ fn block(block: &mut Block) {
     match block {
         Block::Line(line) => spell(&mut line.text),
         Block::Table(table) => {
-            table.columns.iter_mut().for_each(|column| spell(&mut column.heading));
-            table.rows.iter_mut().flatten().for_each(|cell| spell(&mut cell.text));
+            let spelled = |text: Text| {
+                let mut text = text;
+                spell(&mut text);
+                text
+            };
+            *table = table.with_texts(spelled);
         }
         Block::Chart(one) => chart(one),
         Block::Figure(figure) => figure.chart.iter_mut().for_each(chart),
-        Block::Flame(_) => {}
+        Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => {}
     }
 }
 

@@ -4,7 +4,7 @@ mod over_time;
 mod waterfall;
 
 use crate::Text;
-use crate::model::{Align, Bar, BarGroup, Cell, Chart, ChartKind, Column, Table, Tone};
+use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Table, Tone};
 use crate::number;
 use unicode_width::UnicodeWidthStr;
 
@@ -160,7 +160,7 @@ fn series_rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
     let label_width = labels.min((width / 3).max(LABEL_MIN));
     let figures = |has_lowest: bool| -> Vec<String> {
         let figure = |group: &BarGroup| {
-            let [mean, lowest] = series_figures(group);
+            let [mean, lowest] = series_figures(group).map(number::grouped);
             if has_lowest { format!("mean {mean}, lowest {lowest}") } else { format!("mean {mean}") }
         };
         chart.groups.iter().map(figure).collect()
@@ -188,11 +188,11 @@ fn series_rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
 }
 
 /// Mean and lowest value of the measurement.
-fn series_figures(group: &BarGroup) -> [String; 2] {
+fn series_figures(group: &BarGroup) -> [f64; 2] {
     let measured = group.bars.iter().filter(|bar| bar.tone != Tone::Muted).map(|bar| bar.value);
     let measured: Vec<f64> = measured.collect();
     let lowest = measured.iter().copied().fold(f64::INFINITY, f64::min);
-    [over_time::mean(&measured), lowest].map(number::grouped)
+    [over_time::mean(&measured), lowest]
 }
 
 fn filled(text: &str, width: usize) -> String {
@@ -263,42 +263,31 @@ fn leftward(columns: f64, room: usize) -> String {
 }
 
 /// The same figures as a table; of a series over time its mean and its lowest value.
-pub(crate) fn table(chart: &Chart) -> Table {
+pub(crate) fn table(chart: &Chart) -> Table<'static> {
     if chart.kind == ChartKind::OverTime {
-        let columns = vec![Column::name(""), Column::right("mean"), Column::right("lowest")];
-        let row = |group: &BarGroup| {
-            let label = Cell::new(group.label.clone(), Tone::Plain);
-            [label].into_iter().chain(series_figures(group).map(Cell::plain)).collect()
-        };
-        return Table { columns, rows: chart.groups.iter().map(row).collect(), fixed: false };
+        let mut table = Columns::of(&chart.groups);
+        table.name("", |group| group.label.clone());
+        for (at, heading) in ["mean", "lowest"].into_iter().enumerate() {
+            table.right(heading, move |group| Cell::from(series_figures(group)[at]));
+        }
+        return table.into();
     }
-    let grouped = chart.groups.iter().any(|group| !group.label.is_empty());
-    let noted = chart.bars().any(|bar| !bar.note.is_empty());
-    let unit = if chart.unit.is_empty() { Text::from("value") } else { chart.unit.clone() };
-    let value = Column { heading: unit, align: Align::Right, ..Column::default() };
-    let columns = [
-        grouped.then(|| Column::name("group")),
-        Some(Column::name("")),
-        Some(value),
-        Some(Column::left("95 % interval")),
-        noted.then(|| Column::left("")),
-    ];
-    let row = |group: &Text, bar: &Bar| -> Vec<Cell> {
-        let cells = [
-            grouped.then(|| Cell::new(group.clone(), Tone::Plain)),
-            Some(Cell::new(bar.label.clone(), Tone::Plain)),
-            Some(Cell::new(chart.value(bar), bar.tone)),
-            Some(Cell::new(chart.interval(bar), Tone::Plain)),
-            noted.then(|| Cell::new(bar.note.clone(), Tone::Plain)),
-        ];
-        cells.into_iter().flatten().collect()
-    };
-    let groups = chart.groups.iter();
-    Table {
-        columns: columns.into_iter().flatten().collect(),
-        rows: groups.flat_map(|group| group.bars.iter().map(|bar| row(&group.label, bar))).collect(),
-        fixed: false,
+    let bars = chart.groups.iter().flat_map(|group| group.bars.iter().map(|bar| (&group.label, bar)));
+    let mut table = Columns::of(bars);
+    if chart.groups.iter().any(|group| !group.label.is_empty()) {
+        table.name("group", |(group, _)| (*group).clone());
     }
+    table.name("", |(_, bar)| bar.label.clone());
+    let unit = if chart.unit.is_empty() { "value" } else { &*chart.unit };
+    table.right(unit, |(_, bar)| Cell::from(bar.value).shown(chart.value(bar)).toned(bar.tone));
+    table.left("95 % interval", |(_, bar)| match bar.interval {
+        Some(ends) => Cell::ends(ends, chart.interval(bar)),
+        None => "".into(),
+    });
+    if chart.bars().any(|bar| !bar.note.is_empty()) {
+        table.left("", |(_, bar)| bar.note.clone());
+    }
+    table.into()
 }
 
 #[cfg(test)]

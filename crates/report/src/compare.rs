@@ -1,6 +1,8 @@
-use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Column, Document, Section, Table, Tone};
+//! Two configurations against each other, and what their difference is made of.
+
+use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Document, Section, Table, Tone};
 use crate::{Text, number};
-use analysis::{Decomposition, HeadToHead, Part, PartKind, ResponseChange, Scale};
+use analysis::{Comparison, Decomposition, HeadToHead, Interval, Part, PartKind, ResponseChange, Scale};
 
 /// Wait types that are listed below the decomposition.
 const WAIT_TYPES: usize = 10;
@@ -28,45 +30,37 @@ pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Document {
 fn verdict(compared: &HeadToHead, from: &str, to: &str) -> Section {
     let mut section = Section::default();
     let response = &compared.response;
-    let row = |side: &str, name: &str, estimate: Option<&analysis::Estimate>| {
-        vec![
-            Cell::plain(side),
-            Cell::plain(name),
-            Cell::plain(estimate.map_or(0, |estimate| estimate.n).to_string()),
-            Cell::plain(estimate.map_or_else(|| "-".to_owned(), number::estimate)),
-        ]
-    };
-    section.table(Table {
-        columns: vec![
-            Column::left(""),
-            Column::name("configuration"),
-            Column::right("n"),
-            Column::left(response.name.as_str()),
-        ],
-        rows: vec![row("A", from, compared.from.as_ref()), row("B", to, compared.to.as_ref())],
-        fixed: false,
-    });
+    let sides = [("A", from, &compared.from), ("B", to, &compared.to)];
+    let mut table = Columns::of(sides);
+    table.left("", |(side, ..)| *side);
+    table.name("configuration", |(_, name, _)| *name);
+    table.right("n", |(.., estimate)| estimate.as_ref().map_or(0, |estimate| estimate.n));
+    table.left(&response.name, |(.., estimate)| estimate.as_ref());
+    section.table(table);
     let Some(comparison) = &compared.comparison else {
-        section.toned("They cannot be compared: one of them has no trial done.", Tone::Warning);
+        section.warn("They cannot be compared: one of them has no trial done.");
         return section;
     };
-    let figure = number::comparison(comparison, &response.unit);
-    let (equal, relation) = match comparison.scale {
-        Scale::Ratio => (1.0, "as good as A (above 1 is better)"),
-        Scale::Difference => (0.0, "better than A (below 0 is worse)"),
-    };
+    let (figure, relation) = against(comparison, &response.unit);
     let (tone, verdict) = match comparison.supported() {
-        true if comparison.value > equal => (Tone::Good, "better at 95 %"),
+        true if comparison.is_better() => (Tone::Good, "better at 95 %"),
         true => (Tone::Bad, "worse at 95 %"),
         false => (Tone::Plain, "no difference is supported at 95 %"),
     };
-    let p = comparison.p_value.map_or_else(String::new, |p| {
-        if p < 0.001 { ", p < 0.001".to_owned() } else { format!(", p = {p:.3}") }
-    });
+    let p = comparison.p_value.map_or_else(String::new, |p| format!(", {}", number::p_value(p)));
     let blocks = number::plural(comparison.blocks, "block");
     let name = &response.name;
     section.toned(format!("On {name}, B is {figure} {relation}: {verdict} ({blocks}{p})."), tone);
     section
+}
+
+/// `1.93x [1.88, 1.99]`, and what that is.
+pub(crate) fn against(comparison: &Comparison, unit: &str) -> (String, &'static str) {
+    let relation = match comparison.scale {
+        Scale::Ratio => "as good as A (above 1 is better)",
+        Scale::Difference => "better than A (below 0 is worse)",
+    };
+    (number::comparison(comparison, unit), relation)
 }
 
 /// Every response as a percentage of A; `None` without any.
@@ -93,10 +87,9 @@ fn percentages(compared: &HeadToHead) -> Option<Section> {
     let not_shown: Vec<&str> =
         compared.responses.iter().filter(|c| c.percent.is_none()).map(|c| c.response.name.as_str()).collect();
     let mut section = Section::new("B against A");
-    section.toned(
+    section.note(
         "Above 0 is better for every response: where lower is better (latency, time, cost) the sign is turned. \
          [ ]: 95 % intervals.",
-        Tone::Muted,
     );
     section.chart(Chart {
         title: "Difference from A, + is better".into(),
@@ -106,7 +99,7 @@ fn percentages(compared: &HeadToHead) -> Option<Section> {
     });
     if !not_shown.is_empty() {
         let names = not_shown.join(", ");
-        section.toned(format!("Not in percent, because a value is zero or negative: {names}."), Tone::Muted);
+        section.note(format!("Not in percent, because a value is zero or negative: {names}."));
     }
     (not_shown.len() < compared.responses.len()).then_some(section)
 }
@@ -144,19 +137,8 @@ fn parts(heading: &str, parts: &[Part], total: &Part, scale: &WorkScale) -> Sect
     let (from, from_total) = column(|part| part.from_s);
     let (to, to_total) = column(|part| part.to_s);
     let sides = from.into_iter().zip(to).chain([(from_total, to_total)]);
-    let rows = parts.iter().chain([total]).zip(sides).map(|(part, (from, to))| {
-        let change = to - from;
-        let share = part.share.filter(|_| part.kind != PartKind::Total);
-        vec![
-            Cell::plain(name(&part.kind)),
-            Cell::plain(number::fixed(from, decimals)),
-            Cell::plain(number::fixed(to, decimals)),
-            Cell::new(number::signed(change, decimals), tone(part)),
-            Cell::plain(interval(part, scale, decimals)),
-            Cell::plain(share.map_or_else(String::new, |share| number::percent(share, 0))),
-        ]
-    });
-    section.table(Table { columns: change_columns("part", ["A", "B"]), rows: rows.collect(), fixed: false });
+    let rows = parts.iter().chain([total]).zip(sides);
+    section.table(scale.changes("part", ["A", "B"], rows.collect(), decimals));
     section
 }
 
@@ -167,43 +149,14 @@ fn wait_types(decomposition: &Decomposition, scale: &WorkScale) -> Option<Sectio
     let decimals = number::places(largest * scale.units, 4);
     let visible = |part: &&Part| (part.change_s * scale.units * 10_f64.powi(decimals as i32)).abs() >= 0.5;
     let changed: Vec<&Part> = all.iter().filter(visible).take(WAIT_TYPES).collect();
-    let rows = changed.iter().map(|part| change_row(part, scale, decimals));
+    if changed.is_empty() {
+        return None;
+    }
     let mut section =
         Section::new(format!("Wait types that changed most, elapsed seconds for {}", scale.name));
-    section.table(Table {
-        columns: change_columns("wait type", ["A", "B"]),
-        rows: rows.collect(),
-        fixed: false,
-    });
-    section.toned(
-        "Detail of the parts above, resource and signal wait together; not to be added to them.",
-        Tone::Muted,
-    );
-    (!changed.is_empty()).then_some(section)
-}
-
-/// One part by itself: what else is in its table need not add up to it.
-pub(crate) fn change_row(part: &Part, scale: &WorkScale, decimals: usize) -> Vec<Cell> {
-    let seconds = |value: f64| number::fixed(value * scale.units, decimals);
-    vec![
-        Cell::plain(name(&part.kind)),
-        Cell::plain(seconds(part.from_s)),
-        Cell::plain(seconds(part.to_s)),
-        Cell::new(number::signed(part.change_s * scale.units, decimals), tone(part)),
-        Cell::plain(interval(part, scale, decimals)),
-        Cell::plain(part.share.map_or_else(String::new, |share| number::percent(share, 0))),
-    ]
-}
-
-pub(crate) fn change_columns(first: &str, [from, to]: [&str; 2]) -> Vec<Column> {
-    vec![
-        Column::name(first),
-        Column::right(from),
-        Column::right(to),
-        Column::right("change"),
-        Column::left("95 % interval").optional(1),
-        Column::right("share of change").optional(2),
-    ]
+    section.table(scale.table("wait type", ["A", "B"], changed.into_iter(), largest));
+    section.note("Detail of the parts above, resource and signal wait together; not to be added to them.");
+    Some(section)
 }
 
 pub(crate) fn name(kind: &PartKind) -> String {
@@ -229,13 +182,6 @@ fn tone(part: &Part) -> Tone {
     }
 }
 
-fn interval(part: &Part, scale: &WorkScale, decimals: usize) -> String {
-    part.interval.map_or_else(String::new, |interval| {
-        let end = |value: f64| number::signed(value * scale.units, decimals.saturating_sub(1));
-        format!("[{}, {}]", end(interval.low), end(interval.high))
-    })
-}
-
 /// For how many units of work seconds are shown, so that they are neither tiny nor huge; findings
 /// choose likewise.
 pub(crate) struct WorkScale {
@@ -252,5 +198,52 @@ impl WorkScale {
             _ => (1.0, format!("each {unit}")),
         };
         Self { units, name }
+    }
+
+    /// Parts each by itself: what else is in the table need not add up to them.
+    pub(crate) fn table<'p>(
+        &self,
+        first: &str,
+        sides: [&str; 2],
+        parts: impl Iterator<Item = &'p Part>,
+        largest_s: f64,
+    ) -> Table<'static> {
+        let sides_of = |part: &'p Part| (part, (part.from_s * self.units, part.to_s * self.units));
+        self.changes(first, sides, parts.map(sides_of).collect(), number::places(largest_s * self.units, 4))
+    }
+
+    /// Parts with both sides as they are printed.
+    fn changes(
+        &self,
+        first: &str,
+        [from, to]: [&str; 2],
+        parts: Vec<(&Part, (f64, f64))>,
+        decimals: usize,
+    ) -> Table<'static> {
+        let fixed = |value: f64| Cell::from(value).shown(number::fixed(value, decimals));
+        // Of parts that add up the printed change is the difference of the printed sides.
+        let change = |(part, (from, to)): &(&Part, (f64, f64))| {
+            Cell::from(to - from).shown(number::signed(to - from, decimals)).toned(tone(part))
+        };
+        let end = |value: f64| number::signed(value, decimals.saturating_sub(1));
+        let mut table = Columns::of(parts);
+        table.name(first, |(part, _)| name(&part.kind));
+        table.right(from, |(_, (from, _))| fixed(*from));
+        table.right(to, |(_, (_, to))| fixed(*to));
+        table.right("change", change);
+        table
+            .left("95 % interval", |(part, _)| {
+                let Some(Interval { low, high }) = part.interval else { return "".into() };
+                let ends = (low * self.units, high * self.units);
+                Cell::ends(ends, format!("[{}, {}]", end(ends.0), end(ends.1)))
+            })
+            .optional(1);
+        table
+            .right("share of change", |(part, _)| {
+                let share = part.share.filter(|_| part.kind != PartKind::Total);
+                share.map_or_else(|| "".into(), |share| Cell::percent(share, 0))
+            })
+            .optional(2);
+        table.into()
     }
 }

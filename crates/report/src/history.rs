@@ -1,11 +1,12 @@
 //! Many runs of one experiment over time.
 
-use crate::model::{Cell, Column, Document, Section, Table, Tone};
+use crate::model::{Cell, Columns, Document, NOTHING, Section, Tone};
 use crate::names::label;
-use crate::{number, runs, time};
+use crate::runs::{NOT_SET, changed};
+use crate::sections::better;
+use crate::{number, time};
 use analysis::Estimate;
-use analysis::runs::{Change, History, HistoryRun, HistorySeries, Verdict};
-use observations::Direction;
+use analysis::runs::{History, HistoryRun, HistorySeries, Verdict};
 
 /// Columns of a sparkline; longer series are drawn in means of neighbours.
 const SPARKS: usize = 32;
@@ -26,57 +27,36 @@ pub fn history(history: &History) -> Document {
 
 fn introduction(history: &History) -> Section {
     let mut section = Section::default();
-    let better = match history.response.direction {
-        Direction::HigherIsBetter => "higher",
-        Direction::LowerIsBetter => "lower",
-    };
+    let better = better(history.response.direction);
     let time = |run: Option<&HistoryRun>| run.map_or_else(String::new, |run| time::utc(run.run.started_ms));
     let (name, unit) = (&history.response.name, &history.response.unit);
     let runs = number::plural(history.runs.len(), "run");
     let (first, last) = (time(history.runs.first()), time(history.runs.last()));
-    section.toned(format!("{runs}, {first} to {last}; {name} ({unit}, {better} is better)"), Tone::Muted);
+    section.note(format!("{runs}, {first} to {last}; {name} ({unit}, {better} is better)"));
     if history.runs.iter().any(|run| run.run.synthetic) {
-        section.toned("Figures of a scripted engine are among them.", Tone::Warning);
+        section.warn("Figures of a scripted engine are among them.");
     }
     section
 }
 
 fn overview(history: &History) -> Section {
     let mut section = Section::new("Configurations");
-    let row = |own: &HistorySeries| {
-        let estimate =
-            |it: Option<&Estimate>| Cell::plain(it.map_or_else(|| "-".to_owned(), number::estimate));
-        let change = own.changes.last();
-        let changed = match own.changes.len() {
-            0 => Cell::new("none", Tone::Muted),
-            n => Cell::new(n.to_string(), change.map_or(Tone::Plain, |it| tone(it.verdict))),
-        };
-        vec![
-            Cell::plain(label(&own.label)),
-            Cell::plain(sparkline(&own.points)),
-            estimate(own.points.iter().flatten().next()),
-            estimate(own.points.iter().flatten().next_back()),
-            changed,
-        ]
-    };
-    section.table(Table {
-        columns: vec![
-            Column::name("configuration"),
-            Column::left("over time"),
-            Column::left("first").optional(1),
-            Column::left("latest"),
-            Column::right("changes"),
-        ],
-        rows: history.configurations.iter().map(row).collect(),
-        fixed: false,
+    let mut table = Columns::of(&history.configurations);
+    table.name("configuration", |own| label(&own.label));
+    table.left("over time", |own| sparkline(&own.points));
+    table.left("first", |own| own.points.iter().flatten().next()).optional(1);
+    table.left("latest", |own| own.points.iter().flatten().next_back());
+    table.right("changes", |own| match own.changes.last() {
+        None => Cell::new("none", Tone::Muted),
+        Some(change) => Cell::from(own.changes.len()).toned(tone(change.verdict)),
     });
-    section.toned(
+    section.table(table);
+    section.note(
         "Over time: from the smallest mean of a run to the largest, not from zero. ± and [low, high]: 95 % intervals.",
-        Tone::Muted,
     );
     if !history.gone.is_empty() {
         let gone = history.gone.join("; ");
-        section.toned(format!("Not in the latest run, and not shown: {gone}."), Tone::Muted);
+        section.note(format!("Not in the latest run, and not shown: {gone}."));
     }
     section
 }
@@ -96,8 +76,8 @@ fn changes(history: &History) -> Option<Section> {
                 format!("{name}: {word} from run {} ({when}) on, {before} -> {after}.", run.run),
                 tone(change.verdict),
             );
-            let p = change.p_value;
-            section.detail(format!("{figure} as good as before; E-divisive, p = {p:.3}"));
+            let p = number::p_value(change.p_value);
+            section.detail(format!("{figure} as good as before; E-divisive, {p}"));
         }
     }
     let longest = history.configurations.iter().map(|own| own.points.iter().flatten().count()).max();
@@ -105,12 +85,11 @@ fn changes(history: &History) -> Option<Section> {
         section.line("None is found.");
     }
     if longest.unwrap_or(0) < 8 {
-        section.toned("With fewer than 8 runs no change can be told from chance.", Tone::Warning);
+        section.warn("With fewer than 8 runs no change can be told from chance.");
     }
-    section.toned(
+    section.note(
         "Found by E-divisive over the means of runs: of configurations that never change, 5 % are said to. \
          An interval takes the place of the change as known.",
-        Tone::Muted,
     );
     Some(section).filter(|_| !history.configurations.is_empty())
 }
@@ -119,61 +98,39 @@ fn changes(history: &History) -> Option<Section> {
 fn surroundings(history: &History) -> Option<Section> {
     let mut section = Section::new("What changed between runs");
     let rows = history.runs.iter().flat_map(|run| {
-        let row = |change: &Change, absent: &str| {
-            let mut row = vec![Cell::plain(run.run.run.to_string())];
-            row.extend(runs::change_row(change, absent));
-            row
-        };
-        let environment = run.environment.iter().map(|change| row(change, "-")).collect::<Vec<_>>();
-        environment.into_iter().chain(run.settings.iter().map(move |it| row(&it.change, "not set")))
+        let environment = run.environment.iter().map(move |change| (run.run.run, change, NOTHING));
+        let settings = run.settings.iter().map(move |it| (run.run.run, &it.change, NOT_SET));
+        environment.chain(settings)
     });
-    let rows: Vec<Vec<Cell>> = rows.collect();
-    let changed = !rows.is_empty();
-    section.table(Table {
-        columns: vec![
-            Column::right("run"),
-            Column::name("environment or setting"),
-            Column::name("before"),
-            Column::name("since"),
-        ],
-        rows,
-        fixed: false,
-    });
-    changed.then_some(section)
+    let mut table = Columns::of(rows.clone());
+    table.right("run", |(run, ..)| *run);
+    table.name("environment or setting", |(_, change, _)| &change.what);
+    table.name("before", |(_, change, absent)| changed(change, change.from.as_ref(), absent));
+    table.name("since", |(_, change, absent)| changed(change, change.to.as_ref(), absent));
+    section.table(table);
+    Some(section).filter(|_| rows.count() > 0)
 }
 
 fn configuration(history: &History, own: &HistorySeries) -> Section {
     let mut section = Section::new(label(&own.label));
-    let rows = history.runs.iter().zip(&own.points).enumerate().map(|(at, (run, point))| {
-        let change = own.changes.iter().find(|change| change.run == at);
-        let (word, tone) = match change.map(|it| it.verdict) {
-            Some(Verdict::Better) => ("better from here", Tone::Good),
-            Some(_) => ("worse from here", Tone::Bad),
-            None => ("", Tone::Plain),
-        };
-        let around = run.environment.len() + run.settings.len();
-        let around = if around == 0 { String::new() } else { number::plural(around, "difference") };
-        vec![
-            Cell::plain(run.run.run.to_string()),
-            Cell::plain(time::utc(run.run.started_ms)),
-            Cell::plain(point.as_ref().map_or(0, |it| it.n).to_string()),
-            Cell::plain(point.as_ref().map_or_else(|| "-".to_owned(), number::estimate)),
-            Cell::new(word, tone),
-            Cell::plain(around),
-        ]
+    let rows = history.runs.iter().zip(&own.points).enumerate();
+    let mut table = Columns::of(rows);
+    table.right("run", |(_, (run, _))| run.run.run);
+    table.left("started", |(_, (run, _))| time::utc(run.run.started_ms));
+    table.right("n", |(_, (_, point))| point.as_ref().map_or(0, |it| it.n));
+    table.left(&history.response.name, |(_, (_, point))| point.as_ref());
+    table.left("level", |(at, _)| match own.changes.iter().find(|it| it.run == *at).map(|it| it.verdict) {
+        Some(Verdict::Better) => Cell::new("better from here", Tone::Good),
+        Some(_) => Cell::new("worse from here", Tone::Bad),
+        None => "".into(),
     });
-    section.table(Table {
-        columns: vec![
-            Column::right("run"),
-            Column::left("started"),
-            Column::right("n"),
-            Column::left(history.response.name.as_str()),
-            Column::left("level"),
-            Column::left("environment and settings").optional(1),
-        ],
-        rows: rows.collect(),
-        fixed: false,
-    });
+    table
+        .left("environment and settings", |(_, (run, _))| match run.environment.len() + run.settings.len() {
+            0 => String::new(),
+            changes => number::plural(changes, "difference"),
+        })
+        .optional(1);
+    section.table(table);
     section
 }
 
@@ -207,6 +164,7 @@ fn sparkline(points: &[Option<Estimate>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use observations::Direction;
 
     fn line(means: &[Option<f64>]) -> String {
         let point = |mean: f64| Estimate::of(&[mean], "s", Direction::LowerIsBetter);

@@ -6,16 +6,11 @@
 pub mod flame;
 mod markup;
 mod page;
-mod record;
-mod trials;
 pub mod web;
 
-use crate::Document;
-use crate::model::Medium;
 use analysis::Summary;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use page::Page;
 use sha2::{Digest, Sha256};
 
 const STYLE: &str = include_str!("../assets/report.css");
@@ -26,22 +21,7 @@ const LICENSES: &str = include_str!("../assets/vendor/LICENSES.txt");
 
 /// A run as one self-contained HTML file.
 pub fn html(summary: &Summary) -> String {
-    around(web::run(summary))
-}
-
-/// Everything that the page of a run shows, and its title.
-fn run(summary: &Summary) -> (Document, Page) {
-    let (document, recording) = (crate::run(summary), summary.recording);
-    let mut page = Page::default();
-    document.sections_for(Medium::Page).for_each(|section| page.section(section));
-    page.html("Every trial", &trials::table(recording));
-    let mut recorded = record::experiment(recording);
-    recorded.push_str(&record::environment(recording));
-    page.html("Experiment file and environment", &recorded);
-    if let Some(hooks) = record::hooks(recording) {
-        page.html("Hooks", &hooks);
-    }
-    (document, page)
+    around(web::document(&crate::run(summary)))
 }
 
 /// The file around the body.

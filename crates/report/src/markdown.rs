@@ -23,7 +23,7 @@ pub fn markdown(document: &Document) -> String {
                 Block::Table(table) => markdown_table(&mut out, table),
                 Block::Chart(one) => chart(&mut out, one),
                 Block::Figure(figure) => figure.chart.iter().for_each(|one| chart(&mut out, one)),
-                Block::Flame(_) => {}
+                Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => {}
             }
         }
     }
@@ -46,19 +46,20 @@ fn heading(out: &mut String, level: &str, text: &str) {
 }
 
 fn markdown_table(out: &mut String, table: &Table) {
-    let is_folded = table.rows.len() > OPEN_ROWS;
+    let rows: Vec<_> = table.rows().collect();
+    let is_folded = rows.len() > OPEN_ROWS;
     if is_folded {
-        let _ = write!(out, "<details><summary>{} rows</summary>\n\n", table.rows.len());
+        let _ = write!(out, "<details><summary>{} rows</summary>\n\n", rows.len());
     }
     let row =
         |cells: &mut dyn Iterator<Item = String>| format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
-    out.push_str(&row(&mut table.columns.iter().map(|column| escape(column.heading.as_str()))));
+    out.push_str(&row(&mut table.columns.iter().map(|column| escape(&column.heading()))));
     out.push_str(&row(&mut table.columns.iter().map(|column| match column.align {
         Align::Left => ":--".to_owned(),
         Align::Right => "--:".to_owned(),
     })));
-    for cells in &table.rows {
-        out.push_str(&row(&mut cells.iter().map(|cell| escape(cell.text.as_str()))));
+    for cells in rows {
+        out.push_str(&row(&mut cells.iter().map(|cell| escape(&cell.text()))));
     }
     out.push('\n');
     if is_folded {
@@ -101,7 +102,7 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Cell, Column, Section};
+    use crate::model::{Columns, Section};
 
     #[test]
     fn names_stay_names() {
@@ -123,8 +124,9 @@ mod tests {
     fn long_tables_are_folded() {
         for (rows, folded) in [(OPEN_ROWS, false), (OPEN_ROWS + 1, true)] {
             let mut section = Section::new("Every response");
-            let rows = (0..rows).map(|n| vec![Cell::plain(n.to_string())]).collect();
-            section.table(Table { columns: vec![Column::right("n")], rows, fixed: false });
+            let mut table = Columns::of(0..rows);
+            table.right("n", |n| *n);
+            section.table(table);
             section.line("after");
             let text = markdown(&Document { title: "t".into(), sections: vec![section] });
             assert_eq!(text.contains("</summary>\n\n| n |\n| --: |\n| 0 |\n"), folded, "{text}");

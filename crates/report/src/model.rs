@@ -1,14 +1,14 @@
 //! What is shown, independent of where: headings, lines, tables and figures.
 
-use crate::{Text, number};
-use analysis::{Comparison, Estimate, FlameNode, Standing};
+pub use crate::table::{Align, Cell, Column, Table, Tone};
+pub(crate) use crate::table::{Columns, NOTHING};
+
+use crate::Text;
+use analysis::{Estimate, FlameNode};
 use serde_json::Value;
 
-/// What is printed where there is nothing to print.
-pub(crate) const NOTHING: &str = "-";
-
 /// A report.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Clone, Default)]
 pub struct Document {
     /// What it is about.
     pub title: Text,
@@ -17,7 +17,7 @@ pub struct Document {
 }
 
 /// A part with a heading.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Clone, Default)]
 pub struct Section {
     /// Heading; empty for what belongs to the section before.
     pub heading: Text,
@@ -40,22 +40,26 @@ pub enum Medium {
 }
 
 /// What a section is made of.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone)]
 pub enum Block {
     /// A paragraph.
     Line(Line),
     /// A table.
-    Table(Table),
+    Table(Table<'static>),
     /// Bars, drawn everywhere.
     Chart(Chart),
     /// A figure for pages; texts have its chart instead, if it has one.
     Figure(Box<Figure>),
     /// A flame graph, on pages only.
     Flame(Box<FlameNode>),
+    /// Lines of a file or of a program's output as they are, on pages only.
+    Listing(Vec<Text>),
+    /// What is shown where its heading is opened, on pages only.
+    Fold(Text, Vec<Block>),
 }
 
 /// A figure that `report.js` draws.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone)]
 pub struct Figure {
     /// What to draw: `kind` names the function of `report.js` that draws it. Strings in it are [`Text`]s.
     pub spec: Value,
@@ -64,7 +68,7 @@ pub struct Figure {
     /// The main figures in words, for those who cannot see it.
     pub alternative: Text,
     /// Its data.
-    pub data: Table,
+    pub data: Table<'static>,
     /// What the data is, or what of it is shown.
     pub data_heading: Text,
     /// What texts draw instead.
@@ -80,65 +84,6 @@ pub struct Line {
     pub tone: Tone,
     /// Spaces before it, and before its continuation: what belongs to the line above is indented.
     pub indent: usize,
-}
-
-/// How a text is meant; a renderer without colour ignores it, so it never carries information alone.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Tone {
-    /// As it is.
-    #[default]
-    Plain,
-    /// Better, or the best.
-    Good,
-    /// Worse, or failed.
-    Bad,
-    /// To be careful with.
-    Warning,
-    /// Detail.
-    Muted,
-}
-
-/// A table. All rows have as many cells as there are columns.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Table {
-    /// Columns.
-    pub columns: Vec<Column>,
-    /// Rows.
-    pub rows: Vec<Vec<Cell>>,
-    /// Whether the table is a published format that must not be changed to fit.
-    pub fixed: bool,
-}
-
-/// A column.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Column {
-    /// Heading.
-    pub heading: Text,
-    /// Where its cells begin or end.
-    pub align: Align,
-    /// Whether it holds names, which may be cut where there is no room; figures may not.
-    pub names: bool,
-    /// Where there is no room: columns with the highest number are left out first; 0 always stays.
-    pub optional: u8,
-}
-
-/// Alignment of a column.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Align {
-    /// Names, and figures with intervals.
-    #[default]
-    Left,
-    /// Plain numbers.
-    Right,
-}
-
-/// A cell.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Cell {
-    /// What it says.
-    pub text: Text,
-    /// How it is meant.
-    pub tone: Tone,
 }
 
 /// Bars on one axis, which begins at zero.
@@ -198,7 +143,7 @@ impl Document {
     pub fn sections_for(&self, medium: Medium) -> impl Iterator<Item = &Section> {
         let shown = move |block: &Block| match block {
             Block::Figure(figure) => medium == Medium::Page || figure.chart.is_some(),
-            Block::Flame(_) => medium == Medium::Page,
+            Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => medium == Medium::Page,
             Block::Line(_) | Block::Table(_) | Block::Chart(_) => true,
         };
         let fits = move |section: &&Section| section.medium == Medium::Any || section.medium == medium;
@@ -229,13 +174,22 @@ impl Section {
         self.blocks.push(Block::Line(Line { text: text.into(), tone, indent: 0 }));
     }
 
+    /// Of use to those who ask how to read what is above.
+    pub(crate) fn note(&mut self, text: impl Into<Text>) {
+        self.toned(text, Tone::Muted);
+    }
+
+    pub(crate) fn warn(&mut self, text: impl Into<Text>) {
+        self.toned(text, Tone::Warning);
+    }
+
     /// Detail of the line above.
     pub(crate) fn detail(&mut self, text: impl Into<Text>) {
         self.blocks.push(Block::Line(Line { text: text.into(), tone: Tone::Muted, indent: 2 }));
     }
 
-    pub(crate) fn table(&mut self, table: Table) {
-        self.blocks.push(Block::Table(table));
+    pub(crate) fn table(&mut self, table: impl Into<Table<'static>>) {
+        self.blocks.push(Block::Table(table.into()));
     }
 
     pub(crate) fn chart(&mut self, chart: Chart) {
@@ -247,54 +201,10 @@ impl Section {
     }
 }
 
-impl Column {
-    pub(crate) fn left(heading: impl Into<Text>) -> Self {
-        Self { heading: heading.into(), ..Self::default() }
-    }
-
-    pub(crate) fn name(heading: impl Into<Text>) -> Self {
-        Self { names: true, ..Self::left(heading) }
-    }
-
-    pub(crate) fn right(heading: impl Into<Text>) -> Self {
-        Self { align: Align::Right, ..Self::left(heading) }
-    }
-
-    pub(crate) fn optional(self, order: u8) -> Self {
-        Self { optional: order, ..self }
-    }
-}
-
-impl Cell {
-    pub(crate) fn new(text: impl Into<Text>, tone: Tone) -> Self {
-        Self { text: text.into(), tone }
-    }
-
-    pub(crate) fn plain(text: impl Into<Text>) -> Self {
-        Self::new(text, Tone::Plain)
-    }
-
+impl Bar {
     /// A mean with its interval.
-    pub(crate) fn estimate(estimate: Option<&Estimate>) -> Self {
-        Self::plain(estimate.map_or_else(|| NOTHING.to_owned(), number::estimate))
-    }
-
-    /// How much better; green or red only where that is supported.
-    pub(crate) fn comparison(comparison: &Comparison, unit: &str) -> Self {
-        let tone = match comparison.supported() {
-            false => Tone::Muted,
-            true if comparison.is_better() => Tone::Good,
-            true => Tone::Bad,
-        };
-        Self::new(number::comparison(comparison, unit), tone)
-    }
-
-    /// Whether it is the best, or as good.
-    pub(crate) fn standing(standing: Standing) -> Self {
-        match standing {
-            Standing::Best => Self::new("best", Tone::Good),
-            Standing::AsGoodAsBest => Self::new("=", Tone::Good),
-            Standing::Worse | Standing::Unknown => Self::plain(""),
-        }
+    pub(crate) fn of(estimate: &Estimate) -> Self {
+        let interval = estimate.interval.map(|interval| (interval.low, interval.high));
+        Self { value: estimate.mean, interval, ..Self::default() }
     }
 }

@@ -4,10 +4,10 @@ mod compare;
 
 pub use compare::profile_comparison;
 
-use crate::model::{Cell, Column, Document, Section, Table, Tone};
+use crate::model::{Cell, Columns, Document, Section};
 use crate::{Text, number};
-use analysis::ProfileSummary;
 use analysis::profile::{FunctionUse, ModuleUse, Sampled, short_module};
+use analysis::{Interval, ProfileSummary};
 use observations::Profile;
 use std::fmt::Write;
 
@@ -38,24 +38,16 @@ fn overview(summary: &ProfileSummary) -> Section {
         return section;
     }
     section.line(used(summary));
-    section.toned(
-        format!(
-            "A sample is taken after each {} that a thread is on a processor; waiting leaves none. Collecting them \
-             took {} of processor time besides ({} of what was sampled).",
-            number::seconds(1.0 / summary.hz),
-            number::seconds(summary.profiler_cpu_s),
-            number::percent(summary.profiler_cpu_s / summary.all.seconds, 2),
-        ),
-        Tone::Muted,
-    );
+    section.note(format!(
+        "A sample is taken after each {} that a thread is on a processor; waiting leaves none. Collecting them took {} \
+         of processor time besides ({} of what was sampled).",
+        number::seconds(1.0 / summary.hz),
+        number::seconds(summary.profiler_cpu_s),
+        number::percent(summary.profiler_cpu_s / summary.all.seconds, 2),
+    ));
     if summary.lost > 0 {
-        section.toned(
-            format!(
-                "{} found no room and are lost: shares may be off.",
-                number::plural(summary.lost as usize, "record")
-            ),
-            Tone::Warning,
-        );
+        let records = number::plural(summary.lost as usize, "record");
+        section.warn(format!("{records} found no room and are lost: shares may be off."));
     }
     section
 }
@@ -74,15 +66,11 @@ pub(crate) fn used(summary: &ProfileSummary) -> String {
 
 fn by_module(summary: &ProfileSummary) -> Section {
     let mut section = Section::new("By module");
-    let rows = summary.modules.iter().take(ROWS_MAX).map(|module: &ModuleUse| {
-        let mut cells = own(&module.own);
-        cells.extend([Cell::plain(mode(module.kernel)), Cell::plain(module.module.as_str())]);
-        cells
-    });
-    let rows = rows.collect();
-    let mut columns = own_columns();
-    columns.extend([Column::left("Mode"), Column::name("Module")]);
-    section.table(Table { columns, rows, fixed: false });
+    let mut table = Columns::of(summary.modules.iter().take(ROWS_MAX));
+    own_columns(&mut table, |module| &module.own);
+    table.left("Mode", |module| mode(module.kernel));
+    table.name("Module", |module| &module.module);
+    section.table(table);
     more(&mut section, summary.modules.len().saturating_sub(ROWS_MAX));
     section
 }
@@ -101,45 +89,27 @@ pub(crate) fn functions(section: &mut Section, summary: &ProfileSummary, rows_ma
         .flat_map(|module| module.functions.iter().map(move |function| (module, function)))
         .collect();
     all.sort_by_key(|(_, function)| std::cmp::Reverse(function.own.samples));
-    let rows = all.iter().take(rows_max).map(|(module, function)| {
-        let mut cells = own(&function.own);
-        cells.extend([
-            Cell::plain(number::percent(function.total.share, 1)),
-            Cell::plain(function.function.as_str()),
-            Cell::plain(short_module(&module.module)),
-        ]);
-        cells
-    });
-    let rows = rows.collect();
-    let mut columns = own_columns();
-    columns.extend([
-        Column::right("With callees").optional(1),
-        Column::name("Function"),
-        Column::name("Module"),
-    ]);
-    section.table(Table { columns, rows, fixed: false });
+    let mut table = Columns::of(all.iter().take(rows_max));
+    own_columns(&mut table, |(_, function)| &function.own);
+    table.right("With callees", |(_, function)| Cell::percent(function.total.share, 1)).optional(1);
+    table.name("Function", |(_, function)| &function.function);
+    table.name("Module", |(module, _)| short_module(&module.module));
+    section.table(table);
     more(section, all.len().saturating_sub(rows_max));
 }
 
 /// Share, its interval, samples, time.
-fn own(sampled: &Sampled) -> Vec<Cell> {
-    let interval = &sampled.interval;
-    let (low, high) = (number::fixed(100.0 * interval.low, 1), number::percent(interval.high, 1));
-    vec![
-        Cell::plain(number::percent(sampled.share, 1)),
-        Cell::plain(format!("{low} to {high}")),
-        Cell::plain(number::count(sampled.samples)),
-        Cell::plain(number::seconds(sampled.seconds)),
-    ]
-}
-
-fn own_columns() -> Vec<Column> {
-    vec![
-        Column::right("Share"),
-        Column::left("95 % interval").optional(2),
-        Column::right("Samples").optional(3),
-        Column::right("Time"),
-    ]
+fn own_columns<'a, T>(table: &mut Columns<'a, &'a T>, own: fn(&'a T) -> &'a Sampled) {
+    let interval = |Sampled { interval: Interval { low, high }, .. }: &Sampled| {
+        Cell::ends(
+            (*low, *high),
+            format!("{} to {}", number::fixed(100.0 * low, 1), number::percent(*high, 1)),
+        )
+    };
+    table.right("Share", move |item| Cell::percent(own(item).share, 1));
+    table.left("95 % interval", move |item| interval(own(item))).optional(2);
+    table.right("Samples", move |item| Cell::count(own(item).samples)).optional(3);
+    table.right("Time", move |item| Cell::seconds(own(item).seconds));
 }
 
 fn stacks(summary: &ProfileSummary) -> Section {
@@ -155,27 +125,23 @@ fn stacks(summary: &ProfileSummary) -> Section {
             section.detail(format!("< {}{rest}", callers.join(" < ")));
         }
     }
-    section.toned(
+    section.note(
         "Callers are known where programs keep frame pointers; where they do not, the stack ends early.",
-        Tone::Muted,
     );
     section
 }
 
-fn missing(sentences: &[String]) -> Option<Section> {
-    if sentences.is_empty() {
-        return None;
-    }
+pub(crate) fn missing(sentences: &[String]) -> Option<Section> {
     let mut section = Section::new("What could not be seen");
     for sentence in sentences {
-        section.toned(sentence.as_str(), Tone::Warning);
+        section.warn(sentence);
     }
-    Some(section)
+    section.unless_empty()
 }
 
 pub(crate) fn more(section: &mut Section, rows: usize) {
     if rows > 0 {
-        section.toned(format!("{} more are not shown.", number::count(rows as u64)), Tone::Muted);
+        section.note(format!("{} more are not shown.", number::count(rows as u64)));
     }
 }
 

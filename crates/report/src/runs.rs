@@ -1,17 +1,16 @@
 //! Two runs against each other.
 
-use crate::model::{Cell, Column, Document, Section, Table, Tone};
+use crate::compare::against;
+use crate::model::{Cell, Columns, Document, NOTHING, Section, Tone};
 use crate::names::label;
-use crate::{number, runs_gate, time};
-use analysis::runs::Gate;
+use crate::sections::better;
+use crate::table::Share;
+use crate::{Text, number, time};
 use analysis::runs::{
-    Change, ConfigurationCompared, FactorChange, MatchedBy, ResponseCompared, RunName, RunsCompared, Verdict,
+    Change, ConfigurationCompared, Decision, FactorChange, Gate, Judged, LimitJudged, MatchedBy,
+    ResponseCompared, RunName, RunsCompared, Verdict,
 };
-use analysis::{Comparison, Estimate, Scale};
-use observations::Direction;
-
-/// What is printed where there is nothing to print.
-const NOTHING: &str = "-";
+use analysis::{Comparison, Estimate, Interval};
 
 /// Two runs: how each configuration changed, and what else did.
 pub fn runs(compared: &RunsCompared, gate: Option<&Gate>) -> Document {
@@ -32,10 +31,10 @@ fn introduction(compared: &RunsCompared, gate: Option<&Gate>) -> Section {
     for (side, run) in [("A", &compared.from), ("B", &compared.to)] {
         let synthetic = if run.synthetic { ", of a scripted engine" } else { "" };
         let (started, version) = (time::utc(run.started_ms), &run.steelbench);
-        section.toned(format!("{side}: {started}, Steelbench {version}{synthetic}"), Tone::Muted);
+        section.note(format!("{side}: {started}, Steelbench {version}{synthetic}"));
     }
-    if let Some(gate) = gate {
-        section.toned(runs_gate::line(gate), runs_gate::tone(gate.decision));
+    if let Some(judged) = gate {
+        section.toned(self::gate(judged), tone(judged.decision));
     }
     for response in &compared.responses {
         let (text, tone) = verdict(response);
@@ -61,11 +60,7 @@ fn verdict(compared: &ResponseCompared) -> (String, Tone) {
     let over = if n == 1 { String::new() } else { " over all configurations (geometric mean)".to_owned() };
     match single.or(compared.overall.as_ref()) {
         Some(comparison) => {
-            let figure = number::comparison(comparison, &compared.response.unit);
-            let relation = match comparison.scale {
-                Scale::Ratio => "as good as A (above 1 is better)",
-                Scale::Difference => "better than A (below 0 is worse)",
-            };
+            let (figure, relation) = against(comparison, &compared.response.unit);
             let (word, tone) = supported(comparison);
             let counts = if n == 1 { String::new() } else { format!(" Of {n} configurations: {counts}.") };
             (format!("On {name}, B is {figure} {relation}{over}: {word}.{counts}"), tone)
@@ -85,55 +80,40 @@ fn supported(comparison: &Comparison) -> (&'static str, Tone) {
 
 fn response(compared: &ResponseCompared) -> Section {
     let response = &compared.response;
-    let better = match response.direction {
-        Direction::HigherIsBetter => "higher",
-        Direction::LowerIsBetter => "lower",
-    };
-    let mut section = Section::new(format!("{} ({}, {better} is better)", response.name, response.unit));
-    section.table(Table {
-        columns: vec![
-            Column::name("configuration"),
-            Column::left("A"),
-            Column::left("B"),
-            Column::left("B vs A"),
-            Column::left("verdict"),
-            Column::right("n").optional(1),
-            Column::right("could see").optional(2),
-        ],
-        rows: compared.configurations.iter().map(|own| row(own, &response.unit)).collect(),
-        fixed: false,
+    let (better, unit) = (better(response.direction), &response.unit);
+    let mut section = Section::new(format!("{} ({unit}, {better} is better)", response.name));
+    let mut table = Columns::of(&compared.configurations);
+    let n = |it: Option<&Estimate>| it.map_or(0, |it| it.n);
+    table.name("configuration", |own| labels(own));
+    table.left("A", |own| own.from.as_ref());
+    table.left("B", |own| own.to.as_ref());
+    table.left("B vs A", |own| {
+        let (_, tone) = said(own.verdict);
+        own.comparison.as_ref().map(|it| Cell::comparison(it, unit).toned(tone))
     });
-    section.toned(
+    table.left("verdict", |own| {
+        let (word, tone) = said(own.verdict);
+        Cell::new(word, tone)
+    });
+    table.right("n", move |own| format!("{}, {}", n(own.from.as_ref()), n(own.to.as_ref()))).optional(1);
+    let detectable = |share| Cell::from(Share(share)).shown(number::short_percent(share));
+    table.right("could see", move |own| own.detectable.map(detectable)).optional(2);
+    section.table(table);
+    section.note(
         "B vs A: how many times as good, above 1 is better. Better and worse: supported at 95 % over all configurations (Holm). \
          Could see: the smallest difference found with a probability of 80 %. ± and [low, high]: 95 % intervals, of the spread within \
          a run: what makes a run as a whole differ from the next is not in them.",
-        Tone::Muted,
     );
     section
 }
 
-fn row(own: &ConfigurationCompared, unit: &str) -> Vec<Cell> {
-    let estimate =
-        |it: Option<&Estimate>| Cell::plain(it.map_or_else(|| NOTHING.to_owned(), number::estimate));
-    let n = |it: Option<&Estimate>| it.map_or(0, |it| it.n);
-    let (word, tone) = match own.verdict {
+fn said(verdict: Verdict) -> (&'static str, Tone) {
+    match verdict {
         Verdict::Better => ("better", Tone::Good),
         Verdict::Worse => ("worse", Tone::Bad),
         Verdict::NotSeen => ("no difference seen", Tone::Plain),
         Verdict::Unknown => ("cannot be told", Tone::Warning),
-    };
-    let figure = own.comparison.as_ref().map(|it| number::comparison(it, unit));
-    let both = format!("{}, {}", n(own.from.as_ref()), n(own.to.as_ref()));
-    let detectable = own.detectable.map(|it| number::percent(it, usize::from(it < 0.0995)));
-    vec![
-        Cell::plain(labels(own)),
-        estimate(own.from.as_ref()),
-        estimate(own.to.as_ref()),
-        Cell::new(figure.unwrap_or_else(|| NOTHING.to_owned()), tone),
-        Cell::new(word, tone),
-        Cell::plain(both),
-        Cell::plain(detectable.unwrap_or_else(|| NOTHING.to_owned())),
-    ]
+    }
 }
 
 /// The label, or both where they differ; a star where only the levels are the same.
@@ -148,46 +128,45 @@ fn surroundings(compared: &RunsCompared) -> Section {
     if compared.environment.is_empty() {
         section.line("Environment: nothing that is recorded.");
     } else {
-        let rows = compared.environment.iter().map(|change| change_row(change, NOTHING));
-        section.table(change_table("environment", None, rows.collect()));
+        let mut table = Columns::of(&compared.environment);
+        table.name("environment", |change| &change.what);
+        table.name("A", |change| changed(change, change.from.as_ref(), NOTHING));
+        table.name("B", |change| changed(change, change.to.as_ref(), NOTHING));
+        section.table(table);
     }
     if compared.settings.is_empty() {
         section.line("Settings of the configurations compared: the same.");
     } else {
-        let rows = compared.settings.iter().map(|setting| {
-            let all = setting.configurations.is_empty();
-            let labels = || setting.configurations.iter().map(|it| label(it)).collect::<Vec<_>>().join(", ");
-            let mut row = change_row(&setting.change, "not set");
-            row.push(Cell::plain(if all { "all".to_owned() } else { labels() }));
-            row
+        let mut table = Columns::of(&compared.settings);
+        table.name("setting", |setting| &setting.change.what);
+        table.name("A", |setting| changed(&setting.change, setting.change.from.as_ref(), NOT_SET));
+        table.name("B", |setting| changed(&setting.change, setting.change.to.as_ref(), NOT_SET));
+        table.name("configurations", |setting| {
+            let labels: Vec<&str> = setting.configurations.iter().map(|it| label(it)).collect();
+            if labels.is_empty() { "all".to_owned() } else { labels.join(", ") }
         });
-        section.table(change_table("setting", Some("configurations"), rows.collect()));
+        section.table(table);
         let by_levels = |it: &ConfigurationCompared| it.matched_by == MatchedBy::Levels;
         if compared.responses.iter().flat_map(|it| &it.configurations).any(by_levels) {
-            section.toned("*: the same levels, but these settings differ.", Tone::Warning);
+            section.warn("*: the same levels, but these settings differ.");
         }
     }
     compared.factors.iter().for_each(|factor| section.line(factor_line(factor)));
     for (side, run) in [("A", &compared.from), ("B", &compared.to)] {
         if run.other_environments > 0 {
             let others = number::plural(run.other_environments, "other environment");
-            section.toned(format!("{side} was resumed in {others}."), Tone::Warning);
+            section.warn(format!("{side} was resumed in {others}."));
         }
     }
     section
 }
 
-pub(crate) fn change_table(what: &str, more: Option<&str>, rows: Vec<Vec<Cell>>) -> Table {
-    let columns = [Column::name(what), Column::name("A"), Column::name("B")];
-    Table { columns: columns.into_iter().chain(more.map(Column::name)).collect(), rows, fixed: false }
-}
+/// What is printed of a setting that one side does not have.
+pub(crate) const NOT_SET: &str = "not set";
 
-pub(crate) fn change_row(change: &Change, absent: &str) -> Vec<Cell> {
-    let value = |value: Option<&String>| match value {
-        None => Cell::new(absent, Tone::Muted),
-        Some(value) => Cell::plain(readable(&change.what, value)),
-    };
-    vec![Cell::plain(change.what.as_str()), value(change.from.as_ref()), value(change.to.as_ref())]
+/// One side of a change.
+pub(crate) fn changed(change: &Change, side: Option<&String>, absent: &str) -> Cell {
+    side.map_or_else(|| Cell::new(absent, Tone::Muted), |value| readable(&change.what, value).into())
 }
 
 /// Bytes in units that people read, and long fractions without what rounding left at their end; a short one may
@@ -220,10 +199,65 @@ fn unmatched(compared: &RunsCompared) -> Option<Section> {
     let mut section = Section::new("Not compared");
     for (side, labels) in [("A", &compared.only_from), ("B", &compared.only_to)] {
         if !labels.is_empty() {
-            section.toned(format!("Only in {side}: {}.", labels.join("; ")), Tone::Warning);
+            section.warn(format!("Only in {side}: {}.", labels.join("; ")));
         }
     }
-    (!section.blocks.is_empty()).then_some(section)
+    section.unless_empty()
+}
+
+/// Why a gate is passed or not, in one line.
+///
+/// `Gate failed: elapsed of data_files=1 rose by 10.0 % [9.1, 10.9], beyond slower:3% (1 of 2 configurations).`
+pub fn gate(gate: &Gate) -> Text {
+    let limits: Vec<String> = gate.limits.iter().map(|it| it.limit.to_string()).collect();
+    let worst: Vec<&LimitJudged> = gate.limits.iter().filter(|it| it.decision == gate.decision).collect();
+    let Some(first) = worst.first().filter(|_| gate.decision != Decision::Kept) else {
+        return format!("Gate passed: every configuration is within {}.", limits.join(", ")).into();
+    };
+    let hit: Vec<&Judged> = first.configurations.iter().filter(|it| it.decision == gate.decision).collect();
+    let furthest = hit.iter().copied().reduce(|a, b| if beyond(first, b) > beyond(first, a) { b } else { a });
+    let what = furthest.map_or_else(String::new, |own| change(first, own));
+    let share = format!("{} of {}", hit.len(), number::plural(first.configurations.len(), "configuration"));
+    let others = if worst.len() > 1 {
+        format!("; also {} not kept", number::plural(worst.len() - 1, "other limit"))
+    } else {
+        String::new()
+    };
+    let limit = &first.limit;
+    let said = match gate.decision {
+        Decision::Broken => format!("Gate failed: {what}, beyond {limit} ({share}{others})."),
+        _ => format!("Gate unsure: {what}, which may or may not be within {limit} ({share}{others})."),
+    };
+    said.into()
+}
+
+fn tone(decision: Decision) -> Tone {
+    match decision {
+        Decision::Kept => Tone::Good,
+        Decision::Unsure => Tone::Warning,
+        Decision::Broken => Tone::Bad,
+    }
+}
+
+/// How far a change goes in the direction of the limit.
+fn beyond(limit: &LimitJudged, own: &Judged) -> f64 {
+    own.change.map_or(f64::NEG_INFINITY, |change| if limit.rise { change } else { -change })
+}
+
+fn change(limit: &LimitJudged, own: &Judged) -> String {
+    let name = format!("{} of {}", limit.response.name, label(&own.label));
+    let Some(change) = own.change else {
+        return format!("{name} cannot be judged, a value is missing or not above 0");
+    };
+    let sign = if change < 0.0 { -1.0 } else { 1.0 };
+    let word = if change < 0.0 { "fell" } else { "rose" };
+    let percent = |value: f64| number::fixed(100.0 * sign * value, 1);
+    let interval = match own.interval {
+        None => " (one block, no interval)".to_owned(),
+        Some(Interval { low, high }) if sign > 0.0 => format!(" [{}, {}]", percent(low), percent(high)),
+        Some(Interval { low, high }) => format!(" [{}, {}]", percent(high), percent(low)),
+    };
+    format!("{name} {word} by {} %{interval}", percent(change))
 }
 
 #[cfg(test)]

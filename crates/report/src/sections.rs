@@ -10,10 +10,10 @@ mod disk;
 mod estimates;
 mod explanations;
 mod factors;
-mod failures;
 mod latencies;
 mod overview;
 mod profiles;
+mod record;
 mod response;
 mod scaling;
 mod session_time;
@@ -21,6 +21,7 @@ mod timelines;
 mod waits;
 
 pub(crate) use explanations::{sentences, waterfall};
+pub(crate) use overview::better;
 pub(crate) use profiles::changes;
 pub(crate) use session_time::accounting;
 pub(crate) use waits::table as wait_table;
@@ -79,9 +80,10 @@ sections! { |summary|
     profiles: &summary.profiles() => profiles::sections;
     devices: &summary.devices() => devices::section;
     estimates => estimates::sections;
-    failures: &summary.failures() => failures::failures;
-    warnings: &summary.warnings() => failures::warnings;
+    failures: &summary.failures() => overview::failures;
+    warnings: &summary.warnings() => overview::warnings;
     environment: summary.environment().as_ref() => overview::environment;
+    recorded => record::sections;
 }
 
 /// The report of a run: what was found, the figure that shows it, why it is so, then the tables behind it.

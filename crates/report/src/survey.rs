@@ -12,8 +12,8 @@ mod server;
 
 pub use merged::merged;
 
-use crate::model::{Cell, Document, Section, Tone};
-use crate::{Text, time, volume};
+use crate::model::{Document, Section};
+use crate::{time, volume};
 use observations::{Advice, Survey};
 
 /// The inventory of a machine and of servers, and the advice on them.
@@ -25,30 +25,23 @@ pub fn page(survey: &Survey, advice: &[Advice]) -> Document {
     sections.extend(machine::other_settings(&survey.settings));
     sections.extend(machine::volumes(&survey.volumes));
     sections.extend(survey.servers.iter().flat_map(server::sections));
-    sections.push(advised(advice));
+    sections.push(volume::advised(advice, "None of the rules finds anything that stands out."));
     sections.extend(unread(survey));
     Document { title: format!("{host} on {}", time::utc(survey.taken_ms)).into(), sections }
 }
 
-fn advised(advice: &[Advice]) -> Section {
-    volume::advised(advice, "None of the rules finds anything that stands out.")
-}
-
 fn unread(survey: &Survey) -> Option<Section> {
     let mut section = Section::new("What could not be read");
-    if survey.unread.is_empty() {
-        return None;
-    }
     // Of files that are not there the names are enough.
     let (absent, failed): (Vec<_>, Vec<_>) = survey.unread.iter().partition(|one| one.why == "not there");
     if !absent.is_empty() {
         let names: Vec<&str> = absent.iter().map(|one| one.what.as_str()).collect();
-        section.toned(format!("Not there: {}.", names.join(", ")), Tone::Muted);
+        section.note(format!("Not there: {}.", names.join(", ")));
     }
     for one in failed {
-        section.toned(format!("{}: {}", one.what, one.why), Tone::Warning);
+        section.warn(format!("{}: {}", one.what, one.why));
     }
-    Some(section)
+    section.unless_empty()
 }
 
 /// A line for each fact; what is not known is said.
@@ -56,11 +49,7 @@ fn facts<const N: usize>(section: &mut Section, facts: [(&str, Option<String>); 
     for (name, value) in facts {
         match value {
             Some(value) => section.line(format!("{name}: {value}")),
-            None => section.toned(format!("{name}: not known"), Tone::Muted),
+            None => section.note(format!("{name}: not known")),
         }
     }
-}
-
-fn text_or_dash(text: Option<impl Into<Text>>) -> Cell {
-    text.map_or_else(|| Cell::new("-", Tone::Muted), Cell::plain)
 }

@@ -1,3 +1,4 @@
+use crate::Text;
 use crate::chart::{self, ChartRow};
 use crate::model::{Align, Block, Cell, Chart, Column, Document, Line, Medium, Table, Tone};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -34,7 +35,7 @@ pub fn terminal(document: &Document, width: usize, style: Style) -> String {
                 Block::Table(table) => out.table(table),
                 Block::Chart(chart) => out.chart(chart),
                 Block::Figure(figure) => figure.chart.iter().for_each(|chart| out.chart(chart)),
-                Block::Flame(_) => {}
+                Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => {}
             }
         }
     }
@@ -64,18 +65,17 @@ impl Terminal {
     }
 
     fn table(&mut self, table: &Table) {
-        let layout = TableLayout::of(table, self.width);
+        let headings: Vec<Text> = table.columns.iter().map(Column::heading).collect();
+        let cells = |row: Vec<Cell>| row.iter().map(|cell| (cell.text(), cell.tone)).collect();
+        let rows: Vec<Vec<(Text, Tone)>> = table.rows().map(cells).collect();
+        let layout = TableLayout::of(table, &headings, &rows, self.width);
         if layout.width() > self.width && !table.fixed {
-            return self.lists(table);
+            return self.lists(&headings, &rows);
         }
-        let headings: Vec<Cell> = table
-            .columns
-            .iter()
-            .map(|column| Cell { text: column.heading.clone(), tone: Tone::Plain })
-            .collect();
-        self.row(&layout, &headings, true);
-        for cells in &table.rows {
-            self.row(&layout, cells, false);
+        let bold = |column: &ShownColumn| (&headings[column.position], None);
+        self.row(&layout, bold);
+        for row in &rows {
+            self.row(&layout, |column| (&row[column.position].0, Some(row[column.position].1)));
         }
         if !layout.left_out.is_empty() {
             let names = layout.left_out.join(", ");
@@ -87,21 +87,12 @@ impl Terminal {
     }
 
     /// Each row as a list of headings and cells, below its first cell.
-    fn lists(&mut self, table: &Table) {
-        for row in &table.rows {
-            for (i, (column, cell)) in table.columns.iter().zip(row).enumerate() {
-                let text = if column.heading.is_empty() || cell.text.is_empty() {
-                    cell.text.to_string()
-                } else {
-                    format!("{}: {}", column.heading, cell.text)
-                };
-                if !text.is_empty() {
-                    self.line(&Line {
-                        text: text.into(),
-                        tone: cell.tone,
-                        indent: if i == 0 { 0 } else { 2 },
-                    });
-                }
+    fn lists(&mut self, headings: &[Text], rows: &[Vec<(Text, Tone)>]) {
+        for (i, (heading, (text, tone))) in rows.iter().flat_map(|row| headings.iter().zip(row).enumerate()) {
+            let named = || Text::from(format!("{heading}: {text}"));
+            let said = if heading.is_empty() || text.is_empty() { text.clone() } else { named() };
+            if !said.is_empty() {
+                self.line(&Line { text: said, tone: *tone, indent: if i == 0 { 0 } else { 2 } });
             }
         }
     }
@@ -126,13 +117,14 @@ impl Terminal {
         }
     }
 
-    fn row(&mut self, layout: &TableLayout, cells: &[Cell], heading: bool) {
+    /// A cell without a tone is a heading.
+    fn row<'r>(&mut self, layout: &TableLayout, cell: impl Fn(&ShownColumn) -> (&'r Text, Option<Tone>)) {
         let mut parts = Vec::new();
         for column in &layout.columns {
-            let cell = &cells[column.position];
-            let text = cut(cell.text.as_str(), column.width);
+            let (text, tone) = cell(column);
+            let text = cut(text, column.width);
             let room = " ".repeat(column.width.saturating_sub(text.width()));
-            let painted = if heading { self.bold(&text) } else { self.paint(&text, cell.tone) };
+            let painted = tone.map_or_else(|| self.bold(&text), |tone| self.paint(&text, tone));
             match column.align {
                 Align::Left => parts.extend([painted, room]),
                 Align::Right => parts.extend([room, painted]),
@@ -187,11 +179,10 @@ struct ShownColumn {
 }
 
 impl TableLayout {
-    fn of(table: &Table, room: usize) -> Self {
+    fn of(table: &Table, headings: &[Text], rows: &[Vec<(Text, Tone)>], room: usize) -> Self {
         let place = |(position, column): (usize, &Column)| {
-            let cells =
-                table.rows.iter().filter_map(|row| row.get(position)).map(|cell| cell.text.as_str().width());
-            let width = cells.chain([column.heading.as_str().width()]).max().unwrap_or(0);
+            let cells = rows.iter().map(|row| row[position].0.width());
+            let width = cells.chain([headings[position].width()]).max().unwrap_or(0);
             ShownColumn {
                 position,
                 width,
@@ -203,7 +194,7 @@ impl TableLayout {
         let columns = table.columns.iter().enumerate().map(place).collect();
         let mut layout = Self { columns, left_out: Vec::new() };
         if !table.fixed {
-            layout.leave_out(table, room);
+            layout.leave_out(headings, room);
             layout.narrow(room);
         }
         layout
@@ -214,7 +205,7 @@ impl TableLayout {
         columns.saturating_sub(GAP)
     }
 
-    fn leave_out(&mut self, table: &Table, room: usize) {
+    fn leave_out(&mut self, headings: &[Text], room: usize) {
         while self.width() > room {
             let last = self.columns.iter().map(|column| column.optional).max().unwrap_or(0);
             if last == 0 {
@@ -224,7 +215,7 @@ impl TableLayout {
                 std::mem::take(&mut self.columns).into_iter().partition(|column| column.optional == last);
             self.columns = stay;
             let out: Vec<ShownColumn> = out;
-            self.left_out.extend(out.iter().map(|column| table.columns[column.position].heading.to_string()));
+            self.left_out.extend(out.iter().map(|column| headings[column.position].to_string()));
         }
     }
 

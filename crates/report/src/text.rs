@@ -1,4 +1,5 @@
 use std::fmt;
+use std::ops::Deref;
 
 /// Text that is safe to print: one line, without control characters.
 ///
@@ -13,10 +14,13 @@ impl Text {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
 
-    /// Whether there is nothing to print.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+impl Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
     }
 }
 
@@ -36,6 +40,12 @@ impl From<&str> for Text {
 
 impl From<String> for Text {
     fn from(raw: String) -> Self {
+        Self::from(raw.as_str())
+    }
+}
+
+impl From<&String> for Text {
+    fn from(raw: &String) -> Self {
         Self::from(raw.as_str())
     }
 }

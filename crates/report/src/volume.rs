@@ -1,6 +1,6 @@
 //! What is under a path, and what should be different about it: `steelbench disk --inspect`.
 
-use crate::model::{Cell, Column, Document, Section, Table, Tone};
+use crate::model::{Columns, Document, Section, Tone};
 use crate::number;
 use observations::{Advice, DeviceFacts, MountFacts, VolumeFacts, Weight};
 
@@ -41,24 +41,18 @@ fn mount(mount: &MountFacts) -> Section {
 fn devices(facts: &VolumeFacts) -> Section {
     let mut section = Section::new("Devices");
     if facts.devices.is_empty() {
-        section
-            .toned("No block device: in memory, on a network, or made of other file systems.", Tone::Muted);
+        section.note("No block device: in memory, on a network, or made of other file systems.");
         return section;
     }
     // Devices are few and facts are many: a row for each fact. Where there is no room, the devices
     // farthest below are left out.
-    let mut columns = vec![Column::left("Device")];
-    columns.extend((0..).zip(&facts.devices).map(|(depth, device): (usize, &DeviceFacts)| {
-        Column::name(device.name.as_str()).optional(depth.min(u8::MAX.into()) as u8)
-    }));
-    let rows = FACTS.iter().filter_map(|(name, fact)| {
-        let found: Vec<Option<String>> = facts.devices.iter().map(fact).collect();
-        let is_known = found.iter().any(Option::is_some);
-        let cells = found.into_iter().map(|text| Cell::plain(text.unwrap_or_else(|| "-".into())));
-        is_known.then(|| std::iter::once(Cell::plain(*name)).chain(cells).collect())
-    });
-    let rows = rows.collect();
-    section.table(Table { columns, rows, fixed: false });
+    let is_known = |fact: &&Fact| facts.devices.iter().any(|device| (fact.1)(device).is_some());
+    let mut table = Columns::of(FACTS.iter().filter(is_known));
+    table.left("Device", |(name, _)| *name);
+    for (depth, device) in facts.devices.iter().enumerate() {
+        table.name(&device.name, |(_, fact)| fact(device)).optional(depth.min(u8::MAX.into()) as u8);
+    }
+    section.table(table);
     section
 }
 
@@ -127,7 +121,7 @@ fn listed(names: &[String]) -> Option<String> {
     (!names.is_empty()).then(|| names.join(", "))
 }
 
-fn yes(is_so: bool) -> String {
+pub(crate) fn yes(is_so: bool) -> String {
     if is_so { "yes" } else { "no" }.into()
 }
 

@@ -1,40 +1,129 @@
-//! A run as a workbook for spreadsheets and for programs that read their files.
+//! A run as a workbook for spreadsheets and for programs that read their files: a sheet for each table, and one that is
+//! the report.
 //!
-//! Each sheet is one table with a filter and a frozen heading; every figure is a number with the digits that
-//! were recorded, shown with fewer. A string is always written as a string and never as a formula. The sheets that
-//! grow with the number of trials pass through temporary files, so that memory does not grow with them.
+//! Each sheet of a table has a filter and a frozen heading; every figure is a number with the digits that were recorded,
+//! shown with fewer. A string is always written as a string and never as a formula. The sheets that grow with the number
+//! of trials pass through temporary files, so that memory does not grow with them.
 
-mod book;
 mod cell;
-mod response;
-mod summary;
+mod document;
+mod sheet;
 
-use crate::data;
+use crate::table::{Plot, PlotKind, Table};
+use crate::{recording, records, workbook};
 use analysis::Summary;
-use book::{Book, Size};
-use observations::Recording;
+use rust_xlsxwriter::{
+    Chart, ChartErrorBars, ChartErrorBarsType, ChartRange, ChartType, DocProperties, ExcelDateTime, Workbook,
+    Worksheet, XlsxError,
+};
+use sheet::Survey;
+
+/// Rows of a sheet below the heading (Excel's limit is 2^20 in all).
+const ROWS_MAX: u64 = (1 << 20) - 1;
+/// Size of charts in pixels.
+const CHART: (u32, u32) = (900, 480);
 
 /// The workbook could not be made.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot make the workbook: {0}; are there room and rights in the folder for temporary files?")]
-pub struct WorkbookError(#[from] rust_xlsxwriter::XlsxError);
+pub struct WorkbookError(#[from] XlsxError);
 
 /// The bytes of an .xlsx file with all that was recorded of a run and what was found in it. The same run
 /// gives the same bytes.
 ///
 /// # Errors
 /// When temporary files cannot be written.
-pub fn xlsx(recording: &Recording, summary: &Summary) -> Result<Vec<u8>, WorkbookError> {
-    let mut book = Book::new(recording.run.started_ms)?;
-    summary::verdict(&mut book, summary)?;
-    response::sheet(&mut book, recording, summary)?;
-    summary::profile(&mut book, recording, summary)?;
-    summary::configurations(&mut book, recording, summary)?;
-    for table in data::tables(recording) {
-        book.table(Size::Large, &table)?;
+pub fn xlsx(summary: &Summary) -> Result<Vec<u8>, WorkbookError> {
+    let mut book = Workbook::new();
+    // A file has a date; the run's own makes it the same each time.
+    let started_s = summary.recording.run.started_ms.div_euclid(1000).clamp(0, 253_402_300_799);
+    let started = ExcelDateTime::from_timestamp(started_s)?;
+    book.set_properties(&DocProperties::new().set_author("Steelbench").set_creation_datetime(&started));
+    for table in workbook::tables(summary) {
+        sheets(&mut book, &table, ROWS_MAX)?;
     }
-    book.table(Size::Large, &data::settings(recording))?;
-    book.table(Size::Small, &data::environment(recording))?;
-    book.table(Size::Large, &data::experiment(recording))?;
-    Ok(book.finish()?)
+    document::sheet(&mut book, &crate::run(summary))?;
+    let recorded = [records::settings, records::environment, records::experiment];
+    let recorded = recorded.into_iter().map(|table| table(summary.recording));
+    for table in recording::tables(summary.recording).into_iter().chain(recorded) {
+        sheets(&mut book, &table, ROWS_MAX)?;
+    }
+    Ok(book.save_to_buffer()?)
+}
+
+/// A table on a sheet that is called like it, continued on further sheets; what a chart shows has to stay in memory.
+fn sheets(book: &mut Workbook, table: &Table, rows_max: u64) -> Result<(), XlsxError> {
+    let survey = Survey::of(table);
+    let (first, rest) = table.name.split_at(1);
+    let name = first.to_uppercase() + rest;
+    let mut rows = table.rows();
+    let mut left = survey.rows;
+    for number in 1.. {
+        let sheet = match table.plot {
+            Some(_) => book.add_worksheet(),
+            None => book.add_worksheet_with_low_memory()?,
+        };
+        sheet.set_name(if number == 1 { name.clone() } else { format!("{name} {number}") })?;
+        let here = left.min(rows_max);
+        let top = sheet::lines(sheet, &table.lines)?;
+        survey.table(sheet, top, table, &mut rows, here)?;
+        survey.widths(sheet)?;
+        sheet.set_freeze_panes(top + 1, 0)?;
+        if let Some(plot) = &table.plot {
+            draw(sheet, plot, here as u32)?;
+        }
+        left -= here;
+        if left == 0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A chart below a table that begins at the top.
+fn draw(sheet: &mut Worksheet, plot: &Plot, rows: u32) -> Result<(), XlsxError> {
+    let name = sheet.name();
+    let range = |column: usize| ChartRange::new_from_range(&name, 1, column as u16, rows, column as u16);
+    let mut chart = Chart::new(match plot.kind {
+        PlotKind::Lines => ChartType::Line,
+        PlotKind::Columns => ChartType::Column,
+        PlotKind::Stacked => ChartType::ColumnStacked,
+    });
+    for own in &plot.series {
+        let series = chart.add_series().set_name(own.name.as_str());
+        series.set_categories(&range(0)).set_values(&range(own.values));
+        if let Some((above, below)) = own.reach {
+            let bars = ChartErrorBarsType::Custom(range(above), range(below));
+            series.set_y_error_bars(ChartErrorBars::new().set_type(bars));
+        }
+    }
+    chart.title().set_name(plot.title.as_str());
+    if plot.kind == PlotKind::Stacked {
+        chart.y_axis().set_num_format("0%");
+    } else {
+        chart.x_axis().set_name(plot.x.as_str());
+        chart.y_axis().set_name(plot.y.as_str()).set_min(0);
+    }
+    chart.set_width(CHART.0).set_height(CHART.1);
+    sheet.insert_chart(rows + 3, 0, &chart)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Columns;
+
+    #[test]
+    fn continues_on_further_sheets() {
+        for (rows, names) in [(0, vec!["N"]), (3, vec!["N"]), (7, vec!["N", "N 2", "N 3"])] {
+            let mut columns = Columns::of(0..rows);
+            columns.add("n", "", |n: &u64| *n);
+            let mut book = Workbook::new();
+            sheets(&mut book, &columns.named("n"), 3).unwrap();
+            let found: Vec<String> = book.worksheets().iter().map(Worksheet::name).collect();
+            assert_eq!(found, names);
+            assert_eq!(book.save_to_buffer().unwrap()[..2], *b"PK");
+        }
+    }
 }

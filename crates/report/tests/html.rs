@@ -35,10 +35,14 @@ fn says_all_that_the_terminal_says() {
                 match block {
                     Block::Line(line) => said.push(line.text.to_string()),
                     Block::Table(table) => {
-                        said.extend(table.columns.iter().map(|column| column.heading.to_string()));
-                        said.extend(table.rows.iter().flatten().map(|cell| cell.text.to_string()));
+                        said.extend(table.columns.iter().map(|column| column.heading().to_string()));
+                        said.extend(table.rows().flatten().map(|cell| cell.text().to_string()));
                     }
-                    Block::Chart(_) | Block::Figure(_) | Block::Flame(_) => {}
+                    Block::Chart(_)
+                    | Block::Figure(_)
+                    | Block::Flame(_)
+                    | Block::Listing(_)
+                    | Block::Fold(..) => {}
                 }
             }
         }

@@ -13,7 +13,7 @@ fn plain(recording: &Recording, width: usize) -> String {
     terminal(&report::run(&summarize(recording)), width, Style::Plain)
 }
 
-fn tables(document: &Document) -> impl Iterator<Item = &Table> {
+fn tables(document: &Document) -> impl Iterator<Item = &Table<'static>> {
     let blocks = document.sections.iter().flat_map(|section| &section.blocks);
     blocks.filter_map(|block| match block {
         Block::Table(table) => Some(table),

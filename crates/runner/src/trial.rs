@@ -4,7 +4,7 @@ use crate::hosts::Kept;
 use engines::{Cancel, CancelReason, Engine, EngineError, Instance};
 use experiment::Configuration;
 use observations::{Event, Observations};
-use probes::{Probe, ProbeError, Progress, TrialContext};
+use probes::{Probe, ProbeError, Target, TrialContext};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -47,14 +47,13 @@ impl Trial<'_> {
             self.probe.run(&TrialContext {
                 configuration: self.configuration,
                 instance: instance.as_ref(),
-                capabilities: self.engine.capabilities(),
-                cache: self.engine.cache(self.configuration),
+                target: Target::of(self.engine, self.configuration),
                 storage: &kept.storage,
                 seed: self.seed,
                 cancel: &cancel,
                 progress: &|progress| {
                     if let Ok(mut announce) = announce.lock() {
-                        announce(progress_event(&progress));
+                        announce(progress);
                     }
                 },
             })
@@ -100,16 +99,6 @@ fn failed(error: &EngineError, cancel: &Cancel, log: Option<String>) -> Outcome 
             Some(log) => format!("{error}\nthe server's log ends with:\n{log}"),
             None => error.to_string(),
         }),
-    }
-}
-
-fn progress_event(progress: &Progress) -> Event {
-    Event::Progress {
-        elapsed_s: progress.elapsed_s,
-        fraction: progress.fraction,
-        rate: progress.rate,
-        unit: progress.unit.into(),
-        latency_p99_ms: progress.latency_p99_ns.map(|ns| ns as f64 / 1e6),
     }
 }
 

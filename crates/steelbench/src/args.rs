@@ -1,18 +1,11 @@
 //! What can be typed.
 
-mod compare;
-mod disk;
-mod profile;
-mod survey;
-mod sync;
+mod quick;
 
-pub use compare::{Compare, History};
-pub use disk::{Disk, Files, Load, Output};
-pub use profile::{ComparedProfiles, Profile, ProfileCommand};
-pub use survey::{Merge, Survey, SurveyCommand};
-pub use sync::Sync;
+pub use quick::{Disk, Files, Load, Output, Quick, Sync};
 
 use crate::output::Form;
+use analysis::runs::Limit;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use experiment::{FromValue, Setting};
 use std::net::IpAddr;
@@ -23,7 +16,6 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "steelbench", version, max_term_width = 100)]
 pub struct Arguments {
-    /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -60,7 +52,11 @@ pub enum Command {
     /// Print the JSON Schema of experiment files, for editors
     Schema,
     /// Write a commented experiment file to start from
-    Init(Init),
+    Init {
+        /// Where to write it
+        #[arg(default_value = "experiment.toml")]
+        file: PathBuf,
+    },
     /// Print completions for a shell
     Completions {
         /// The shell.
@@ -68,7 +64,6 @@ pub enum Command {
     },
 }
 
-/// Run or resume an experiment.
 #[derive(Debug, Args)]
 pub struct Run {
     /// The experiment file
@@ -93,7 +88,6 @@ pub struct Run {
     pub json: bool,
 }
 
-/// Validate an experiment file.
 #[derive(Debug, Args)]
 pub struct Check {
     /// The experiment file
@@ -128,10 +122,8 @@ pub struct Recorded {
     pub run: Option<i64>,
 }
 
-/// Show what a run found.
 #[derive(Debug, Args)]
 pub struct Show {
-    /// Which recorded run.
     #[command(flatten)]
     pub recorded: Recorded,
     /// Only configurations with all of these levels, as in `data_files=4`
@@ -140,15 +132,12 @@ pub struct Show {
     /// List the runs of the results file
     #[arg(long)]
     pub runs: bool,
-    /// How it is printed.
     #[command(flatten)]
     pub form: Form,
 }
 
-/// Write a report.
 #[derive(Debug, Args)]
 pub struct Report {
-    /// Which recorded run.
     #[command(flatten)]
     pub recorded: Recorded,
     /// Format of the report
@@ -159,7 +148,6 @@ pub struct Report {
     pub output: Option<PathBuf>,
 }
 
-/// Show recorded runs in the browser.
 #[derive(Debug, Args)]
 pub struct Serve {
     /// Name of an experiment, a results file, or a folder with results files [default: results/]
@@ -179,10 +167,8 @@ pub enum ReportFormat {
     Html,
 }
 
-/// Write recorded figures for other programs.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Which recorded run.
     #[command(flatten)]
     pub recorded: Recorded,
     /// Format of the files
@@ -206,7 +192,6 @@ pub enum Format {
     Xlsx,
 }
 
-/// Show what the sessions of a live server wait for.
 #[derive(Debug, Args)]
 pub struct Waits {
     /// The server: postgres://user@host:port/database or keyword=value pairs [default: PG* variables]
@@ -221,11 +206,137 @@ pub struct Waits {
     #[arg(long)]
     pub tasks: bool,
     /// Watch on the whole screen, a new picture each second
-    #[arg(long, conflicts_with_all = ["json", "tasks", "seconds"])]
+    #[arg(long, conflicts_with_all = ["json", "md", "tasks", "seconds"])]
     pub watch: bool,
+    #[command(flatten)]
+    pub form: Form,
+}
+
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// A configuration (`data_files=1`, `data_files=1,log=synced`) or a run (an experiment's name, a results
+    /// file, either with `@3`, `@latest` or `@previous`)
+    pub a: String,
+    /// What it is compared with: another configuration or another run
+    pub b: String,
+    /// Name of an experiment, or path of a results file, of configurations and of `@3` alone [default:
+    /// the newest in results/]
+    #[arg(long = "in", value_name = "NAME")]
+    pub name: Option<String>,
+    /// Number of the run that configurations are of [default: the latest]
+    #[arg(long)]
+    pub run: Option<i64>,
+    /// Of two runs: the response to compare [default: the first run's]
+    #[arg(long, value_name = "NAME")]
+    pub response: Option<String>,
+    /// Of two runs: compare every response that both have
+    #[arg(long, conflicts_with = "response")]
+    pub all: bool,
+    /// Of two runs: exit code 1 when a configuration changed by more than this beyond doubt: `slower:3%`,
+    /// `faster:3%`, or of a response `latency_p99:+5%`, `iops:-3%`; repeatable
+    #[arg(long, value_name = "LIMIT")]
+    pub fail_if: Vec<Limit>,
+    /// Exit code 1 also when a change may be beyond the limit
+    #[arg(long, requires = "fail_if")]
+    pub fail_if_unsure: bool,
+    #[command(flatten)]
+    pub form: Form,
+}
+
+impl Compare {
+    /// Whether anything is asked for that only two runs have.
+    pub fn is_for_runs(&self) -> bool {
+        self.response.is_some() || self.all || !self.fail_if.is_empty()
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct History {
+    /// Name of an experiment, or paths of results files with its runs [default: the newest in results/]
+    pub names: Vec<String>,
+    /// The response to show [default: the one that the latest run compares on]
+    #[arg(long, value_name = "NAME")]
+    pub response: Option<String>,
+    /// Only the last so many runs
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub last: Option<u32>,
+    #[command(flatten)]
+    pub form: Form,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct Profile {
+    #[command(subcommand)]
+    pub command: Option<ProfileCommand>,
+    /// A process to sample with all its threads and the processes below it; repeatable
+    #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), required_unless_present = "words")]
+    pub pid: Vec<i32>,
+    /// How long to sample processes; Ctrl-C ends it earlier and shows what was seen
+    #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = positive::<86_400>, conflicts_with = "words")]
+    pub seconds: f64,
+    /// Samples for each second on a processor
+    #[arg(long, value_name = "HZ", default_value_t = 99, value_parser = clap::value_parser!(u32).range(i64::from(profile::HZ_MIN)..=i64::from(profile::HZ_MAX)))]
+    pub rate: u32,
+    /// Also write the stacks to this file: .folded for flame graph tools, .svg as a flame graph, else as JSON for
+    /// `profile compare`
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub form: Form,
+    /// A command to start and sample to its end
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "pid")]
+    pub words: Vec<std::ffi::OsString>,
+}
+
+/// What can be done with profiles that were saved.
+#[derive(Debug, Subcommand)]
+pub enum ProfileCommand {
+    /// Show two profiles side by side, and which differences are beyond the error of sampling
+    Compare {
+        /// A file that `profile --output` wrote as JSON
+        a: PathBuf,
+        /// The one that it is compared with
+        b: PathBuf,
+        #[command(flatten)]
+        form: Form,
+    },
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Survey {
+    #[command(subcommand)]
+    pub command: Option<SurveyCommand>,
+    /// Also ask this server what it is and how it is set: postgres://user@host:port/database or keyword=value
+    /// pairs; repeatable. Nothing is changed, no table is read, no password recorded
+    #[arg(long, value_name = "URL")]
+    pub server: Vec<String>,
+    /// The storage under this directory, file or device; repeatable [default: all mounted volumes]
+    #[arg(long, value_name = "PATH")]
+    pub volume: Vec<PathBuf>,
     /// Print as JSON
     #[arg(long)]
     pub json: bool,
+    /// Write the JSON to this file, for `survey merge`; the page is printed unless --json is given
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// What can be done with inventories that were taken.
+#[derive(Debug, Subcommand)]
+pub enum SurveyCommand {
+    /// Lay the inventories of many machines side by side: what differs, and what stands apart
+    Merge {
+        /// Files that `survey --output` wrote
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Numbers instead of names of machines
+        #[arg(long)]
+        anonymous: bool,
+        #[command(flatten)]
+        form: Form,
+    },
 }
 
 /// Reads the value of an option as that of the setting that it stands for.
@@ -241,12 +352,4 @@ where
 fn positive<const MAX: u32>(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number| *number > 0.0 && *number <= f64::from(MAX));
     number.ok_or_else(|| format!("not a number above 0 and up to {MAX}"))
-}
-
-/// Write a commented experiment file.
-#[derive(Debug, Args)]
-pub struct Init {
-    /// Where to write it
-    #[arg(default_value = "experiment.toml")]
-    pub file: PathBuf,
 }

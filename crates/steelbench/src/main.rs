@@ -6,6 +6,7 @@ mod exit_code;
 mod output;
 mod progress;
 mod results;
+mod signals;
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -16,19 +17,19 @@ fn main() -> std::process::ExitCode {
     let result = match arguments.command {
         Command::Run(run) => commands::run::run(&run),
         Command::Check(check) => commands::check::check(&check),
-        Command::Show(show) => commands::show::show(&show),
+        Command::Show(show) => commands::recorded::show(&show),
         Command::Compare(compare) => commands::compare::compare(&compare),
-        Command::History(history) => commands::history::history(&history),
-        Command::Report(report) => commands::report::report(&report),
+        Command::History(history) => commands::recorded::history(&history),
+        Command::Report(report) => commands::recorded::report(&report),
         Command::Serve(serve) => commands::serve::serve(&serve),
-        Command::Export(export) => commands::export::export(&export),
+        Command::Export(export) => commands::recorded::export(&export),
         Command::Waits(waits) => commands::waits::waits(&waits),
         Command::Disk(disk) => commands::disk::disk(&disk),
         Command::Sync(sync) => commands::sync::sync(&sync),
         Command::Survey(survey) => commands::survey::survey(&survey),
         Command::Profile(profile) => commands::profile::profile(&profile),
         Command::Schema => commands::file::schema(),
-        Command::Init(init) => commands::file::init(&init),
+        Command::Init { file } => commands::file::init(&file),
         Command::Completions { shell } => commands::file::completions(shell),
     };
     result.unwrap_or_else(Failure::report).into()

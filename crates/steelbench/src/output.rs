@@ -1,6 +1,6 @@
 //! Writing to the terminal, or to whatever reads us.
 
-use crate::exit_code::Failure;
+use crate::exit_code::{ExitCode, Failure};
 use clap::Args;
 use report::{Document, Style};
 use serde_json::Value;
@@ -23,21 +23,14 @@ pub struct Form {
     pub md: bool,
 }
 
-impl Form {
-    /// For commands that print no Markdown.
-    pub fn json_if(json: bool) -> Self {
-        Self { json, md: false }
-    }
-}
-
 /// Prints to standard output. A reader that has gone (`| head`) has seen enough.
-pub fn print(text: &str) -> Result<(), Failure> {
+pub fn print(text: &str) -> Result<ExitCode, Failure> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::failed(format!("cannot write to standard output: {error}")))
         }
-        _ => Ok(()),
+        _ => Ok(ExitCode::Ok),
     }
 }
 
@@ -80,7 +73,7 @@ pub fn replace_file<E: Display>(
 }
 
 /// Prints a JSON value in one line.
-pub fn print_json(value: &Value) -> Result<(), Failure> {
+pub fn print_json(value: &Value) -> Result<ExitCode, Failure> {
     print(&format!("{value}\n"))
 }
 
@@ -89,7 +82,7 @@ pub fn show(
     form: Form,
     json: impl FnOnce() -> serde_json::Result<Value>,
     document: impl FnOnce() -> Document,
-) -> Result<(), Failure> {
+) -> Result<ExitCode, Failure> {
     match form {
         Form { json: true, .. } => print_json(&json().map_err(Failure::failed)?),
         Form { md: true, .. } => print(&report::markdown(&document())),
@@ -98,7 +91,7 @@ pub fn show(
 }
 
 /// Prints a report as wide as the terminal, in colour where that is wanted, in ASCII where the locale is not UTF-8.
-pub fn print_document(document: &Document) -> Result<(), Failure> {
+pub fn print_document(document: &Document) -> Result<ExitCode, Failure> {
     let terminal = std::io::stdout().is_terminal();
     // https://no-color.org: any value but an empty one means no colour.
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());

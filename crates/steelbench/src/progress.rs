@@ -27,7 +27,7 @@ pub struct Display {
     done: u64,
     /// Seconds of the trials that this session has finished, and their number.
     finished: (f64, u64),
-    current: String,
+    current: Text,
 }
 
 impl Progress {
@@ -46,7 +46,7 @@ impl Progress {
             trials: 0,
             done: 0,
             finished: (0.0, 0),
-            current: String::new(),
+            current: Text::default(),
         }))
     }
 
@@ -77,8 +77,7 @@ impl Display {
             Event::TrialStarted { trial } => {
                 let again =
                     if trial.attempt > 1 { format!(", try {}", trial.attempt) } else { String::new() };
-                self.current =
-                    format!("block {} {}{again}", trial.block, Text::from(trial.configuration.as_str()));
+                self.current = Text::from(format!("block {} {}{again}", trial.block, trial.configuration));
                 self.resume();
                 self.message("");
             }
@@ -89,6 +88,7 @@ impl Display {
                 self.message(&format!("{warmup}{:.0} %, {rate} {unit}{p99}", fraction * 100.0));
             }
             Event::TrialFinished { trial, wall_s, responses, warnings } => {
+                let figure = |it: &Response| format!("{} {} {}", it.name, number::grouped(it.value), it.unit);
                 let figures: Vec<String> = responses.iter().take(2).map(figure).collect();
                 let warnings =
                     if warnings.is_empty() { String::new() } else { format!("  [{}]", warnings.join(", ")) };
@@ -96,30 +96,28 @@ impl Display {
             }
             Event::TrialFailed { trial, wall_s, cause, retry } => {
                 let again = if *retry { " (trying again)" } else { "" };
-                self.settled(
-                    trial,
-                    *wall_s,
-                    &format!("FAILED: {}{again}", Text::from(cause.lines().next().unwrap_or_default())),
-                    !retry,
-                );
-                for line in cause.lines().skip(1) {
-                    self.line(&format!("         {}", Text::from(line)));
-                }
+                let mut causes = cause.lines();
+                let first = causes.next().unwrap_or_default();
+                self.settled(trial, *wall_s, &format!("FAILED: {first}{again}"), !retry);
+                causes.for_each(|cause| self.line(&format!("         {cause}")));
             }
             Event::Hook(hook) if hook.exit_code != Some(0) => {
-                let hook_name = Text::from(hook.hook.as_str());
-                let end = hook
-                    .exit_code
-                    .map_or_else(|| "was killed".to_owned(), |code| format!("failed with exit code {code}"));
-                self.line(&format!("hook {hook_name} {end}"));
+                let failed = |code| format!("failed with exit code {code}");
+                let end = hook.exit_code.map_or_else(|| "was killed".into(), failed);
+                self.line(&format!("hook {} {end}", hook.hook));
             }
             Event::ManualStep { text } => {
-                self.line(&format!("manual step: {}", Text::from(text.as_str())));
+                self.line(&format!("manual step: {text}"));
                 // Whoever is asked to do it gets the terminal.
                 self.bar.finish_and_clear();
             }
-            Event::Warning { text } => self.line(&format!("warning: {}", Text::from(text.as_str()))),
-            Event::RepeatsEnough { trials } => self.fewer(*trials),
+            Event::Warning { text } => self.line(&format!("warning: {text}")),
+            Event::RepeatsEnough { trials } => {
+                self.trials = self.trials.saturating_sub(*trials as u64);
+                self.bar.set_length(self.trials);
+                let all = self.trials;
+                self.line(&format!("no more repeats are needed: {trials} trials fewer, {all} in all"));
+            }
             Event::RunFinished(RunEnd::Completed) if self.finished.1 == 0 => {
                 self.line("the run is complete: nothing was left to do; --fresh begins a new one");
             }
@@ -150,13 +148,6 @@ impl Display {
         }
     }
 
-    /// Trials that are not needed: those before were enough.
-    fn fewer(&mut self, trials: usize) {
-        self.trials = self.trials.saturating_sub(trials as u64);
-        self.bar.set_length(self.trials);
-        self.line(&format!("no more repeats are needed: {trials} trials fewer, {} in all", self.trials));
-    }
-
     fn message(&self, text: &str) {
         let separator = if text.is_empty() { "" } else { ": " };
         self.bar.set_message(format!("{}{separator}{text}", self.current));
@@ -166,30 +157,21 @@ impl Display {
     fn settled(&mut self, trial: &TrialRef, wall_s: f64, text: &str, counts: bool) {
         self.done += u64::from(counts);
         self.finished = (self.finished.0 + wall_s, self.finished.1 + 1);
-        let configuration = Text::from(trial.configuration.as_str());
-        self.line(&format!(
-            "{:>4}/{}  block {:<3} {configuration}  {text}",
-            self.done, self.trials, trial.block
-        ));
+        let (done, trials, TrialRef { block, configuration, .. }) = (self.done, self.trials, trial);
+        self.line(&format!("{done:>4}/{trials}  block {block:<3} {configuration}  {text}"));
         self.bar.set_position(self.done);
         let left_s = self.finished.0 / self.finished.1 as f64 * self.trials.saturating_sub(self.done) as f64;
-        self.bar.set_prefix(format!("left {}", clock(left_s)));
+        let left_s = left_s.round() as u64;
+        self.bar.set_prefix(format!("left {}:{:02}", left_s / 60, left_s % 60));
     }
 
     fn line(&self, text: &str) {
+        let text = Text::from(text);
+        let text = text.as_str();
         if self.terminal {
             self.bar.println(text);
         } else {
             output::complain(text);
         }
     }
-}
-
-fn figure(response: &Response) -> String {
-    format!("{} {} {}", response.name, number::grouped(response.value), response.unit)
-}
-
-fn clock(seconds: f64) -> String {
-    let seconds = seconds.round() as u64;
-    format!("{}:{:02}", seconds / 60, seconds % 60)
 }

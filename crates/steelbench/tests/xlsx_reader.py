@@ -16,7 +16,7 @@ from openpyxl import load_workbook
 
 EXACT = 2**53
 NOTE = " (above 2^53 as text)"
-SHEETS = ["Verdict", "Response", "Profile", "Configurations", "Trials", "Waits", "Latencies", "Operations", "Series",
+SHEETS = ["Verdict", "Response", "Profile", "Configurations", "Report", "Trials", "Waits", "Latencies", "Operations", "Series",
           "Devices", "Functions", "Settings", "Environment", "Experiment"]
 wrong = []
 held = 0
@@ -360,6 +360,37 @@ def check_summary(book, summary):
             check("all shares", math.fsum(shares), 1, 1e-9)
 
 
+def check_report(book, summary):
+    """The report on one sheet: its sentences, and its figures as numbers with their intervals beside them."""
+    sheet = book["Report"]
+    for row in sheet.iter_rows():
+        for cell in row:
+            assert cell.data_type != "f", f"Report!{cell.coordinate} is a formula: {cell.value}"
+            if isinstance(cell.value, str) and cell.value[:1] in "=+-@" and cell.value:
+                assert cell.quotePrefix, f"Report!{cell.coordinate} becomes a formula when it is edited"
+    texts = {unescaped(cell.value) for row in sheet.iter_rows() for cell in row if isinstance(cell.value, str)}
+    check("report", unescaped(sheet["A1"].value), summary["overview"]["run"]["name"])
+    for finding in summary["findings"]:
+        check("finding", written(finding["text"]) in texts, True)
+    assert len(sheet.tables) > 1, f"Report: {len(sheet.tables)} tables"
+    estimates = set()
+    for table in sheet.tables.values():
+        assert table.autoFilter is not None, f"Report: {table.ref} has no filter"
+        headings = [column.name for column in table.tableColumns]
+        assert len({heading.lower() for heading in headings}) == len(headings), f"Report: a heading twice: {headings}"
+        first, *found = [[cell.value for cell in cells] for cells in sheet[table.ref]]
+        assert first == headings, f"Report: headings are not the table's: {first}"
+        for row in found:
+            for at in range(len(row) - 2):
+                if headings[at + 1].endswith(": low") and headings[at + 2].endswith(": high"):
+                    estimates.add(tuple(row[at : at + 3]))
+    for configuration in summary["configurations"]:
+        response = configuration["response"]
+        if response and response["interval"]:
+            wanted = (response["mean"], response["interval"]["low"], response["interval"]["high"])
+            check("estimate", wanted in estimates, True)
+
+
 def check_charts(book, summary):
     (response,), (profile,) = book["Response"]._charts, book["Profile"]._charts
     assert all(series.errBars for series in response.series), "no error bars"
@@ -387,6 +418,7 @@ def main(workbook, recording, shown):
     check_records(book, run)
     check_configurations(book, run, summary)
     check_summary(book, summary)
+    check_report(book, summary)
     check_charts(book, summary)
     print("\n".join(wrong[:40]) if wrong else f"held {held} cells")
     sys.exit(1 if wrong else 0)

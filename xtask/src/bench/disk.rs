@@ -1,10 +1,10 @@
 //! The disk probe beside fio: the same file, the same settings, one after the other.
 
+use super::figures::{median, pairs, print_ratios, ratios};
 use super::run::Bench;
-use super::{mean_and_interval, median_and_range};
 use crate::process::output;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Rounds of A and B: many short ones, because the disk varies more from one to the next than within one.
@@ -38,13 +38,22 @@ const CLAT_MEAN: &str = "latency_mean (fio: clat)";
 
 type Figures = [f64; FIGURES.len()];
 
+/// One thread that reads at random and keeps 32 I/Os of 8 KiB in flight, direct.
+const RANDOM_READ: Setting = Setting {
+    pattern: "random-read",
+    fio: "randread",
+    block_kib: 8,
+    depth: 32,
+    batch: 1,
+    fio_takes: 1,
+    direct: true,
+};
+
 /// IOPS, bandwidth and latency of direct 8 KiB I/O, against fio's.
 pub fn against_fio(bench: &Bench) -> Result<(), String> {
     for (pattern, fio) in [("random-read", "randread"), ("random-write", "randwrite")] {
         for depth in [1, 32] {
-            let (block_kib, batch, fio_takes, direct) = (8, 1, depth, true);
-            let setting = Setting { pattern, fio, block_kib, depth, batch, fio_takes, direct };
-            pairs(bench, &setting, &FIGURES)?;
+            compare(bench, &Setting { pattern, fio, depth, fio_takes: depth, ..RANDOM_READ }, &FIGURES)?;
         }
     }
     Ok(())
@@ -53,55 +62,32 @@ pub fn against_fio(bench: &Bench) -> Result<(), String> {
 /// CPU of an I/O against fio's `io_uring` engine: one by one, and in batches.
 pub fn cpu(bench: &Bench) -> Result<(), String> {
     for batch in [1, 8] {
-        let (pattern, fio) = ("random-read", "randread");
-        let (block_kib, depth, fio_takes, direct) = (8, 32, batch, true);
-        let setting = Setting { pattern, fio, block_kib, depth, batch, fio_takes, direct };
-        pairs(bench, &setting, &["cpu", "iops", "latency_mean"])?;
+        let setting = Setting { batch, fio_takes: batch, ..RANDOM_READ };
+        compare(bench, &setting, &["cpu", "iops", "latency_mean"])?;
     }
     Ok(())
 }
 
 /// I/Os a second of one thread on a file in the page cache.
 pub fn page_cache(bench: &Bench) -> Result<(), String> {
-    let (pattern, fio) = ("random-read", "randread");
-    let (block_kib, depth, batch, fio_takes, direct) = (4, 32, 1, 1, false);
-    let setting = Setting { pattern, fio, block_kib, depth, batch, fio_takes, direct };
-    pairs(bench, &setting, &["iops", "cpu"])
+    compare(bench, &Setting { block_kib: 4, direct: false, ..RANDOM_READ }, &["iops", "cpu"])
 }
 
 /// Runs pairs in turn and prints the ratios of these figures.
-fn pairs(bench: &Bench, setting: &Setting, shown: &[&str]) -> Result<(), String> {
+fn compare(bench: &Bench, setting: &Setting, shown: &[&str]) -> Result<(), String> {
     let file = file(bench)?;
-    let (mut all_ours, mut all_theirs) = (Vec::new(), Vec::new());
-    for round in 0..ROUNDS {
-        if round % 2 == 0 {
-            all_ours.push(ours(bench, &file, setting, round)?);
-            all_theirs.push(theirs(&file, setting)?);
-        } else {
-            all_theirs.push(theirs(&file, setting)?);
-            all_ours.push(ours(bench, &file, setting, round)?);
-        }
-    }
+    let pairs = pairs(ROUNDS, |round| ours(bench, &file, setting, round), |_| theirs(&file, setting))?;
+    let Setting { pattern, block_kib, depth, batch, direct, .. } = setting;
+    let how = if *direct { "direct" } else { "in the page cache" };
     println!(
-        "{} {} KiB, depth {}, batches of {}, {}: ours / fio, {ROUNDS} pairs of {SECONDS} s",
-        setting.pattern,
-        setting.block_kib,
-        setting.depth,
-        setting.batch,
-        if setting.direct { "direct" } else { "in the page cache" }
+        "{pattern} {block_kib} KiB, depth {depth}, batches of {batch}, {how}: ours / fio, {ROUNDS} pairs of {SECONDS} s"
     );
     for (position, name) in FIGURES.iter().enumerate().filter(|(_, name)| shown.contains(name)) {
-        let of = |all: &[Figures]| all.iter().map(|figures| figures[position]).collect::<Vec<f64>>();
-        let (ours, theirs) = (of(&all_ours), of(&all_theirs));
-        let ratios: Vec<f64> = ours.iter().zip(&theirs).map(|(ours, theirs)| ours / theirs).collect();
-        let (mean, low, high) = mean_and_interval(&ratios);
-        let (median, smallest, largest) = median_and_range(&ratios);
-        println!(
-            "  {name}: {mean:.3} (95 % interval {low:.3} to {high:.3}; median {median:.3}, range {smallest:.3} to {largest:.3}); \
-             medians {:.1} and {:.1}",
-            median_and_range(&ours).0,
-            median_and_range(&theirs).0
-        );
+        let figures: Vec<(f64, f64)> =
+            pairs.iter().map(|(ours, theirs)| (ours[position], theirs[position])).collect();
+        let (ours, theirs): (Vec<f64>, Vec<f64>) = figures.iter().copied().unzip();
+        let what = format!("  {name} (medians {:.1} and {:.1})", median(&ours), median(&theirs));
+        print_ratios(&what, &ratios(&figures));
     }
     Ok(())
 }
@@ -118,7 +104,7 @@ fn file(bench: &Bench) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-fn ours(bench: &Bench, file: &std::path::Path, setting: &Setting, seed: u64) -> Result<Figures, String> {
+fn ours(bench: &Bench, file: &Path, setting: &Setting, seed: u64) -> Result<Figures, String> {
     let path = file.display().to_string();
     // Read once before, a file of the page cache is in it.
     let cache = if setting.direct { "warm" } else { "hot" };
@@ -128,40 +114,31 @@ fn ours(bench: &Bench, file: &std::path::Path, setting: &Setting, seed: u64) -> 
          direct = {}\nduration = \"{SECONDS} s\"\nwarmup = \"500 ms\"\n[repeats]\nblocks = 1\nseed = {seed}\n",
         setting.pattern, setting.block_kib, setting.depth, setting.batch, setting.direct
     );
-    let trials = bench.experiment_with("bench-disk", &text, &["--overwrite", &path])?;
-    let trial = trials.first().ok_or("no trial was finished")?;
+    let ran = bench.experiment("bench-disk", &text, &["--overwrite", &path])?;
     let mut figures = [0.0; FIGURES.len()];
     for (figure, name) in figures.iter_mut().zip(FIGURES) {
-        *figure = trial.response(if name == CLAT_MEAN { "latency_mean" } else { name })?;
+        *figure = ran.trial()?.response(if name == CLAT_MEAN { "latency_mean" } else { name })?;
     }
     Ok(figures)
 }
 
-fn theirs(file: &std::path::Path, setting: &Setting) -> Result<Figures, String> {
+fn theirs(file: &Path, setting: &Setting) -> Result<Figures, String> {
+    let Setting { fio: pattern, block_kib, depth, batch, fio_takes, direct, .. } = *setting;
+    let options = format!(
+        "--name=bench --ioengine=io_uring --registerfiles --fixedbufs --time_based --ramp_time=500ms --norandommap \
+         --randrepeat=0 --invalidate=0 --lat_percentiles=1 --clat_percentiles=0 --percentile_list=50:99 \
+         --output-format=json --rw={pattern} --bs={block_kib}k --iodepth={depth} --iodepth_batch={batch} \
+         --iodepth_batch_complete_min={batch} --iodepth_batch_complete_max={fio_takes} --direct={} --runtime={SECONDS}",
+        u8::from(direct)
+    );
     let mut fio = Command::new("fio");
-    fio.args(["--name=bench", "--ioengine=io_uring", "--registerfiles", "--fixedbufs", "--time_based"])
-        .args(["--ramp_time=500ms", "--norandommap", "--randrepeat=0", "--invalidate=0"])
-        .args([
-            "--lat_percentiles=1",
-            "--clat_percentiles=0",
-            "--percentile_list=50:99",
-            "--output-format=json",
-        ])
-        .arg(format!("--filename={}", file.display()))
-        .arg(format!("--rw={}", setting.fio))
-        .arg(format!("--bs={}k", setting.block_kib))
-        .arg(format!("--iodepth={}", setting.depth))
-        .arg(format!("--iodepth_batch={}", setting.batch))
-        .arg(format!("--iodepth_batch_complete_min={}", setting.batch))
-        .arg(format!("--iodepth_batch_complete_max={}", setting.fio_takes))
-        .arg(format!("--direct={}", u8::from(setting.direct)))
-        .arg(format!("--runtime={SECONDS}"));
+    fio.args(options.split(' ')).arg(format!("--filename={}", file.display()));
     let text = output(&mut fio)?;
     // Warnings can stand before the JSON.
     let json: Value = serde_json::from_str(&text[text.find('{').unwrap_or(0)..])
         .map_err(|error| format!("fio printed no JSON: {error}"))?;
     let job = &json["jobs"][0];
-    let side = &job[if setting.fio == "randwrite" { "write" } else { "read" }];
+    let side = &job[if pattern == "randwrite" { "write" } else { "read" }];
     let number = |value: &Value| value.as_f64().ok_or("fio left a figure out");
     let latency = &side["lat_ns"];
     let ios = number(&side["total_ios"])?;

@@ -1,8 +1,9 @@
 //! A PostgreSQL server for measuring us beside PostgreSQL's own programs, and those programs.
 
+use super::run::{Used, used};
 use crate::process::{output, succeed};
 use crate::tools::Tools;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// The role and database of everything that is measured.
@@ -14,14 +15,6 @@ pub struct PeerServer {
     folder: PathBuf,
     /// Servers refuse to run as root.
     as_other: bool,
-}
-
-/// What a program used of the processors while it ran.
-pub struct Used {
-    /// Seconds in user mode and in the kernel.
-    pub cpu_s: f64,
-    /// What it printed.
-    pub printed: String,
 }
 
 impl PeerServer {
@@ -94,31 +87,10 @@ impl PeerServer {
 
     /// Runs `pgbench` or `psql` with these arguments and says what it used.
     pub fn peer(&self, name: &str, arguments: &[&str]) -> Result<Used, String> {
-        let mut command = vec![self.bindir.join(name).to_string_lossy().into_owned()];
-        let place = self.place();
         // pgbench has the database as its last argument.
-        let (options, database) = place.split_at(4);
-        command.extend(options.iter().cloned());
-        command.extend(arguments.iter().map(|argument| (*argument).to_owned()));
-        command.push(database[1].clone());
-        used(Path::new("/"), &command)
+        let place = self.place();
+        used(Command::new(self.bindir.join(name)).args(&place[..4]).args(arguments).arg(&place[5]))
     }
-}
-
-/// Runs a command to its end and says what it used: bash counts it.
-pub fn used(folder: &Path, command: &[String]) -> Result<Used, String> {
-    let mut bash = Command::new("bash");
-    bash.current_dir(folder)
-        .args(["-c", "TIMEFORMAT='%U %S'; time \"$@\" 2>/dev/null", "bash"])
-        .args(command);
-    let result = bash.output().map_err(|error| format!("bash: {error}"))?;
-    let times = String::from_utf8_lossy(&result.stderr).into_owned();
-    let seconds: Option<f64> = times.split_whitespace().map(|time| time.parse::<f64>().ok()).sum();
-    if !result.status.success() {
-        return Err(format!("{command:?}: {}", result.status));
-    }
-    let cpu_s = seconds.ok_or_else(|| format!("bash counted {times:?}"))?;
-    Ok(Used { cpu_s, printed: String::from_utf8_lossy(&result.stdout).into_owned() })
 }
 
 impl Drop for PeerServer {

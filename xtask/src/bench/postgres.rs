@@ -1,10 +1,9 @@
 //! What our load costs beside PostgreSQL's own client programs, on one server.
 
-use super::peer_server::{PeerServer, Used, used};
-use super::run::Bench;
-use super::{mean_and_interval, median_and_range};
-use serde_json::Value;
-use std::path::Path;
+use super::figures::{pairs, print, print_ratios, ratios};
+use super::peer_server::PeerServer;
+use super::run::{Bench, Used};
+use std::time::Instant;
 
 /// Rounds of A and B.
 const ROUNDS: u64 = 5;
@@ -16,19 +15,7 @@ const SCALE: u32 = 5;
 /// Rows of the population.
 const ROWS: u64 = 5_000_000;
 
-/// A load as pgbench and we are asked for it.
-struct Load {
-    name: &'static str,
-    pgbench: &'static [&'static str],
-    ours: &'static str,
-}
-
 const INSERT_SCRIPT: &str = "insert.sql";
-
-const LOADS: [Load; 2] = [
-    Load { name: "select-only", pgbench: &["-S"], ours: "builtin = \"select-only\"" },
-    Load { name: "single-row insert", pgbench: &["-f", INSERT_SCRIPT], ours: "script = \"insert.sql\"" },
-];
 
 /// One run: transactions a second and CPU of the client for each transaction.
 #[derive(Debug, Clone, Copy)]
@@ -40,19 +27,28 @@ struct Cost {
 /// Client CPU for each transaction and throughput against `pgbench -M prepared`.
 pub fn client_cpu(bench: &Bench) -> Result<(), String> {
     let server = prepared_server(bench)?;
-    for load in &LOADS {
+    let script = bench.folder.join(INSERT_SCRIPT);
+    let script = script.to_string_lossy();
+    let insert = format!("script = \"{INSERT_SCRIPT}\"");
+    let loads: [(&str, &[&str], &str); 2] = [
+        ("select-only", &["-S"], "builtin = \"select-only\""),
+        ("single-row insert", &["-f", &script], &insert),
+    ];
+    for (name, pgbench, load) in loads {
         for connections in CONNECTIONS {
-            let pairs = alternate(
-                || pgbench(&server, bench, load, connections),
-                || ours(&server, bench, load.ours, connections, "observe.waits = false"),
+            let pairs = pairs(
+                ROUNDS,
+                |_| ours(&server, bench, load, connections, false),
+                |_| run_pgbench(&server, pgbench, connections),
             )?;
-            println!("{}, {connections} connections ({ROUNDS} pairs of {SECONDS} s):", load.name);
-            let cost =
-                |of: fn(&(Cost, Cost)) -> f64| median_and_range(&pairs.iter().map(of).collect::<Vec<_>>());
-            line("  pgbench CPU, us a transaction", cost(|(peer, _)| peer.cpu_us));
-            line("  ours CPU, us a transaction", cost(|(_, ours)| ours.cpu_us));
-            line("  CPU ours / pgbench", cost(|(peer, ours)| ours.cpu_us / peer.cpu_us));
-            line("  throughput ours / pgbench", cost(|(peer, ours)| ours.tps / peer.tps));
+            println!("{name}, {connections} connections ({ROUNDS} pairs of {SECONDS} s):");
+            let (cpu, tps): (Vec<_>, Vec<_>) =
+                pairs.iter().map(|(a, b)| ((a.cpu_us, b.cpu_us), (a.tps, b.tps))).unzip();
+            let (ours_us, peer_us): (Vec<_>, Vec<_>) = cpu.iter().copied().unzip();
+            print("  pgbench CPU of a transaction", &peer_us, 3, " us");
+            print("  ours CPU of a transaction", &ours_us, 3, " us");
+            print_ratios("  CPU ours / pgbench", &ratios(&cpu));
+            print_ratios("  throughput ours / pgbench", &ratios(&tps));
         }
     }
     Ok(())
@@ -64,15 +60,10 @@ pub fn same_load(bench: &Bench) -> Result<(), String> {
     let server = prepared_server(bench)?;
     for script in ["tpcb-like", "simple-update", "select-only"] {
         let text = format!("builtin = \"{script}\"");
-        let load = |server: &PeerServer| {
-            let arguments = ["-b", script];
-            run_pgbench(server, &arguments, 8)
-        };
-        let pairs = alternate(|| load(&server), || ours(&server, bench, &text, 8, "observe.waits = false"))?;
-        let ratios: Vec<f64> = pairs.iter().map(|(peer, ours)| ours.tps / peer.tps).collect();
-        let (_, low, high) = mean_and_interval(&ratios);
-        line(&format!("{script}, 8 connections: throughput ours / pgbench"), median_and_range(&ratios));
-        println!("  geometric mean within [{low:.3}, {high:.3}] (95 %, paired t)");
+        let ours = |_| ours(&server, bench, &text, 8, false).map(|cost| cost.tps);
+        let peer = |_| run_pgbench(&server, &["-b", script], 8).map(|cost| cost.tps);
+        let what = format!("{script}, 8 connections: throughput ours / pgbench");
+        print_ratios(&what, &ratios(&pairs(ROUNDS, ours, peer)?));
     }
     Ok(())
 }
@@ -80,14 +71,9 @@ pub fn same_load(bench: &Bench) -> Result<(), String> {
 /// What watching waits costs the load: throughput with 100 samples a second against none.
 pub fn observer(bench: &Bench) -> Result<(), String> {
     let server = prepared_server(bench)?;
-    let run = |waits: bool| {
-        ours(&server, bench, "builtin = \"select-only\"", 16, &format!("observe.waits = {waits}"))
-    };
-    let pairs = alternate(|| run(false), || run(true))?;
-    let ratios: Vec<f64> = pairs.iter().map(|(off, on)| on.tps / off.tps).collect();
-    let (_, low, high) = mean_and_interval(&ratios);
-    line("select-only, 16 connections: throughput with waits at 100 Hz / without", median_and_range(&ratios));
-    println!("  geometric mean within [{low:.3}, {high:.3}] (95 %, paired t)");
+    let run = |waits| ours(&server, bench, "builtin = \"select-only\"", 16, waits).map(|cost| cost.tps);
+    let ratios = ratios(&pairs(ROUNDS, |_| run(true), |_| run(false))?);
+    print_ratios("select-only, 16 connections: throughput with waits at 100 Hz / without", &ratios);
     Ok(())
 }
 
@@ -103,34 +89,23 @@ pub fn population(bench: &Bench) -> Result<(), String> {
     let keys_text = server.sql(&format!("SELECT gen_random_uuid() FROM generate_series(1, {ROWS})"))?;
     std::fs::write(&keys, keys_text).map_err(|error| format!("{}: {error}", keys.display()))?;
     let copy = format!("\\copy mybigtable (c1) from '{}'", keys.display());
-    let mut ratios = Vec::new();
-    for round in 0..3 {
-        let psql = || -> Result<f64, String> {
-            server.sql("TRUNCATE mybigtable; CHECKPOINT")?;
-            let started = std::time::Instant::now();
-            server.peer("psql", &["-qX", "-c", &copy])?;
-            Ok(started.elapsed().as_secs_f64())
-        };
-        let ours = || -> Result<f64, String> {
-            let text = format!(
-                "[target]\nengine = \"postgres\"\nurl = \"{}\"\n[workload]\nprobe = \"insert\"\nmethod = \"copy\"\n\
-                 connections = 1\nrows = {ROWS}\nrows_per_transaction = 100000\n[observe]\nwaits = false\n[repeats]\nblocks = 1\n",
-                server.url()
-            );
-            let trials = bench.experiment("bench-population", &text)?;
-            trials.first().map(|trial| trial.elapsed_s).ok_or_else(|| "no trial was finished".into())
-        };
-        let (psql_s, ours_s) = if round % 2 == 0 {
-            let psql_s = psql()?;
-            (psql_s, ours()?)
-        } else {
-            let ours_s = ours()?;
-            (psql()?, ours_s)
-        };
+    let psql = |_| {
+        server.sql("TRUNCATE mybigtable; CHECKPOINT")?;
+        let started = Instant::now();
+        server.peer("psql", &["-qX", "-c", &copy])?;
+        Ok(started.elapsed().as_secs_f64())
+    };
+    let text = format!(
+        "[target]\nengine = \"postgres\"\nurl = \"{}\"\n[workload]\nprobe = \"insert\"\nmethod = \"copy\"\n\
+         connections = 1\nrows = {ROWS}\nrows_per_transaction = 100000\n[observe]\nwaits = false\n[repeats]\nblocks = 1\n",
+        server.url()
+    );
+    let ours = |_| bench.experiment("bench-population", &text, &[])?.trial()?.response("elapsed");
+    let pairs = pairs(3, psql, ours)?;
+    for (psql_s, ours_s) in &pairs {
         println!("  {ROWS} rows: psql \\copy {psql_s:.1} s, ours {ours_s:.1} s");
-        ratios.push(psql_s / ours_s);
     }
-    line("speed ours / psql \\copy, one connection", median_and_range(&ratios));
+    print_ratios("speed ours / psql \\copy, one connection", &ratios(&pairs));
     Ok(())
 }
 
@@ -143,17 +118,6 @@ fn prepared_server(bench: &Bench) -> Result<PeerServer, String> {
     let path = bench.folder.join(INSERT_SCRIPT);
     std::fs::write(&path, script).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(server)
-}
-
-fn pgbench(server: &PeerServer, bench: &Bench, load: &Load, connections: u32) -> Result<Cost, String> {
-    let script = bench.folder.join(INSERT_SCRIPT);
-    let in_folder = |argument: &&'static str| match *argument {
-        INSERT_SCRIPT => script.to_string_lossy().into_owned(),
-        other => other.to_owned(),
-    };
-    let arguments: Vec<String> = load.pgbench.iter().map(in_folder).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    run_pgbench(server, &arguments, connections)
 }
 
 fn run_pgbench(server: &PeerServer, load: &[&str], connections: u32) -> Result<Cost, String> {
@@ -177,49 +141,15 @@ fn ours(
     bench: &Bench,
     load: &str,
     connections: u32,
-    observe: &str,
+    waits: bool,
 ) -> Result<Cost, String> {
-    let (section, setting) = observe.split_once('.').unwrap_or((observe, ""));
     let text = format!(
-        "[experiment]\nname = \"bench-postgres\"\n[target]\nengine = \"postgres\"\nurl = \"{}\"\n[workload]\nprobe = \"script\"\n\
+        "[target]\nengine = \"postgres\"\nurl = \"{}\"\n[workload]\nprobe = \"script\"\n\
          {load}\nscale = {SCALE}\ninitialize = false\nconnections = {connections}\nduration = {SECONDS}\n\
-         [{section}]\n{setting}\n[repeats]\nblocks = 1\n",
+         [observe]\nwaits = {waits}\n[repeats]\nblocks = 1\n",
         server.url()
     );
-    let file = bench.folder.join("bench-postgres.toml");
-    std::fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
-    let program = bench.steelbench.to_string_lossy().into_owned();
-    let command = [&program, "run", &file.to_string_lossy(), "--fresh", "--json"].map(str::to_owned);
-    let Used { cpu_s, printed } = used(Path::new(&bench.folder), &command)?;
-    let events = printed.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let finished =
-        events.into_iter().find(|event| event["event"] == "trial_finished").ok_or(printed.clone())?;
-    let response = |name: &str| {
-        let found = finished["responses"].as_array()?.iter().find(|response| response["name"] == name)?;
-        found["value"].as_f64()
-    };
-    let (tps, elapsed_s) = response("throughput").zip(response("elapsed")).ok_or("no throughput")?;
-    Ok(Cost { tps, cpu_us: cpu_s * 1e6 / (tps * elapsed_s) })
-}
-
-/// Runs A and B in turn, which of them first in turn too.
-fn alternate(
-    a: impl Fn() -> Result<Cost, String>,
-    b: impl Fn() -> Result<Cost, String>,
-) -> Result<Vec<(Cost, Cost)>, String> {
-    (0..ROUNDS)
-        .map(|round| {
-            if round % 2 == 0 {
-                let first = a()?;
-                Ok((first, b()?))
-            } else {
-                let first = b()?;
-                Ok((a()?, first))
-            }
-        })
-        .collect()
-}
-
-fn line(what: &str, (median, low, high): (f64, f64, f64)) {
-    println!("{what}: median {median:.3} (range {low:.3} to {high:.3})");
+    let ran = bench.experiment("bench-postgres", &text, &[])?;
+    let (tps, elapsed_s) = (ran.trial()?.response("throughput")?, ran.trial()?.response("elapsed")?);
+    Ok(Cost { tps, cpu_us: ran.cpu_s * 1e6 / (tps * elapsed_s) })
 }

@@ -1,6 +1,6 @@
 //! The release build of ourselves and of the peer, and running experiments with it.
 
-use crate::process::{cargo, output, succeed, target};
+use crate::process::{cargo, succeed, target};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,9 +9,7 @@ use std::process::Command;
 pub struct Bench {
     /// Our program.
     pub steelbench: PathBuf,
-    /// The straight insert loop.
-    pub straight_insert: PathBuf,
-    /// A folder for their files, on the file system of the target folder.
+    /// A folder for the files of all measurements, on the file system of the target folder.
     pub folder: PathBuf,
 }
 
@@ -20,76 +18,108 @@ pub struct Trial {
     pub configuration: String,
     pub block: u64,
     pub wall_s: f64,
-    /// The measurement, of probes that have it as a response.
-    pub elapsed_s: f64,
-    responses: Vec<(String, f64)>,
+    responses: Value,
 }
 
 impl Trial {
+    fn of(event: &Value) -> Option<Self> {
+        Some(Self {
+            configuration: event["trial"]["configuration"].as_str()?.to_owned(),
+            block: event["trial"]["block"].as_u64()?,
+            wall_s: event["wall_s"].as_f64()?,
+            responses: event["responses"].clone(),
+        })
+    }
+
     /// A response by its name.
     pub fn response(&self, name: &str) -> Result<f64, String> {
-        let found = self.responses.iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| *value).ok_or_else(|| format!("the trial has no response {name}"))
+        let found = self.responses.as_array().into_iter().flatten().find(|known| known["name"] == name);
+        found
+            .and_then(|response| response["value"].as_f64())
+            .ok_or_else(|| format!("the trial has no response {name}"))
+    }
+}
+
+/// What an experiment gave.
+pub struct Ran {
+    /// Finished trials.
+    pub trials: Vec<Trial>,
+    /// CPU seconds of the whole process, start and report included.
+    pub cpu_s: f64,
+}
+
+impl Ran {
+    /// The only trial.
+    pub fn trial(&self) -> Result<&Trial, String> {
+        self.trials.first().ok_or_else(|| "no trial was finished".into())
+    }
+
+    /// A response of the trials with a setting on and off, for each block.
+    pub fn on_and_off(&self, response: &str) -> Vec<(f64, f64)> {
+        let value = |block: u64, level: &str| {
+            let mut of_block = self.trials.iter().filter(|trial| trial.block == block);
+            of_block.find(|trial| trial.configuration.ends_with(level))?.response(response).ok()
+        };
+        let last = self.trials.iter().map(|trial| trial.block).max().unwrap_or(0);
+        (1..=last).filter_map(|block| value(block, "=true").zip(value(block, "=false"))).collect()
     }
 }
 
 impl Bench {
-    /// Builds everything in release mode.
+    /// Builds our program in release mode.
     pub fn build() -> Result<Self, String> {
         succeed(&mut cargo(&["build", "--quiet", "--release", "-p", "steelbench"]))?;
-        succeed(&mut cargo(&[
-            "build",
-            "--quiet",
-            "--release",
-            "-p",
-            "engines",
-            "--example",
-            "straight_insert",
-        ]))?;
-        let release = target().join("release");
         let folder = target().join("bench");
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        Ok(Self {
-            steelbench: release.join("steelbench"),
-            straight_insert: release.join("examples/straight_insert"),
-            folder,
-        })
+        Ok(Self { steelbench: target().join("release/steelbench"), folder })
     }
 
-    /// Runs an experiment from scratch and returns its trials.
-    pub fn experiment(&self, name: &str, text: &str) -> Result<Vec<Trial>, String> {
-        self.experiment_with(name, text, &[])
-    }
-
-    /// The same with flags of `run`.
-    pub fn experiment_with(&self, name: &str, text: &str, flags: &[&str]) -> Result<Vec<Trial>, String> {
+    /// Runs an experiment from scratch, with flags of `run`.
+    pub fn experiment(&self, name: &str, text: &str, flags: &[&str]) -> Result<Ran, String> {
         let file = self.folder.join(format!("{name}.toml"));
         std::fs::write(&file, format!("[experiment]\nname = \"{name}\"\n{text}"))
             .map_err(|error| format!("{}: {error}", file.display()))?;
-        let mut run = Command::new(&self.steelbench);
-        run.current_dir(&self.folder).arg("run").arg(&file).args(["--fresh", "--json"]).args(flags);
-        let events = output(&mut run)?;
-        Ok(events
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .filter_map(|v| trial(&v))
-            .collect())
+        let mut run = self.command(&["run"]);
+        let Used { cpu_s, printed } = used(run.arg(&file).args(["--fresh", "--json"]).args(flags))?;
+        let events = printed.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let finished = events.filter(|event| event["event"] == "trial_finished");
+        Ok(Ran { trials: finished.filter_map(|event| Trial::of(&event)).collect(), cpu_s })
+    }
+
+    /// Our program, in the folder of the measurements.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.steelbench);
+        command.current_dir(&self.folder).args(arguments);
+        command
     }
 }
 
-fn trial(event: &Value) -> Option<Trial> {
-    if event["event"] != "trial_finished" {
-        return None;
+/// Builds an example in release mode, and says where it is.
+pub fn example(package: &str, name: &str) -> Result<PathBuf, String> {
+    succeed(&mut cargo(&["build", "--quiet", "--release", "-p", package, "--example", name]))?;
+    Ok(target().join("release/examples").join(name))
+}
+
+/// What a program used of the processors while it ran.
+pub struct Used {
+    /// Seconds in user mode and in the kernel.
+    pub cpu_s: f64,
+    /// What it printed.
+    pub printed: String,
+}
+
+/// Runs a command to its end and says what it used: bash counts it.
+pub fn used(command: &Command) -> Result<Used, String> {
+    let mut bash = Command::new("bash");
+    bash.args(["-c", "TIMEFORMAT='%U %S'; time \"$@\"", "bash"]).arg(command.get_program());
+    bash.args(command.get_args()).current_dir(command.get_current_dir().unwrap_or("/".as_ref()));
+    let result = bash.output().map_err(|error| format!("bash: {error}"))?;
+    let said = String::from_utf8_lossy(&result.stderr);
+    if !result.status.success() {
+        return Err(format!("{command:?}: {}\n{said}", result.status));
     }
-    let response =
-        |response: &Value| Some((response["name"].as_str()?.to_owned(), response["value"].as_f64()?));
-    let responses: Vec<(String, f64)> = event["responses"].as_array()?.iter().filter_map(response).collect();
-    let elapsed = responses.iter().find(|(name, _)| name == "elapsed");
-    Some(Trial {
-        configuration: event["trial"]["configuration"].as_str()?.to_owned(),
-        block: event["trial"]["block"].as_u64()?,
-        wall_s: event["wall_s"].as_f64()?,
-        elapsed_s: elapsed.map_or(f64::NAN, |(_, value)| *value),
-        responses,
-    })
+    let times = said.lines().last().unwrap_or_default();
+    let seconds: Option<f64> = times.split_whitespace().map(|time| time.parse::<f64>().ok()).sum();
+    let cpu_s = seconds.ok_or_else(|| format!("bash counted {times:?}"))?;
+    Ok(Used { cpu_s, printed: String::from_utf8_lossy(&result.stdout).into_owned() })
 }

@@ -18,7 +18,7 @@ use engines::{Ability, EngineError, Role};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{Observations, Warning, WarningKind};
-pub use paths::{PathKind, StoragePath};
+pub use paths::StoragePath;
 pub use settings::*;
 use streams::StreamPlan;
 pub use streams::StreamText;
@@ -54,8 +54,8 @@ impl Probe for DiskProbe {
         let streams = streams::streams(context.configuration)?;
         let mut roles: Vec<Role> = Vec::new();
         for stream in &streams {
-            if !roles.contains(&stream.role()) {
-                roles.push(stream.role());
+            if !roles.contains(&stream.get(ON)) {
+                roles.push(stream.get(ON));
             }
         }
         context.instance.create_files(&roles)?;

@@ -1,6 +1,6 @@
 //! From what the I/O engine saw to the observations of the trial.
 
-use super::settings::{DURATION, WARMUP};
+use super::settings::{DIRECT, DURATION, ON, QUEUE_DEPTH, WARMUP};
 use super::streams::StreamPlan;
 use crate::ProbeError;
 use crate::load::add_intervals;
@@ -149,7 +149,7 @@ impl Seen<'_> {
 
     /// Whether the kernel counted what we counted; it does where no page cache is in between.
     fn device_warning(&self, all: &StreamOutcome, devices: &[DeviceUse]) -> Option<Warning> {
-        let direct = self.streams.iter().all(StreamPlan::is_direct);
+        let direct = self.streams.iter().all(|plan| plan.get(DIRECT));
         let ours = (all.reads.bytes, all.writes.bytes);
         let disagreement = direct.then(|| device_agreement(ours, devices))??;
         Some(Warning { kind: WarningKind::DeviceDisagrees, detail: disagreement.sentence() })
@@ -159,7 +159,7 @@ impl Seen<'_> {
     fn files(&self) -> Vec<FileUse> {
         let mut files: Vec<FileUse> = Vec::new();
         for (plan, stream) in self.in_order() {
-            let role = plan.role();
+            let role = plan.get(ON);
             let classes = match role {
                 Role::Log => [WaitClass::Log; 3],
                 Role::Data | Role::Backup => {
@@ -179,7 +179,7 @@ impl Seen<'_> {
                 operation.count += part.latency.len();
                 operation.bytes += part.bytes;
                 operation.wall_s += wall_s;
-                *in_flight_s += wall_s / f64::from(plan.queue_depth());
+                *in_flight_s += wall_s / f64::from(plan.get(QUEUE_DEPTH));
             }
         }
         files

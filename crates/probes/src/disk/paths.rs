@@ -1,5 +1,6 @@
 //! Paths that somebody names to be loaded.
 
+use super::settings::{Mix, pattern_settings};
 use engines::Permits;
 use engines::files::{Origin, not_permitted};
 use std::os::unix::fs::FileTypeExt;
@@ -10,26 +11,16 @@ use std::path::{Path, PathBuf};
 pub struct StoragePath {
     /// As it was given.
     pub path: String,
-    /// What it is.
-    pub kind: PathKind,
+    /// What it is; `Created`: a directory, in which Steelbench creates files.
+    pub kind: Origin,
     /// A short name for a volume or a stream, unlike those of the other paths.
     pub name: String,
 }
 
-/// What a path is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PathKind {
-    /// Steelbench creates files in it.
-    Directory,
-    /// A file that existed before.
-    File,
-    /// A block device.
-    Device,
+/// Whether a name means something in streams: no path gets it, because its stream would do what the name says.
+fn is_taken(name: &str) -> bool {
+    Mix::from_name(name).is_some() || pattern_settings(name).is_some()
 }
-
-/// Names that mean something in streams: no path gets one of them, because its stream would do what the name says.
-const TAKEN: [&str; 8] =
-    ["oltp", "oltp-data", "log", "checkpoint", "scan", "backup", "backup-read", "backup-write"];
 
 impl StoragePath {
     /// Looks at the paths and finds a name for each.
@@ -53,24 +44,19 @@ impl StoragePath {
 
     /// Why nothing may be written to it; `None`: it may be, as far as that depends on what the user permits.
     pub fn refused(&self, permits: &Permits) -> Option<String> {
-        let origin = match self.kind {
-            PathKind::Directory => Origin::Created,
-            PathKind::File => Origin::Existing,
-            PathKind::Device => Origin::Device,
-        };
-        not_permitted(Path::new(&self.path), origin, permits)
+        not_permitted(Path::new(&self.path), self.kind, permits)
     }
 }
 
-fn kind(path: &Path) -> Result<PathKind, String> {
+fn kind(path: &Path) -> Result<Origin, String> {
     let shown = path.display();
     let metadata = path
         .metadata()
         .map_err(|error| format!("{shown}: {error}; name a directory, an existing file or a block device"))?;
     match metadata.file_type() {
-        kind if kind.is_dir() => Ok(PathKind::Directory),
-        kind if kind.is_file() => Ok(PathKind::File),
-        kind if kind.is_block_device() => Ok(PathKind::Device),
+        kind if kind.is_dir() => Ok(Origin::Created),
+        kind if kind.is_file() => Ok(Origin::Existing),
+        kind if kind.is_block_device() => Ok(Origin::Device),
         _ => Err(format!("{shown}: neither a directory nor a file nor a block device")),
     }
 }
@@ -86,8 +72,7 @@ fn names(paths: &[PathBuf]) -> Vec<String> {
     };
     let mut names: Vec<String> = Vec::new();
     for path in paths {
-        let free =
-            |name: &String| !name.is_empty() && !TAKEN.contains(&name.as_str()) && !names.contains(name);
+        let free = |name: &String| !name.is_empty() && !is_taken(name) && !names.contains(name);
         let found = (1..=path.iter().count() + 1).map(|parts| name(path, parts)).find(free);
         let numbered = || (1..=names.len() + 1).map(|number| format!("path-{number}")).find(free);
         names.extend(found.or_else(numbered));

@@ -193,82 +193,52 @@ pub(super) fn of_streams() -> impl Iterator<Item = &'static Declaration> {
     SETTINGS.iter().filter(|setting| !OF_ALL.contains(&setting.path))
 }
 
-/// A named pattern.
-pub(super) struct NamedPattern {
-    pub(super) name: &'static str,
-    /// Its settings, as a stream text would give them.
-    pub(super) settings: &'static [(&'static str, &'static str)],
-}
-
-/// The patterns, with their sources. What they leave out (threads, queue depth, rate) is the user's.
-pub(super) const PATTERNS: [NamedPattern; 6] = [
+/// The named patterns: their settings as a stream gives them, with their sources. What they leave out (threads, queue
+/// depth, rate) is the user's.
+pub(super) const PATTERNS: [(&str, &str); 6] = [
     // Pages of 8 KiB are those of SQL Server (Microsoft Learn, "Pages and extents architecture guide") and
     // PostgreSQL (manual, 73.6 "Database Page Layout"); 70 % reads is the convention by which storage for
     // OLTP is sized, not a law: take your own share from the devices of a database trial.
-    NamedPattern {
-        name: "oltp-data",
-        settings: &[("pattern", "random-mixed"), ("reads", "70%"), ("block_size", "8KiB"), ("on", "data")],
-    },
+    ("oltp-data", "pattern=random-mixed reads=70% block_size=8KiB on=data"),
     // A log writer has one write of one sector to 60 KB in flight, the largest log block of SQL Server
     // (study S1a), and goes on when it is durable.
-    NamedPattern {
-        name: "log",
-        settings: &[
-            ("pattern", "sequential-write"),
-            ("block_size", "512"),
-            ("block_size_max", "60KiB"),
-            ("sync", "dsync"),
-            ("threads", "1"),
-            ("queue_depth", "1"),
-            ("on", "log"),
-        ],
-    },
+    (
+        "log",
+        "pattern=sequential-write block_size=512 block_size_max=60KiB sync=dsync threads=1 queue_depth=1 on=log",
+    ),
     // A checkpoint writes changed pages all over the data and syncs them at its end (PostgreSQL manual,
     // 28.5 "WAL Configuration"); scaled down from minutes to seconds: 16 MiB every 2 s.
-    NamedPattern {
-        name: "checkpoint",
-        settings: &[
-            ("pattern", "random-write"),
-            ("block_size", "8KiB"),
-            ("burst", "2048"),
-            ("burst_every", "2s"),
-            ("sync", "fdatasync"),
-            ("threads", "1"),
-            ("queue_depth", "32"),
-            ("on", "data"),
-        ],
-    },
+    (
+        "checkpoint",
+        "pattern=random-write block_size=8KiB burst=2048 burst_every=2s sync=fdatasync threads=1 queue_depth=32 on=data",
+    ),
     // Read-ahead reads up to 64 pages of 8 KiB at once (Microsoft Learn, "Reading pages").
-    NamedPattern {
-        name: "scan",
-        settings: &[("pattern", "sequential-read"), ("block_size", "512KiB"), ("on", "data")],
-    },
+    ("scan", "pattern=sequential-read block_size=512KiB on=data"),
     // A backup moves pieces of 1 MiB, the usual MAXTRANSFERSIZE of SQL Server (Microsoft Learn, "BACKUP").
-    NamedPattern {
-        name: "backup-read",
-        settings: &[("pattern", "sequential-read"), ("block_size", "1MiB"), ("on", "data")],
-    },
-    NamedPattern {
-        name: "backup-write",
-        settings: &[("pattern", "sequential-write"), ("block_size", "1MiB"), ("on", "backup")],
-    },
+    ("backup-read", "pattern=sequential-read block_size=1MiB on=data"),
+    ("backup-write", "pattern=sequential-write block_size=1MiB on=backup"),
 ];
+
+/// The settings of a named pattern; none of another name.
+pub(super) fn pattern_settings(name: &str) -> Option<&'static str> {
+    PATTERNS.iter().find(|(known, _)| *known == name).map(|(_, settings)| *settings)
+}
 
 #[cfg(test)]
 mod tests {
-    use super::{Mix, PATTERNS, key_of, of_streams};
+    use super::{Mix, PATTERNS, key_of, of_streams, pattern_settings};
 
     #[test]
     fn patterns_are_made_of_settings_and_mixes_of_patterns() {
-        for named in &PATTERNS {
-            for (key, value) in named.settings {
-                let setting = of_streams().find(|setting| key_of(setting) == *key);
-                let setting = setting.unwrap_or_else(|| panic!("{}: {key}", named.name));
-                setting.read(value).unwrap_or_else(|error| panic!("{}: {key}: {error}", named.name));
+        for (name, settings) in PATTERNS {
+            for (key, value) in settings.split(' ').map(|word| word.split_once('=').unwrap()) {
+                let setting = of_streams().find(|setting| key_of(setting) == key);
+                let setting = setting.unwrap_or_else(|| panic!("{name}: {key}"));
+                setting.read(value).unwrap_or_else(|error| panic!("{name}: {key}: {error}"));
             }
         }
         for mix in Mix::ALL {
-            assert!(mix.streams().iter().all(|stream| PATTERNS.iter().any(|named| named.name == *stream)));
+            assert!(mix.streams().iter().all(|stream| pattern_settings(stream).is_some()));
         }
     }
 }

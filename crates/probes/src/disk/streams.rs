@@ -2,13 +2,13 @@
 
 use super::settings::{
     ALIGN, BATCH, BLOCK_SIZE, BLOCK_SIZE_MAX, BURST, BURST_EVERY, BYTES, DIRECT, DURATION, FILE, IO_ENGINE,
-    MIX, ON, PATTERN, PATTERNS, QUEUE_DEPTH, RATE, READS, SETTINGS, SHARE, STREAMS, SYNC, SYNC_EVERY, Sync,
-    THREADS, WARMUP, WORKING_SET, key_of, of_streams,
+    MIX, ON, PATTERN, QUEUE_DEPTH, RATE, READS, SETTINGS, SHARE, STREAMS, SYNC, SYNC_EVERY, Sync, THREADS,
+    WARMUP, WORKING_SET, key_of, of_streams, pattern_settings,
 };
 use crate::{ProbeError, TrialContext};
 use disk_io::{Arrivals, BlockSize, Durability, Group, Load, Region, Stream};
 use engines::files::COMPRESS;
-use engines::{EngineError, FileSet, Role};
+use engines::{EngineError, FileSet};
 use experiment::common::OBSERVE_INTERVAL;
 use experiment::{Configuration, FromValue, Invalid, Setting, Value, nearest};
 use std::time::Duration;
@@ -103,11 +103,8 @@ impl StreamPlan {
             ));
         }
         let mut stream = Self { name: name.into(), configuration: configuration.clone(), own: Vec::new() };
-        let named = PATTERNS.iter().find(|named| named.name == name);
-        for (key, value) in named.map(|named| named.settings).unwrap_or_default() {
-            stream.set(key, value)?;
-        }
-        let words: Vec<&str> = words.collect();
+        let words: Vec<&str> =
+            pattern_settings(name).unwrap_or_default().split_whitespace().chain(words).collect();
         if let Some(word) = words.iter().find(|word| !word.contains('=')) {
             return Err(format!(
                 "stream {name}: `{word}` is not of the form key=value; values have no blanks: block_size=8KiB"
@@ -138,23 +135,9 @@ impl StreamPlan {
         Ok(())
     }
 
-    fn get<T: FromValue>(&self, setting: Setting<T>) -> T {
+    /// The value of a setting for it.
+    pub fn get<T: FromValue>(&self, setting: Setting<T>) -> T {
         self.configuration.get(setting)
-    }
-
-    /// Which files of the target it works on.
-    pub fn role(&self) -> Role {
-        self.get(ON)
-    }
-
-    /// I/Os that each of its threads keeps in flight.
-    pub fn queue_depth(&self) -> u32 {
-        self.get(QUEUE_DEPTH)
-    }
-
-    /// Whether it goes past the page cache.
-    pub fn is_direct(&self) -> bool {
-        self.get(DIRECT)
     }
 
     /// Whether it works as fast as it can.
@@ -198,10 +181,10 @@ impl StreamPlan {
     /// What contradicts itself.
     pub fn objection(&self) -> Option<Invalid> {
         let BlockSize { min, max } = self.block();
-        let (depth, batch) = (self.queue_depth(), self.get(BATCH));
+        let (depth, batch) = (self.get(QUEUE_DEPTH), self.get(BATCH));
         let (path, message) = if max < min {
             (BLOCK_SIZE_MAX.path(), "smaller than the block size".into())
-        } else if self.is_direct() && min % 512 != 0 {
+        } else if self.get(DIRECT) && min % 512 != 0 {
             let message =
                 format!("{min} bytes is not a multiple of 512, the smallest sector, which direct I/O needs");
             (BLOCK_SIZE.path(), message)
@@ -221,10 +204,9 @@ impl StreamPlan {
     /// What the I/O engine runs for it on these files.
     fn stream(&self, set: &FileSet, compress_percent: u8) -> Result<Stream, ProbeError> {
         let unfit = |message: String| EngineError::Engine { doing: format!("stream {}", self.name), message };
-        let (role, file) = (self.role(), self.get(FILE));
-        let of_role = set.of(role).count();
+        let (role, only) = (self.get(ON), self.get(FILE));
         let mut regions = Vec::new();
-        for (_, file) in (1..).zip(set.of(role)).filter(|(number, _)| file.is_none_or(|only| only == *number))
+        for (_, file) in (1..).zip(set.of(role)).filter(|(number, _)| only.is_none_or(|only| only == *number))
         {
             if let Some(reason) = file.forbidden.as_ref().filter(|_| self.read_percent() < 100) {
                 return Err(unfit(reason.clone()).into());
@@ -240,6 +222,7 @@ impl StreamPlan {
             regions.push(Region { path: file.path.clone(), start: set.offset, length });
         }
         if regions.is_empty() {
+            let of_role = set.of(role).count();
             let message = format!("there are {of_role} {role} files, none with the number that `file` gives");
             return Err(unfit(message).into());
         }
@@ -251,7 +234,7 @@ impl StreamPlan {
             read_percent: self.read_percent(),
             block: self.block(),
             align: self.get(ALIGN),
-            direct: self.is_direct(),
+            direct: self.get(DIRECT),
             durability: self.durability(),
             arrivals: self.arrivals(),
             compress_percent,

@@ -104,14 +104,30 @@ impl Probe for Insert {
     }
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
-        let load = InsertLoad::of(context);
-        context.instance.create(load.work(context.configuration))?;
-        load.load_initial_rows(context)?;
-        let connections = u64::from(load.plan.connections);
-        drive(context, &load.plan, |index| {
-            let keys = Keys::new(load.order, load.placement, load.plan.seed, u64::from(index), connections)
-                .after(load.initial_rows, load.rows_per_transaction);
-            InsertWorkload::new(keys, load.rows_per_transaction, load.plan.share(index), load.method)
+        let configuration = context.configuration;
+        let method = configuration.get(METHOD);
+        let plan = LoadPlan {
+            unit: "row",
+            rate_unit: "rows/s",
+            timed: if method == InsertMethod::Procedure { "call" } else { "transaction" },
+            tries_max: TRIES_MAX,
+            ..LoadPlan::of(context, ROWS)
+        };
+        let placement = Placement::over(context.instance.data_files());
+        let keys =
+            |seed, index, connections| Keys::new(configuration.get(KEY), placement, seed, index, connections);
+        let initial_rows = configuration.get(INITIAL_ROWS);
+        context.instance.create(work(configuration))?;
+        if initial_rows > 0 {
+            // Keys of their own: those of a connection that the load does not have.
+            let seed = context.seed ^ u64::from(plan.connections).rotate_left(32);
+            load_initial_rows(context, keys(seed, 0, 1), initial_rows)?;
+        }
+        let rows_per_transaction = configuration.get(ROWS_PER_TRANSACTION);
+        drive(context, &plan, |index| {
+            let keys = keys(plan.seed, u64::from(index), u64::from(plan.connections));
+            let keys = keys.after(initial_rows, rows_per_transaction);
+            InsertWorkload::new(keys, rows_per_transaction, plan.share(index), method)
         })
     }
 }
@@ -120,80 +136,42 @@ impl Probe for Insert {
 const INSERT: usize = 0;
 const INSERT_LOOP: usize = 1;
 
-/// The load of one configuration.
-struct InsertLoad {
-    plan: LoadPlan,
-    method: InsertMethod,
-    order: KeyOrder,
-    placement: Placement,
-    rows_per_transaction: u64,
-    initial_rows: u64,
+/// The table and what is done to it.
+fn work(configuration: &Configuration) -> Work {
+    let table = match configuration.get(SHAPE) {
+        Shape::MyBigTable => tables::my_big_table(),
+        Shape::OneRowPerPage => tables::one_row_per_page(),
+    };
+    let mut operations = vec![Operation::Insert { table: 0, columns: table.key.to_vec() }];
+    if configuration.get(METHOD) == InsertMethod::Procedure {
+        operations.push(Operation::InsertLoop { table: 0 });
+    }
+    Work { tables: vec![table], operations, ..Work::default() }
 }
 
-impl InsertLoad {
-    fn of(context: &TrialContext<'_>) -> Self {
-        let configuration = context.configuration;
-        let method = configuration.get(METHOD);
-        Self {
-            plan: LoadPlan {
-                unit: "row",
-                rate_unit: "rows/s",
-                timed: if method == InsertMethod::Procedure { "call" } else { "transaction" },
-                tries_max: TRIES_MAX,
-                ..LoadPlan::of(context, ROWS)
-            },
-            method,
-            order: configuration.get(KEY),
-            placement: Placement::over(context.instance.data_files()),
-            rows_per_transaction: configuration.get(ROWS_PER_TRANSACTION),
-            initial_rows: configuration.get(INITIAL_ROWS),
-        }
-    }
-
-    /// The table and what is done to it.
-    fn work(&self, configuration: &Configuration) -> Work {
-        let table = match configuration.get(SHAPE) {
-            Shape::MyBigTable => tables::my_big_table(),
-            Shape::OneRowPerPage => tables::one_row_per_page(),
-        };
-        let mut operations = vec![Operation::Insert { table: 0, columns: table.key.to_vec() }];
-        if self.method == InsertMethod::Procedure {
-            operations.push(Operation::InsertLoop { table: 0 });
-        }
-        Work { tables: vec![table], operations, ..Work::default() }
-    }
-
-    fn load_initial_rows(&self, context: &TrialContext<'_>) -> Result<(), ProbeError> {
-        if self.initial_rows == 0 {
-            return Ok(());
-        }
-        // Keys of their own: those of a connection that the load does not have.
-        let seed = self.plan.seed ^ u64::from(self.plan.connections).rotate_left(32);
-        let keys = Keys::new(self.order, self.placement, seed, 0, 1).after(0, INITIAL_ROWS_PER_TRANSACTION);
-        // Who makes the keys that count up goes on from them.
-        let method = match self.method {
-            InsertMethod::Procedure if keys.are_sequential() => InsertMethod::Procedure,
-            _ => InsertMethod::Copy,
-        };
-        let mut left = self.initial_rows;
-        let mut rows = InsertWorkload::new(keys, INITIAL_ROWS_PER_TRANSACTION, left, method);
-        let (mut connection_set, mut answers) = (context.instance.connect(1)?, Vec::new());
-        while left > 0 {
-            left -= rows.start(left).units;
-            connection_set.send(0, &rows.request())?;
-            while answers.is_empty() {
-                if context.cancel.is_cancelled() {
-                    return Err(EngineError::Cancelled.into());
-                }
-                connection_set.wait(None, &mut answers)?;
+fn load_initial_rows(context: &TrialContext<'_>, keys: Keys, mut left: u64) -> Result<(), ProbeError> {
+    // Who makes the keys that count up goes on from them.
+    let method = match context.configuration.get(METHOD) {
+        InsertMethod::Procedure if keys.are_sequential() => InsertMethod::Procedure,
+        _ => InsertMethod::Copy,
+    };
+    let keys = keys.after(0, INITIAL_ROWS_PER_TRANSACTION);
+    let mut rows = InsertWorkload::new(keys, INITIAL_ROWS_PER_TRANSACTION, left, method);
+    let (mut connection_set, mut answers) = (context.instance.connect(1)?, Vec::new());
+    while left > 0 {
+        left -= rows.start(left).units;
+        connection_set.send(0, &rows.request())?;
+        while answers.is_empty() {
+            if context.cancel.is_cancelled() {
+                return Err(EngineError::Cancelled.into());
             }
-            for answer in answers.drain(..) {
-                answer.result?;
-            }
+            connection_set.wait(None, &mut answers)?;
         }
-        connection_set.flush(0, 1)?;
-        Ok(())
+        for answer in answers.drain(..) {
+            answer.result?;
+        }
     }
+    Ok(connection_set.flush(0, 1)?)
 }
 
 /// The transactions of one connection.

@@ -16,7 +16,8 @@ pub type Finished = (ClientReport, Box<dyn ConnectionSet>);
 /// Where one connection of a thread stands. Times are in nanoseconds after "go".
 struct Lane<W> {
     workload: W,
-    arrivals: Arrivals,
+    /// `None`: a transaction starts as soon as the one before has ended (closed loop).
+    arrivals: Option<Arrivals>,
     state: State,
     /// Units of work that are left to do.
     left: u64,
@@ -53,7 +54,7 @@ impl<W> Lane<W> {
     fn new(workload: W) -> Self {
         Self {
             workload,
-            arrivals: Arrivals::Closed,
+            arrivals: None,
             state: State::Due,
             left: u64::MAX,
             started: Started::default(),
@@ -101,31 +102,11 @@ impl<'a, W: Workload> Client<'a, W> {
         workload: impl Fn(u32) -> W,
     ) -> Result<Finished, ProbeError> {
         let connections = share(plan.connections, stage.lane as u32, threads);
-        let mut client = Self::connect(context, plan, (stage, clock), connections, workload)?;
-        stage.together()?; // connected
-        client.warm_up()?;
-        let before_go = client.thread.usage();
-        stage.together()?; // go
-        client.measure(before_go)?;
-        let waited_from = client.thread.read();
-        stage.together()?; // everybody's transactions are done
-        client.flush(waited_from, threads)?;
-        Ok((client.report, client.connection_set))
-    }
-
-    /// Connects.
-    fn connect(
-        context: &'a TrialContext<'a>,
-        plan: &'a LoadPlan,
-        (stage, clock): (&'a Stage<'a>, &Clock),
-        connections: Range<u32>,
-        workload: impl Fn(u32) -> W,
-    ) -> Result<Self, EngineError> {
         let connection_set = context.instance.connect(connections.len() as u32)?;
         // Scripted sessions have a clock each; real ones share one, so that their times compare.
         let own = connection_set.clock();
         let clock = if own.is_virtual() { own } else { clock.clone() };
-        Ok(Self {
+        let mut client = Self {
             context,
             stage,
             plan,
@@ -140,7 +121,16 @@ impl<'a, W: Workload> Client<'a, W> {
             clock,
             thread: ThreadClock::of_this_thread(),
             report: ClientReport::default(),
-        })
+        };
+        stage.together()?; // connected
+        client.warm_up()?;
+        let before_go = client.thread.usage();
+        stage.together()?; // go
+        client.measure(before_go)?;
+        let waited_from = client.thread.read();
+        stage.together()?; // everybody's transactions are done
+        client.flush(waited_from, threads)?;
+        Ok((client.report, client.connection_set))
     }
 
     /// Runs transactions for the warm-up time; nothing of it is measured but the series.
@@ -163,7 +153,7 @@ impl<'a, W: Workload> Client<'a, W> {
         self.connection_set.begin();
         for (connection, lane) in (self.first..).zip(&mut self.lanes) {
             let seed = self.plan.seed.wrapping_add(u64::from(connection));
-            lane.arrivals = Arrivals::new(self.plan.rate, self.plan.connections, seed);
+            lane.arrivals = self.plan.rate.map(|rate| Arrivals::new(rate, self.plan.connections, seed));
             (lane.left, lane.free_ns) = (self.plan.share(connection), 0);
         }
         self.measuring = true;
@@ -218,7 +208,7 @@ impl<'a, W: Workload> Client<'a, W> {
     /// Waits for answers. Of an embedded engine's thread, waiting for the next intended start is a
     /// wait of its session; a server sees that by itself.
     fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError> {
-        let arrival = self.context.capabilities.embedded && self.measuring && most_ns.is_some();
+        let arrival = self.context.target.capabilities.embedded && self.measuring && most_ns.is_some();
         if !arrival || self.lanes.iter().any(|lane| lane.state == State::Asking) {
             return self.connection_set.wait(most_ns, answers);
         }
@@ -232,7 +222,7 @@ impl<'a, W: Workload> Client<'a, W> {
     /// Begins the next transaction of a connection, if there is one; true when it is due now.
     fn start(&mut self, connection: usize, now_ns: u64) -> bool {
         let lane = &mut self.lanes[connection];
-        let due_ns = lane.arrivals.next_ns();
+        let due_ns = lane.arrivals.as_mut().map(Arrivals::next_ns);
         if lane.left == 0 || due_ns.unwrap_or(now_ns) >= self.deadline_ns {
             lane.state = State::Done;
             self.active -= 1;

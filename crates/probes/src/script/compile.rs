@@ -18,14 +18,7 @@ pub(super) struct Command {
 #[derive(Debug, Default)]
 pub(super) struct Body {
     pub commands: Vec<Command>,
-    pub asks: Vec<Ask>,
-}
-
-/// A statement for the server.
-#[derive(Debug)]
-pub(super) struct Ask {
-    pub statement: Statement,
-    pub keep: Keep,
+    pub statements: Vec<Statement>,
 }
 
 /// What a command does. Conditional blocks have become jumps, all of them forward.
@@ -109,8 +102,8 @@ impl Compiler<'_> {
             if !empty || ending == Ending::Semicolon {
                 let statement = statement(self.text, &command, self.protocol, self.names, self.prepared)?;
                 let offset = command.parts.first().map_or(next - 1, |(_, range)| range.start);
-                self.push(offset, Action::Ask(self.body.asks.len()));
-                self.body.asks.push(Ask { statement, keep: Keep::Nothing });
+                self.push(offset, Action::Ask(self.body.statements.len()));
+                self.body.statements.push(statement);
                 self.after_sql = true;
             }
             at = match ending {
@@ -219,8 +212,8 @@ impl Compiler<'_> {
         }
         words.nothing_more()?;
         self.names.note_prefix(prefix);
-        match self.body.asks.last_mut() {
-            Some(ask) if self.after_sql => ask.keep = wanted(prefix.to_owned()),
+        match self.body.statements.last_mut() {
+            Some(statement) if self.after_sql => statement.keep = wanted(prefix.to_owned()),
             _ => {
                 return Err(Located::new(backslash, "\\gset and \\aset have to follow a SQL command"));
             }

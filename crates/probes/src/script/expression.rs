@@ -92,28 +92,21 @@ impl<'a> Parser<'a, '_> {
         Ok(std::mem::replace(&mut self.token, token))
     }
 
-    fn at_word(&self, word: &str) -> bool {
-        matches!(self.token, Token::Word(next) if next.eq_ignore_ascii_case(word))
+    /// Whether this word or sign is next.
+    fn at(&self, text: &str) -> bool {
+        matches!(self.token, Token::Word(next) | Token::Sign(next) if next.eq_ignore_ascii_case(text))
     }
 
-    fn eat_word(&mut self, word: &str) -> Result<bool, Located> {
-        let found = self.at_word(word);
+    fn eat(&mut self, text: &str) -> Result<bool, Located> {
+        let found = self.at(text);
         if found {
             self.advance()?;
         }
         Ok(found)
     }
 
-    fn eat_sign(&mut self, sign: &str) -> Result<bool, Located> {
-        let found = self.token == Token::Sign(sign);
-        if found {
-            self.advance()?;
-        }
-        Ok(found)
-    }
-
-    fn expect_word(&mut self, word: &str) -> Result<(), Located> {
-        if self.eat_word(word)? { Ok(()) } else { Err(self.unexpected(&format!("`{word}`"))) }
+    fn expect(&mut self, text: &str) -> Result<(), Located> {
+        if self.eat(text)? { Ok(()) } else { Err(self.unexpected(&format!("`{text}`"))) }
     }
 
     fn unexpected(&self, wanted: &str) -> Located {
@@ -144,7 +137,7 @@ impl<'a> Parser<'a, '_> {
         let mut left = self.operand()?;
         let mut compared = false;
         loop {
-            if least <= IS && (self.at_word("is") || self.at_word("isnull") || self.at_word("notnull")) {
+            if least <= IS && (self.at("is") || self.at("isnull") || self.at("notnull")) {
                 left = self.test(left)?;
                 compared = false;
                 continue;
@@ -166,14 +159,14 @@ impl<'a> Parser<'a, '_> {
     /// `IS [NOT] NULL|TRUE|FALSE`, `ISNULL`, `NOTNULL`.
     fn test(&mut self, operand: Expression) -> Result<Expression, Located> {
         let is = |value| Expression::Is(Box::new(operand), value);
-        if self.eat_word("isnull")? {
+        if self.eat("isnull")? {
             return Ok(is(Value::Null));
         }
-        if self.eat_word("notnull")? {
+        if self.eat("notnull")? {
             return Ok(Expression::Not(Box::new(is(Value::Null))));
         }
-        self.expect_word("is")?;
-        let negated = self.eat_word("not")?;
+        self.expect("is")?;
+        let negated = self.eat("not")?;
         let Some(constant) = self.constant()? else {
             return Err(self.unexpected("NULL, TRUE or FALSE"));
         };
@@ -184,7 +177,7 @@ impl<'a> Parser<'a, '_> {
         for (word, value) in
             [("null", Value::Null), ("true", Value::Bool(true)), ("false", Value::Bool(false))]
         {
-            if self.eat_word(word)? {
+            if self.eat(word)? {
                 return Ok(Some(value));
             }
         }
@@ -215,7 +208,8 @@ impl<'a> Parser<'a, '_> {
             Token::Sign("(") => {
                 self.advance()?;
                 let inner = self.expression(OR)?;
-                if self.eat_sign(")")? { Ok(inner) } else { Err(self.unexpected("`)`")) }
+                self.expect(")")?;
+                Ok(inner)
             }
             Token::Word(word) if word.eq_ignore_ascii_case("not") => {
                 self.advance()?;
@@ -245,16 +239,16 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn case(&mut self) -> Result<Expression, Located> {
-        self.expect_word("case")?;
+        self.expect("case")?;
         let mut branches = Vec::new();
-        while branches.is_empty() || self.at_word("when") {
-            self.expect_word("when")?;
+        while branches.is_empty() || self.at("when") {
+            self.expect("when")?;
             let condition = self.expression(OR)?;
-            self.expect_word("then")?;
+            self.expect("then")?;
             branches.push([condition, self.expression(OR)?]);
         }
-        let otherwise = if self.eat_word("else")? { Some(Box::new(self.expression(OR)?)) } else { None };
-        self.expect_word("end")?;
+        let otherwise = if self.eat("else")? { Some(Box::new(self.expression(OR)?)) } else { None };
+        self.expect("end")?;
         Ok(Expression::Case { branches, otherwise })
     }
 
@@ -265,12 +259,12 @@ impl<'a> Parser<'a, '_> {
             return Err(Located::new(start, experiment::unknown_name("function", name, &known)));
         };
         self.advance()?;
-        if !self.eat_sign("(")? {
+        if !self.eat("(")? {
             return Err(self.unexpected(&format!("`(` after the function `{}`", function.name)));
         }
         let mut arguments = Vec::new();
-        while !self.eat_sign(")")? {
-            if !arguments.is_empty() && !self.eat_sign(",")? {
+        while !self.eat(")")? {
+            if !arguments.is_empty() && !self.eat(",")? {
                 return Err(self.unexpected("`,` or `)`"));
             }
             arguments.push(self.expression(OR)?);

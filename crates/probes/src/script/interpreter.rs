@@ -1,11 +1,9 @@
 use super::compile::{Action, Amount, Keep};
 use super::mix::{Mix, ScriptError};
-use super::names::Slot;
-use super::sql::{Piece, Statement};
 use super::value::{Fault, Scope, Value};
 use crate::ProbeError;
 use crate::load::{Started, Step, Workload};
-use engines::{Parameter, Request, Results};
+use engines::{Parameter, Request, Results, Statement};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fmt::Write as _;
@@ -111,9 +109,9 @@ impl Interpreter {
     /// # Errors
     /// When `\gset` did not get one row.
     pub fn answer(&mut self, results: &[Results]) -> Result<(), ScriptError> {
-        let asks = &self.mix.scripts[self.script].body.asks;
-        let Some(ask) = asks.get(self.asked) else { return Ok(()) };
-        let (prefix, kept) = match &ask.keep {
+        let statements = &self.mix.scripts[self.script].body.statements;
+        let Some(asked) = statements.get(self.asked) else { return Ok(()) };
+        let (prefix, kept) = match &asked.keep {
             Keep::Nothing => return Ok(()),
             Keep::One { prefix } => match results.split_last() {
                 Some((last, _)) if last.rows == 1 => (prefix, std::slice::from_ref(last)),
@@ -180,35 +178,28 @@ impl Interpreter {
     }
 
     fn request(&mut self) -> Request<'_> {
-        let ask = &self.mix.scripts[self.script].body.asks[self.asked];
-        let results = ask.keep != Keep::Nothing;
-        match &ask.statement {
-            Statement::Prepared { number, parameters } => {
-                self.parameters.clear();
-                let value = |slot: &Slot| self.variables[*slot].as_ref();
-                let parameter = |slot| value(slot).map_or(Parameter::Null, Value::to_parameter);
-                self.parameters.extend(parameters.iter().map(parameter));
-                Request::Execute {
-                    statement: engines::Statement::Operation(*number),
-                    parameters: &self.parameters,
-                    results,
-                }
+        let asked = &self.mix.scripts[self.script].body.statements[self.asked];
+        let results = asked.keep != Keep::Nothing;
+        let values = asked.slots.iter().map(|slot| self.variables[*slot].as_ref());
+        self.parameters.clear();
+        let statement = if let Some(number) = asked.prepared {
+            self.parameters.extend(values.map(|value| value.map_or(Parameter::Null, Value::to_parameter)));
+            Statement::Operation(number)
+        } else {
+            self.text.clear();
+            self.text.push_str(&asked.texts[0]);
+            for ((value, slot), text) in values.zip(&asked.slots).zip(&asked.texts[1..]) {
+                // Writing to a string cannot fail.
+                let _ = match value {
+                    Some(value) => write!(self.text, "{value}"),
+                    // Where the variable is not set, its name with the colon stays.
+                    None => write!(self.text, ":{}", self.mix.names.name(*slot)),
+                };
+                self.text.push_str(text);
             }
-            Statement::Text(pieces) => {
-                self.text.clear();
-                for piece in pieces {
-                    // Writing to a string cannot fail.
-                    let _ = match piece {
-                        Piece::Text(text) => self.text.write_str(text),
-                        Piece::Variable(slot) => match &self.variables[*slot] {
-                            Some(value) => write!(self.text, "{value}"),
-                            None => write!(self.text, ":{}", self.mix.names.name(*slot)),
-                        },
-                    };
-                }
-                Request::Execute { statement: engines::Statement::Text(&self.text), parameters: &[], results }
-            }
-        }
+            Statement::Text(&self.text)
+        };
+        Request::Execute { statement, parameters: &self.parameters, results }
     }
 
     fn sleep(&self, amount: Amount, unit_us: u64) -> Result<Duration, Fault> {

@@ -154,16 +154,13 @@ impl Mix {
         }
         let total: u64 = self.scripts.iter().map(|script| u64::from(script.weight)).sum();
         let mut drawn = random.random_range(0..total);
-        self.scripts
-            .iter()
-            .position(|script| match drawn.checked_sub(u64::from(script.weight)) {
-                Some(rest) => {
-                    drawn = rest;
-                    false
-                }
-                None => true,
-            })
-            .unwrap_or_default()
+        for (number, script) in self.scripts.iter().enumerate() {
+            match drawn.checked_sub(u64::from(script.weight)) {
+                Some(rest) => drawn = rest,
+                None => return number,
+            }
+        }
+        0
     }
 }
 

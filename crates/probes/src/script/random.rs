@@ -2,7 +2,7 @@
 
 use super::value::Fault;
 use rand::{Rng, RngExt, SeedableRng};
-use rand_xoshiro::{Xoroshiro128StarStar, Xoshiro256PlusPlus};
+use rand_xoshiro::{Xoroshiro128StarStar, Xoshiro256PlusPlus as Random};
 use std::f64::consts::TAU;
 
 /// Smallest parameter of a Gaussian: Box-Muller's draws beyond it are repeated, and below this too many were.
@@ -48,16 +48,12 @@ impl Bounds {
 }
 
 /// Each integer with the same probability.
-pub(super) fn uniform(bounds: Bounds, random: &mut Xoshiro256PlusPlus) -> i64 {
+pub(super) fn uniform(bounds: Bounds, random: &mut Random) -> i64 {
     random.random_range(bounds.least..=bounds.most)
 }
 
 /// An exponential distribution cut off at `parameter`, which is mapped to the end of the range.
-pub(super) fn exponential(
-    bounds: Bounds,
-    parameter: f64,
-    random: &mut Xoshiro256PlusPlus,
-) -> Result<i64, Fault> {
+pub(super) fn exponential(bounds: Bounds, parameter: f64, random: &mut Random) -> Result<i64, Fault> {
     bounds.require(parameter > 0.0, || format!("the parameter has to be above 0, not {parameter}"))?;
     let uniform: f64 = random.random();
     // The inverse of the distribution function (1 - e^-x) / (1 - e^-parameter).
@@ -67,11 +63,7 @@ pub(super) fn exponential(
 
 /// A normal distribution cut off at `parameter` standard deviations, which are mapped to the ends
 /// of the range.
-pub(super) fn gaussian(
-    bounds: Bounds,
-    parameter: f64,
-    random: &mut Xoshiro256PlusPlus,
-) -> Result<i64, Fault> {
+pub(super) fn gaussian(bounds: Bounds, parameter: f64, random: &mut Random) -> Result<i64, Fault> {
     bounds.require(parameter >= GAUSSIAN_MIN, || {
         format!("the parameter has to be at least {GAUSSIAN_MIN}, not {parameter}")
     })?;
@@ -87,7 +79,7 @@ pub(super) fn gaussian(
 
 /// The k-th integer with a probability in proportion to k^-parameter: by rejection from a Pareto
 /// distribution (Devroye, Non-Uniform Random Variate Generation, 1986, p. 551), drawn again beyond the range.
-pub(super) fn zipfian(bounds: Bounds, parameter: f64, random: &mut Xoshiro256PlusPlus) -> Result<i64, Fault> {
+pub(super) fn zipfian(bounds: Bounds, parameter: f64, random: &mut Random) -> Result<i64, Fault> {
     bounds.require((ZIPFIAN_MIN..=ZIPFIAN_MAX).contains(&parameter), || {
         format!("the parameter has to be from {ZIPFIAN_MIN} to {ZIPFIAN_MAX}, not {parameter}")
     })?;

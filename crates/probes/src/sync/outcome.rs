@@ -1,6 +1,6 @@
 //! From what the threads did to the observations of the trial.
 
-use crate::measure::{Surroundings, connection_done, seconds};
+use crate::measure::{Surroundings, connection_done};
 use observations::{
     Amounts, Fact, Histogram, Latency, Observations, Operation, Response, Series, Wait, WaitClass, Work,
 };
@@ -13,7 +13,9 @@ pub fn observations(load: &Load, outcome: &Outcome, span: Span, surroundings: Su
     let acquire = merged(threads, |thread| &thread.acquire);
     let operation = merged(threads, |thread| &thread.operation);
     let mut responses = responses(outcome, &acquire, &operation);
-    responses.extend(lost(load, outcome));
+    if load.primitive.loses() {
+        responses.push(Response::lower("lost_updates", "%", outcome.lost_share() * 100.0));
+    }
     let latencies = [("operation", &operation), ("acquire", &acquire)];
     let latencies = latencies.into_iter().filter(|(_, histogram)| !histogram.is_empty());
     Observations {
@@ -34,10 +36,6 @@ pub fn observations(load: &Load, outcome: &Outcome, span: Span, surroundings: Su
     }
 }
 
-fn cpu_s(threads: &[ThreadOutcome]) -> f64 {
-    threads.iter().map(|thread| seconds(thread.used.times.cpu_ns)).sum()
-}
-
 fn merged(threads: &[ThreadOutcome], part: fn(&ThreadOutcome) -> &Histogram) -> Histogram {
     threads.iter().fold(Histogram::default(), |mut all, thread| {
         all.merge(part(thread));
@@ -50,13 +48,14 @@ fn responses(outcome: &Outcome, acquire: &Histogram, operation: &Histogram) -> V
     let per_million = |part: fn(&ThreadOutcome) -> u64| {
         outcome.threads.iter().map(part).sum::<u64>() as f64 * 1e6 / operations
     };
+    let cpu_ns: u64 = outcome.threads.iter().map(|thread| thread.used.times.cpu_ns).sum();
     let elapsed_ms = outcome.elapsed_s * 1e3;
     let throughput = if elapsed_ms > 0.0 { outcome.operations() as f64 / elapsed_ms } else { 0.0 };
     let mut responses = vec![
         Response::higher("throughput", "ops/ms", throughput),
         Response::higher("fairness_jain", "", outcome.fairness_jain()),
         Response::higher("fairness_min_max", "", outcome.fairness_min_max()),
-        Response::lower("cpu", "ns/op", cpu_s(&outcome.threads) * 1e9 / operations),
+        Response::lower("cpu", "ns/op", cpu_ns as f64 / operations),
         Response::lower("voluntary_switches", "/million ops", per_million(|t| t.used.voluntary_switches)),
         Response::lower("involuntary_switches", "/million ops", per_million(|t| t.used.involuntary_switches)),
         Response::lower("operation_p99", "ns", operation.percentile_ns(99.0) as f64),
@@ -68,23 +67,17 @@ fn responses(outcome: &Outcome, acquire: &Histogram, operation: &Histogram) -> V
     responses
 }
 
-/// The share of updates that nothing kept from getting lost.
-fn lost(load: &Load, outcome: &Outcome) -> Option<Response> {
-    load.primitive.loses().then(|| Response::lower("lost_updates", "%", outcome.lost_share() * 100.0))
-}
-
 /// Where the threads were, when they were pinned, and how many lines they shared: what curves are read by.
 fn place(outcome: &Outcome, span: Span) -> Vec<Fact> {
-    let count = Fact::count;
-    let mut counts: Vec<Fact> =
-        outcome.shared_lines.map(|lines| count("shared_lines", lines)).into_iter().collect();
-    if span.processors > 0 {
-        counts.push(count("processors", span.processors));
-        counts.push(count("cores", span.cores));
-        counts.push(count("sockets", span.sockets));
-        counts.push(count("nodes", span.nodes));
-    }
-    counts
+    let spanned = [
+        ("processors", span.processors),
+        ("cores", span.cores),
+        ("sockets", span.sockets),
+        ("nodes", span.nodes),
+    ];
+    let spanned = spanned.into_iter().filter(|_| span.processors > 0);
+    let lines = outcome.shared_lines.map(|lines| ("shared_lines", lines));
+    lines.into_iter().chain(spanned).map(|(name, number)| Fact::count(name, number)).collect()
 }
 
 /// Waits by the kernel's accounts. There is nothing for which a thread could sleep but the lock. A thread that spins does

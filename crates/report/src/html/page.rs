@@ -1,8 +1,9 @@
 //! The body of the page while it is put together, and the figures in it.
 
 use super::flame;
-use super::markup::{escape, id, text};
-use crate::model::{Align, Block, Figure, Line, Section, Table, Tone};
+use super::markup::{escape, id};
+use crate::Text;
+use crate::model::{Align, Block, Column, Figure, Line, Section, Table, Tone};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -21,36 +22,42 @@ pub struct Page {
 impl Page {
     /// A section of the report's document.
     pub fn section(&mut self, section: &Section) {
-        self.open(section.heading.as_str());
-        let mut blocks = section.blocks.iter().peekable();
+        self.open(&section.heading);
+        self.blocks(&section.blocks);
+        self.body.push_str("</section>\n");
+    }
+
+    fn blocks(&mut self, blocks: &[Block]) {
+        let mut blocks = blocks.iter().peekable();
         while let Some(block) = blocks.next() {
             match block {
                 Block::Line(one) => {
                     line(&mut self.body, one);
                     // Detail belongs to the sentence above it.
                     while let Some(Block::Line(detail)) = blocks.next_if(|next| is_detail(next)) {
-                        let (class, said) = (tone(detail.tone), escape(detail.text.as_str()));
+                        let (class, said) = (tone(detail.tone), escape(&detail.text));
                         let _ = write!(self.body, "\n<span class=\"detail{class}\">{said}</span>");
                     }
                     self.body.push_str("</p>\n");
                 }
                 Block::Table(one) => table(&mut self.body, one),
                 Block::Chart(one) => {
-                    let _ = writeln!(self.body, "<h3>{}</h3>", escape(one.heading().as_str()));
+                    let _ = writeln!(self.body, "<h3>{}</h3>", escape(&one.heading()));
                     self.draw(&one.figure());
                 }
                 Block::Figure(figure) => self.draw(figure),
                 Block::Flame(root) => self.body.push_str(&flame::section(root)),
+                Block::Listing(lines) => {
+                    let lines: Vec<String> = lines.iter().map(|line| escape(line)).collect();
+                    let _ = writeln!(self.body, "<pre tabindex=\"0\">{}</pre>", lines.join("\n"));
+                }
+                Block::Fold(heading, blocks) => {
+                    let _ = writeln!(self.body, "<details><summary>{}</summary>", escape(heading));
+                    self.blocks(blocks);
+                    self.body.push_str("</details>\n");
+                }
             }
         }
-        self.close();
-    }
-
-    /// A section with a heading and content that is HTML already.
-    pub fn html(&mut self, heading: &str, html: &str) {
-        self.open(heading);
-        self.body.push_str(html);
-        self.close();
     }
 
     /// Links to the sections, of several with one name (`Waits: ...`) to the first.
@@ -64,7 +71,7 @@ impl Page {
         (self.body, json!({ "figures": self.figures }))
     }
 
-    fn open(&mut self, heading: &str) {
+    fn open(&mut self, heading: &Text) {
         if heading.is_empty() {
             self.body.push_str("<section>\n");
             return;
@@ -73,27 +80,23 @@ impl Page {
         while own.is_empty() || !self.identifiers.insert(own.clone()) {
             own.push_str("-x");
         }
-        let name = text(heading.split(':').next().unwrap_or(heading));
+        let name = escape(heading.split(':').next().unwrap_or(heading));
         if !self.contents.iter().any(|(_, other)| *other == name) {
             self.contents.push((own.clone(), name));
         }
-        let heading = text(heading);
+        let heading = escape(heading);
         let _ = writeln!(self.body, "<section aria-labelledby=\"{own}\">\n<h2 id=\"{own}\">{heading}</h2>");
-    }
-
-    fn close(&mut self) {
-        self.body.push_str("</section>\n");
     }
 
     fn draw(&mut self, figure: &Figure) {
         let number = self.figures.len();
         self.figures.push(figure.spec.clone());
-        let (alternative, caption) = (escape(figure.alternative.as_str()), escape(figure.caption.as_str()));
+        let (alternative, caption) = (escape(&figure.alternative), escape(&figure.caption));
         let _ = writeln!(
             self.body,
             "<figure>\n<div class=\"plot\" id=\"figure-{number}\" role=\"group\" aria-label=\"{alternative}\"></div>\n\
              <figcaption>{caption}</figcaption>\n<details class=\"data\"><summary>{}</summary>",
-            escape(figure.data_heading.as_str())
+            escape(&figure.data_heading)
         );
         table(&mut self.body, &figure.data);
         self.body.push_str("</details>\n</figure>\n");
@@ -108,7 +111,7 @@ fn is_detail(block: &Block) -> bool {
 fn line(out: &mut String, line: &Line) {
     let class = tone(line.tone);
     let class = if class.is_empty() { String::new() } else { format!(" class=\"{}\"", class.trim_start()) };
-    let _ = write!(out, "<p{class}>{}", escape(line.text.as_str()));
+    let _ = write!(out, "<p{class}>{}", escape(&line.text));
 }
 
 /// Class of a tone, with a blank before it.
@@ -122,29 +125,55 @@ fn tone(tone: Tone) -> &'static str {
     }
 }
 
-/// A table that scrolls by itself where it is wider than the page.
-pub fn table(out: &mut String, table: &Table) {
-    let align = |column: usize| match table.columns.get(column).map(|column| column.align) {
-        Some(Align::Right) => " num",
-        _ => "",
-    };
+/// A table that scrolls by itself where it is wider than the page. `report.js` sorts and filters one that has a name.
+fn table(out: &mut String, table: &Table) {
+    let sorted = !table.name.is_empty();
     let class = |names: &str| match names.trim() {
         "" => String::new(),
         names => format!(" class=\"{names}\""),
     };
-    let fixed = if table.fixed { " class=\"fixed\"" } else { "" };
-    let _ = write!(out, "<div class=\"scroll\" tabindex=\"0\"><table{fixed}>\n<thead><tr>");
-    for (i, column) in table.columns.iter().enumerate() {
-        let _ = write!(out, "<th scope=\"col\"{}>{}</th>", class(align(i)), escape(column.heading.as_str()));
+    let align = |column: &Column| if column.align == Align::Right { " num" } else { "" };
+    if sorted {
+        filters(out, table);
+        let _ = write!(
+            out,
+            "<div class=\"scroll tall\" tabindex=\"0\"><table id=\"{}\">\n<thead><tr>",
+            table.name
+        );
+    } else {
+        let fixed = if table.fixed { " class=\"fixed\"" } else { "" };
+        let _ = write!(out, "<div class=\"scroll\" tabindex=\"0\"><table{fixed}>\n<thead><tr>");
+    }
+    for column in &table.columns {
+        let _ = write!(out, "<th scope=\"col\"{}>{}</th>", class(align(column)), escape(&column.heading()));
     }
     out.push_str("</tr></thead>\n<tbody>\n");
-    for row in &table.rows {
-        out.push_str("<tr>");
-        for (i, cell) in row.iter().enumerate() {
-            let names = class(&format!("{}{}", align(i), tone(cell.tone)));
-            let _ = write!(out, "<td{names}>{}</td>", escape(cell.text.as_str()));
+    for row in table.rows() {
+        let failed = sorted && row.iter().any(|cell| cell.tone == Tone::Bad);
+        out.push_str(if failed { "<tr class=\"failed\">" } else { "<tr>" });
+        for (column, cell) in table.columns.iter().zip(&row) {
+            let names = class(&format!("{}{}", align(column), tone(cell.tone)));
+            let exact = cell.number().filter(|_| sorted).map(|exact| format!(" data-value=\"{exact}\""));
+            let _ = write!(out, "<td{names}{}>{}</td>", exact.unwrap_or_default(), escape(&cell.text()));
         }
         out.push_str("</tr>\n");
     }
     out.push_str("</tbody>\n</table></div>\n");
+}
+
+/// A field for any text, and one for each column with levels.
+fn filters(out: &mut String, table: &Table) {
+    out.push_str(
+        "<div class=\"filters\" hidden>\n<label>any column contains <input type=\"search\" id=\"filter-text\"></label>\n",
+    );
+    for (at, column) in table.columns.iter().enumerate().filter(|(_, column)| !column.levels.is_empty()) {
+        let name = escape(&column.heading());
+        let _ = write!(out, "<label>{name} <select data-column=\"{at}\"><option value=\"\">all</option>");
+        for level in &column.levels {
+            let level = escape(level);
+            let _ = write!(out, "<option value=\"{level}\">{level}</option>");
+        }
+        out.push_str("</select></label>\n");
+    }
+    out.push_str("<output id=\"filter-count\" aria-live=\"polite\"></output>\n</div>\n");
 }

@@ -4,7 +4,6 @@ use super::markup;
 use super::page::Page;
 use crate::Document;
 use crate::model::Medium;
-use analysis::Summary;
 
 /// What `report.css` lays out.
 pub const STYLE: &str = super::STYLE;
@@ -28,27 +27,16 @@ pub struct Body {
     pub island: String,
 }
 
-/// A run, with the figures of the HTML report.
-pub fn run(summary: &Summary) -> Body {
-    let (document, page) = super::run(summary);
-    body(&document, page)
-}
-
-/// Any document, its charts as figures.
+/// A document, its charts as figures.
 pub fn document(document: &Document) -> Body {
     let mut page = Page::default();
     document.sections_for(Medium::Page).for_each(|section| page.section(section));
-    body(document, page)
+    let (title, contents) = (markup::escape(&document.title), page.contents());
+    let (sections, island) = page.finish();
+    Body { title, contents, sections, island: markup::json(&island) }
 }
 
 /// Text for an element's content or an attribute in double quotes; control characters are spelled out.
 pub fn text(raw: &str) -> String {
     markup::text(raw)
-}
-
-fn body(document: &Document, page: Page) -> Body {
-    let title = markup::escape(document.title.as_str());
-    let contents = page.contents();
-    let (sections, island) = page.finish();
-    Body { title, contents, sections, island: markup::json(&island) }
 }

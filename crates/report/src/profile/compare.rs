@@ -1,7 +1,7 @@
 //! Two profiles side by side.
 
 use super::{ROWS_MAX, missing, mode, more, used};
-use crate::model::{Cell, Column, Document, Section, Table, Tone};
+use crate::model::{Cell, Columns, Document, Section, Tone};
 use crate::number;
 use analysis::ProfileComparison;
 use analysis::profile::compare::{Change, Difference};
@@ -11,17 +11,13 @@ pub fn profile_comparison(compared: &ProfileComparison, from: &str, to: &str) ->
     let mut section = Section::new("");
     section.line(format!("A: {from} ({}): {}", compared.a.target, used(&compared.a)));
     section.line(format!("B: {to} ({}): {}", compared.b.target, used(&compared.b)));
-    section.toned(
+    section.note(
         "Differences are B less A, in percent points of each profile's own samples and in processor seconds, with 95 % \
          intervals from the number of samples. \"Beyond error\" says which of the two sampling alone does not explain \
          (exact tests, corrected by Holm over the table); what varies from run to run comes on top.",
-        Tone::Muted,
     );
     if compared.a.hz.to_bits() != compared.b.hz.to_bits() {
-        section.toned(
-            "The profiles were sampled at different rates; seconds take that into account.",
-            Tone::Muted,
-        );
+        section.note("The profiles were sampled at different rates; seconds take that into account.");
     }
     let mut sections = vec![section];
     sections.extend([
@@ -40,55 +36,42 @@ pub fn profile_comparison(compared: &ProfileComparison, from: &str, to: &str) ->
 fn changes(heading: &str, changes: &[Change], compared: &ProfileComparison) -> Section {
     let mut section = Section::new(heading);
     if changes.is_empty() {
-        section.toned("Neither profile has a sample.", Tone::Muted);
+        section.note("Neither profile has a sample.");
         return section;
     }
-    let rows = changes.iter().take(ROWS_MAX).map(row);
-    let mut columns = vec![
-        Column::right("A time"),
-        Column::right("B time"),
-        Column::left("Difference [95 %]"),
-        Column::right("A share").optional(2),
-        Column::right("B share").optional(2),
-        Column::left("Points [95 %]").optional(1),
-        Column::left("Beyond error"),
-        Column::name(if heading == "By module" { "Module" } else { "Function" }),
-    ];
-    columns.push(if heading == "By module" { Column::left("Mode") } else { Column::name("Module") });
-    section.table(Table { columns, rows: rows.collect(), fixed: false });
+    let by_module = heading == "By module";
+    let mut table = Columns::of(changes.iter().take(ROWS_MAX));
+    table.right("A time", |change| Cell::seconds(change.a.seconds));
+    table.right("B time", |change| Cell::seconds(change.b.seconds));
+    table.left("Difference [95 %]", |change| {
+        let tone = match change.seconds {
+            Difference { is_beyond: false, .. } => Tone::Plain,
+            Difference { value, .. } if value > 0.0 => Tone::Bad,
+            Difference { .. } => Tone::Good,
+        };
+        Cell::new(format!("{} s", with_interval(&change.seconds, 1.0, 2)), tone)
+    });
+    table.right("A share", |change| Cell::percent(change.a.share, 1)).optional(2);
+    table.right("B share", |change| Cell::percent(change.b.share, 1)).optional(2);
+    table.left("Points [95 %]", |change| with_interval(&change.share, 100.0, 1)).optional(1);
+    table.left("Beyond error", |change| match (change.seconds.is_beyond, change.share.is_beyond) {
+        (true, true) => Some("time, share"),
+        (true, false) => Some("time"),
+        (false, true) => Some("share"),
+        (false, false) => None,
+    });
+    if by_module {
+        table.name("Module", |change| &change.module);
+        table.left("Mode", |change| mode(change.kernel));
+    } else {
+        table.name("Function", |change| change.function.as_ref());
+        table.name("Module", |change| &change.module);
+    }
+    section.table(table);
     more(&mut section, changes.len().saturating_sub(ROWS_MAX));
     let total = compared.b.all.seconds - compared.a.all.seconds;
-    section.toned(format!("All together: {} s.", number::signed(total, 2)), Tone::Muted);
+    section.note(format!("All together: {} s.", number::signed(total, 2)));
     section
-}
-
-fn row(change: &Change) -> Vec<Cell> {
-    let tone = match change.seconds {
-        Difference { is_beyond: false, .. } => Tone::Plain,
-        Difference { value, .. } if value > 0.0 => Tone::Bad,
-        Difference { .. } => Tone::Good,
-    };
-    let beyond = match (change.seconds.is_beyond, change.share.is_beyond) {
-        (true, true) => "time, share",
-        (true, false) => "time",
-        (false, true) => "share",
-        (false, false) => "-",
-    };
-    let (name, of) = match &change.function {
-        Some(function) => (function.as_str(), change.module.as_str()),
-        None => (change.module.as_str(), mode(change.kernel)),
-    };
-    vec![
-        Cell::plain(number::seconds(change.a.seconds)),
-        Cell::plain(number::seconds(change.b.seconds)),
-        Cell::new(format!("{} s", with_interval(&change.seconds, 1.0, 2)), tone),
-        Cell::plain(number::percent(change.a.share, 1)),
-        Cell::plain(number::percent(change.b.share, 1)),
-        Cell::plain(with_interval(&change.share, 100.0, 1)),
-        Cell::plain(beyond),
-        Cell::plain(name),
-        Cell::plain(of),
-    ]
 }
 
 /// `+1.30 [0.90, 1.70]`.

@@ -1,9 +1,8 @@
 //! Every configuration with its figures, which differences could have been found, and trials that stand apart.
 
-use crate::model::{Cell, Column, NOTHING, Section, Table, Tone};
+use crate::model::{Cell, Columns, Section, Tone};
 use crate::{names, number};
 use analysis::{ConfigurationRow, Detectable, Outlier, Summary};
-use observations::LevelRecord;
 
 /// Said once below a table that has the column `best`.
 const LEGEND: &str = "best: the best mean; = as good as the best (not distinguishable at 95 %, Holm); ± and [ ]: 95 % intervals.";
@@ -15,62 +14,52 @@ const OUTLIERS_SHOWN: usize = 12;
 pub(crate) fn section(summary: &Summary, rows: &[ConfigurationRow]) -> [Section; 1] {
     let mut section = Section::new("Configurations");
     if rows.is_empty() {
-        section.toned("There is no configuration.", Tone::Muted);
+        section.note("There is no configuration.");
     } else {
         section.table(table(summary, rows));
-        section.toned(LEGEND, Tone::Muted);
+        section.note(LEGEND);
     }
     [section]
 }
 
-/// One column: how it is headed, and its cell for a row.
-type Figure<'a> = (Column, Box<dyn Fn(&ConfigurationRow) -> Cell + 'a>);
-
-fn table(summary: &Summary, rows: &[ConfigurationRow]) -> Table {
-    let mut figures = level_figures(summary);
-    figures.push((Column::right("n"), Box::new(|row| Cell::plain(row.done.to_string()))));
-    figures.extend(estimate_figures(summary));
+fn table<'s>(summary: &'s Summary, rows: &'s [ConfigurationRow]) -> Columns<'s, &'s ConfigurationRow> {
+    let mut table = Columns::of(rows);
+    levels(&mut table, summary);
+    table.right("n", |row| row.done);
+    estimates(&mut table, summary);
     if rows.iter().any(|row| row.baseline) {
-        figures.push((Column::left("vs baseline"), Box::new(|row| against_baseline(summary, row))));
+        table.left("vs baseline", |row| against_baseline(summary, row));
     }
-    figures.push((Column::left("best"), Box::new(|row| Cell::standing(row.standing))));
+    table.left("best", |row| Cell::standing(row.standing));
     if rows.iter().any(|row| row.failed > 0) {
-        figures.push((Column::right("failed"), Box::new(|row| occurrences(row.failed, Tone::Bad))));
+        table.right("failed", |row| occurrences(row.failed, Tone::Bad));
     }
     if rows.iter().any(|row| !row.warnings.is_empty()) {
-        let warned =
-            |row: &ConfigurationRow| occurrences(row.warnings.iter().map(|m| m.trials).sum(), Tone::Warning);
-        figures.push((Column::right("warnings").optional(1), Box::new(warned)));
+        let trials = |row: &&ConfigurationRow| row.warnings.iter().map(|warning| warning.trials).sum();
+        table.right("warnings", move |row| occurrences(trials(row), Tone::Warning)).optional(1);
     }
-    let rows = rows.iter().map(|row| figures.iter().map(|(_, cell)| cell(row)).collect()).collect();
-    Table { columns: figures.into_iter().map(|(column, _)| column).collect(), rows, fixed: false }
+    table
 }
 
 /// A column for each factor; without factors, the label.
-fn level_figures<'s>(summary: &'s Summary) -> Vec<Figure<'s>> {
+fn levels<'s>(table: &mut Columns<'s, &'s ConfigurationRow>, summary: &'s Summary) {
     let levels = &summary.configurations[0].levels;
     if levels.is_empty() {
-        return vec![(Column::name("configuration"), Box::new(|row| Cell::plain(row.label.as_str())))];
+        table.name("configuration", |row| &row.label);
     }
-    let column = |level: &'s LevelRecord| -> Figure<'s> {
-        let cell = |row: &ConfigurationRow| {
-            let own = row.levels.iter().find(|own| own.factor == level.factor);
-            Cell::plain(own.map_or(NOTHING, |own| own.level.as_str()))
-        };
-        (Column::name(names::factor(summary, &level.factor)), Box::new(cell))
-    };
-    levels.iter().map(column).collect()
+    for level in levels {
+        let own = |row: &&'s ConfigurationRow| row.levels.iter().find(|own| own.factor == level.factor);
+        table.name(names::factor(summary, &level.factor), move |row| own(row).map(|own| &own.level));
+    }
 }
 
 /// The response that configurations are compared on first, then elapsed time and throughput.
-fn estimate_figures<'s>(summary: &'s Summary) -> Vec<Figure<'s>> {
-    let mut figures: Vec<Figure> = Vec::new();
+fn estimates<'s>(table: &mut Columns<'s, &'s ConfigurationRow>, summary: &'s Summary) {
     let primary = summary.response.as_ref().map_or("", |response| response.name.as_str());
     if !matches!(primary, "" | "elapsed" | "throughput") {
-        let cell = |row: &ConfigurationRow| Cell::estimate(row.response.as_ref());
-        figures.push((Column::left(primary), Box::new(cell)));
+        table.left(primary, |row| row.response.as_ref());
     }
-    figures.push((Column::left("elapsed"), Box::new(|row| Cell::estimate(row.elapsed.as_ref()))));
+    table.left("elapsed", |row| row.elapsed.as_ref());
     let throughput = || summary.configurations.iter().filter_map(|row| row.throughput.as_ref());
     let repeated = |unit: &str| {
         let response = summary.response.as_ref();
@@ -80,16 +69,10 @@ fn estimate_figures<'s>(summary: &'s Summary) -> Vec<Figure<'s>> {
         .next()
         .filter(|first| !repeated(&first.unit) && throughput().all(|other| other.unit == first.unit))
     {
-        let cell = |row: &ConfigurationRow| {
-            let text = row.throughput.as_ref().map(number::estimate_without_unit);
-            Cell::plain(text.unwrap_or_else(|| NOTHING.to_owned()))
-        };
-        let column = Column::left(first.unit.as_str());
+        let cell = |row: &&ConfigurationRow| row.throughput.as_ref().map(Cell::estimate_without_unit);
         // Work is fixed in most experiments: throughput then repeats what elapsed says.
-        let column = if primary == "throughput" { column } else { column.optional(2) };
-        figures.push((column, Box::new(cell)));
+        table.left(&first.unit, cell).optional(if primary == "throughput" { 0 } else { 2 });
     }
-    figures
 }
 
 /// Which difference could have been found.
@@ -98,7 +81,7 @@ pub(crate) fn power(_: &Summary, detectable: Option<&Detectable>) -> Option<Sect
     // Beyond 100 % a factor is what people say.
     let size = match planned.relative {
         large if large > 1.0 => format!("{}x", number::ratio(1.0 + large)),
-        small => number::percent(small, usize::from(small < 0.1)),
+        small => number::short_percent(small),
     };
     let mut section = Section::default();
     let text = format!(
@@ -107,7 +90,7 @@ pub(crate) fn power(_: &Summary, detectable: Option<&Detectable>) -> Option<Sect
         number::plural(planned.blocks, "block"),
         number::plural(planned.comparisons, "comparison"),
     );
-    section.toned(text, Tone::Muted);
+    section.note(text);
     Some(section)
 }
 
@@ -123,23 +106,23 @@ pub(crate) fn outliers(_: &Summary, outliers: &[Outlier]) -> Option<Section> {
             number::quantity(outlier.expected, &outlier.unit),
             number::fixed(outlier.modified_z, 1),
         );
-        section.toned(text, Tone::Warning);
+        section.warn(text);
     }
     if let Some(more @ 1..) = outliers.len().checked_sub(OUTLIERS_SHOWN) {
         let more = number::plural(more, "more outlier");
-        section.toned(format!("{more}: see the JSON output."), Tone::Warning);
+        section.warn(format!("{more}: see the JSON output."));
     }
     section.unless_empty()
 }
 
 fn against_baseline(summary: &Summary, row: &ConfigurationRow) -> Cell {
     match &row.factor {
-        _ if row.baseline => Cell::plain("baseline"),
+        _ if row.baseline => "baseline".into(),
         Some(factor) => Cell::comparison(factor, summary.unit()),
-        None => Cell::plain(NOTHING),
+        None => Cell::default(),
     }
 }
 
 fn occurrences(n: usize, tone: Tone) -> Cell {
-    if n == 0 { Cell::plain("") } else { Cell::new(n.to_string(), tone) }
+    if n == 0 { "".into() } else { Cell::from(n).toned(tone) }
 }

@@ -1,8 +1,8 @@
 //! What the kernel counted of the block devices, beside what the load did.
 
-use crate::model::{Cell, Column, Section, Table, Tone};
+use crate::model::{Cell, Columns, Section};
 use crate::number;
-use analysis::{ConfigurationDevices, DeviceFigures, Estimate, Standing, Summary};
+use analysis::{ConfigurationDevices, DeviceFigures, Standing, Summary};
 
 /// Of more configurations than this only the baseline and the best are shown.
 const CONFIGURATIONS_MAX: usize = 4;
@@ -30,7 +30,7 @@ pub(crate) fn section(summary: &Summary, devices: &[ConfigurationDevices]) -> Op
             .map(|n| format!("{label}: the devices wrote {n} times what the load wrote, as mirrors do."))
     }));
     for note in notes {
-        section.toned(note, Tone::Muted);
+        section.note(note);
     }
     Some(section)
 }
@@ -47,42 +47,38 @@ pub(crate) fn shown<'s, T>(summary: &Summary, all: &'s [T], configuration: fn(&T
     all.iter().filter(|own| few || telling(own)).collect()
 }
 
+/// Configuration, device, figures.
+type Row<'a> = (&'a str, String, &'a DeviceFigures);
+
 /// Heading, its figure, and when it is left out for want of room.
-type Figure = (&'static str, fn(&DeviceFigures) -> Option<String>, u8);
+type Figure = (&'static str, fn(&DeviceFigures) -> Option<Cell>, u8);
 
 const FIGURES: [Figure; 7] = [
-    ("reads/s", |own| count(own.reads.as_ref()), 0),
-    ("writes/s", |own| count(own.writes.as_ref()), 0),
-    ("MB/s", |own| own.bytes.as_ref().map(|bytes| number::figure(bytes.mean / 1e6)), 0),
-    ("read", |own| time(own.read_latency.as_ref()), 0),
-    ("write", |own| time(own.write_latency.as_ref()), 0),
-    ("utilisation", |own| own.utilisation.as_ref().map(|share| number::percent(share.mean, 0)), 1),
-    ("queue", |own| count(own.queue.as_ref()), 2),
+    ("reads/s", |own| own.reads.as_ref().map(|reads| reads.mean.into()), 0),
+    ("writes/s", |own| own.writes.as_ref().map(|writes| writes.mean.into()), 0),
+    ("MB/s", |own| own.bytes.as_ref().map(|bytes| figure(bytes.mean / 1e6)), 0),
+    ("read", |own| own.read_latency.as_ref().map(|latency| Cell::seconds(latency.mean)), 0),
+    ("write", |own| own.write_latency.as_ref().map(|latency| Cell::seconds(latency.mean)), 0),
+    ("utilisation", |own| own.utilisation.as_ref().map(|share| Cell::percent(share.mean, 0)), 1),
+    ("queue", |own| own.queue.as_ref().map(|queue| queue.mean.into()), 2),
 ];
 
-fn count(estimate: Option<&Estimate>) -> Option<String> {
-    estimate.map(|estimate| number::grouped(estimate.mean))
+fn figure(value: f64) -> Cell {
+    Cell::from(value).shown(number::figure(value))
 }
 
-fn time(estimate: Option<&Estimate>) -> Option<String> {
-    estimate.map(|estimate| number::seconds(estimate.mean))
-}
-
-fn table(shown: &[&ConfigurationDevices]) -> Table {
-    let mut columns = vec![Column::name("configuration"), Column::name("device")];
-    columns.extend(FIGURES.map(|(heading, _, order)| Column::right(heading).optional(order)));
-    let row = |label: &str, device: String, figures: &DeviceFigures| {
-        let mut cells = vec![Cell::plain(label), Cell::plain(device)];
-        cells.extend(FIGURES.map(|(_, of, _)| Cell::plain(of(figures).unwrap_or_else(|| "-".to_owned()))));
-        cells
-    };
+fn table<'a>(shown: &[&'a ConfigurationDevices]) -> Columns<'a, Row<'a>> {
     let rows = shown.iter().flat_map(|own| {
         let label = own.label.as_str();
-        let load = own.load.iter().map(move |figures| row(label, "the load itself".to_owned(), figures));
+        let load = own.load.iter().map(move |figures| (label, "the load itself".to_owned(), figures));
         let devices = own.devices.iter();
-        load.chain(
-            devices.map(move |one| row(label, format!("{} ({})", one.device, one.volume), &one.figures)),
-        )
+        load.chain(devices.map(move |one| (label, format!("{} ({})", one.device, one.volume), &one.figures)))
     });
-    Table { columns, rows: rows.collect(), fixed: false }
+    let mut table = Columns::of(rows.collect::<Vec<Row>>());
+    table.name("configuration", |row| row.0);
+    table.name("device", |row| row.1.clone());
+    for (heading, of, order) in FIGURES {
+        table.right(heading, move |row| of(row.2)).optional(order);
+    }
+    table
 }

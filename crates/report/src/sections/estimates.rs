@@ -1,7 +1,6 @@
 //! Every response of every configuration.
 
-use crate::model::{Cell, Column, Medium, NOTHING, Section, Table, Tone};
-use crate::number;
+use crate::model::{Cell, Columns, Medium, Section};
 use analysis::{ConfigurationRow, Estimate, Standing, Summary};
 use observations::Direction;
 
@@ -23,7 +22,7 @@ fn all(summary: &Summary) -> Option<Section> {
         section.line(format!("{name}, {} is better", better(&rows)));
         section.table(table(summary, name, &rows));
     }
-    section.toned(LEGEND, Tone::Muted);
+    section.note(LEGEND);
     (!names.is_empty()).then_some(section)
 }
 
@@ -35,31 +34,21 @@ fn brief(summary: &Summary) -> Option<Section> {
     let rows = with_response(summary, compared_on);
     section.line(format!("{compared_on}, {} is better", better(&rows)));
     section.table(table(summary, compared_on, &rows));
-    section.toned(LEGEND, Tone::Muted);
+    section.note(LEGEND);
     let shown = |row: &&ConfigurationRow| row.baseline || row.standing == Standing::Best;
     let shown: Vec<&ConfigurationRow> = summary.configurations.iter().filter(shown).collect();
     let others: Vec<&str> = names(summary).into_iter().filter(|name| *name != compared_on).collect();
     if others.is_empty() || shown.is_empty() {
         return Some(section);
     }
-    let cell = |row: &&ConfigurationRow, name: &str| {
-        let own = row.responses.iter().find(|(own, _)| own == name);
-        Cell::estimate(own.map(|(_, estimate)| estimate))
-    };
-    let cells = |name: &&str| -> Vec<Cell> {
-        let better = better(&with_response(summary, name));
-        let first = [Cell::plain(*name), Cell::plain(better)];
-        first.into_iter().chain(shown.iter().map(|row| cell(row, name))).collect()
-    };
-    let columns = [Column::name("response"), Column::left("better")];
-    section.table(Table {
-        columns: columns
-            .into_iter()
-            .chain(shown.iter().map(|row| Column::left(row.label.as_str())))
-            .collect(),
-        rows: others.iter().map(cells).collect(),
-        fixed: false,
-    });
+    let mut table = Columns::of(others);
+    table.name("response", |name| *name);
+    table.left("better", |name| better(&with_response(summary, name)));
+    for row in shown {
+        let own = |name: &&str| row.responses.iter().find(|(own, _)| own == name);
+        table.left(&row.label, move |name| own(name).map(|(_, estimate)| estimate));
+    }
+    section.table(table);
     Some(section)
 }
 
@@ -86,34 +75,27 @@ fn better(rows: &[(&ConfigurationRow, &Estimate)]) -> &'static str {
     }
 }
 
-fn table(summary: &Summary, name: &str, rows: &[(&ConfigurationRow, &Estimate)]) -> Table {
-    let compared_on = summary.response.as_ref().filter(|response| response.name == name);
-    let mut columns = vec![
-        Column::name("configuration"),
-        Column::right("n"),
-        Column::left("mean"),
-        Column::left("median"),
-        Column::right("CV"),
-    ];
-    columns.extend(compared_on.map(|_| Column::left("vs best").optional(1)));
-    let cells = |(row, estimate): &(&ConfigurationRow, &Estimate)| {
-        let mut cells = vec![
-            Cell::plain(row.label.as_str()),
-            Cell::plain(estimate.n.to_string()),
-            Cell::plain(number::estimate(estimate)),
-            Cell::plain(number::quantity(estimate.median, &estimate.unit)),
-            Cell::plain(estimate.cv().map_or_else(|| NOTHING.to_owned(), |cv| number::percent(cv, 1))),
-        ];
-        cells.extend(compared_on.map(|response| against_best(row, &response.unit)));
-        cells
-    };
-    Table { columns, rows: rows.iter().map(cells).collect(), fixed: false }
+fn table<'a>(
+    summary: &'a Summary,
+    name: &str,
+    rows: &'a [(&'a ConfigurationRow, &'a Estimate)],
+) -> Columns<'a, &'a (&'a ConfigurationRow, &'a Estimate)> {
+    let mut table = Columns::of(rows);
+    table.name("configuration", |(row, _)| &row.label);
+    table.right("n", |(_, estimate)| estimate.n);
+    table.left("mean", |(_, estimate)| *estimate);
+    table.left("median", |(_, estimate)| Cell::quantity(estimate.median, &estimate.unit));
+    table.right("CV", |(_, estimate)| estimate.cv().map(|cv| Cell::percent(cv, 1)));
+    if let Some(response) = summary.response.as_ref().filter(|response| response.name == name) {
+        table.left("vs best", |(row, _)| against_best(row, &response.unit)).optional(1);
+    }
+    table
 }
 
 fn against_best(row: &ConfigurationRow, unit: &str) -> Cell {
     match &row.against_best {
         Some(comparison) => Cell::comparison(comparison, unit),
-        None if row.standing == Standing::Best => Cell::plain("best"),
-        None => Cell::plain(NOTHING),
+        None if row.standing == Standing::Best => "best".into(),
+        None => Cell::default(),
     }
 }

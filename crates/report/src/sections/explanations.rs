@@ -15,7 +15,7 @@ const VISIBLE: f64 = 0.02;
 pub(crate) fn sections(summary: &Summary, explanations: &[Explanation]) -> Vec<Section> {
     if explanations.is_empty() && summary.done() > 0 {
         let mut section = Section::page("Why");
-        section.toned("No difference is supported at 95 %: there is nothing to explain.", Tone::Muted);
+        section.note("No difference is supported at 95 %: there is nothing to explain.");
         return vec![section];
     }
     let last = explanations.len().saturating_sub(1);
@@ -29,7 +29,7 @@ pub(crate) fn sections(summary: &Summary, explanations: &[Explanation]) -> Vec<S
             "Sessions' time by wait type, divided by the connections; the changes add up. In brackets: 95 % intervals, t \
              over {blocks}; %: share of the whole change."
         );
-        section.toned(legend, Tone::Muted);
+        section.note(legend);
         section
     };
     explanations.iter().enumerate().map(section).collect()

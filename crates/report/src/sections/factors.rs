@@ -1,6 +1,6 @@
 //! What factors do: their levels over those of the others, and the tables that studies print.
 
-use crate::model::{Cell, Column, NOTHING, Section, Table, Tone};
+use crate::model::{Cell, Columns, NOTHING, Section, Tone};
 use crate::{names, number};
 use analysis::{FactorEffect, Factors, GainTable, Interaction, LevelEffect, Summary};
 
@@ -26,43 +26,29 @@ fn level(factor: &FactorEffect, position: usize) -> &str {
 fn effect_section(summary: &Summary, factor: &FactorEffect) -> Section {
     let name = name(summary, factor);
     let mut section = Section::new(format!("Factor {name}: means over the other factors"));
-    let row = |(i, level): (usize, &LevelEffect)| {
-        let comparison = match &level.comparison {
-            Some(comparison) => Cell::comparison(comparison, summary.unit()),
-            None if i == factor.reference => Cell::plain("reference"),
-            None => Cell::plain(NOTHING),
-        };
-        vec![
-            Cell::plain(level.level.as_str()),
-            Cell::plain(level.trials.to_string()),
-            Cell::estimate(level.response.as_ref()),
-            comparison,
-            Cell::standing(level.standing),
-            best(summary, factor, level),
-        ]
-    };
-    section.table(Table {
-        columns: vec![
-            Column::name(name),
-            Column::right("trials"),
-            Column::left(summary.response.as_ref().map_or("", |response| response.name.as_str())),
-            Column::left(format!("vs {}", level(factor, factor.reference))),
-            Column::left("best"),
-            Column::left("its best configuration").optional(1),
-        ],
-        rows: factor.levels.iter().enumerate().map(row).collect(),
-        fixed: false,
+    let mut table = Columns::of(factor.levels.iter().enumerate());
+    table.name(name, |(_, level)| &level.level);
+    table.right("trials", |(_, level)| level.trials);
+    let response = summary.response.as_ref().map_or("", |response| response.name.as_str());
+    table.left(response, |(_, level)| level.response.as_ref());
+    table.left(format!("vs {}", level(factor, factor.reference)), |(i, level)| match &level.comparison {
+        Some(comparison) => Cell::comparison(comparison, summary.unit()),
+        None if *i == factor.reference => "reference".into(),
+        None => Cell::default(),
     });
+    table.left("best", |(_, level)| Cell::standing(level.standing));
+    table.left("its best configuration", |(_, level)| best(summary, factor, level)).optional(1);
+    section.table(table);
     section
 }
 
 /// `909 s with data_files=16 (1.93x)`: the factor is to the best configuration of the reference level.
-fn best(summary: &Summary, factor: &FactorEffect, level: &LevelEffect) -> Cell {
-    let Some(best) = &level.best else { return Cell::plain(NOTHING) };
-    let Some(row) = summary.configurations.get(best.configuration) else { return Cell::plain(NOTHING) };
+fn best(summary: &Summary, factor: &FactorEffect, level: &LevelEffect) -> Option<String> {
+    let best = level.best.as_ref()?;
+    let row = summary.configurations.get(best.configuration)?;
     let value = number::quantity(best.response.mean, &best.response.unit);
     let times = best.factor.map_or_else(String::new, |factor| format!(" ({}x)", number::ratio(factor)));
-    Cell::plain(format!("{value} with {}{times}", names::label_without(summary, row, &factor.factor)))
+    Some(format!("{value} with {}{times}", names::label_without(summary, row, &factor.factor)))
 }
 
 /// How many times better each level is than the reference level, for each level of the main factor.
@@ -71,73 +57,56 @@ fn gain_section(summary: &Summary, table: &GainTable) -> Section {
     let (main_name, factor_name) = (name(summary, main), name(summary, factor));
     let from = level(factor, table.from);
     let mut section = Section::new(format!("Gain over {factor_name} = {from}, for each {main_name}"));
-    let row = |(i, own): (usize, &LevelEffect)| -> Vec<Cell> {
-        let gains = table.columns.iter().map(|column| match column.by_row.get(i) {
-            Some(Some(gain)) => Cell::comparison(gain, summary.unit()),
-            _ => Cell::plain(NOTHING),
-        });
-        [Cell::plain(own.level.as_str())].into_iter().chain(gains).collect()
-    };
-    let mut rows: Vec<Vec<Cell>> = main.levels.iter().enumerate().map(row).collect();
-    if table.columns.iter().any(|column| column.average.is_some()) {
-        let averages = table.columns.iter().map(|column| Cell::estimate(column.average.as_ref()));
-        rows.push([Cell::plain("average")].into_iter().chain(averages).collect());
-        section
-            .toned("How many times better; average: mean gain over all that else was varied.", Tone::Muted);
+    let has_averages = table.columns.iter().any(|column| column.average.is_some());
+    if has_averages {
+        section.note("How many times better; average: mean gain over all that else was varied.");
     }
-    let columns = table.columns.iter().zip(0_u8..).map(|(column, i)| {
-        Column::left(format!("{factor_name} = {}", level(factor, column.to))).optional(i.saturating_sub(1))
-    });
-    let columns = [Column::name(main_name)].into_iter().chain(columns).collect();
-    section.table(Table { columns, rows, fixed: false });
+    // The last row has the averages.
+    let levels = main.levels.iter().map(|own| own.level.as_str()).chain(has_averages.then_some("average"));
+    let mut columns = Columns::of(levels.enumerate());
+    columns.name(main_name, |(_, level)| *level);
+    for (gains, i) in table.columns.iter().zip(0_u8..) {
+        let gain = |(row, _): &(usize, &str)| match gains.by_row.get(*row) {
+            Some(gain) => gain.as_ref().map(|gain| Cell::comparison(gain, summary.unit())),
+            None => gains.average.as_ref().map(Cell::from),
+        };
+        let heading = format!("{factor_name} = {}", level(factor, gains.to));
+        columns.left(heading, gain).optional(i.saturating_sub(1));
+    }
+    section.table(columns);
     section
 }
 
 /// Which gains depend on another factor; `None` where nothing can be tested.
 fn interaction_section(summary: &Summary) -> Option<Section> {
     let mut section = Section::new("Interactions: does what a factor gains depend on another one?");
-    let row = |interaction: &Interaction| {
-        let (factor, by) =
-            (&summary.factors.effects[interaction.factor], &summary.factors.effects[interaction.by]);
-        let p = interaction.adjusted_p.unwrap_or(interaction.p_value);
-        let gain = |level: usize| match interaction.gains.get(level) {
-            Some(Some(gain)) => number::comparison(gain, summary.unit()),
-            _ => NOTHING.to_owned(),
-        };
-        let at = |position| format!("{} with {}", gain(position), level(by, position));
-        vec![
-            Cell::plain(format!("{} by {}", name(summary, factor), name(summary, by))),
-            Cell::plain(format!(
-                "{} over {}",
-                level(factor, interaction.to),
-                level(factor, interaction.from)
-            )),
-            Cell::plain(at(interaction.most)),
-            Cell::plain(at(interaction.least)),
-            Cell::new(p_value(p), if interaction.supported() { Tone::Plain } else { Tone::Muted }),
-        ]
+    let factor = |position: usize| &summary.factors.effects[position];
+    let at = |own: &&Interaction, position: usize| {
+        let gain = own.gains.get(position).and_then(Option::as_ref);
+        let gain = gain.map_or_else(|| NOTHING.to_owned(), |gain| number::comparison(gain, summary.unit()));
+        format!("{gain} with {}", level(factor(own.by), position))
     };
-    section.table(Table {
-        columns: vec![
-            Column::name("factors"),
-            Column::left("gain of"),
-            Column::left("most"),
-            Column::left("least"),
-            Column::left("p"),
-        ],
-        rows: summary.factors.interactions.iter().map(row).collect(),
-        fixed: false,
+    let mut table = Columns::of(&summary.factors.interactions);
+    table.name("factors", move |own| {
+        format!("{} by {}", name(summary, factor(own.factor)), name(summary, factor(own.by)))
     });
-    section.toned(
-        format!(
-            "p: that gains are the same with every level (F test over blocks, Holm over {}).",
-            number::plural(summary.factors.family, "test")
-        ),
-        Tone::Muted,
-    );
+    table.left("gain of", move |own| {
+        let factor = factor(own.factor);
+        format!("{} over {}", level(factor, own.to), level(factor, own.from))
+    });
+    table.left("most", move |own| at(own, own.most));
+    table.left("least", move |own| at(own, own.least));
+    table.left("p", |own| {
+        let p = own.adjusted_p.unwrap_or(own.p_value);
+        let tone = if own.supported() { Tone::Plain } else { Tone::Muted };
+        Cell::from(p)
+            .shown(number::p_value(p).trim_start_matches("p = ").trim_start_matches("p "))
+            .toned(tone)
+    });
+    section.table(table);
+    section.note(format!(
+        "p: that gains are the same with every level (F test over blocks, Holm over {}).",
+        number::plural(summary.factors.family, "test")
+    ));
     (!summary.factors.interactions.is_empty()).then_some(section)
-}
-
-fn p_value(p: f64) -> String {
-    if p < 0.001 { "< 0.001".to_owned() } else { number::fixed(p, 3) }
 }

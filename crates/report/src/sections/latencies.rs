@@ -1,7 +1,7 @@
 //! Latency by percentile: a figure for each kind.
 
 use crate::figure::{coordinate, string, strings};
-use crate::model::{Cell, Column, Figure, Section, Table, Tone};
+use crate::model::{Cell, Columns, Figure, Section, Table};
 use crate::number;
 use crate::panels::{Panels, named};
 use analysis::latency::PERCENTILES;
@@ -42,7 +42,7 @@ fn section(summary: &Summary, kind: &Latencies) -> Section {
         let why = format!(
             "No configuration has recorded more than {most} latencies of {name}: too few for a curve of percentiles."
         );
-        section.toned(why, Tone::Muted);
+        section.note(why);
         return section;
     }
     let factor = panels.as_ref().map_or("", |panels| panels.factor.as_str());
@@ -93,19 +93,14 @@ fn said(curves: &[ConfigurationLatency]) -> String {
     curves.iter().take(SAID).map(one).collect::<Vec<_>>().join("; ")
 }
 
-fn data(curves: &[ConfigurationLatency]) -> Table {
-    let mut columns = vec![Column::name("configuration"), Column::right("trials"), Column::right("recorded")];
-    columns.extend(PERCENTILES.map(|p| Column::left(format!("p{p}"))));
-    columns.push(Column::right("largest"));
-    let rows = curves.iter().map(|curve| {
-        let mut cells = vec![
-            Cell::plain(named(&curve.label)),
-            Cell::plain(curve.trials.to_string()),
-            Cell::plain(number::count(curve.recorded)),
-        ];
-        cells.extend(curve.percentiles.iter().map(|estimate| Cell::estimate(estimate.as_ref())));
-        cells.push(Cell::plain(number::seconds(curve.largest_s)));
-        cells
-    });
-    Table { columns, rows: rows.collect(), fixed: false }
+fn data(curves: &[ConfigurationLatency]) -> Table<'static> {
+    let mut table = Columns::of(curves);
+    table.name("configuration", |curve| named(&curve.label));
+    table.right("trials", |curve| curve.trials);
+    table.right("recorded", |curve| Cell::count(curve.recorded));
+    for (at, percentile) in PERCENTILES.into_iter().enumerate() {
+        table.left(format!("p{percentile}"), move |curve| curve.percentiles[at].as_ref());
+    }
+    table.right("largest", |curve| Cell::seconds(curve.largest_s));
+    table.into()
 }

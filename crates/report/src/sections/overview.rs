@@ -1,8 +1,8 @@
-//! What was asked, what was found, and where it ran.
+//! What was asked, what was found, what failed, and where it ran.
 
 use crate::model::{Section, Tone};
 use crate::{number, time};
-use analysis::{Environments, Finding, FindingKind, Overview, Summary};
+use analysis::{Environments, Failure, Finding, FindingKind, Overview, Summary, WarningCount};
 use observations::{Direction, Environment};
 
 /// The question, the run, and what it is compared on.
@@ -21,7 +21,7 @@ pub(crate) fn section(_: &Summary, overview: &Overview) -> [Section; 1] {
         failed.filter(|_| overview.failed > 0),
         compared,
     ];
-    section.toned(parts.into_iter().flatten().collect::<Vec<_>>().join("; "), Tone::Muted);
+    section.note(parts.into_iter().flatten().collect::<Vec<_>>().join("; "));
     [section]
 }
 
@@ -46,6 +46,36 @@ pub(crate) fn findings(_: &Summary, findings: &[Finding]) -> Option<Section> {
     section.unless_empty()
 }
 
+/// Causes of failure; `None` when nothing failed.
+pub(crate) fn failures(_: &Summary, failures: &[Failure]) -> Option<Section> {
+    let mut section = Section::new("Failed trials");
+    for failure in failures {
+        let attempts = number::plural(failure.attempts, "attempt");
+        // The first line says why; what a server's log says about it may follow.
+        let mut lines = failure.cause.lines();
+        section.toned(format!("{attempts}: {}", lines.next().unwrap_or_default()), Tone::Bad);
+        lines.for_each(|line| section.detail(line));
+        section.detail(failure.configurations.join(", "));
+    }
+    section.unless_empty()
+}
+
+/// Warnings by kind with an example, and where they are; `None` without any.
+pub(crate) fn warnings(summary: &Summary, warnings: &[WarningCount]) -> Option<Section> {
+    let mut section = Section::new("Warnings");
+    for warning in warnings {
+        let trials = number::plural(warning.trials, "trial");
+        section.warn(format!("{}: {trials}, for example: {}", warning.kind.name(), warning.detail));
+    }
+    for row in summary.configurations.iter().filter(|row| !row.warnings.is_empty()) {
+        let trials = number::plural(row.done, "trial");
+        let one = |warning: &WarningCount| format!("{} {}", warning.trials, warning.kind.name());
+        let counts: Vec<String> = row.warnings.iter().map(one).collect();
+        section.detail(format!("{}: of {trials} {}", row.label, counts.join(", ")));
+    }
+    section.unless_empty()
+}
+
 /// The machine and software; `None` when it was not recorded.
 pub(crate) fn environment(_: &Summary, environments: Option<&Environments>) -> Option<Section> {
     let Environments { first, others } = environments?;
@@ -63,7 +93,7 @@ pub(crate) fn environment(_: &Summary, environments: Option<&Environments>) -> O
     }
     if *others > 0 {
         let others = number::plural(*others, "other environment");
-        section.toned(format!("The run was resumed in {others}."), Tone::Warning);
+        section.warn(format!("The run was resumed in {others}."));
     }
     Some(section)
 }

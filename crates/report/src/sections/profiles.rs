@@ -1,7 +1,7 @@
 //! The code that trials spent their processor time in, where they were profiled.
 
-use crate::compare::{WorkScale, change_columns, change_row};
-use crate::model::{Block, Section, Table, Tone};
+use crate::compare::WorkScale;
+use crate::model::{Block, Section};
 use crate::names::label;
 use crate::number;
 use crate::profile::{functions, more, used};
@@ -26,7 +26,7 @@ pub(crate) fn sections(summary: &Summary, profiles: &[ConfigurationProfile]) -> 
     sections.extend(shown.iter().map(|profile| section(profile)));
     if let Some(last) = sections.last_mut().filter(|_| left_out > 0) {
         let others = number::plural(left_out, "other configuration");
-        last.toned(format!("{others} were profiled too: `compare` and `export` show them."), Tone::Muted);
+        last.note(format!("{others} were profiled too: `compare` and `export` show them."));
     }
     sections.extend(shown.into_iter().filter_map(|profile| flame(summary, profile)));
     sections
@@ -59,7 +59,7 @@ fn section(configuration: &ConfigurationProfile) -> Section {
     section.line(used(profile));
     functions(&mut section, profile, FUNCTIONS);
     for missing in &profile.missing {
-        section.toned(missing.as_str(), Tone::Warning);
+        section.warn(missing);
     }
     section
 }
@@ -71,21 +71,16 @@ pub(crate) fn changes(decomposition: &Decomposition, between: &str, sides: [&str
     let mut section =
         Section::new(format!("Code that changed most, {between}: processor seconds for {}", scale.name));
     let largest = code.total.from_s.max(code.total.to_s);
-    let decimals = number::places(largest * scale.units, 4);
     let (functions, rest) = code.parts.split_at(code.parts.len().saturating_sub(1));
     let shown = functions.iter().take(FUNCTIONS).chain(rest).chain([&code.total]);
-    let rows = shown.map(|part| change_row(part, &scale, decimals)).collect();
-    section.table(Table { columns: change_columns("function", sides), rows, fixed: false });
+    section.table(scale.table("function", sides, shown, largest));
     let [from, to] = code.samples;
-    section.toned(
-        format!(
-            "{} and {} samples of processor time, user mode and kernel, of all processes of the load and of a server on \
-             this machine. Other code: functions with less than 1 % on both sides.",
-            number::count(from),
-            number::count(to)
-        ),
-        Tone::Muted,
-    );
+    section.note(format!(
+        "{} and {} samples of processor time, user mode and kernel, of all processes of the load and of a server on \
+         this machine. Other code: functions with less than 1 % on both sides.",
+        number::count(from),
+        number::count(to)
+    ));
     more(&mut section, functions.len().saturating_sub(FUNCTIONS));
     Some(section)
 }

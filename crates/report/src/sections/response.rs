@@ -2,7 +2,7 @@
 
 use super::overview::better;
 use crate::figure::{coordinate, string, strings};
-use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Column, Figure, Section, Table, Tone};
+use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Figure, Section, Table, Tone};
 use crate::panels::{Panels, Position, named};
 use crate::{names, number};
 use analysis::{ConfigurationRow, Estimate, FactorEffect, ResponseChoice, Standing, Summary};
@@ -21,7 +21,7 @@ type Measured<'s> = (&'s ConfigurationRow, &'s Estimate);
 pub(crate) fn section(summary: &Summary) -> [Section; 1] {
     let Some(response) = &summary.response else {
         let mut section = Section::page("Figures");
-        section.toned("No trial was done: there is nothing to draw.", Tone::Muted);
+        section.note("No trial was done: there is nothing to draw.");
         return [section];
     };
     let rows = summary.configurations.iter();
@@ -29,7 +29,7 @@ pub(crate) fn section(summary: &Summary) -> [Section; 1] {
     let panels = Panels::with_series(summary).filter(|_| measured.len() > 1);
     let (Some(panels), Some(effect)) = (panels, summary.main_effect()) else {
         let mut section = Section::page("Response");
-        section.toned(alone(&measured), Tone::Muted);
+        section.note(alone(&measured));
         return [section];
     };
     let mut section = Section::new(format!("{} against {}", response.name, panels.factor));
@@ -113,27 +113,15 @@ fn alternative(panels: &Panels, response: &str, measured: &[Measured]) -> String
     format!("Line chart of {response} against {}. {}{more}.", panels.factor, said.join("; "))
 }
 
-fn data(measured: &[Measured]) -> Table {
-    let row = |(row, estimate): &Measured| {
-        let one = |value| Cell::plain(number::quantity(value, &estimate.unit));
-        vec![
-            Cell::plain(named(&row.label)),
-            Cell::plain(estimate.n.to_string()),
-            Cell::estimate(Some(estimate)),
-            one(estimate.median),
-            one(estimate.min),
-            one(estimate.max),
-        ]
-    };
-    let columns = vec![
-        Column::name("configuration"),
-        Column::right("n"),
-        Column::left("mean, 95 % interval"),
-        Column::right("median"),
-        Column::right("smallest"),
-        Column::right("largest"),
-    ];
-    Table { columns, rows: measured.iter().map(row).collect(), fixed: false }
+fn data(measured: &[Measured]) -> Table<'static> {
+    let mut table = Columns::of(measured);
+    table.name("configuration", |(row, _)| named(&row.label));
+    table.right("n", |(_, estimate)| estimate.n);
+    table.left("mean, 95 % interval", |(_, estimate)| *estimate);
+    table.right("median", |(_, estimate)| Cell::quantity(estimate.median, &estimate.unit));
+    table.right("smallest", |(_, estimate)| Cell::quantity(estimate.min, &estimate.unit));
+    table.right("largest", |(_, estimate)| Cell::quantity(estimate.max, &estimate.unit));
+    table.into()
 }
 
 /// One bar a level, one group for each combination of the other factors' levels.
@@ -188,11 +176,5 @@ fn bar(level: &str, estimate: &Estimate, standing: Standing, worse: bool) -> Bar
         _ if worse => ("worse than the baseline", Tone::Bad),
         _ => ("", Tone::Plain),
     };
-    Bar {
-        label: level.into(),
-        value: estimate.mean,
-        interval: estimate.interval.map(|interval| (interval.low, interval.high)),
-        note: note.into(),
-        tone,
-    }
+    Bar { label: level.into(), note: note.into(), tone, ..Bar::of(estimate) }
 }

@@ -1,8 +1,10 @@
 //! How throughput goes with threads: the curves, what they leave on their way, and how they scale.
 
-use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Column, Section, Table, Tone};
+use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Section, Tone};
 use crate::number;
-use analysis::scaling::{Curve, Edge, EdgeKind, FLAT_SHARE, LINEAR_EFFICIENCY, Scaled, SharedLine};
+use analysis::scaling::{
+    Curve, Edge, EdgeKind, FLAT_SHARE, LINEAR_EFFICIENCY, Scaled, ScalingPoint, SharedLine,
+};
 use analysis::{ScalingClass, ScalingSummary, Summary};
 
 /// More curves than this are no picture any more.
@@ -15,13 +17,13 @@ pub(crate) fn section(_: &Summary, scaling: Option<&ScalingSummary>) -> Option<S
     if let Some(line) = &scaling.shared_line {
         shared_line(&mut section, line, &scaling.curves);
     }
-    section.toned(legend(), Tone::Muted);
+    section.note(legend());
     section.table(table(&scaling.curves));
     let drawn: Vec<&Curve> = scaling.curves.iter().filter(|curve| curve.points.len() > 1).collect();
     if drawn.len() > CURVES_MAX {
         let text =
             format!("Drawn are {CURVES_MAX} of {}; the table has all.", number::plural(drawn.len(), "curve"));
-        section.toned(text, Tone::Muted);
+        section.note(text);
     }
     if !drawn.is_empty() {
         section.chart(chart(&drawn[..drawn.len().min(CURVES_MAX)]));
@@ -65,44 +67,37 @@ fn named(curve: &Curve) -> &str {
     if curve.group.is_empty() { "the only one" } else { &curve.group }
 }
 
-fn table(curves: &[Curve]) -> Table {
-    let columns = vec![
-        Column::name("curve"),
-        Column::left("scaling"),
-        Column::right("threads"),
-        Column::left("ops/ms"),
-        Column::left("speed-up"),
-        Column::right("efficiency").optional(2),
-        Column::left("leaves").optional(1),
-    ];
-    let row = |curve: &Curve| {
-        let first = &curve.points[0];
-        let cells = match &curve.scaled {
-            Some(scaled) => {
-                let last = &curve.points[scaled.to];
-                let from_to = |from: String, to: String| Cell::plain(format!("{from} -> {to}"));
-                let rate = |mean| number::grouped(mean);
-                vec![
-                    Cell::new(class(scaled), tone(scaled.class)),
-                    from_to(first.threads.to_string(), last.threads.to_string()),
-                    from_to(rate(first.throughput.mean), rate(last.throughput.mean)),
-                    Cell::plain(number::comparison(&scaled.speedup, "ops/ms")),
-                    Cell::plain(number::percent(scaled.efficiency, 0)),
-                ]
-            }
-            None => vec![
-                Cell::plain("-"),
-                Cell::plain(first.threads.to_string()),
-                Cell::plain(number::estimate_without_unit(&first.throughput)),
-                Cell::plain("-"),
-                Cell::plain("-"),
-            ],
-        };
-        let leaves: Vec<String> = curve.edges.iter().map(|edge| leaves(curve, edge)).collect();
-        let name = std::iter::once(Cell::plain(named(curve)));
-        name.chain(cells).chain([Cell::plain(leaves.join("; "))]).collect()
+fn table(curves: &[Curve]) -> Columns<'_, &Curve> {
+    let mut table = Columns::of(curves);
+    // The ends that are compared; the first alone where there is nothing to compare it with.
+    let ends = |curve: &&Curve, say: fn(&ScalingPoint) -> String| {
+        let first = say(&curve.points[0]);
+        curve
+            .scaled
+            .as_ref()
+            .map_or_else(|| first.clone(), |scaled| format!("{first} -> {}", say(&curve.points[scaled.to])))
     };
-    Table { columns, rows: curves.iter().map(row).collect(), fixed: false }
+    table.name("curve", |curve| named(curve));
+    table.left("scaling", |curve| {
+        curve.scaled.as_ref().map(|scaled| Cell::new(class(scaled), tone(scaled.class)))
+    });
+    table.right("threads", move |curve| ends(curve, |point| point.threads.to_string()));
+    table.left("ops/ms", move |curve| match curve.scaled {
+        Some(_) => ends(curve, |point| number::grouped(point.throughput.mean)).into(),
+        None => Cell::estimate_without_unit(&curve.points[0].throughput),
+    });
+    let speedup = |scaled: &Scaled| number::comparison(&scaled.speedup, "ops/ms");
+    table.left("speed-up", move |curve| curve.scaled.as_ref().map(speedup));
+    table
+        .right("efficiency", |curve| curve.scaled.as_ref().map(|own| Cell::percent(own.efficiency, 0)))
+        .optional(2);
+    table
+        .left("leaves", |curve| {
+            let leaves: Vec<String> = curve.edges.iter().map(|edge| leaves(curve, edge)).collect();
+            leaves.join("; ")
+        })
+        .optional(1);
+    table
 }
 
 /// `flat`; `negative to flat` where the interval has both; nothing where it has all.
@@ -145,13 +140,11 @@ fn chart(curves: &[&Curve]) -> Chart {
             let latest = if edge.pinned { "" } else { " (at the latest)" };
             format!("beyond {}{latest}", what(edge.kind))
         });
-        let interval = point.throughput.interval;
         Bar {
             label: number::plural(point.threads as usize, "thread").into(),
-            value: point.throughput.mean,
-            interval: interval.map(|interval| (interval.low, interval.high)),
             note: notes.collect::<Vec<_>>().join(", ").into(),
             tone: if at == curve.peak { Tone::Good } else { Tone::Plain },
+            ..Bar::of(&point.throughput)
         }
     };
     let group = |curve: &&Curve| BarGroup {

@@ -1,7 +1,7 @@
 //! Where the sessions' time went, against the main factor.
 
 use crate::figure::{coordinate, string, strings};
-use crate::model::{Cell, Column, Figure, Section, Table, Tone};
+use crate::model::{Cell, Columns, Figure, Section, Table};
 use crate::number;
 use crate::panels::{Panels, Position, named};
 use analysis::{Accounting, ConfigurationRow, Summary};
@@ -27,9 +27,10 @@ pub(crate) fn section(summary: &Summary) -> Option<Section> {
         .collect();
     match Panels::without_series(summary).filter(|_| measured.len() > 1) {
         Some(panels) => section.figure(figure(&measured, &panels)),
-        None if measured.len() == 1 => section
-            .toned("There is one configuration: the section on waits says where its time went.", Tone::Muted),
-        None => section.toned("No trial has recorded where its sessions' time went.", Tone::Muted),
+        None if measured.len() == 1 => {
+            section.note("There is one configuration: the section on waits says where its time went.");
+        }
+        None => section.note("No trial has recorded where its sessions' time went."),
     }
     Some(section)
 }
@@ -102,18 +103,18 @@ fn largest((row, own): &Measured) -> String {
     format!("{}: most is {} ({})", named(&row.label), largest.0, number::percent(own.share(largest.1), 0))
 }
 
-fn data(measured: &[Measured], names: &[&'static str]) -> Table {
-    let mut columns = vec![Column::name("configuration"), Column::right("session time")];
-    columns.extend(names.iter().map(|name| Column::right(*name)));
-    let rows = measured.iter().map(|(row, own)| {
-        let mut cells = vec![Cell::plain(named(&row.label)), Cell::plain(number::seconds(own.session_s))];
-        cells.extend(names.iter().map(|name| {
+fn data(measured: &[Measured], names: &[&'static str]) -> Table<'static> {
+    let mut table = Columns::of(measured);
+    table.name("configuration", |(row, _)| named(&row.label));
+    table.right("session time", |(_, own)| Cell::seconds(own.session_s));
+    for name in names {
+        table.right(*name, |(_, own)| {
             let seconds = part(own, name);
-            Cell::plain(format!("{} ({})", number::seconds(seconds), number::percent(own.share(seconds), 1)))
-        }));
-        cells
-    });
-    Table { columns, rows: rows.collect(), fixed: false }
+            let share = number::percent(own.share(seconds), 1);
+            Cell::seconds(seconds).shown(format!("{} ({share})", number::seconds(seconds)))
+        });
+    }
+    table.into()
 }
 
 /// Where the sessions' time went, as a sum that is 100 %:

@@ -20,7 +20,7 @@ pub(crate) fn sections(summary: &Summary, timelines: &[Timeline]) -> Vec<Section
     let mut stalled = Section::page("Over time: stalls");
     for line in sections.iter().flat_map(|section| &section.blocks) {
         if let Block::Line(Line { text, tone: Tone::Warning, .. }) = line {
-            stalled.toned(text.clone(), Tone::Warning);
+            stalled.warn(text.clone());
         }
     }
     sections.extend(stalled.unless_empty());
@@ -49,10 +49,10 @@ fn drawn(timelines: &[Timeline]) -> Option<Section> {
         groups: shown.iter().map(|timeline| group(timeline)).collect(),
     });
     if shown.iter().any(|timeline| timeline.warm_up() > 0) {
-        section.toned("Warm-up is left of the bar.", Tone::Muted);
+        section.note("Warm-up is left of the bar.");
     }
     for stalls in shown.into_iter().filter_map(stalls) {
-        section.toned(stalls, Tone::Warning);
+        section.warn(stalls);
     }
     Some(section)
 }

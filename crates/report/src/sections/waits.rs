@@ -1,9 +1,9 @@
 //! Where sessions waited, by level of the main factor.
 
 use super::session_time::accounting;
-use crate::model::{Cell, Column, NOTHING, Section, Table, Tone};
+use crate::model::{Cell, Columns, Section, Table};
 use crate::{names, number};
-use analysis::waits::HEADINGS;
+use analysis::waits::{Averages, HEADINGS, WaitRow};
 use analysis::{LevelWaits, Summary, WaitTable};
 use observations::WaitSource;
 
@@ -25,24 +25,34 @@ fn section(factor: &str, level: &LevelWaits) -> Section {
 
 fn waits(section: &mut Section, waits: &WaitTable) {
     if waits.rows.is_empty() {
-        section.toned("No waits were recorded.", Tone::Muted);
+        section.note("No waits were recorded.");
     } else {
         section.table(table(waits));
     }
     for note in notes(waits) {
-        section.toned(note, Tone::Muted);
+        section.note(note);
     }
 }
 
 /// The nine columns of the published studies, the rows that make up the top 95 %, as they print them.
 /// What a sampled row cannot know is a dash.
-pub(crate) fn table(waits: &WaitTable) -> Table {
-    let cell = |text: String| Cell::plain(if text.is_empty() { NOTHING.to_owned() } else { text });
-    Table {
-        columns: HEADINGS.map(Column::left).to_vec(),
-        rows: waits.top().iter().map(|row| row.cells().map(cell).to_vec()).collect(),
-        fixed: true,
+pub(crate) fn table(waits: &WaitTable) -> Table<'static> {
+    let figures = |row: &WaitRow| {
+        let average = |pick: fn(&Averages) -> f64| row.average.as_ref().map(pick);
+        let averages =
+            [average(|own| own.wait_s), average(|own| own.resource_s), average(|own| own.signal_s)];
+        let of_all =
+            [Some(row.wait_s), Some(row.resource_s), Some(row.signal_s), row.count, Some(row.percentage)];
+        of_all.into_iter().chain(averages).collect::<Vec<Option<f64>>>()
+    };
+    let mut table = Columns::of(waits.top());
+    table.left(HEADINGS[0], |row| &row.wait_type);
+    for (at, heading) in HEADINGS.into_iter().enumerate().skip(1) {
+        table.left(heading, move |row| figures(row)[at - 1].map(|it| Cell::from(it).shown(&row.cells()[at])));
     }
+    let mut table = Table::from(table);
+    table.fixed = true;
+    table
 }
 
 /// What the table does not show, and how far it can be trusted.

@@ -1,6 +1,7 @@
-use super::{facts, text_or_dash};
-use crate::model::{Cell, Column, Section, Table, Tone};
+use super::facts;
+use crate::model::{Cell, Columns, Section};
 use crate::number;
+use crate::volume::yes;
 use analysis::survey::known;
 use observations::{
     Cache, DeviceFacts, Limits, Memory, Mitigation, NumaNode, Processors, Survey, SystemSetting, VolumeFacts,
@@ -124,24 +125,19 @@ pub(super) fn nodes(nodes: &[NumaNode]) -> Option<Section> {
         return None;
     }
     let mut section = Section::new("NUMA nodes");
-    let row = |node: &NumaNode| {
-        let distances: Vec<String> = node.distances.iter().map(u32::to_string).collect();
-        vec![
-            Cell::plain(node.node.to_string()),
-            Cell::plain(number::count(node.cpu_count.into())),
-            text_or_dash(Some(node.cpus.as_str()).filter(|cpus| !cpus.is_empty())),
-            text_or_dash(node.memory_bytes.map(number::bytes)),
-            text_or_dash(Some(distances.join(" ")).filter(|text| !text.is_empty())),
-        ]
-    };
-    let columns = vec![
-        Column::right("node"),
-        Column::right("processors"),
-        Column::name("which").optional(1),
-        Column::right("memory"),
-        Column::left("distances").optional(2),
-    ];
-    section.table(Table { columns, rows: nodes.iter().map(row).collect(), fixed: false });
+    let filled = |text: String| Some(text).filter(|text| !text.is_empty());
+    let mut table = Columns::of(nodes);
+    table.right("node", |node| node.node);
+    table.right("processors", |node| Cell::count(node.cpu_count.into()));
+    table.name("which", move |node| filled(node.cpus.clone())).optional(1);
+    table.right("memory", |node| node.memory_bytes.map(Cell::bytes));
+    table
+        .left("distances", move |node| {
+            let distances: Vec<String> = node.distances.iter().map(u32::to_string).collect();
+            filled(distances.join(" "))
+        })
+        .optional(2);
+    section.table(table);
     Some(section)
 }
 
@@ -155,30 +151,28 @@ pub(super) fn wanted_settings(settings: &[SystemSetting]) -> Option<Section> {
             section.detail(format!("wanted: {}", known.wanted));
         }
     }
-    (!section.blocks.is_empty()).then_some(section)
+    section.unless_empty()
 }
 
 /// The other settings, and the names of all that could not be read.
 pub(super) fn other_settings(settings: &[SystemSetting]) -> Option<Section> {
     let mut section = Section::new("Other settings of the system");
     let is_wanted = |name: &str| known(name).is_some_and(|known| !known.wanted.is_empty());
-    let others = settings.iter().filter(|setting| !is_wanted(&setting.name));
-    let row = |setting: &SystemSetting| {
-        let value = Cell::plain(setting.value.as_deref()?);
-        let decides = known(&setting.name).map_or("", |known| known.is);
-        Some(vec![Cell::plain(setting.name.as_str()), value, Cell::plain(decides)])
-    };
-    let rows: Vec<Vec<Cell>> = others.filter_map(row).collect();
-    if !rows.is_empty() {
-        let columns = vec![Column::left("setting"), Column::left("is"), Column::name("decides")];
-        section.table(Table { columns, rows, fixed: false });
+    let is_other = |setting: &&SystemSetting| setting.value.is_some() && !is_wanted(&setting.name);
+    let others: Vec<&SystemSetting> = settings.iter().filter(is_other).collect();
+    if !others.is_empty() {
+        let mut table = Columns::of(others);
+        table.left("setting", |setting| &setting.name);
+        table.left("is", |setting| setting.value.as_ref());
+        table.name("decides", |setting| known(&setting.name).map_or("", |known| known.is));
+        section.table(table);
     }
     let missing = settings.iter().filter(|setting| setting.value.is_none());
     let missing: Vec<&str> = missing.map(|setting| setting.name.as_str()).collect();
     if !missing.is_empty() {
-        section.toned(format!("Not to be read here: {}.", missing.join(", ")), Tone::Muted);
+        section.note(format!("Not to be read here: {}.", missing.join(", ")));
     }
-    (!section.blocks.is_empty()).then_some(section)
+    section.unless_empty()
 }
 
 /// The volumes in short; `disk --inspect` has all of one.
@@ -187,35 +181,25 @@ pub(super) fn volumes(volumes: &[VolumeFacts]) -> Option<Section> {
         return None;
     }
     let mut section = Section::new("Volumes");
-    let row = |volume: &VolumeFacts| {
-        let device = volume.devices.first();
-        let mount = volume.mount.as_ref();
-        let of_device = |fact: fn(&DeviceFacts) -> Option<String>| text_or_dash(device.and_then(fact));
-        let size = mount.and_then(|mount| mount.size_bytes).or(device.and_then(|device| device.size_bytes));
-        vec![
-            Cell::plain(volume.path.as_str()),
-            text_or_dash(mount.map(|mount| mount.file_system.as_str())),
-            text_or_dash(size.map(number::bytes)),
-            text_or_dash(mount.and_then(|mount| mount.free_bytes).map(number::bytes)),
-            of_device(|device| Some(device.name.clone())),
-            of_device(|device| device.scheduler.clone()),
-            of_device(|device| device.read_ahead_bytes.map(number::bytes)),
-            of_device(|device| device.write_cache.clone()),
-            of_device(|device| device.rotational.map(|is_so| if is_so { "yes" } else { "no" }.into())),
-        ]
-    };
-    let columns = vec![
-        Column::name("path"),
-        Column::left("type"),
-        Column::right("size"),
-        Column::right("free"),
-        Column::left("device"),
-        Column::left("scheduler"),
-        Column::right("read ahead"),
-        Column::left("write cache").optional(2),
-        Column::left("moving head").optional(1),
-    ];
-    section.table(Table { columns, rows: volumes.iter().map(row).collect(), fixed: false });
+    let mut table = Columns::of(volumes);
+    table.name("path", |volume| &volume.path);
+    table.left("type", |volume| volume.mount.as_ref().map(|mount| &mount.file_system));
+    table.right("size", |volume| {
+        let mounted = volume.mount.as_ref().and_then(|mount| mount.size_bytes);
+        mounted.or(device(volume).and_then(|device| device.size_bytes)).map(Cell::bytes)
+    });
+    table.right("free", |volume| volume.mount.as_ref().and_then(|mount| mount.free_bytes).map(Cell::bytes));
+    table.left("device", |volume| device(volume).map(|device| &device.name));
+    table.left("scheduler", |volume| device(volume).and_then(|device| device.scheduler.as_ref()));
+    table.right("read ahead", |volume| device(volume).and_then(|own| own.read_ahead_bytes).map(Cell::bytes));
+    table.left("write cache", |volume| device(volume).and_then(|own| own.write_cache.as_ref())).optional(2);
+    table.left("moving head", |volume| device(volume).and_then(|own| own.rotational).map(yes)).optional(1);
+    section.table(table);
     section.detail("`steelbench disk --inspect PATH` shows each layer.");
     Some(section)
+}
+
+/// The device on which its file system is.
+fn device(volume: &VolumeFacts) -> Option<&DeviceFacts> {
+    volume.devices.first()
 }

@@ -1,7 +1,6 @@
-use super::text_or_dash;
-use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Column, Document, Section, Table, Tone};
+use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Document, Section};
 use crate::number;
-use analysis::survey::{Difference, Held, MachineRow, Merged, OddOne, Parallelism, ServerRow};
+use analysis::survey::{Difference, Held, MachineRow, Merged, OddOne, Parallelism};
 
 /// Names that are listed of those who have the same; the JSON has all.
 const NAMES: usize = 5;
@@ -23,58 +22,39 @@ pub fn merged(merged: &Merged) -> Document {
 
 fn table(machines: &[MachineRow]) -> Section {
     let mut section = Section::default();
-    let columns = vec![
-        Column::name("machine"),
-        Column::right("cores"),
-        Column::right("logical").optional(3),
-        Column::right("sockets"),
-        Column::right("NUMA"),
-        Column::right("memory"),
-        Column::name("kernel").optional(2),
-        Column::name("server"),
-        Column::right("per gather"),
-        Column::right("workers"),
-        Column::right("connections").optional(1),
-        Column::right("shared buffers").optional(1),
-    ];
-    let rows = machines.iter().flat_map(rows).collect();
-    section.table(Table { columns, rows, fixed: false });
+    // A row for each server, or one for a machine without.
+    let rows = machines.iter().flat_map(|machine| {
+        let servers = machine.servers.iter().map(Some);
+        let alone = machine.servers.is_empty().then_some(None);
+        servers.chain(alone).map(move |server| (machine, server))
+    });
+    let mut table = Columns::of(rows);
+    let count = |value: Option<u32>| value.map(|value| Cell::count(value.into()));
+    table.name("machine", |(machine, _)| &machine.name);
+    table.right("cores", move |(machine, _)| count(machine.cores));
+    table.right("logical", move |(machine, _)| count(machine.logical)).optional(3);
+    table.right("sockets", move |(machine, _)| count(machine.sockets));
+    table
+        .right("NUMA", move |(machine, _)| count(Some(machine.numa_nodes as u32).filter(|nodes| *nodes > 0)));
+    table.right("memory", |(machine, _)| machine.memory_bytes.map(Cell::bytes));
+    table.name("kernel", |(machine, _)| machine.kernel.as_ref()).optional(2);
+    table.name("server", |(_, server)| {
+        server.map(|own| if own.is_local { own.version.clone() } else { format!("{} (remote)", own.version) })
+    });
+    table.right("per gather", |(_, server)| server.and_then(|own| own.parallel_workers_per_gather));
+    table.right("workers", |(_, server)| server.and_then(|own| own.parallel_workers));
+    table.right("connections", |(_, server)| server.and_then(|own| own.connections)).optional(1);
+    table
+        .right("shared buffers", |(_, server)| {
+            server.and_then(|own| own.shared_buffers_bytes).map(Cell::bytes)
+        })
+        .optional(1);
+    section.table(table);
     section.detail(
         "per gather: max_parallel_workers_per_gather; workers: max_parallel_workers. A server elsewhere \
          than on the machine is marked (remote).",
     );
     section
-}
-
-/// A row for each server, or one for a machine without.
-fn rows(machine: &MachineRow) -> Vec<Vec<Cell>> {
-    let servers = machine.servers.iter().map(Some);
-    let alone = machine.servers.is_empty().then_some(None);
-    servers.chain(alone).map(|server| row(machine, server)).collect()
-}
-
-fn row(machine: &MachineRow, server: Option<&ServerRow>) -> Vec<Cell> {
-    let count = |value: Option<u32>| text_or_dash(value.map(|value| number::count(value.into())));
-    let name = |server: &ServerRow| {
-        if server.is_local { server.version.clone() } else { format!("{} (remote)", server.version) }
-    };
-    let of_server = |fact: fn(&ServerRow) -> Option<i64>| {
-        text_or_dash(server.and_then(fact).map(|value| value.to_string()))
-    };
-    vec![
-        Cell::plain(machine.name.as_str()),
-        count(machine.cores),
-        count(machine.logical),
-        count(machine.sockets),
-        text_or_dash((machine.numa_nodes > 0).then(|| number::count(machine.numa_nodes as u64))),
-        text_or_dash(machine.memory_bytes.map(number::bytes)),
-        text_or_dash(machine.kernel.as_deref()),
-        text_or_dash(server.map(name)),
-        of_server(|server| server.parallel_workers_per_gather),
-        of_server(|server| server.parallel_workers),
-        of_server(|server| server.connections),
-        text_or_dash(server.and_then(|server| server.shared_buffers_bytes).map(number::bytes)),
-    ]
 }
 
 /// How many machines have how many cores.
@@ -108,10 +88,7 @@ fn parallelism(found: &Parallelism) -> Option<Section> {
     ));
     if found.unplaced > 0 {
         let servers = number::plural(found.unplaced, "server");
-        section.toned(
-            format!("{servers} left out: not on the surveyed machine, or its cores are not known."),
-            Tone::Muted,
-        );
+        section.note(format!("{servers} left out: not on the surveyed machine, or its cores are not known."));
     }
     let groups = found.groups.iter().map(|group| BarGroup {
         label: format!(
@@ -142,7 +119,7 @@ fn chart(title: &str, unit: &str, groups: Vec<BarGroup>) -> Chart {
 fn odd(merged: &Merged) -> Section {
     let mut section = Section::new("What stands apart");
     if merged.odd.is_empty() {
-        section.toned("Nothing: no value is rare where most machines share another.", Tone::Muted);
+        section.note("Nothing: no value is rare where most machines share another.");
     }
     for one in &merged.odd {
         let OddOne { what, held, of, usual, usual_count } = one;
@@ -150,18 +127,9 @@ fn odd(merged: &Merged) -> Section {
         let verb = if held.holders.len() == 1 { "has" } else { "have" };
         let common = number::count(*usual_count as u64);
         section.line(format!("{rare} of {all} {verb} {what} {}; {common} have {usual}.", held.value));
-        section.detail(names(held));
+        section.detail(first(held.holders.iter().cloned(), NAMES));
     }
     section
-}
-
-fn names(held: &Held) -> String {
-    let mut listed: Vec<String> = held.holders.iter().take(NAMES).cloned().collect();
-    let rest = held.holders.len().saturating_sub(NAMES);
-    if rest > 0 {
-        listed.push(format!("{} more", number::count(rest as u64)));
-    }
-    listed.join(", ")
 }
 
 fn differences(differences: &[Difference]) -> Option<Section> {
@@ -169,21 +137,20 @@ fn differences(differences: &[Difference]) -> Option<Section> {
         return None;
     }
     let mut section = Section::new("What differs");
-    let row = |difference: &Difference| {
+    let mut table = Columns::of(differences);
+    table.left("what", |difference| &difference.what);
+    table.right("of", |difference| Cell::count(difference.of as u64));
+    table.name("values and how many have them", |difference| {
         let one = |held: &Held| format!("{} ({})", held.value, number::count(held.holders.len() as u64));
-        let mut values: Vec<String> = difference.values.iter().take(VALUES).map(one).collect();
-        let rest = difference.values.len().saturating_sub(VALUES);
-        if rest > 0 {
-            values.push(format!("{} more", number::count(rest as u64)));
-        }
-        vec![
-            Cell::plain(difference.what.as_str()),
-            Cell::plain(number::count(difference.of as u64)),
-            Cell::plain(values.join(", ")),
-        ]
-    };
-    let columns =
-        vec![Column::left("what"), Column::right("of"), Column::name("values and how many have them")];
-    section.table(Table { columns, rows: differences.iter().map(row).collect(), fixed: false });
+        first(difference.values.iter().map(one), VALUES)
+    });
+    section.table(table);
     Some(section)
+}
+
+/// The first of a list, and how many more there are.
+fn first(all: impl ExactSizeIterator<Item = String>, most: usize) -> String {
+    let rest = all.len().saturating_sub(most);
+    let more = (rest > 0).then(|| format!("{} more", number::count(rest as u64)));
+    all.take(most).chain(more).collect::<Vec<_>>().join(", ")
 }

@@ -1,6 +1,7 @@
-use super::{facts, text_or_dash};
-use crate::model::{Cell, Column, Section, Table, Tone};
+use super::facts;
+use crate::model::{Cell, Columns, Section, Tone};
 use crate::number;
+use crate::volume::yes;
 use observations::{Extension, ServerSetting, SurveyedServer};
 
 /// Databases that are listed.
@@ -11,7 +12,6 @@ pub(super) fn sections(server: &SurveyedServer) -> Vec<Section> {
     let mut about = Section::new(format!("{} at {}", server.version, server.address));
     let extension = |one: &Extension| format!("{} {}", one.name, one.version);
     let extensions: Vec<String> = server.extensions.iter().map(extension).collect();
-    let yes = |is_so: bool| if is_so { "yes" } else { "no" }.to_owned();
     facts(
         &mut about,
         [
@@ -49,27 +49,24 @@ fn settings(heading: &str, settings: &[&ServerSetting]) -> Option<Section> {
         return None;
     }
     let mut section = Section::new(heading);
-    let row = |setting: &&ServerSetting| {
-        let source = match &setting.file {
-            Some(file) => format!("{} {file}", setting.source),
-            None => setting.source.clone(),
-        };
-        let source = if setting.pending_restart { format!("{source}; waits for a restart") } else { source };
-        let value = setting.value.as_deref().map(|value| shown(setting, value));
-        vec![
-            Cell::plain(setting.name.as_str()),
-            value.map_or_else(|| Cell::new("a text, not recorded", Tone::Muted), Cell::plain),
-            text_or_dash(setting.default.as_deref().map(|value| shown(setting, value))),
-            Cell::new(source, if setting.pending_restart { Tone::Warning } else { Tone::Plain }),
-        ]
-    };
-    let columns = vec![
-        Column::left("setting"),
-        Column::left("is"),
-        Column::left("default"),
-        Column::name("from").optional(1),
-    ];
-    section.table(Table { columns, rows: settings.iter().map(row).collect(), fixed: false });
+    let mut table = Columns::of(settings);
+    table.left("setting", |setting| &setting.name);
+    table.left("is", |setting| match &setting.value {
+        Some(value) => shown(setting, value).into(),
+        None => Cell::new("a text, not recorded", Tone::Muted),
+    });
+    table.left("default", |setting| setting.default.as_deref().map(|value| shown(setting, value)));
+    table
+        .name("from", |setting| {
+            let file = setting.file.as_ref().map_or_else(String::new, |file| format!(" {file}"));
+            let source = format!("{}{file}", setting.source);
+            if setting.pending_restart {
+                return Cell::new(format!("{source}; waits for a restart"), Tone::Warning);
+            }
+            source.into()
+        })
+        .optional(1);
+    section.table(table);
     Some(section)
 }
 

@@ -1,4 +1,4 @@
-use crate::data::Datum;
+use crate::table::Datum;
 use crate::{Text, time};
 
 /// Whole numbers up to here are exact in a spreadsheet, whose numbers are binary floating point.
@@ -45,6 +45,7 @@ pub fn written(datum: &Datum) -> Written {
     };
     match datum {
         Datum::Empty => Written::Empty,
+        Datum::Text(text) if text.is_empty() => Written::Empty,
         Datum::Text(text) => Written::Text(fitting(text)),
         Datum::Number(value) => number(*value, Shown::Number),
         Datum::Integer(value) if is_large(datum) => Written::Text(value.to_string()),
@@ -92,7 +93,10 @@ mod tests {
 
     #[test]
     fn texts_fit() {
-        assert_eq!(written(&"a\u{1b}[2Jb\n".into()), Written::Text("a\\u{1b}[2Jb\\n".into()));
+        assert_eq!(
+            written(&Datum::Text("a\u{1b}[2Jb\n".to_owned())),
+            Written::Text("a\\u{1b}[2Jb\\n".into())
+        );
         let fits = "ä".repeat(TEXT_MAX);
         assert_eq!(fitting(&fits), fits);
         // Each is two units.

@@ -5,10 +5,9 @@ use crate::commands::read_experiment;
 use crate::exit_code::{ExitCode, Failure};
 use crate::{output, results};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, QUESTION, TRIAL_TIME_S};
-use experiment::{Blocks, Experiment, Plan};
+use experiment::{Blocks, Experiment, Plan, PlannedTrial, Volume};
 use report::Text;
 use serde_json::{Value, json};
-use std::fmt::Write;
 use std::path::Path;
 use store::Store;
 
@@ -19,14 +18,13 @@ const CONFIGURATIONS_SHOWN: usize = 40;
 pub fn check(arguments: &Check) -> Result<ExitCode, Failure> {
     let experiment = read_experiment(&arguments.file)?;
     let plan = Plan::new(&experiment);
-    let results = arguments.results.clone().unwrap_or_else(|| results::default_path(&experiment.name));
+    let results = results::path(arguments.results.as_ref(), &experiment.name);
     let estimate = Estimate::of(&experiment, &plan, &results);
     if arguments.json {
-        output::print_json(&as_json(&experiment, &plan, &estimate))?;
+        output::print_json(&as_json(&experiment, &plan, &estimate))
     } else {
-        output::print(&as_text(&experiment, &plan, &estimate, arguments.order))?;
+        output::print(&as_text(&experiment, &plan, &estimate, arguments.order))
     }
-    Ok(ExitCode::Ok)
 }
 
 /// How long the run would take, as far as that is known.
@@ -35,30 +33,30 @@ struct Estimate {
     recorded: Option<(f64, usize)>,
     /// Seconds of all measurements and warm-ups, when the file fixes them.
     measured_s: Option<f64>,
-    trials: usize,
 }
 
 impl Estimate {
     fn of(experiment: &Experiment, plan: &Plan, results: &Path) -> Self {
-        let duration = |position: usize| {
+        let measured_s = |trial: PlannedTrial| {
             // Probes that take a time have these settings, each with defaults of its own.
-            let number =
-                |path| experiment.configurations[position].value(path).and_then(experiment::Value::as_f64);
-            let seconds = number("workload.duration")?;
-            Some(seconds + number("workload.warmup").unwrap_or(0.0))
+            let configuration = &experiment.configurations[trial.configuration];
+            let number = |path| configuration.value(path).and_then(experiment::Value::as_f64);
+            Some(number("workload.duration")? + number("workload.warmup").unwrap_or(0.0))
         };
-        Self {
-            recorded: recorded(results),
-            measured_s: plan.trials().map(|trial| duration(trial.configuration)).sum(),
-            trials: plan.len(),
-        }
+        let recorded = || {
+            let store = Store::open(results).ok()?;
+            let trials = store.recorded_trials(store.latest_run().ok()??.id).ok()?;
+            let sum: f64 = trials.iter().map(|trial| trial.wall_s).sum();
+            (!trials.is_empty()).then(|| (sum / trials.len() as f64, trials.len()))
+        };
+        Self { recorded: recorded(), measured_s: plan.trials().map(measured_s).sum() }
     }
 
-    fn text(&self) -> String {
+    fn text(&self, trials: usize) -> String {
         match (self.recorded, self.measured_s) {
-            (Some((mean_s, trials)), _) => format!(
-                "about {} (estimate: mean of {trials} recorded trials, {mean_s:.1} s each)",
-                minutes(mean_s * self.trials as f64)
+            (Some((mean_s, recorded)), _) => format!(
+                "about {} (estimate: mean of {recorded} recorded trials, {mean_s:.1} s each)",
+                minutes(mean_s * trials as f64)
             ),
             (None, Some(seconds)) => {
                 format!("at least {} of measurement, not counting preparation", minutes(seconds))
@@ -66,14 +64,6 @@ impl Estimate {
             (None, None) => "unknown until a trial has run".into(),
         }
     }
-}
-
-fn recorded(results: &Path) -> Option<(f64, usize)> {
-    let store = Store::open(results).ok()?;
-    let run = store.latest_run().ok()??;
-    let trials = store.recorded_trials(run.id).ok()?;
-    let sum: f64 = trials.iter().map(|trial| trial.wall_s).sum();
-    (!trials.is_empty()).then(|| (sum / trials.len() as f64, trials.len()))
 }
 
 fn minutes(seconds: f64) -> String {
@@ -84,100 +74,68 @@ fn minutes(seconds: f64) -> String {
     }
 }
 
-fn repeats(experiment: &Experiment) -> String {
-    match experiment.repeats.blocks {
+fn as_text(experiment: &Experiment, plan: &Plan, estimate: &Estimate, order: Order) -> String {
+    let mut lines = vec![format!("{}: valid", experiment.name)];
+    lines.extend(experiment.get(QUESTION));
+    for factor in &experiment.factors {
+        let labels: Vec<&str> = factor.levels.iter().map(|level| level.label.as_str()).collect();
+        let hard = if factor.hard_to_change { " (hard to change)" } else { "" };
+        lines.push(format!("factor {}{hard}: {}", factor.name, labels.join(", ")));
+    }
+    let (number, seed) = (experiment.configurations.len(), experiment.repeats.seed);
+    let repeats = match experiment.repeats.blocks {
         Blocks::Fixed(blocks) => format!("{blocks} blocks"),
         Blocks::Adaptive { min, max, until } => {
             format!("{min} to {max} blocks, until every 95 % interval is within {} %", until * 100.0)
         }
-    }
-}
-
-fn as_text(experiment: &Experiment, plan: &Plan, estimate: &Estimate, order: Order) -> String {
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}: valid", experiment.name);
-    if let Some(question) = experiment.get(QUESTION) {
-        let _ = writeln!(text, "{}", Text::from(question.as_str()));
-    }
-    for factor in &experiment.factors {
-        let labels: Vec<String> =
-            factor.levels.iter().map(|level| Text::from(level.label.as_str()).to_string()).collect();
-        let hard = if factor.hard_to_change { " (hard to change)" } else { "" };
-        let _ = writeln!(text, "factor {}{hard}: {}", Text::from(factor.name.as_str()), labels.join(", "));
-    }
-    let _ = writeln!(
-        text,
-        "{} configurations x {} = {} trials, seed {}",
-        experiment.configurations.len(),
-        repeats(experiment),
-        plan.len(),
-        experiment.repeats.seed
-    );
-    let _ = writeln!(
-        text,
-        "time: {}; a trial at most {}",
-        estimate.text(),
-        minutes(experiment.get(TRIAL_TIME_S))
-    );
-    for line in needs(experiment) {
-        let _ = writeln!(text, "{line}");
-    }
-    let _ = writeln!(text, "\nconfigurations:");
+    };
+    lines.push(format!("{number} configurations x {repeats} = {} trials, seed {seed}", plan.len()));
+    let trial_max = minutes(experiment.get(TRIAL_TIME_S));
+    lines.push(format!("time: {}; a trial at most {trial_max}", estimate.text(plan.len())));
+    lines.extend(needs(experiment));
+    lines.extend([String::new(), "configurations:".into()]);
     for (position, configuration) in experiment.configurations.iter().enumerate().take(CONFIGURATIONS_SHOWN) {
         let baseline = if experiment.baseline == Some(position) { " (baseline)" } else { "" };
-        let label = Text::from(configuration.label());
-        let _ = writeln!(text, "  {}. {label}{baseline}", position + 1);
+        lines.push(format!("  {}. {}{baseline}", position + 1, configuration.label()));
     }
-    let more = experiment.configurations.len().saturating_sub(CONFIGURATIONS_SHOWN);
-    if more > 0 {
-        let _ = writeln!(text, "  and {more} more");
+    if number > CONFIGURATIONS_SHOWN {
+        lines.push(format!("  and {} more", number - CONFIGURATIONS_SHOWN));
     }
-    let _ = writeln!(text, "\norder:");
+    lines.extend([String::new(), "order:".into()]);
     for group in 0..plan.groups() {
+        let of_group = if plan.groups() > 1 { format!("group {}, ", group + 1) } else { String::new() };
         let blocks = if order == Order::All { experiment.repeats.blocks.max() } else { 1 };
         for block in 1..=blocks {
             let trials: Vec<String> =
                 plan.block(group, block).iter().map(|trial| (trial.configuration + 1).to_string()).collect();
-            let of_group = if plan.groups() > 1 { format!("group {}, ", group + 1) } else { String::new() };
-            let _ = writeln!(text, "  {of_group}block {block}: {}", trials.join(" "));
+            lines.push(format!("  {of_group}block {block}: {}", trials.join(" ")));
         }
     }
-    text
+    let line = |line: &String| format!("{}\n", Text::from(line.as_str()));
+    lines.iter().map(line).collect()
 }
 
 /// What somebody has to provide or do.
 fn needs(experiment: &Experiment) -> Vec<String> {
-    let mut needs = Vec::new();
-    for factor in &experiment.factors {
-        if let Some(step) = &factor.manual {
-            needs.push(format!(
-                "manual step when {} changes: {}",
-                Text::from(factor.name.as_str()),
-                Text::from(step.as_str())
-            ));
-        }
-    }
-    for volume in &experiment.volumes {
-        let name = Text::from(volume.name.as_str());
-        match &volume.prepare {
-            Some(command) => {
-                needs.push(format!("volume {name}: prepared by `{}`", Text::from(command.as_str())));
-            }
-            None if !Path::new(&volume.path).is_dir() => {
-                needs.push(format!("volume {name}: {} does not exist yet", Text::from(volume.path.as_str())));
+    let manual = experiment.factors.iter().filter_map(|factor| Some((&factor.name, factor.manual.as_ref()?)));
+    let mut needs: Vec<String> =
+        manual.map(|(name, step)| format!("manual step when {name} changes: {step}")).collect();
+    for Volume { name, path, prepare, throttle, .. } in &experiment.volumes {
+        match prepare {
+            Some(command) => needs.push(format!("volume {name}: prepared by `{command}`")),
+            None if !Path::new(path).is_dir() => {
+                needs.push(format!("volume {name}: {path} does not exist yet"));
             }
             None => {}
         }
-        if let Some(throttle) = &volume.throttle {
+        if let Some(throttle) = throttle {
             needs.push(format!("volume {name}: throttled to {throttle}: needs root and control groups"));
         }
     }
     let hooks = [BEFORE_RUN, BEFORE_TRIAL, AFTER_TRIAL, AFTER_RUN].map(|hook| experiment.get(hook));
-    let commands =
-        hooks.iter().flatten().chain(experiment.volumes.iter().filter_map(|it| it.prepare.as_ref()));
+    let prepare = experiment.volumes.iter().filter_map(|volume| volume.prepare.as_ref());
     let root = ["mkfs", "mount ", "losetup", "drop_caches", "sudo", "loop-volume.sh"];
-    if commands.into_iter().any(|command| root.iter().any(|word| command.contains(word))) {
+    if hooks.iter().flatten().chain(prepare).any(|command| root.iter().any(|word| command.contains(word))) {
         needs.push("some of these commands usually need root".into());
     }
     needs

@@ -3,17 +3,16 @@
 pub mod check;
 pub mod compare;
 pub mod disk;
-pub mod export;
 pub mod file;
-pub mod history;
 pub mod profile;
-pub mod report;
+pub mod recorded;
 pub mod run;
+mod select;
 pub mod serve;
-pub mod show;
 pub mod survey;
 pub mod sync;
 pub mod waits;
+mod watch;
 
 use crate::exit_code::Failure;
 use experiment::{Draft, Experiment, FileErrors};

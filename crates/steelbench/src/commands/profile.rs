@@ -1,26 +1,26 @@
 //! `steelbench profile`
 
-use super::waits::stop_on_signals;
-use crate::args::{ComparedProfiles, Profile as Arguments, ProfileCommand};
+use crate::args::{Profile as Arguments, ProfileCommand};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Form};
+use crate::signals;
 use observations::Profile;
 use profile::{ProfileError, Profiler};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// How soon a signal, or the end of what is sampled, ends it.
+/// How soon a signal, or its end, ends the sampling of a command.
 const NAP: Duration = Duration::from_millis(50);
 
 /// Samples processes or a command, or compares saved profiles.
 pub fn profile(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    if let Some(ProfileCommand::Compare(files)) = &arguments.command {
-        return compare(files);
+    if let Some(ProfileCommand::Compare { a, b, form }) = &arguments.command {
+        return compare(a, b, *form);
     }
-    let stop = stop_on_signals()?;
+    let stop = signals::stop_flag()?;
     let (profile, code) = match arguments.words.split_first() {
         Some((program, rest)) => {
             let mut command = Command::new(program);
@@ -33,22 +33,14 @@ pub fn profile(arguments: &Arguments) -> Result<ExitCode, Failure> {
         write(&profile, path)?;
     }
     let summary = analysis::profile(&profile);
-    let form = Form::json_if(arguments.json);
-    output::show(form, || report::json::profile(&summary), || report::profile(&summary))?;
+    output::show(arguments.form, || report::json::profile(&summary), || report::profile(&summary))?;
     Ok(code)
 }
 
 fn sample_processes(arguments: &Arguments, stop: &AtomicBool) -> Result<Profile, Failure> {
     let profiler = Profiler::attach(&arguments.pid, arguments.rate).map_err(failure)?;
     let profiler = profiler.start().map_err(failure)?;
-    let end = Instant::now() + Duration::from_secs_f64(arguments.seconds);
-    while !stop.load(Ordering::Relaxed) && profiler.is_target_alive() {
-        let left = end.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            break;
-        }
-        std::thread::sleep(left.min(NAP));
-    }
+    signals::pause(arguments.seconds, stop, || !profiler.is_target_alive());
     Ok(profiler.stop().map_err(failure)?.named())
 }
 
@@ -73,29 +65,24 @@ fn sample_command(command: Command, hz: u32, stop: &AtomicBool) -> Result<(Profi
 
 /// How the command ended; `None` when a signal was first.
 fn wait(child: &mut Child, stop: &AtomicBool) -> Result<Option<ExitStatus>, Failure> {
-    let ended = |child: &mut Child| {
-        child.try_wait().map_err(|error| Failure::failed(format!("cannot wait for the command: {error}")))
-    };
     loop {
-        if let Some(status) = ended(child)? {
-            return Ok(Some(status));
-        }
-        if stop.load(Ordering::Relaxed) {
-            // It may be about to end by the same signal.
-            std::thread::sleep(NAP);
-            return ended(child);
-        }
+        // Looked at first: the command may be about to end by the same signal.
+        let stopped = stop.load(Ordering::Relaxed);
         std::thread::sleep(NAP);
+        let ended = child.try_wait();
+        let ended =
+            ended.map_err(|error| Failure::failed(format!("cannot wait for the command: {error}")))?;
+        if ended.is_some() || stopped {
+            return Ok(ended);
+        }
     }
 }
 
-fn compare(files: &ComparedProfiles) -> Result<ExitCode, Failure> {
-    let (a, b) = (read(&files.a)?, read(&files.b)?);
-    let compared = analysis::compare_profiles(&a, &b);
-    let names = (files.a.to_string_lossy(), files.b.to_string_lossy());
+fn compare(a: &Path, b: &Path, form: Form) -> Result<ExitCode, Failure> {
+    let compared = analysis::compare_profiles(&read(a)?, &read(b)?);
+    let names = (a.to_string_lossy(), b.to_string_lossy());
     let document = || report::profile_comparison(&compared, &names.0, &names.1);
-    output::show(files.form, || report::json::profile_comparison(&compared), document)?;
-    Ok(ExitCode::Ok)
+    output::show(form, || report::json::profile_comparison(&compared), document)
 }
 
 /// What is not there is a wrong argument.

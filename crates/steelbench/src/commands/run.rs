@@ -1,36 +1,31 @@
 //! `steelbench run`
 
-use crate::args::Run;
-use crate::commands::read_experiment;
-use crate::commands::report::write as write_report;
+use super::{build, read_experiment};
+use crate::args::{Quick, Run};
 use crate::exit_code::{ExitCode, Failure};
 use crate::progress::Progress;
-use crate::{output, results};
+use crate::{output, results, signals};
 use engines::Permits;
-use experiment::Experiment;
+use experiment::{Draft, Experiment};
 use observations::{Event, Recording, RunEnd};
-use runner::{Interrupt, Manual, Options};
-use signal_hook::consts::{SIGHUP, TERM_SIGNALS};
+use runner::{Manual, Options};
+use serde_json::json;
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use store::Store;
 
 /// Runs or resumes an experiment, then shows what the store holds.
 pub fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let experiment = read_experiment(&arguments.file)?;
-    let results = arguments.results.clone().unwrap_or_else(|| results::default_path(&experiment.name));
     let session = Session {
-        results,
+        results: results::path(arguments.results.as_ref(), &experiment.name),
         fresh: arguments.fresh,
         manual_done: arguments.manual_done,
         permits: Permits { overwrite: arguments.overwrite.clone(), destroy: arguments.destroy.clone() },
         json: arguments.json,
     };
     let end = session.conduct(&experiment)?;
-    let failed = session.show()?;
-    Ok(exit_code(&end, failed, Some(&arguments.file.display().to_string())))
+    Ok(exit_code(&end, session.show()?, Some(&arguments.file.display().to_string())))
 }
 
 /// A session of a run: what every command that runs an experiment needs to know.
@@ -48,6 +43,23 @@ pub struct Session {
 }
 
 impl Session {
+    /// A quick command's: each use of it is a run of its own in the results file.
+    pub fn quick(quick: &Quick, name: &str, permits: Permits) -> Self {
+        let results = results::path(quick.results.as_ref(), name);
+        Self { results, fresh: true, manual_done: false, permits, json: quick.json }
+    }
+
+    /// Runs the experiment of a quick command and shows what the store holds, or only prints its file, which errors
+    /// call `name`.
+    pub fn run(&self, draft: &Draft, name: &str, only_print: bool) -> Result<ExitCode, Failure> {
+        let experiment = build(draft, name)?;
+        if only_print {
+            return output::print(&draft.source());
+        }
+        let end = self.conduct(&experiment)?;
+        Ok(exit_code(&end, self.show()?, None))
+    }
+
     /// Runs an experiment and says how it goes.
     pub fn conduct(&self, experiment: &Experiment) -> Result<RunEnd, Failure> {
         let options = Options {
@@ -56,7 +68,7 @@ impl Session {
             manual_done: self.manual_done,
             overwrite: self.permits.overwrite.clone(),
             destroy: self.permits.destroy.clone(),
-            interrupt: interrupt_on_signals()?,
+            interrupt: signals::stop_flag_of_run()?.into(),
             manual: manual(self.json),
         };
         let mut progress = Progress::new(self.json);
@@ -77,32 +89,19 @@ impl Session {
         let page = self.results.with_extension("html");
         if summary.done() + summary.failed() > 0 {
             // The figures are in the results file: a report can be written again.
-            if let Err(failure) = write_report(&summary, &page) {
+            if let Err(failure) = results::write_report(&summary, &page) {
                 failure.report();
             }
         }
         if self.json {
             let summary = report::json::summary(&summary).map_err(Failure::failed)?;
-            output::print_json(&serde_json::json!({ "event": "summary", "summary": summary }))?;
+            output::print_json(&json!({ "event": "summary", "summary": summary }))?;
         } else if summary.done() + summary.failed() > 0 {
             output::print_document(&report::run(&summary))?;
             output::print(&format!("\nResults: {}\nReport:  {}\n", self.results.display(), page.display()))?;
         }
         Ok(summary.configurations.iter().any(|row| row.lost_blocks > 0))
     }
-}
-
-/// The first signal asks to stop, resumably; the second ends the process at once.
-fn interrupt_on_signals() -> Result<Interrupt, Failure> {
-    let flag = Arc::new(AtomicBool::new(false));
-    // Closing the terminal is no reason to leave a drive mounted.
-    for signal in TERM_SIGNALS.iter().chain(&[SIGHUP]) {
-        let code = ExitCode::Interrupted as i32;
-        signal_hook::flag::register_conditional_shutdown(*signal, code, flag.clone())
-            .and_then(|_| signal_hook::flag::register(*signal, flag.clone()))
-            .map_err(|error| Failure::failed(format!("cannot handle signals: {error}")))?;
-    }
-    Ok(flag.into())
 }
 
 fn manual(json: bool) -> Manual {

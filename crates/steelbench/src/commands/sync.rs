@@ -1,9 +1,8 @@
 //! `steelbench sync`: a quick command is an experiment too.
 
 use crate::args::Sync;
-use crate::commands::run::{Session, exit_code};
+use crate::commands::run::Session;
 use crate::exit_code::{ExitCode, Failure};
-use crate::{output, results};
 use engines::Permits;
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, LinkedSettings};
@@ -11,35 +10,25 @@ use probes::sync::{
     DURATION, MEMBERS, PADDING, PINNING, PRIMITIVE, Padding, Primitive, READS, THREADS, WARMUP,
 };
 
-/// What errors call the file that an experiment is written as.
+/// What prints the experiment that is run.
 const PRINTED: &str = "steelbench sync --print";
 
 /// Measures how primitives scale, or prints the experiment that would.
 pub fn sync(arguments: &Sync) -> Result<ExitCode, Failure> {
-    let processors = observe::Topology::of_this_machine().whole().processors;
-    let draft = draft(arguments, processors);
-    let experiment = super::build(&draft, PRINTED)?;
-    if arguments.print {
-        output::print(&draft.source())?;
-        return Ok(ExitCode::Ok);
-    }
-    let session = Session {
-        results: arguments.results.clone().unwrap_or_else(|| results::default_path(&arguments.name)),
-        fresh: true,
-        manual_done: false,
-        permits: Permits::default(),
-        json: arguments.json,
-    };
-    let end = session.conduct(&experiment)?;
-    let failed = session.show()?;
-    Ok(exit_code(&end, failed, None))
+    let draft = draft(arguments, observe::Topology::of_this_machine().whole().processors);
+    let session = Session::quick(&arguments.quick, name(arguments), Permits::default());
+    session.run(&draft, PRINTED, arguments.quick.print)
+}
+
+fn name(arguments: &Sync) -> &str {
+    arguments.quick.name.as_deref().unwrap_or("sync")
 }
 
 /// The experiment that a command line stands for.
 fn draft(arguments: &Sync, processors: u32) -> Draft {
     let question = "How do synchronization primitives scale with threads on this machine?";
-    let mut draft = Draft::new(&arguments.name, question);
-    draft.comment("Written by `steelbench sync --print`.");
+    let mut draft = Draft::new(name(arguments), question);
+    draft.comment(&format!("Written by `{PRINTED}`."));
     draft.set(ENGINE, "none");
     draft.set(PROBE, "sync");
     let primitives =
@@ -57,7 +46,7 @@ fn draft(arguments: &Sync, processors: u32) -> Draft {
     draft.vary(THREADS, threads);
     draft.set(DURATION, arguments.duration.unwrap_or(1.0));
     draft.set(WARMUP, arguments.warmup.unwrap_or(0.2));
-    draft.repeats(arguments.blocks, arguments.seed);
+    draft.repeats(arguments.quick.blocks.unwrap_or(3), arguments.quick.seed.unwrap_or(1));
     draft
 }
 

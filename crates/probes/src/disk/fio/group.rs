@@ -1,14 +1,15 @@
 //! Jobs that run together, and the files that they work on.
 
-use super::Wrong;
 use super::job::Job;
+use super::{Wrong, the_same};
 use crate::disk::paths::stream_name;
 use crate::disk::settings::{
     ALIGN, BLOCK_SIZE, BLOCK_SIZE_MAX, BYTES, DIRECT, FILE, ON, PATTERN, QUEUE_DEPTH, RATE, READS, SYNC,
     SYNC_EVERY, THREADS, WORKING_SET,
 };
-use crate::disk::{PathKind, StoragePath, StreamText};
+use crate::disk::{StoragePath, StreamText};
 use engines::Role;
+use engines::files::Origin;
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -76,11 +77,11 @@ pub fn groups(jobs: &[Job]) -> Result<(Vec<Group>, Files), Wrong> {
         if groups.iter().any(|group| group.name == name) {
             name = format!("{name} {}", groups.len() + 1);
         }
-        let duration_s = duration_s(&streams)?;
+        let runtime_s = the_same(&jobs, "runtime", |job| job.runtime_s)?;
         distinct(&mut streams);
         let streams =
             streams.iter().map(|stream| stream.text(files.files.len())).collect::<Result<_, _>>()?;
-        groups.push(Group { name, streams, duration_s });
+        groups.push(Group { name, streams, duration_s: runtime_s.unwrap_or(NO_LIMIT_S) });
     }
     Ok((groups, files))
 }
@@ -153,18 +154,6 @@ impl JobStream<'_> {
     }
 }
 
-/// How long the jobs of a group run: all for the same time.
-fn duration_s(streams: &[JobStream<'_>]) -> Result<f64, Wrong> {
-    let first = streams[0].job;
-    match streams.iter().find(|stream| stream.job.runtime_s != first.runtime_s) {
-        None => Ok(first.runtime_s.unwrap_or(NO_LIMIT_S)),
-        Some(other) => Err(format!(
-            "jobs {} and {} run together and have a different runtime: that is not possible here",
-            first.name, other.job.name
-        )),
-    }
-}
-
 impl Files {
     /// Adds the files of one job, or of clone number `clone` of it: their positions, and the bytes of each.
     fn add(&mut self, job: &Job, clone: u32) -> Result<(Vec<usize>, u64), Wrong> {
@@ -177,7 +166,7 @@ impl Files {
             let shown = path.display();
             let existing = path.exists().then(|| StoragePath::named(&path, "")).transpose()?;
             bytes = match &existing {
-                Some(StoragePath { kind: PathKind::Directory, .. }) => {
+                Some(StoragePath { kind: Origin::Created, .. }) => {
                     return Err(format!("{shown}: a file is wanted, this is a directory"));
                 }
                 Some(_) => asked.map_or_else(|| size_of(&path), Ok)?,

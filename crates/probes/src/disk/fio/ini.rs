@@ -20,14 +20,8 @@ pub struct JobOption {
     pub line: usize,
 }
 
-/// What is wrong, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// The line, from 1.
-    pub line: usize,
-    /// What is wrong.
-    pub text: String,
-}
+/// The line, from 1, and what is wrong in it.
+pub type Problem = (usize, String);
 
 /// Reads the sections of a job file. `variable` knows the environment.
 ///
@@ -44,7 +38,7 @@ pub fn read(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Vec
         if content.is_empty() {
             continue;
         }
-        let mut problem = |text: String| problems.push(Problem { line, text });
+        let mut problem = |text: String| problems.push((line, text));
         if let Some(name) = content.strip_prefix('[') {
             let plain = |name: &&str| !name.is_empty() && !name.contains(char::is_control);
             let Some(name) = name.strip_suffix(']').filter(plain) else {
@@ -65,7 +59,7 @@ pub fn read(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Vec
         }
     }
     if jobs.is_empty() && problems.is_empty() {
-        problems.push(Problem { line: text.lines().count().max(1), text: "there is no job".into() });
+        problems.push((text.lines().count().max(1), "there is no job".into()));
     }
     if problems.is_empty() { Ok(jobs) } else { Err(problems) }
 }
@@ -205,11 +199,11 @@ mod tests {
         let problems =
             read("bs=4k\n[job\n[\u{1b}]\n[a]\nfilename=${NO}\nfilename=${DIR\nbs=\u{1b}[2J\n", &variable)
                 .unwrap_err();
-        let lines: Vec<usize> = problems.iter().map(|problem| problem.line).collect();
+        let lines: Vec<usize> = problems.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [1, 2, 3, 5, 6, 7]);
-        assert!(problems[3].text.contains("NO is not set"));
+        assert!(problems[3].1.contains("NO is not set"));
         let none: Vec<Problem> = read("[global]\nbs=4k\n", &variable).unwrap_err();
-        assert!(none[0].text.contains("no job"));
+        assert!(none[0].1.contains("no job"));
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! From the options of a job to what we make of them.
 
+use super::Wrong;
 use super::ini::{JobOption, Problem, Section, bytes, count, flag, percent, seconds};
 use crate::disk::{Pattern, Sync};
 use std::path::PathBuf;
+
+/// For reads and for writes.
+type Pair<T> = (T, T);
 
 /// A job with the values that fio would use, its defaults included.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,9 +18,8 @@ pub struct Job {
     pub pattern: Pattern,
     /// Of a mixed pattern.
     pub read_percent: u8,
-    /// Smallest and largest block for reads and for writes.
-    read_block: (u64, u64),
-    write_block: (u64, u64),
+    /// Smallest and largest block, for reads and for writes.
+    blocks: Pair<(u64, u64)>,
     pub align: Option<u64>,
     pub depth: u32,
     pub numjobs: u32,
@@ -24,7 +27,7 @@ pub struct Job {
     pub sync: Sync,
     pub sync_every: u32,
     /// I/Os a second of reads and of writes.
-    rates: Option<(u64, u64)>,
+    rates: Option<Pair<u64>>,
     /// Files that it names; none: one of its own.
     pub files: Vec<PathBuf>,
     pub directory: PathBuf,
@@ -47,143 +50,114 @@ pub struct Job {
     pub notes: Vec<String>,
 }
 
-/// What is wrong with a value.
-type Wrong = String;
+/// The options of a job that nobody has asked for so far, and what is wrong with the others.
+struct Options<'a> {
+    left: Vec<&'a JobOption>,
+    problems: Vec<Problem>,
+}
+
+impl Options<'_> {
+    /// Takes all options with these keys and reads them, in order.
+    fn all<T>(
+        &mut self,
+        keys: &[&str],
+        mut read: impl FnMut(&str, Option<&str>) -> Result<T, Wrong>,
+    ) -> Vec<T> {
+        let (asked, left) = std::mem::take(&mut self.left)
+            .into_iter()
+            .partition(|option| keys.contains(&option.key.as_str()));
+        self.left = left;
+        let asked: Vec<&JobOption> = asked;
+        let mut values = Vec::new();
+        for JobOption { key, value, line } in asked {
+            match read(key, value.as_deref()) {
+                Ok(value) => values.push(value),
+                Err(text) => self.problems.push((*line, format!("{key}: {text}"))),
+            }
+        }
+        values
+    }
+
+    /// The last value of an option with these keys.
+    fn value<T>(&mut self, keys: &[&str], read: impl Fn(&str) -> Result<T, Wrong>) -> Option<T> {
+        self.all(keys, |_, value| read(given(value)?)).pop()
+    }
+
+    fn flag(&mut self, keys: &[&str]) -> Option<bool> {
+        self.all(keys, |_, value| flag(value)).pop()
+    }
+}
 
 impl Job {
-    /// fio's defaults.
-    fn new(name: &str) -> Self {
-        Self {
-            name: name.into(),
-            pattern: Pattern::SequentialRead,
-            read_percent: 50,
-            read_block: (4096, 4096),
-            write_block: (4096, 4096),
-            align: None,
-            depth: 1,
-            numjobs: 1,
-            direct: false,
-            sync: Sync::None,
-            sync_every: 1,
-            rates: None,
-            files: Vec::new(),
-            directory: PathBuf::new(),
-            size: None,
-            file_size: None,
-            io_size: None,
-            offset: 0,
-            runtime_s: None,
-            time_based: false,
-            warmup_s: 0.0,
-            synchronous: true,
-            compress_percent: 0,
-            seed: None,
-            after_others: false,
-            invalidate: true,
-            notes: Vec::new(),
-        }
-    }
-
     /// Takes the options of a section. Those that we do not have come back, and what is wrong with the others.
     pub fn read(section: &Section) -> (Self, Vec<&JobOption>, Vec<Problem>) {
-        let mut job = Self::new(&section.name);
-        let (mut unknown, mut problems) = (Vec::new(), Vec::new());
-        for option in &section.options {
-            match job.take(&option.key, option.value.as_deref()) {
-                Ok(true) => {}
-                Ok(false) => unknown.push(option),
-                Err(text) => {
-                    problems.push(Problem { line: option.line, text: format!("{}: {text}", option.key) });
-                }
-            }
-        }
+        let mut options = Options { left: section.options.iter().collect(), problems: Vec::new() };
+        let mut job = Self::with(&mut options, &section.name);
+        let Options { mut left, mut problems } = options;
+        left.retain(|option| !is_of_no_effect(&option.key, option.value.as_deref()));
         if let Err(text) = job.check() {
             let line = section.options.last().map_or(1, |option| option.line);
-            problems.push(Problem { line, text: format!("job {}: {text}", job.name) });
+            problems.push((line, format!("job {}: {text}", job.name)));
         }
-        (job, unknown, problems)
+        (job, left, problems)
     }
 
-    /// Takes an option; false when we have no such option.
-    fn take(&mut self, key: &str, value: Option<&str>) -> Result<bool, Wrong> {
-        Ok(self.take_load(key, value)?
-            || self.take_files_and_time(key, value)?
-            || is_of_no_effect(key, value))
-    }
-
-    /// What I/O is made, and how.
-    fn take_load(&mut self, key: &str, value: Option<&str>) -> Result<bool, Wrong> {
-        match key {
-            "rw" | "readwrite" => self.pattern = known_pattern(given(value)?)?,
-            "rwmixread" => self.read_percent = percent(given(value)?)?,
-            "rwmixwrite" => self.read_percent = 100 - percent(given(value)?)?,
-            "bs" | "blocksize" => {
-                let (read, write) = for_each_direction(given(value)?, bytes)?;
-                (self.read_block, self.write_block) = ((read, read), (write, write));
-            }
-            "bsrange" | "blocksize_range" => {
-                (self.read_block, self.write_block) = for_each_direction(given(value)?, range)?;
-            }
-            "blockalign" | "ba" => self.align = Some(bytes(given(value)?)?),
-            "buffer_compress_percentage" => self.compress_percent = percent(given(value)?)?,
-            "randseed" => self.seed = Some(bytes(given(value)?)?),
-            "iodepth" => self.depth = count(given(value)?)?,
-            "numjobs" => self.numjobs = count(given(value)?)?,
-            "direct" => self.direct = flag(value)?,
-            "buffered" => self.direct = !flag(value)?,
-            "ioengine" => self.synchronous = is_synchronous(given(value)?)?,
-            "invalidate" => self.invalidate = flag(value)?,
-            "fsync" | "fdatasync" if bytes(given(value)?)? > 0 => {
-                self.sync = if key == "fsync" { Sync::Fsync } else { Sync::Fdatasync };
-                self.sync_every = count(given(value)?)?;
-            }
-            "fsync" | "fdatasync" => {}
-            "sync" => match value {
-                Some("0" | "none") => {}
-                None | Some("1" | "sync") => {
-                    self.sync = Sync::Dsync;
-                    self.notes.push("sync=1 (O_SYNC) is done as O_DSYNC".into());
-                }
-                Some("dsync") => self.sync = Sync::Dsync,
-                Some(text) => return Err(format!("`{text}` is none of none, sync and dsync")),
-            },
-            "rate_iops" => {
-                self.rates = Some(for_each_direction(given(value)?, bytes)?);
-                let note = "rate_iops begins I/Os at random (Poisson) times, and latency counts from the intended time";
-                self.notes.push(note.into());
-            }
-            _ => return Ok(false),
+    /// A job with these options.
+    fn with(options: &mut Options<'_>, name: &str) -> Self {
+        let (sync, sync_every, mut notes) = sync(options);
+        let rates = options.value(&["rate_iops"], |text| for_each_direction(text, bytes));
+        if rates.is_some() {
+            let note =
+                "rate_iops begins I/Os at random (Poisson) times, and latency counts from the intended time";
+            notes.push(note.into());
         }
-        Ok(true)
-    }
-
-    /// On which files, when and for how long.
-    fn take_files_and_time(&mut self, key: &str, value: Option<&str>) -> Result<bool, Wrong> {
-        match key {
-            "name" => self.name = given(value)?.into(),
+        let blocks = options.all(&["bs", "blocksize", "bsrange", "blocksize_range"], |key, value| {
+            let one = |text: &str| bytes(text).map(|size| (size, size));
+            for_each_direction(given(value)?, if key.ends_with("range") { range } else { one })
+        });
+        let direct = options.all(&["direct", "buffered"], |key, value| Ok(flag(value)? == (key == "direct")));
+        let reads = options.all(&["rwmixread", "rwmixwrite"], |key, value| {
+            let percent = percent(given(value)?)?;
+            Ok(if key == "rwmixread" { percent } else { 100 - percent })
+        });
+        Self {
+            name: options.value(&["name"], |name| Ok(name.into())).unwrap_or_else(|| name.into()),
+            pattern: options.value(&["rw", "readwrite"], known_pattern).unwrap_or(Pattern::SequentialRead),
+            read_percent: reads.last().copied().unwrap_or(50),
+            blocks: blocks.last().copied().unwrap_or(((4096, 4096), (4096, 4096))),
+            align: options.value(&["blockalign", "ba"], bytes),
+            depth: options.value(&["iodepth"], count).unwrap_or(1),
+            numjobs: options.value(&["numjobs"], count).unwrap_or(1),
+            direct: direct.last().copied().unwrap_or(false),
+            sync,
+            sync_every,
+            rates,
             // A colon stands between names, unless it is escaped.
-            "filename" => {
-                let names = given(value)?.replace("\\:", "\0");
-                self.files = names.split(':').map(|name| name.replace('\0', ":").into()).collect();
-            }
-            "directory" => self.directory = given(value)?.into(),
-            "size" => self.size = Some(bytes(given(value)?)?),
-            "filesize" => self.file_size = Some(bytes(given(value)?)?),
-            "io_size" | "io_limit" => self.io_size = Some(bytes(given(value)?)?),
-            "offset" => self.offset = bytes(given(value)?)?,
-            "runtime" | "timeout" => self.runtime_s = Some(seconds(given(value)?)?).filter(|s| *s > 0.0),
-            "time_based" => self.time_based = flag(value)?,
-            "ramp_time" => self.warmup_s = seconds(given(value)?)?,
-            "stonewall" | "wait_for_previous" => self.after_others = flag(value)?,
-            _ => return Ok(false),
+            files: options
+                .value(&["filename"], |names| Ok(names.replace("\\:", "\0")))
+                .map(|names| names.split(':').map(|name| name.replace('\0', ":").into()).collect())
+                .unwrap_or_default(),
+            directory: options.value(&["directory"], |path| Ok(path.into())).unwrap_or_default(),
+            size: options.value(&["size"], bytes),
+            file_size: options.value(&["filesize"], bytes),
+            io_size: options.value(&["io_size", "io_limit"], bytes),
+            offset: options.value(&["offset"], bytes).unwrap_or(0),
+            runtime_s: options.value(&["runtime", "timeout"], seconds).filter(|s| *s > 0.0),
+            time_based: options.flag(&["time_based"]).unwrap_or(false),
+            warmup_s: options.value(&["ramp_time"], seconds).unwrap_or(0.0),
+            synchronous: options.value(&["ioengine"], is_synchronous).unwrap_or(true),
+            compress_percent: options.value(&["buffer_compress_percentage"], percent).unwrap_or(0),
+            seed: options.value(&["randseed"], bytes),
+            after_others: options.flag(&["stonewall", "wait_for_previous"]).unwrap_or(false),
+            invalidate: options.flag(&["invalidate"]).unwrap_or(true),
+            notes,
         }
-        Ok(true)
     }
 
     /// What the options together ask for and we cannot do.
     fn check(&mut self) -> Result<(), Wrong> {
         let mixed = matches!(self.pattern, Pattern::RandomMixed | Pattern::SequentialMixed);
-        if mixed && self.read_block != self.write_block {
+        if mixed && self.blocks.0 != self.blocks.1 {
             return Err("reads and writes of different sizes: make two jobs of it".into());
         }
         if mixed && self.rates.is_some() {
@@ -201,7 +175,7 @@ impl Job {
 
     /// Smallest and largest block.
     pub fn block(&self) -> (u64, u64) {
-        if self.pattern.writes() { self.write_block } else { self.read_block }
+        if self.pattern.writes() { self.blocks.1 } else { self.blocks.0 }
     }
 
     /// I/Os a second; a rate of 0 is none.
@@ -209,6 +183,27 @@ impl Job {
         let (read, write) = self.rates?;
         Some(if self.pattern.writes() { write } else { read }).filter(|rate| *rate > 0)
     }
+}
+
+/// How writes are made durable, after how many of them, and what differs from fio in that.
+fn sync(options: &mut Options<'_>) -> (Sync, u32, Vec<String>) {
+    let mut notes = Vec::new();
+    let asked = options.all(&["fsync", "fdatasync", "sync"], |key, value| match (key, value) {
+        ("sync", Some("0" | "none")) => Ok(None),
+        ("sync", Some("dsync")) => Ok(Some((Sync::Dsync, 1))),
+        ("sync", None | Some("1" | "sync")) => {
+            notes.push("sync=1 (O_SYNC) is done as O_DSYNC".into());
+            Ok(Some((Sync::Dsync, 1)))
+        }
+        ("sync", Some(text)) => Err(format!("`{text}` is none of none, sync and dsync")),
+        _ if bytes(given(value)?)? == 0 => Ok(None),
+        _ => {
+            let sync = if key == "fsync" { Sync::Fsync } else { Sync::Fdatasync };
+            Ok(Some((sync, count(given(value)?)?)))
+        }
+    });
+    let (sync, every) = asked.into_iter().flatten().next_back().unwrap_or((Sync::None, 1));
+    (sync, every, notes)
 }
 
 /// Whether an option asks for what is so in any case, or changes nothing that is measured here.
@@ -226,7 +221,7 @@ fn given(value: Option<&str>) -> Result<&str, Wrong> {
 }
 
 /// `4k`: for both; `4k,8k`: reads, writes. What stands behind a second comma is for trims.
-fn for_each_direction<T: Copy>(text: &str, read: fn(&str) -> Result<T, Wrong>) -> Result<(T, T), Wrong> {
+fn for_each_direction<T: Copy>(text: &str, read: fn(&str) -> Result<T, Wrong>) -> Result<Pair<T>, Wrong> {
     let mut parts = text.split(',');
     let first = read(parts.next().unwrap_or_default())?;
     let second = parts.next().filter(|part| !part.is_empty()).map(read).transpose()?;
@@ -277,7 +272,7 @@ mod tests {
         let sections = ini::read(&format!("[a]\n{options}"), &|_| None).unwrap();
         let (job, unknown, problems) = Job::read(&sections[0]);
         let unknown = unknown.iter().map(|option| option.key.clone()).collect();
-        (job, unknown, problems.into_iter().map(|problem| problem.text).collect())
+        (job, unknown, problems.into_iter().map(|(_, text)| text).collect())
     }
 
     #[test]

@@ -13,11 +13,12 @@ use super::settings::{DURATION, IO_ENGINE, IoEngine, STREAMS, WARMUP};
 use engines::files::{CACHE, COMPRESS, DATA_FILES, FILE_SIZE, OFFSET, PATHS, VOLUME};
 use engines::{CacheState, Permits};
 use experiment::common::{ENGINE, PROBE};
-use experiment::{Draft, LinkedSettings};
+use experiment::{Draft, LinkedSettings, file};
 use group::{Files, Group, JobFile, groups};
 use ini::{JobOption, Problem};
 use job::Job;
 pub use job::pattern;
+use std::borrow::Borrow;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -67,7 +68,7 @@ pub fn import(text: &str, shown: &str, name: &str, ignore: bool) -> Result<Impor
     target(&mut draft, &jobs, &files, existing)?;
     workload(&mut draft, &jobs, groups)?;
     if jobs.iter().any(|job| job.runtime_s.is_none()) {
-        draft.trial_time(TRIAL_TIME_S);
+        draft.set(file::TRIAL_TIME_S, TRIAL_TIME_S);
     }
     let existing = |wanted: fn(&&JobFile) -> bool| {
         files.files.iter().filter(wanted).filter_map(|file| file.existing.clone()).collect()
@@ -78,18 +79,14 @@ pub fn import(text: &str, shown: &str, name: &str, ignore: bool) -> Result<Impor
 
 /// The jobs, with notes of what was left out; or everything that is wrong, in one message.
 fn jobs(text: &str, shown: &str, ignore: bool) -> Result<(Vec<Job>, Vec<String>), Wrong> {
-    let lines = |problems: &[Problem]| {
-        let mut lines: Vec<(usize, String)> = problems
-            .iter()
-            .map(|problem| (problem.line, format!("{shown}:{}: {}", problem.line, problem.text)))
-            .collect();
+    let lines = |mut problems: Vec<Problem>| -> Vec<String> {
         // An option of a global section comes with each of its jobs.
-        lines.sort();
-        lines.dedup();
-        lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>()
+        problems.sort();
+        problems.dedup();
+        problems.into_iter().map(|(line, text)| format!("{shown}:{line}: {text}")).collect()
     };
     let sections =
-        ini::read(text, &|name| std::env::var(name).ok()).map_err(|problems| lines(&problems).join("\n"))?;
+        ini::read(text, &|name| std::env::var(name).ok()).map_err(|problems| lines(problems).join("\n"))?;
     let (mut jobs, mut unknown, mut problems) = (Vec::new(), Vec::<&JobOption>::new(), Vec::new());
     for section in &sections {
         let (job, without, wrong) = Job::read(section);
@@ -102,7 +99,7 @@ fn jobs(text: &str, shown: &str, ignore: bool) -> Result<(Vec<Job>, Vec<String>)
     let named: Vec<String> =
         unknown.iter().map(|option| format!("{} (line {})", option.key, option.line)).collect();
     let named = named.join(", ");
-    let mut wrong = lines(&problems);
+    let mut wrong = lines(problems);
     if !named.is_empty() && !ignore {
         let message = "these options are not supported";
         wrong.push(format!("{shown}: {message}: {named}; --fio-ignore runs the jobs without them"));
@@ -166,14 +163,19 @@ fn workload(draft: &mut Draft, jobs: &[Job], mut groups: Vec<Group>) -> Result<(
     Ok(())
 }
 
-/// What holds for all jobs of a file here, and has to be the same for them.
-fn the_same<T: PartialEq>(jobs: &[Job], option: &str, value: impl Fn(&Job) -> T) -> Result<T, Wrong> {
-    let first = value(&jobs[0]);
-    match jobs.iter().find(|job| value(job) != first) {
-        None => Ok(first),
+/// What holds for all jobs that run together, and has to be the same for them.
+fn the_same<T: PartialEq>(
+    jobs: &[impl Borrow<Job>],
+    option: &str,
+    value: impl Fn(&Job) -> T,
+) -> Result<T, Wrong> {
+    let mut jobs = jobs.iter().map(Borrow::borrow);
+    let Some(first) = jobs.next() else { return Err("there is no job".into()) };
+    match jobs.find(|job| value(job) != value(first)) {
+        None => Ok(value(first)),
         Some(other) => Err(format!(
             "jobs {} and {} have a different {option}, which holds for all jobs together here: put them in files of their own",
-            jobs[0].name, other.name
+            first.name, other.name
         )),
     }
 }

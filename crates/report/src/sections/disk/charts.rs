@@ -11,11 +11,11 @@ pub fn add(section: &mut Section, summary: &Summary, disk: &DiskSummary) {
     let groups = groups(disk);
     let drawn: usize = groups.iter().map(|(_, bars)| bars.len()).sum();
     if disk.groups.iter().any(|group| group.configurations.len() > 1) {
-        section.toned("Lines are threads x queue depth of each.", Tone::Muted);
+        section.note("Lines are threads x queue depth of each.");
     }
     if drawn < disk.rows.len() {
         let all = number::plural(disk.rows.len(), "configuration");
-        section.toned(format!("Drawn are {drawn} of {all}; the table below has all."), Tone::Muted);
+        section.note(format!("Drawn are {drawn} of {all}; the table below has all."));
     }
     let chart = |title: &str, unit: &str, bar: &dyn Fn(&DiskRow) -> Option<Bar>| Chart {
         title: title.into(),
@@ -35,10 +35,10 @@ pub fn add(section: &mut Section, summary: &Summary, disk: &DiskSummary) {
     };
     let tone = |row: &DiskRow| tone(summary, row);
     let charts = [
-        chart("IOPS, higher is better", "I/Os/s", &|row| Some(bar(row.all.iops.as_ref()?, tone(row)))),
-        chart("Bandwidth, higher is better", "MB/s", &|row| {
-            Some(bar(row.all.bandwidth.as_ref()?, Tone::Plain))
+        chart("IOPS, higher is better", "I/Os/s", &|row| {
+            Some(Bar { tone: tone(row), ..Bar::of(row.all.iops.as_ref()?) })
         }),
+        chart("Bandwidth, higher is better", "MB/s", &|row| row.all.bandwidth.as_ref().map(Bar::of)),
         chart("Mean latency, lower is better", "us", &|row| latency(&row.all)),
     ];
     for chart in charts.into_iter().filter(|chart| !chart.groups.is_empty()) {
@@ -46,15 +46,10 @@ pub fn add(section: &mut Section, summary: &Summary, disk: &DiskSummary) {
     }
 }
 
-fn bar(estimate: &Estimate, tone: Tone) -> Bar {
-    let interval = estimate.interval.map(|interval| (interval.low, interval.high));
-    Bar { value: estimate.mean, interval, tone, ..Bar::default() }
-}
-
 fn latency(figures: &DiskFigures) -> Option<Bar> {
     let p99 = figures.latency_p99.as_ref().and_then(Estimate::mean_s);
     let note = p99.map_or_else(String::new, |seconds| format!("p99 {}", number::seconds(seconds)));
-    Some(Bar { note: note.into(), ..bar(figures.latency_mean.as_ref()?, Tone::Plain) })
+    Some(Bar { note: note.into(), ..Bar::of(figures.latency_mean.as_ref()?) })
 }
 
 /// Only where the configurations are compared on what is drawn.

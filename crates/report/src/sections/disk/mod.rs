@@ -3,7 +3,7 @@
 mod charts;
 mod knee;
 
-use crate::model::{Cell, Column, Section, Table, Tone};
+use crate::model::{Cell, Columns, Section};
 use crate::names::label;
 use crate::number;
 use analysis::disk::LITTLE_TOLERANCE;
@@ -13,7 +13,7 @@ use analysis::{DiskFigures, DiskRow, DiskSummary, Estimate, Summary};
 pub(crate) fn sections(summary: &Summary, disk: Option<&DiskSummary>) -> Vec<Section> {
     let Some(disk) = disk else { return Vec::new() };
     let mut section = Section::new("Disk");
-    section.toned(legend(disk), Tone::Muted);
+    section.note(legend(disk));
     charts::add(&mut section, summary, disk);
     little(&mut section, &disk.rows);
     let mut sections = vec![section, figures(disk)];
@@ -42,7 +42,7 @@ fn little(section: &mut Section, rows: &[DiskRow]) {
     }
     if worst <= LITTLE_TOLERANCE {
         let one = "Little's law holds: I/Os in flight and IOPS x mean latency agree within";
-        section.toned(format!("{one} {}.", number::percent(worst, 1)), Tone::Muted);
+        section.note(format!("{one} {}.", number::percent(worst, 1)));
         return;
     }
     for (row, little) in known.iter().filter(|(_, little)| !little.holds()) {
@@ -54,7 +54,7 @@ fn little(section: &mut Section, rows: &[DiskRow]) {
             number::percent(little.difference.abs(), 1),
             number::plural(little.trials, "trial"),
         );
-        section.toned(text, Tone::Warning);
+        section.warn(text);
     }
 }
 
@@ -71,49 +71,49 @@ const FIGURES: [(&str, Figure, u8); 6] = [
     ("sync", |figures| figures.sync_latency_mean.as_ref(), 2),
 ];
 
+/// A line of a table of figures: whose they are, of which stream, over how many trials.
+type Row<'a> = (&'a str, &'a str, usize, &'a DiskFigures);
+
 fn figures(disk: &DiskSummary) -> Section {
     let mut section = Section::new("Disk: figures");
-    let lines = disk.rows.iter().map(|row| (vec![label(&row.label).to_owned()], row.trials, &row.all));
-    section.table(table(&["configuration"], &lines.collect::<Vec<_>>()));
+    let rows = disk.rows.iter().map(|row| (label(&row.label), "", row.trials, &row.all));
+    section.table(table(rows.collect()));
     section
 }
 
 /// Each of several streams; `None` where there is only one.
 fn streams(disk: &DiskSummary) -> Option<Section> {
-    let line = |row: &DiskRow, name: &str| vec![label(&row.label).to_owned(), name.to_owned()];
-    let lines: Vec<_> = disk
-        .rows
-        .iter()
-        .flat_map(|row| row.streams.iter().map(move |own| (line(row, &own.name), row.trials, &own.figures)))
-        .collect();
-    let mut section = Section::new("Disk: streams");
-    section.table(table(&["configuration", "stream"], &lines));
-    (!lines.is_empty()).then_some(section)
-}
-
-/// The figures that any line has.
-fn table(names: &[&str], lines: &[(Vec<String>, usize, &DiskFigures)]) -> Table {
-    let shown: Vec<_> = FIGURES
-        .iter()
-        .filter(|(_, figure, _)| lines.iter().any(|(_, _, figures)| figure(figures).is_some()))
-        .collect();
-    let mut columns: Vec<Column> = names.iter().map(|name| Column::name(*name)).collect();
-    columns.push(Column::right("n"));
-    columns.extend(shown.iter().map(|(heading, _, order)| Column::left(*heading).optional(*order)));
-    let rows = lines.iter().map(|(names, n, figures)| {
-        let mut cells: Vec<Cell> = names.iter().map(|name| Cell::plain(name.as_str())).collect();
-        cells.push(Cell::plain(n.to_string()));
-        cells.extend(shown.iter().map(|(_, figure, _)| Cell::plain(said(figure(figures)))));
-        cells
+    let rows = disk.rows.iter().flat_map(|row| {
+        row.streams.iter().map(|own| (label(&row.label), own.name.as_str(), row.trials, &own.figures))
     });
-    Table { columns, rows: rows.collect(), fixed: false }
+    let rows: Vec<Row> = rows.collect();
+    let mut section = Section::new("Disk: streams");
+    if !rows.is_empty() {
+        section.table(table(rows));
+    }
+    section.unless_empty()
 }
 
-/// Times carry their unit, which depends on how long they are; the rest is named by the heading.
-fn said(estimate: Option<&Estimate>) -> String {
-    let Some(estimate) = estimate else { return "-".to_owned() };
-    match estimate.in_seconds() {
-        Some(seconds) => number::estimate(&seconds),
-        None => number::estimate_without_unit(estimate),
+/// The figures that any line has. Times carry their unit, which depends on how long they are; the rest is named by the
+/// heading.
+fn table(rows: Vec<Row<'_>>) -> Columns<'_, Row<'_>> {
+    let has_streams = rows.iter().any(|row| !row.1.is_empty());
+    let shown = FIGURES.map(|(_, figure, _)| rows.iter().any(|row| figure(row.3).is_some()));
+    let mut table = Columns::of(rows);
+    table.name("configuration", |row| row.0);
+    if has_streams {
+        table.name("stream", |row| row.1);
     }
+    table.right("n", |row| row.2);
+    for ((heading, figure, order), _) in FIGURES.into_iter().zip(shown).filter(|(_, shown)| *shown) {
+        let cell = move |row: &Row| {
+            let estimate = figure(row.3)?;
+            Some(match estimate.in_seconds() {
+                Some(seconds) => Cell::from(&seconds),
+                None => Cell::estimate_without_unit(estimate),
+            })
+        };
+        table.left(heading, cell).optional(order);
+    }
+    table
 }

@@ -1,7 +1,7 @@
 //! Every trial over time, for pages.
 
 use crate::figure::{coordinate, string};
-use crate::model::{Cell, Column, Figure, Section, Table, Tone};
+use crate::model::{Cell, Columns, Figure, Section, Table};
 use crate::number;
 use crate::panels::named;
 use analysis::{ConfigurationRow, Standing, Summary};
@@ -36,6 +36,12 @@ impl<'a> Shown<'a> {
         let values = &series.values[..kept];
         (series.interval_s > 0.0 && kept > 0).then_some(Self { trial, series, values })
     }
+
+    /// Without the warm-up.
+    fn measured(&self) -> &'a [f64] {
+        let warm_up = (-self.series.start_s / self.series.interval_s).round().max(0.0) as usize;
+        self.values.get(warm_up..).unwrap_or_default()
+    }
 }
 
 /// One section a name of series; one that says so when none was recorded.
@@ -47,8 +53,7 @@ pub(super) fn sections(summary: &Summary) -> Vec<Section> {
         .collect();
     if all.iter().all(|shown| shown.values.len() < 2) {
         let mut section = Section::page("Over time");
-        section
-            .toned("No trial was longer than one interval: there is nothing to see over time.", Tone::Muted);
+        section.note("No trial was longer than one interval: there is nothing to see over time.");
         return vec![section];
     }
     // A thinned point is three numbers.
@@ -141,33 +146,32 @@ fn trial_of(shown: &Shown, points: usize) -> Value {
     own
 }
 
-fn data<'a>(rows: &[&ConfigurationRow], own: impl Fn(&ConfigurationRow) -> Vec<&'a Shown<'a>>) -> Table {
-    let columns = vec![
-        Column::name("configuration"),
-        Column::right("block"),
-        Column::right("intervals"),
-        Column::right("mean"),
-        Column::right("smallest"),
-        Column::right("largest"),
-    ];
-    let line = |row: &ConfigurationRow, shown: &Shown| {
-        let series = shown.series;
-        let warmup = (-series.start_s / series.interval_s).round().max(0.0) as usize;
-        let measured = shown.values.get(warmup..).unwrap_or_default();
-        let show = |value: f64| {
-            let nothing = || "-".to_owned();
-            Cell::plain(if measured.is_empty() { nothing() } else { number::quantity(value, &series.unit) })
-        };
-        vec![
-            Cell::plain(named(&row.label)),
-            Cell::plain(shown.trial.block.to_string()),
-            Cell::plain(format!("{} of {}", measured.len(), number::seconds(series.interval_s))),
-            show(measured.iter().sum::<f64>() / measured.len() as f64),
-            show(measured.iter().copied().fold(f64::INFINITY, f64::min)),
-            show(measured.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
-        ]
-    };
-    let rows =
-        rows.iter().flat_map(|row| own(row).into_iter().map(|shown| line(row, shown)).collect::<Vec<_>>());
-    Table { columns, rows: rows.collect(), fixed: false }
+fn data<'a>(
+    rows: &[&'a ConfigurationRow],
+    own: impl Fn(&ConfigurationRow) -> Vec<&'a Shown<'a>>,
+) -> Table<'static> {
+    let rows: Vec<(&str, &Shown)> =
+        rows.iter().flat_map(|row| own(row).into_iter().map(|shown| (named(&row.label), shown))).collect();
+    let mut table = Columns::of(&rows);
+    table.name("configuration", |(label, _)| *label);
+    table.right("block", |(_, shown)| shown.trial.block);
+    table.right("intervals", |(_, shown)| {
+        format!("{} of {}", shown.measured().len(), number::seconds(shown.series.interval_s))
+    });
+    for (heading, figure) in FIGURES {
+        table.right(heading, move |(_, shown)| {
+            let measured = Some(shown.measured()).filter(|measured| !measured.is_empty())?;
+            Some(Cell::quantity(figure(measured), &shown.series.unit))
+        });
+    }
+    table.into()
 }
+
+/// Heading, and its figure of the values.
+type Extent = (&'static str, fn(&[f64]) -> f64);
+
+const FIGURES: [Extent; 3] = [
+    ("mean", |values| values.iter().sum::<f64>() / values.len() as f64),
+    ("smallest", |values| values.iter().copied().fold(f64::INFINITY, f64::min)),
+    ("largest", |values| values.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
+];

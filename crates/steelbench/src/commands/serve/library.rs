@@ -1,9 +1,10 @@
 //! Which results files may be asked for, whether they have changed, and reading them, for one page at a time.
 
-use super::list::Lines;
 use super::page::{Page, Query, Refusal};
+use super::views::Lines;
 use crate::exit_code::Failure;
 use crate::results;
+use axum::http::StatusCode;
 use observations::{Recording, TrialStatus, number};
 use report::Text;
 use runner::{Outlook, outlook};
@@ -16,13 +17,11 @@ use store::Store;
 /// File systems may give the same time to two changes that are no further apart than this.
 const CLOCK_STEP: Duration = Duration::from_millis(50);
 
-/// The results files that are served.
+/// The results files that are served: one, or all in a folder, also those that come later.
 #[derive(Debug)]
-pub enum Library {
-    /// One file.
-    File(PathBuf),
-    /// All in a folder, also those that come later.
-    Folder(PathBuf),
+pub struct Library {
+    path: PathBuf,
+    is_folder: bool,
 }
 
 /// A results file, and the name by which clients ask for it.
@@ -36,18 +35,18 @@ pub struct File {
 impl Library {
     /// What a name, a file or a folder means; without one, the usual folder.
     pub fn of(name: Option<&str>) -> Result<Self, Failure> {
-        match name {
-            None => Ok(Self::Folder(results::FOLDER.into())),
-            Some(name) if Path::new(name).is_dir() => Ok(Self::Folder(name.into())),
-            Some(name) => Ok(Self::File(results::find(Some(name))?)),
-        }
+        let folder = name.map_or(Path::new(results::FOLDER), Path::new);
+        let is_folder = name.is_none() || folder.is_dir();
+        let path = if is_folder { folder.to_owned() } else { results::find(name)? };
+        Ok(Self { path, is_folder })
     }
 
     /// The files by name.
     pub fn files(&self) -> Vec<File> {
-        let mut files: Vec<File> = match self {
-            Self::File(path) => vec![File::new(path.clone())],
-            Self::Folder(folder) => store::results_files(folder).map(File::new).collect(),
+        let mut files: Vec<File> = if self.is_folder {
+            store::results_files(&self.path).map(File::new).collect()
+        } else {
+            vec![File::new(self.path.clone())]
         };
         files.sort_by(|a, b| a.name.cmp(&b.name));
         files
@@ -56,16 +55,13 @@ impl Library {
     /// The file that a client names. Names are only compared with those of the list, never made into paths.
     pub fn file(&self, name: &str) -> Result<File, Refusal> {
         let found = self.files().into_iter().find(|file| file.name == name);
-        found.ok_or_else(|| Refusal::nothing(format!("There is no results file {name} here.")))
+        found.ok_or_else(|| Refusal(StatusCode::NOT_FOUND, format!("There is no results file {name} here.")))
     }
 }
 
 impl fmt::Display for Library {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(path) => write!(f, "{}", path.display()),
-            Self::Folder(folder) => write!(f, "the results files in {}", folder.display()),
-        }
+        write!(f, "{}{}", if self.is_folder { "the results files in " } else { "" }, self.path.display())
     }
 }
 
@@ -87,12 +83,8 @@ impl File {
         let fresh = SystemTime::now().duration_since(modified).is_ok_and(|age| age < CLOCK_STEP);
         let nanoseconds = modified.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
         let process = store::claimed_by(&self.path).unwrap_or(0);
-        format!(
-            "{}:{nanoseconds:x}.{:x}.{process}{}",
-            self.name,
-            metadata.len(),
-            if fresh { "~" } else { "" }
-        )
+        let (length, mark) = (metadata.len(), if fresh { "~" } else { "" });
+        format!("{}:{nanoseconds:x}.{length:x}.{process}{mark}", self.name)
     }
 }
 
@@ -139,7 +131,7 @@ impl Site {
 pub fn read(file: &File, run: Option<i64>) -> Result<Read, Refusal> {
     let store = Store::open(&file.path)?;
     let Some(latest) = store.latest_run()?.map(|run| run.id) else {
-        return Err(Refusal::nothing(format!("{}: no run was recorded yet.", file.name)));
+        return Err(Refusal(StatusCode::NOT_FOUND, format!("{}: no run was recorded yet.", file.name)));
     };
     read_run(file, &store, run.unwrap_or(latest), latest)
 }
@@ -161,27 +153,21 @@ fn said(file: &File, recording: &Recording, latest: bool) -> String {
     };
     // The file of a run that another version made may be one that this version does not understand.
     let experiment = experiment::parse(&recording.run.source, &runner::catalog()).ok();
+    let trials = |n: usize| number::plural(n, "trial");
     let said = match experiment.map(|experiment| outlook(&experiment, recording)) {
-        Some(outlook) => words(&outlook, running, latest),
+        // After the last trial a run may still remove what it has made.
+        Some(Outlook { settled, planned, .. }) if running => {
+            format!("running: {settled} of {}", trials(planned))
+        }
+        Some(Outlook { settled, planned, complete: true }) => {
+            format!("complete: {}", trials(settled.min(planned)))
+        }
+        Some(Outlook { settled, planned, .. }) => {
+            let resumable = if latest { ", `steelbench run` goes on" } else { "" };
+            format!("stopped: {settled} of {}{resumable}", trials(planned))
+        }
         None if running => format!("running: {}", trials(recording.trials.len())),
         None => trials(recording.trials.len()),
     };
     said + &failed
-}
-
-fn words(outlook: &Outlook, running: bool, latest: bool) -> String {
-    let Outlook { settled, planned, complete } = *outlook;
-    match (running, complete) {
-        // After the last trial a run may still remove what it has made.
-        (true, _) => format!("running: {settled} of {}", trials(planned)),
-        (false, true) => format!("complete: {}", trials(settled.min(planned))),
-        (false, false) if latest => {
-            format!("stopped: {settled} of {}, `steelbench run` goes on", trials(planned))
-        }
-        (false, false) => format!("stopped: {settled} of {}", trials(planned)),
-    }
-}
-
-fn trials(n: usize) -> String {
-    number::plural(n, "trial")
 }

@@ -1,13 +1,44 @@
 //! What all pages have: the frame, the version of what they show, refusals in plain words, and addresses. Everything that
 //! a page depends on is in its address.
 
-use super::assets;
 use super::library::{self, File};
 use crate::exit_code::Failure;
 use axum::http::StatusCode;
 use form_urlencoded::{Serializer, parse};
-use report::web::{Body, text};
+use report::web::{self, Body, text};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::LazyLock;
 use store::{Fault, StoreError};
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+
+/// What pages load, all of it part of this program: name, media type and content. Scripts and styles are in the order in
+/// which pages load them.
+pub static ASSETS: [(&str, &str, &str); 8] = [
+    ("report.css", STYLE, web::STYLE),
+    ("serve.css", STYLE, include_str!("assets/serve.css")),
+    ("d3.js", SCRIPT, web::LIBRARIES[0]),
+    ("plot.js", SCRIPT, web::LIBRARIES[1]),
+    ("report.js", SCRIPT, web::SCRIPT),
+    ("serve.js", SCRIPT, include_str!("assets/serve.js")),
+    ("icon.svg", "image/svg+xml", include_str!("assets/icon.svg")),
+    ("licenses.txt", "text/plain; charset=utf-8", web::LICENSES),
+];
+
+/// Elements that load the assets of a kind, from addresses that are others in a version of this program that has other
+/// contents.
+fn load(kind: &str, before: &str, after: &str) -> String {
+    static STAMP: LazyLock<u64> = LazyLock::new(|| {
+        let mut hasher = DefaultHasher::new();
+        ASSETS.hash(&mut hasher);
+        hasher.finish()
+    });
+    let assets = ASSETS.iter().filter(|(_, of_kind, _)| *of_kind == kind);
+    let element =
+        |(name, ..): &(&str, &str, &str)| format!("{before}\"/assets/{name}?{:x}\"{after}\n", *STAMP);
+    assets.map(element).collect()
+}
 
 /// A page before it is put into its frame.
 #[derive(Debug)]
@@ -22,51 +53,43 @@ pub struct Page {
     pub live: Option<(String, String)>,
 }
 
-/// Why a request is not answered as asked.
+/// Why a request is not answered as asked, in a sentence or a few.
 #[derive(Debug)]
-pub struct Refusal {
-    pub status: StatusCode,
-    /// A sentence or a few.
-    pub said: String,
-}
+pub struct Refusal(pub StatusCode, pub String);
 
 impl Refusal {
-    /// What was asked for is not here.
-    pub fn nothing(said: impl Into<String>) -> Self {
-        Self { status: StatusCode::NOT_FOUND, said: said.into() }
-    }
-
     /// The address asks for what makes no sense.
     pub fn wrong(said: impl Into<String>) -> Self {
-        Self { status: StatusCode::BAD_REQUEST, said: said.into() }
-    }
-
-    /// It should have worked.
-    pub fn failed(said: impl Into<String>) -> Self {
-        Self { status: StatusCode::INTERNAL_SERVER_ERROR, said: said.into() }
+        Self(StatusCode::BAD_REQUEST, said.into())
     }
 
     /// A page that says so.
     pub fn page(&self) -> String {
-        let title = match self.status {
+        let title = match self.0 {
             StatusCode::NOT_FOUND => "Nothing here",
             StatusCode::INTERNAL_SERVER_ERROR => "This cannot be shown",
             _ => "This cannot be answered",
         };
-        let lines: Vec<String> = self.said.lines().map(|line| format!("<p>{}</p>\n", text(line))).collect();
-        let sections =
-            format!("<section>\n{}<p><a href=\"/\">All runs</a></p>\n</section>\n", lines.concat());
-        let body = Body { title: title.into(), contents: String::new(), sections, island: NO_FIGURES.into() };
+        let line = |line| format!("<p>{}</p>\n", text(line));
+        let lines: String = self.1.lines().map(line).collect();
+        let body = without_figures(title, &format!("{lines}<p><a href=\"/\">All runs</a></p>\n"));
         Page { body, tools: String::new(), said: String::new(), live: None }.html()
     }
 }
 
+/// A page of one section, without figures.
+pub fn without_figures(title: &str, section: &str) -> Body {
+    let sections = format!("<section>\n{section}</section>\n");
+    Body { title: title.into(), contents: String::new(), sections, island: "{\"figures\":[]}".into() }
+}
+
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
-        match error.fault {
-            Fault::Missing | Fault::Empty | Fault::NoRun(_) => Self::nothing(error.to_string()),
-            _ => Self::failed(error.to_string()),
-        }
+        let status = match error.fault {
+            Fault::Missing | Fault::Empty | Fault::NoRun(_) => StatusCode::NOT_FOUND,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self(status, error.to_string())
     }
 }
 
@@ -76,9 +99,6 @@ impl From<Failure> for Refusal {
         Self::wrong(failure.message())
     }
 }
-
-/// The island of a page without figures.
-pub const NO_FIGURES: &str = "{\"figures\":[]}";
 
 /// Where a page finds out whether these files have changed, and their version now: to be taken before they are read.
 pub fn live(files: &[File]) -> (String, String) {
@@ -93,32 +113,24 @@ impl Page {
         let live = self.live.as_ref().map_or_else(String::new, |(address, version)| {
             format!(" data-live=\"{}\" data-version=\"{}\"", text(address), text(version))
         });
+        let nav = match contents.as_str() {
+            "" => String::new(),
+            contents => format!(include_str!("assets/contents.html"), contents = contents),
+        };
         format!(
-            "<!DOCTYPE html>\n<html lang=\"en\"{live}>\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} - Steelbench</title>\n\
-             {head}</head>\n<body>\n\
-             <a class=\"skip\" href=\"#main\">Skip to the report</a>\n\
-             <header><p class=\"brand\"><a href=\"/\">Steelbench</a></p><p id=\"state\" role=\"status\">{said}</p>\
-             <button type=\"button\" id=\"theme\" hidden>Dark</button></header>\n\
-             <main id=\"main\">\n<h1>{title}</h1>\n{tools}{nav}{sections}</main>\n\
-             <footer><p class=\"muted\"><a href=\"/assets/licenses.txt\">Licences of the charting libraries</a></p></footer>\n\
-             <script type=\"application/json\" id=\"report\">{island}</script>\n{scripts}</body>\n</html>\n",
-            head = assets::head(),
-            scripts = assets::scripts(),
+            include_str!("assets/page.html"),
+            live = live,
+            title = title,
+            head = load("image/svg+xml", "<link rel=\"icon\" href=", ">")
+                + &load(STYLE, "<link rel=\"stylesheet\" href=", ">"),
             said = text(&self.said),
             tools = self.tools,
-            nav = if contents.is_empty() { String::new() } else { nav(contents) },
+            nav = nav,
+            sections = sections,
+            island = island,
+            scripts = load(SCRIPT, "<script src=", "></script>"),
         )
     }
-}
-
-fn nav(contents: &str) -> String {
-    format!(
-        "<noscript><p class=\"warning\">Figures are drawn by scripts, which are switched off; every figure has its data \
-         in a table. Reload the page to see new trials.</p></noscript>\n\
-         <nav aria-label=\"Contents\"><ul>\n{contents}\n</ul></nav>\n"
-    )
 }
 
 /// The parameters of an address in their order; those that no page knows are ignored.

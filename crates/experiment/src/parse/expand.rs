@@ -1,0 +1,241 @@
+//! From factors to configurations: the product of the levels, less what is excluded.
+
+use super::factors::Condition;
+use super::{Reader, Values, spans};
+use crate::document::Node;
+use crate::error::Fault;
+use crate::experiment::Factor;
+use crate::file::OBSERVE;
+use crate::setting::{Catalog, Declaration, Kind, Known};
+use crate::{Configuration, Level, Value, human};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+/// More configurations than this are a mistake: at a second each, five blocks take half a day.
+const CONFIGURATIONS_MAX: u128 = 10_000;
+
+impl Reader<'_> {
+    /// All configurations that are not excluded.
+    pub fn configurations(&mut self, base: &Values, factors: &[Factor]) -> Vec<Configuration> {
+        let rules = self.root.tables("exclude").iter().filter(|rule| rule.is_table());
+        let mut rules: Vec<(&Node, Option<Condition>, bool)> =
+            rules.map(|rule| (rule, self.exclusion(rule, factors), false)).collect();
+        let Some(number) = self.number_of_configurations(factors) else { return Vec::new() };
+        let mut own =
+            OwnSettings { catalog: self.catalog, by_owners: HashMap::new(), misfits: BTreeMap::new() };
+        let mut kept = Vec::new();
+        for number in 0..number {
+            let levels = levels_of(number, factors);
+            let mut keep = true;
+            for (_, condition, used) in &mut rules {
+                if condition.as_ref().is_some_and(|condition| matches(condition, &levels)) {
+                    (*used, keep) = (true, false);
+                }
+            }
+            if keep {
+                kept.push(configuration(base, factors, &levels, &mut own));
+            }
+        }
+        for (rule, ..) in rules.iter().filter(|(.., used)| *used && kept.is_empty()) {
+            self.errors.add(&rule.span, "exclude", "nothing is left: every configuration is excluded");
+        }
+        self.check_owners(&kept);
+        if !own.misfits.is_empty() {
+            let spans = spans(self.root);
+            for (path, fault) in own.misfits {
+                self.errors.add(spans.get(&path).unwrap_or(&(0..0)), &path, fault);
+            }
+        }
+        kept
+    }
+
+    /// The product of the numbers of levels, counted before anything is made; `None` if it is too large.
+    fn number_of_configurations(&mut self, factors: &[Factor]) -> Option<usize> {
+        let levels = || factors.iter().map(|factor| factor.levels.len() as u128);
+        // A factor without levels is an error of its own.
+        let product = levels().try_fold(1_u128, u128::checked_mul);
+        if let Some(product) = product.filter(|product| *product <= CONFIGURATIONS_MAX) {
+            return Some(product as usize);
+        }
+        let number = product.map_or_else(|| "more than 10^38".into(), |product| product.to_string());
+        let counts: Vec<String> = levels().map(|levels| levels.to_string()).collect();
+        let message = format!(
+            "{} = {number} configurations; at most {CONFIGURATIONS_MAX} are possible: use fewer factors or levels",
+            counts.join(" x ")
+        );
+        self.errors.add(&self.section_or_levels("factors"), "factors", message);
+        None
+    }
+
+    /// Where a section begins; without it, where the linked levels do.
+    fn section_or_levels(&self, section: &str) -> Range<usize> {
+        let section = self.root.get(section).map(|entry| entry.key_span.clone());
+        section.unwrap_or_else(|| self.root.span_at("level"))
+    }
+
+    fn exclusion(&mut self, rule: &Node, factors: &[Factor]) -> Option<Condition> {
+        let condition = self.condition(rule, "exclude", factors)?;
+        if condition.is_empty() {
+            let message = "this names no factor; give the levels whose combination is left out";
+            self.errors.add(&rule.span, "exclude", message);
+            return None;
+        }
+        Some(condition)
+    }
+
+    /// Linked levels can leave a configuration without an engine or a probe.
+    fn check_owners(&mut self, configurations: &[Configuration]) {
+        for path in OWNERS {
+            let missing = configurations.iter().find(|configuration| configuration.value(path).is_none());
+            // Where nothing gives it, that is an error already.
+            let given = configurations.iter().any(|some| some.value(path).is_some());
+            let Some(missing) = missing.filter(|_| given) else { continue };
+            let message = format!(
+                "missing in configuration {}: neither its levels nor the section give it",
+                missing.label()
+            );
+            let section = path.split('.').next().unwrap_or_default();
+            self.errors.add(&self.section_or_levels(section), path, message);
+        }
+    }
+
+    /// The configuration that `report.baseline` names: of factors that it does not name, the first
+    /// level. Without a baseline: the first configuration, when there is anything to compare.
+    pub fn baseline(&mut self, factors: &[Factor], configurations: &[Configuration]) -> Option<usize> {
+        let path = "report.baseline";
+        let Some(node) = self.root.at(path) else {
+            return (configurations.len() > 1).then_some(0);
+        };
+        let condition = self.condition(node, path, factors)?;
+        if let Some((factor, _)) = condition.iter().find(|(_, levels)| levels.len() != 1) {
+            let message = format!("one level of {} is the baseline, not several", factors[*factor].name);
+            self.errors.add(&node.span, path, message);
+            return None;
+        }
+        let level_of = |(position, factor): (usize, &Factor)| {
+            let named = condition.get(&position).and_then(|levels| levels.first()).copied().unwrap_or(0);
+            factor.levels.get(named).map(|level| level.label.clone())
+        };
+        let labels: Vec<String> = factors.iter().enumerate().map(level_of).collect::<Option<_>>()?;
+        let position = configurations
+            .iter()
+            .position(|configuration| configuration.levels.iter().map(|level| &level.label).eq(&labels));
+        // Where there are no configurations, that is an error already.
+        if position.is_none() && !configurations.is_empty() {
+            self.errors.add(&node.span, path, "this configuration is excluded");
+        }
+        position
+    }
+}
+
+/// The position of each factor's level in configuration `number`, the last factor fastest.
+fn levels_of(mut number: usize, factors: &[Factor]) -> Vec<usize> {
+    let mut levels = vec![0; factors.len()];
+    for (position, factor) in factors.iter().enumerate().rev() {
+        levels[position] = number % factor.levels.len();
+        number /= factor.levels.len();
+    }
+    levels
+}
+
+fn matches(condition: &Condition, levels: &[usize]) -> bool {
+    condition.iter().all(|(factor, excluded)| excluded.contains(&levels[*factor]))
+}
+
+fn configuration(
+    base: &Values,
+    factors: &[Factor],
+    levels: &[usize],
+    own: &mut OwnSettings<'_>,
+) -> Configuration {
+    let mut settings = base.clone();
+    let chosen = factors.iter().zip(levels).map(|(factor, level)| (factor, &factor.levels[*level]));
+    let mut labels = Vec::with_capacity(factors.len());
+    for (factor, level) in chosen {
+        settings.extend(level.set.iter().cloned());
+        labels.push(Level { factor: factor.name.clone(), label: level.label.clone() });
+    }
+    let Owned { known, defaults, shared } = own.of(&settings);
+    settings.retain(|path, _| OWNERS.contains(&path.as_str()) || known.has(path));
+    let mut misfits = Vec::new();
+    for (path, kind) in shared {
+        let Some(value) = settings.get_mut(*path) else { continue };
+        match human::read_again(*kind, value) {
+            Ok(own) => *value = own,
+            Err(fault) => misfits.push((*path, fault)),
+        }
+    }
+    for (path, default) in defaults {
+        settings.entry(path.clone()).or_insert_with(|| default.clone());
+    }
+    let configuration = Configuration { levels: labels, settings };
+    for (path, Fault { message, help }) in misfits {
+        let message = format!("in configuration {}: {message}", configuration.label());
+        own.misfits.entry(path.into()).or_insert(Fault { message, help });
+    }
+    configuration
+}
+
+/// The settings that say whose settings the others are.
+const OWNERS: [&str; 2] = ["target.engine", "workload.probe"];
+
+/// The settings, with defaults, of each engine together with each probe.
+struct OwnSettings<'a> {
+    catalog: &'a Catalog,
+    by_owners: HashMap<[String; 2], Owned>,
+    /// Values that another engine or probe takes and this one does not, the first of each path.
+    misfits: BTreeMap<String, Fault>,
+}
+
+struct Owned {
+    known: Known,
+    defaults: Vec<(String, Value)>,
+    /// Settings that another engine or probe reads in another way.
+    shared: Vec<(&'static str, Kind)>,
+}
+
+impl OwnSettings<'_> {
+    fn of(&mut self, settings: &BTreeMap<String, Value>) -> &Owned {
+        let names = OWNERS.map(|path| settings.get(path).map(ToString::to_string).unwrap_or_default());
+        let catalog = self.catalog;
+        self.by_owners.entry(names).or_insert_with_key(|[engine, probe]| {
+            let mut known = Known::default();
+            known.add(OBSERVE);
+            let mut shared = Vec::new();
+            for (name, all) in [(engine, &catalog.engines), (probe, &catalog.probes)] {
+                let mine: &[Declaration] =
+                    all.iter().find(|(owner, _)| owner == name).map_or(&[], |(_, settings)| settings);
+                known.add(mine);
+                let differs = |mine: &&Declaration| {
+                    let mut others = all.iter().flat_map(|(_, settings)| *settings);
+                    others.any(|other| other.path == mine.path && other.kind != mine.kind)
+                };
+                shared.extend(mine.iter().filter(differs).map(|setting| (setting.path, setting.kind)));
+            }
+            let default = |setting: &Declaration| {
+                Some((setting.path.to_owned(), human::read_default(setting.kind, setting.default?)?))
+            };
+            let defaults = known.with_default().filter_map(default).collect();
+            Owned { known, defaults, shared }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::levels_of;
+    use crate::experiment::{Factor, FactorLevel};
+
+    #[test]
+    fn the_last_factor_is_the_fastest() {
+        let factor = |count: usize| Factor {
+            name: count.to_string(),
+            levels: vec![FactorLevel { label: String::new(), set: Vec::new() }; count],
+            hard_to_change: false,
+            manual: None,
+        };
+        let factors = [factor(2), factor(3)];
+        let all: Vec<Vec<usize>> = (0..6).map(|number| levels_of(number, &factors)).collect();
+        assert_eq!(all, [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
+    }
+}

@@ -1,0 +1,128 @@
+//! What surrounds the trials: declared volumes and the settings that name them, and how often each
+//! configuration is run.
+
+use super::{Reader, Values};
+use crate::configuration::names_volume;
+use crate::document::{Content, Node};
+use crate::error::Fault;
+use crate::experiment::{Blocks, Repeats, Throttle, Volume};
+use crate::file::{
+    BANDWIDTH, BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, READ_BANDWIDTH, READ_IOPS, RETRIES, SEED,
+    VOLUME, VOLUME_CLEANUP, VOLUME_NAME, VOLUME_PATH, VOLUME_PREPARE, VOLUME_TIMEOUT_S, WRITE_BANDWIDTH,
+    WRITE_IOPS,
+};
+
+/// More trials than this are a mistake: at a second each they take eleven days.
+const TRIALS_MAX: u64 = 1_000_000;
+
+impl Reader<'_> {
+    pub fn volumes(&mut self) -> Vec<Volume> {
+        let mut volumes: Vec<Volume> = Vec::new();
+        for node in self.root.tables("volume") {
+            let values = self.read_item(node, "volume", VOLUME, &["name", "path"], &[]);
+            let name = VOLUME_NAME.of(&values);
+            if name.is_empty() {
+                continue;
+            }
+            if volumes.iter().any(|other| other.name == name) {
+                let message = format!("there are two volumes with the name `{name}`");
+                self.errors.add(&node.span_at("name"), VOLUME_NAME.path(), message);
+                continue;
+            }
+            volumes.push(Volume {
+                name,
+                path: VOLUME_PATH.of(&values),
+                prepare: VOLUME_PREPARE.of(&values),
+                cleanup: VOLUME_CLEANUP.of(&values),
+                hook_timeout_s: VOLUME_TIMEOUT_S.of(&values),
+                throttle: throttle(&values),
+            });
+        }
+        self.check_volume_names(&volumes);
+        volumes
+    }
+
+    /// Every volume that a setting or level names must be declared.
+    fn check_volume_names(&mut self, volumes: &[Volume]) {
+        let declared: Vec<&str> = volumes.iter().map(|volume| volume.name.as_str()).collect();
+        let mut settings = self.root.leaves_of("target", "target");
+        settings.extend(self.root.leaves_of("factors", ""));
+        settings.extend(self.root.tables("level").iter().flat_map(|level| level.leaves_of("set", "")));
+        settings.retain(|leaf| names_volume(&leaf.path) && self.known.has(&leaf.path));
+        for leaf in settings {
+            // Of a factor the elements are levels, of which each may be a list.
+            for node in leaf.node.elements().iter().flat_map(Node::elements) {
+                let Content::Text(name) = &node.content else { continue };
+                if name.trim().is_empty() || declared.contains(&name.as_str()) {
+                    continue;
+                }
+                let fault = if declared.is_empty() {
+                    let help = format!("add a [[volume]] with name = \"{name}\" and its path");
+                    Fault::with_help(format!("volume `{name}` is not declared"), help)
+                } else {
+                    Fault::unknown("volume", name, &declared)
+                };
+                self.errors.add(&node.span, &leaf.path, fault);
+            }
+        }
+    }
+
+    pub fn repeats(&mut self, core: &Values) -> Repeats {
+        let given = self.root.at(BLOCKS.path()).filter(|node| !node.entries().is_empty());
+        Repeats {
+            blocks: given
+                .and_then(|node| self.adaptive(node, core))
+                .unwrap_or(Blocks::Fixed(BLOCKS.of(core))),
+            seed: SEED.of(core),
+            retries: RETRIES.of(core),
+        }
+    }
+
+    /// `{ min, max, until }`; a part that is there and cannot be read is an error already.
+    fn adaptive(&mut self, table: &Node, core: &Values) -> Option<Blocks> {
+        let mut missing = vec!["min", "max", "until"];
+        missing.retain(|part| table.get(part).is_none());
+        if !missing.is_empty() {
+            let message = format!(
+                "{} missing; adaptive repeats are written {{ min = 3, max = 20, until = \"2%\" }}",
+                missing.join(", ")
+            );
+            self.errors.add(&table.span, BLOCKS.path(), message);
+            return None;
+        }
+        let (min, max, until) = (BLOCKS_MIN.of(core)?, BLOCKS_MAX.of(core)?, BLOCKS_UNTIL.of(core)?);
+        if min > max {
+            let message = format!("{min} is more than max, which is {max}");
+            self.errors.add(&table.span_at("min"), BLOCKS_MIN.path(), message);
+        }
+        if until <= 0.0 {
+            let message = "no interval is that narrow; allowed are shares above 0, as \"2%\"";
+            self.errors.add(&table.span_at("until"), BLOCKS_UNTIL.path(), message);
+        }
+        Some(Blocks::Adaptive { min, max, until })
+    }
+
+    /// Blocks and configurations can each be all right and be too many together.
+    pub fn check_number_of_trials(&mut self, blocks: u32, configurations: usize) {
+        let trials = u64::from(blocks) * configurations as u64;
+        if trials > TRIALS_MAX {
+            let message = format!(
+                "{configurations} configurations in {blocks} blocks are {trials} trials; at most {TRIALS_MAX} are possible"
+            );
+            let number = self.root.at(BLOCKS_MAX.path()).or_else(|| self.root.at(BLOCKS.path()));
+            self.errors.add(&number.map_or(0..0, |node| node.span.clone()), BLOCKS.path(), message);
+        }
+    }
+}
+
+/// The limits of a volume, if it has any: `bandwidth` holds for the direction that has none of its own.
+fn throttle(values: &Values) -> Option<Throttle> {
+    let both = BANDWIDTH.of(values);
+    let throttle = Throttle {
+        read_iops: READ_IOPS.of(values),
+        write_iops: WRITE_IOPS.of(values),
+        read_bytes: READ_BANDWIDTH.of(values).or(both),
+        write_bytes: WRITE_BANDWIDTH.of(values).or(both),
+    };
+    throttle.limits().next().map(|_| throttle)
+}

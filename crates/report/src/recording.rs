@@ -1,0 +1,366 @@
+//! Tables of what the trials of a run recorded.
+
+use crate::table::{Cell, Columns, Share, Table, Time, Tone};
+use analysis::waits::HEADINGS;
+use analysis::{Accounting, WaitTable};
+use observations::{
+    ConfigurationRecord, DeviceUse, Fact, Frame, Histogram, Latency, Observations, Operation, Profile,
+    Recording, Response, Series, TrialRecord, TrialStatus, Wait, WaitSource,
+};
+
+/// One part of what a trial saw (a wait, a latency, ...), with its trial.
+#[derive(Clone, Copy)]
+struct Item<'a, P> {
+    /// Number of the trial in the recording, from 1: it joins the tables.
+    number: u64,
+    trial: &'a TrialRecord,
+    part: P,
+}
+
+type Parts<'a, P> = Columns<'a, Item<'a, P>>;
+
+/// Everything that the trials of a run recorded, as tables: `trials`, `waits`, `latencies`, `operations`, `series`,
+/// `devices`, `functions`. Every one begins with the trial and its levels.
+pub fn tables(recording: &Recording) -> Vec<Table<'_>> {
+    vec![
+        trials(recording),
+        waits(recording),
+        latencies(recording),
+        operations(recording),
+        series(recording),
+        devices(recording),
+        functions(recording),
+    ]
+}
+
+/// What every table begins with: which trial, of which configuration, at which levels.
+fn common<'a, P: 'a>(
+    recording: &'a Recording,
+    items: impl Iterator<Item = Item<'a, P>> + Clone + 'a,
+) -> Parts<'a, P> {
+    let mut columns = Columns::of(items);
+    columns.add("run", "", |_| recording.run.id);
+    columns.add("trial", "", |row| row.number).on_page = true;
+    columns.add("configuration", "", |row| configuration(recording, row).map(|own| own.label.as_str()));
+    columns.add("block", "", |row| row.trial.block).on_page = true;
+    columns.add("attempt", "", |row| row.trial.attempt).on_page = true;
+    for factor in &recording.factors {
+        let label = |row: &Item<'_, P>| {
+            let levels = &configuration(recording, row)?.levels;
+            levels.iter().find(|level| level.factor == factor.name).map(|level| level.level.as_str())
+        };
+        columns.factor(factor, label).on_page = true;
+    }
+    let status = |row: &Item<'_, P>| match row.trial.status {
+        TrialStatus::Done => Cell::from("done"),
+        TrialStatus::Failed { .. } => Cell::new("failed", Tone::Bad),
+    };
+    columns.add("status", "", status).on_page = true;
+    columns
+}
+
+fn configuration<'a, P>(recording: &'a Recording, row: &Item<'_, P>) -> Option<&'a ConfigurationRecord> {
+    recording.configurations.get(row.trial.configuration)
+}
+
+/// One row a trial.
+pub fn trials(recording: &Recording) -> Table<'_> {
+    let trials = numbered(recording).map(|(number, trial)| Item { number, trial, part: () });
+    let mut columns = common(recording, trials);
+    columns.add("elapsed", "s", |row| seen(row).map(|seen| seen.elapsed_s)).on_page =
+        !recording.responses().iter().any(|response| response.name == "elapsed");
+    figures(&mut columns, recording);
+    let account = |row: &Item<'_, ()>, seconds: fn(&Accounting) -> f64| {
+        let own = seen(row).map(Accounting::of).filter(|own| own.session_s > 0.0)?;
+        Some(Share(own.share(seconds(&own))))
+    };
+    columns.add("cpu_share", "", move |row| account(row, |own| own.cpu_s)).headed("CPU share").on_page = true;
+    columns.add("unaccounted_share", "", move |row| account(row, |own| own.unaccounted_s)).on_page = true;
+    let warnings = |row: &Item<'_, ()>| {
+        let kinds = seen(row)?.warnings.iter().map(|warning| warning.kind.name());
+        Some(kinds.collect::<Vec<_>>().join(" "))
+    };
+    columns.add("warnings", "", warnings).on_page = true;
+    columns.add("warning_details", "", |row| {
+        let details = seen(row)?.warnings.iter().map(|warning| warning.detail.as_str());
+        Some(details.collect::<Vec<_>>().join("; "))
+    });
+    let is_failed = |trial: &TrialRecord| matches!(trial.status, TrialStatus::Failed { .. });
+    columns.add("cause", "", cause).headed("cause of failure").on_page =
+        recording.trials.iter().any(is_failed);
+    columns.add("sequence", "", |row| row.trial.sequence);
+    columns.add("started", "", |row| Time(row.trial.started_ms));
+    columns.add("wall", "s", |row| row.trial.wall_s).headed("whole trial");
+    observed(&mut columns);
+    columns.named("trials")
+}
+
+/// A column for each response and each fact that any trial has.
+fn figures<'a>(columns: &mut Parts<'a, ()>, recording: &'a Recording) {
+    for Response { name, unit, .. } in recording.responses() {
+        let value = move |row: &Item<'_, ()>| {
+            let same = |other: &&Response| other.name == *name && other.unit == *unit;
+            seen(row)?.responses.iter().find(same).map(|response| response.value)
+        };
+        columns.add(name, unit, value).of("response").on_page = true;
+    }
+    let mut known: Vec<&Fact> = Vec::new();
+    for fact in recording.trials.iter().filter_map(|trial| trial.observations.as_ref()).flat_map(|o| &o.facts)
+    {
+        if known.iter().any(|known| known.name == fact.name && known.unit == fact.unit) {
+            continue;
+        }
+        known.push(fact);
+        let value = move |row: &Item<'_, ()>| {
+            let same = |other: &&Fact| other.name == fact.name && other.unit == fact.unit;
+            seen(row)?.facts.iter().find(same).map(|fact| fact.value)
+        };
+        columns.add(&fact.name, &fact.unit, value).of("fact").on_page = true;
+    }
+}
+
+fn observed(columns: &mut Parts<'_, ()>) {
+    columns.add("synthetic", "", |row| seen(row).map(|seen| seen.synthetic));
+    columns.add("connections", "", |row| seen(row).map(|seen| seen.connections));
+    columns.add("work_amount", "", |row| seen(row).map(|seen| seen.work.amount));
+    columns.add("work_unit", "", |row| seen(row).map(|seen| seen.work.unit.as_str()));
+    columns.add("transactions", "", |row| seen(row).map(|seen| seen.work.transactions));
+    columns.add("errors", "", |row| seen(row).map(|seen| seen.work.errors));
+    columns.add("retries", "", |row| seen(row).map(|seen| seen.work.retries));
+    columns.add("session", "s", |row| seen(row).map(|seen| seen.time.session_s)).headed("sessions");
+    columns.add("cpu", "s", |row| seen(row).map(|seen| seen.time.cpu_s)).headed("CPU");
+    columns.add("cpu_user", "s", |row| seen(row)?.time.cpu_user_s).headed("CPU in user mode");
+    columns.add("client_share", "", |row| seen(row).map(|seen| Share(seen.load.client_share)));
+    columns.add("run_delay_share", "", |row| seen(row).map(|seen| Share(seen.load.run_delay_share)));
+    columns.add("sends_intended", "", |row| seen(row).map(|seen| seen.load.sends_intended));
+    columns.add("sends_missed", "", |row| seen(row).map(|seen| seen.load.sends_missed));
+    columns
+        .add("send_delay_us_max", "", |row| seen(row).map(|seen| seen.load.send_delay_us_max))
+        .headed("longest send delay (us)");
+    columns
+        .add("machine_cpus", "", |row| seen(row).map(|seen| seen.machine.cpus))
+        .headed("machine processors");
+    columns.add("machine_busy", "s", |row| seen(row).map(|seen| seen.machine.busy_s));
+    columns.add("machine_own", "s", |row| seen(row).map(|seen| seen.machine.own_s));
+    columns.add("machine_steal", "s", |row| seen(row).map(|seen| seen.machine.steal_s));
+    columns.add("machine_iowait", "s", |row| seen(row).map(|seen| seen.machine.iowait_s));
+}
+
+/// A wait, and its place in the trial's wait table.
+struct Waited<'a> {
+    wait: &'a Wait,
+    /// Of all waits in the table, in percent, and whether it is of the top 95 %; `None` of what the table leaves out:
+    /// waits for the client and idle ones.
+    of_all: Option<(f64, bool)>,
+}
+
+/// The nine columns of the published tables, and what else was recorded of a wait.
+fn waits(recording: &Recording) -> Table<'_> {
+    let waited = observed_trials(recording).flat_map(|(number, trial, seen)| {
+        let table = WaitTable::of_trials([seen]);
+        seen.waits.iter().map(move |wait| {
+            let at = table.rows.iter().position(|row| row.wait_type == wait.wait_type);
+            let of_all = at.map(|at| (table.rows[at].percentage, at < table.top));
+            Item { number, trial, part: Waited { wait, of_all } }
+        })
+    });
+    let mut columns = common(recording, waited);
+    let each = |row: &Item<'_, Waited<'_>>, seconds: f64| {
+        row.part.wait.count.filter(|count| *count > 0).map(|count| seconds / count as f64)
+    };
+    columns.add("wait_type", "", |row: &Item<Waited>| row.part.wait.wait_type.as_str()).headed(HEADINGS[0]);
+    columns.add("wait", "s", |row| row.part.wait.wait_s());
+    columns.add("resource", "s", |row| row.part.wait.resource_s);
+    columns.add("signal", "s", |row| row.part.wait.signal_s);
+    columns.add("wait_count", "", |row| row.part.wait.count).headed(HEADINGS[4]);
+    columns
+        .add("share", "", |row| row.part.of_all.map(|(percentage, _)| Share(percentage / 100.0)))
+        .headed(HEADINGS[5]);
+    columns.add("average_wait", "s", move |row| each(row, row.part.wait.wait_s()));
+    columns.add("average_resource", "s", move |row| each(row, row.part.wait.resource_s));
+    columns.add("average_signal", "s", move |row| each(row, row.part.wait.signal_s));
+    columns.add("class", "", |row| row.part.wait.class.name());
+    columns.add("top", "", |row| row.part.of_all.map(|(_, top)| top)).headed("top 95 %");
+    columns.add("sampled", "Hz", |row| match row.part.wait.source {
+        WaitSource::Counted => None,
+        WaitSource::Sampled { hz } => Some(hz),
+    });
+    columns.named("waits")
+}
+
+const PERCENTILES: [(&str, &str, f64); 6] = [
+    ("p50", "p50", 50.0),
+    ("p90", "p90", 90.0),
+    ("p95", "p95", 95.0),
+    ("p99", "p99", 99.0),
+    ("p999", "p99.9", 99.9),
+    ("p9999", "p99.99", 99.99),
+];
+
+/// A distribution, and its figures unless it is empty. They are computed once: a histogram that is read from a results
+/// file is unpacked for each question.
+#[derive(Clone, Copy)]
+struct Distribution<'a> {
+    latency: &'a Latency,
+    figures: Option<Figures>,
+}
+
+#[derive(Clone, Copy)]
+struct Figures {
+    count: u64,
+    min_mean_max_ns: (u64, f64, u64),
+    percentiles_ns: [u64; PERCENTILES.len()],
+}
+
+impl Figures {
+    fn of(histogram: &Histogram) -> Option<Self> {
+        let mut unpacked = Histogram::default();
+        unpacked.merge(histogram);
+        (!unpacked.is_empty()).then(|| Self {
+            count: unpacked.len(),
+            min_mean_max_ns: unpacked.min_mean_max_ns(),
+            percentiles_ns: PERCENTILES.map(|(_, _, percentile)| unpacked.percentile_ns(percentile)),
+        })
+    }
+}
+
+fn latencies(recording: &Recording) -> Table<'_> {
+    let distributions =
+        parts(recording, |seen| &seen.latencies).map(|Item { number, trial, part: latency }| Item {
+            number,
+            trial,
+            part: Distribution { latency, figures: Figures::of(&latency.histogram) },
+        });
+    let rows: Vec<_> = distributions.collect();
+    let mut columns = common(recording, rows.into_iter());
+    columns.add("latency", "", |row: &Item<Distribution>| row.part.latency.name.as_str());
+    columns.add("count", "", |row| row.part.figures.map_or(0, |figures| figures.count));
+    columns.add("min", "ns", |row| row.part.figures.map(|figures| figures.min_mean_max_ns.0));
+    columns.add("mean", "ns", |row| row.part.figures.map(|figures| figures.min_mean_max_ns.1));
+    for (at, (name, heading, _)) in PERCENTILES.into_iter().enumerate() {
+        let value =
+            move |row: &Item<'_, Distribution<'_>>| row.part.figures.map(|own| own.percentiles_ns[at]);
+        columns.add(name, "ns", value).headed(heading);
+    }
+    columns.add("max", "ns", |row| row.part.figures.map(|figures| figures.min_mean_max_ns.2));
+    columns.named("latencies")
+}
+
+fn operations(recording: &Recording) -> Table<'_> {
+    let mut columns = common(recording, parts(recording, |seen| &seen.operations));
+    columns.add("operation", "", |row: &Item<&Operation>| row.part.name.as_str());
+    columns.add("count", "", |row| row.part.count);
+    columns.add("bytes", "", |row| row.part.bytes);
+    columns.add("operation_wall", "s", |row| row.part.wall_s);
+    columns.named("operations")
+}
+
+/// One row for each interval.
+fn series(recording: &Recording) -> Table<'_> {
+    let intervals = parts(recording, |seen| &seen.series).flat_map(|Item { number, trial, part }| {
+        (0..part.values.len()).map(move |interval| Item { number, trial, part: (part, interval) })
+    });
+    let mut columns = common(recording, intervals);
+    let start_s = |(series, at): (&Series, usize)| series.start_s + at as f64 * series.interval_s;
+    columns.add("series", "", |row: &Item<(&Series, usize)>| row.part.0.name.as_str());
+    columns.add("unit", "", |row| row.part.0.unit.as_str());
+    columns.add("start", "s", move |row| start_s(row.part));
+    columns.add("interval", "s", |row| row.part.0.interval_s);
+    columns.add("warm_up", "", move |row| start_s(row.part) < 0.0);
+    columns.add("value", "", |row| row.part.0.values.get(row.part.1).copied());
+    columns.named("series")
+}
+
+/// What the kernel counted of the block devices under every trial.
+fn devices(recording: &Recording) -> Table<'_> {
+    let mut columns: Parts<'_, &DeviceUse> = common(recording, parts(recording, |seen| &seen.devices));
+    let per = |amount: f64, of: f64| (of > 0.0).then(|| amount / of);
+    let mean_ms = move |seconds: f64, count: u64| per(seconds * 1e3, count as f64);
+    columns.add("volume", "", |row| row.part.volume.as_str());
+    columns.add("device", "", |row| row.part.device.as_str());
+    columns.add("reads", "", |row| row.part.reads);
+    columns.add("read_bytes", "", |row| row.part.read_bytes);
+    columns.add("writes", "", |row| row.part.writes);
+    columns.add("write_bytes", "", |row| row.part.write_bytes);
+    columns.add("flushes", "", |row| row.part.flushes);
+    columns.add("reads_per_s", "", move |row| per(row.part.reads as f64, row.part.elapsed_s));
+    columns.add("writes_per_s", "", move |row| per(row.part.writes as f64, row.part.elapsed_s));
+    let megabytes = |used: &DeviceUse| (used.read_bytes as f64 + used.write_bytes as f64) / 1e6;
+    columns.add("mb_per_s", "", move |row| per(megabytes(row.part), row.part.elapsed_s)).headed("MB per s");
+    columns.add("read_mean", "ms", move |row| mean_ms(row.part.read_s, row.part.reads));
+    columns.add("write_mean", "ms", move |row| mean_ms(row.part.write_s, row.part.writes));
+    columns.add("flush_mean", "ms", move |row| mean_ms(row.part.flush_s, row.part.flushes));
+    columns.add("utilisation", "", move |row| per(row.part.busy_s, row.part.elapsed_s).map(Share));
+    columns.add("queue_mean", "", move |row| per(row.part.queue_s, row.part.elapsed_s));
+    columns.add("read", "s", |row| row.part.read_s);
+    columns.add("write", "s", |row| row.part.write_s);
+    columns.add("flush", "s", |row| row.part.flush_s);
+    columns.add("busy", "s", |row| row.part.busy_s);
+    columns.add("queue", "s", |row| row.part.queue_s);
+    columns.add("device_elapsed", "s", |row| row.part.elapsed_s);
+    columns.named("devices")
+}
+
+/// A function of a profile, with its samples: in it, and in it or in what it called.
+struct Sampled<'a> {
+    profile: &'a Profile,
+    frame: &'a Frame,
+    counts: (u64, u64),
+}
+
+fn functions(recording: &Recording) -> Table<'_> {
+    let sampled = observed_trials(recording)
+        .filter_map(|(number, trial, seen)| Some((number, trial, seen.profile.as_ref()?)))
+        .flat_map(|(number, trial, profile)| {
+            let counted = profile.frames.iter().zip(profile.self_and_total());
+            counted.map(move |(frame, counts)| Item {
+                number,
+                trial,
+                part: Sampled { profile, frame, counts },
+            })
+        });
+    let mut columns = common(recording, sampled);
+    columns.add("module", "", |row: &Item<Sampled>| row.part.profile.module_of(row.part.frame));
+    columns.add("function", "", |row| row.part.frame.function.as_str());
+    columns.add("kernel", "", |row| row.part.frame.kernel);
+    columns.add("self_samples", "", |row| row.part.counts.0);
+    columns.add("total_samples", "", |row| row.part.counts.1);
+    columns.add("self", "s", |row| row.part.profile.seconds(row.part.counts.0));
+    columns.add("total", "s", |row| row.part.profile.seconds(row.part.counts.1));
+    columns.named("functions")
+}
+
+/// Of several lines people see the first: the section on failures has all.
+fn cause(row: &Item<'_, ()>) -> Option<Cell> {
+    match &row.trial.status {
+        TrialStatus::Done => None,
+        TrialStatus::Failed { cause } => {
+            Some(Cell::from(cause).shown(cause.lines().next().unwrap_or_default()))
+        }
+    }
+}
+
+fn seen<'a, P>(row: &Item<'a, P>) -> Option<&'a Observations> {
+    row.trial.observations.as_ref()
+}
+
+fn numbered(recording: &Recording) -> impl Iterator<Item = (u64, &TrialRecord)> + Clone {
+    (1..).zip(&recording.trials)
+}
+
+/// Trials with what they saw, also those that failed midway.
+fn observed_trials(
+    recording: &Recording,
+) -> impl Iterator<Item = (u64, &TrialRecord, &Observations)> + Clone {
+    numbered(recording).filter_map(|(number, trial)| Some((number, trial, trial.observations.as_ref()?)))
+}
+
+/// One list of every trial's observations, flattened.
+fn parts<'a, P>(
+    recording: &'a Recording,
+    list: fn(&'a Observations) -> &'a Vec<P>,
+) -> impl Iterator<Item = Item<'a, &'a P>> + Clone {
+    observed_trials(recording).flat_map(move |(number, trial, seen)| {
+        list(seen).iter().map(move |part| Item { number, trial, part })
+    })
+}

@@ -1,0 +1,540 @@
+//! The one model of tables: those of a report's sections, the files for programs (CSV, Parquet) and the sheets of a
+//! workbook. A cell holds a recorded or computed value with its unit and its 95 % interval, and how people read it.
+
+use crate::{Text, number, time};
+use analysis::{Comparison, Estimate, Interval, Standing};
+use observations::FactorRecord;
+use std::collections::HashSet;
+use std::rc::Rc;
+
+/// What is printed where there is nothing to print.
+pub(crate) const NOTHING: &str = "-";
+
+/// A table. Its rows are made as often as they are asked for, one at a time where they are too many for memory: a series
+/// of a long run has millions. All rows have as many cells as there are columns.
+#[derive(Clone)]
+pub struct Table<'a> {
+    /// Name of the file or the sheet, in lower case; empty of a table that belongs to a section. A page lets such a table
+    /// be sorted and filtered.
+    pub name: &'static str,
+    /// Columns.
+    pub columns: Vec<Column>,
+    /// Whether the table is a published format that must not be changed to fit.
+    pub fixed: bool,
+    /// What stands above the table on a sheet of its own; the first line is its title.
+    pub(crate) lines: Vec<Text>,
+    /// How a spreadsheet draws it.
+    pub(crate) plot: Option<Plot>,
+    rows: Rc<dyn Fn() -> Rows<'a> + 'a>,
+}
+
+type Rows<'a> = Box<dyn Iterator<Item = Vec<Cell>> + 'a>;
+
+/// A column.
+#[derive(Debug, Clone, Default)]
+pub struct Column {
+    name: String,
+    unit: String,
+    /// What the user's file or the probe calls so: `factor`, `response`. `None`: the name is ours.
+    origin: Option<&'static str>,
+    heading: Option<Text>,
+    pub(crate) kind: Kind,
+    /// Where its cells begin or end.
+    pub align: Align,
+    /// Whether it holds names, which may be cut where there is no room; figures may not.
+    pub names: bool,
+    /// Where there is no room: columns with the highest number are left out first; 0 always stays.
+    pub optional: u8,
+    /// Whether long text runs over several lines in a workbook.
+    pub(crate) wrapped: bool,
+    /// Whether a page shows it in its table of trials.
+    pub(crate) on_page: bool,
+    /// What a page offers to filter by: the levels of a factor.
+    pub(crate) levels: Vec<Text>,
+}
+
+/// The type of a column; its cells are of this type or empty.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Kind {
+    #[default]
+    Text,
+    Bool,
+    Integer,
+    Count,
+    Number,
+    Share,
+    Time,
+}
+
+/// Alignment of a column.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Align {
+    /// Names, and figures with intervals.
+    #[default]
+    Left,
+    /// Plain numbers.
+    Right,
+}
+
+/// A cell.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Cell {
+    /// For programs.
+    pub(crate) value: Datum,
+    /// Unit of the value where the column does not name it.
+    pub(crate) unit: String,
+    /// Both ends of its 95 % interval.
+    pub(crate) interval: Option<(f64, f64)>,
+    /// For people; `None`: as the value is written.
+    shown: Option<Text>,
+    /// How it is meant.
+    pub tone: Tone,
+}
+
+/// The value of a cell.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) enum Datum {
+    /// Not known, or not applicable.
+    #[default]
+    Empty,
+    Text(String),
+    Bool(bool),
+    Integer(i64),
+    /// Up to 2^64 - 1.
+    Count(u64),
+    Number(f64),
+    /// From 0 to 1; shown to people as percent.
+    Share(f64),
+    /// Milliseconds since 1970 UTC.
+    Time(i64),
+}
+
+/// How a text is meant; a renderer without colour ignores it, so it never carries information alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// As it is.
+    #[default]
+    Plain,
+    /// Better, or the best.
+    Good,
+    /// Worse, or failed.
+    Bad,
+    /// To be careful with.
+    Warning,
+    /// Detail.
+    Muted,
+}
+
+/// A chart that a spreadsheet draws of a table: its first column along the axis.
+#[derive(Debug, Clone)]
+pub(crate) struct Plot {
+    pub kind: PlotKind,
+    pub title: Text,
+    /// Title of the axis along which the rows are; empty where the rows say it.
+    pub x: Text,
+    /// Unit of the values.
+    pub y: Text,
+    pub series: Vec<PlotSeries>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PlotKind {
+    Lines,
+    Columns,
+    /// Shares of a whole.
+    Stacked,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct PlotSeries {
+    pub name: Text,
+    /// The column of its values.
+    pub values: usize,
+    /// The columns of how far the interval reaches above and below each value.
+    pub reach: Option<(usize, usize)>,
+}
+
+impl<'a> Table<'a> {
+    /// A table of rows that are there.
+    pub(crate) fn new(columns: Vec<Column>, rows: Vec<Vec<Cell>>) -> Self {
+        Self::on_demand("", columns, move || Box::new(rows.clone().into_iter()))
+    }
+
+    fn on_demand(name: &'static str, columns: Vec<Column>, rows: impl Fn() -> Rows<'a> + 'a) -> Self {
+        Self { name, columns, fixed: false, lines: Vec::new(), plot: None, rows: Rc::new(rows) }
+    }
+
+    pub(crate) fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
+    /// The rows in order.
+    pub fn rows(&self) -> Box<dyn Iterator<Item = Vec<Cell>> + 'a> {
+        (self.rows)()
+    }
+
+    /// The same with other texts.
+    pub(crate) fn with_texts(&self, text: impl Fn(Text) -> Text) -> Table<'static> {
+        let columns = self.columns.iter().map(|column| Column {
+            heading: Some(text(column.heading())),
+            unit: String::new(),
+            ..column.clone()
+        });
+        let rows = self.rows().map(|row| {
+            let cells = row.into_iter().map(|cell| Cell { shown: Some(text(cell.text())), ..cell });
+            cells.collect()
+        });
+        let mut table = Table::new(columns.collect(), rows.collect());
+        table.fixed = self.fixed;
+        table
+    }
+
+    /// Names of the columns for programs. Ours are always the same; a factor or response that is called like one of
+    /// them gets its origin in front, `factor.block`.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        let own = self.columns.iter().filter(|column| column.origin.is_none());
+        let mut taken: HashSet<String> = own.map(Column::key).collect();
+        let key = |column: &Column| {
+            let mut key = column.key();
+            if let Some(origin) = column.origin {
+                while !taken.insert(key.clone()) {
+                    key = format!("{origin}.{key}");
+                }
+            }
+            key
+        };
+        self.columns.iter().map(key).collect()
+    }
+}
+
+impl Column {
+    /// The name for programs: `cpu_user_s`, `throughput (rows/s)`.
+    fn key(&self) -> String {
+        match (self.unit.is_empty(), self.origin) {
+            (true, _) => self.name.clone(),
+            (false, None) => format!("{}_{}", self.name, self.unit.to_lowercase()),
+            (false, Some(_)) => format!("{} ({})", self.name, self.unit),
+        }
+    }
+
+    /// The heading for people, who read times below a second in milliseconds: `cpu user (s)`, `p99 (ms)`.
+    pub fn heading(&self) -> Text {
+        let name = match (&self.heading, self.origin) {
+            (Some(heading), _) => heading.to_string(),
+            (None, Some(_)) => self.name.clone(),
+            (None, None) => self.name.replace('_', " "),
+        };
+        match (self.kind, self.unit.as_str()) {
+            (Kind::Time, _) => format!("{name} (UTC)").into(),
+            (_, "") => name.into(),
+            (_, "ns") => format!("{name} (ms)").into(),
+            (_, unit) => format!("{name} ({unit})").into(),
+        }
+    }
+
+    /// A value in the unit of the heading.
+    pub(crate) fn for_people(&self, value: Datum) -> Datum {
+        match value {
+            Datum::Count(ns) if self.unit == "ns" => Datum::Number(ns as f64 / 1e6),
+            Datum::Number(ns) if self.unit == "ns" => Datum::Number(ns / 1e6),
+            other => other,
+        }
+    }
+
+    pub(crate) fn headed(&mut self, heading: impl Into<Text>) -> &mut Self {
+        self.heading = Some(heading.into());
+        self
+    }
+
+    pub(crate) fn of(&mut self, origin: &'static str) -> &mut Self {
+        self.origin = Some(origin);
+        self
+    }
+
+    pub(crate) fn optional(&mut self, order: u8) {
+        self.optional = order;
+    }
+}
+
+/// How the cell of a column is found in a row's item.
+type CellOf<'a, T> = Box<dyn Fn(&T) -> Cell + 'a>;
+
+/// The columns of a table whose rows are made of items, while they are put together: a heading, and how its cell is
+/// found in an item.
+pub(crate) struct Columns<'a, T> {
+    items: Box<dyn Fn() -> Box<dyn Iterator<Item = T> + 'a> + 'a>,
+    columns: Vec<Column>,
+    cells: Vec<CellOf<'a, T>>,
+}
+
+impl<'a, T: 'a> Columns<'a, T> {
+    pub fn of<I: IntoIterator<Item = T, IntoIter: 'a> + Clone + 'a>(items: I) -> Self {
+        let items =
+            Box::new(move || -> Box<dyn Iterator<Item = T> + 'a> { Box::new(items.clone().into_iter()) });
+        Self { items, columns: Vec::new(), cells: Vec::new() }
+    }
+
+    pub fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn push<V: Typed>(&mut self, column: Column, cell: impl Fn(&T) -> V + 'a) -> &mut Column {
+        self.cells.push(Box::new(move |item| cell(item).into()));
+        self.columns.push(Column { kind: V::KIND, ..column });
+        let last = self.columns.len() - 1;
+        &mut self.columns[last]
+    }
+
+    /// A column of names.
+    pub fn name<V: Typed>(&mut self, heading: impl Into<Text>, cell: impl Fn(&T) -> V + 'a) -> &mut Column {
+        self.push(Column { heading: Some(heading.into()), names: true, ..Column::default() }, cell)
+    }
+
+    /// A column of words, or of figures with intervals.
+    pub fn left<V: Typed>(&mut self, heading: impl Into<Text>, cell: impl Fn(&T) -> V + 'a) -> &mut Column {
+        self.push(Column { heading: Some(heading.into()), ..Column::default() }, cell)
+    }
+
+    /// A column of figures.
+    pub fn right<V: Typed>(&mut self, heading: impl Into<Text>, cell: impl Fn(&T) -> V + 'a) -> &mut Column {
+        let column = Column { heading: Some(heading.into()), align: Align::Right, ..Column::default() };
+        self.push(column, cell)
+    }
+
+    /// A column for programs, of the type that the closure returns. A unit stands after the name.
+    pub fn add<V: Typed>(
+        &mut self,
+        name: impl Into<String>,
+        unit: impl Into<String>,
+        cell: impl Fn(&T) -> V + 'a,
+    ) -> &mut Column {
+        let align = if matches!(V::KIND, Kind::Text | Kind::Bool) { Align::Left } else { Align::Right };
+        self.push(Column { name: name.into(), unit: unit.into(), align, ..Column::default() }, cell)
+    }
+
+    /// A column for the levels of a factor: of numbers when all its levels are numbers, else of labels.
+    pub fn factor(
+        &mut self,
+        factor: &'a FactorRecord,
+        label: impl Fn(&T) -> Option<&'a str> + 'a,
+    ) -> &mut Column {
+        let kind = level_kind(factor);
+        let cell = move |item: &T| label(item).map(|label| level(factor, label));
+        let column = self.add(&factor.name, "", cell).of("factor");
+        column.kind = kind;
+        column.align = if kind == Kind::Text { Align::Left } else { Align::Right };
+        column.levels = factor.levels.iter().map(|level| level.as_str().into()).collect();
+        column
+    }
+
+    /// The table under a name, its rows made when they are asked for.
+    pub fn named(self, name: &'static str) -> Table<'a> {
+        let (items, cells) = (self.items, Rc::<[_]>::from(self.cells));
+        let rows = move || -> Rows<'a> {
+            let cells = Rc::clone(&cells);
+            Box::new(items().map(move |item| cells.iter().map(|cell| cell(&item)).collect()))
+        };
+        Table::on_demand(name, self.columns, rows)
+    }
+}
+
+/// A table for people, its rows made now: what is not known is a dash.
+impl<T> From<Columns<'_, T>> for Table<'static> {
+    fn from(columns: Columns<'_, T>) -> Self {
+        let rows = (columns.items)().map(|item| {
+            let cells = columns.cells.iter().map(|cell| match cell(&item) {
+                Cell { value: Datum::Empty, shown: None, .. } => {
+                    Cell { shown: Some(NOTHING.into()), tone: Tone::Muted, ..Cell::default() }
+                }
+                cell => cell,
+            });
+            cells.collect()
+        });
+        let rows = rows.collect();
+        Self::new(columns.columns, rows)
+    }
+}
+
+fn level_kind(factor: &FactorRecord) -> Kind {
+    match &factor.numeric {
+        None => Kind::Text,
+        // Beyond 2^53 a floating-point number is no longer surely the integer that was written.
+        Some(numbers) if numbers.iter().all(|n| n.fract() == 0.0 && n.abs() < 9e15) => Kind::Integer,
+        Some(_) => Kind::Number,
+    }
+}
+
+/// A level by its number where it is one, shown as in the file: `320k`.
+fn level(factor: &FactorRecord, label: &str) -> Cell {
+    let position = factor.levels.iter().position(|level| level == label);
+    let number = position.and_then(|position| factor.numeric.as_ref()?.get(position)).copied();
+    let value = match (level_kind(factor), number) {
+        (Kind::Text, _) => label.into(),
+        (Kind::Integer, Some(number)) => Cell::from(number as i64),
+        (_, number) => number.into(),
+    };
+    value.shown(label)
+}
+
+impl Cell {
+    /// A word or a few, and how they are meant.
+    pub(crate) fn new(text: impl Into<String>, tone: Tone) -> Self {
+        Self::from(text.into()).toned(tone)
+    }
+
+    pub(crate) fn shown(self, text: impl Into<Text>) -> Self {
+        Self { shown: Some(text.into()), ..self }
+    }
+
+    pub(crate) fn toned(self, tone: Tone) -> Self {
+        Self { tone, ..self }
+    }
+
+    fn within(self, interval: Option<Interval>) -> Self {
+        Self { interval: interval.map(|Interval { low, high }| (low, high)), ..self }
+    }
+
+    /// What people read.
+    pub fn text(&self) -> Text {
+        if let Some(shown) = &self.shown {
+            return shown.clone();
+        }
+        match &self.value {
+            Datum::Empty => Text::default(),
+            Datum::Text(text) => text.as_str().into(),
+            Datum::Bool(value) => value.to_string().into(),
+            Datum::Count(value) => value.to_string().into(),
+            Datum::Integer(value) => value.to_string().into(),
+            Datum::Number(value) | Datum::Share(value) if !value.is_finite() => Text::default(),
+            Datum::Number(value) => number::grouped(*value).into(),
+            Datum::Share(value) => number::percent(*value, 1).into(),
+            Datum::Time(value) => time::utc(*value).into(),
+        }
+    }
+
+    /// The value as a number, by which a page sorts.
+    pub(crate) fn number(&self) -> Option<f64> {
+        match self.value {
+            Datum::Count(value) => Some(value as f64),
+            Datum::Integer(value) | Datum::Time(value) => Some(value as f64),
+            Datum::Number(value) | Datum::Share(value) => Some(value).filter(|value| value.is_finite()),
+            Datum::Empty | Datum::Text(_) | Datum::Bool(_) => None,
+        }
+    }
+
+    /// `78.4 s`, `4.08k rows/s`.
+    pub(crate) fn quantity(value: f64, unit: &str) -> Self {
+        Self { unit: unit.to_owned(), ..Self::from(value) }.shown(number::quantity(value, unit))
+    }
+
+    /// `1.23 ms`.
+    pub(crate) fn seconds(value: f64) -> Self {
+        Self::quantity(value, "s")
+    }
+
+    /// `31.0 %`.
+    pub(crate) fn percent(share: f64, decimals: usize) -> Self {
+        Self::from(Share(share)).shown(number::percent(share, decimals))
+    }
+
+    /// `1,234,567`.
+    pub(crate) fn count(value: u64) -> Self {
+        Self::from(value).shown(number::count(value))
+    }
+
+    /// `31.3 GiB`.
+    pub(crate) fn bytes(value: u64) -> Self {
+        Self { unit: "B".to_owned(), ..Self::from(value) }.shown(number::bytes(value))
+    }
+
+    /// A mean with its interval, without its unit, for a column that names it.
+    pub(crate) fn estimate_without_unit(estimate: &Estimate) -> Self {
+        Self::from(estimate).shown(number::estimate_without_unit(estimate))
+    }
+
+    /// The ends of an interval alone.
+    pub(crate) fn ends((low, high): (f64, f64), shown: impl Into<Text>) -> Self {
+        Self { interval: Some((low, high)), ..Self::default() }.shown(shown)
+    }
+
+    /// How much better; green or red only where that is supported.
+    pub(crate) fn comparison(comparison: &Comparison, unit: &str) -> Self {
+        let tone = match comparison.supported() {
+            false => Tone::Muted,
+            true if comparison.is_better() => Tone::Good,
+            true => Tone::Bad,
+        };
+        let unit = if comparison.scale == analysis::Scale::Ratio { "x" } else { unit };
+        let shown = number::comparison(comparison, unit);
+        let value = Self { unit: unit.to_owned(), ..Self::from(comparison.value) };
+        value.within(comparison.interval).shown(shown).toned(tone)
+    }
+
+    /// Whether it is the best, or as good.
+    pub(crate) fn standing(standing: Standing) -> Self {
+        match standing {
+            Standing::Best => Self::new("best", Tone::Good),
+            Standing::AsGoodAsBest => Self::new("=", Tone::Good),
+            Standing::Worse | Standing::Unknown => Self::from(""),
+        }
+    }
+}
+
+/// What a cell can be made of, and the type of its column.
+pub(crate) trait Typed: Into<Cell> {
+    const KIND: Kind = Kind::Text;
+}
+
+/// From 0 to 1.
+pub(crate) struct Share(pub f64);
+/// Milliseconds since 1970 UTC.
+pub(crate) struct Time(pub i64);
+
+macro_rules! typed {
+    ($($type:ty => $kind:ident, $value:pat => $datum:expr;)*) => {
+        $(impl Typed for $type {
+            const KIND: Kind = Kind::$kind;
+        }
+        impl From<$type> for Cell {
+            fn from($value: $type) -> Self {
+                Self { value: Datum::$kind($datum), ..Self::default() }
+            }
+        })*
+    };
+}
+
+typed! {
+    &str => Text, text => text.to_owned();
+    &String => Text, text => text.clone();
+    String => Text, text => text;
+    Text => Text, text => text.to_string();
+    bool => Bool, value => value;
+    i64 => Integer, value => value;
+    u32 => Count, value => value.into();
+    u64 => Count, value => value;
+    usize => Count, value => value as u64;
+    f64 => Number, value => value;
+    Share => Share, Share(value) => value;
+    Time => Time, Time(value) => value;
+}
+
+impl Typed for Cell {}
+impl Typed for &Estimate {}
+
+/// A mean with its interval.
+impl From<&Estimate> for Cell {
+    fn from(estimate: &Estimate) -> Self {
+        let value = Self { unit: estimate.unit.clone(), ..Self::from(estimate.mean) };
+        value.within(estimate.interval).shown(number::estimate(estimate))
+    }
+}
+
+impl<T: Typed> Typed for Option<T> {
+    const KIND: Kind = T::KIND;
+}
+
+impl<T: Typed> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Self {
+        value.map_or_else(Self::default, Into::into)
+    }
+}

@@ -1,0 +1,276 @@
+//! The tables that only a workbook has, each on a sheet of its own: the verdict, the response against the main factor,
+//! where the sessions' time went, and every configuration with every response.
+
+use crate::model::Columns;
+use crate::sections::better;
+use crate::table::{Plot, PlotKind, PlotSeries, Share, Table};
+use crate::{Text, number, time};
+use analysis::{
+    Accounting, Comparison, ConfigurationRow, Estimate, FindingKind, LevelWaits, ResponseChoice, Standing,
+    Summary,
+};
+use observations::WaitClass;
+use std::collections::BTreeMap;
+
+/// With more lines than this nobody tells them apart: then the factor's own effect is drawn, over
+/// all levels of the others.
+const SERIES_MAX: usize = 8;
+
+/// The tables in the order of their sheets.
+pub fn tables<'a>(summary: &'a Summary<'a>) -> Vec<Table<'a>> {
+    vec![verdict(summary), response(summary), profile(summary), configurations(summary)]
+}
+
+/// What was found with its evidence, then causes of failure, below what the run is.
+fn verdict<'a>(summary: &Summary<'a>) -> Table<'a> {
+    let findings = summary.findings().into_iter().map(|own| (name(own.kind), own.text, own.evidence));
+    let failures = summary.failures().into_iter().map(|own| {
+        let attempts = number::plural(own.attempts, "attempt");
+        ("failure".to_owned(), own.cause, format!("{attempts}: {}", own.configurations.join("; ")))
+    });
+    let mut columns = Columns::of(findings.chain(failures).collect::<Vec<_>>());
+    columns.add("kind", "", |(kind, ..)| kind.clone());
+    columns.add("finding", "", |(_, text, _)| text.clone()).wrapped = true;
+    columns.add("evidence", "", |(.., evidence)| evidence.clone()).wrapped = true;
+    let run = &summary.recording.run;
+    let done = format!(
+        "Run {}, {}; {} done, {} failed",
+        run.id,
+        time::utc(run.started_ms),
+        number::plural(summary.done(), "trial"),
+        number::plural(summary.failed(), "attempt")
+    );
+    let compared = summary.response.as_ref().map(|own| format!("Compared on {} ({})", own.name, own.unit));
+    let lines = [Some(run.name.clone()), run.question.clone(), Some(done), compared];
+    let mut table = columns.named("verdict");
+    table.lines = lines.into_iter().flatten().map(Text::from).collect();
+    table
+}
+
+/// The name that programs read too.
+fn name(kind: FindingKind) -> String {
+    let name = serde_json::to_value(kind).unwrap_or_default();
+    name.as_str().unwrap_or_default().to_owned()
+}
+
+/// Heading, and its figure.
+type Figure<T> = (&'static str, fn(&T) -> Option<f64>);
+
+/// What is drawn of a line.
+const LINE: [Figure<Estimate>; 5] = [
+    ("mean", |e| Some(e.mean)),
+    ("low", |e| e.interval.map(|i| i.low)),
+    ("high", |e| e.interval.map(|i| i.high)),
+    ("mean - low", |e| e.interval.map(|i| e.mean - i.low)),
+    ("high - mean", |e| e.interval.map(|i| i.high - e.mean)),
+];
+
+/// A line: its name, and an estimate for each level of the main factor.
+type Line<'a> = (String, Vec<Option<&'a Estimate>>);
+
+/// The response against the main factor, one line for each combination of the others' levels; without factors, of every
+/// configuration.
+fn response<'a>(summary: &'a Summary<'a>) -> Table<'a> {
+    let main = summary.main_factor.and_then(|main| summary.recording.factors.get(main));
+    let unit = summary.unit();
+    let rows = main.map_or(summary.configurations.len(), |factor| factor.levels.len());
+    let mut columns = Columns::of(0..rows);
+    match main {
+        Some(factor) => drop(columns.factor(factor, |at| factor.levels.get(*at).map(String::as_str))),
+        None => drop(columns.add("configuration", "", |at| &summary.configurations[*at].label)),
+    }
+    let mut series = Vec::new();
+    for (name, estimates) in lines(summary) {
+        let values = columns.len();
+        series.push(PlotSeries { name: name.as_str().into(), values, reach: Some((values + 4, values + 3)) });
+        for (heading, figure) in LINE {
+            let heading = if heading == "mean" { format!("mean ({unit})") } else { heading.to_owned() };
+            let estimates = estimates.clone();
+            let value = move |at: &usize| estimates.get(*at).copied().flatten().and_then(figure);
+            columns.add(format!("{name}: {heading}"), "", value).of("response");
+        }
+    }
+    let mut table = columns.named("response");
+    table.plot = summary.response.as_ref().filter(|_| rows > 1).map(|own| Plot {
+        // Levels without an order are no line.
+        kind: if main.is_some() { PlotKind::Lines } else { PlotKind::Columns },
+        title: format!("{} ({unit}), {} is better; bars: 95 % intervals", own.name, better(own.direction))
+            .into(),
+        x: main.map_or("configuration", |factor| &factor.name).into(),
+        y: unit.into(),
+        series,
+    });
+    table
+}
+
+fn lines<'a>(summary: &'a Summary<'a>) -> Vec<Line<'a>> {
+    let name = || summary.response.as_ref().map_or_else(|| "response".to_owned(), |it| it.name.clone());
+    let Some(effect) = summary.main_effect() else {
+        return vec![(name(), summary.configurations.iter().map(|row| row.response.as_ref()).collect())];
+    };
+    let mut lines: Vec<Line> = Vec::new();
+    for row in &summary.configurations {
+        let level = row.levels.iter().find(|level| level.factor == effect.factor);
+        let at = level.and_then(|own| effect.levels.iter().position(|known| known.level == own.level));
+        let Some(at) = at else { continue };
+        let others = row.levels.iter().filter(|level| level.factor != effect.factor);
+        let others: Vec<String> = others.map(|level| format!("{}={}", level.factor, level.level)).collect();
+        let others = if others.is_empty() { name() } else { others.join(" ") };
+        let known = lines.iter().position(|(name, _)| *name == others).unwrap_or_else(|| {
+            lines.push((others, vec![None; effect.levels.len()]));
+            lines.len() - 1
+        });
+        lines[known].1[at] = row.response.as_ref();
+    }
+    if lines.len() > SERIES_MAX {
+        let estimates = effect.levels.iter().map(|level| level.response.as_ref()).collect();
+        lines = vec![(format!("{} over all other factors", name()), estimates)];
+    }
+    lines
+}
+
+/// A part of the sessions' time: its name and its seconds.
+type Part = (String, Box<dyn Fn(&Accounting) -> f64>);
+
+/// Where the sessions' time went, by level of the main factor.
+fn profile<'a>(summary: &'a Summary<'a>) -> Table<'a> {
+    let levels = summary.waits();
+    let (rows, parts) = (levels.len(), std::rc::Rc::new(parts(&levels)));
+    let mut columns = Columns::of(levels);
+    match summary.main_factor.and_then(|main| summary.recording.factors.get(main)) {
+        Some(factor) => {
+            let label =
+                |waits: &LevelWaits| factor.levels.iter().find(|own| Some(*own) == waits.level.as_ref());
+            columns.factor(factor, move |waits| label(waits).map(String::as_str));
+        }
+        None => drop(columns.add("level", "", |_| "all trials")),
+    }
+    columns.add("trials", "", |waits| waits.accounting.trials);
+    columns.add("sessions", "s", |waits| waits.accounting.session_s);
+    let first = columns.len();
+    let series = parts.iter().enumerate().map(|(at, (name, _))| PlotSeries {
+        name: name.as_str().into(),
+        values: first + at,
+        reach: None,
+    });
+    let series = series.collect();
+    for unit in ["", "s"] {
+        for at in 0..parts.len() {
+            let own = std::rc::Rc::clone(&parts);
+            if unit.is_empty() {
+                columns.add(&parts[at].0, unit, move |waits| {
+                    Share(waits.accounting.share((own[at].1)(&waits.accounting)))
+                });
+            } else {
+                columns.add(&parts[at].0, unit, move |waits| (own[at].1)(&waits.accounting));
+            }
+        }
+    }
+    let mut table = columns.named("profile");
+    table.plot = (rows > 0).then(|| Plot {
+        kind: PlotKind::Stacked,
+        title: "Where the sessions' time went".into(),
+        x: Text::default(),
+        y: Text::default(),
+        series,
+    });
+    table
+}
+
+/// CPU, the classes of waits that occur, and the rest. They add up to the sessions' time.
+fn parts(levels: &[LevelWaits]) -> Vec<Part> {
+    let mut parts: Vec<Part> = vec![("CPU".to_owned(), Box::new(|a| a.cpu_s))];
+    let occurs = |class: &WaitClass| levels.iter().any(|waits| waits.accounting.resource(*class) != 0.0);
+    for class in WaitClass::ALL.into_iter().filter(occurs) {
+        parts.push((format!("{class} wait"), Box::new(move |a| a.resource(class))));
+    }
+    parts.push(("wait for a processor".to_owned(), Box::new(|a| a.signal_s)));
+    parts.push(("client".to_owned(), Box::new(|a| a.client_s)));
+    parts.push(("unaccounted".to_owned(), Box::new(|a| a.unaccounted_s)));
+    parts
+}
+
+/// A response of a configuration.
+#[derive(Clone)]
+struct Row<'a> {
+    of: &'a ConfigurationRow,
+    response: ResponseChoice,
+    /// Whether configurations are compared on it.
+    chosen: bool,
+    estimate: Option<Estimate>,
+}
+
+fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
+    let recording = summary.recording;
+    let mut columns = Columns::of(rows(summary));
+    columns.add("configuration", "", |row| &row.of.label);
+    for factor in &recording.factors {
+        columns.factor(factor, |row| {
+            let levels = &recording.configurations.get(row.of.index)?.levels;
+            levels.iter().find(|level| level.factor == factor.name).map(|level| level.level.as_str())
+        });
+    }
+    columns.add("baseline", "", |row| row.of.baseline);
+    columns.add("response", "", |row| row.response.name.clone());
+    columns.add("unit", "", |row| row.response.unit.clone());
+    columns.add("better", "", |row| better(row.response.direction));
+    columns.add("n", "", |row| row.estimate.as_ref().map_or(0, |e| e.n));
+    let figures: [Figure<Estimate>; 7] = [
+        ("mean", |e| Some(e.mean)),
+        ("low (95 %)", |e| e.interval.map(|interval| interval.low)),
+        ("high (95 %)", |e| e.interval.map(|interval| interval.high)),
+        ("median", |e| Some(e.median)),
+        ("smallest", |e| Some(e.min)),
+        ("largest", |e| Some(e.max)),
+        ("standard deviation", |e| e.sd),
+    ];
+    for (heading, figure) in figures {
+        columns.add(heading, "", move |row| row.estimate.as_ref().and_then(figure));
+    }
+    columns.add("CV", "", |row| row.estimate.as_ref().and_then(Estimate::cv).map(Share));
+    let compared: [Figure<Comparison>; 4] = [
+        ("against baseline", |c| Some(c.value)),
+        ("against baseline, low", |c| c.interval.map(|interval| interval.low)),
+        ("against baseline, high", |c| c.interval.map(|interval| interval.high)),
+        ("adjusted p", |c| c.adjusted_p),
+    ];
+    for (heading, figure) in compared {
+        columns.add(heading, "", move |row| row.of.factor.as_ref().filter(|_| row.chosen).and_then(figure));
+    }
+    columns.add("standing", "", |row| match row.of.standing {
+        Standing::Best if row.chosen => Some("best"),
+        Standing::AsGoodAsBest if row.chosen => Some("as good as the best"),
+        Standing::Worse if row.chosen => Some("worse"),
+        _ => None,
+    });
+    columns.add("failed attempts", "", |row| row.of.failed);
+    columns.named("configurations")
+}
+
+/// Every response that a trial recorded, of every configuration; the response that matters first.
+fn rows<'a>(summary: &'a Summary<'_>) -> Vec<Row<'a>> {
+    let mut responses: Vec<ResponseChoice> = summary.response.iter().cloned().collect();
+    for response in summary.recording.done().flat_map(|(_, seen)| &seen.responses) {
+        if !responses.iter().any(|known| known.name == response.name) {
+            let (name, unit) = (response.name.clone(), response.unit.clone());
+            responses.push(ResponseChoice { name, unit, direction: response.direction, missing: None });
+        }
+    }
+    let mut rows = Vec::new();
+    for (position, response) in responses.iter().enumerate() {
+        let chosen = position == 0 && summary.response.is_some();
+        let mut values: BTreeMap<usize, BTreeMap<u32, f64>> = BTreeMap::new();
+        for (trial, seen) in summary.recording.done() {
+            if let Some(value) = response.value(seen) {
+                values.entry(trial.configuration).or_default().insert(trial.block, value);
+            }
+        }
+        for of in &summary.configurations {
+            let own: Vec<f64> =
+                values.get(&of.index).into_iter().flat_map(|blocks| blocks.values().copied()).collect();
+            let estimate = Estimate::of(&own, &response.unit, response.direction);
+            rows.push(Row { of, response: response.clone(), chosen, estimate });
+        }
+    }
+    rows
+}

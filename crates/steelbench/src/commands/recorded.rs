@@ -1,0 +1,142 @@
+//! `steelbench show`, `report`, `export` and `history`: what was recorded, for people and for programs.
+
+use super::select::keep_only;
+use crate::args::{Export, Format, History, Report, ReportFormat, Show};
+use crate::exit_code::{ExitCode, Failure};
+use crate::{output, results};
+use analysis::runs::Responses;
+use observations::Recording;
+use report::Text;
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use store::Store;
+
+/// Shows what a run found.
+pub fn show(arguments: &Show) -> Result<ExitCode, Failure> {
+    let store = results::open(arguments.recorded.name.as_deref())?;
+    if arguments.runs {
+        return runs(&store, arguments.form.json);
+    }
+    let mut recording = results::read_run(&store, arguments.recorded.run)?;
+    keep_only(&mut recording, &arguments.only)?;
+    let summary = results::summary(&recording, store.path());
+    output::show(arguments.form, || report::json::summary(&summary), || report::run(&summary))
+}
+
+fn runs(store: &Store, json: bool) -> Result<ExitCode, Failure> {
+    let runs = store.runs()?;
+    if json {
+        let runs = serde_json::json!({ "schema": report::json::SCHEMA, "kind": "runs", "runs": runs });
+        return output::print_json(&runs);
+    }
+    for run in runs {
+        let trials = store.recorded_trials(run.id)?.len();
+        let (name, started) = (Text::from(run.name.as_str()), report::utc(run.started_ms));
+        output::print(&format!("run {}: {name}, {started}, {trials} trials\n", run.id))?;
+    }
+    Ok(ExitCode::Ok)
+}
+
+/// Writes a report of a run and says where it is.
+pub fn report(arguments: &Report) -> Result<ExitCode, Failure> {
+    let ReportFormat::Html = arguments.format;
+    let (results, recording) = results::read(&arguments.recorded)?;
+    let path = arguments.output.clone().unwrap_or_else(|| results.with_extension("html"));
+    results::write_report(&results::summary(&recording, &results), &path)?;
+    output::print(&format!("{}\n", path.display()))
+}
+
+/// Writes a run for other programs.
+pub fn export(arguments: &Export) -> Result<ExitCode, Failure> {
+    let (results, recording) = results::read(&arguments.recorded)?;
+    let output = arguments.output.as_deref();
+    let named = |ending: &str| {
+        output.map_or_else(|| PathBuf::from(format!("{}{ending}", recording.run.name)), Path::to_path_buf)
+    };
+    let written = match (arguments.format, output) {
+        (Format::Csv | Format::Parquet, _) => tables(&recording, arguments.format, &named("-export"))?,
+        (Format::Json, None) => return json(&recording),
+        (Format::Json, Some(path)) => {
+            output::replace_file(path, |writer| report::json::recording(&recording, writer))?;
+            vec![path.to_path_buf()]
+        }
+        (Format::Xlsx, _) => {
+            let path = named(".xlsx");
+            let summary = results::summary(&recording, &results);
+            let book = report::xlsx(&summary).map_err(Failure::failed)?;
+            output::replace_file(&path, |writer| writer.write_all(&book))?;
+            vec![path]
+        }
+    };
+    for path in written {
+        output::print(&format!("{}\n", path.display()))?;
+    }
+    Ok(ExitCode::Ok)
+}
+
+/// A file for each table, in a folder that is made if need be.
+fn tables(recording: &Recording, format: Format, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    fs::create_dir_all(folder).map_err(|error| {
+        Failure::failed(format!("cannot create the folder {}: {error}", folder.display()))
+    })?;
+    let write = |table: report::Table| {
+        let parquet = matches!(format, Format::Parquet);
+        let path = folder.join(format!("{}.{}", table.name, if parquet { "parquet" } else { "csv" }));
+        output::replace_file(
+            &path,
+            |writer| if parquet { table.parquet(writer) } else { table.csv(writer) },
+        )?;
+        Ok(path)
+    };
+    report::tables(recording).into_iter().map(write).collect()
+}
+
+/// To standard output. A reader that has gone has seen enough.
+fn json(recording: &Recording) -> Result<ExitCode, Failure> {
+    match report::json::recording(recording, std::io::stdout().lock()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::failed(error)),
+        _ => Ok(ExitCode::Ok),
+    }
+}
+
+/// Shows how the runs of an experiment changed over time.
+pub fn history(arguments: &History) -> Result<ExitCode, Failure> {
+    let runs = runs_of(arguments)?;
+    let which = arguments.response.as_deref().map_or(Responses::Primary, Responses::Named);
+    let history = analysis::history(&runs, which).map_err(Failure::usage)?;
+    output::show(arguments.form, || report::json::history(&history), || report::history(&history))
+}
+
+/// The runs of one experiment in all files, oldest first: the experiment of the latest run.
+fn runs_of(arguments: &History) -> Result<Vec<Recording>, Failure> {
+    let newest = arguments.names.is_empty().then_some(None);
+    let names = arguments.names.iter().map(|name| Some(name.as_str())).chain(newest);
+    let stores: Vec<Store> = names.map(results::open).collect::<Result<_, _>>()?;
+    let mut runs = Vec::new();
+    for (at, store) in stores.iter().enumerate() {
+        runs.extend(store.runs()?.into_iter().map(|run| (at, run)));
+    }
+    runs.sort_by_key(|(_, run)| run.started_ms);
+    let Some(name) = runs.last().map(|(_, run)| run.name.clone()) else {
+        return Err(Failure::usage(format!("{}: no run was recorded yet", stores[0].path().display())));
+    };
+    runs.retain(|(_, run)| run.name == name);
+    let skipped = arguments.last.map_or(0, |last| runs.len().saturating_sub(last as usize));
+    let wanted = runs.into_iter().skip(skipped);
+    wanted.map(|(at, run)| Ok(figures_only(stores[at].read(run.id)?))).collect()
+}
+
+/// Keeps of each trial what a history shows, so that hundreds of runs fit into memory.
+fn figures_only(mut run: Recording) -> Recording {
+    for trial in &mut run.trials {
+        trial.hooks = Vec::new();
+        if let Some(observations) = &mut trial.observations {
+            observations.series = Vec::new();
+            observations.latencies = Vec::new();
+            observations.waits = Vec::new();
+            observations.operations = Vec::new();
+        }
+    }
+    run
+}

@@ -1,0 +1,305 @@
+//! The pages: the list of runs, a run, two configurations and two runs, as `steelbench show` and `compare` show them.
+//! What can be picked on them is in plain forms, whose address can be kept.
+
+use super::library::{self, File, Read, Site, read_run};
+use super::page::{Page, Query, Refusal, address, live, without_figures};
+use crate::commands::select::{find, is_level, keep_only};
+use crate::results;
+use analysis::runs::{Responses, compare_runs};
+use analysis::{FindingKind, Side};
+use observations::{FactorRecord, Recording, RunRecord, TrialStatus};
+use report::Text;
+use report::web::{self, text};
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::slice;
+use std::sync::PoisonError;
+use store::Store;
+
+/// What the list says of the runs of each file, by its name.
+pub type Lines = HashMap<String, Listed>;
+
+/// What the list says of a file.
+#[derive(Debug)]
+pub struct Listed {
+    /// Version of the file that was read.
+    version: String,
+    lines: Result<Vec<(Key, String)>, String>,
+}
+
+/// What makes a run's row another one: its start and number, its recorded trials, whether it is the latest of its file, and
+/// whether one is in progress.
+type Key = (i64, i64, usize, bool, bool);
+
+/// `/`: all runs of all files, the newest first, two of which can be picked to compare
+#[expect(clippy::unnecessary_wraps, reason = "a `Build`, as every page")]
+pub fn list(site: &Site, _: &Query) -> Result<Page, Refusal> {
+    let files = site.library.files();
+    let live = live(&files);
+    let mut known = site.lines.lock().unwrap_or_else(PoisonError::into_inner);
+    *known = files.iter().map(|file| (file.name.clone(), listed(file, known.remove(&file.name)))).collect();
+    let mut lines: Vec<&(Key, String)> =
+        known.values().flat_map(|file| file.lines.iter().flatten()).collect();
+    lines.sort_by_key(|((started_ms, run, ..), _)| std::cmp::Reverse((*started_ms, *run)));
+    let unreadable = |file: &File| {
+        let said = known.get(&file.name)?.lines.as_ref().err()?;
+        Some(format!("<p class=\"bad\">{}: {}</p>\n", text(&file.name), text(said)))
+    };
+    let unreadable: String = files.iter().filter_map(unreadable).collect();
+    let listed = if lines.is_empty() {
+        let library = text(&site.library.to_string());
+        format!("<p>There is no run in {library} yet; this page will show the first one.</p>\n")
+    } else {
+        let rows: String = lines.iter().map(|(_, row)| row.as_str()).collect();
+        format!(include_str!("assets/runs.html"), rows = rows)
+    };
+    let body = without_figures("Runs", &(unreadable + &listed));
+    Ok(Page { body, tools: String::new(), said: String::new(), live: Some(live) })
+}
+
+/// The runs of a file. It is opened only if it has changed, and then once; only runs that have changed are read.
+fn listed(file: &File, known: Option<Listed>) -> Listed {
+    // Taken before the file is read: what is written meanwhile makes another version.
+    let version = file.version();
+    match known {
+        Some(known) if known.version == version => known,
+        known => {
+            let known = known.and_then(|known| known.lines.ok()).unwrap_or_default();
+            Listed { version, lines: lines(file, known).map_err(|Refusal(_, said)| said) }
+        }
+    }
+}
+
+fn lines(file: &File, known: Vec<(Key, String)>) -> Result<Vec<(Key, String)>, Refusal> {
+    let claimed = store::claimed_by(&file.path).is_some();
+    let store = Store::open(&file.path)?;
+    let runs = store.runs()?;
+    let latest = runs.iter().map(|run| run.id).max().unwrap_or_default();
+    let mut known: HashMap<Key, String> = known.into_iter().collect();
+    let line = |run: &RunRecord| {
+        let key = (run.started_ms, run.id, store.recorded_trials(run.id)?.len(), run.id == latest, claimed);
+        Ok((key, known.remove(&key).map_or_else(|| row(file, &store, run, latest), Ok)?))
+    };
+    runs.iter().map(line).collect()
+}
+
+/// A row of the list.
+fn row(file: &File, store: &Store, run: &RunRecord, latest: i64) -> Result<String, Refusal> {
+    let Read { recording, said } = read_run(file, store, run.id, latest)?;
+    // Without the ceilings of other files' disk runs: the verdict does not depend on them.
+    let summary = analysis::summarize(&recording);
+    let verdict = summary.findings().into_iter().find(|finding| finding.kind == FindingKind::Verdict);
+    let done = recording.trials.iter().filter(|trial| trial.status == TrialStatus::Done).count();
+    let failed = recording.trials.len() - done;
+    let name = text(&format!("{}@{}", file.name, run.id));
+    let pick = |side: &str, field: &str| {
+        format!(
+            "<td><input type=\"radio\" name=\"{field}\" value=\"{name}\" aria-label=\"{side}: {name}\" required></td>"
+        )
+    };
+    // A file may have been renamed, or hold runs of several experiments.
+    let of_file = if file.name == run.name { String::new() } else { format!(" in {}", file.name) };
+    Ok(format!(
+        include_str!("assets/run_row.html"),
+        pick_a = pick("A", "from"),
+        pick_b = pick("B", "to"),
+        link = text(&run_address(&file.name, run.id)),
+        experiment = text(&run.name),
+        run = run.id,
+        file = text(&of_file),
+        verdict = text(&verdict.map_or_else(String::new, |finding| finding.text)),
+        state = text(&said),
+        started = text(&report::utc(run.started_ms)),
+        done = done,
+        failed_class = if failed > 0 { " bad" } else { "" },
+        failed = failed,
+    ))
+}
+
+/// `/run?file=NAME&run=3&only=data_files=4`
+pub fn run(site: &Site, query: &Query) -> Result<Page, Refusal> {
+    let file = site.library.file(query.need("file", "which results file to show")?)?;
+    let live = live(slice::from_ref(&file));
+    let mut read = library::read(&file, query.run()?)?;
+    let recording = &mut read.recording;
+    let only: Vec<String> = query.all("only").map(|asked| level(recording, asked)).collect();
+    let mut tools = forms(&file, recording, &only);
+    keep_only(recording, &only)?;
+    if !only.is_empty() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            tools,
+            "<p class=\"warning\">Only configurations with {}. <a href=\"{}\">All configurations</a></p>",
+            text(&only.join(" and ")),
+            text(&run_address(&file.name, recording.run.id))
+        );
+    }
+    let summary = results::summary(recording, &file.path);
+    Ok(Page { body: web::document(&report::run(&summary)), tools, said: read.said, live: Some(live) })
+}
+
+/// `/compare?file=NAME&run=3&a=data_files=1&b=data_files=4`
+pub fn configurations(site: &Site, query: &Query) -> Result<Page, Refusal> {
+    let file = site.library.file(query.need("file", "which results file to show")?)?;
+    let a = query.need("a", "which configuration to compare")?;
+    let b = query.need("b", "which configuration to compare with")?;
+    let live = live(slice::from_ref(&file));
+    let Read { recording, said } = library::read(&file, query.run()?)?;
+    let side = |text: &str| -> Result<Side<'_>, Refusal> {
+        let spelled = configuration(&recording, text);
+        Ok(Side { recording: &recording, configuration: spelled.map_or_else(|| find(&recording, text), Ok)? })
+    };
+    let (from, to) = (side(a)?, side(b)?);
+    let label = |side: Side<'_>| recording.configurations[side.configuration].label.as_str();
+    let (a, b) = (label(from), label(to));
+    let compared = analysis::compare(from, to).ok_or_else(|| {
+        Refusal::wrong("Neither configuration has a trial that was measured to the end; try again later.")
+    })?;
+    let run = recording.run.id;
+    let swapped = [("file", file.name.as_str()), ("run", &run.to_string()), ("a", b), ("b", a)];
+    let links = links_html(&[
+        (run_address(&file.name, run), format!("Run {run} of {}", recording.run.name)),
+        (address("/compare", &swapped), SWAPPED.into()),
+    ]);
+    let tools = format!("{links}<div class=\"picks\">{}</div>\n", compare_form(&file, &recording, a, b));
+    Ok(Page { body: web::document(&report::head_to_head(&compared, a, b)), tools, said, live: Some(live) })
+}
+
+/// `/runs?from=NAME@1&to=NAME@2`, with `all=1` every response, with `response=NAME` another one
+pub fn runs(site: &Site, query: &Query) -> Result<Page, Refusal> {
+    let (from, to) =
+        (query.run_name("from", "which run to compare")?, query.run_name("to", "which run to compare with")?);
+    let files = [site.library.file(from.file)?, site.library.file(to.file)?];
+    let live = live(if files[0].name == files[1].name { &files[..1] } else { &files });
+    let reads = [library::read(&files[0], Some(from.run))?, library::read(&files[1], Some(to.run))?];
+    if (from.file, from.run) == (to.file, to.run) {
+        return Err(Refusal::wrong(format!("Both are run {} of {}; pick two runs.", from.run, from.file)));
+    }
+    let which = match query.get("response") {
+        Some(name) => Responses::Named(name),
+        None if query.get("all").is_some() => Responses::All,
+        None => Responses::Primary,
+    };
+    let [a, b] = &reads;
+    let compared = compare_runs(&a.recording, &b.recording, which)
+        .map_err(|error| Refusal::wrong(format!("These runs cannot be compared: {error}.")))?;
+    let names = [format!("{}@{}", from.file, from.run), format!("{}@{}", to.file, to.run)];
+    let with = |a: &str, b: &str, all: bool| {
+        let mut parameters = vec![("from", a), ("to", b)];
+        parameters.extend(all.then_some(("all", "1")));
+        address("/runs", &parameters)
+    };
+    let all = which == Responses::All;
+    let other = if all { "Only the response on which the first run compares" } else { "Every response" };
+    let tools = links_html(&[
+        (run_address(from.file, from.run), format!("A: {}", names[0])),
+        (run_address(to.file, to.run), format!("B: {}", names[1])),
+        (with(&names[1], &names[0], all), SWAPPED.into()),
+        (with(&names[0], &names[1], !all), other.into()),
+    ]);
+    let body = web::document(&report::runs(&compared, None));
+    Ok(Page { body, tools, said: String::new(), live: Some(live) })
+}
+
+const SWAPPED: &str = "Swap A and B";
+
+/// Address of the page of a run.
+fn run_address(file: &str, run: i64) -> String {
+    address("/run", &[("file", file), ("run", &run.to_string())])
+}
+
+fn links_html(links: &[(String, String)]) -> String {
+    let one = |(address, name): &(String, String)| {
+        format!("<li><a href=\"{}\">{}</a></li>\n", text(address), text(name))
+    };
+    format!("<ul class=\"links\">\n{}</ul>\n", links.iter().map(one).collect::<String>())
+}
+
+/// The forms, folded away unless something is picked; empty when there is nothing to pick. `only`: the levels picked.
+fn forms(file: &File, recording: &Recording, only: &[String]) -> String {
+    let mut forms = filter(file, recording, only);
+    if let [first, .., last] = recording.configurations.as_slice() {
+        let a = recording.run.baseline.and_then(|it| recording.configurations.get(it)).unwrap_or(first);
+        let b = if a.label == last.label { first } else { last };
+        forms.push_str(&compare_form(file, recording, &a.label, &b.label));
+    }
+    if forms.is_empty() {
+        return forms;
+    }
+    let open = if only.is_empty() { "" } else { " open" };
+    format!("<details class=\"picks\"{open}><summary>Filter and compare</summary>\n{forms}</details>\n")
+}
+
+/// Levels of the factors; empty without any.
+fn filter(file: &File, recording: &Recording, only: &[String]) -> String {
+    if recording.factors.is_empty() {
+        return String::new();
+    }
+    let select_of = |factor: &FactorRecord| {
+        let all = (String::new(), "all", false);
+        let level = |level| {
+            let is_picked = only.iter().any(|own| is_level(&factor.name, level, own));
+            (format!("{}={level}", factor.name), level, is_picked)
+        };
+        let levels = factor.levels.iter().map(|it| level(it.as_str()));
+        select(short(recording, factor), "only", std::iter::once(all).chain(levels))
+    };
+    form("/run", file, recording, &recording.factors.iter().map(select_of).collect::<String>(), "Show")
+}
+
+/// The last part of a factor's name, where no other factor has the same.
+fn short<'a>(recording: &Recording, factor: &'a FactorRecord) -> &'a str {
+    let last = |name: &'a str| name.rsplit('.').next().unwrap_or(name);
+    let own = last(&factor.name);
+    let same = recording.factors.iter().filter(|other| other.name.rsplit('.').next() == Some(own)).count();
+    if same > 1 { &factor.name } else { own }
+}
+
+/// A level as it is recorded, from one as a form spells it or a person types it.
+fn level(recording: &Recording, asked: &str) -> String {
+    let of = |factor: &FactorRecord| -> Vec<String> {
+        factor.levels.iter().map(|level| format!("{}={level}", factor.name)).collect()
+    };
+    let known = recording.factors.iter().flat_map(of).find(|level| spelled(level) == asked);
+    known.unwrap_or_else(|| asked.to_owned())
+}
+
+/// The configuration whose label a form spells like this.
+fn configuration(recording: &Recording, asked: &str) -> Option<usize> {
+    recording.configurations.iter().position(|configuration| spelled(&configuration.label) == asked)
+}
+
+fn spelled(raw: &str) -> String {
+    Text::from(raw).to_string()
+}
+
+/// Two configurations of a run, of which two are picked already.
+fn compare_form(file: &File, recording: &Recording, a: &str, b: &str) -> String {
+    let pick = |name: &str, picked: &str| {
+        let labels = recording.configurations.iter().map(|it| it.label.as_str());
+        let options = labels.map(|label| (label.to_owned(), label, label == picked));
+        select(&name.to_uppercase(), name, options)
+    };
+    form("/compare", file, recording, &(pick("a", a) + &pick("b", b)), "Compare")
+}
+
+/// A form about a run.
+fn form(action: &str, file: &File, recording: &Recording, fields: &str, button: &str) -> String {
+    format!(
+        "<form action=\"{action}\">\n<input type=\"hidden\" name=\"file\" value=\"{}\">\n\
+         <input type=\"hidden\" name=\"run\" value=\"{}\">\n{fields}<button>{button}</button>\n</form>\n",
+        text(&file.name),
+        recording.run.id
+    )
+}
+
+/// Options, each with its value, as it is shown, and whether it is picked. What comes back is the value as it is shown,
+/// with control characters spelled out.
+fn select<'a>(label: &str, name: &str, options: impl Iterator<Item = (String, &'a str, bool)>) -> String {
+    let option = |(value, shown, is_picked): (String, &str, bool)| {
+        let selected = if is_picked { " selected" } else { "" };
+        format!("<option value=\"{}\"{selected}>{}</option>", text(&value), text(shown))
+    };
+    let options: String = options.map(option).collect();
+    format!("<label>{} <select name=\"{name}\">{options}</select></label>\n", text(label))
+}

@@ -1,0 +1,427 @@
+//! `steelbench waits --watch`: the terminal, the keys, the clock, and what is on the screen.
+
+use crate::exit_code::{ExitCode, Failure};
+use analysis::ActivitySummary;
+use analysis::activity::ActivityGroup;
+use engines::{LiveObserver, ServerError};
+use observations::{TaskSession, WaitClass, WaitingTask, number};
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::layout::Constraint::{Fill, Length, Min};
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Style, Stylize};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Row, Sparkline, Table, Tabs, Widget};
+use report::Text;
+use std::collections::VecDeque;
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+const REFRESH: Duration = Duration::from_secs(1);
+/// How long the screen waits for a key before it looks at the clock.
+const NAP: Duration = Duration::from_millis(100);
+/// Seconds of history: as many as a wide terminal has columns.
+const HISTORY: usize = 240;
+/// What the lower part of the screen can show, in the order of the keys from 1.
+const TABS: [&str; 4] = ["Waits", "Statements", "Sessions", "Tasks"];
+/// Columns of a class's name and figure beside its curve.
+const LABEL: u16 = 24;
+/// A curve is drawn in eighths of a line.
+const EIGHTHS: f64 = 1000.0;
+
+/// Shows a server's waits until somebody has seen enough.
+pub fn run(
+    connect: impl FnOnce() -> Result<Box<dyn LiveObserver>, ServerError>,
+    stop: &AtomicBool,
+    failure: impl Fn(ServerError) -> Failure,
+) -> Result<ExitCode, Failure> {
+    if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
+        return Err(Failure::usage("--watch needs a terminal; without it the waits are printed once"));
+    }
+    // What can go wrong with the server should be told before the screen is taken.
+    let mut observer = connect().map_err(&failure)?;
+    let mut terminal = ratatui::try_init().map_err(screen)?;
+    let result = watch(&mut terminal, &mut *observer, stop, failure);
+    ratatui::restore();
+    result
+}
+
+fn watch(
+    terminal: &mut ratatui::DefaultTerminal,
+    observer: &mut dyn LiveObserver,
+    stop: &AtomicBool,
+    failure: impl Fn(ServerError) -> Failure,
+) -> Result<ExitCode, Failure> {
+    let mut state = State::default();
+    let mut due = Instant::now() + REFRESH;
+    while !stop.load(Ordering::Relaxed) {
+        terminal.draw(|frame| state.draw(frame.area(), frame.buffer_mut())).map_err(screen)?;
+        let is_key = event::poll(NAP.min(due.saturating_duration_since(Instant::now()))).map_err(screen)?;
+        if is_key && state.hear_key(&event::read().map_err(screen)?) {
+            break;
+        }
+        if Instant::now() >= due {
+            let mut activity = observer.window().map_err(&failure)?;
+            activity.tasks = Some(observer.tasks().map_err(&failure)?);
+            state.hear(analysis::activity(activity));
+            due = (due + REFRESH).max(Instant::now());
+        }
+    }
+    Ok(ExitCode::Ok)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "as the argument of `map_err`")]
+fn screen(error: std::io::Error) -> Failure {
+    Failure::failed(format!("cannot use the terminal: {error}"))
+}
+
+/// What is on the screen.
+#[derive(Debug, Default)]
+struct State {
+    /// The lower part: position in [`TABS`].
+    tab: usize,
+    /// Nothing new is shown.
+    paused: bool,
+    /// The last interval.
+    latest: Option<ActivitySummary>,
+    /// For each past interval, how many sessions were busy on average, by class; `None` is without a
+    /// wait. The newest is the last.
+    history: VecDeque<Vec<(Option<WaitClass>, f64)>>,
+}
+
+impl State {
+    /// Does what a key asks for. Whether that is to quit.
+    fn hear_key(&mut self, event: &Event) -> bool {
+        let Event::Key(KeyEvent { code, modifiers, kind: KeyEventKind::Press, .. }) = event else {
+            return false;
+        };
+        match code {
+            KeyCode::Char('q') | KeyCode::Esc => return true,
+            KeyCode::Char('c') => return modifiers.contains(KeyModifiers::CONTROL),
+            KeyCode::Char('p' | ' ') => self.paused = !self.paused,
+            KeyCode::Char(digit @ '1'..='4') => self.tab = *digit as usize - '1' as usize,
+            _ => {}
+        }
+        false
+    }
+
+    /// Takes in an interval.
+    fn hear(&mut self, summary: ActivitySummary) {
+        if self.paused {
+            return;
+        }
+        let elapsed_s = summary.elapsed_s.max(f64::MIN_POSITIVE);
+        let sessions = summary.classes.iter().map(|(class, seconds)| (*class, seconds / elapsed_s));
+        self.history.push_back(sessions.collect());
+        if self.history.len() > HISTORY {
+            self.history.pop_front();
+        }
+        self.latest = Some(summary);
+    }
+
+    /// Busy sessions of each class over the last intervals, the oldest first; the class with most time first.
+    fn curves(&self, intervals: usize) -> Vec<(Option<WaitClass>, Vec<f64>)> {
+        let skipped = self.history.len().saturating_sub(intervals);
+        let mut curves: Vec<(Option<WaitClass>, Vec<f64>)> = Vec::new();
+        for (at, interval) in self.history.iter().skip(skipped).enumerate() {
+            for (class, sessions) in interval {
+                let known = curves.iter().position(|(known, _)| known == class).unwrap_or_else(|| {
+                    curves.push((*class, vec![0.0; self.history.len() - skipped]));
+                    curves.len() - 1
+                });
+                curves[known].1[at] = *sessions;
+            }
+        }
+        curves.sort_by(|(_, a), (_, b)| b.iter().sum::<f64>().total_cmp(&a.iter().sum()));
+        curves
+    }
+
+    fn draw(&self, area: Rect, buffer: &mut Buffer) {
+        let curves = self.curves(area.width.saturating_sub(LABEL).into());
+        let height = (curves.len() as u16).clamp(1, (area.height / 3).max(1));
+        let parts = [Length(1), Length(2), Length(height), Length(1), Length(1), Min(3), Length(1)];
+        let [header, sessions, history, _, tabs, lower, keys] = Layout::vertical(parts).areas(area);
+        let keys_line = "q quit   p pause   1 waits   2 statements   3 sessions   4 tasks";
+        Line::from(keys_line.dim()).render(keys, buffer);
+        let Some(summary) = &self.latest else {
+            Line::from("Watching the first second ...").render(header, buffer);
+            return;
+        };
+        let paused = if self.paused { "   PAUSED" } else { "" };
+        let sampling = &summary.sampling;
+        let title = format!("{}   {} a second from {}", summary.server, sampling.hz, sampling.source);
+        Line::from(vec![Span::from(safe(&title)).bold(), Span::from(paused).yellow()]).render(header, buffer);
+        let states: Vec<String> =
+            summary.states.iter().map(|(state, mean)| format!("{mean:.1} {state}")).collect();
+        let states = Line::from(format!("Sessions: {}", safe(&states.join(", "))));
+        let lost = summary.lost.first().map(|sentence| safe(sentence)).unwrap_or_default();
+        Paragraph::new(vec![states, Line::from(lost).yellow()]).render(sessions, buffer);
+        // All curves have one scale, so that they can be compared.
+        let top = curves.iter().flat_map(|(_, points)| points).copied().fold(1.0, f64::max);
+        for (row, (class, points)) in history.rows().zip(&curves) {
+            curve(*class, points, top, row, buffer);
+        }
+        let selected = Style::new().bold().reversed();
+        Tabs::new(TABS).select(self.tab).highlight_style(selected).render(tabs, buffer);
+        let table = match self.tab {
+            0 => waits(summary),
+            1 => groups(summary, &summary.statements, |id| statement(summary, *id)),
+            2 => groups(summary, &summary.clients, |(application, user, database)| {
+                format!("{application} ({user}, {database})")
+            }),
+            _ => tasks(summary.tasks.as_deref().unwrap_or_default()),
+        };
+        Widget::render(table, lower, buffer);
+    }
+}
+
+/// How many sessions were busy in a class, second by second.
+fn curve(class: Option<WaitClass>, points: &[f64], top: f64, area: Rect, buffer: &mut Buffer) {
+    let [label, line] = Layout::horizontal([Length(LABEL), Min(1)]).areas(area);
+    let now = points.last().copied().unwrap_or(0.0);
+    let name = class.map_or("CPU or run queue", WaitClass::name);
+    Line::from(format!("{name:<17}{now:>6.1}")).fg(colour(class)).render(label, buffer);
+    let data: Vec<u64> = points.iter().map(|sessions| (sessions * EIGHTHS) as u64).collect();
+    let sparkline = Sparkline::default().data(data).max((top * EIGHTHS) as u64);
+    sparkline.style(Style::new().fg(colour(class))).render(line, buffer);
+}
+
+fn colour(class: Option<WaitClass>) -> Color {
+    match class {
+        None => Color::Green,
+        Some(WaitClass::CpuQueue) => Color::LightGreen,
+        Some(WaitClass::DataRead) => Color::Blue,
+        Some(WaitClass::DataWrite) => Color::Cyan,
+        Some(WaitClass::Log) => Color::Magenta,
+        Some(WaitClass::Lock) => Color::Red,
+        Some(WaitClass::Latch) => Color::LightRed,
+        Some(WaitClass::Checkpoint) => Color::Yellow,
+        Some(WaitClass::Client | WaitClass::Other | WaitClass::Idle) => Color::Gray,
+    }
+}
+
+/// Of all waits, not only of the top 95 %.
+fn waits(summary: &ActivitySummary) -> Table<'static> {
+    let rows = summary.table.rows.iter().map(|row| {
+        let sessions = format!("{:.2}", row.wait_s / summary.elapsed_s.max(f64::MIN_POSITIVE));
+        let share = percent(row.wait_s, summary.accounting.session_s);
+        let cells = [safe(&row.wait_type), row.class.name().to_owned(), sessions, share];
+        Row::new(cells).style(Style::new().fg(colour(Some(row.class))))
+    });
+    let columns =
+        [("Wait type", Length(34)), ("Class", Length(12)), ("Sessions", Length(10)), ("Of busy", Length(8))];
+    table(columns, rows)
+}
+
+fn groups<K>(
+    summary: &ActivitySummary,
+    groups: &[ActivityGroup<K>],
+    name: impl Fn(&K) -> String,
+) -> Table<'static> {
+    let rows = groups.iter().map(|group| {
+        let most = group.waits.first();
+        let most = most.map_or_else(String::new, |(wait, s)| format!("{wait} {}", percent(*s, group.busy_s)));
+        Row::new([
+            format!("{:.2}", group.busy_s / summary.elapsed_s.max(f64::MIN_POSITIVE)),
+            percent(group.running_s, group.busy_s),
+            safe(&most),
+            safe(&name(&group.key)),
+        ])
+    });
+    let columns =
+        [("Sessions", Length(8)), ("No wait", Length(8)), ("Most waited for", Length(32)), ("Who", Min(20))];
+    table(columns, rows)
+}
+
+fn statement(summary: &ActivitySummary, id: Option<i64>) -> String {
+    let Some(id) = id else { return "(not numbered)".to_owned() };
+    summary.texts.get(&id).map_or_else(|| format!("query {id}"), |text| one_line(text))
+}
+
+fn tasks(tasks: &[WaitingTask]) -> Table<'static> {
+    let seconds =
+        |seconds: Option<f64>| seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.1}"));
+    let rows = tasks.iter().map(|task| {
+        let blockers: Vec<String> =
+            task.blocked_by.iter().map(|TaskSession { pid, state, .. }| format!("{pid} ({state})")).collect();
+        Row::new([
+            task.session.pid.to_string(),
+            safe(&task.wait_type),
+            seconds(task.waited_s.or(task.session.statement_s)),
+            safe(&blockers.join(", ")),
+            safe(task.resource.as_deref().unwrap_or("")),
+            safe(&one_line(&task.session.statement)),
+        ])
+    });
+    let columns = [
+        ("Pid", Length(8)),
+        ("Waits for", Length(24)),
+        ("Seconds", Length(8)),
+        ("Blocked by", Length(24)),
+        ("Resource", Fill(1)),
+        ("Statement", Fill(1)),
+    ];
+    table(columns, rows)
+}
+
+fn table<const N: usize>(
+    columns: [(&'static str, Constraint); N],
+    rows: impl Iterator<Item = Row<'static>>,
+) -> Table<'static> {
+    let headings = Row::new(columns.map(|(heading, _)| heading)).bold();
+    Table::new(rows, columns.map(|(_, width)| width)).header(headings)
+}
+
+fn percent(part: f64, all: f64) -> String {
+    if all > 0.0 { number::percent(part / all, 1) } else { "-".to_owned() }
+}
+
+fn one_line(statement: &str) -> String {
+    statement.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Text of a server must not command the terminal.
+fn safe(text: &str) -> String {
+    Text::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::activity;
+    use observations::{ActivityCell, Sampling, ServerActivity, TimeUse, Wait, WaitSource};
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    fn cell(wait_type: Option<(&str, WaitClass)>, samples: u64) -> ActivityCell {
+        ActivityCell {
+            process: "client backend".to_owned(),
+            for_client: true,
+            wait_type: wait_type.map(|(name, _)| name.to_owned()),
+            class: wait_type.map(|(_, class)| class),
+            idle: false,
+            state: "active".to_owned(),
+            query_id: Some(42),
+            application: "shop\u{1b}[2J".to_owned(),
+            user: "anna".to_owned(),
+            database: "orders".to_owned(),
+            samples,
+            seconds: samples as f64 / 100.0,
+        }
+    }
+
+    /// One second in which 3 sessions waited for a lock and 1 worked.
+    fn second() -> ServerActivity {
+        let wait = Wait {
+            wait_type: "Lock:tuple".to_owned(),
+            class: WaitClass::Lock,
+            count: None,
+            resource_s: 3.0,
+            signal_s: 0.0,
+            source: WaitSource::Sampled { hz: 100.0 },
+        };
+        let session =
+            TaskSession { pid: 7, statement: "UPDATE t\n SET a = 1".to_owned(), ..TaskSession::default() };
+        let blocker =
+            TaskSession { pid: 9, state: "idle in transaction".to_owned(), ..TaskSession::default() };
+        ServerActivity {
+            server: "PostgreSQL 18.6".to_owned(),
+            elapsed_s: 1.0,
+            sampling: Sampling { source: "pg_stat_activity".to_owned(), hz: 100.0, polls: 100, missed: 0 },
+            waits: vec![wait],
+            time: TimeUse { session_s: 4.0, cpu_s: 1.0, cpu_user_s: None },
+            cells: vec![cell(Some(("Lock:tuple", WaitClass::Lock)), 300), cell(None, 100)],
+            statements: [(42, "UPDATE t SET a = $1".to_owned())].into(),
+            tasks: Some(vec![WaitingTask {
+                session,
+                wait_type: "Lock:tuple".to_owned(),
+                waited_s: Some(2.5),
+                resource: Some("row 3 of page 0 of t".to_owned()),
+                lock_mode: None,
+                blocked_by: vec![blocker],
+            }]),
+            ..ServerActivity::default()
+        }
+    }
+
+    fn press(key: char) -> Event {
+        Event::Key(KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE))
+    }
+
+    #[test]
+    fn keys_quit_pause_and_choose_a_tab() {
+        let mut state = State::default();
+        assert!(state.hear_key(&press('q')));
+        assert!(state.hear_key(&Event::Key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL))));
+        assert!(state.hear_key(&Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE))));
+        assert!(!state.hear_key(&press('p')) && state.paused);
+        assert!(!state.hear_key(&press('3')) && state.tab == 2);
+        for code in [KeyCode::Char('c'), KeyCode::Char('5'), KeyCode::Enter] {
+            assert!(!state.hear_key(&Event::Key(KeyEvent::new(code, KeyModifiers::NONE))));
+            assert!(state.paused && state.tab == 2, "nothing changes");
+        }
+    }
+
+    /// The screen as lines.
+    fn screen(state: &State, width: u16, height: u16) -> Vec<String> {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal.draw(|frame| state.draw(frame.area(), frame.buffer_mut())).unwrap();
+        let buffer = terminal.backend().buffer();
+        let line =
+            |row: &[ratatui::buffer::Cell]| row.iter().map(ratatui::buffer::Cell::symbol).collect::<String>();
+        buffer.content.chunks(width.into()).map(|row| line(row).trim_end().to_owned()).collect()
+    }
+
+    #[test]
+    fn the_screen_shows_states_curves_and_the_chosen_table() {
+        let mut state = State::default();
+        assert!(screen(&state, 80, 20)[0].starts_with("Watching the first second"));
+        state.hear(activity(second()));
+        state.hear(activity(second()));
+        let lines = screen(&state, 80, 20);
+        assert_eq!(lines[0], "PostgreSQL 18.6   100 a second from pg_stat_activity");
+        assert_eq!(lines[1], "Sessions: 4.0 active");
+        // One scale: 3 sessions fill the line, 1 fills two of its eight parts.
+        assert_eq!(lines[3], "lock                3.0 ██");
+        assert_eq!(lines[4], "CPU or run queue    1.0 ▂▂");
+        assert_eq!(lines[6], " Waits │ Statements │ Sessions │ Tasks");
+        assert!(lines[7].starts_with("Wait type") && lines[8].starts_with("Lock:tuple"), "{lines:#?}");
+        assert!(lines[8].contains("lock         3.00       75.0 %"), "{lines:#?}");
+        assert!(lines[19].starts_with("q quit"));
+    }
+
+    #[test]
+    fn each_tab_has_its_table_and_no_name_commands_the_terminal() {
+        let mut state = State::default();
+        state.hear(activity(second()));
+        for (tab, part) in [
+            ('2', "UPDATE t SET a = $1"),
+            ('3', "shop\\u{1b}[2J (anna, orders)"),
+            ('4', "9 (idle in transaction)"),
+            ('4', "row 3 of page 0 of t"),
+            ('4', "UPDATE t SET a = 1"),
+        ] {
+            state.hear_key(&press(tab));
+            let lines = screen(&state, 130, 16);
+            assert!(lines.iter().any(|line| line.contains(part)), "{part} is not in {lines:#?}");
+        }
+    }
+
+    #[test]
+    fn a_paused_screen_does_not_change_and_a_tiny_one_does_not_fail() {
+        let mut state = State::default();
+        state.hear(activity(second()));
+        state.hear_key(&press('p'));
+        let before = screen(&state, 80, 20);
+        assert!(before[0].ends_with("PAUSED"));
+        state.hear(activity(ServerActivity { server: "other".to_owned(), ..second() }));
+        assert_eq!(screen(&state, 80, 20), before);
+        state.hear_key(&press('p'));
+        state.hear(activity(ServerActivity { server: "other".to_owned(), ..second() }));
+        assert!(screen(&state, 80, 20)[0].starts_with("other"));
+        for (width, height) in [(1, 1), (3, 40), (200, 2)] {
+            assert_eq!(screen(&state, width, height).len(), usize::from(height));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What the program costs around the measurements, and how often it finds what is not there.
+
+use super::figures::print;
+use super::run::Bench;
+use crate::process::{output, root};
+use serde_json::Value;
+use std::time::Instant;
+
+/// Wall time of a run that is not a measurement, at trials of five seconds.
+pub fn overhead(bench: &Bench) -> Result<(), String> {
+    let text = "[target]\nengine = \"sqlite\"\nsettings = { journal_mode = \"wal\", synchronous = \"normal\" }\n\
+                [workload]\nprobe = \"insert\"\nconnections = 2\nduration = \"5 s\"\n\
+                [factors]\n\"target.data_files\" = [1, 2]\n[repeats]\nblocks = 3\n";
+    let start = Instant::now();
+    let trials = bench.experiment("bench-overhead", text, &[])?.trials;
+    let wall_s = start.elapsed().as_secs_f64();
+    let (mut measured_s, mut between_ms) = (0.0, Vec::new());
+    for trial in &trials {
+        let elapsed_s = trial.response("elapsed")?;
+        measured_s += elapsed_s;
+        between_ms.push((trial.wall_s - elapsed_s) * 1e3);
+    }
+    let overhead = 100.0 * (wall_s - measured_s) / measured_s;
+    println!(
+        "{} trials: {wall_s:.2} s in all, {measured_s:.2} s measured: overhead {overhead:.2} %",
+        trials.len()
+    );
+    print("a trial's own", &between_ms, 0, " ms");
+    Ok(())
+}
+
+/// Time of the whole process of commands that people wait for.
+pub fn start_up(bench: &Bench) -> Result<(), String> {
+    let file = root().join("experiments/random-insert-data-files.toml");
+    time(bench, &["--help"])?;
+    time(bench, &["check", &file.to_string_lossy()])
+}
+
+/// The tables of a results file with 10,000 trials of the scripted engine.
+pub fn report(bench: &Bench) -> Result<(), String> {
+    let text = "[target]\nengine = \"null\"\n[workload]\nprobe = \"insert\"\nconnections = 1\nrows = 10\n\
+                [factors]\n\"target.data_files\" = [1, 2, 4, 8]\n[repeats]\nblocks = 2500\n";
+    if !bench.folder.join("results/bench-report.steelbench").exists() {
+        bench.experiment("bench-report", text, &[])?;
+    }
+    time(bench, &["show", "bench-report"])
+}
+
+fn time(bench: &Bench, arguments: &[&str]) -> Result<(), String> {
+    let once = |_| {
+        let start = Instant::now();
+        output(&mut bench.command(arguments)).map(|_| start.elapsed().as_secs_f64() * 1e3)
+    };
+    let times = (0..21).map(once).collect::<Result<Vec<f64>, String>>()?;
+    print(&arguments.join(" "), &times, 1, " ms");
+    Ok(())
+}
+
+/// Runs experiments whose levels differ in name only and counts the comparisons with the baseline
+/// that come out different at 95 %. About one in twenty is what 95 % means.
+pub fn identical_configurations(bench: &Bench) -> Result<(), String> {
+    const RUNS: u64 = 6;
+    let (mut compared, mut different, mut claims) = (0, 0, 0);
+    for seed in 1..=RUNS {
+        let level = |level: u32| format!("[[level]]\nfactor = \"same\"\nname = \"{level}\"\n");
+        let text = format!(
+            "[target]\nengine = \"sqlite\"\ndata_files = 2\n[workload]\nprobe = \"insert\"\nconnections = 2\n\
+             rows = 20000\n[repeats]\nblocks = 8\nseed = {seed}\n{}",
+            (1..=8).map(level).collect::<String>()
+        );
+        bench.experiment("bench-a-a", &text, &[])?;
+        let shown = output(&mut bench.command(&["show", "bench-a-a", "--json"]))?;
+        let summary: Value = serde_json::from_str(&shown).map_err(|error| format!("show --json: {error}"))?;
+        let rows = summary["configurations"].as_array().ok_or("show --json has no configurations")?;
+        let p_values =
+            |name: &str| rows.iter().filter_map(|row| row["factor"][name].as_f64()).collect::<Vec<_>>();
+        compared += p_values("p_value").len();
+        different += p_values("p_value").iter().filter(|p| **p < 0.05).count();
+        claims += usize::from(p_values("adjusted_p").iter().any(|p| *p < 0.05));
+    }
+    println!(
+        "{RUNS} runs of 8 identical levels, 8 blocks: {different} of {compared} single comparisons called \
+         different at 95 %; after Holm {claims} of {RUNS} runs claim a difference"
+    );
+    Ok(())
+}
