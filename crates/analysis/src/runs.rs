@@ -251,16 +251,17 @@ impl<'a> Pair<'a> {
         let samples = self.samples(&response);
         let one = |own: &Samples| Comparison::apart(own.from.values(), own.to.values(), response.direction);
         let comparisons = corrected(samples.iter().map(one).collect());
-        let compared = |((own, samples), comparison): ((&Match, &Samples), _)| ConfigurationCompared {
-            from_label: self.from.configurations[own.from].label.clone(),
-            to_label: self.to.configurations[own.to].label.clone(),
-            matched_by: own.by,
-            from: response.estimate(&self.grids.0.trials(own.from)),
-            to: response.estimate(&self.grids.1.trials(own.to)),
-            verdict: Verdict::of(comparison.as_ref()),
-            detectable: samples.detectable(),
-            comparison,
-        };
+        let compared =
+            |((own, samples), comparison): ((&Match, &Samples), Option<Comparison>)| ConfigurationCompared {
+                from_label: self.from.configurations[own.from].label.clone(),
+                to_label: self.to.configurations[own.to].label.clone(),
+                matched_by: own.by,
+                from: response.estimate(&self.grids.0.trials(own.from)),
+                to: response.estimate(&self.grids.1.trials(own.to)),
+                verdict: Verdict::of(comparison.as_ref()),
+                detectable: samples.detectable(),
+                comparison,
+            };
         ResponseCompared {
             configurations: self.matches.iter().zip(&samples).zip(comparisons).map(compared).collect(),
             overall: samples::overall(&samples, &response),
