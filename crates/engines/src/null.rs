@@ -7,7 +7,7 @@ use crate::{
     Ability, Cancel, Capabilities, Collected, ConnectionSet, Done, Engine, EngineError, Folders, Host,
     Instance, Key, Request, Session, SetOfOne, WaitCollector, Work,
 };
-use experiment::{Configuration, Declaration, Invalid, Kind, declarations, settings};
+use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::{EngineVersion, TimeUse, Wait, WaitClass, WaitSource};
 use observe::Clock;
 use std::path::PathBuf;
@@ -22,6 +22,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 pub struct Null;
 
 settings! {
+    const SETTINGS = [];
     /// A number without effect, to have something to vary.
     pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1_000_000 }, "1";
     /// A volume without effect, to test hooks.
@@ -37,9 +38,6 @@ settings! {
     /// Transactions fail while this file exists.
     pub FAIL_WHILE_EXISTS: Option<String> = "target.fail_while_exists", Kind::Text;
 }
-
-const SETTINGS: &[Declaration] =
-    declarations![DATA_FILES, VOLUME, DELAY, SPREAD, WAITS, REAL_DELAY, FAIL_WHILE_EXISTS];
 
 /// A scripted wait; its times are shares of the delay.
 fn scripted_wait(text: &str) -> Option<Wait> {

@@ -152,9 +152,9 @@ impl<L: SpinLock> Counter for Spinning<L> {
     }
 }
 
-/// A counter without a lock, and how it is added to.
+/// Counters without a lock, and how they are added to.
 macro_rules! plain {
-    ($(#[$doc:meta])* $counter:ident, $add:expr) => {
+    ($($(#[$doc:meta])* $counter:ident = $add:expr;)*) => { $(
         $(#[$doc])*
         #[derive(Debug, Default)]
         pub struct $counter(AtomicU64);
@@ -170,24 +170,17 @@ macro_rules! plain {
                 self.0.load(Ordering::Relaxed)
             }
         }
-    };
+    )* };
 }
 
-plain!(
+plain! {
     /// Nothing keeps updates from getting lost.
-    Racy,
-    add_unguarded
-);
-plain!(
+    Racy = add_unguarded;
     /// Atomic addition.
-    Atomic,
-    |count: &AtomicU64| count.fetch_add(1, Ordering::Relaxed)
-);
-plain!(
+    Atomic = |count: &AtomicU64| count.fetch_add(1, Ordering::Relaxed);
     /// A loop of compare-and-swap.
-    Cas,
-    add_by_exchange
-);
+    Cas = add_by_exchange;
+}
 
 /// Load and store, each atomic, nothing between them: an update in the meantime gets lost. This is what volatile
 /// access compiles to; volatile access itself would be a data race, which Rust does not define.

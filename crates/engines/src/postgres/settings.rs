@@ -11,6 +11,7 @@ use std::path::PathBuf;
 const RESETS: &[&str] = &["checkpoint", "os-cache", "restart", "cluster"];
 
 settings! {
+    pub const SETTINGS = [];
     /// A server that runs already: postgres://user@host/database, or keywords as libpq has them; "" takes all from
     /// the PG* variables. The password comes from PGPASSWORD or ~/.pgpass, never from the file. Without it a
     /// private server is started for the run and thrown away.
@@ -49,24 +50,6 @@ settings! {
     /// How often the waits of sessions are sampled.
     pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";
 }
-
-pub const SETTINGS: &[Declaration] = declarations![
-    URL,
-    VERSION,
-    BINDIR,
-    USER,
-    DATA_FILES,
-    VOLUME,
-    LOG_VOLUME,
-    SERVER_SETTINGS,
-    DATA_CHECKSUMS,
-    WAL_SEGMENT_SIZE,
-    CACHE,
-    RESET,
-    STATEMENT_TIMEOUT,
-    FINAL_CHECKPOINT,
-    SAMPLE_RATE,
-];
 
 /// Settings that only a private server has.
 const PRIVATE_ONLY: &[Declaration] =

@@ -1,7 +1,7 @@
 //! What `[target]` can say of SQLite.
 
 use crate::CacheState;
-use experiment::{Declaration, Kind, Value, choice, declarations, settings};
+use experiment::{Kind, Value, choice, settings};
 
 /// Attached files that SQLite can hold at most, however it was built; `main` comes on top.
 const ATTACHED_MAX: i64 = 125;
@@ -17,6 +17,7 @@ choice! {
 }
 
 settings! {
+    pub const SETTINGS = [];
     /// Number of database files that the table is spread over, each with its own writer lock, page cache and log.
     pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: ATTACHED_MAX + 1 }, "1";
     /// Volume (or list of volumes, round robin) that the data files are put on; the default is the results directory's
@@ -38,6 +39,3 @@ settings! {
     /// Whether the measurement ends with a checkpoint of every data file, so that no configuration leaves work undone.
     pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "true";
 }
-
-pub const SETTINGS: &[Declaration] =
-    declarations![DATA_FILES, VOLUME, OPEN, PRAGMAS, BUSY_TIMEOUT, FILE_GROWTH, CACHE, FINAL_CHECKPOINT,];

@@ -110,20 +110,17 @@ impl Interpreter {
     /// When `\gset` did not get one row.
     pub fn answer(&mut self, results: &[Results]) -> Result<(), ScriptError> {
         let statements = &self.mix.scripts[self.script].body.statements;
-        let Some(asked) = statements.get(self.asked) else { return Ok(()) };
-        let (prefix, kept) = match &asked.keep {
-            Keep::Nothing => return Ok(()),
-            Keep::One { prefix } => match results.split_last() {
-                Some((last, _)) if last.rows == 1 => (prefix, std::slice::from_ref(last)),
-                other => {
-                    let rows = other.map_or(0, |(last, _)| last.rows);
-                    let fault =
-                        format!("\\gset takes the columns of one row, but the query returned {rows} rows");
-                    return Err(self.error(fault));
-                }
-            },
-            Keep::Each { prefix } => (prefix, results),
+        let Some(Keep { prefix, each }) = statements.get(self.asked).and_then(|asked| asked.keep.as_ref())
+        else {
+            return Ok(());
         };
+        let last = results.last();
+        let kept = if *each { results } else { last.map(std::slice::from_ref).unwrap_or_default() };
+        let rows = last.map_or(0, |last| last.rows);
+        if !*each && rows != 1 {
+            let fault = format!("\\gset takes the columns of one row, but the query returned {rows} rows");
+            return Err(self.error(fault));
+        }
         for result in kept.iter().filter(|result| result.rows > 0) {
             for (column, value) in result.columns.iter().zip(&result.last) {
                 if let Some(slot) = self.mix.names.find_prefixed(prefix, column) {
@@ -179,7 +176,7 @@ impl Interpreter {
 
     fn request(&mut self) -> Request<'_> {
         let asked = &self.mix.scripts[self.script].body.statements[self.asked];
-        let results = asked.keep != Keep::Nothing;
+        let results = asked.keep.is_some();
         let values = asked.slots.iter().map(|slot| self.variables[*slot].as_ref());
         self.parameters.clear();
         let statement = if let Some(number) = asked.prepared {

@@ -210,7 +210,7 @@ pub(super) struct Statement {
     /// What it is made of: a text, then a variable and a text for each variable. None of a prepared one.
     pub texts: Vec<String>,
     pub slots: Vec<Slot>,
-    pub keep: Keep,
+    pub keep: Option<Keep>,
 }
 
 /// The statement that a command of a script stands for; prepared ones are added to `prepared`.
@@ -221,12 +221,11 @@ pub(super) fn statement(
     names: &mut Names,
     prepared: &mut Vec<UserStatement>,
 ) -> Result<Statement, Located> {
-    let keep = Keep::Nothing;
     match (protocol, command.joint) {
         // Variables are replaced everywhere, also in quotes and comments.
         (Protocol::Simple, _) => {
             let (texts, slots) = parts(text, command, |name, _, _| Some(names.slot(name)));
-            Ok(Statement { prepared: None, texts, slots, keep })
+            Ok(Statement { prepared: None, texts, slots, keep: None })
         }
         (Protocol::Prepared, Some(joint)) => {
             let message = "`\\;` sends two statements at once, which needs the simple protocol";
@@ -246,7 +245,7 @@ pub(super) fn statement(
             if known.is_none() {
                 prepared.push(statement);
             }
-            Ok(Statement { prepared: Some(number), texts: Vec::new(), slots, keep })
+            Ok(Statement { prepared: Some(number), texts: Vec::new(), slots, keep: None })
         }
     }
 }
