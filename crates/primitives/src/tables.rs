@@ -25,39 +25,29 @@ pub trait Table: Sync {
 /// Keys are hashed as programs do that say nothing about it (`SipHash`).
 pub type Map = HashMap<usize, u64>;
 
-/// A map under one mutex.
-impl Table for Mutex<Map> {
-    #[inline]
-    fn add(&self, _: usize, member: usize, acquired: impl FnOnce()) {
-        let mut map = self.lock().unwrap_or_else(PoisonError::into_inner);
-        acquired();
-        *map.entry(member).or_default() += 1;
-    }
+/// A map under one lock, which is taken so to write and so to read.
+macro_rules! locked_map {
+    ($lock:ident, $write:ident, $read:ident) => {
+        impl Table for $lock<Map> {
+            #[inline]
+            fn add(&self, _: usize, member: usize, acquired: impl FnOnce()) {
+                let mut map = self.$write().unwrap_or_else(PoisonError::into_inner);
+                acquired();
+                *map.entry(member).or_default() += 1;
+            }
 
-    #[inline]
-    fn read(&self, _: usize, member: usize, acquired: impl FnOnce()) -> u64 {
-        let map = self.lock().unwrap_or_else(PoisonError::into_inner);
-        acquired();
-        map.get(&member).copied().unwrap_or(0)
-    }
+            #[inline]
+            fn read(&self, _: usize, member: usize, acquired: impl FnOnce()) -> u64 {
+                let map = self.$read().unwrap_or_else(PoisonError::into_inner);
+                acquired();
+                map.get(&member).copied().unwrap_or(0)
+            }
+        }
+    };
 }
 
-/// A map under one lock that readers share.
-impl Table for RwLock<Map> {
-    #[inline]
-    fn add(&self, _: usize, member: usize, acquired: impl FnOnce()) {
-        let mut map = self.write().unwrap_or_else(PoisonError::into_inner);
-        acquired();
-        *map.entry(member).or_default() += 1;
-    }
-
-    #[inline]
-    fn read(&self, _: usize, member: usize, acquired: impl FnOnce()) -> u64 {
-        let map = self.read().unwrap_or_else(PoisonError::into_inner);
-        acquired();
-        map.get(&member).copied().unwrap_or(0)
-    }
-}
+locked_map!(Mutex, lock, lock);
+locked_map!(RwLock, write, read);
 
 /// A map with locks over parts of it, four a processor.
 impl Table for DashMap<usize, u64> {
