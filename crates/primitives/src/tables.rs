@@ -232,21 +232,16 @@ impl PerCore {
         let processors = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) }.max(1) as usize;
         Self { copies: Copies::new(processors, members), processors }
     }
-
-    /// The processor that this thread is on; glibc reads it from the thread's restartable-sequences area or the vDSO,
-    /// without a system call.
-    #[inline]
-    fn processor(&self) -> usize {
-        // SAFETY: no arguments.
-        let cpu = unsafe { libc::sched_getcpu() }.max(0) as usize;
-        if cpu < self.processors { cpu } else { cpu % self.processors }
-    }
 }
 
 impl Table for PerCore {
     #[inline]
     fn add(&self, _: usize, member: usize, _: impl FnOnce()) {
-        self.copies.get(self.processor(), member).fetch_add(1, Ordering::Relaxed);
+        // glibc reads the processor of this thread from its restartable-sequences area or the vDSO, without a system call.
+        // SAFETY: no arguments.
+        let cpu = unsafe { libc::sched_getcpu() }.max(0) as usize;
+        let copy = if cpu < self.processors { cpu } else { cpu % self.processors };
+        self.copies.get(copy, member).fetch_add(1, Ordering::Relaxed);
     }
 
     #[inline]

@@ -235,8 +235,6 @@ pub(super) enum Amount {
 }
 
 const KNOWN: &[&str] = &["set", "sleep", "if", "elif", "else", "endif", "gset", "aset"];
-const SHELLS: &[&str] = &["shell", "setshell"];
-const PIPELINES: &[&str] = &["startpipeline", "endpipeline", "syncpipeline"];
 
 /// Where the meta command at this backslash ends: at the end of its line, unless that is a backslash.
 fn line_end(text: &str, backslash: usize) -> usize {
@@ -252,19 +250,17 @@ fn line_end(text: &str, backslash: usize) -> usize {
 }
 
 fn refusal(name: &str) -> String {
-    if SHELLS.contains(&name) {
-        return format!(
+    match name {
+        "shell" | "setshell" => format!(
             "\\{name} is not supported: a program started in a transaction would be measured with it; \
              run it before the trial, in the experiment's hooks"
-        );
-    }
-    if PIPELINES.contains(&name) {
-        return format!(
+        ),
+        "startpipeline" | "endpipeline" | "syncpipeline" => format!(
             "\\{name} is not supported: a script's statements are sent one by one; `\\;` joins several to one \
              in the simple protocol"
-        );
+        ),
+        _ => experiment::unknown_name("meta command", name, KNOWN),
     }
-    experiment::unknown_name("meta command", name, KNOWN)
 }
 
 fn check_name(name: &str, offset: usize) -> Result<(), Located> {

@@ -1,4 +1,4 @@
-use super::compile::{Action, Amount, Keep};
+use super::compile::{Action, Amount, Command, Keep};
 use super::mix::{Mix, ScriptError};
 use super::value::{Fault, Scope, Value};
 use crate::ProbeError;
@@ -137,8 +137,10 @@ impl Interpreter {
         std::mem::take(&mut self.debug)
     }
 
-    fn error(&self, fault: Fault) -> ScriptError {
-        self.mix.scripts[self.script].error(self.next - 1, fault)
+    fn error(&self, message: Fault) -> ScriptError {
+        let script = &self.mix.scripts[self.script];
+        let Command { line, column, .. } = script.body.commands[self.next - 1];
+        ScriptError { script: script.name.clone(), line, column, message }
     }
 
     /// Runs commands until the script wants something; `None`: the statement that has become `asked`.

@@ -234,10 +234,9 @@ pub(super) fn statement(
         // Every use of a variable is a parameter of its own, so that each can have another type.
         (Protocol::Prepared, None) => {
             let (texts, slots) = parts(text, command, |name, region, at| {
-                if region == Region::Quoted {
-                    names.note_quoted(name, at);
-                }
-                (region == Region::Code).then(|| names.value(name, at))
+                let quoted = region == Region::Quoted;
+                let slot = (region != Region::Comment).then(|| names.note(name, at, quoted))?;
+                (!quoted).then_some(slot)
             });
             let statement = UserStatement { texts };
             let known = prepared.iter().position(|known| *known == statement);
