@@ -5,7 +5,7 @@ mod common;
 use analysis::waits::{WaitOptions, WaitTable};
 use analysis::{Accounting, Side, compare};
 use common::{Random, done, recording, wait};
-use engines::{BenignList, sqlserver};
+use engines::{WaitType, sqlserver};
 use observations::{Observations, TimeUse, Wait, WaitClass, Work};
 
 /// A trial with any waits, of any class.
@@ -134,8 +134,7 @@ fn benign_waits_are_filtered_for_servers_only() {
         .into_iter()
         .map(|(name, seconds)| wait(name, sqlserver::class(name), seconds, 0.0))
         .collect();
-    let list = BenignList::of(sqlserver::WAIT_TYPES);
-    let is_benign = |name: &str| list.contains(name);
+    let is_benign = |name: &str| WaitType::is_benign(sqlserver::WAIT_TYPES, name, &[]);
     let options = WaitOptions { benign: Some(&is_benign), ..WaitOptions::default() };
     let server = WaitTable::new([waits.as_slice()], options);
     assert_eq!(server.rows.len(), 1);

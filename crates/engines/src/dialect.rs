@@ -7,6 +7,11 @@ pub trait Dialect {
         format!("\"{}\"", name.replace('"', "\"\""))
     }
 
+    /// Quoted names, with commas.
+    fn names(&self, names: &[&str]) -> String {
+        names.iter().map(|name| self.quote(name)).collect::<Vec<_>>().join(", ")
+    }
+
     /// The table's name as statements write it.
     fn table(&self, table: &Table) -> String {
         self.quote(table.name)
@@ -30,21 +35,19 @@ pub trait Dialect {
     fn statement(&self, operation: &Operation, work: &Work) -> Result<String, EngineError> {
         Ok(match operation {
             Operation::Insert { table, columns } => {
-                let names: Vec<String> = columns.iter().map(|name| self.quote(name)).collect();
                 let values: Vec<String> =
                     (1..=columns.len()).map(|number| self.placeholder(number)).collect();
-                let table = self.table(&work.tables[*table]);
-                format!("INSERT INTO {table} ({}) VALUES ({})", names.join(", "), values.join(", "))
+                let (table, names) = (self.table(&work.tables[*table]), self.names(columns));
+                format!("INSERT INTO {table} ({names}) VALUES ({})", values.join(", "))
             }
             Operation::Select { table, outputs, rows, group_by } => {
                 let table = &work.tables[*table];
-                let groups: Vec<String> = group_by.iter().map(|name| self.quote(name)).collect();
-                let outputs = outputs.iter().map(|output| self.output(*output));
-                let outputs: Vec<String> = groups.iter().cloned().chain(outputs).collect();
-                let grouped = if groups.is_empty() {
-                    String::new()
-                } else {
-                    format!(" GROUP BY {}", groups.join(", "))
+                let groups = group_by.iter().map(|name| self.quote(name));
+                let outputs: Vec<String> =
+                    groups.chain(outputs.iter().map(|output| self.output(*output))).collect();
+                let grouped = match group_by.as_slice() {
+                    [] => String::new(),
+                    names => format!(" GROUP BY {}", self.names(names)),
                 };
                 let (from, rows) = (self.table(table), self.filter(*rows, table));
                 format!("SELECT {} FROM {from}{rows}{grouped}", outputs.join(", "))

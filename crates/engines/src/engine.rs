@@ -15,7 +15,7 @@ pub trait Engine: Send + Sync {
         &[]
     }
     /// What it can do.
-    fn capabilities(&self) -> Capabilities;
+    fn abilities(&self) -> &'static [Ability];
     /// Version and compile options, for the environment record, of what these configurations use.
     /// Where a server cannot be asked, the answer says so.
     fn version(&self, configurations: &[&Configuration]) -> EngineVersion;
@@ -63,29 +63,15 @@ pub trait Host: Send {
 }
 
 /// What an engine can do; used instead of looking at its name.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Capabilities {
-    /// The engine runs in the load threads: each of them is one connection, and their CPU time is
-    /// the engine's too. Of another engine one thread drives many connections.
-    pub embedded: bool,
-    /// What its host keeps between trials is worth keeping: a server that runs, files that are full.
-    pub keeps: bool,
-    /// What loads can ask of it.
-    pub abilities: &'static [Ability],
-    /// Figures come from a script, not from a measurement.
-    pub synthetic: bool,
-}
-
-impl Capabilities {
-    /// Whether loads can ask this of it.
-    pub fn has(self, ability: Ability) -> bool {
-        self.abilities.contains(&ability)
-    }
-}
-
-/// What a load can ask of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ability {
+    /// The engine runs in the load threads: each of them is one connection, and their CPU time is
+    /// the engine's too. Of another engine one thread drives many connections.
+    Embedded,
+    /// What its host keeps between trials is worth keeping: a server that runs, files that are full.
+    Keeps,
+    /// Figures come from a script, not from a measurement.
+    Synthetic,
     /// Tables and operations on them.
     Tables,
     /// The user's own statements.

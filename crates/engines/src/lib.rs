@@ -20,19 +20,26 @@ mod work;
 pub use cancel::{Cancel, CancelReason};
 pub use dialect::Dialect;
 pub use engine::{
-    Ability, Answer, CacheReport, CacheState, Capabilities, Collected, ConnectionSet, Done, Engine,
-    EngineError, Folders, Host, Instance, Permits, Results, WaitCollector,
+    Ability, Answer, CacheReport, CacheState, Collected, ConnectionSet, Done, Engine, EngineError, Folders,
+    Host, Instance, Permits, Results, WaitCollector,
 };
 pub use files::{FileSet, Role};
 pub use key::{Key, Placement};
 pub use request::{Parameter, Request, Statement};
 pub use server::{LiveObserver, ObserveOptions, Server, ServerError, Servers};
 pub use session::{Session, SetOfOne};
-pub use wait_type::{BenignGroup, BenignList, WaitType};
+pub use wait_type::{BenignGroup, WaitType};
 pub use work::{
     Column, DataType, DefaultValue, Fill, Filter, Operation, Output, Rows, Storage, Table, UserStatement,
     Values, Work,
 };
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A lock; what a thread that panicked has left behind it is found out by using it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// All engines, by the name that `target.engine` gives. The scripted one comes last; it is
 /// there for tests and marks its results as synthetic.

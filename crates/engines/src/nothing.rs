@@ -1,6 +1,6 @@
 //! No target: for probes that measure the machine itself.
 
-use crate::{Cancel, Capabilities, ConnectionSet, Engine, EngineError, Folders, Host, Instance};
+use crate::{Ability, Cancel, ConnectionSet, Engine, EngineError, Folders, Host, Instance};
 use experiment::Configuration;
 use observations::EngineVersion;
 
@@ -13,8 +13,8 @@ impl Engine for Nothing {
         "none"
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities { embedded: true, ..Capabilities::default() }
+    fn abilities(&self) -> &'static [Ability] {
+        &[Ability::Embedded]
     }
 
     fn version(&self, _: &[&Configuration]) -> EngineVersion {
@@ -46,12 +46,7 @@ mod tests {
 
     #[test]
     fn no_load_can_work_on_it() {
-        let engine = by_name("none").unwrap();
-        let capabilities = engine.capabilities();
-        assert!(capabilities.embedded && !capabilities.synthetic);
-        for ability in [Ability::Tables, Ability::Files, Ability::Statements] {
-            assert!(!capabilities.has(ability));
-        }
+        assert_eq!(by_name("none").unwrap().abilities(), [Ability::Embedded]);
         assert!(!Nothing.version(&[]).version.is_empty());
     }
 }

@@ -1,6 +1,7 @@
 //! The limit on open files of our process.
 
 use crate::EngineError;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Files that are open besides those that are asked for: results, sensors, standard streams.
 const BESIDE: u64 = 64;
@@ -11,22 +12,15 @@ const BESIDE: u64 = 64;
 /// When it does not allow so many.
 pub fn allow(files: u64, doing: impl FnOnce() -> String) -> Result<(), EngineError> {
     let needed = files + BESIDE;
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is a valid place for the answer.
-    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
-    if limit.rlim_cur < needed {
-        limit.rlim_cur = needed.min(limit.rlim_max);
-        // SAFETY: `limit` is initialised; raising the soft limit up to the hard one is allowed.
-        unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
-    }
-    if limit.rlim_cur >= needed {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let allowed = |limit: Option<u64>| limit.is_none_or(|limit| limit >= needed);
+    // Raising the soft limit up to the hard one is always allowed.
+    let raised = || setrlimit(Resource::Nofile, Rlimit { current: Some(needed), maximum });
+    if allowed(current) || (allowed(maximum) && raised().is_ok()) {
         return Ok(());
     }
-    Err(EngineError::Engine {
-        doing: doing(),
-        message: format!(
-            "this needs {needed} open files, the limit is {}; raise it (ulimit -n) or use fewer",
-            limit.rlim_max
-        ),
-    })
+    let limit = maximum.unwrap_or_default();
+    let message =
+        format!("this needs {needed} open files, the limit is {limit}; raise it (ulimit -n) or use fewer");
+    Err(EngineError::failed(doing(), message))
 }

@@ -1,7 +1,6 @@
 //! An engine's wait types: one table with name, class and meaning. `docs/wait-types.md` lists the same tables.
 
 use observations::WaitClass;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// A wait type of an engine, or all those whose names fit a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +12,7 @@ pub struct WaitType {
     pub class: WaitClass,
     /// What a session in this wait is doing. The sentence begins with "The session was ...".
     pub meaning: &'static str,
-    /// The group of benign waits that it belongs to: see [`BenignList`].
+    /// The group of benign waits that it belongs to.
     pub benign: Option<BenignGroup>,
 }
 
@@ -57,45 +56,14 @@ impl WaitType {
     pub fn class_of(table: &'static [Self], name: &str) -> WaitClass {
         Self::find(table, name).map_or(WaitClass::Other, |wait_type| wait_type.class)
     }
-}
 
-/// The benign wait types of a table, in groups that can be switched.
-///
-/// It is for the waits of a whole server. The waits of our own sessions are never filtered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BenignList {
-    table: &'static [WaitType],
-    groups: BTreeMap<&'static str, bool>,
-    kept: BTreeSet<String>,
-}
-
-impl BenignList {
-    /// The list of an engine's table.
-    pub fn of(table: &'static [WaitType]) -> Self {
-        let groups = table.iter().filter_map(|wait_type| wait_type.benign);
-        let groups = groups.map(|group| (group.name, group.is_filtered)).collect();
-        Self { table, groups, kept: BTreeSet::new() }
-    }
-
-    /// Names of the groups and whether each is filtered.
-    pub fn groups(&self) -> impl Iterator<Item = (&str, bool)> {
-        self.groups.iter().map(|(name, is_filtered)| (*name, *is_filtered))
-    }
-
-    /// Switches a group; false when there is no such group.
-    pub fn switch_group(&mut self, name: &str, is_filtered: bool) -> bool {
-        self.groups.get_mut(name).map(|group| *group = is_filtered).is_some()
-    }
-
-    /// Keeps one wait type in the table whatever its group says.
-    pub fn keep(&mut self, wait_type: &str) {
-        self.kept.insert(wait_type.to_owned());
-    }
-
-    /// Whether a wait type is filtered.
-    pub fn contains(&self, wait_type: &str) -> bool {
-        let group = WaitType::find(self.table, wait_type).and_then(|found| found.benign);
-        !self.kept.contains(wait_type) && group.is_some_and(|group| self.groups[group.name])
+    /// Whether a wait type is left out: as its group says, unless it or its group is switched.
+    ///
+    /// It is for the waits of a whole server. The waits of our own sessions are never left out.
+    pub fn is_benign(table: &'static [Self], name: &str, switched: &[(&str, bool)]) -> bool {
+        let Some(group) = Self::find(table, name).and_then(|found| found.benign) else { return false };
+        let switch = |what: &str| switched.iter().find(|(known, _)| *known == what).map(|(_, is)| *is);
+        switch(name).or_else(|| switch(group.name)).unwrap_or(group.is_filtered)
     }
 }
 

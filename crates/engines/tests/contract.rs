@@ -41,8 +41,8 @@ fn targets() -> Vec<Target> {
     };
     let mut targets = vec![target("skeleton", &skeleton::Skeleton, Vec::new())];
     for engine in engines::all() {
-        let capabilities = engine.capabilities();
-        if !capabilities.has(Ability::Tables) || capabilities.synthetic {
+        let abilities = engine.abilities();
+        if !abilities.contains(&Ability::Tables) || abilities.contains(&Ability::Synthetic) {
             continue;
         }
         match engine.name() {
@@ -175,7 +175,7 @@ fn answers_with_an_error_and_goes_on(own: &Target) {
     ask(set, &batch(INSERT, &double)).unwrap_err();
     ask(set, &Request::ROLLBACK).unwrap();
     assert_eq!(row(set, SCAN, &[])[0], 1000.0, "{}", own.name);
-    if own.engine.capabilities().has(Ability::Statements) {
+    if own.engine.abilities().contains(&Ability::Statements) {
         let wrong = Statement::Text("SELECT nothing FROM nowhere");
         let error = ask(set, &Request::Execute { statement: wrong, parameters: &[], results: false });
         assert!(error.unwrap_err().to_string().contains("nowhere"), "{}", own.name);
@@ -186,7 +186,7 @@ fn answers_with_an_error_and_goes_on(own: &Target) {
 }
 
 fn ends_when_it_is_asked_to(own: &Target) {
-    if !own.engine.capabilities().has(Ability::Statements) {
+    if !own.engine.abilities().contains(&Ability::Statements) {
         return;
     }
     let (_folder, mut host) = host(own.engine);

@@ -4,7 +4,9 @@
 mod common;
 
 use common::{ask, folder, installations, is_alive, options, own, running, started};
-use engines::postgres::server::{Account, Cluster, DataOptions, Installation, Stop, Template};
+use engines::postgres::server::{
+    Account, Cluster, ClusterOptions, DataOptions, Installation, Stop, Template, clone_folder,
+};
 use engines::{Cancel, CancelReason, EngineError};
 use std::fs::Permissions;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
@@ -148,8 +150,9 @@ fn a_template_is_made_once() {
         let cache = folder.path().join("cache");
         std::fs::create_dir(&cache).unwrap();
         own(&account, &cache).unwrap();
-        let find = |options: &DataOptions| {
-            Template::find_or_make(&cache, &installation, &account, options, &Cancel::new()).unwrap()
+        let find = |data: &DataOptions| {
+            let options = ClusterOptions { data: data.clone(), ..options(&installation, &cache) };
+            Template::find_or_make(&cache, &options, &Cancel::new()).unwrap()
         };
         // Two at once: one makes it, the other waits for it.
         let plain = DataOptions::default();
@@ -164,8 +167,8 @@ fn a_template_is_made_once() {
         assert!(find(&DataOptions { checksums: Some(true), ..plain.clone() }).is_new);
 
         let copy = folder.path().join("copy");
-        template.clone_to(&copy, &account).unwrap();
-        assert!(matches!(template.clone_to(&copy, &account), Err(EngineError::File { .. })));
+        clone_folder(&template.data, &copy, &account).unwrap();
+        assert!(matches!(clone_folder(&template.data, &copy, &account), Err(EngineError::File { .. })));
         let control = |data: &Path| {
             let output = Command::new(installation.program("pg_controldata")).arg(data).output().unwrap();
             String::from_utf8(output.stdout).unwrap()

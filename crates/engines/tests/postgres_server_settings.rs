@@ -25,7 +25,7 @@ fn settings_are_applied_and_read_back() {
             ("log_line_prefix", "it's %p \\ "),
             ("checkpoint_timeout", "1h"),
         ]);
-        assert!(!cluster.apply(&reloaded, &cancel).unwrap().restarted);
+        assert!(!cluster.apply(&reloaded, &cancel).unwrap());
         assert_eq!(started(&cluster), first);
         for (setting, expected) in [
             ("work_mem", "64MB"),
@@ -39,16 +39,16 @@ fn settings_are_applied_and_read_back() {
         // What is not asked for goes back to its default; 32 MB are 4096 pages.
         let restarting =
             settings(&[("shared_buffers", "32MB"), ("wal_buffers", "-1"), ("wal_level", "LOGICAL")]);
-        assert!(cluster.apply(&restarting, &cancel).unwrap().restarted);
+        assert!(cluster.apply(&restarting, &cancel).unwrap());
         let second = started(&cluster);
         assert_ne!(second, first);
         assert_eq!(ask(&cluster, "SELECT setting FROM pg_settings WHERE name = 'shared_buffers'"), "4096");
         assert_eq!(ask(&cluster, "SHOW work_mem"), "4MB");
         assert_eq!(ask(&cluster, "SHOW log_line_prefix"), "%m [%p] ");
         // Nothing changes: nothing is restarted.
-        assert!(!cluster.apply(&restarting, &cancel).unwrap().restarted);
+        assert!(!cluster.apply(&restarting, &cancel).unwrap());
         assert_eq!(started(&cluster), second);
-        assert!(cluster.apply(&BTreeMap::new(), &cancel).unwrap().restarted);
+        assert!(cluster.apply(&BTreeMap::new(), &cancel).unwrap());
         assert_eq!(ask(&cluster, "SHOW shared_buffers"), "128MB");
         assert_eq!(ask(&cluster, "SHOW wal_level"), "replica");
     }
@@ -85,7 +85,7 @@ fn refused_settings_are_named_and_the_next_ones_apply() {
             assert!(cluster.is_running());
         }
         assert_eq!(started(&cluster), first);
-        assert!(!cluster.apply(&settings(&[("work_mem", "5MB")]), &cancel).unwrap().restarted);
+        assert!(!cluster.apply(&settings(&[("work_mem", "5MB")]), &cancel).unwrap());
         assert_eq!(ask(&cluster, "SHOW work_mem"), "5MB");
     }
 }

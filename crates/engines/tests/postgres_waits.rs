@@ -5,7 +5,9 @@ mod common;
 
 use common::{folder, installations, options, running};
 use engines::postgres::server::Cluster;
-use engines::postgres::waits::{FLUSH_OWN_COUNTERS, PostgresCollector, Sampler, Source, WAIT_TYPES, class};
+use engines::postgres::waits::{
+    ACTIVITY, FLUSH_OWN_COUNTERS, PROFILE, PostgresCollector, Sampler, WAIT_TYPES, class,
+};
 use engines::{Cancel, Collected, EngineError, LiveObserver, ObserveOptions, WaitCollector};
 use observations::{Wait, WaitClass, WaitingTask};
 use pgclient::{Canceller, Client};
@@ -252,7 +254,7 @@ fn the_profile_of_pg_wait_sampling_says_the_same_as_samples() {
         let sleeper = Session::doing(cluster, "SELECT pg_sleep(600)");
         let worker = Session::doing(cluster, "DO 'BEGIN LOOP END LOOP; END'");
         wait_until("a session sleeps", || is_doing(&mut admin, sleeper.pid, "active:PgSleep"));
-        for (use_profile, source) in [(true, Source::Profile), (false, Source::Activity)] {
+        for (use_profile, source) in [(true, PROFILE), (false, ACTIVITY)] {
             let sampler =
                 Sampler::start(&cluster.config(), ObserveOptions { use_profile, ..live() }).unwrap();
             std::thread::sleep(WINDOW);
@@ -263,8 +265,8 @@ fn the_profile_of_pg_wait_sampling_says_the_same_as_samples() {
                     window.samples.iter().filter(|(it, _)| it.pid == pid && it.wait.is_some() == waiting);
                 samples.map(|(_, count)| *count as f64).sum::<f64>() * window.sample_s()
             };
-            near(of(sleeper.pid, true), window.elapsed.as_secs_f64(), 0.1, source.name());
-            near(of(worker.pid, false), window.elapsed.as_secs_f64(), 0.1, source.name());
+            near(of(sleeper.pid, true), window.elapsed.as_secs_f64(), 0.1, source);
+            near(of(worker.pid, false), window.elapsed.as_secs_f64(), 0.1, source);
             assert!(of(worker.pid, true) < 0.1 * WINDOW.as_secs_f64());
         }
         sleeper.end();

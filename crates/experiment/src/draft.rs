@@ -1,5 +1,6 @@
 use crate::error::FileErrors;
 use crate::experiment::Experiment;
+use crate::file::{BLOCKS, NAME, QUESTION, SEED};
 use crate::{Catalog, FromValue, Kind, Setting, Value, human, parse};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
 
@@ -27,9 +28,8 @@ impl Draft {
     /// An experiment that varies nothing yet.
     pub fn new(name: &str, question: &str) -> Self {
         let mut draft = Self::default();
-        let experiment = draft.section("experiment");
-        experiment.insert("name", value(name));
-        experiment.insert("question", value(question));
+        draft.set(NAME, name.to_owned());
+        draft.set(QUESTION, question.to_owned());
         draft
     }
 
@@ -87,15 +87,8 @@ impl Draft {
 
     /// How often each configuration is run, and the seed of the order and of what is drawn.
     pub fn repeats(&mut self, blocks: u32, seed: u64) {
-        let repeats = self.section("repeats");
-        repeats.insert("blocks", value(i64::from(blocks)));
-        repeats.insert("seed", Item::Value(written(Kind::Scalar, seed.into())));
-    }
-
-    /// Seconds that a trial may take at most, preparation included.
-    pub fn trial_time(&mut self, seconds: f64) {
-        let time = written(Kind::PositiveDuration, seconds.into());
-        self.section("limits").insert("trial_time", Item::Value(time));
+        self.set(BLOCKS, blocks);
+        self.set(SEED, seed);
     }
 
     /// The experiment file.
@@ -210,7 +203,7 @@ mod tests {
             LinkedSettings::default().with(NAMES, vec!["a".to_owned(), "b".to_owned()]),
         );
         draft.volume("v", "/mnt/v");
-        draft.trial_time(90_000.0);
+        draft.set_some(crate::file::TRIAL_TIME_S, Some(90_000.0));
         let experiment = draft.build(&catalog).unwrap();
         assert_eq!(experiment.source, draft.source());
         assert_eq!(crate::parse(&draft.source(), &catalog).unwrap(), experiment);

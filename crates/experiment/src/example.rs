@@ -28,22 +28,6 @@ const SHOWN: &[(&str, &str)] = &[
     ("limits.disk_space", "\"4 GiB\""),
 ];
 
-const PLACES: &str = "
-# Places for data, named by target.volume; the commands see the settings as STEELBENCH_... variables:
-# [[volume]]
-# name = \"fast\"
-# path = \"/mnt/fast\"
-# prepare = \"mkfs.xfs -f /dev/nvme1n1 && mount /dev/nvme1n1 /mnt/fast\"
-# cleanup = \"umount /mnt/fast\"
-# hook_timeout = \"10 min\"
-# throttle = { read_iops = 3000, write_iops = 3000, bandwidth = \"125 MB/s\" }    # as a slower disk; needs root
-
-# A step that a person has to do when a factor's level changes:
-# [[manual]]
-# factor = \"drive\"
-# text = \"Plug in the drive for {level}, then go on.\"
-";
-
 const ADAPTIVE: &str = "# Or until every 95 % interval is this narrow:
 # blocks = { min = 3, max = 20, until = \"2%\" }
 ";
@@ -65,7 +49,7 @@ pub fn example(catalog: &Catalog, engine: &str, probe: &str) -> String {
     if let Some((path, levels)) = &factor {
         let _ = write!(text, "\n{}", factors(path, levels, engine_settings));
     }
-    text.push_str(PLACES);
+    text.push_str(include_str!("example/volumes.toml"));
     for name in ["repeats", "order", "limits", "hooks"] {
         section(&mut text, name, SETTINGS, &[]);
     }
@@ -99,27 +83,12 @@ fn factors(path: &str, levels: &[i64; 3], settings: &[Declaration]) -> String {
     let choices: Vec<String> = choices.collect();
     let linked = if choices.is_empty() { "{}".into() } else { format!("{{ {} }}", choices.join(", ")) };
     format!(
-        "# Anything above can be varied: its dotted path, with a list of levels. Every combination is run.
-[factors]
-\"{path}\" = [{first}, {second}, {third}]
-
-# Several settings under one name form a level of a factor of your own; a level without settings is one
-# that a manual step or a hook makes:
-# [[level]]
-# factor = \"drive\"
-# name = \"as it is\"
-# set = {{}}
-#
-# [[level]]
-# factor = \"drive\"
-# name = \"another\"
-# set = {linked}
-
-# Combinations to leave out:
-# [[exclude]]
-# \"{path}\" = [{second}, {third}]
-# \"drive\" = \"another\"
-"
+        include_str!("example/factors.toml"),
+        path = path,
+        first = first,
+        second = second,
+        third = third,
+        linked = linked
     )
 }
 

@@ -3,7 +3,7 @@
 
 use crate::{ProbeError, TrialContext};
 use conductor::{Director, LOOK_EVERY, LoadProgress};
-use engines::{CacheReport, CacheState, Collected, EngineError, WaitCollector};
+use engines::{Ability, CacheReport, CacheState, Collected, EngineError, WaitCollector};
 use experiment::common::OBSERVE_PROFILE;
 use observations::{
     Event, LoadHealth, MachineLoad, Observations, TimeUse, Wait, WaitClass, Warning, WarningKind,
@@ -51,7 +51,7 @@ pub fn measure<L>(
         collector: context.instance.wait_collector(),
         devices: DeviceMonitor::find(subject.storage),
         // A server may have to be started anew for it; connections would not survive that.
-        settled: if context.target.capabilities.embedded {
+        settled: if context.target.abilities.contains(&Ability::Embedded) {
             None
         } else {
             Some(context.instance.settle(context.target.cache)?)
@@ -78,7 +78,7 @@ pub fn measure<L>(
         Some(mut collector) => collector.stop()?,
         // The time of a server's sessions is not that of the load's threads.
         None => Collected {
-            time: (!context.target.capabilities.embedded).then(TimeUse::default),
+            time: (!context.target.abilities.contains(&Ability::Embedded)).then(TimeUse::default),
             ..Collected::default()
         },
     };
@@ -87,7 +87,7 @@ pub fn measure<L>(
     let mut warnings: Vec<Warning> = conducted.unseen.into_iter().map(not_observed).collect();
     let missed = conducted.settled.filter(|report| !report.verified);
     warnings.extend(missed.map(|report| cache_warning(context.target.cache, &report)));
-    let synthetic = context.target.capabilities.synthetic;
+    let synthetic = context.target.abilities.contains(&Ability::Synthetic);
     let observations = Observations { machine, devices, warnings, synthetic, ..Observations::default() };
     Ok((load, Surroundings { collected, profile, observations }))
 }
@@ -125,7 +125,7 @@ impl Conducted<'_> {
         if self.context.configuration.get(OBSERVE_PROFILE) != Some(true) {
             return None;
         }
-        if self.context.target.capabilities.synthetic {
+        if self.context.target.abilities.contains(&Ability::Synthetic) {
             self.unseen.push("a profile: this engine only says that time has passed".into());
             return None;
         }

@@ -1,6 +1,6 @@
 use conductor::LoadError;
 use disk_io::DiskError;
-use engines::{CacheState, Cancel, Capabilities, Engine, EngineError, Instance};
+use engines::{Ability, CacheState, Cancel, Engine, EngineError, Instance};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{Event, Observations};
 use primitives::SyncError;
@@ -29,7 +29,7 @@ pub trait Probe: Send + Sync {
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
     /// What the engine can do.
-    pub capabilities: Capabilities,
+    pub abilities: &'static [Ability],
     /// The state that caches are brought into when measuring begins.
     pub cache: CacheState,
 }
@@ -37,7 +37,7 @@ pub struct Target {
 impl Target {
     /// What this engine is with these settings.
     pub fn of(engine: &dyn Engine, configuration: &Configuration) -> Self {
-        Self { capabilities: engine.capabilities(), cache: engine.cache(configuration) }
+        Self { abilities: engine.abilities(), cache: engine.cache(configuration) }
     }
 }
 

@@ -91,7 +91,8 @@ impl Kept {
         }
         let throttled = ControlGroup::for_volumes(volumes)?;
         // An embedded engine is our own process; a server joins when it is started.
-        let entering = throttled.as_ref().filter(|_| engine.capabilities().embedded);
+        let entering =
+            throttled.as_ref().filter(|_| engine.abilities().contains(&engines::Ability::Embedded));
         let inside = entering.map(ControlGroup::enter).transpose()?;
         let cgroup_joins = throttled.iter().map(ControlGroup::processes).collect();
         let volumes = storage[1..].to_vec();

@@ -330,7 +330,7 @@ impl Runner<'_> {
             Err(cause) => Outcome::Failed(cause),
         };
         // After a failure the next trial begins with nothing that the failure can have left.
-        if !engine.capabilities().keeps || !matches!(outcome, Outcome::Done(_)) {
+        if !engine.abilities().contains(&engines::Ability::Keeps) || !matches!(outcome, Outcome::Done(_)) {
             self.hosts.release();
         }
         // What cleans up after a trial runs to its end, also when the user interrupts.

@@ -52,7 +52,11 @@ pub enum Command {
     /// Print the JSON Schema of experiment files, for editors
     Schema,
     /// Write a commented experiment file to start from
-    Init(Init),
+    Init {
+        /// Where to write it
+        #[arg(default_value = "experiment.toml")]
+        file: PathBuf,
+    },
     /// Print completions for a shell
     Completions {
         /// The shell.
@@ -60,7 +64,6 @@ pub enum Command {
     },
 }
 
-/// Run or resume an experiment.
 #[derive(Debug, Args)]
 pub struct Run {
     /// The experiment file
@@ -85,7 +88,6 @@ pub struct Run {
     pub json: bool,
 }
 
-/// Validate an experiment file.
 #[derive(Debug, Args)]
 pub struct Check {
     /// The experiment file
@@ -120,7 +122,6 @@ pub struct Recorded {
     pub run: Option<i64>,
 }
 
-/// Show what a run found.
 #[derive(Debug, Args)]
 pub struct Show {
     #[command(flatten)]
@@ -135,7 +136,6 @@ pub struct Show {
     pub form: Form,
 }
 
-/// Write a report.
 #[derive(Debug, Args)]
 pub struct Report {
     #[command(flatten)]
@@ -148,7 +148,6 @@ pub struct Report {
     pub output: Option<PathBuf>,
 }
 
-/// Show recorded runs in the browser.
 #[derive(Debug, Args)]
 pub struct Serve {
     /// Name of an experiment, a results file, or a folder with results files [default: results/]
@@ -168,7 +167,6 @@ pub enum ReportFormat {
     Html,
 }
 
-/// Write recorded figures for other programs.
 #[derive(Debug, Args)]
 pub struct Export {
     #[command(flatten)]
@@ -194,7 +192,6 @@ pub enum Format {
     Xlsx,
 }
 
-/// Show what the sessions of a live server wait for.
 #[derive(Debug, Args)]
 pub struct Waits {
     /// The server: postgres://user@host:port/database or keyword=value pairs [default: PG* variables]
@@ -215,7 +212,6 @@ pub struct Waits {
     pub form: Form,
 }
 
-/// Compare two configurations of a run, or two runs.
 #[derive(Debug, Args)]
 pub struct Compare {
     /// A configuration (`data_files=1`, `data_files=1,log=synced`) or a run (an experiment's name, a results
@@ -230,15 +226,6 @@ pub struct Compare {
     /// Number of the run that configurations are of [default: the latest]
     #[arg(long)]
     pub run: Option<i64>,
-    #[command(flatten)]
-    pub runs: BetweenRuns,
-    #[command(flatten)]
-    pub form: Form,
-}
-
-/// What is compared of two runs, and what fails.
-#[derive(Debug, Args)]
-pub struct BetweenRuns {
     /// Of two runs: the response to compare [default: the first run's]
     #[arg(long, value_name = "NAME")]
     pub response: Option<String>,
@@ -252,16 +239,17 @@ pub struct BetweenRuns {
     /// Exit code 1 also when a change may be beyond the limit
     #[arg(long, requires = "fail_if")]
     pub fail_if_unsure: bool,
+    #[command(flatten)]
+    pub form: Form,
 }
 
-impl BetweenRuns {
+impl Compare {
     /// Whether anything is asked for that only two runs have.
-    pub fn any(&self) -> bool {
+    pub fn is_for_runs(&self) -> bool {
         self.response.is_some() || self.all || !self.fail_if.is_empty()
     }
 }
 
-/// Show how the runs of an experiment changed over time.
 #[derive(Debug, Args)]
 pub struct History {
     /// Name of an experiment, or paths of results files with its runs [default: the newest in results/]
@@ -276,7 +264,6 @@ pub struct History {
     pub form: Form,
 }
 
-/// Sample where processes or a command spend their processor time, or compare two such profiles.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Profile {
@@ -306,21 +293,16 @@ pub struct Profile {
 #[derive(Debug, Subcommand)]
 pub enum ProfileCommand {
     /// Show two profiles side by side, and which differences are beyond the error of sampling
-    Compare(ComparedProfiles),
+    Compare {
+        /// A file that `profile --output` wrote as JSON
+        a: PathBuf,
+        /// The one that it is compared with
+        b: PathBuf,
+        #[command(flatten)]
+        form: Form,
+    },
 }
 
-/// Two saved profiles.
-#[derive(Debug, Args)]
-pub struct ComparedProfiles {
-    /// A file that `profile --output` wrote as JSON
-    pub a: PathBuf,
-    /// The one that it is compared with
-    pub b: PathBuf,
-    #[command(flatten)]
-    pub form: Form,
-}
-
-/// Take the inventory of this machine and of servers, or lay inventories side by side.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Survey {
@@ -345,28 +327,16 @@ pub struct Survey {
 #[derive(Debug, Subcommand)]
 pub enum SurveyCommand {
     /// Lay the inventories of many machines side by side: what differs, and what stands apart
-    Merge(Merge),
-}
-
-/// Lay inventories side by side.
-#[derive(Debug, Args)]
-pub struct Merge {
-    /// Files that `survey --output` wrote
-    #[arg(required = true)]
-    pub files: Vec<PathBuf>,
-    /// Numbers instead of names of machines
-    #[arg(long)]
-    pub anonymous: bool,
-    #[command(flatten)]
-    pub form: Form,
-}
-
-/// Write a commented experiment file.
-#[derive(Debug, Args)]
-pub struct Init {
-    /// Where to write it
-    #[arg(default_value = "experiment.toml")]
-    pub file: PathBuf,
+    Merge {
+        /// Files that `survey --output` wrote
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Numbers instead of names of machines
+        #[arg(long)]
+        anonymous: bool,
+        #[command(flatten)]
+        form: Form,
+    },
 }
 
 /// Reads the value of an option as that of the setting that it stands for.

@@ -29,7 +29,7 @@ fn main() -> std::process::ExitCode {
         Command::Survey(survey) => commands::survey::survey(&survey),
         Command::Profile(profile) => commands::profile::profile(&profile),
         Command::Schema => commands::file::schema(),
-        Command::Init(init) => commands::file::init(&init),
+        Command::Init { file } => commands::file::init(&file),
         Command::Completions { shell } => commands::file::completions(shell),
     };
     result.unwrap_or_else(Failure::report).into()

@@ -9,7 +9,7 @@ mod set;
 
 pub use set::{FileSet, Origin, Role, TargetFile, not_permitted};
 
-use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Folders, Host};
+use crate::engine::{Ability, CacheState, Engine, EngineError, Folders, Host};
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
 use observations::EngineVersion;
 use std::path::PathBuf;
@@ -76,8 +76,8 @@ impl Engine for Files {
         SETTINGS
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities { embedded: true, keeps: true, abilities: &[Ability::Files], ..Capabilities::default() }
+    fn abilities(&self) -> &'static [Ability] {
+        &[Ability::Embedded, Ability::Keeps, Ability::Files]
     }
 
     fn version(&self, _: &[&Configuration]) -> EngineVersion {

@@ -2,10 +2,11 @@
 //! Nothing else of a database is touched.
 
 use super::failed_at;
-use crate::{Cancel, EngineError};
+use super::server::wait_for;
+use crate::{Cancel, EngineError, lock};
 use pgclient::{Client, Config, quote_identifier, quote_literal};
+use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Name of the schema; on the search path of a load's connections.
@@ -20,8 +21,8 @@ const LOCK: i64 = i64::from_be_bytes(*b"steelben");
 /// What the sessions of loads call themselves.
 pub const LOAD: &str = "steelbench load";
 
-/// Between two attempts to connect to a server that is recovering, and two looks whether the trial is to stop.
-const TRY_EVERY: Duration = Duration::from_millis(50);
+/// Between two looks whether the trial is to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// How long a server may take to stop what it does when it is asked to.
 const STOPPING: Duration = Duration::from_secs(10);
@@ -42,18 +43,12 @@ const CANNOT_CONNECT_NOW: &str = "57P03";
 
 /// Connects, also to a server that is starting or recovering from a crash.
 fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
-    let started = Instant::now();
-    loop {
-        match Client::connect(config) {
-            Err(error) if error.code() == Some(CANNOT_CONNECT_NOW) && started.elapsed() < RECOVERY => {
-                if cancel.is_cancelled() {
-                    return Err(EngineError::Cancelled);
-                }
-                std::thread::sleep(TRY_EVERY);
-            }
-            connected => return connected.map_err(failed_at("connecting")),
-        }
-    }
+    let not_yet = |error: &pgclient::Error| error.code() == Some(CANNOT_CONNECT_NOW);
+    let connected = wait_for(RECOVERY, cancel, || match Client::connect(config) {
+        Err(error) if not_yet(&error) => Ok(None),
+        connected => connected.map(Some).map_err(failed_at("connecting")),
+    })?;
+    connected.map_or_else(|| Client::connect(config).map_err(failed_at("connecting")), Ok)
 }
 
 /// A connection whose requests end when the trial is asked to stop, also when the server does not
@@ -81,12 +76,8 @@ impl Admin {
         // Also after the trial was asked to stop: that is when we clean up.
         let mut client = connect(&config, &Cancel::new())?;
         take_again(&mut client, &Cancel::new())?;
-        *self.client() = client;
+        *lock(&self.client) = client;
         Ok(())
-    }
-
-    fn client(&self) -> MutexGuard<'_, Client> {
-        self.client.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Does some work with the connection. When the trial is asked to stop, the server is, too; when
@@ -95,7 +86,7 @@ impl Admin {
         if self.cancel.is_cancelled() {
             return Err(EngineError::Cancelled);
         }
-        let mut client = self.client();
+        let mut client = lock(&self.client);
         let canceller = client.canceller();
         let disconnector = client.disconnector().map_err(failed_at("connecting"))?;
         let stop = move |goes_on_for: &dyn Fn(Duration) -> bool| {
@@ -118,7 +109,7 @@ impl Admin {
     /// for long has little time.
     pub fn drop_all<'a>(&self, tablespaces: impl Iterator<Item = &'a str>) -> Result<(), EngineError> {
         let patience = if self.cancel.is_cancelled() { STOPPING } else { Duration::from_secs(300) };
-        let mut client = self.client();
+        let mut client = lock(&self.client);
         client.set_read_timeout(Some(patience)).map_err(failed_at("cleaning up"))?;
         drop_schema(&mut client)?;
         for name in tablespaces {
@@ -141,7 +132,7 @@ pub fn until_cancelled<T>(
         scope.spawn(move || {
             // Nothing is ever sent: at its end the work hangs up.
             let goes_on_for = |time| matches!(done.recv_timeout(time), Err(RecvTimeoutError::Timeout));
-            while goes_on_for(TRY_EVERY) {
+            while goes_on_for(LOOK_EVERY) {
                 if cancel.is_cancelled() {
                     stop(&goes_on_for);
                     return;
@@ -181,19 +172,13 @@ fn take(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
 /// Takes the schema, as it is, for this session. Fails when another session has it.
 fn take_again(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
     let doing = "taking our schema";
-    let started = Instant::now();
-    loop {
-        let lock = client.query("SELECT pg_try_advisory_lock($1::bigint)", &[Some(&LOCK.to_string())]);
-        if lock.map_err(failed_at(doing))?.first().and_then(|row| row.get(0)) == Some("t") {
-            break;
-        }
-        if cancel.is_cancelled() {
-            return Err(EngineError::Cancelled);
-        }
-        if started.elapsed() > HELD_MAX {
-            return Err(EngineError::failed(doing, held(client)));
-        }
-        std::thread::sleep(TRY_EVERY);
+    let sql = format!("SELECT pg_try_advisory_lock({LOCK})");
+    let taken = wait_for(HELD_MAX, cancel, || {
+        let taken = client.cell(&sql).map_err(failed_at(doing))?;
+        Ok(taken.filter(|taken| taken == "t"))
+    })?;
+    if taken.is_none() {
+        return Err(EngineError::failed(doing, held(client)));
     }
     client.batch(&format!("SET search_path = {}", quote_identifier(SCHEMA))).map_err(failed_at(doing))
 }

@@ -41,15 +41,9 @@ impl PostgresDialect {
         format!("{} {data_type}{not_null}{default}", self.quote(column.name))
     }
 
-    fn key(&self, table: &Table) -> String {
-        let names: Vec<String> = table.key.iter().map(|name| self.quote(name)).collect();
-        names.join(", ")
-    }
-
     /// The bulk load of a table: its rows follow in this format.
     pub fn copy(&self, table: &Table, columns: &[&str], format: &str) -> String {
-        let columns: Vec<String> = columns.iter().map(|name| self.quote(name)).collect();
-        format!("COPY {} ({}) FROM STDIN WITH ({format})", self.table(table), columns.join(", "))
+        format!("COPY {} ({}) FROM STDIN WITH ({format})", self.table(table), self.names(columns))
     }
 
     /// What is done once the rows of a table are there: the vacuum first, which has little to do after a load that
@@ -58,7 +52,7 @@ impl PostgresDialect {
         let name = self.table(table);
         let mut statements = vec![format!("VACUUM ANALYZE {name}")];
         if table.storage.key_after_fill && !table.key.is_empty() {
-            statements.push(format!("ALTER TABLE {name} ADD PRIMARY KEY ({})", self.key(table)));
+            statements.push(format!("ALTER TABLE {name} ADD PRIMARY KEY ({})", self.names(table.key)));
         }
         statements
     }
@@ -71,7 +65,7 @@ impl PostgresDialect {
             return Vec::new();
         };
         let table = &work.tables[*table];
-        let (name, key) = (self.table(table), self.key(table));
+        let (name, key) = (self.table(table), self.names(table.key));
         let next = format!("nextval('{SEQUENCE}')");
         let (random, sequential) = match table.single_key().map(|key| key.data_type) {
             Some(DataType::Uuid) => ("gen_random_uuid()", format!("lpad(to_hex({next}), 32, '0')::uuid")),
@@ -118,7 +112,7 @@ impl Dialect for PostgresDialect {
         let name = self.table(table);
         let mut parts: Vec<String> = table.columns.iter().map(|column| self.column(column)).collect();
         if !table.key.is_empty() && !table.storage.key_after_fill {
-            parts.push(format!("PRIMARY KEY ({})", self.key(table)));
+            parts.push(format!("PRIMARY KEY ({})", self.names(table.key)));
         }
         let parts = parts.join(", ");
         let filled = table.storage.fill_percent.map(|percent| format!(" WITH (fillfactor = {percent})"));
@@ -131,7 +125,8 @@ impl Dialect for PostgresDialect {
         if self.data_files <= 1 || !table.storage.spread {
             statements.extend([on(0), format!("CREATE TABLE {name} ({parts}){filled}")]);
         } else {
-            statements.push(format!("CREATE TABLE {name} ({parts}) PARTITION BY HASH ({})", self.key(table)));
+            statements
+                .push(format!("CREATE TABLE {name} ({parts}) PARTITION BY HASH ({})", self.names(table.key)));
             for file in 0..self.data_files {
                 let partition = self.quote(&format!("{}_{file}", table.name));
                 let values = format!("FOR VALUES WITH (MODULUS {}, REMAINDER {file})", self.data_files);
@@ -149,9 +144,7 @@ impl Dialect for PostgresDialect {
     }
 
     fn insert_loop(&self, _: &Table) -> Option<String> {
-        Some(format!(
-            "CALL {PROCEDURE}({})",
-            (1..=3).map(|n| self.placeholder(n)).collect::<Vec<_>>().join(", ")
-        ))
+        let [total, batch, sequential] = [1, 2, 3].map(|number| self.placeholder(number));
+        Some(format!("CALL {PROCEDURE}({total}, {batch}, {sequential})"))
     }
 }

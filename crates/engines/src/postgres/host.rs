@@ -3,10 +3,10 @@
 use super::instance::PostgresInstance;
 use super::server::{Account, Cluster, ClusterOptions, DataOptions, Stop};
 use super::settings::{self, DATA_CHECKSUMS, LOG_VOLUME, RESET, URL, USER, WAL_SEGMENT_SIZE};
-use crate::{Cancel, EngineError, Folders, Host, Instance};
+use crate::{Cancel, EngineError, Folders, Host, Instance, lock};
 use experiment::Configuration;
 use pgclient::Config;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Connections that a private server has room for at least; more come in powers of two, so that
@@ -93,11 +93,6 @@ fn put_back(cluster: &mut Cluster, resets: &[&str], cancel: &Cancel) -> Result<(
         cluster.drop_os_cache()?;
     }
     cluster.start(cancel)
-}
-
-/// A lock on the cluster; what a thread that panicked has left of it is found out by using it.
-pub fn lock(cluster: &Mutex<Cluster>) -> std::sync::MutexGuard<'_, Cluster> {
-    cluster.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Host for PostgresHost {

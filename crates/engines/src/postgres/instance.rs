@@ -3,15 +3,15 @@
 use super::admin::{Admin, LOAD, SCHEMA};
 use super::dialect::PostgresDialect;
 use super::failed_at;
-use super::host::lock;
 use super::live::is_local;
-use super::load::{Backends, PostgresConnections, StatementText, statements};
+use super::load::{Backends, PostgresConnections};
 use super::server::{Cluster, Stop, last_lines, parent};
 use super::settings::{self, DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::PostgresCollector;
+use super::wire::{StatementText, statements};
 use crate::{
     CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Fill, Folders, Instance,
-    ObserveOptions, Operation, Rows, Table, Values, WaitCollector, Work, open_files,
+    ObserveOptions, Operation, Rows, Table, Values, WaitCollector, Work, lock, open_files,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -19,7 +19,7 @@ use pgclient::{Client, Config, quote_identifier, quote_literal};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Lines of the server's log that explain a failure.
 const LOG_LINES: usize = 15;
@@ -330,7 +330,7 @@ impl Instance for PostgresInstance {
     }
 
     fn lost_observations(&self) -> Vec<String> {
-        self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.lost).clone()
     }
 
     fn remove(mut self: Box<Self>) -> Result<(), EngineError> {

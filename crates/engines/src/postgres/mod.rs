@@ -6,7 +6,7 @@
 //! - `instance`: what a trial works on: a schema of our own
 //! - `admin`: the connection that holds it, marked as ours
 //! - `dialect`: how its tables and operations are written
-//! - `load`: the connections of a load
+//! - `load`: the connections of a load; `wire`: what they send and hear
 //! - `live`: servers that run already: what can be asked of them
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set
@@ -21,8 +21,9 @@ pub mod server;
 mod settings;
 mod survey;
 pub mod waits;
+mod wire;
 
-use crate::{Ability, CacheState, Capabilities, Engine, EngineError, Folders, Host, Servers, WaitType};
+use crate::{Ability, CacheState, Engine, EngineError, Folders, Host, Servers, WaitType};
 #[cfg(test)]
 pub(crate) use dialect::PostgresDialect;
 use experiment::{Configuration, Declaration, Invalid};
@@ -43,12 +44,8 @@ impl Engine for Postgres {
         settings::SETTINGS
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            abilities: &[Ability::Tables, Ability::Statements, Ability::BulkLoad, Ability::Procedures],
-            keeps: true,
-            ..Capabilities::default()
-        }
+    fn abilities(&self) -> &'static [Ability] {
+        &[Ability::Keeps, Ability::Tables, Ability::Statements, Ability::BulkLoad, Ability::Procedures]
     }
 
     fn version(&self, configurations: &[&Configuration]) -> EngineVersion {

@@ -59,8 +59,7 @@ impl Dialect for SqliteDialect {
     fn create(&self, table: &Table) -> Vec<String> {
         let mut parts: Vec<String> = table.columns.iter().map(|column| self.column(column)).collect();
         if !table.key.is_empty() {
-            let names: Vec<String> = table.key.iter().map(|name| self.quote(name)).collect();
-            parts.push(format!("PRIMARY KEY ({})", names.join(", ")));
+            parts.push(format!("PRIMARY KEY ({})", self.names(table.key)));
         }
         let clustered = if table.key.is_empty() || table.has_integer_key() { "" } else { " WITHOUT ROWID" };
         vec![format!("CREATE TABLE {} ({}){clustered}", self.table(table), parts.join(", "))]

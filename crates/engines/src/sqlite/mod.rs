@@ -13,7 +13,7 @@ mod settings;
 mod vfs;
 mod wait_type;
 
-use crate::engine::{Ability, CacheState, Capabilities, Engine, EngineError, Folders, Host, Instance};
+use crate::engine::{Ability, CacheState, Engine, EngineError, Folders, Host, Instance};
 use crate::{Cancel, WaitType};
 #[cfg(test)]
 pub(crate) use dialect::SqliteDialect;
@@ -35,9 +35,8 @@ impl Engine for Sqlite {
         settings::SETTINGS
     }
 
-    fn capabilities(&self) -> Capabilities {
-        let abilities = &[Ability::Tables, Ability::Statements];
-        Capabilities { embedded: true, abilities, ..Capabilities::default() }
+    fn abilities(&self) -> &'static [Ability] {
+        &[Ability::Embedded, Ability::Tables, Ability::Statements]
     }
 
     fn version(&self, _: &[&Configuration]) -> EngineVersion {

@@ -2,8 +2,8 @@
 //! engine, and replace what a comment begins with `Yours`.
 
 use engines::{
-    Ability, Cancel, Capabilities, ConnectionSet, Done, Engine, EngineError, Filter, Folders, Host, Instance,
-    Key, Operation, Output, Parameter, Request, Results, Session, SetOfOne, Statement, Work,
+    Ability, Cancel, ConnectionSet, Done, Engine, EngineError, Filter, Folders, Host, Instance, Key,
+    Operation, Output, Parameter, Request, Results, Session, SetOfOne, Statement, Work,
 };
 use experiment::{Configuration, Declaration};
 use observations::EngineVersion;
@@ -26,8 +26,8 @@ impl Engine for Skeleton {
     }
 
     /// Yours: embedded engines work in the load's threads; servers are reached through crate `transport`.
-    fn capabilities(&self) -> Capabilities {
-        Capabilities { embedded: true, abilities: &[Ability::Tables], ..Capabilities::default() }
+    fn abilities(&self) -> &'static [Ability] {
+        &[Ability::Embedded, Ability::Tables]
     }
 
     fn version(&self, _: &[&Configuration]) -> EngineVersion {

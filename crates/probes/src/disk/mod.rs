@@ -37,7 +37,7 @@ impl Probe for DiskProbe {
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
-        if !target.capabilities.has(Ability::Files) {
+        if !target.abilities.contains(&Ability::Files) {
             let message = "the disk probe works on plain files and devices: set target.engine = \"files\"";
             return vec![Invalid::new(PROBE.path(), message)];
         }

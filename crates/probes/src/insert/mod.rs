@@ -85,7 +85,7 @@ impl Probe for Insert {
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = LoadPlan::objections(configuration, target, ROWS);
         let mut object = |path: &str, message: String| invalid.push(Invalid::new(path, message));
-        if !target.capabilities.has(Ability::Tables) {
+        if !target.abilities.contains(&Ability::Tables) {
             object(PROBE.path(), "this engine has no tables to insert into".into());
         }
         let needed = match configuration.get(METHOD) {
@@ -93,7 +93,7 @@ impl Probe for Insert {
             InsertMethod::Procedure => Some((Ability::Procedures, "stored procedures")),
             InsertMethod::Statements | InsertMethod::Pipelined => None,
         };
-        if let Some((_, what)) = needed.filter(|(ability, _)| !target.capabilities.has(*ability)) {
+        if let Some((_, what)) = needed.filter(|(ability, _)| !target.abilities.contains(ability)) {
             object(METHOD.path(), format!("this engine has no {what}; use \"statements\""));
         }
         let connections = configuration.get(CONNECTIONS);

@@ -4,7 +4,7 @@ use super::outcome::ClientReport;
 use super::plan::{Arrivals, LoadPlan, Started, Step, Workload};
 use crate::{ProbeError, TrialContext};
 use conductor::Stage;
-use engines::{Answer, ConnectionSet, EngineError, Request};
+use engines::{Ability, Answer, ConnectionSet, EngineError, Request};
 use observe::{Clock, ThreadClock, ThreadTimes, ThreadUse};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -209,7 +209,8 @@ impl<'a, W: Workload> Client<'a, W> {
     /// Waits for answers. Of an embedded engine's thread, waiting for the next intended start is a
     /// wait of its session; a server sees that by itself.
     fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError> {
-        let arrival = self.context.target.capabilities.embedded && self.measuring && most_ns.is_some();
+        let arrival =
+            self.context.target.abilities.contains(&Ability::Embedded) && self.measuring && most_ns.is_some();
         if !arrival || self.lanes.iter().any(|lane| lane.state == State::Asking) {
             return self.connection_set.wait(most_ns, answers);
         }

@@ -29,7 +29,7 @@ pub fn drive<W: Workload>(
     plan: &LoadPlan,
     workload: impl Fn(u32) -> W + Sync,
 ) -> Result<Observations, ProbeError> {
-    let embedded = context.target.capabilities.embedded;
+    let embedded = context.target.abilities.contains(&engines::Ability::Embedded);
     let threads = if embedded { plan.connections } else { plan.threads.clamp(1, plan.connections) };
     let lanes =
         Lanes { number: threads as usize, name: "load", warmup: Duration::from_secs_f64(plan.warmup_s) };

@@ -78,7 +78,7 @@ impl Probe for ScriptProbe {
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = LoadPlan::objections(configuration, target, TRANSACTIONS);
-        if !target.capabilities.has(Ability::Statements) {
+        if !target.abilities.contains(&Ability::Statements) {
             let message = "this engine runs no statements of the user's; scripts need a database";
             invalid.push(Invalid::new(PROBE.path(), message));
         }

@@ -5,6 +5,7 @@ mod outcome;
 
 use crate::measure::{Subject, measure};
 use crate::{Probe, ProbeError, Target, TrialContext};
+use engines::Ability;
 use experiment::common::{OBSERVE_INTERVAL, PROBE};
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::Observations;
@@ -52,7 +53,7 @@ impl Probe for SyncProbe {
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = Vec::new();
-        if !target.capabilities.abilities.is_empty() {
+        if [Ability::Tables, Ability::Files].iter().any(|ability| target.abilities.contains(ability)) {
             let message = "the sync probe measures the machine itself: set target.engine = \"none\"";
             invalid.push(Invalid::new(PROBE.path(), message));
         }

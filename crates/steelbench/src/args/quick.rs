@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 /// Stands for the files among the paths; no file has this name.
 const ALL: &str = "/";
 
-/// How fast is this storage for what a database does to it?
 #[derive(Debug, Clone, Args)]
 pub struct Disk {
     /// Directories (files are created in them and removed), existing files or block devices; several are loaded
@@ -191,7 +190,6 @@ pub enum Output {
     FioJson,
 }
 
-/// How do synchronization primitives scale with threads on this machine?
 #[derive(Debug, Args)]
 pub struct Sync {
     /// What guards or replaces the counters: mutex-map, rwlock-map, concurrent-map, mutex-array, spin-tas, spin-ttas,

@@ -5,7 +5,7 @@ use crate::commands::read_experiment;
 use crate::exit_code::{ExitCode, Failure};
 use crate::{output, results};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, QUESTION, TRIAL_TIME_S};
-use experiment::{Blocks, Experiment, Plan, Volume};
+use experiment::{Blocks, Experiment, Plan, PlannedTrial, Volume};
 use report::Text;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -33,30 +33,30 @@ struct Estimate {
     recorded: Option<(f64, usize)>,
     /// Seconds of all measurements and warm-ups, when the file fixes them.
     measured_s: Option<f64>,
-    trials: usize,
 }
 
 impl Estimate {
     fn of(experiment: &Experiment, plan: &Plan, results: &Path) -> Self {
-        let duration = |position: usize| {
+        let measured_s = |trial: PlannedTrial| {
             // Probes that take a time have these settings, each with defaults of its own.
-            let number =
-                |path| experiment.configurations[position].value(path).and_then(experiment::Value::as_f64);
-            let seconds = number("workload.duration")?;
-            Some(seconds + number("workload.warmup").unwrap_or(0.0))
+            let configuration = &experiment.configurations[trial.configuration];
+            let number = |path| configuration.value(path).and_then(experiment::Value::as_f64);
+            Some(number("workload.duration")? + number("workload.warmup").unwrap_or(0.0))
         };
-        Self {
-            recorded: recorded(results),
-            measured_s: plan.trials().map(|trial| duration(trial.configuration)).sum(),
-            trials: plan.len(),
-        }
+        let recorded = || {
+            let store = Store::open(results).ok()?;
+            let trials = store.recorded_trials(store.latest_run().ok()??.id).ok()?;
+            let sum: f64 = trials.iter().map(|trial| trial.wall_s).sum();
+            (!trials.is_empty()).then(|| (sum / trials.len() as f64, trials.len()))
+        };
+        Self { recorded: recorded(), measured_s: plan.trials().map(measured_s).sum() }
     }
 
-    fn text(&self) -> String {
+    fn text(&self, trials: usize) -> String {
         match (self.recorded, self.measured_s) {
-            (Some((mean_s, trials)), _) => format!(
-                "about {} (estimate: mean of {trials} recorded trials, {mean_s:.1} s each)",
-                minutes(mean_s * self.trials as f64)
+            (Some((mean_s, recorded)), _) => format!(
+                "about {} (estimate: mean of {recorded} recorded trials, {mean_s:.1} s each)",
+                minutes(mean_s * trials as f64)
             ),
             (None, Some(seconds)) => {
                 format!("at least {} of measurement, not counting preparation", minutes(seconds))
@@ -64,14 +64,6 @@ impl Estimate {
             (None, None) => "unknown until a trial has run".into(),
         }
     }
-}
-
-fn recorded(results: &Path) -> Option<(f64, usize)> {
-    let store = Store::open(results).ok()?;
-    let run = store.latest_run().ok()??;
-    let trials = store.recorded_trials(run.id).ok()?;
-    let sum: f64 = trials.iter().map(|trial| trial.wall_s).sum();
-    (!trials.is_empty()).then(|| (sum / trials.len() as f64, trials.len()))
 }
 
 fn minutes(seconds: f64) -> String {
@@ -99,7 +91,7 @@ fn as_text(experiment: &Experiment, plan: &Plan, estimate: &Estimate, order: Ord
     };
     lines.push(format!("{number} configurations x {repeats} = {} trials, seed {seed}", plan.len()));
     let trial_max = minutes(experiment.get(TRIAL_TIME_S));
-    lines.push(format!("time: {}; a trial at most {trial_max}", estimate.text()));
+    lines.push(format!("time: {}; a trial at most {trial_max}", estimate.text(plan.len())));
     lines.extend(needs(experiment));
     lines.extend([String::new(), "configurations:".into()]);
     for (position, configuration) in experiment.configurations.iter().enumerate().take(CONFIGURATIONS_SHOWN) {

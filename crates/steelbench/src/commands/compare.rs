@@ -18,7 +18,7 @@ pub fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
             Err(Failure::usage(format!("--run is for configurations; name a run as `{a}@1`")))
         }
         (Some(from), Some(to)) => runs(arguments, &from, &to),
-        (None, None) if arguments.runs.any() => Err(Failure::usage(
+        (None, None) if arguments.is_for_runs() => Err(Failure::usage(
             "--response, --all and --fail-if are for two runs; of two configurations every response is shown",
         )),
         (None, None) => configurations(arguments),
@@ -46,14 +46,8 @@ fn configurations(arguments: &Compare) -> Result<ExitCode, Failure> {
 struct RunName<'a> {
     /// Name of an experiment, or path of a results file.
     file: Option<&'a str>,
-    number: Number,
-}
-
-#[derive(Clone, Copy)]
-enum Number {
-    Latest,
-    Previous,
-    Is(i64),
+    /// `latest`, `previous`, or the number of a run.
+    number: &'a str,
 }
 
 impl<'a> RunName<'a> {
@@ -64,37 +58,24 @@ impl<'a> RunName<'a> {
     fn of(text: &'a str, default: Option<&'a str>) -> Option<Self> {
         let exists = |name: &str| results::find(Some(name)).is_ok();
         if exists(text) {
-            return Some(Self { file: Some(text), number: Number::Latest });
+            return Some(Self { file: Some(text), number: "latest" });
         }
-        let numbered = text.rsplit_once('@').and_then(|(file, number)| Some((file, Number::of(number)?)));
-        match numbered {
+        let is_number =
+            |number: &str| ["latest", "previous"].contains(&number) || number.parse::<i64>().is_ok();
+        match text.rsplit_once('@').filter(|(_, number)| is_number(number)) {
             Some(("", number)) => Some(Self { file: default, number }),
             Some((file, number)) if exists(file) || !text.contains('=') => {
                 Some(Self { file: Some(file), number })
             }
-            _ if text.contains('=') => None,
-            _ => store::is_results_file(text.as_ref())
-                .then_some(Self { file: Some(text), number: Number::Latest }),
+            _ if text.contains('=') || !store::is_results_file(text.as_ref()) => None,
+            _ => Some(Self { file: Some(text), number: "latest" }),
         }
     }
 
     fn read(&self) -> Result<Recording, Failure> {
         let store = results::open(self.file)?;
-        match self.number {
-            Number::Latest => results::read_run(&store, None),
-            Number::Is(run) => results::read_run(&store, Some(run)),
-            Number::Previous => results::read_run(&store, Some(previous(&store)?)),
-        }
-    }
-}
-
-impl Number {
-    fn of(text: &str) -> Option<Self> {
-        match text {
-            "latest" => Some(Self::Latest),
-            "previous" => Some(Self::Previous),
-            number => number.parse().ok().map(Self::Is),
-        }
+        let run = if self.number == "previous" { Some(previous(&store)?) } else { self.number.parse().ok() };
+        results::read_run(&store, run)
     }
 }
 
@@ -116,17 +97,16 @@ fn runs(arguments: &Compare, a: &RunName, b: &RunName) -> Result<ExitCode, Failu
         let (name, run) = (&from.run.name, from.run.id);
         return Err(Failure::usage(format!("both are run {run} of {name}; compare two runs")));
     }
-    let options = &arguments.runs;
-    let which = match &options.response {
+    let which = match &arguments.response {
         Some(name) => Responses::Named(name),
-        None if options.all => Responses::All,
+        None if arguments.all => Responses::All,
         None => Responses::Primary,
     };
     let compared = compare_runs(&from, &to, which).map_err(Failure::usage)?;
-    let gate = if options.fail_if.is_empty() {
+    let gate = if arguments.fail_if.is_empty() {
         None
     } else {
-        Some(judge(&from, &to, which, &options.fail_if).map_err(Failure::usage)?)
+        Some(judge(&from, &to, which, &arguments.fail_if).map_err(Failure::usage)?)
     };
     let json = || report::json::runs(&compared, gate.as_ref());
     output::show(arguments.form, json, || report::runs(&compared, gate.as_ref()))?;
@@ -134,7 +114,7 @@ fn runs(arguments: &Compare, a: &RunName, b: &RunName) -> Result<ExitCode, Failu
     if let Some(gate) = gate.as_ref().filter(|_| arguments.form.json) {
         output::complain(report::gate(gate).as_str());
     }
-    gate.map_or(Ok(ExitCode::Ok), |gate| exit_code(&gate, options.fail_if_unsure))
+    gate.map_or(Ok(ExitCode::Ok), |gate| exit_code(&gate, arguments.fail_if_unsure))
 }
 
 /// A gate that cannot judge must not look like one that was passed.

@@ -1,10 +1,11 @@
 //! `steelbench schema`, `init` and `completions`: what helps to write files and commands.
 
-use crate::args::{Arguments, Init};
+use crate::args::Arguments;
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
 use clap::CommandFactory;
 use std::io::Write;
+use std::path::Path;
 
 /// Engine and probe of the file that `init` writes: what needs nothing installed.
 const ENGINE: &str = "sqlite";
@@ -18,12 +19,12 @@ pub fn schema() -> Result<ExitCode, Failure> {
 }
 
 /// Writes a commented experiment file; never over another one.
-pub fn init(arguments: &Init) -> Result<ExitCode, Failure> {
-    let path = arguments.file.display();
+pub fn init(file: &Path) -> Result<ExitCode, Failure> {
+    let path = file.display();
     let text = experiment::example(&runner::catalog(), ENGINE, PROBE);
-    let mut file = std::fs::File::create_new(&arguments.file)
-        .map_err(|error| Failure::usage(format!("{path}: {error}")))?;
-    file.write_all(text.as_bytes()).map_err(|error| Failure::failed(format!("{path}: {error}")))?;
+    let mut written =
+        std::fs::File::create_new(file).map_err(|error| Failure::usage(format!("{path}: {error}")))?;
+    written.write_all(text.as_bytes()).map_err(|error| Failure::failed(format!("{path}: {error}")))?;
     output::print(&format!("Wrote {path}. `steelbench check {path}` says what it would do.\n"))
 }
 

@@ -1,8 +1,9 @@
 //! `steelbench profile`
 
-use crate::args::{ComparedProfiles, Profile as Arguments, ProfileCommand};
+use crate::args::{Profile as Arguments, ProfileCommand};
 use crate::exit_code::{ExitCode, Failure};
-use crate::{output, signals};
+use crate::output::{self, Form};
+use crate::signals;
 use observations::Profile;
 use profile::{ProfileError, Profiler};
 use std::io::Write;
@@ -16,8 +17,8 @@ const NAP: Duration = Duration::from_millis(50);
 
 /// Samples processes or a command, or compares saved profiles.
 pub fn profile(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    if let Some(ProfileCommand::Compare(files)) = &arguments.command {
-        return compare(files);
+    if let Some(ProfileCommand::Compare { a, b, form }) = &arguments.command {
+        return compare(a, b, *form);
     }
     let stop = signals::stop_flag()?;
     let (profile, code) = match arguments.words.split_first() {
@@ -77,12 +78,11 @@ fn wait(child: &mut Child, stop: &AtomicBool) -> Result<Option<ExitStatus>, Fail
     }
 }
 
-fn compare(files: &ComparedProfiles) -> Result<ExitCode, Failure> {
-    let (a, b) = (read(&files.a)?, read(&files.b)?);
-    let compared = analysis::compare_profiles(&a, &b);
-    let names = (files.a.to_string_lossy(), files.b.to_string_lossy());
+fn compare(a: &Path, b: &Path, form: Form) -> Result<ExitCode, Failure> {
+    let compared = analysis::compare_profiles(&read(a)?, &read(b)?);
+    let names = (a.to_string_lossy(), b.to_string_lossy());
     let document = || report::profile_comparison(&compared, &names.0, &names.1);
-    output::show(files.form, || report::json::profile_comparison(&compared), document)
+    output::show(form, || report::json::profile_comparison(&compared), document)
 }
 
 /// What is not there is a wrong argument.

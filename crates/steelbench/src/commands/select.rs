@@ -8,15 +8,10 @@ pub fn keep_only(recording: &mut Recording, levels: &[String]) -> Result<(), Fai
     if levels.is_empty() {
         return Ok(());
     }
-    let wanted =
-        |configuration: &ConfigurationRecord| levels.iter().all(|level| has_level(configuration, level));
-    let kept: Vec<usize> =
-        (0..recording.configurations.len()).filter(|it| wanted(&recording.configurations[*it])).collect();
+    let kept = with_levels(recording, levels);
     if kept.is_empty() {
-        let labels: Vec<&str> = recording.configurations.iter().map(|it| it.label.as_str()).collect();
-        let message =
-            format!("no configuration has {}; there are:\n  {}", levels.join(" and "), labels.join("\n  "));
-        return Err(Failure::usage(message));
+        let (levels, all) = (levels.join(" and "), labels(&recording.configurations));
+        return Err(Failure::usage(format!("no configuration has {levels}; there are:\n  {all}")));
     }
     let position = |old: usize| kept.iter().position(|it| *it == old);
     recording.run.baseline = recording.run.baseline.and_then(position);
@@ -29,10 +24,18 @@ pub fn keep_only(recording: &mut Recording, levels: &[String]) -> Result<(), Fai
     Ok(())
 }
 
-/// Whether a configuration has a level given as `factor=level`, by the factor's whole name or the
-/// last part of it.
-fn has_level(configuration: &ConfigurationRecord, level: &str) -> bool {
-    configuration.levels.iter().any(|it| is_level(&it.factor, &it.level, level))
+/// The configurations that have these levels, each given as `factor=level` by the factor's whole name or the last part
+/// of it.
+fn with_levels(recording: &Recording, levels: &[String]) -> Vec<usize> {
+    let has = |configuration: &ConfigurationRecord, level: &String| {
+        configuration.levels.iter().any(|it| is_level(&it.factor, &it.level, level))
+    };
+    let wanted = |it: &usize| levels.iter().all(|level| has(&recording.configurations[*it], level));
+    (0..recording.configurations.len()).filter(wanted).collect()
+}
+
+fn labels<'a>(configurations: impl IntoIterator<Item = &'a ConfigurationRecord>) -> String {
+    configurations.into_iter().map(|it| it.label.as_str()).collect::<Vec<_>>().join("\n  ")
 }
 
 /// Whether a text means this level of this factor. Names and levels may have a `=` of their own.
@@ -58,22 +61,15 @@ fn levels(text: &str) -> Vec<String> {
 
 /// The one configuration that has these levels.
 pub fn find(recording: &Recording, text: &str) -> Result<usize, Failure> {
-    let levels = levels(text);
-    let matching = recording.configurations.iter().enumerate().filter(|(_, configuration)| {
-        configuration.label == text || levels.iter().all(|level| has_level(configuration, level))
-    });
-    let found: Vec<usize> = matching.map(|(position, _)| position).collect();
-    let labels = |positions: &mut dyn Iterator<Item = usize>| {
-        positions.map(|it| recording.configurations[it].label.clone()).collect::<Vec<_>>().join("\n  ")
-    };
-    match found.as_slice() {
+    let all = &recording.configurations;
+    if let Some(labelled) = all.iter().position(|configuration| configuration.label == text) {
+        return Ok(labelled);
+    }
+    match with_levels(recording, &levels(text)).as_slice() {
         [one] => Ok(*one),
-        [] => {
-            let all = labels(&mut (0..recording.configurations.len()));
-            Err(Failure::usage(format!("no configuration is {text}; there are:\n  {all}")))
-        }
+        [] => Err(Failure::usage(format!("no configuration is {text}; there are:\n  {}", labels(all)))),
         several => {
-            let some = labels(&mut several.iter().copied());
+            let some = labels(several.iter().map(|it| &all[*it]));
             Err(Failure::usage(format!("several configurations are {text}; name one of:\n  {some}")))
         }
     }

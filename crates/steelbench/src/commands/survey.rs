@@ -1,15 +1,15 @@
 //! `steelbench survey`
 
 use super::waits::server;
-use crate::args::{Merge, Survey as Arguments, SurveyCommand};
+use crate::args::{Survey as Arguments, SurveyCommand};
 use crate::exit_code::{ExitCode, Failure};
-use crate::output;
+use crate::output::{self, Form};
 use engines::Server;
 use observations::{Survey, SurveyedServer, Unread};
 use report::Text;
 use std::fs::File;
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// No inventory comes near to this size.
@@ -17,8 +17,8 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// Takes the inventory of this machine and of servers, or lays inventories side by side.
 pub fn survey(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    if let Some(SurveyCommand::Merge(arguments)) = &arguments.command {
-        return merge(arguments);
+    if let Some(SurveyCommand::Merge { files, anonymous, form }) = &arguments.command {
+        return merge(files, *anonymous, *form);
     }
     // What is typed wrong ends us before anything is asked.
     let servers = arguments.server.iter().map(|url| server(url)).collect::<Result<Vec<_>, _>>()?;
@@ -86,10 +86,10 @@ fn show(survey: &Survey, arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 /// Lays inventories side by side. A file that is none is named and left out.
-fn merge(arguments: &Merge) -> Result<ExitCode, Failure> {
+fn merge(files: &[PathBuf], anonymous: bool, form: Form) -> Result<ExitCode, Failure> {
     let mut surveys = Vec::new();
     let mut code = ExitCode::Ok;
-    for file in &arguments.files {
+    for file in files {
         match read(file) {
             Ok(survey) => surveys.push(survey),
             Err(why) => {
@@ -102,12 +102,12 @@ fn merge(arguments: &Merge) -> Result<ExitCode, Failure> {
     if surveys.is_empty() {
         return Err(Failure::usage("none of the files is an inventory"));
     }
-    if arguments.anonymous {
+    if anonymous {
         analysis::survey::anonymous(&mut surveys);
     }
     let merged = analysis::survey::merge(&surveys);
     let json = || report::survey::json::merged(&merged);
-    output::show(arguments.form, json, || report::survey::merged(&merged)).map(|_| code)
+    output::show(form, json, || report::survey::merged(&merged)).map(|_| code)
 }
 
 fn read(path: &Path) -> Result<Survey, String> {

@@ -5,8 +5,7 @@ use super::files::{
     self, BASELINE_FILE, Layout, Postmaster, SETTINGS_FILE, clone_folder, make_socket_folder, write_back,
 };
 use super::installation::Installation;
-use super::leftovers::{free_shared_memory, remove_files};
-use super::process::{Process, kill_all};
+use super::process::{Process, free_shared_memory, kill_all, remove_files};
 use super::template::{DataOptions, SUPERUSER, Template};
 use super::wait_for;
 use crate::postgres::failed_at;
@@ -90,7 +89,7 @@ impl Cluster {
         let account = &options.account;
         account.can_run(&options.installation.program("postgres"))?;
         let cache = Template::cache_folder(account)?;
-        let template = Template::find_or_make(&cache, &options.installation, account, &options.data, cancel)?;
+        let template = Template::find_or_make(&cache, &options, cancel)?;
         let wal_directory = options.wal_directory.as_deref().map(absolute).transpose()?;
         for directory in [Some(&options.directory), wal_directory.as_ref()].into_iter().flatten() {
             open_for(account, directory)?;
@@ -107,7 +106,7 @@ impl Cluster {
 
     fn lay_out(&mut self, template: &Template) -> Result<(), EngineError> {
         let data = &self.layout.data;
-        template.clone_to(data, &self.options.account)?;
+        clone_folder(&template.data, data, &self.options.account)?;
         if let Some(wal) = &self.options.wal_directory {
             move_wal(&data.join("pg_wal"), wal, &self.options.account)?;
         }

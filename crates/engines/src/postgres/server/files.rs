@@ -183,7 +183,7 @@ pub(super) fn allocated_bytes(files: &[PathBuf]) -> u64 {
 /// Copies a folder with all it has to a new place and gives the copy to an account. Modes are kept;
 /// files share their blocks with the original where the file system can, which the system's
 /// `copy_file_range(2)` sees to.
-pub(super) fn clone_folder(from: &Path, to: &Path, owner: &Account) -> Result<(), EngineError> {
+pub fn clone_folder(from: &Path, to: &Path, owner: &Account) -> Result<(), EngineError> {
     std::fs::create_dir(to).map_err(EngineError::at(to))?;
     let mode = from.metadata().map_err(EngineError::at(from))?.permissions();
     std::fs::set_permissions(to, mode).map_err(EngineError::at(to))?;

@@ -4,36 +4,34 @@
 //! - [`Account`]: as whom the server runs (never as root)
 //! - `template`: `initdb` once, copies from then on
 //! - [`Cluster`]: makes, starts, asks, stops and removes; `files` and `process` are its parts
-//! - `settings`: `target.settings.*`, applied and read back; `value` reads their values
+//! - `settings`: `target.settings.*`, applied and read back
 //! - [`reclaim`]: stops what a run that was killed left
 
 mod account;
 mod cluster;
 mod files;
 mod installation;
-mod leftovers;
 mod process;
 mod settings;
 mod template;
-mod value;
 
 pub use account::Account;
 pub(super) use cluster::last_lines;
 pub use cluster::{Cluster, ClusterOptions, Stop};
+pub use files::clone_folder;
 pub use installation::{Installation, Version};
-pub use leftovers::reclaim;
 pub(super) use process::parent;
-pub use settings::Applied;
+pub use process::reclaim;
 pub use template::{DataOptions, Template};
 
 use crate::{Cancel, EngineError};
 use std::time::{Duration, Instant};
 
-/// Between two looks at something that comes soon.
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// The shortest and the longest time between two looks at something that may come soon.
+const LOOK_AGAIN: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(100)];
 
-/// Looks until there is something, the time is over (`None`), or somebody asks to stop.
-fn wait_for<T>(
+/// Looks until there is something, the time is over (`None`), or somebody asks to stop; less often with time.
+pub(super) fn wait_for<T>(
     at_most: Duration,
     cancel: &Cancel,
     mut look: impl FnMut() -> Result<Option<T>, EngineError>,
@@ -49,6 +47,6 @@ fn wait_for<T>(
         if started.elapsed() > at_most {
             return Ok(None);
         }
-        std::thread::sleep(LOOK_AGAIN);
+        std::thread::sleep((started.elapsed() / 16).clamp(LOOK_AGAIN[0], LOOK_AGAIN[1]));
     }
 }

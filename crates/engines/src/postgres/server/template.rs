@@ -1,10 +1,8 @@
 //! Clusters to clone from: `initdb` runs once for each program, user and options.
 
 use super::account::{Account, command, unfinished};
-use super::files::clone_folder;
-use super::installation::Installation;
-use super::leftovers::removed;
-use super::process::end_with_us;
+use super::cluster::ClusterOptions;
+use super::process::{end_with_us, removed};
 use super::wait_for;
 use crate::{Cancel, EngineError};
 use rustix::process::Signal;
@@ -57,31 +55,30 @@ impl DataOptions {
 /// An initialised cluster in the cache.
 #[derive(Debug)]
 pub struct Template {
-    data: PathBuf,
+    /// Its data directory.
+    pub data: PathBuf,
     /// Whether `initdb` ran, that is, none was in the cache.
     pub is_new: bool,
 }
 
 impl Template {
-    /// The template for this program, account and options, made now unless it is in the cache, a
+    /// The template for a cluster's program, account and data options, made now unless it is in the cache, a
     /// folder that the account owns.
     pub fn find_or_make(
         cache: &Path,
-        installation: &Installation,
-        account: &Account,
-        options: &DataOptions,
+        options: &ClusterOptions,
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
-        let identity = identity(installation, account, options)?;
+        let identity = identity(options)?;
         let mut hasher = DefaultHasher::new();
         identity.hash(&mut hasher);
-        let name = format!("{}-{:016x}", installation.version, hasher.finish());
+        let name = format!("{}-{:016x}", options.installation.version, hasher.finish());
         let folder = cache.join(&name);
         // Released when dropped, or when we are killed.
         let _lock = lock(&cache.join(format!("{name}.lock")), cancel)?;
         let is_new = std::fs::read_to_string(folder.join(MARKER)).ok().as_ref() != Some(&identity);
         if is_new {
-            make(&folder, installation, account, options, &identity)?;
+            make(&folder, options, &identity)?;
         }
         Ok(Self { data: folder.join("data"), is_new })
     }
@@ -110,42 +107,24 @@ impl Template {
         account.can_enter(&temporary)?;
         Ok(temporary)
     }
-
-    /// Copies it to a new folder that the account owns.
-    pub fn clone_to(&self, data: &Path, account: &Account) -> Result<(), EngineError> {
-        clone_folder(&self.data, data, account)
-    }
 }
 
 /// What a template depends on: it is made anew when one of these changes.
-fn identity(
-    installation: &Installation,
-    account: &Account,
-    options: &DataOptions,
-) -> Result<String, EngineError> {
+fn identity(options: &ClusterOptions) -> Result<String, EngineError> {
+    let ClusterOptions { installation, account, data, .. } = options;
     let program = installation.program("postgres");
     let file = program.metadata().map_err(EngineError::at(&program))?;
+    let (path, bytes) = (program.display(), file.len());
+    let (changed_s, changed_ns) = (file.mtime(), file.mtime_nsec());
+    let (version, name, uid) = (installation.version, &account.name, account.uid());
     Ok(format!(
-        "{}\n{} of {} bytes, changed {}.{}\nuser {} ({})\n{:?}\n",
-        installation.version,
-        program.display(),
-        file.len(),
-        file.mtime(),
-        file.mtime_nsec(),
-        account.name,
-        account.uid(),
-        options,
+        "{version}\n{path} of {bytes} bytes, changed {changed_s}.{changed_ns}\nuser {name} ({uid})\n{data:?}\n"
     ))
 }
 
 /// Runs `initdb` beside the place and renames, so that what is there is complete.
-fn make(
-    folder: &Path,
-    installation: &Installation,
-    account: &Account,
-    options: &DataOptions,
-    identity: &str,
-) -> Result<(), EngineError> {
+fn make(folder: &Path, options: &ClusterOptions, identity: &str) -> Result<(), EngineError> {
+    let ClusterOptions { installation, account, data, .. } = options;
     let unfinished = unfinished(folder);
     for left_over in [&unfinished, folder] {
         removed(left_over, std::fs::remove_dir_all(left_over))?;
@@ -157,7 +136,7 @@ fn make(
     command.arg("-D").arg(unfinished.join("data")).args(["-U", SUPERUSER, "-E", "UTF8", "--locale=C"]);
     // Over TCP a password is asked for; the folder of the sockets keeps others out.
     command.args(["--auth-local=trust", "--auth-host=scram-sha-256", "--no-sync", "--no-instructions"]);
-    command.args(options.arguments(installation.version.major));
+    command.args(data.arguments(installation.version.major));
     account.enter(&mut command);
     end_with_us(&mut command, Signal::KILL);
     let doing = || format!("running {}", initdb.display());

@@ -85,16 +85,16 @@ impl SessionSamples {
         (waits, time)
     }
 
-    /// How much longer than their number says samples without a wait event stand for, and samples
-    /// with one, so that the kernel's figures come out.
-    pub(super) fn correction(&self) -> Correction {
+    /// Factors of the seconds that a sample without a wait event stands for, and one with a wait event, with which the
+    /// kernel's figures come out.
+    pub(super) fn correction(&self) -> (f64, f64) {
         let (running_s, waiting_s) = self.sampled();
         let exact_s = self.kernel.map_or(0.0, |kernel| kernel.cpu_s + kernel.run_queue_s);
         if exact_s <= running_s || running_s == 0.0 || waiting_s == 0.0 {
-            return Correction { running: 1.0, waiting: 1.0 };
+            return (1.0, 1.0);
         }
         let rest_s = (self.session_s - exact_s).max(0.0);
-        Correction { running: exact_s / running_s, waiting: rest_s / waiting_s }
+        (exact_s / running_s, rest_s / waiting_s)
     }
 
     /// Seconds without and with a wait event, as sampled.
@@ -124,15 +124,6 @@ impl SessionSamples {
             source: WaitSource::Sampled { hz: self.hz },
         }
     }
-}
-
-/// Factors of the seconds that a sample stands for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Correction {
-    /// Of a sample without a wait event.
-    pub running: f64,
-    /// Of a sample with one.
-    pub waiting: f64,
 }
 
 impl KernelTime {
@@ -217,9 +208,9 @@ mod tests {
         let correction =
             |cpu_s| sessions(Some(KernelTime { cpu_s, cpu_user_s: 0.0, run_queue_s: 1.0 })).correction();
         // 16 s of 40 instead of 10: then 24 s of waits instead of 30.
-        assert_eq!(correction(15.0), Correction { running: 1.6, waiting: 0.8 });
-        assert_eq!(correction(5.0), Correction { running: 1.0, waiting: 1.0 });
-        assert_eq!(sessions(None).correction(), Correction { running: 1.0, waiting: 1.0 });
+        assert_eq!(correction(15.0), (1.6, 0.8));
+        assert_eq!(correction(5.0), (1.0, 1.0));
+        assert_eq!(sessions(None).correction(), (1.0, 1.0));
     }
 
     #[test]

@@ -31,73 +31,49 @@ struct Counted {
 
 /// A view, the versions that have it in this form, and the query that lists what it counts: name,
 /// calls, bytes, milliseconds, time of the last reset.
-struct View {
-    name: &'static str,
-    versions: std::ops::RangeInclusive<u32>,
-    sql: &'static str,
-}
+type View = (&'static str, std::ops::RangeInclusive<u32>, &'static str);
 
 const LAST: u32 = u32::MAX;
 
+#[rustfmt::skip]
 const VIEWS: &[View] = &[
-    View {
-        name: "pg_stat_io",
-        versions: 16..=17,
-        sql: "SELECT concat_ws(' ', 'IO', backend_type, object, nullif(context, 'normal'), o.op), o.n, \
-              o.n * coalesce(op_bytes, 0) * o.moves, o.ms, stats_reset FROM pg_stat_io, LATERAL (VALUES \
-              ('read', reads, 1, read_time), ('write', writes, 1, write_time), ('extend', extends, 1, extend_time), \
-              ('writeback', writebacks, 1, writeback_time), ('fsync', fsyncs, 0, fsync_time)) o(op, n, moves, ms)",
-    },
-    View {
-        name: "pg_stat_io",
-        versions: 18..=LAST,
-        sql: "SELECT concat_ws(' ', 'IO', backend_type, object, nullif(context, 'normal'), o.op), o.n, \
-              o.bytes, o.ms, stats_reset FROM pg_stat_io, LATERAL (VALUES \
-              ('read', reads, read_bytes, read_time), ('write', writes, write_bytes, write_time), \
-              ('extend', extends, extend_bytes, extend_time), ('writeback', writebacks, \
-              writebacks * current_setting('block_size')::int, writeback_time), ('fsync', fsyncs, 0, fsync_time)) \
-              o(op, n, bytes, ms)",
-    },
-    View {
-        name: "pg_stat_database",
-        versions: 14..=15,
-        sql: "SELECT o.* , stats_reset FROM pg_stat_database, LATERAL (VALUES \
-              ('IO client backend relation read', blks_read, blks_read * current_setting('block_size')::int, \
-              blk_read_time), ('IO client backend relation write', 0, 0, blk_write_time)) o \
-              WHERE datname = current_database()",
-    },
-    View {
-        name: "pg_stat_wal",
-        versions: 14..=17,
-        sql: "SELECT o.*, stats_reset FROM pg_stat_wal, LATERAL (VALUES ('WAL record', wal_records, wal_bytes, 0), \
-              ('WAL buffers full', wal_buffers_full, 0, 0), ('WAL write', wal_write, 0, wal_write_time), \
-              ('WAL sync', wal_sync, 0, wal_sync_time)) o",
-    },
-    View {
-        name: "pg_stat_wal",
-        versions: 18..=LAST,
-        sql: "SELECT o.*, stats_reset FROM pg_stat_wal, LATERAL (VALUES ('WAL record', wal_records, wal_bytes, 0), \
-              ('WAL buffers full', wal_buffers_full, 0, 0)) o",
-    },
-    View {
-        name: "pg_stat_bgwriter",
-        versions: 14..=16,
-        sql: "SELECT o.*, stats_reset FROM pg_stat_bgwriter, LATERAL (VALUES \
-              ('checkpoint', checkpoints_timed + checkpoints_req, 0, 0), \
-              ('checkpoint write', buffers_checkpoint, buffers_checkpoint * current_setting('block_size')::int, \
-              checkpoint_write_time), ('checkpoint sync', 0, 0, checkpoint_sync_time), \
-              ('background writer write', buffers_clean, buffers_clean * current_setting('block_size')::int, 0), \
-              ('backend write', buffers_backend, buffers_backend * current_setting('block_size')::int, 0), \
-              ('backend fsync', buffers_backend_fsync, 0, 0)) o",
-    },
-    View {
-        name: "pg_stat_checkpointer",
-        versions: 17..=LAST,
-        sql: "SELECT o.*, stats_reset FROM pg_stat_checkpointer, LATERAL (VALUES \
-              ('checkpoint', num_timed + num_requested, 0, 0), \
-              ('checkpoint write', buffers_written, buffers_written * current_setting('block_size')::int, \
-              write_time), ('checkpoint sync', 0, 0, sync_time)) o",
-    },
+    ("pg_stat_io", 16..=17,
+        "SELECT concat_ws(' ', 'IO', backend_type, object, nullif(context, 'normal'), o.op), o.n, \
+         o.n * coalesce(op_bytes, 0) * o.moves, o.ms, stats_reset FROM pg_stat_io, LATERAL (VALUES \
+         ('read', reads, 1, read_time), ('write', writes, 1, write_time), ('extend', extends, 1, extend_time), \
+         ('writeback', writebacks, 1, writeback_time), ('fsync', fsyncs, 0, fsync_time)) o(op, n, moves, ms)"),
+    ("pg_stat_io", 18..=LAST,
+        "SELECT concat_ws(' ', 'IO', backend_type, object, nullif(context, 'normal'), o.op), o.n, \
+         o.bytes, o.ms, stats_reset FROM pg_stat_io, LATERAL (VALUES \
+         ('read', reads, read_bytes, read_time), ('write', writes, write_bytes, write_time), \
+         ('extend', extends, extend_bytes, extend_time), ('writeback', writebacks, \
+         writebacks * current_setting('block_size')::int, writeback_time), ('fsync', fsyncs, 0, fsync_time)) \
+         o(op, n, bytes, ms)"),
+    ("pg_stat_database", 14..=15,
+        "SELECT o.* , stats_reset FROM pg_stat_database, LATERAL (VALUES \
+         ('IO client backend relation read', blks_read, blks_read * current_setting('block_size')::int, \
+         blk_read_time), ('IO client backend relation write', 0, 0, blk_write_time)) o \
+         WHERE datname = current_database()"),
+    ("pg_stat_wal", 14..=17,
+        "SELECT o.*, stats_reset FROM pg_stat_wal, LATERAL (VALUES ('WAL record', wal_records, wal_bytes, 0), \
+         ('WAL buffers full', wal_buffers_full, 0, 0), ('WAL write', wal_write, 0, wal_write_time), \
+         ('WAL sync', wal_sync, 0, wal_sync_time)) o"),
+    ("pg_stat_wal", 18..=LAST,
+        "SELECT o.*, stats_reset FROM pg_stat_wal, LATERAL (VALUES ('WAL record', wal_records, wal_bytes, 0), \
+         ('WAL buffers full', wal_buffers_full, 0, 0)) o"),
+    ("pg_stat_bgwriter", 14..=16,
+        "SELECT o.*, stats_reset FROM pg_stat_bgwriter, LATERAL (VALUES \
+         ('checkpoint', checkpoints_timed + checkpoints_req, 0, 0), \
+         ('checkpoint write', buffers_checkpoint, buffers_checkpoint * current_setting('block_size')::int, \
+         checkpoint_write_time), ('checkpoint sync', 0, 0, checkpoint_sync_time), \
+         ('background writer write', buffers_clean, buffers_clean * current_setting('block_size')::int, 0), \
+         ('backend write', buffers_backend, buffers_backend * current_setting('block_size')::int, 0), \
+         ('backend fsync', buffers_backend_fsync, 0, 0)) o"),
+    ("pg_stat_checkpointer", 17..=LAST,
+        "SELECT o.*, stats_reset FROM pg_stat_checkpointer, LATERAL (VALUES \
+         ('checkpoint', num_timed + num_requested, 0, 0), \
+         ('checkpoint write', buffers_written, buffers_written * current_setting('block_size')::int, \
+         write_time), ('checkpoint sync', 0, 0, sync_time)) o"),
 ];
 
 impl Counters {
@@ -108,14 +84,14 @@ impl Counters {
             std::thread::sleep(COLLECTOR_DELAY);
         }
         let mut counters = Self { counted: BTreeMap::new(), resets: BTreeMap::new() };
-        for view in VIEWS.iter().filter(|view| view.versions.contains(&version)) {
-            let rows = client.query(view.sql, &[]).map_err(while_doing(DOING))?;
+        for (view, _, sql) in VIEWS.iter().filter(|(_, versions, _)| versions.contains(&version)) {
+            let rows = client.query(sql, &[]).map_err(while_doing(DOING))?;
             for row in rows.iter() {
                 let number = |index| row.parse::<f64>(index).unwrap_or(0.0);
                 let counted =
                     Counted { count: number(1) as u64, bytes: number(2) as u64, wall_ms: number(3) };
                 counters.counted.insert(row.text(0), counted);
-                counters.resets.insert(view.name, row.text(4));
+                counters.resets.insert(view, row.text(4));
             }
         }
         Ok(counters)

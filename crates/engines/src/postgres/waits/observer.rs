@@ -1,6 +1,6 @@
 use super::accounting::{KernelTime, SessionSamples};
 use super::types::WAIT_TYPES;
-use super::window::{Process, Sample, Source, Window};
+use super::window::{PROFILE, Process, Sample, Window};
 use super::{Watch, class, connect, tasks, while_doing};
 use crate::{LiveObserver, ObserveOptions, ServerError, WaitType};
 use observations::{ActivityCell, ProcessUse, Sampling, ServerActivity, TimeUse, Wait, WaitingTask};
@@ -33,7 +33,7 @@ impl LiveObserver for PostgresObserver {
             server: format!("PostgreSQL {}.{}", version / 10_000, version % 10_000),
             elapsed_s: window.elapsed.as_secs_f64(),
             sampling: Sampling {
-                source: window.source.name().to_owned(),
+                source: window.source.to_owned(),
                 hz: window.hz,
                 polls: window.polls,
                 missed: window.missed,
@@ -131,7 +131,7 @@ fn lost(window: &Window, cells: &[ActivityCell]) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if window.source == Source::Profile {
+    if window.source == PROFILE {
         lost.push(
             "Clients that leave a transaction open: the profile of pg_wait_sampling does not tell this from idle \
              time."
@@ -194,14 +194,14 @@ fn has_worked(window: &Window, pid: i32) -> bool {
 /// Sums the samples by what is worth telling apart.
 fn cells(window: &Window, clients: &ClientSamples) -> Vec<ActivityCell> {
     let unknown = Process { kind: "client backend".to_owned(), ..Process::default() };
-    let correction = clients.worked.correction();
+    let (running, waiting) = clients.worked.correction();
     let mut sums: HashMap<(Sample, &Process), (u64, f64)> = HashMap::new();
     for (sample, count) in &window.samples {
         let process = window.processes.get(&sample.pid).unwrap_or(&unknown);
         let factor = match sample.wait {
             _ if !process.for_client() || !has_worked(window, sample.pid) => 1.0,
-            None => correction.running,
-            Some(_) => correction.waiting,
+            None => running,
+            Some(_) => waiting,
         };
         let sum = sums.entry((Sample { pid: 0, ..sample.clone() }, process)).or_insert((0, 0.0));
         sum.0 += count;

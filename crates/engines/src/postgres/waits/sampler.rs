@@ -1,9 +1,9 @@
 use super::sources::{KernelWatch, Profile, Roster};
-use super::window::{Sample, Source, Window};
+use super::window::{ACTIVITY, PROFILE, Sample, Window};
 use super::{connect, while_doing};
-use crate::{ObserveOptions, ServerError};
+use crate::{ObserveOptions, ServerError, lock};
 use pgclient::{Client, Config, Disconnector, Statement};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -81,11 +81,6 @@ impl Drop for Sampler {
             let _ = thread.join();
         }
     }
-}
-
-/// A watcher that panicked tells of it when it is used.
-fn lock(watcher: &Mutex<Watcher>) -> MutexGuard<'_, Watcher> {
-    watcher.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Samples at a fixed rate until nobody can ask any more, or it fails. What is late is dropped, not made up
@@ -167,7 +162,7 @@ impl Watcher {
     }
 
     fn empty_window(&self) -> Window {
-        let source = if self.profile.is_some() { Source::Profile } else { Source::Activity };
+        let source = if self.profile.is_some() { PROFILE } else { ACTIVITY };
         let hz = self.profile.as_ref().map_or(self.options.hz, |profile| profile.hz);
         Window { source, hz, processes: self.roster.present.clone(), ..Window::default() }
     }

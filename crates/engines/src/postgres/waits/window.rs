@@ -39,33 +39,18 @@ pub struct Sample {
     pub idle: bool,
 }
 
-/// Where samples come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Source {
-    /// Polls of `pg_stat_activity`.
-    #[default]
-    Activity,
-    /// The profile that the extension `pg_wait_sampling` keeps in the server.
-    Profile,
-}
-
-impl Source {
-    /// Its name in output.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Activity => "pg_stat_activity",
-            Self::Profile => "pg_wait_sampling",
-        }
-    }
-}
+/// Samples come from polls of this view, or from the profile that this extension keeps in the server.
+pub const ACTIVITY: &str = "pg_stat_activity";
+/// The extension.
+pub const PROFILE: &str = "pg_wait_sampling";
 
 /// What was seen from one reading of a [`super::Sampler`] to the next.
 #[derive(Debug, Clone, Default)]
 pub struct Window {
     /// How long.
     pub elapsed: Duration,
-    /// Where the samples come from.
-    pub source: Source,
+    /// Where the samples come from: [`ACTIVITY`] or [`PROFILE`].
+    pub source: &'static str,
     /// Samples a second that were asked for.
     pub hz: f64,
     /// Samples taken of each process.

@@ -13,7 +13,7 @@ use super::settings::{DURATION, IO_ENGINE, IoEngine, STREAMS, WARMUP};
 use engines::files::{CACHE, COMPRESS, DATA_FILES, FILE_SIZE, OFFSET, PATHS, VOLUME};
 use engines::{CacheState, Permits};
 use experiment::common::{ENGINE, PROBE};
-use experiment::{Draft, LinkedSettings};
+use experiment::{Draft, LinkedSettings, file};
 use group::{Files, Group, JobFile, groups};
 use ini::{JobOption, Problem};
 use job::Job;
@@ -68,7 +68,7 @@ pub fn import(text: &str, shown: &str, name: &str, ignore: bool) -> Result<Impor
     target(&mut draft, &jobs, &files, existing)?;
     workload(&mut draft, &jobs, groups)?;
     if jobs.iter().any(|job| job.runtime_s.is_none()) {
-        draft.trial_time(TRIAL_TIME_S);
+        draft.set(file::TRIAL_TIME_S, TRIAL_TIME_S);
     }
     let existing = |wanted: fn(&&JobFile) -> bool| {
         files.files.iter().filter(wanted).filter_map(|file| file.existing.clone()).collect()

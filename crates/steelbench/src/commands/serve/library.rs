@@ -17,13 +17,11 @@ use store::Store;
 /// File systems may give the same time to two changes that are no further apart than this.
 const CLOCK_STEP: Duration = Duration::from_millis(50);
 
-/// The results files that are served.
+/// The results files that are served: one, or all in a folder, also those that come later.
 #[derive(Debug)]
-pub enum Library {
-    /// One file.
-    File(PathBuf),
-    /// All in a folder, also those that come later.
-    Folder(PathBuf),
+pub struct Library {
+    path: PathBuf,
+    is_folder: bool,
 }
 
 /// A results file, and the name by which clients ask for it.
@@ -37,18 +35,18 @@ pub struct File {
 impl Library {
     /// What a name, a file or a folder means; without one, the usual folder.
     pub fn of(name: Option<&str>) -> Result<Self, Failure> {
-        match name {
-            None => Ok(Self::Folder(results::FOLDER.into())),
-            Some(name) if Path::new(name).is_dir() => Ok(Self::Folder(name.into())),
-            Some(name) => Ok(Self::File(results::find(Some(name))?)),
-        }
+        let folder = name.map_or(Path::new(results::FOLDER), Path::new);
+        let is_folder = name.is_none() || folder.is_dir();
+        let path = if is_folder { folder.to_owned() } else { results::find(name)? };
+        Ok(Self { path, is_folder })
     }
 
     /// The files by name.
     pub fn files(&self) -> Vec<File> {
-        let mut files: Vec<File> = match self {
-            Self::File(path) => vec![File::new(path.clone())],
-            Self::Folder(folder) => store::results_files(folder).map(File::new).collect(),
+        let mut files: Vec<File> = if self.is_folder {
+            store::results_files(&self.path).map(File::new).collect()
+        } else {
+            vec![File::new(self.path.clone())]
         };
         files.sort_by(|a, b| a.name.cmp(&b.name));
         files
@@ -63,10 +61,7 @@ impl Library {
 
 impl fmt::Display for Library {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(path) => write!(f, "{}", path.display()),
-            Self::Folder(folder) => write!(f, "the results files in {}", folder.display()),
-        }
+        write!(f, "{}{}", if self.is_folder { "the results files in " } else { "" }, self.path.display())
     }
 }
 
@@ -88,12 +83,8 @@ impl File {
         let fresh = SystemTime::now().duration_since(modified).is_ok_and(|age| age < CLOCK_STEP);
         let nanoseconds = modified.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
         let process = store::claimed_by(&self.path).unwrap_or(0);
-        format!(
-            "{}:{nanoseconds:x}.{:x}.{process}{}",
-            self.name,
-            metadata.len(),
-            if fresh { "~" } else { "" }
-        )
+        let (length, mark) = (metadata.len(), if fresh { "~" } else { "" });
+        format!("{}:{nanoseconds:x}.{length:x}.{process}{mark}", self.name)
     }
 }
 

@@ -113,33 +113,24 @@ impl Page {
         let live = self.live.as_ref().map_or_else(String::new, |(address, version)| {
             format!(" data-live=\"{}\" data-version=\"{}\"", text(address), text(version))
         });
+        let nav = match contents.as_str() {
+            "" => String::new(),
+            contents => format!(include_str!("assets/contents.html"), contents = contents),
+        };
         format!(
-            "<!DOCTYPE html>\n<html lang=\"en\"{live}>\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} - Steelbench</title>\n\
-             {head}</head>\n<body>\n\
-             <a class=\"skip\" href=\"#main\">Skip to the report</a>\n\
-             <header><p class=\"brand\"><a href=\"/\">Steelbench</a></p><p id=\"state\" role=\"status\">{said}</p>\
-             <button type=\"button\" id=\"theme\" hidden>Dark</button></header>\n\
-             <main id=\"main\">\n<h1>{title}</h1>\n{tools}{nav}{sections}</main>\n\
-             <footer><p class=\"muted\"><a href=\"/assets/licenses.txt\">Licences of the charting libraries</a></p></footer>\n\
-             <script type=\"application/json\" id=\"report\">{island}</script>\n{scripts}</body>\n</html>\n",
+            include_str!("assets/page.html"),
+            live = live,
+            title = title,
             head = load("image/svg+xml", "<link rel=\"icon\" href=", ">")
                 + &load(STYLE, "<link rel=\"stylesheet\" href=", ">"),
-            scripts = load(SCRIPT, "<script src=", "></script>"),
             said = text(&self.said),
             tools = self.tools,
-            nav = if contents.is_empty() { String::new() } else { nav(contents) },
+            nav = nav,
+            sections = sections,
+            island = island,
+            scripts = load(SCRIPT, "<script src=", "></script>"),
         )
     }
-}
-
-fn nav(contents: &str) -> String {
-    format!(
-        "<noscript><p class=\"warning\">Figures are drawn by scripts, which are switched off; every figure has its data \
-         in a table. Reload the page to see new trials.</p></noscript>\n\
-         <nav aria-label=\"Contents\"><ul>\n{contents}\n</ul></nav>\n"
-    )
 }
 
 /// The parameters of an address in their order; those that no page knows are ignored.

@@ -51,14 +51,7 @@ pub fn list(site: &Site, _: &Query) -> Result<Page, Refusal> {
         format!("<p>There is no run in {library} yet; this page will show the first one.</p>\n")
     } else {
         let rows: String = lines.iter().map(|(_, row)| row.as_str()).collect();
-        format!(
-            "<form action=\"/runs\">\n<div class=\"scroll\" tabindex=\"0\"><table id=\"runs\">\n<thead><tr>\
-             <th scope=\"col\">A</th><th scope=\"col\">B</th><th scope=\"col\">run</th><th scope=\"col\">verdict</th>\
-             <th scope=\"col\">state</th><th scope=\"col\">started</th><th scope=\"col\" class=\"num\">done</th>\
-             <th scope=\"col\" class=\"num\">failed</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n\
-             <p><button>Compare run A with run B</button> \
-             <label><input type=\"checkbox\" name=\"all\" value=\"1\"> on every response</label></p>\n</form>\n"
-        )
+        format!(include_str!("assets/runs.html"), rows = rows)
     };
     let body = without_figures("Runs", &(unreadable + &listed));
     Ok(Page { body, tools: String::new(), said: String::new(), live: Some(live) })
@@ -107,18 +100,19 @@ fn row(file: &File, store: &Store, run: &RunRecord, latest: i64) -> Result<Strin
     // A file may have been renamed, or hold runs of several experiments.
     let of_file = if file.name == run.name { String::new() } else { format!(" in {}", file.name) };
     Ok(format!(
-        "<tr>{}{}<td><a href=\"{}\">{}, run {}</a>{}</td><td class=\"verdict\">{}</td><td>{}</td><td>{}</td>\
-         <td class=\"num\">{done}</td><td class=\"num{}\">{failed}</td></tr>\n",
-        pick("A", "from"),
-        pick("B", "to"),
-        text(&run_address(&file.name, run.id)),
-        text(&run.name),
-        run.id,
-        text(&of_file),
-        text(&verdict.map_or_else(String::new, |finding| finding.text)),
-        text(&said),
-        text(&report::utc(run.started_ms)),
-        if failed > 0 { " bad" } else { "" },
+        include_str!("assets/run_row.html"),
+        pick_a = pick("A", "from"),
+        pick_b = pick("B", "to"),
+        link = text(&run_address(&file.name, run.id)),
+        experiment = text(&run.name),
+        run = run.id,
+        file = text(&of_file),
+        verdict = text(&verdict.map_or_else(String::new, |finding| finding.text)),
+        state = text(&said),
+        started = text(&report::utc(run.started_ms)),
+        done = done,
+        failed_class = if failed > 0 { " bad" } else { "" },
+        failed = failed,
     ))
 }
 

@@ -1,10 +1,13 @@
+//! The connections of a load: many of them on one thread, each with at most one request in flight. The crate
+//! `transport` drives them.
+
+use super::admin::Admin;
+use super::failed_at;
+use super::waits::FLUSH_OWN_COUNTERS;
 use super::wire::{PostgresWire, StatementText};
-use crate::postgres::admin::Admin;
-use crate::postgres::failed_at;
-use crate::postgres::waits::FLUSH_OWN_COUNTERS;
-use crate::{Answer, ConnectionSet, EngineError, Request, Statement};
+use crate::{Answer, ConnectionSet, EngineError, Request, Statement, lock};
 use pgclient::{Client, Config};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use transport::Connections;
 
@@ -47,10 +50,6 @@ impl Drop for Listed {
     fn drop(&mut self) {
         lock(&self.backends).retain(|pid| !self.ours.contains(pid));
     }
-}
-
-fn lock(backends: &Backends) -> MutexGuard<'_, Vec<i32>> {
-    backends.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl PostgresConnections {

@@ -1,9 +1,12 @@
-use super::message::{self, Format};
-use crate::postgres::said_by_server;
-use crate::{Done, EngineError, Key, Request, Results, Statement};
+//! What a request makes a connection send, exchange by exchange, and what the server answers: messages of the
+//! frontend/backend protocol, version 3
+//! (<https://www.postgresql.org/docs/current/protocol-message-formats.html>).
+
+use super::said_by_server;
+use crate::{Done, EngineError, Key, Parameter, Request, Results, Statement};
 use pgclient::ServerError;
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, Write as _};
 use std::sync::Arc;
 use transport::Wire;
 
@@ -68,23 +71,23 @@ impl PostgresWire {
     fn prepare(&mut self, statement: usize, out: &mut Vec<u8>) {
         if !self.prepared[statement] && !self.parsing.contains(&statement) {
             self.parsing.push_back(statement);
-            message::parse(out, statement, &self.statements[statement].sql);
+            parse(out, statement, &self.statements[statement].sql);
         }
     }
 
     /// Runs a statement without parameters.
     fn run(&mut self, statement: usize, out: &mut Vec<u8>) {
         self.prepare(statement, out);
-        message::bind(out, statement, (Format::Text, 0), |_| ());
-        message::execute(out);
+        bind(out, statement, (Format::Text, 0), |_| ());
+        out.extend_from_slice(EXECUTE);
     }
 
     /// Runs a statement for a key.
     fn run_for(&mut self, statement: usize, key: Key, out: &mut Vec<u8>) {
         self.prepare(statement, out);
         let integer = self.statements[statement].integer_key;
-        message::bind(out, statement, (Format::Binary, 1), |out| put_key(out, key, integer));
-        message::execute(out);
+        bind(out, statement, (Format::Binary, 1), |out| put_key(out, key, integer));
+        out.extend_from_slice(EXECUTE);
     }
 
     fn begin_batch(&mut self, statement: usize, keys: &[Key], pipelined: bool, out: &mut Vec<u8>) {
@@ -105,7 +108,7 @@ impl PostgresWire {
                 (self.statement, self.next) = (statement, Some(0));
             }
         }
-        message::sync(out);
+        out.extend_from_slice(SYNC);
     }
 
     /// The binary form of COPY: signature, flags, length of the header's extension; rows; -1
@@ -113,8 +116,8 @@ impl PostgresWire {
     /// server refuse the COPY, it ignores the rest.
     fn copy(&self, statement: usize, keys: &[Key], out: &mut Vec<u8>) {
         let StatementText { copy, integer_key, .. } = &self.statements[statement];
-        message::query(out, copy);
-        message::copy_data(out, |out| {
+        query(out, copy);
+        message(out, b'd', |out| {
             out.extend_from_slice(b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0");
             for key in keys {
                 out.extend_from_slice(&1_i16.to_be_bytes());
@@ -122,7 +125,7 @@ impl PostgresWire {
             }
             out.extend_from_slice(&(-1_i16).to_be_bytes());
         });
-        message::copy_done(out);
+        out.extend_from_slice(COPY_DONE);
     }
 
     /// The server is ready for the next exchange of the request; the answer when it was the last.
@@ -142,16 +145,16 @@ impl PostgresWire {
             self.run(COMMIT, out);
             self.next = None;
         }
-        message::sync(out);
+        out.extend_from_slice(SYNC);
         None
     }
 }
 
 fn put_key(out: &mut Vec<u8>, key: Key, integer: bool) {
     if integer {
-        message::binary(out, &key.integer().to_be_bytes());
+        binary(out, &key.integer().to_be_bytes());
     } else {
-        message::binary(out, &key.bytes());
+        binary(out, &key.bytes());
     }
 }
 
@@ -170,24 +173,24 @@ impl Wire for PostgresWire {
             Request::Execute { statement: Statement::Operation(operation), parameters, results } => {
                 let statement = OWN.len() + operation;
                 self.prepare(statement, out);
-                message::bind(out, statement, (Format::Text, parameters.len()), |out| {
+                bind(out, statement, (Format::Text, parameters.len()), |out| {
                     for parameter in parameters {
-                        message::value(out, parameter);
+                        value(out, parameter);
                     }
                 });
                 if results {
-                    message::describe(out);
+                    out.extend_from_slice(DESCRIBE);
                 }
-                message::execute(out);
-                message::sync(out);
+                out.extend_from_slice(EXECUTE);
+                out.extend_from_slice(SYNC);
             }
-            Request::Execute { statement: Statement::Text(sql), .. } => message::query(out, sql),
-            Request::Execute { statement: Statement::Rollback, .. } => message::query(out, "ROLLBACK"),
+            Request::Execute { statement: Statement::Text(sql), .. } => query(out, sql),
+            Request::Execute { statement: Statement::Rollback, .. } => query(out, "ROLLBACK"),
         }
     }
 
     fn take(&mut self, input: &mut &[u8], out: &mut Vec<u8>) -> Option<Self::Answer> {
-        while let Some((kind, body)) = message::first(input) {
+        while let Some((kind, body)) = first(input) {
             *input = &input[body.len() + 5..];
             match kind {
                 // The first Parse in flight is complete.
@@ -198,13 +201,13 @@ impl Wire for PostgresWire {
                 }
                 b'E' if self.error.is_none() => self.error = Some(ServerError::parse(body)),
                 b'T' if self.keeps_results => {
-                    let columns = message::column_names(body);
+                    let columns = column_names(body);
                     self.results.push(Results { columns, ..Results::default() });
                 }
                 b'D' if self.keeps_results => {
                     if let Some(results) = self.results.last_mut() {
                         results.rows += 1;
-                        results.last = message::cells(body);
+                        results.last = cells(body);
                     }
                 }
                 b'Z' => {
@@ -226,4 +229,139 @@ impl Wire for PostgresWire {
             None => EngineError::failed(doing, format!("the connection to the server is lost: {error}")),
         })
     }
+}
+
+/// Formats of a message's parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Text = 0,
+    Binary = 1,
+}
+
+/// Appends a message whose body `body` writes.
+fn message(out: &mut Vec<u8>, kind: u8, body: impl FnOnce(&mut Vec<u8>)) {
+    out.push(kind);
+    with_length(out, 4, body);
+}
+
+/// Appends a length, which counts `itself` bytes of its own, and what `body` writes.
+fn with_length(out: &mut Vec<u8>, itself: usize, body: impl FnOnce(&mut Vec<u8>)) {
+    let at = out.len();
+    out.extend_from_slice(&[0; 4]);
+    body(out);
+    let length = (out.len() - at - 4 + itself) as i32;
+    out[at..at + 4].copy_from_slice(&length.to_be_bytes());
+}
+
+fn text(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(text.as_bytes());
+    out.push(0);
+}
+
+/// Name under which statement number `statement` is prepared.
+fn name(out: &mut Vec<u8>, statement: usize) {
+    // Writing to a vector cannot fail.
+    let _ = write!(out, "s{statement}");
+    out.push(0);
+}
+
+/// Prepares a statement; the server finds out the types of its parameters.
+fn parse(out: &mut Vec<u8>, statement: usize, sql: &str) {
+    message(out, b'P', |out| {
+        name(out, statement);
+        text(out, sql);
+        out.extend_from_slice(&0_i16.to_be_bytes());
+    });
+}
+
+/// Binds parameters, which `values` writes with [`binary`] or [`value`], to a prepared statement.
+/// Results come as text.
+fn bind(
+    out: &mut Vec<u8>,
+    statement: usize,
+    (format, count): (Format, usize),
+    values: impl FnOnce(&mut Vec<u8>),
+) {
+    message(out, b'B', |out| {
+        text(out, "");
+        name(out, statement);
+        // One format for all parameters.
+        out.extend_from_slice(&1_i16.to_be_bytes());
+        out.extend_from_slice(&(format as i16).to_be_bytes());
+        out.extend_from_slice(&(count as i16).to_be_bytes());
+        values(out);
+        out.extend_from_slice(&0_i16.to_be_bytes());
+    });
+}
+
+/// A parameter's value in binary format.
+fn binary(out: &mut Vec<u8>, bytes: &[u8]) {
+    with_length(out, 0, |out| out.extend_from_slice(bytes));
+}
+
+/// A parameter's value in text format. Floating point numbers have the 15 digits that pgbench
+/// gives them (`DBL_DIG`).
+fn value(out: &mut Vec<u8>, parameter: &Parameter) {
+    if *parameter == Parameter::Null {
+        out.extend_from_slice(&(-1_i32).to_be_bytes());
+        return;
+    }
+    with_length(out, 0, |out| {
+        // Writing to a vector cannot fail.
+        let _ = match parameter {
+            Parameter::Null => Ok(()),
+            Parameter::Bool(value) => write!(out, "{value}"),
+            Parameter::Integer(value) => write!(out, "{value}"),
+            Parameter::Double(value) => write!(out, "{value:.14e}"),
+            Parameter::Text(value) => write!(out, "{value}"),
+        };
+    });
+}
+
+/// Asks for the names of the bound statement's columns.
+const DESCRIBE: &[u8] = b"D\0\0\0\x06P\0";
+/// Runs the bound statement.
+const EXECUTE: &[u8] = b"E\0\0\0\x09\0\0\0\0\0";
+/// Ends a series of messages: the server answers it with ReadyForQuery.
+const SYNC: &[u8] = b"S\0\0\0\x04";
+/// The end of a bulk load.
+const COPY_DONE: &[u8] = b"c\0\0\0\x04";
+
+/// A text of one or more statements.
+fn query(out: &mut Vec<u8>, sql: &str) {
+    message(out, b'Q', |out| text(out, sql));
+}
+
+/// The message at the beginning of `bytes`, if all of it is there: its kind and body.
+fn first(bytes: &[u8]) -> Option<(u8, &[u8])> {
+    let (&kind, rest) = bytes.split_first()?;
+    let (length, _) = rest.split_first_chunk::<4>()?;
+    // The length counts itself.
+    let length = u32::from_be_bytes(*length) as usize;
+    Some((kind, rest.get(4..length.max(4))?))
+}
+
+/// Names of the columns of a RowDescription.
+fn column_names(body: &[u8]) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut rest = body.get(2..).unwrap_or_default();
+    while let Some(end) = rest.iter().position(|byte| *byte == 0) {
+        names.push(String::from_utf8_lossy(&rest[..end]).into_owned());
+        // Table, column, type, size, modifier, format: 18 bytes.
+        rest = rest.get(end + 19..).unwrap_or_default();
+    }
+    names
+}
+
+/// The cells of a DataRow.
+fn cells(body: &[u8]) -> Vec<Option<String>> {
+    let mut cells = Vec::new();
+    let mut rest = body.get(2..).unwrap_or_default();
+    while let Some((length, after)) = rest.split_first_chunk::<4>() {
+        let length = i32::from_be_bytes(*length);
+        let bytes = usize::try_from(length).ok().and_then(|length| after.get(..length));
+        rest = &after[bytes.map_or(0, <[u8]>::len)..];
+        cells.push(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()));
+    }
+    cells
 }
