@@ -2,6 +2,7 @@
 
 use observations::{Observations, WaitClass};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Use of the sessions' time, in seconds summed over connections (mean of a trial when several are merged).
 ///
@@ -34,70 +35,41 @@ impl Accounting {
     /// Waits of class `cpu-queue` are signal wait, whatever part the engine books them under; waits of
     /// class `client` are client time; waits of class `idle` are nobody's who had work, and are left out.
     pub fn of(observations: &Observations) -> Self {
-        let mut resource = [0.0; WaitClass::ALL.len()];
+        Self::mean(&[observations]).unwrap_or_default()
+    }
+
+    /// The mean of several trials; `None` of none. The identity holds for the mean as for each.
+    pub fn mean(trials: &[&Observations]) -> Option<Self> {
+        let mut resource = BTreeMap::new();
         let (mut signal_s, mut client_s) = (0.0, 0.0);
-        for wait in observations.waits.iter().filter(|wait| wait.wait_s().is_finite()) {
+        for wait in trials.iter().flat_map(|trial| &trial.waits).filter(|wait| wait.wait_s().is_finite()) {
             match wait.class {
                 WaitClass::Idle => {}
                 WaitClass::Client => client_s += wait.wait_s(),
                 WaitClass::CpuQueue => signal_s += wait.wait_s(),
                 class => {
-                    resource[position(class)] += wait.resource_s;
+                    *resource.entry(class).or_insert(0.0) += wait.resource_s;
                     signal_s += wait.signal_s;
                 }
             }
         }
-        Self {
-            session_s: observations.time.session_s,
-            elapsed_s: observations.elapsed_s,
-            connections: f64::from(observations.connections),
-            cpu_s: observations.time.cpu_s,
-            resource_s: WaitClass::ALL
-                .into_iter()
-                .zip(resource)
-                .filter(|(_, seconds)| *seconds != 0.0)
-                .collect(),
-            signal_s,
-            client_s,
+        let mean = |sum: f64| sum / trials.len() as f64;
+        let of = |value: fn(&Observations) -> f64| mean(trials.iter().map(|trial| value(trial)).sum());
+        let classes =
+            WaitClass::ALL.into_iter().filter_map(|class| Some((class, mean(*resource.get(&class)?))));
+        let mut all = Self {
+            session_s: of(|trial| trial.time.session_s),
+            elapsed_s: of(|trial| trial.elapsed_s),
+            connections: of(|trial| f64::from(trial.connections)),
+            cpu_s: of(|trial| trial.time.cpu_s),
+            resource_s: classes.filter(|(_, seconds)| *seconds != 0.0).collect(),
+            signal_s: mean(signal_s),
+            client_s: mean(client_s),
             unaccounted_s: 0.0,
-            trials: 1,
-        }
-        .close()
-    }
-
-    /// The mean of several trials; `None` of none. The identity holds for the mean as for each.
-    pub fn mean<'a>(trials: impl IntoIterator<Item = &'a Observations>) -> Option<Self> {
-        let mut sum = Self::default();
-        let mut resource = [0.0; WaitClass::ALL.len()];
-        for one in trials.into_iter().map(Self::of) {
-            sum.trials += 1;
-            sum.session_s += one.session_s;
-            sum.elapsed_s += one.elapsed_s;
-            sum.connections += one.connections;
-            sum.cpu_s += one.cpu_s;
-            sum.signal_s += one.signal_s;
-            sum.client_s += one.client_s;
-            for (class, seconds) in one.resource_s {
-                resource[position(class)] += seconds;
-            }
-        }
-        if sum.trials == 0 {
-            return None;
-        }
-        let n = sum.trials as f64;
-        for figure in [
-            &mut sum.session_s,
-            &mut sum.elapsed_s,
-            &mut sum.connections,
-            &mut sum.cpu_s,
-            &mut sum.signal_s,
-            &mut sum.client_s,
-        ] {
-            *figure /= n;
-        }
-        let classes = WaitClass::ALL.into_iter().zip(resource);
-        sum.resource_s = classes.filter(|(_, s)| *s != 0.0).map(|(class, s)| (class, s / n)).collect();
-        Some(sum.close())
+            trials: trials.len(),
+        };
+        all.unaccounted_s = all.session_s - all.accounted_s();
+        (!trials.is_empty()).then_some(all)
     }
 
     /// Resource wait of a class.
@@ -119,15 +91,6 @@ impl Accounting {
     pub fn unaccounted_share(&self) -> f64 {
         self.share(self.unaccounted_s)
     }
-
-    fn close(mut self) -> Self {
-        self.unaccounted_s = self.session_s - self.accounted_s();
-        self
-    }
-}
-
-fn position(class: WaitClass) -> usize {
-    WaitClass::ALL.iter().position(|other| *other == class).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -170,6 +133,6 @@ mod tests {
         let accounting = Accounting::of(&Observations { time, ..Observations::default() });
         assert_eq!(accounting.unaccounted_share(), -0.5);
         assert_eq!(Accounting::of(&Observations::default()).unaccounted_share(), 0.0);
-        assert_eq!(Accounting::mean([]), None);
+        assert_eq!(Accounting::mean(&[]), None);
     }
 }

@@ -1,29 +1,23 @@
 //! What a live server's sessions waited for, by wait type, class, statement and client.
 
-use crate::{Accounting, Interval, WaitOptions, WaitTable};
-use observations::{
-    ActivityCell, Observations, Operation, ProcessUse, Sampling, ServerActivity, WaitClass, WaitingTask,
-};
+use crate::{Accounting, Interval, WaitOptions, WaitRow, WaitTable};
+use observations::{ActivityCell, Observations, ProcessUse, ServerActivity, WaitClass};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// 97.5th percentile of the standard normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// A live server in an interval.
+/// A live server in an interval: what was seen of it, with the operations that took most time first and the meanings of
+/// the wait types in the table only; and what that comes to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ActivitySummary {
-    /// Name and version of the server.
-    pub server: String,
-    /// Seconds watched.
-    pub elapsed_s: f64,
-    /// How samples were taken.
-    pub sampling: Sampling,
+    /// What was seen.
+    #[serde(flatten)]
+    pub seen: ServerActivity,
     /// Where the time of the clients' sessions went while they had something to do; its
     /// `connections` is how many were busy on average.
     pub accounting: Accounting,
-    /// Whether CPU and run-queue time are the kernel's.
-    pub time_is_exact: bool,
     /// What they waited for, clients included.
     pub table: WaitTable,
     /// How sure the rows of the top 95 % are.
@@ -38,16 +32,6 @@ pub struct ActivitySummary {
     pub clients: Vec<ActivityGroup<(String, String, String)>>,
     /// Processes that work for the server itself.
     pub background: Vec<BackgroundProcess>,
-    /// I/O that the server counted and timed itself, most time first.
-    pub operations: Vec<Operation>,
-    /// Texts of the statements.
-    pub texts: BTreeMap<i64, String>,
-    /// What the wait types in the table mean.
-    pub meanings: BTreeMap<String, String>,
-    /// Who waited when the interval ended.
-    pub tasks: Option<Vec<WaitingTask>>,
-    /// What could not be seen.
-    pub lost: Vec<String>,
 }
 
 /// How often a wait type was sampled, and what share of the busy time that is.
@@ -93,59 +77,59 @@ pub struct BackgroundProcess {
 }
 
 /// Sums a live server's samples up.
-pub fn activity(activity: ServerActivity) -> ActivitySummary {
-    let busy: Vec<&ActivityCell> =
-        activity.cells.iter().filter(|cell| cell.for_client && !cell.idle).collect();
+pub fn activity(mut seen: ServerActivity) -> ActivitySummary {
     let options = WaitOptions { include_client: true, benign: None };
-    let table = WaitTable::new([activity.waits.as_slice()], options);
+    let table = WaitTable::new(&[&seen.waits], options);
     let mut accounting = Accounting::of(&Observations {
-        elapsed_s: activity.elapsed_s,
-        waits: activity.waits.clone(),
-        time: activity.time.clone(),
+        elapsed_s: seen.elapsed_s,
+        waits: seen.waits.clone(),
+        time: seen.time.clone(),
         ..Observations::default()
     });
-    if activity.elapsed_s > 0.0 {
-        accounting.connections = activity.time.session_s / activity.elapsed_s;
+    if seen.elapsed_s > 0.0 {
+        accounting.connections = seen.time.session_s / seen.elapsed_s;
     }
-    let explained = |name: &String| table.top().iter().any(|row| &row.wait_type == name);
-    let mut operations = activity.operations;
-    operations.sort_by(|a, b| b.wall_s.total_cmp(&a.wall_s).then_with(|| b.count.cmp(&a.count)));
+    seen.meanings.retain(|name, _| table.top().iter().any(|row| &row.wait_type == name));
+    seen.operations.sort_by(|a, b| b.wall_s.total_cmp(&a.wall_s).then_with(|| b.count.cmp(&a.count)));
+    let busy: Vec<&ActivityCell> = seen.cells.iter().filter(|cell| cell.for_client && !cell.idle).collect();
     ActivitySummary {
         shares: shares(&table, &busy),
-        states: states(&activity.cells, activity.sampling.polls),
-        classes: classes(&busy),
+        states: states(&seen.cells, seen.sampling.polls),
+        classes: sums(busy.iter().map(|cell| (cell.class, cell.seconds))),
         statements: groups(&busy, |cell| cell.query_id),
         clients: groups(&busy, |cell| (cell.application.clone(), cell.user.clone(), cell.database.clone())),
-        background: background(&activity.cells, &activity.processes),
-        meanings: activity.meanings.into_iter().filter(|(name, _)| explained(name)).collect(),
-        server: activity.server,
-        elapsed_s: activity.elapsed_s,
-        sampling: activity.sampling,
+        background: background(&seen.cells, &seen.processes),
         accounting,
-        time_is_exact: activity.time_is_exact,
         table,
-        operations,
-        texts: activity.statements,
-        tasks: activity.tasks,
-        lost: activity.lost,
+        seen,
     }
+}
+
+/// The sum of what belongs to each key, the largest first.
+fn sums<K: Ord>(parts: impl Iterator<Item = (K, f64)>) -> Vec<(K, f64)> {
+    let mut sums = BTreeMap::new();
+    for (key, part) in parts {
+        *sums.entry(key).or_insert(0.0) += part;
+    }
+    let mut sums: Vec<(K, f64)> = sums.into_iter().collect();
+    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+    sums
 }
 
 fn shares(table: &WaitTable, busy: &[&ActivityCell]) -> Vec<SampledShare> {
     let all: u64 = busy.iter().map(|cell| cell.samples).sum();
-    let samples = |name: &str| {
-        busy.iter().filter(|cell| cell.wait_type.as_deref() == Some(name)).map(|cell| cell.samples).sum()
-    };
-    let sampled = table.top().iter().map(|row| (row, samples(&row.wait_type))).filter(|(_, n)| *n > 0);
-    sampled
-        .map(|(row, samples)| SampledShare {
+    let share = |row: &WaitRow| {
+        let own = busy.iter().filter(|cell| cell.wait_type.as_deref() == Some(&row.wait_type));
+        let samples = own.map(|cell| cell.samples).sum();
+        (samples > 0).then(|| SampledShare {
             wait_type: row.wait_type.clone(),
             class: row.class,
             samples,
             share: samples as f64 / all as f64,
             interval: wilson(samples, all),
         })
-        .collect()
+    };
+    table.top().iter().filter_map(share).collect()
 }
 
 /// Wilson's score interval of a share, at 95 %.
@@ -158,48 +142,28 @@ pub(crate) fn wilson(part: u64, all: u64) -> Interval {
 }
 
 fn states(cells: &[ActivityCell], polls: u64) -> Vec<(String, f64)> {
-    let mut states: BTreeMap<&str, u64> = BTreeMap::new();
-    for cell in cells.iter().filter(|cell| cell.process == "client backend") {
+    let clients = cells.iter().filter(|cell| cell.process == "client backend");
+    sums(clients.map(|cell| {
         // A profile of waits does not have the state.
         let state = match (cell.state.as_str(), cell.idle) {
             ("", true) => "idle",
             ("", false) => "busy",
             (state, _) => state,
         };
-        *states.entry(state).or_insert(0) += cell.samples;
-    }
-    let mut means: Vec<(String, f64)> = states
-        .into_iter()
-        .map(|(state, samples)| (state.to_owned(), samples as f64 / polls.max(1) as f64))
-        .collect();
-    means.sort_by(|a, b| b.1.total_cmp(&a.1));
-    means
+        (state.to_owned(), cell.samples as f64 / polls.max(1) as f64)
+    }))
 }
 
-fn classes(busy: &[&ActivityCell]) -> Vec<(Option<WaitClass>, f64)> {
-    let mut sums: HashMap<Option<WaitClass>, f64> = HashMap::new();
-    for cell in busy {
-        *sums.entry(cell.class).or_insert(0.0) += cell.seconds;
-    }
-    let mut classes: Vec<_> = sums.into_iter().collect();
-    classes.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    classes
-}
-
-fn groups<K: Ord + Clone>(busy: &[&ActivityCell], key: impl Fn(&ActivityCell) -> K) -> Vec<ActivityGroup<K>> {
+fn groups<K: Ord>(busy: &[&ActivityCell], key: impl Fn(&ActivityCell) -> K) -> Vec<ActivityGroup<K>> {
     let mut members: BTreeMap<K, Vec<&ActivityCell>> = BTreeMap::new();
     for cell in busy {
         members.entry(key(cell)).or_default().push(cell);
     }
-    let mut groups: Vec<ActivityGroup<K>> = members
-        .into_iter()
-        .map(|(key, cells)| ActivityGroup {
-            key,
-            busy_s: cells.iter().map(|cell| cell.seconds).sum(),
-            running_s: running(&cells),
-            waits: waits(&cells),
-        })
-        .collect();
+    let group = |(key, cells): (K, Vec<&ActivityCell>)| {
+        let busy_s = cells.iter().map(|cell| cell.seconds).sum();
+        ActivityGroup { key, busy_s, running_s: running(&cells), waits: waits(&cells) }
+    };
+    let mut groups: Vec<ActivityGroup<K>> = members.into_iter().map(group).collect();
     groups.sort_by(|a, b| b.busy_s.total_cmp(&a.busy_s));
     groups
 }
@@ -209,34 +173,20 @@ fn running(cells: &[&ActivityCell]) -> f64 {
 }
 
 fn waits(cells: &[&ActivityCell]) -> Vec<(String, f64)> {
-    let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
-    for cell in cells {
-        if let Some(wait_type) = &cell.wait_type {
-            *sums.entry(wait_type).or_insert(0.0) += cell.seconds;
-        }
-    }
-    let mut waits: Vec<_> = sums.into_iter().map(|(name, seconds)| (name.to_owned(), seconds)).collect();
-    waits.sort_by(|a, b| b.1.total_cmp(&a.1));
-    waits
+    sums(cells.iter().filter_map(|cell| Some((cell.wait_type.clone()?, cell.seconds))))
 }
 
 /// Only processes that did something or waited for something.
 fn background(cells: &[ActivityCell], uses: &[ProcessUse]) -> Vec<BackgroundProcess> {
-    let mut kinds: BTreeMap<&str, Vec<&ActivityCell>> = BTreeMap::new();
-    for cell in cells.iter().filter(|cell| !cell.for_client) {
-        let cells = kinds.entry(&cell.process).or_default();
-        if !cell.idle {
-            cells.push(cell);
-        }
-    }
-    for used in uses.iter().filter(|used| !used.for_client) {
-        kinds.entry(&used.process).or_default();
-    }
-    let one = |(kind, cells): (&str, Vec<&ActivityCell>)| BackgroundProcess {
-        process: kind.to_owned(),
-        time: uses.iter().find(|used| used.process == kind).cloned(),
-        running_s: running(&cells),
-        waits: waits(&cells),
+    let sampled = cells.iter().filter(|cell| !cell.for_client).map(|cell| cell.process.as_str());
+    let used = uses.iter().filter(|used| !used.for_client).map(|used| used.process.as_str());
+    let kinds: BTreeSet<&str> = sampled.chain(used).collect();
+    let one = |kind: &str| {
+        let own = |cell: &&ActivityCell| !cell.for_client && !cell.idle && cell.process == kind;
+        let cells: Vec<&ActivityCell> = cells.iter().filter(own).collect();
+        let time = uses.iter().find(|used| used.process == kind).cloned();
+        let process = kind.to_owned();
+        BackgroundProcess { process, time, running_s: running(&cells), waits: waits(&cells) }
     };
     let mut processes: Vec<BackgroundProcess> = kinds.into_iter().map(one).collect();
     let busy_s = |process: &BackgroundProcess| {

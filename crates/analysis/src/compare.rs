@@ -1,9 +1,9 @@
 //! Two configurations against each other, by paired blocks.
 
-use crate::bootstrap::Bootstrap;
-use crate::estimate::{Moments, t_interval, t_test};
+use crate::distribution::correct;
+use crate::estimate::{Moments, mean, t_test};
 use crate::grid::Matched;
-use crate::{Estimate, Interval, ResponseChoice, holm};
+use crate::{Estimate, Interval, ResponseChoice, bootstrap};
 use observations::{Direction, Observations};
 use serde::Serialize;
 
@@ -84,29 +84,38 @@ impl Comparison {
     /// The factor is always `> 1` when `to` is better: `from / to` where lower is better,
     /// `to / from` where higher is. Blocks count once: within a block the mean of its pairs is taken.
     pub(crate) fn of(matched: &Matched, response: &ResponseChoice) -> Option<Self> {
-        let values = |blocks: &[Vec<&Observations>]| -> Vec<Vec<f64>> {
-            blocks.iter().map(|b| b.iter().filter_map(|o| response.value(o)).collect()).collect()
+        let blocks = |side: &[Vec<&Observations>]| -> Vec<Vec<f64>> {
+            let values = side.iter().map(|block| block.iter().filter_map(|o| response.value(o)).collect());
+            values.filter(|block: &Vec<f64>| !block.is_empty()).collect()
         };
-        let (from, to) = (values(&matched.from), values(&matched.to));
-        let all = || from.iter().chain(&to).flatten().copied();
-        let largest = all().map(f64::abs).fold(0.0, f64::max);
-        let betterness = Betterness::of(all(), response.direction);
-        let transform = |blocks: Vec<Vec<f64>>| -> Vec<f64> {
-            blocks
-                .into_iter()
-                .filter(|block| !block.is_empty())
-                .map(|block| block.iter().map(|v| betterness.of_value(*v)).sum::<f64>() / block.len() as f64)
-                .collect()
+        Self::of_blocks(matched.paired, &blocks(&matched.from), &blocks(&matched.to), response.direction)
+    }
+
+    /// The same of the values in each block of both sides.
+    pub(crate) fn of_blocks(
+        is_paired: bool,
+        from: &[Vec<f64>],
+        to: &[Vec<f64>],
+        direction: Direction,
+    ) -> Option<Self> {
+        let scale = Betterness::of(&[from, to].concat().concat(), direction);
+        let means = |side: &[Vec<f64>]| -> Vec<f64> {
+            let scaled = |block: &Vec<f64>| block.iter().map(|v| scale.of_value(*v)).collect::<Vec<f64>>();
+            side.iter().map(|block| mean(&scaled(block))).collect()
         };
-        let (from, to) = (transform(from), transform(to));
-        if from.is_empty() || to.is_empty() {
-            return None;
-        }
-        let scale = betterness.scale;
-        let resolution = if scale == Scale::Ratio { RESOLUTION } else { RESOLUTION * largest };
-        let test =
-            if matched.paired { paired(&from, &to, resolution) } else { welch(&from, &to, resolution) };
-        Some(test.into_comparison(scale))
+        let test = || Test::of(is_paired, &means(from), &means(to), scale.resolution);
+        (!from.is_empty() && !to.is_empty()).then(|| scale.comparison(&test()))
+    }
+
+    /// The same of runs that have nothing in common, a value for each block.
+    pub(crate) fn apart<'a>(
+        from: impl IntoIterator<Item = &'a f64>,
+        to: impl IntoIterator<Item = &'a f64>,
+        direction: Direction,
+    ) -> Option<Self> {
+        let from: Vec<Vec<f64>> = from.into_iter().map(|value| vec![*value]).collect();
+        let to: Vec<Vec<f64>> = to.into_iter().map(|value| vec![*value]).collect();
+        Self::of_blocks(false, &from, &to, direction)
     }
 
     /// Whether the point estimate is better than equal.
@@ -125,19 +134,36 @@ impl Comparison {
 pub(crate) struct Betterness {
     pub scale: Scale,
     sign: f64,
+    /// A difference on this scale that is smaller is rounding.
+    pub resolution: f64,
 }
 
 impl Betterness {
-    pub fn of(mut values: impl Iterator<Item = f64>, direction: Direction) -> Self {
-        let sign = match direction {
-            Direction::HigherIsBetter => 1.0,
-            Direction::LowerIsBetter => -1.0,
-        };
-        Self { scale: if values.all(|value| value > 0.0) { Scale::Ratio } else { Scale::Difference }, sign }
+    pub fn of(values: &[f64], direction: Direction) -> Self {
+        let sign = if direction == Direction::HigherIsBetter { 1.0 } else { -1.0 };
+        if values.iter().all(|value| *value > 0.0) {
+            return Self { scale: Scale::Ratio, sign, resolution: RESOLUTION };
+        }
+        let largest = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
+        Self { scale: Scale::Difference, sign, resolution: RESOLUTION * largest }
     }
 
     pub fn of_value(&self, value: f64) -> f64 {
         self.sign * if self.scale == Scale::Ratio { value.ln() } else { value }
+    }
+
+    /// A test on this scale as what it says of the values.
+    pub fn comparison(&self, test: &Test) -> Comparison {
+        let back = |value: f64| if self.scale == Scale::Ratio { value.exp() } else { value };
+        Comparison {
+            scale: self.scale,
+            value: back(test.value),
+            interval: test.interval.map(|interval| interval.map(back)),
+            p_value: test.p_value,
+            adjusted_p: None,
+            blocks: test.blocks,
+            method: test.method,
+        }
     }
 }
 
@@ -151,47 +177,28 @@ pub(crate) struct Test {
 }
 
 impl Test {
-    pub fn into_comparison(self, scale: Scale) -> Comparison {
-        let back = |value: f64| if scale == Scale::Ratio { value.exp() } else { value };
-        Comparison {
-            scale,
-            value: back(self.value),
-            interval: self.interval.map(|i| Interval { low: back(i.low), high: back(i.high) }),
-            p_value: self.p_value,
-            adjusted_p: None,
-            blocks: self.blocks,
-            method: self.method,
-        }
+    /// Of `to` against `from`, a value for each block; paired: the same blocks. Differences below `resolution`
+    /// are rounding.
+    pub fn of(is_paired: bool, from: &[f64], to: &[f64], resolution: f64) -> Self {
+        if is_paired { paired(from, to, resolution) } else { welch(from, to, resolution) }
+    }
+
+    fn new(value: f64, test: Option<(Interval, f64)>, blocks: usize, method: Method) -> Self {
+        let (interval, p_value) = test.unzip();
+        Self { value, interval, p_value, blocks, method: if test.is_some() { method } else { Method::Point } }
     }
 }
 
 /// Mean of `to - from` over blocks that have both.
 pub(crate) fn paired(from: &[f64], to: &[f64], resolution: f64) -> Test {
-    let differences: Vec<f64> = from
-        .iter()
-        .zip(to)
-        .map(|(from, to)| to - from)
-        .map(|difference| if difference.abs() < resolution { 0.0 } else { difference })
-        .collect();
+    let differences = from.iter().zip(to).map(|(from, to)| to - from);
+    let differences: Vec<f64> =
+        differences.map(|difference| if difference.abs() < resolution { 0.0 } else { difference }).collect();
     let moments = Moments::of(&differences);
-    let test = Test {
-        value: moments.mean,
-        interval: moments.interval(),
-        p_value: moments.p_value(),
-        blocks: moments.n,
-        method: if moments.n > 1 { Method::PairedT } else { Method::Point },
-    };
-    if !is_skewed(&differences, &moments) {
-        return test;
-    }
-    match Bootstrap::of_mean(&differences) {
-        Some(bootstrap) => Test {
-            interval: Some(bootstrap.interval),
-            p_value: Some(bootstrap.p_value),
-            method: Method::PairedBootstrap,
-            ..test
-        },
-        None => test,
+    let skewed = is_skewed(&differences, &moments).then(|| bootstrap::of_mean(&differences)).flatten();
+    match skewed {
+        Some(test) => Test::new(moments.mean, Some(test), moments.n, Method::PairedBootstrap),
+        None => Test::new(moments.mean, moments.test(), moments.n, Method::PairedT),
     }
 }
 
@@ -209,38 +216,38 @@ fn is_skewed(differences: &[f64], moments: &Moments) -> bool {
 pub(crate) fn welch(from: &[f64], to: &[f64], resolution: f64) -> Test {
     let (a, b) = (Moments::of(from), Moments::of(to));
     let value = if (b.mean - a.mean).abs() < resolution { 0.0 } else { b.mean - a.mean };
-    let blocks = a.n.min(b.n);
-    let (Some(error_a), Some(error_b)) = (a.standard_error(), b.standard_error()) else {
-        return Test { value, interval: None, p_value: None, blocks, method: Method::Point };
-    };
-    let (square_a, square_b) = (error_a.powi(2), error_b.powi(2));
-    let error = (square_a + square_b).sqrt();
-    let df = if error > 0.0 {
-        let (n_a, n_b) = (a.n as f64 - 1.0, b.n as f64 - 1.0);
-        (square_a + square_b).powi(2) / (square_a.powi(2) / n_a + square_b.powi(2) / n_b)
-    } else {
-        (a.n + b.n) as f64 - 2.0
-    };
-    Test {
-        value,
-        interval: Some(t_interval(value, error, df)),
-        p_value: Some(t_test(value, error, df)),
-        blocks,
-        method: Method::Welch,
-    }
+    let test = welch_error(&a, &b).map(|(error, df)| t_test(value, error, df));
+    Test::new(value, test, a.n.min(b.n), Method::Welch)
+}
+
+/// Standard error of such a difference, and its degrees of freedom.
+pub(crate) fn welch_error(a: &Moments, b: &Moments) -> Option<(f64, f64)> {
+    let (square_a, square_b) = (a.standard_error()?.powi(2), b.standard_error()?.powi(2));
+    let (n_a, n_b) = (a.n as f64 - 1.0, b.n as f64 - 1.0);
+    let square = square_a + square_b;
+    let df = square.powi(2) / (square_a.powi(2) / n_a + square_b.powi(2) / n_b);
+    Some((square.sqrt(), if square > 0.0 { df } else { n_a + n_b }))
 }
 
 /// Position of the best mean: among those with at least two blocks, if there are any.
 pub(crate) fn best(estimates: &[Option<&Estimate>]) -> Option<usize> {
     let enough = if estimates.iter().flatten().any(|e| e.n >= 2) { 2 } else { 1 };
-    let candidates =
-        estimates.iter().enumerate().filter_map(|(i, e)| e.filter(|e| e.n >= enough).map(|e| (i, e)));
-    candidates
-        .min_by(|(_, left), (_, right)| match left.direction {
-            Direction::LowerIsBetter => left.mean.total_cmp(&right.mean),
-            Direction::HigherIsBetter => right.mean.total_cmp(&left.mean),
-        })
-        .map(|(i, _)| i)
+    let measured = estimates.iter().enumerate().filter_map(|(i, estimate)| Some((i, (*estimate)?)));
+    let best = measured.filter(|(_, e)| e.n >= enough).min_by(|(_, left), (_, right)| match left.direction {
+        Direction::LowerIsBetter => left.mean.total_cmp(&right.mean),
+        Direction::HigherIsBetter => right.mean.total_cmp(&left.mean),
+    });
+    best.map(|(i, _)| i)
+}
+
+/// Each of `n` against one of them, corrected (Holm) over all; `None` for that one itself, and for all where there is none.
+pub(crate) fn against(
+    one: Option<usize>,
+    n: usize,
+    compare: &dyn Fn(usize, usize) -> Option<Comparison>,
+) -> Vec<Option<Comparison>> {
+    let against = |to: usize| compare(one.filter(|one| *one != to)?, to);
+    corrected((0..n).map(against).collect())
 }
 
 /// Standing of each against the best one, from the comparisons with it.
@@ -248,26 +255,20 @@ pub(crate) fn best(estimates: &[Option<&Estimate>]) -> Option<usize> {
 /// A configuration that truly is the best is called worse with a probability of at most 5 %: the set
 /// of those not called worse is a confidence set for the best one.
 pub(crate) fn standings(best: Option<usize>, against_best: &[Option<Comparison>]) -> Vec<Standing> {
-    let p_values: Vec<_> = against_best.iter().map(|c| c.as_ref().and_then(|c| c.p_value)).collect();
-    let adjusted = holm::adjust(&p_values);
-    // The best mean may be the worse one on the scale of ratios.
-    let worse = |i: usize| against_best[i].as_ref().is_some_and(|comparison| !comparison.is_better());
-    (0..against_best.len())
-        .map(|i| match adjusted[i] {
-            _ if best == Some(i) => Standing::Best,
-            None => Standing::Unknown,
-            Some(p) if p < 0.05 && worse(i) => Standing::Worse,
-            Some(_) => Standing::AsGoodAsBest,
-        })
-        .collect()
+    let standing = |(i, comparison): (usize, &Option<Comparison>)| match comparison {
+        _ if best == Some(i) => Standing::Best,
+        Some(comparison) if comparison.p_value.is_some() => {
+            // The best mean may be the worse one on the scale of ratios.
+            let worse = comparison.supported() && !comparison.is_better();
+            if worse { Standing::Worse } else { Standing::AsGoodAsBest }
+        }
+        _ => Standing::Unknown,
+    };
+    against_best.iter().enumerate().map(standing).collect()
 }
 
-/// Fills in the corrected p-values of a family.
-pub(crate) fn correct(family: &mut [Option<Comparison>]) {
-    let p_values: Vec<_> = family.iter().map(|c| c.as_ref().and_then(|c| c.p_value)).collect();
-    for (comparison, adjusted) in family.iter_mut().zip(holm::adjust(&p_values)) {
-        if let Some(comparison) = comparison {
-            comparison.adjusted_p = adjusted;
-        }
-    }
+/// A family with its corrected p-values.
+pub(crate) fn corrected(mut family: Vec<Option<Comparison>>) -> Vec<Option<Comparison>> {
+    correct(family.iter_mut().flatten().map(|c| (c.p_value, &mut c.adjusted_p)).collect());
+    family
 }

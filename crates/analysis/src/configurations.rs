@@ -3,9 +3,9 @@
 use crate::grid::{Grid, Matched};
 use crate::{
     Accounting, Comparison, Detectable, Estimate, ResponseChoice, Standing, Summary, WaitTable, WarningCount,
-    health, response,
+    compare, health, response,
 };
-use observations::{LevelRecord, Observations, Recording, TrialStatus};
+use observations::{LevelRecord, Observations, Recording, TrialRecord, TrialStatus};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -57,64 +57,56 @@ impl Summary<'_> {
         let reference = rows.iter().rev().max_by_key(|row| row.done)?.index;
         let others = (0..rows.len()).filter(|other| *other != reference);
         let comparisons: Vec<Matched> =
-            others.map(|other| matched(&self.grid, reference, other, response)).collect();
+            others.map(|other| self.grid.matched(reference, other, response)).collect();
         Detectable::of_comparisons(&comparisons, response, comparisons.len())
     }
 }
 
 /// All configurations in the order of the file.
 pub fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice>) -> Vec<ConfigurationRow> {
-    let attempts = Attempts::of(recording);
-    let names = response_names(grid);
-    let mut rows: Vec<ConfigurationRow> = recording
-        .configurations
-        .iter()
-        .enumerate()
-        .map(|(index, configuration)| {
-            let trials = || grid.cells[index].values().copied();
-            let baseline = recording.run.baseline == Some(index);
-            let derived = |name: &str| ResponseChoice::named(name, trials().next()?)?.estimate(trials());
-            ConfigurationRow {
-                index,
-                label: configuration.label.clone(),
-                levels: configuration.levels.clone(),
-                baseline,
-                elapsed: derived("elapsed"),
-                throughput: derived("throughput"),
-                response: response.and_then(|response| response.estimate(trials())),
-                responses: every_response(&names, &trials().collect::<Vec<_>>()),
-                factor: None,
-                against_best: None,
-                standing: Standing::Unknown,
-                done: grid.cells[index].len(),
-                failed: attempts.failed[index],
-                lost_blocks: attempts.blocks[index].len() - grid.cells[index].len(),
-                warnings: health::count(trials()),
-                waits: WaitTable::of_trials(trials()),
-                accounting: Accounting::mean(trials()),
-            }
-        })
-        .collect();
+    let names = response::all_names(&grid.observations());
+    let all = 0..recording.configurations.len();
+    let mut rows: Vec<ConfigurationRow> =
+        all.map(|index| row(recording, index, &grid.trials(index), &names, response)).collect();
     if let Some(response) = response {
         compare_rows(&mut rows, recording.run.baseline, grid, response);
     }
     rows
 }
 
-/// All recorded responses, then those that every trial has.
-fn response_names<'a>(grid: &Grid<'a>) -> Vec<&'a str> {
-    let mut names = crate::response::names(grid.observations());
-    for derived in ["elapsed", "throughput"] {
-        if !names.contains(&derived) {
-            names.push(derived);
-        }
-    }
-    names
-}
-
-fn every_response(names: &[&str], trials: &[&Observations]) -> Vec<(String, Estimate)> {
+fn row(
+    recording: &Recording,
+    index: usize,
+    trials: &[&Observations],
+    names: &[&str],
+    response: Option<&ResponseChoice>,
+) -> ConfigurationRow {
+    let record = &recording.configurations[index];
+    let own = || recording.trials.iter().filter(|trial| trial.configuration == index);
+    let failed = |trial: &&TrialRecord| trial.status != TrialStatus::Done;
+    let tried = own().filter(|trial| failed(trial) || trial.observations.is_some());
+    let blocks: BTreeSet<u32> = tried.map(|trial| trial.block).collect();
     let estimate = |name: &&str| Some(((*name).to_owned(), response::estimate(name, trials)?));
-    names.iter().filter_map(estimate).collect()
+    let derived = |name: &str| ResponseChoice::named(name, trials.first()?)?.estimate(trials);
+    ConfigurationRow {
+        index,
+        label: record.label.clone(),
+        levels: record.levels.clone(),
+        baseline: recording.run.baseline == Some(index),
+        elapsed: derived("elapsed"),
+        throughput: derived("throughput"),
+        response: response.and_then(|response| response.estimate(trials)),
+        responses: names.iter().filter_map(estimate).collect(),
+        factor: None,
+        against_best: None,
+        standing: Standing::Unknown,
+        done: trials.len(),
+        failed: own().filter(failed).count(),
+        lost_blocks: blocks.len() - trials.len(),
+        warnings: health::count(trials),
+        waits: WaitTable::of_trials(trials),
+        accounting: Accounting::mean(trials),
+    }
 }
 
 /// Fills in the factor against the baseline and the standing against the best.
@@ -124,49 +116,13 @@ fn compare_rows(
     grid: &Grid,
     response: &ResponseChoice,
 ) {
-    let against = |other: usize| -> Vec<Option<Comparison>> {
-        let one = |to: usize| Comparison::of(&matched(grid, other, to, response), response);
-        (0..grid.cells.len()).map(|to| if to == other { None } else { one(to) }).collect()
-    };
-    let estimates: Vec<_> = rows.iter().map(|row| row.response.as_ref()).collect();
-    let best = crate::compare::best(&estimates);
-    let mut factors = match baseline {
-        Some(baseline) if baseline < rows.len() => against(baseline),
-        _ => vec![None; rows.len()],
-    };
-    crate::compare::correct(&mut factors);
-    let mut against_best = best.map_or_else(|| vec![None; rows.len()], against);
-    crate::compare::correct(&mut against_best);
-    let standings = crate::compare::standings(best, &against_best);
+    let best = compare::best(&rows.iter().map(|row| row.response.as_ref()).collect::<Vec<_>>());
+    let one = |from, to| grid.compare(from, to, response);
+    let factors = compare::against(baseline.filter(|own| *own < rows.len()), rows.len(), &one);
+    let against_best = compare::against(best, rows.len(), &one);
+    let standings = compare::standings(best, &against_best);
     let compared = factors.into_iter().zip(against_best).zip(standings);
     for (row, ((factor, against_best), standing)) in rows.iter_mut().zip(compared) {
-        row.factor = factor;
-        row.against_best = against_best;
-        row.standing = standing;
-    }
-}
-
-fn matched<'a>(grid: &Grid<'a>, from: usize, to: usize, response: &ResponseChoice) -> Matched<'a> {
-    Matched::configurations(&grid.cells[from], &grid.cells[to], |o| response.value(o).is_some())
-}
-
-/// Failed attempts and blocks tried, for each configuration.
-struct Attempts {
-    failed: Vec<usize>,
-    blocks: Vec<BTreeSet<u32>>,
-}
-
-impl Attempts {
-    fn of(recording: &Recording) -> Self {
-        let n = recording.configurations.len();
-        let mut attempts = Self { failed: vec![0; n], blocks: vec![BTreeSet::new(); n] };
-        for trial in recording.trials.iter().filter(|trial| trial.configuration < n) {
-            let failed = matches!(trial.status, TrialStatus::Failed { .. });
-            attempts.failed[trial.configuration] += usize::from(failed);
-            if failed || trial.observations.is_some() {
-                attempts.blocks[trial.configuration].insert(trial.block);
-            }
-        }
-        attempts
+        (row.factor, row.against_best, row.standing) = (factor, against_best, standing);
     }
 }

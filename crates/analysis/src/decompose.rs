@@ -6,13 +6,14 @@ mod shape;
 pub use code::CodeChange;
 pub use shape::WaitShape;
 
-use crate::compare::{paired, welch};
-use crate::estimate::Moments;
+use crate::compare::Test;
+use crate::estimate::mean;
 use crate::grid::Matched;
 use crate::{Accounting, Interval};
 use observations::{Observations, Wait, WaitClass};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 /// The difference between two configurations (or levels), part by part; the parts add up to the total.
 ///
@@ -90,45 +91,30 @@ pub struct Part {
     pub share: Option<f64>,
 }
 
-/// Resource waits have these classes; the others are signal, client or left out.
-const RESOURCE: [WaitClass; 7] = [
-    WaitClass::DataRead,
-    WaitClass::DataWrite,
-    WaitClass::Log,
-    WaitClass::Lock,
-    WaitClass::Latch,
-    WaitClass::Checkpoint,
-    WaitClass::Other,
-];
-/// CPU, the classes, signal, client, unaccounted.
-const PARTS: usize = RESOURCE.len() + 4;
 /// Seconds for each unit of work below this are rounding.
 const RESOLUTION_S: f64 = 1e-15;
 
 impl Decomposition {
     /// Why `to` differs from `from`; `None` when one of them has no trial. All trials must be [`Self::usable`].
     pub(crate) fn of(matched: &Matched) -> Option<Self> {
-        let first = matched.from.first()?.first()?;
+        let unit = matched.from.first()?.first()?.work.unit.clone();
         matched.to.first()?;
-        let mut session = parts(matched, |o| (o.time.session_s, 1.0));
-        let mut elapsed = parts(matched, |o| (o.elapsed_s, f64::from(o.connections)));
-        let session_total = total(matched, &session, |o| o.time.session_s);
-        let elapsed_total = total(matched, &elapsed, |o| o.elapsed_s);
-        let mut wait_types = wait_types(matched);
-        share(&mut session, &session_total);
-        share(&mut elapsed, &elapsed_total);
-        share(&mut wait_types, &elapsed_total);
-        let trials = || matched.from.iter().chain(&matched.to).flatten();
-        let work = trials().map(|o| o.work.amount as f64).sum::<f64>() / trials().count() as f64;
+        let (session, session_total) = parts(matched, &|o| (o.time.session_s, 1.0));
+        let (elapsed, elapsed_total) = parts(matched, &|o| {
+            let connections = f64::from(o.connections);
+            (o.elapsed_s * connections, connections)
+        });
+        let amounts = matched.from.iter().chain(&matched.to).flatten().map(|o| o.work.amount as f64);
+        let work = mean(&amounts.collect::<Vec<f64>>());
         Some(Self {
-            unit: first.work.unit.clone(),
+            unit,
             work,
             blocks: matched.from.len().min(matched.to.len()),
             session,
             session_total,
             elapsed,
+            wait_types: wait_types(matched, &elapsed_total),
             elapsed_total,
-            wait_types,
             shapes: shape::shapes(matched, work),
             code: CodeChange::of(matched),
         })
@@ -152,102 +138,71 @@ impl Decomposition {
     }
 }
 
-/// All parts; classes of resource wait without time are left out.
+/// All parts and their sum; classes of resource wait without time are left out.
 ///
-/// `whole` gives what a trial's parts must add up to and by what they are divided.
-fn parts(matched: &Matched, whole: impl Fn(&Observations) -> (f64, f64)) -> Vec<Part> {
-    let rows = |side: &[Vec<&Observations>]| -> Vec<[f64; PARTS]> {
-        side.iter().map(|block| mean(block, |o| trial_parts(o, whole(o)))).collect()
+/// `whole` gives the seconds that a trial's parts must add up to and by what they are divided.
+fn parts(matched: &Matched, whole: &dyn Fn(&Observations) -> (f64, f64)) -> (Vec<Part>, Part) {
+    let of = |kind: PartKind| {
+        let seconds = |observations: &Observations| {
+            let (whole_s, divisor) = whole(observations);
+            let accounting = Accounting::of(observations);
+            let seconds = match kind {
+                PartKind::Cpu => accounting.cpu_s,
+                PartKind::Resource(class) => accounting.resource(class),
+                PartKind::Signal => accounting.signal_s,
+                PartKind::Client => accounting.client_s,
+                PartKind::Total => whole_s,
+                _ => whole_s - accounting.accounted_s(),
+            };
+            seconds / divisor / observations.work.amount as f64
+        };
+        mean_part(matched, kind.clone(), &seconds)
     };
-    let (from, to) = (rows(&matched.from), rows(&matched.to));
-    let column = |side: &[[f64; PARTS]], i: usize| side.iter().map(|row| row[i]).collect::<Vec<_>>();
-    let present =
-        |part: &Part| !matches!(part.kind, PartKind::Resource(_)) || part.from_s != 0.0 || part.to_s != 0.0;
-    kinds()
-        .enumerate()
-        .map(|(i, kind)| part(matched, kind, &column(&from, i), &column(&to, i)))
-        .filter(present)
-        .collect()
-}
-
-fn kinds() -> impl Iterator<Item = PartKind> {
-    let classes = RESOURCE.into_iter().map(PartKind::Resource);
-    let rest = [PartKind::Signal, PartKind::Client, PartKind::Unaccounted];
-    std::iter::once(PartKind::Cpu).chain(classes).chain(rest)
-}
-
-/// The parts of one trial for each unit of work, in the order of [`kinds`]. The last one closes the
-/// sum, so that the parts add up to the whole.
-fn trial_parts(observations: &Observations, (whole, divisor): (f64, f64)) -> [f64; PARTS] {
-    let accounting = Accounting::of(observations);
-    let mut parts = [0.0; PARTS];
-    parts[0] = accounting.cpu_s;
-    for (part, class) in parts[1..].iter_mut().zip(RESOURCE) {
-        *part = accounting.resource(class);
-    }
-    parts[PARTS - 3] = accounting.signal_s;
-    parts[PARTS - 2] = accounting.client_s;
-    let work = observations.work.amount as f64;
-    for part in &mut parts {
-        *part /= divisor * work;
-    }
-    parts[PARTS - 1] = whole / work - parts.iter().sum::<f64>();
-    parts
-}
-
-/// The sum of the parts, with the interval of the whole.
-fn total(matched: &Matched, parts: &[Part], whole: impl Fn(&Observations) -> f64) -> Part {
-    let blocks = |side: &[Vec<&Observations>]| -> Vec<f64> {
-        side.iter().map(|block| mean(block, |o| [whole(o) / o.work.amount as f64])[0]).collect()
-    };
-    let from_s = parts.iter().map(|part| part.from_s).sum();
-    let to_s = parts.iter().map(|part| part.to_s).sum();
-    let own = part(matched, PartKind::Total, &blocks(&matched.from), &blocks(&matched.to));
-    Part { from_s, to_s, change_s: parts.iter().map(|part| part.change_s).sum(), ..own }
+    let resource = WaitClass::ALL.into_iter().map(|class| of(PartKind::Resource(class)));
+    let mut parts = vec![of(PartKind::Cpu)];
+    parts.extend(resource.filter(|part| part.from_s != 0.0 || part.to_s != 0.0));
+    parts.extend([PartKind::Signal, PartKind::Client, PartKind::Unaccounted].map(of));
+    let total = of(PartKind::Total);
+    share(&mut parts, &total);
+    (parts, total)
 }
 
 /// Waits by type, largest change first; a block in which a type does not occur has 0 of it.
-fn wait_types(matched: &Matched) -> Vec<Part> {
-    let mut types: BTreeMap<&str, [Vec<f64>; 2]> = BTreeMap::new();
-    for (side, blocks) in [&matched.from, &matched.to].into_iter().enumerate() {
-        for (i, block) in blocks.iter().enumerate() {
-            for observations in block {
-                let sessions = f64::from(observations.connections) * block.len() as f64;
-                let units = observations.work.amount as f64 * sessions;
-                for wait in observations.waits.iter().filter(|wait| is_sessions(wait)) {
-                    let sides = types
-                        .entry(&wait.wait_type)
-                        .or_insert_with(|| [vec![0.0; matched.from.len()], vec![0.0; matched.to.len()]]);
-                    sides[side][i] += wait.wait_s() / units;
-                }
-            }
-        }
-    }
-    let of = |(name, [from, to]): (&str, [Vec<f64>; 2])| {
-        part(matched, PartKind::WaitType(name.to_owned()), &from, &to)
+fn wait_types(matched: &Matched, total: &Part) -> Vec<Part> {
+    let sessions = |wait: &&Wait| wait.wait_s().is_finite() && wait.class != WaitClass::Idle;
+    let waits = matched.from.iter().chain(&matched.to).flatten().flat_map(|trial| &trial.waits);
+    let names: BTreeSet<&str> = waits.filter(sessions).map(|wait| wait.wait_type.as_str()).collect();
+    let of = |name: &str| {
+        let seconds = |trial: &Observations| {
+            let own = trial.waits.iter().filter(sessions).filter(|wait| wait.wait_type == name);
+            let units = trial.work.amount as f64 * f64::from(trial.connections);
+            own.map(Wait::wait_s).sum::<f64>() / units
+        };
+        mean_part(matched, PartKind::WaitType(name.to_owned()), &seconds)
     };
-    let mut parts: Vec<Part> = types.into_iter().map(of).collect();
-    parts.sort_by(|left, right| right.change_s.abs().total_cmp(&left.change_s.abs()));
+    let mut parts: Vec<Part> = names.into_iter().map(of).collect();
+    parts.sort_by(largest_first);
+    share(&mut parts, total);
     parts
 }
 
-fn is_sessions(wait: &Wait) -> bool {
-    wait.wait_s().is_finite() && wait.class != WaitClass::Idle
+fn largest_first(left: &Part, right: &Part) -> Ordering {
+    right.change_s.abs().total_cmp(&left.change_s.abs())
+}
+
+/// One part, from the mean over the trials of each block.
+fn mean_part(matched: &Matched, kind: PartKind, seconds: &dyn Fn(&Observations) -> f64) -> Part {
+    let blocks = |side: &[Vec<&Observations>]| -> Vec<f64> {
+        side.iter().map(|block| mean(&block.iter().map(|trial| seconds(trial)).collect::<Vec<_>>())).collect()
+    };
+    part(matched, kind, &blocks(&matched.from), &blocks(&matched.to))
 }
 
 /// One part, from a value for each block of each side.
 fn part(matched: &Matched, kind: PartKind, from: &[f64], to: &[f64]) -> Part {
-    let test = if matched.paired { paired(from, to, RESOLUTION_S) } else { welch(from, to, RESOLUTION_S) };
-    let (from_s, to_s) = (Moments::of(from).mean, Moments::of(to).mean);
-    Part {
-        kind,
-        from_s,
-        to_s,
-        change_s: to_s - from_s,
-        interval: test.interval,
-        p_value: test.p_value,
-        share: None,
-    }
+    let Test { interval, p_value, .. } = Test::of(matched.paired, from, to, RESOLUTION_S);
+    let (from_s, to_s) = (mean(from), mean(to));
+    Part { kind, from_s, to_s, change_s: to_s - from_s, interval, p_value, share: None }
 }
 
 fn share(parts: &mut [Part], total: &Part) {
@@ -255,15 +210,4 @@ fn share(parts: &mut [Part], total: &Part) {
     for part in parts {
         part.share = known.then(|| part.change_s / total.change_s);
     }
-}
-
-/// Mean over the trials of a block.
-fn mean<const N: usize>(block: &[&Observations], of: impl Fn(&Observations) -> [f64; N]) -> [f64; N] {
-    let mut sum = [0.0; N];
-    for observations in block {
-        for (sum, value) in sum.iter_mut().zip(of(observations)) {
-            *sum += value / block.len() as f64;
-        }
-    }
-    sum
 }

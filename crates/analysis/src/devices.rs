@@ -1,8 +1,9 @@
 //! What the kernel counted of the block devices under the trials.
 
+use crate::response::distinct;
 use crate::settings::has_probe;
 use crate::{Estimate, ResponseChoice, Summary};
-use observations::{ConfigurationRecord, DeviceUse, Direction, Observations, write_copies};
+use observations::{ConfigurationRecord, DeviceUse, Direction, Histogram, Observations, write_copies};
 use serde::Serialize;
 
 /// The devices under a configuration, and for the disk probe the load itself to hold them against.
@@ -56,9 +57,10 @@ impl Summary<'_> {
     /// Devices of every configuration that has counters, in the order of the file.
     pub fn devices(&self) -> Vec<ConfigurationDevices> {
         let of = |(position, configuration): (usize, &ConfigurationRecord)| {
-            let trials: Vec<&Observations> =
-                self.grid.cells[position].values().copied().filter(|o| !o.devices.is_empty()).collect();
-            let names = names(&trials);
+            let trials = self.grid.trials(position).into_iter();
+            let trials: Vec<&Observations> = trials.filter(|o| !o.devices.is_empty()).collect();
+            let all = trials.iter().flat_map(|seen| &seen.devices);
+            let names = distinct(all.map(|device| (device.volume.as_str(), device.device.as_str())));
             let disk = has_probe(configuration, "disk");
             (!names.is_empty()).then(|| ConfigurationDevices {
                 configuration: position,
@@ -73,18 +75,6 @@ impl Summary<'_> {
     }
 }
 
-/// Volume and device, in the order in which they first occur.
-fn names<'a>(trials: &[&'a Observations]) -> Vec<(&'a str, &'a str)> {
-    let mut names: Vec<(&str, &str)> = Vec::new();
-    for device in trials.iter().flat_map(|observations| &observations.devices) {
-        let name = (device.volume.as_str(), device.device.as_str());
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
-}
-
 /// The same in every trial, else nothing.
 fn copies_of_trials(configuration: &ConfigurationRecord, trials: &[&Observations]) -> Option<u64> {
     let of = |o: &&Observations| write_copies(load_bytes(configuration, o)?.1, &o.devices);
@@ -96,10 +86,8 @@ fn copies_of_trials(configuration: &ConfigurationRecord, trials: &[&Observations
 /// Bytes that a trial of the disk probe read and wrote; `None` where sizes differ and both directions occur.
 fn load_bytes(configuration: &ConfigurationRecord, observations: &Observations) -> Option<(u64, u64)> {
     let (reads, writes) = (count(observations, "read"), count(observations, "write"));
-    let all = || {
-        let bandwidth = observations.responses.iter().find(|response| response.name == "bandwidth")?;
-        Some((bandwidth.value * 1e6 * observations.elapsed_s).round() as u64)
-    };
+    let bandwidth = observations.response("bandwidth");
+    let all = || Some((bandwidth? * 1e6 * observations.elapsed_s).round() as u64);
     match (reads, writes) {
         (_, 0) => Some((all()?, 0)),
         (0, _) => Some((0, all()?)),
@@ -112,19 +100,13 @@ fn load_bytes(configuration: &ConfigurationRecord, observations: &Observations) 
 }
 
 fn count(observations: &Observations, latency: &str) -> u64 {
-    observations.latencies.iter().find(|own| own.name == latency).map_or(0, |own| own.histogram.len())
-}
-
-fn estimate(values: impl Iterator<Item = f64>, unit: &str, direction: Direction) -> Option<Estimate> {
-    Estimate::of(&values.collect::<Vec<_>>(), unit, direction)
+    observations.latency(latency).map_or(0, Histogram::len)
 }
 
 impl DeviceRow {
     fn of(trials: &[&Observations], (volume, device): (&str, &str)) -> Self {
-        let own: Vec<&DeviceUse> = trials
-            .iter()
-            .filter_map(|o| o.devices.iter().find(|d| d.volume == volume && d.device == device))
-            .collect();
+        let is_own = |own: &&DeviceUse| own.volume == volume && own.device == device;
+        let own: Vec<&DeviceUse> = trials.iter().filter_map(|o| o.devices.iter().find(is_own)).collect();
         Self { volume: volume.to_owned(), device: device.to_owned(), figures: DeviceFigures::of_device(&own) }
     }
 }
@@ -135,7 +117,7 @@ impl DeviceFigures {
         // What is divided by zero is not finite, and left out.
         let ratio = |of: &dyn Fn(&DeviceUse) -> (f64, f64), unit: &str, direction| {
             let values = trials.iter().map(|device| of(device)).map(|(over, under)| over / under);
-            estimate(values, unit, direction)
+            Estimate::of(&values.collect::<Vec<_>>(), unit, direction)
         };
         Self {
             reads: ratio(&|d| (d.reads as f64, d.elapsed_s), "reads/s", Higher),
@@ -149,22 +131,19 @@ impl DeviceFigures {
     }
 
     fn of_load(trials: &[&Observations]) -> Self {
-        use Direction::{HigherIsBetter as Higher, LowerIsBetter as Lower};
         let rate = |latency: &str, unit: &str| {
-            estimate(trials.iter().map(|o| count(o, latency) as f64 / o.elapsed_s), unit, Higher)
+            let rates = trials.iter().map(|o| count(o, latency) as f64 / o.elapsed_s);
+            Estimate::of(&rates.collect::<Vec<_>>(), unit, Direction::HigherIsBetter)
         };
         let latency = |name: &str| {
-            let means = trials.iter().filter_map(|o| o.latencies.iter().find(|own| own.name == name));
-            let means = means.filter(|own| !own.histogram.is_empty());
-            estimate(means.map(|own| own.histogram.min_mean_max_ns().1 / 1e9), "s", Lower)
+            let recorded = trials.iter().filter_map(|o| o.latency(name)).filter(|own| !own.is_empty());
+            let means: Vec<f64> = recorded.map(|own| own.min_mean_max_ns().1 / 1e9).collect();
+            Estimate::of(&means, "s", Direction::LowerIsBetter)
         };
         let response = |name: &str, factor: f64, unit: &str| {
             let choice = trials.iter().find_map(|o| ResponseChoice::named(name, o))?;
-            estimate(
-                trials.iter().filter_map(|o| choice.value(o)).map(|v| v * factor),
-                unit,
-                choice.direction,
-            )
+            let values = trials.iter().filter_map(|o| choice.value(o)).map(|v| v * factor);
+            Estimate::of(&values.collect::<Vec<_>>(), unit, choice.direction)
         };
         Self {
             reads: rate("read", "reads/s"),

@@ -1,13 +1,11 @@
-//! The few distributions that the tests need: Student's t, F and the normal.
+//! What tests need: Student's t and F as exact as scipy's, and Holm's correction.
 
-use statrs::function::{beta::beta_reg, erf, gamma::ln_gamma};
+use statrs::distribution::{Continuous, ContinuousCDF, Normal, StudentsT};
+use statrs::function::beta::beta_reg;
 
 /// Probability that |t| with `df` degrees of freedom is at least this large.
 pub fn t_two_sided_p(t: f64, df: f64) -> f64 {
-    if t.is_infinite() {
-        return 0.0;
-    }
-    beta_reg(df / 2.0, 0.5, df / (df + t * t))
+    if t.is_infinite() { 0.0 } else { beta_reg(df / 2.0, 0.5, df / (df + t * t)) }
 }
 
 /// The t that is exceeded with probability `upper` (under one half).
@@ -15,12 +13,12 @@ pub fn t_two_sided_p(t: f64, df: f64) -> f64 {
 /// Newton steps on the tail probability, so that it is as exact as the incomplete beta function,
 /// which an interpolated inverse is not; the tests hold it against scipy.
 pub fn t_quantile(upper: f64, df: f64) -> f64 {
-    let target = 2.0 * upper;
+    let Ok(distribution) = StudentsT::new(0.0, 1.0, df) else { return f64::NAN };
     // Below the root the tail is convex and every Newton step stays below it, so start at the
     // normal quantile: t has the heavier tails.
-    let mut t = normal_quantile(1.0 - upper);
+    let mut t = Normal::standard().inverse_cdf(1.0 - upper);
     for _ in 0..200 {
-        let step = (t_two_sided_p(t, df) - target) / (2.0 * t_density(t, df));
+        let step = (t_two_sided_p(t, df) - 2.0 * upper) / (2.0 * distribution.pdf(t));
         t += step;
         if step.abs() <= 1e-15 * t {
             break;
@@ -29,36 +27,37 @@ pub fn t_quantile(upper: f64, df: f64) -> f64 {
     t
 }
 
-fn t_density(t: f64, df: f64) -> f64 {
-    let constant =
-        ln_gamma(f64::midpoint(df, 1.0)) - ln_gamma(df / 2.0) - 0.5 * (df * std::f64::consts::PI).ln();
-    (constant - f64::midpoint(df, 1.0) * (t * t / df).ln_1p()).exp()
-}
-
 /// Probability that F with these degrees of freedom is at least this large.
 pub fn f_upper_p(f: f64, df_between: f64, df_within: f64) -> f64 {
-    if f <= 0.0 {
-        return 1.0;
+    match f {
+        f if f <= 0.0 => 1.0,
+        f if f.is_infinite() => 0.0,
+        _ => beta_reg(df_within / 2.0, df_between / 2.0, df_within / (df_within + df_between * f)),
     }
-    if f.is_infinite() {
-        return 0.0;
+}
+
+/// Fills in the p-values of one family as adjusted by Holm's step-down correction, and gives the size of the family;
+/// what has no p-value is not part of it. Source: S. Holm, Scandinavian Journal of Statistics 6 (1979).
+pub fn correct(family: Vec<(Option<f64>, &mut Option<f64>)>) -> usize {
+    let mut tested: Vec<(f64, &mut Option<f64>)> = Vec::new();
+    for (p_value, adjusted) in family {
+        *adjusted = None;
+        tested.extend(p_value.map(|p| (p, adjusted)));
     }
-    beta_reg(df_within / 2.0, df_between / 2.0, df_within / (df_within + df_between * f))
+    tested.sort_by(|left, right| left.0.total_cmp(&right.0));
+    let (size, mut largest) = (tested.len(), 0.0_f64);
+    for (rank, (p, adjusted)) in tested.into_iter().enumerate() {
+        largest = largest.max(p * (size - rank) as f64).min(1.0);
+        *adjusted = Some(largest);
+    }
+    size
 }
 
-/// Cumulative probability of the standard normal distribution.
-pub fn normal_cdf(z: f64) -> f64 {
-    0.5 * erf::erfc(-z / std::f64::consts::SQRT_2)
-}
-
-/// Density of the standard normal distribution.
-pub fn normal_density(z: f64) -> f64 {
-    (-0.5 * z * z).exp() / std::f64::consts::TAU.sqrt()
-}
-
-/// The z below which a standard normal value lies with probability `p`.
-pub fn normal_quantile(p: f64) -> f64 {
-    -std::f64::consts::SQRT_2 * erf::erfc_inv(2.0 * p)
+/// The adjusted p-values of one family, in the order given.
+pub fn adjusted(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
+    let mut adjusted = vec![None; p_values.len()];
+    correct(p_values.iter().copied().zip(&mut adjusted).collect());
+    adjusted
 }
 
 #[cfg(test)]
@@ -88,10 +87,18 @@ mod tests {
         }
         for row in rows("normal_quantile") {
             let (p, z) = (number(&row, 0), number(&row, 1));
-            assert!((normal_quantile(p) - z).abs() < 1e-9, "normal quantile of {p}");
+            assert!((Normal::standard().inverse_cdf(p) - z).abs() < 1e-9, "normal quantile of {p}");
             // The error function of statrs is good to a few 1e-11; ranks among a few thousand
             // resamples, the only use, need 1e-5.
-            assert!((normal_cdf(z) - p).abs() < 1e-10, "normal probability of {z}");
+            assert!((Normal::standard().cdf(z) - p).abs() < 1e-10, "normal probability of {z}");
         }
+    }
+
+    #[test]
+    fn steps_down_and_leaves_out_what_has_no_p_value() {
+        let found = adjusted(&[Some(0.04), None, Some(0.01), Some(0.03)]);
+        assert_eq!(found, [Some(0.06), None, Some(0.03), Some(0.06)]);
+        assert_eq!(adjusted(&[None, Some(0.9), Some(0.8)]), [None, Some(1.0), Some(1.0)]);
+        assert_eq!(adjusted(&[]), []);
     }
 }

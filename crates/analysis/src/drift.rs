@@ -2,6 +2,8 @@
 
 use crate::Summary;
 use crate::distribution::f_upper_p;
+use crate::estimate::mean;
+use crate::interaction::centred;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -34,21 +36,13 @@ impl Drift {
             return None;
         }
         let positive = rows.iter().flatten().all(|value| *value > 0.0);
-        let value = |row: &Vec<f64>, block: usize| if positive { row[block].ln() } else { row[block] };
-        let row_means: Vec<f64> =
-            rows.iter().map(|row| (0..b).map(|j| value(row, j)).sum::<f64>() / b as f64).collect();
-        let block_means: Vec<f64> =
-            (0..b).map(|j| rows.iter().map(|row| value(row, j)).sum::<f64>() / k as f64).collect();
-        let mean = row_means.iter().sum::<f64>() / k as f64;
+        let value = |value: &f64| if positive { value.ln() } else { *value };
+        let table: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(value).collect()).collect();
+        let block_mean = |j: usize| mean(&table.iter().map(|row| row[j]).collect::<Vec<f64>>());
+        let block_means: Vec<f64> = (0..b).map(block_mean).collect();
+        let mean = mean(&block_means);
         let between = k as f64 * block_means.iter().map(|m| (m - mean).powi(2)).sum::<f64>();
-        let within: f64 = rows
-            .iter()
-            .zip(&row_means)
-            .flat_map(|(row, row_mean)| {
-                block_means.iter().enumerate().map(move |(j, m)| value(row, j) - row_mean - m + mean)
-            })
-            .map(|residual| residual.powi(2))
-            .sum();
+        let within: f64 = centred(&table).iter().map(|residual| residual.powi(2)).sum();
         let (df_between, df_within) = ((b - 1) as f64, ((b - 1) * (k - 1)) as f64);
         // Without noise (a scripted engine) there is nothing to test against.
         let noise = within / df_within;
@@ -78,11 +72,8 @@ impl Summary<'_> {
         if self.recording.factors.iter().any(|factor| factor.hard_to_change) {
             return None;
         }
-        let cells = self.grid.cells.iter();
-        let rows: Vec<BTreeMap<u32, f64>> = cells
-            .map(|row| row.iter().filter_map(|(b, o)| Some((*b, response.value(o)?))).collect())
-            .filter(|row: &BTreeMap<u32, f64>| !row.is_empty())
-            .collect();
+        let rows = self.grid.cells.iter().map(|cells| response.values(cells));
+        let rows: Vec<BTreeMap<u32, f64>> = rows.filter(|row| !row.is_empty()).collect();
         let first = rows.first()?;
         let blocks: Vec<u32> =
             first.keys().copied().filter(|block| rows.iter().all(|row| row.contains_key(block))).collect();

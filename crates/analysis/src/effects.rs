@@ -1,11 +1,28 @@
-//! What the levels of one factor do, over the levels of all other factors.
+//! What factors do: each alone, over the levels of all others, along the order of its levels, and two together.
 
-use crate::Interaction;
-use crate::grid::{FactorLayout, Grid};
-use crate::{BestOfLevel, Comparison, Detectable, Estimate, ResponseChoice, Standing, Step, compare, holm};
-use observations::{FactorRecord, Observations};
+use crate::compare::{self, against, corrected};
+use crate::distribution::correct;
+use crate::estimate::mean;
+use crate::grid::{FactorLayout, Grid, Matched};
+use crate::{
+    BestOfLevel, Comparison, Detectable, Estimate, GainTable, Interaction, ResponseChoice, Scale, Standing,
+};
+use observations::{FactorRecord, Recording};
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// Main effects, interactions and the studies' tables.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Factors {
+    /// Factors in the order of the file.
+    pub effects: Vec<FactorEffect>,
+    /// What each pair of factors does beyond the sum of their effects; pairs that cannot be tested are left out.
+    pub interactions: Vec<Interaction>,
+    /// Main effects and interactions that are tested together (Holm).
+    pub family: usize,
+    /// What the levels of each other factor gain at each level of the main one.
+    pub gains: Vec<GainTable>,
+}
 
 /// The levels of one factor against each other.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -49,32 +66,92 @@ pub struct LevelEffect {
     pub trials: usize,
 }
 
-impl FactorEffect {
-    /// The effect of a factor on a response, against the level `reference`. [`correct`] fills in the p-values that
-    /// hold for the experiment.
+/// From one level of an ordered factor to the next larger one that has figures.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Step {
+    /// Position of the smaller level.
+    pub from: usize,
+    /// Position of the larger level.
+    pub to: usize,
+    /// The larger against the smaller (above 1 is better), corrected (Holm) over all steps of the factor.
+    pub comparison: Option<Comparison>,
+}
+
+/// What can be said of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trend {
+    /// Better, supported at 95 %.
+    Better,
+    /// Worse, supported at 95 %.
+    Worse,
+    /// Not distinguishable.
+    Flat,
+}
+
+/// Steps with the same trend, in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Segment {
+    /// What can be said of each of its steps.
+    pub trend: Trend,
+    /// Position of the level at which it begins.
+    pub from: usize,
+    /// Position of the level at which it ends.
+    pub to: usize,
+}
+
+impl Factors {
+    /// `layouts` has one for each factor; `main` is the position of the main one.
     pub(crate) fn of(
-        factor: &FactorRecord,
-        layout: &FactorLayout,
+        recording: &Recording,
         grid: &Grid,
-        reference: usize,
+        layouts: &[FactorLayout],
+        main: Option<usize>,
         response: &ResponseChoice,
     ) -> Self {
+        let factors = recording.factors.iter().zip(layouts);
+        let mut effects: Vec<FactorEffect> =
+            factors.map(|(factor, layout)| FactorEffect::of(factor, layout, grid, response)).collect();
+        let pairs = layouts.iter().enumerate();
+        let pairs = pairs.flat_map(|(i, one)| layouts[i + 1..].iter().map(move |other| (one, other)));
+        // What the main factor gains is asked first: "more files help only with ...".
+        let ordered = pairs.map(|(a, b)| if main == Some(b.factor) { (b, a) } else { (a, b) });
+        let mut interactions: Vec<Interaction> =
+            ordered.filter_map(|(factor, by)| Interaction::of(factor, by, grid, response)).collect();
+        // One family, which was chosen before the data was seen: of experiments in which nothing has an effect, at most
+        // 5 % show any.
+        let levels = effects.iter_mut().flat_map(|effect| &mut effect.levels);
+        let alone = levels.filter_map(|level| level.comparison.as_mut());
+        let alone = alone.map(|comparison| (comparison.p_value, &mut comparison.adjusted_p));
+        let together = interactions.iter_mut().map(|it| (Some(it.p_value), &mut it.adjusted_p));
+        let family = correct(alone.chain(together).collect());
+        for (effect, layout) in effects.iter_mut().zip(layouts) {
+            let usable =
+                |level| layout.matched(grid, layout.reference, level, &|o| response.value(o).is_some());
+            let matched: Vec<Matched> = layout.others().map(usable).collect();
+            effect.detectable = Detectable::of_comparisons(&matched, response, family);
+        }
+        let gains = main.map_or_else(Vec::new, |main| {
+            let others = layouts.iter().filter(|other| other.factor != main && other.levels > 1);
+            others.map(|other| GainTable::of(&layouts[main], other, grid, response)).collect()
+        });
+        Self { effects, interactions, family, gains }
+    }
+}
+
+impl FactorEffect {
+    /// The effect of a factor on a response. [`Factors::of`] fills in what holds for the whole experiment.
+    fn of(factor: &FactorRecord, layout: &FactorLayout, grid: &Grid, response: &ResponseChoice) -> Self {
         let estimates: Vec<_> =
-            (0..factor.levels.len()).map(|level| estimate(layout, grid, level, response)).collect();
-        let against = |other: usize| -> Vec<Option<Comparison>> {
-            let usable = |o: &Observations| response.value(o).is_some();
-            let one = |level| Comparison::of(&layout.matched(grid, other, level, usable), response);
-            (0..factor.levels.len()).map(|level| if level == other { None } else { one(level) }).collect()
-        };
-        let comparisons = against(reference);
-        let best = best(&estimates, &comparisons, reference);
-        let against_best = best.map_or_else(|| vec![None; estimates.len()], against);
+            (0..layout.levels).map(|level| estimate(layout, grid, level, response)).collect();
+        let compare = |from, to| layout.compare(grid, from, to, response);
+        let comparisons = against(Some(layout.reference), layout.levels, &compare);
+        let best = best(&estimates, &comparisons, layout.reference);
+        let against_best = against(best, layout.levels, &compare);
         let standings = compare::standings(best, &against_best);
-        let measured = |level: usize| estimates[level].is_some();
         let numeric = factor.numeric.as_deref().filter(|numbers| numbers.len() == estimates.len());
-        let steps =
-            numeric.map(|numeric| Step::all(numeric, measured, layout, grid, response)).unwrap_or_default();
-        let bests = BestOfLevel::all(layout, grid, estimates.len(), reference, response);
+        let steps = numeric.map(|numeric| steps(numeric, &estimates, &compare)).unwrap_or_default();
+        let bests = BestOfLevel::all(layout, grid, response);
         let levels = estimates.into_iter().zip(comparisons).zip(standings).zip(bests).enumerate();
         let levels = levels.map(|(level, (((response, comparison), standing), best))| LevelEffect {
             level: factor.levels[level].clone(),
@@ -89,7 +166,7 @@ impl FactorEffect {
             factor: factor.name.clone(),
             ordered: factor.numeric.is_some(),
             hard_to_change: factor.hard_to_change,
-            reference,
+            reference: layout.reference,
             best,
             levels: levels.collect(),
             steps,
@@ -122,21 +199,6 @@ impl FactorEffect {
         };
         levels().filter(as_good).collect()
     }
-
-    /// Which difference from the reference level could have been found, with a correction for `family` comparisons.
-    pub(crate) fn find_detectable(
-        &mut self,
-        layout: &FactorLayout,
-        grid: &Grid,
-        response: &ResponseChoice,
-        family: usize,
-    ) {
-        let usable = |o: &Observations| response.value(o).is_some();
-        let others = (0..self.levels.len()).filter(|level| *level != self.reference);
-        let matched: Vec<_> =
-            others.map(|level| layout.matched(grid, self.reference, level, usable)).collect();
-        self.detectable = Detectable::of_comparisons(&matched, response, family);
-    }
 }
 
 impl LevelEffect {
@@ -146,6 +208,16 @@ impl LevelEffect {
     }
 }
 
+/// Mean over the configurations of a level in each block, then over blocks.
+fn estimate(layout: &FactorLayout, grid: &Grid, level: usize, response: &ResponseChoice) -> Option<Estimate> {
+    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for (block, value) in layout.balanced(level).flat_map(|own| response.values(&grid.cells[own])) {
+        blocks.entry(block).or_default().push(value);
+    }
+    let means: Vec<f64> = blocks.values().map(|values| mean(values)).collect();
+    Estimate::of(&means, &response.unit, response.direction)
+}
+
 /// Position of the best level: by its comparison with the reference, so that a level is best on the scale on which
 /// it is compared, and over the same blocks; by its mean where not every level can be compared with the reference.
 fn best(
@@ -153,60 +225,53 @@ fn best(
     comparisons: &[Option<Comparison>],
     reference: usize,
 ) -> Option<usize> {
-    let by_mean = || compare::best(&estimates.iter().map(Option::as_ref).collect::<Vec<_>>());
+    let estimates: Vec<Option<&Estimate>> = estimates.iter().map(Option::as_ref).collect();
     let enough = if estimates.iter().flatten().any(|e| e.n >= 2) { 2 } else { 1 };
-    let candidates: Vec<usize> = (0..estimates.len())
-        .filter(|level| estimates[*level].as_ref().is_some_and(|estimate| estimate.n >= enough))
-        .collect();
-    let Some(scale) = comparisons.iter().flatten().map(|comparison| comparison.scale).next() else {
-        return by_mean();
-    };
+    let measured = (0..estimates.len()).filter(|level| estimates[*level].is_some_and(|e| e.n >= enough));
+    let scale = comparisons.iter().flatten().map(|comparison| comparison.scale).next();
     let gain = |level: usize| match &comparisons[level] {
-        _ if level == reference => Some(scale.equal()),
-        Some(comparison) if comparison.scale == scale => Some(comparison.value),
+        _ if level == reference => scale.map(Scale::equal),
+        Some(comparison) if Some(comparison.scale) == scale => Some(comparison.value),
         _ => None,
     };
-    let ranked: Option<Vec<(usize, f64)>> =
-        candidates.into_iter().map(|level| Some((level, gain(level)?))).collect();
-    match ranked {
-        Some(ranked) => {
-            ranked.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))).map(|r| r.0)
+    let ranked: Option<Vec<(usize, f64)>> = measured.map(|level| Some((level, gain(level)?))).collect();
+    let Some(ranked) = ranked.filter(|_| scale.is_some()) else { return compare::best(&estimates) };
+    ranked.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))).map(|(level, _)| level)
+}
+
+/// Steps between neighbours in the order of their numbers; levels without figures are passed over.
+fn steps(
+    numeric: &[f64],
+    estimates: &[Option<Estimate>],
+    compare: &dyn Fn(usize, usize) -> Option<Comparison>,
+) -> Vec<Step> {
+    let mut order: Vec<usize> = (0..numeric.len()).filter(|level| estimates[*level].is_some()).collect();
+    order.sort_by(|a, b| numeric[*a].total_cmp(&numeric[*b]));
+    let comparisons = corrected(order.windows(2).map(|pair| compare(pair[0], pair[1])).collect());
+    let steps = order.windows(2).zip(comparisons);
+    steps.map(|(pair, comparison)| Step { from: pair[0], to: pair[1], comparison }).collect()
+}
+
+impl Step {
+    /// What can be said of it.
+    pub fn trend(&self) -> Trend {
+        match &self.comparison {
+            Some(comparison) if comparison.supported() && comparison.is_better() => Trend::Better,
+            Some(comparison) if comparison.supported() => Trend::Worse,
+            _ => Trend::Flat,
         }
-        None => by_mean(),
     }
 }
 
-/// Corrects (Holm) main effects and interactions as one family, which was chosen before the data was seen: of
-/// experiments in which nothing has an effect, at most 5 % show any. Gives the size of the family.
-pub(crate) fn correct(effects: &mut [FactorEffect], interactions: &mut [Interaction]) -> usize {
-    let mut comparisons: Vec<&mut Comparison> = effects
-        .iter_mut()
-        .flat_map(|effect| &mut effect.levels)
-        .filter_map(|l| l.comparison.as_mut())
-        .collect();
-    let main = comparisons.iter().map(|comparison| comparison.p_value);
-    let p_values: Vec<Option<f64>> = main.chain(interactions.iter().map(|i| Some(i.p_value))).collect();
-    let adjusted = holm::adjust(&p_values);
-    let (main, rest) = adjusted.split_at(comparisons.len());
-    for (comparison, adjusted) in comparisons.iter_mut().zip(main) {
-        comparison.adjusted_p = *adjusted;
-    }
-    for (interaction, adjusted) in interactions.iter_mut().zip(rest) {
-        interaction.adjusted_p = *adjusted;
-    }
-    p_values.iter().flatten().count()
-}
-
-/// Mean over the configurations of a level in each block, then over blocks.
-fn estimate(layout: &FactorLayout, grid: &Grid, level: usize, response: &ResponseChoice) -> Option<Estimate> {
-    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for configuration in layout.balanced(level) {
-        for (block, observations) in &grid.cells[configuration] {
-            if let Some(value) = response.value(observations) {
-                blocks.entry(*block).or_default().push(value);
-            }
+/// Steps joined where they say the same.
+pub fn segments(steps: &[Step]) -> Vec<Segment> {
+    let mut segments: Vec<Segment> = Vec::new();
+    for step in steps {
+        let trend = step.trend();
+        match segments.last_mut() {
+            Some(last) if last.trend == trend => last.to = step.to,
+            _ => segments.push(Segment { trend, from: step.from, to: step.to }),
         }
     }
-    let means: Vec<f64> = blocks.values().map(|v| v.iter().sum::<f64>() / v.len() as f64).collect();
-    Estimate::of(&means, &response.unit, response.direction)
+    segments
 }

@@ -37,6 +37,15 @@ pub struct Estimate {
 }
 
 impl Interval {
+    pub(crate) fn around(value: f64, half: f64) -> Self {
+        Self { low: value - half, high: value + half }
+    }
+
+    /// Both ends on another scale that rises with this one.
+    pub(crate) fn map(self, to: impl Fn(f64) -> f64) -> Self {
+        Self { low: to(self.low), high: to(self.high) }
+    }
+
     /// Whether a value lies inside.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
@@ -48,14 +57,14 @@ impl Estimate {
     pub fn of(values: &[f64], unit: &str, direction: Direction) -> Option<Self> {
         let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
         sorted.sort_by(f64::total_cmp);
-        let (&min, &max) = (sorted.first()?, sorted.last()?);
+        let (min, max) = (*sorted.first()?, *sorted.last()?);
         let moments = Moments::of(&sorted);
         Some(Self {
             n: sorted.len(),
             mean: moments.mean,
-            interval: moments.interval(),
+            interval: moments.test().map(|(interval, _)| interval),
             sd: moments.sd,
-            median: median(&sorted),
+            median: median(&sorted)?,
             min,
             max,
             unit: unit.to_owned(),
@@ -65,17 +74,16 @@ impl Estimate {
 
     /// The mean in seconds, where the unit is one of time.
     pub fn mean_s(&self) -> Option<f64> {
-        crate::response::seconds(&self.unit).map(|unit_s| self.mean * unit_s)
+        Some(self.in_seconds()?.mean)
     }
 
     /// The same in seconds, where the unit is one of time.
     pub fn in_seconds(&self) -> Option<Self> {
         let unit_s = crate::response::seconds(&self.unit)?;
-        let interval = |i: Interval| Interval { low: i.low * unit_s, high: i.high * unit_s };
         Some(Self {
             n: self.n,
             mean: self.mean * unit_s,
-            interval: self.interval.map(interval),
+            interval: self.interval.map(|interval| interval.map(|end| end * unit_s)),
             sd: self.sd.map(|sd| sd * unit_s),
             median: self.median * unit_s,
             min: self.min * unit_s,
@@ -107,8 +115,7 @@ pub(crate) struct Moments {
 
 impl Moments {
     pub fn of(values: &[f64]) -> Self {
-        let n = values.len();
-        let mean = values.iter().sum::<f64>() / n as f64;
+        let (n, mean) = (values.len(), mean(values));
         let sd = (n > 1).then(|| {
             let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
             (squares / (n as f64 - 1.0)).sqrt()
@@ -121,38 +128,48 @@ impl Moments {
         self.sd.map(|sd| sd / (self.n as f64).sqrt())
     }
 
-    /// 95 % t interval of the mean.
-    pub fn interval(&self) -> Option<Interval> {
-        self.standard_error().map(|error| t_interval(self.mean, error, self.n as f64 - 1.0))
-    }
-
-    /// Two-sided p-value of "the mean is 0" by Student's t.
-    pub fn p_value(&self) -> Option<f64> {
+    /// [`t_test`] of the mean.
+    pub fn test(&self) -> Option<(Interval, f64)> {
         self.standard_error().map(|error| t_test(self.mean, error, self.n as f64 - 1.0))
     }
 }
 
-/// 95 % interval of a value with this standard error.
-pub(crate) fn t_interval(value: f64, standard_error: f64, df: f64) -> Interval {
-    let half = t_quantile(0.025, df) * standard_error;
-    Interval { low: value - half, high: value + half }
+/// 95 % interval of a value with this standard error, and the two-sided p-value of "it is 0". Without any spread
+/// that is certain either way.
+pub(crate) fn t_test(value: f64, standard_error: f64, df: f64) -> (Interval, f64) {
+    let p_value = match value {
+        value if standard_error > 0.0 => t_two_sided_p(value / standard_error, df),
+        0.0 => 1.0,
+        _ => 0.0,
+    };
+    (Interval::around(value, t_quantile(0.025, df) * standard_error), p_value)
 }
 
-/// Two-sided p-value of "the value is 0". Without any spread it is certain either way.
-pub(crate) fn t_test(value: f64, standard_error: f64, df: f64) -> f64 {
-    if standard_error > 0.0 {
-        t_two_sided_p(value / standard_error, df)
-    } else if value == 0.0 {
-        1.0
-    } else {
-        0.0
-    }
+/// Arithmetic mean; not a number of none.
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Median of sorted values, which must not be empty.
-pub(crate) fn median(sorted: &[f64]) -> f64 {
+/// Median, in whatever order the values are.
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;
-    if sorted.len() % 2 == 1 { sorted[middle] } else { f64::midpoint(sorted[middle - 1], sorted[middle]) }
+    let upper = *sorted.get(middle)?;
+    Some(if sorted.len() % 2 == 1 { upper } else { f64::midpoint(sorted[middle - 1], upper) })
+}
+
+/// Whether the 95 % interval of every configuration's mean is at most this narrow (0.02: mean ± 2 %), so that
+/// adaptive repeats are enough.
+///
+/// A configuration without any value has failed every time: more repeats of the others do not
+/// help it, so that it is left out. Without any value at all the answer is no.
+pub fn narrow_enough(values_by_configuration: &[Vec<f64>], until_relative_half_width: f64) -> bool {
+    // Unit and direction have no part in a relative width.
+    let estimate = |values: &Vec<f64>| Estimate::of(values, "", Direction::LowerIsBetter);
+    let estimates: Vec<Estimate> = values_by_configuration.iter().filter_map(estimate).collect();
+    let narrow = |one: &Estimate| one.relative_half_width().is_some_and(|it| it <= until_relative_half_width);
+    !estimates.is_empty() && estimates.iter().all(narrow)
 }
 
 #[cfg(test)]
@@ -171,5 +188,28 @@ mod tests {
         assert_eq!((even.median, even.min, even.max), (3.0, 1.0, 9.0));
         let zero = of(&[-1.0, 1.0]).unwrap();
         assert_eq!((zero.cv(), zero.relative_half_width()), (None, None));
+    }
+
+    #[test]
+    fn stops_when_all_are_narrow() {
+        let steady = vec![100.0, 101.0, 99.0, 100.0];
+        let noisy = vec![100.0, 130.0, 70.0, 100.0];
+        // Half width of the steady one: t(0.975, 3) x 0.8165 / 2 = 1.299.
+        let width = Estimate::of(&steady, "", Direction::LowerIsBetter).unwrap().relative_half_width();
+        assert!((width.unwrap() - 0.012_992).abs() < 1e-5);
+        assert!(narrow_enough(std::slice::from_ref(&steady), 0.013));
+        assert!(!narrow_enough(std::slice::from_ref(&steady), 0.0129));
+        assert!(!narrow_enough(&[steady.clone(), noisy], 0.02));
+        assert!(!narrow_enough(&[steady.clone(), vec![5.0]], 0.02));
+        assert!(narrow_enough(&[steady, vec![]], 0.02));
+        assert!(narrow_enough(&[vec![2.0, 2.0]], 0.001));
+    }
+
+    #[test]
+    fn never_stops_on_nothing() {
+        assert!(!narrow_enough(&[], 0.5));
+        assert!(!narrow_enough(&[vec![], vec![]], 0.5));
+        assert!(!narrow_enough(&[vec![f64::NAN]], 0.5));
+        assert!(!narrow_enough(&[vec![-1.0, 1.0]], 0.5));
     }
 }

@@ -47,7 +47,7 @@ fn levels(summary: &Summary) -> Option<Explanation> {
     let effect = summary.main_effect()?;
     let span = verdict_span(effect)?;
     let layout = summary.layouts.get(summary.main_factor?)?;
-    let matched = layout.matched(&summary.grid, span.from, span.to, Decomposition::usable);
+    let matched = layout.matched(&summary.grid, span.from, span.to, &Decomposition::usable);
     let name = wording::short_name(&effect.factor);
     let several = summary.factors.effects.len() > 1;
     Some(Explanation {
@@ -65,7 +65,7 @@ fn configurations<'s>(summary: &'s Summary) -> Option<(Vec<&'s str>, Explanation
     let best = rows.iter().find(|row| row.standing == Standing::Best)?;
     best.factor.as_ref().filter(|factor| factor.supported())?;
     let (from, to) = (grid.cells.get(baseline.index)?, grid.cells.get(best.index)?);
-    let decomposition = Decomposition::of(&Matched::configurations(from, to, Decomposition::usable))?;
+    let decomposition = Decomposition::of(&Matched::configurations(from, to, &Decomposition::usable))?;
     let shared = |level: &&LevelRecord| baseline.levels.contains(level) && best.levels.contains(level);
     let name = |level: &LevelRecord| format!("{}={}", wording::short_name(&level.factor), level.level);
     let own = |row: &ConfigurationRow| -> String {

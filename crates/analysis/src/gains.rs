@@ -1,7 +1,7 @@
 //! The tables that studies print: what one level gains over another, for each level of the main factor.
 
+use crate::estimate::mean;
 use crate::grid::{FactorLayout, Grid, Matched};
-use crate::interaction::Axis;
 use crate::{Comparison, Estimate, ResponseChoice, Scale, compare};
 use observations::{Direction, Observations};
 use serde::Serialize;
@@ -34,28 +34,24 @@ pub struct GainColumn {
 
 impl GainTable {
     /// The table of `factor` for each level of `main`.
-    pub(crate) fn of(main: Axis, factor: Axis, grid: &Grid, response: &ResponseChoice) -> Self {
-        let (from, layout) = (factor.reference, factor.layout);
+    pub(crate) fn of(
+        main: &FactorLayout,
+        factor: &FactorLayout,
+        grid: &Grid,
+        response: &ResponseChoice,
+    ) -> Self {
+        let (from, others): (usize, Vec<usize>) = (factor.reference, factor.others().collect());
+        let cells = (0..main.levels).flat_map(|row| others.iter().map(move |to| (row, *to)));
+        let one = |(row, to)| factor.compare_at((main, row), grid, to, response);
+        let family = compare::corrected(cells.map(one).collect());
         let usable = |o: &Observations| response.value(o).is_some();
-        let others: Vec<usize> = (0..factor.levels).filter(|level| *level != from).collect();
-        let mut family: Vec<Option<Comparison>> = Vec::new();
-        for row in 0..main.levels {
-            let here = layout.restricted(|c| main.positions[c] == Some(row));
-            let one = |to: &usize| Comparison::of(&here.matched(grid, from, *to, usable), response);
-            family.extend(others.iter().map(one));
-        }
-        compare::correct(&mut family);
         let column = |(i, to): (usize, &usize)| GainColumn {
             to: *to,
             by_row: family.iter().skip(i).step_by(others.len()).cloned().collect(),
-            average: average_gain(&layout.matched(grid, from, *to, usable), response),
+            average: average_gain(&factor.matched(grid, from, *to, &usable), response),
         };
-        Self {
-            rows: main.factor,
-            factor: factor.factor,
-            from,
-            columns: others.iter().enumerate().map(column).collect(),
-        }
+        let columns = others.iter().enumerate().map(column).collect();
+        Self { rows: main.factor, factor: factor.factor, from, columns }
     }
 }
 
@@ -76,7 +72,7 @@ fn average_gain(matched: &Matched, response: &ResponseChoice) -> Option<Estimate
     };
     let block = |(from, to): (&Vec<&Observations>, &Vec<&Observations>)| {
         let gains: Option<Vec<f64>> = from.iter().zip(to).map(gain).collect();
-        gains.filter(|gains| !gains.is_empty()).map(|gains| gains.iter().sum::<f64>() / gains.len() as f64)
+        gains.filter(|gains| !gains.is_empty()).map(|gains| mean(&gains))
     };
     let blocks: Option<Vec<f64>> = matched.from.iter().zip(&matched.to).map(block).collect();
     Estimate::of(&blocks?, "%", Direction::HigherIsBetter)
@@ -96,39 +92,24 @@ pub struct BestOfLevel {
 
 impl BestOfLevel {
     /// For each level of a factor; all `None` when it is the only one.
-    pub(crate) fn all(
-        layout: &FactorLayout,
-        grid: &Grid,
-        levels: usize,
-        reference: usize,
-        response: &ResponseChoice,
-    ) -> Vec<Option<Self>> {
+    pub(crate) fn all(layout: &FactorLayout, grid: &Grid, response: &ResponseChoice) -> Vec<Option<Self>> {
         if layout.single() {
-            return vec![None; levels];
+            return vec![None; layout.levels];
         }
-        let estimate = |configuration: &usize| {
-            let cells = grid.cells[*configuration].values();
-            let values: Vec<f64> = cells.filter_map(|o| response.value(o)).collect();
-            Estimate::of(&values, &response.unit, response.direction)
-        };
         let best = |level: usize| -> Option<(usize, Estimate)> {
             let own: Vec<usize> = layout.configurations(level).collect();
-            let mut estimates: Vec<Option<Estimate>> = own.iter().map(estimate).collect();
+            let mut estimates: Vec<_> = own.iter().map(|c| response.estimate(&grid.trials(*c))).collect();
             let best = compare::best(&estimates.iter().map(Option::as_ref).collect::<Vec<_>>())?;
             Some((own[best], estimates[best].take()?))
         };
-        let first = best(reference);
-        let usable = |o: &Observations| response.value(o).is_some();
-        let factor = |level: usize, configuration: usize| {
-            let from = first.as_ref().filter(|_| level != reference)?.0;
-            let matched = Matched::configurations(&grid.cells[from], &grid.cells[configuration], usable);
-            let comparison = Comparison::of(&matched, response)?;
-            (comparison.scale == Scale::Ratio).then_some(comparison.value)
-        };
+        let first = best(layout.reference);
         let one = |level: usize| {
-            let (configuration, response) = best(level)?;
-            Some(Self { configuration, response, factor: factor(level, configuration) })
+            let (configuration, estimate) = best(level)?;
+            let from = first.as_ref().filter(|_| level != layout.reference);
+            let comparison = from.and_then(|(from, _)| grid.compare(*from, configuration, response));
+            let factor = comparison.filter(|it| it.scale == Scale::Ratio).map(|it| it.value);
+            Some(Self { configuration, response: estimate, factor })
         };
-        (0..levels).map(one).collect()
+        (0..layout.levels).map(one).collect()
     }
 }

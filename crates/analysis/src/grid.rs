@@ -1,12 +1,16 @@
 //! A recording laid out as configurations x blocks, and pairs taken from it.
 
-use observations::{FactorRecord, LevelRecord, Observations, Recording};
+use crate::{Comparison, ResponseChoice};
+use observations::{FactorRecord, Observations, Recording};
 use std::collections::{BTreeMap, HashMap};
+
+/// What the trials of a configuration saw, by block.
+pub type Cells<'a> = BTreeMap<u32, &'a Observations>;
 
 /// The trials done, by configuration and block.
 pub struct Grid<'a> {
     /// For each configuration: block to what its last successful attempt saw.
-    pub cells: Vec<BTreeMap<u32, &'a Observations>>,
+    pub cells: Vec<Cells<'a>>,
 }
 
 /// What is compared with what. Each element is a block: all trials of one side in it.
@@ -30,8 +34,23 @@ impl<'a> Grid<'a> {
     }
 
     /// What all trials saw.
-    pub fn observations(&self) -> impl Iterator<Item = &'a Observations> {
-        self.cells.iter().flat_map(|blocks| blocks.values().copied())
+    pub fn observations(&self) -> Vec<&'a Observations> {
+        self.cells.iter().flat_map(|blocks| blocks.values().copied()).collect()
+    }
+
+    /// What the trials of a configuration saw.
+    pub fn trials(&self, configuration: usize) -> Vec<&'a Observations> {
+        self.cells[configuration].values().copied().collect()
+    }
+
+    /// How much better the configuration `to` is than `from`.
+    pub fn compare(&self, from: usize, to: usize, response: &ResponseChoice) -> Option<Comparison> {
+        Comparison::of(&self.matched(from, to, response), response)
+    }
+
+    /// Two configurations by the trials that have this response.
+    pub fn matched(&self, from: usize, to: usize, response: &ResponseChoice) -> Matched<'a> {
+        Matched::configurations(&self.cells[from], &self.cells[to], &|o| response.value(o).is_some())
     }
 }
 
@@ -40,18 +59,11 @@ impl<'a> Matched<'a> {
     ///
     /// By pairs when at least two blocks have both; else all blocks of each apart, if both have two;
     /// else by what there is.
-    pub fn configurations(
-        from: &BTreeMap<u32, &'a Observations>,
-        to: &BTreeMap<u32, &'a Observations>,
-        usable: impl Fn(&Observations) -> bool,
-    ) -> Self {
-        let common: Vec<_> = from
-            .iter()
-            .filter_map(|(block, a)| to.get(block).map(|b| (*a, *b)))
-            .filter(|(a, b)| usable(a) && usable(b))
-            .collect();
+    pub fn configurations(from: &Cells<'a>, to: &Cells<'a>, usable: &dyn Fn(&Observations) -> bool) -> Self {
+        let pairs = from.iter().filter_map(|(block, a)| Some((*a, *to.get(block)?)));
+        let common: Vec<_> = pairs.filter(|(a, b)| usable(a) && usable(b)).collect();
         if common.len() < 2 {
-            let apart = Self::apart(from, to, &usable);
+            let apart = Self::apart(from, to, usable);
             if common.is_empty() || (apart.from.len() >= 2 && apart.to.len() >= 2) {
                 return apart;
             }
@@ -61,62 +73,56 @@ impl<'a> Matched<'a> {
     }
 
     /// Two configurations whose blocks have nothing in common, such as those of two runs.
-    pub fn apart(
-        from: &BTreeMap<u32, &'a Observations>,
-        to: &BTreeMap<u32, &'a Observations>,
-        usable: impl Fn(&Observations) -> bool,
-    ) -> Self {
-        let blocks = |side: &BTreeMap<u32, &'a Observations>| {
-            side.values().filter(|o| usable(o)).map(|o| vec![*o]).collect()
-        };
+    pub fn apart(from: &Cells<'a>, to: &Cells<'a>, usable: &dyn Fn(&Observations) -> bool) -> Self {
+        let blocks = |side: &Cells<'a>| side.values().filter(|o| usable(o)).map(|o| vec![*o]).collect();
         Self { paired: false, from: blocks(from), to: blocks(to) }
     }
 }
 
-/// Position of each configuration's level of a factor; `None` where it has none.
-pub fn positions(recording: &Recording, factor: &FactorRecord) -> Vec<Option<usize>> {
-    let position: HashMap<&str, usize> =
-        factor.levels.iter().enumerate().map(|(i, level)| (level.as_str(), i)).collect();
-    let own = |levels: &[LevelRecord]| {
-        let own = levels.iter().find(|level| level.factor == factor.name)?;
-        position.get(own.level.as_str()).copied()
-    };
-    recording.configurations.iter().map(|record| own(&record.levels)).collect()
-}
-
 /// Which configurations have which level of a factor, and which differ in nothing else.
 pub struct FactorLayout {
+    /// Position of the factor.
+    pub factor: usize,
+    /// Number of levels.
+    pub levels: usize,
+    /// The level that the others are compared with: the baseline's, else the first.
+    pub reference: usize,
+    /// Position of each configuration's level; `None` where it has none.
+    pub positions: Vec<Option<usize>>,
     /// For each combination of the other factors' levels: the configuration of each level.
     groups: Vec<Vec<Option<usize>>>,
 }
 
 impl FactorLayout {
-    pub fn new(recording: &Recording, factor: &FactorRecord) -> Self {
-        let positions = positions(recording, factor);
+    pub fn new(recording: &Recording, factor: usize) -> Self {
+        let record = &recording.factors[factor];
+        let positions: Vec<Option<usize>> =
+            (0..recording.configurations.len()).map(|own| position(recording, own, record)).collect();
         let mut index: HashMap<Vec<(&str, &str)>, usize> = HashMap::new();
         let mut groups: Vec<Vec<Option<usize>>> = Vec::new();
-        for (configuration, record) in recording.configurations.iter().enumerate() {
+        for (configuration, own) in recording.configurations.iter().enumerate() {
             let Some(level) = positions[configuration] else { continue };
-            let others = record.levels.iter().filter(|l| l.factor != factor.name);
+            let others = own.levels.iter().filter(|l| l.factor != record.name);
             let key = others.map(|l| (l.factor.as_str(), l.level.as_str())).collect();
             let group = *index.entry(key).or_insert_with(|| {
-                groups.push(vec![None; factor.levels.len()]);
+                groups.push(vec![None; record.levels.len()]);
                 groups.len() - 1
             });
             groups[group][level] = Some(configuration);
         }
-        Self { groups }
-    }
-
-    /// The same layout without the configurations for which `keep` is false.
-    pub fn restricted(&self, keep: impl Fn(usize) -> bool) -> Self {
-        let kept = self.groups.iter().map(|group| group.iter().map(|own| own.filter(|c| keep(*c))).collect());
-        Self { groups: kept.filter(|group: &Vec<Option<usize>>| group.iter().any(Option::is_some)).collect() }
+        let baseline = recording.run.baseline.filter(|index| *index < positions.len());
+        let reference = baseline.and_then(|index| positions[index]).unwrap_or(0);
+        Self { factor, levels: record.levels.len(), reference, positions, groups }
     }
 
     /// Whether the factor is the only one.
     pub fn single(&self) -> bool {
         self.groups.len() == 1
+    }
+
+    /// Levels other than the reference.
+    pub fn others(&self) -> impl Iterator<Item = usize> {
+        (0..self.levels).filter(|level| *level != self.reference)
     }
 
     /// Configurations of a level, all of them.
@@ -132,33 +138,63 @@ impl FactorLayout {
         self.groups.iter().filter(move |group| !any || complete(group)).filter_map(move |group| group[level])
     }
 
+    /// How much better the level `to` is than `from`, over the levels of all other factors.
+    pub fn compare(
+        &self,
+        grid: &Grid,
+        from: usize,
+        to: usize,
+        response: &ResponseChoice,
+    ) -> Option<Comparison> {
+        Comparison::of(&self.matched(grid, from, to, &|o| response.value(o).is_some()), response)
+    }
+
+    /// The same where another factor has one of its levels.
+    pub fn compare_at(
+        &self,
+        (by, level): (&Self, usize),
+        grid: &Grid,
+        to: usize,
+        response: &ResponseChoice,
+    ) -> Option<Comparison> {
+        let keep = |own: &Option<usize>| own.filter(|own| by.positions[*own] == Some(level));
+        let kept = self.groups.iter().map(|group| group.iter().map(keep).collect());
+        let groups = kept.filter(|group: &Vec<Option<usize>>| group.iter().any(Option::is_some)).collect();
+        let here = Self { positions: Vec::new(), groups, ..*self };
+        here.compare(grid, self.reference, to, response)
+    }
+
     /// Two levels, paired by block and by the levels of all other factors.
     pub fn matched<'a>(
         &self,
         grid: &Grid<'a>,
         from: usize,
         to: usize,
-        usable: impl Fn(&Observations) -> bool,
+        usable: &dyn Fn(&Observations) -> bool,
     ) -> Matched<'a> {
         let pairs = self.groups.iter().filter_map(|group| Some((group[from]?, group[to]?)));
+        let pairs = pairs.map(|(a, b)| (&grid.cells[a], &grid.cells[b]));
         if self.single() {
-            let empty = BTreeMap::new();
-            let cells = pairs.map(|(a, b)| (&grid.cells[a], &grid.cells[b])).next();
-            let (from, to) = cells.unwrap_or((&empty, &empty));
+            let empty = (&BTreeMap::new(), &BTreeMap::new());
+            let (from, to) = pairs.into_iter().next().unwrap_or(empty);
             return Matched::configurations(from, to, usable);
         }
         let mut blocks: BTreeMap<u32, (Vec<_>, Vec<_>)> = BTreeMap::new();
         for (a, b) in pairs {
-            for (block, from) in &grid.cells[a] {
-                let Some(to) = grid.cells[b].get(block) else { continue };
-                if usable(from) && usable(to) {
-                    let sides = blocks.entry(*block).or_default();
-                    sides.0.push(*from);
-                    sides.1.push(*to);
-                }
+            for (block, from) in a {
+                let Some(to) = b.get(block).filter(|to| usable(from) && usable(to)) else { continue };
+                let sides = blocks.entry(*block).or_default();
+                sides.0.push(*from);
+                sides.1.push(*to);
             }
         }
         let (from, to) = blocks.into_values().unzip();
         Matched { paired: true, from, to }
     }
+}
+
+/// Position of a configuration's level of a factor.
+fn position(recording: &Recording, configuration: usize, factor: &FactorRecord) -> Option<usize> {
+    let own = recording.configurations[configuration].level(&factor.name)?;
+    factor.levels.iter().position(|level| level == own)
 }

@@ -1,18 +1,13 @@
 //! Two configurations, of one run or of two, head to head.
 
+use crate::distribution::correct;
 use crate::grid::{Grid, Matched};
-use crate::response;
 use crate::{
     Comparison, Decomposition, Estimate, Explanation, Finding, Interval, ResponseChoice, Scale, findings,
+    response,
 };
 use observations::{Direction, Observations, Recording};
 use serde::Serialize;
-use std::collections::BTreeMap;
-
-/// Trials of a configuration by block.
-type Cells<'a> = BTreeMap<u32, &'a Observations>;
-/// How trials of both sides that have some figure are matched.
-type Matching<'f, 'a> = dyn Fn(&dyn Fn(&Observations) -> bool) -> Matched<'a> + 'f;
 
 /// One side of a comparison.
 #[derive(Debug, Clone, Copy)]
@@ -79,7 +74,7 @@ impl Percent {
         };
         (comparison.scale == Scale::Ratio).then(|| Self {
             value: percent(comparison.value),
-            interval: comparison.interval.map(|i| Interval { low: percent(i.low), high: percent(i.high) }),
+            interval: comparison.interval.map(|interval| interval.map(percent)),
         })
     }
 }
@@ -95,24 +90,22 @@ pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
     let cells_from = grid_from.cells.get(from.configuration)?;
     let cells_to = grid_to.cells.get(to.configuration)?;
     let matched = |usable: &dyn Fn(&Observations) -> bool| {
-        if same_run {
-            Matched::configurations(cells_from, cells_to, usable)
-        } else {
-            Matched::apart(cells_from, cells_to, usable)
-        }
+        let matching = if same_run { Matched::configurations } else { Matched::apart };
+        matching(cells_from, cells_to, usable)
     };
+    let sides = [grid_from.trials(from.configuration), grid_to.trials(to.configuration)];
     let decomposition = Decomposition::of(&matched(&Decomposition::usable));
-    let explanation = decomposition.clone().map(|decomposition| Explanation {
-        from: "A".to_owned(),
-        to: "B".to_owned(),
-        both: String::new(),
-        decomposition,
+    let explanation = decomposition.clone().map(|decomposition| {
+        let (from, to, both) = ("A".to_owned(), "B".to_owned(), String::new());
+        Explanation { from, to, both, decomposition }
     });
+    let compare =
+        |response: &ResponseChoice| Comparison::of(&matched(&|own| response.value(own).is_some()), response);
     Some(HeadToHead {
-        from: response.estimate(cells_from.values().copied()),
-        to: response.estimate(cells_to.values().copied()),
-        responses: changes(cells_from, cells_to, &matched),
-        comparison: Comparison::of(&matched(&|o| response.value(o).is_some()), &response),
+        from: response.estimate(&sides[0]),
+        to: response.estimate(&sides[1]),
+        responses: changes(&sides, &compare),
+        comparison: compare(&response),
         why: explanation.as_ref().map(findings::why).unwrap_or_default(),
         decomposition,
         response,
@@ -120,25 +113,20 @@ pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
 }
 
 /// Responses by the same name, in the same unit and direction, on both sides.
-fn changes<'a>(from: &Cells<'a>, to: &Cells<'a>, matched: &Matching<'_, 'a>) -> Vec<ResponseChange> {
-    let find = |cells: &Cells, name: &str| cells.values().find_map(|o| ResponseChoice::named(name, o));
-    let common: Vec<(ResponseChoice, Estimate, Estimate)> = response::names(from.values().copied())
-        .into_iter()
-        .filter_map(|name| {
-            let choice = find(from, name).filter(|choice| find(to, name).as_ref() == Some(choice))?;
-            let (a, b) = (choice.estimate(from.values().copied())?, choice.estimate(to.values().copied())?);
-            Some((choice, a, b))
-        })
-        .collect();
-    let compare = |(choice, _, _): &(ResponseChoice, Estimate, Estimate)| {
-        Comparison::of(&matched(&|o| choice.value(o).is_some()), choice)
+fn changes(
+    [from, to]: &[Vec<&Observations>; 2],
+    compare: &dyn Fn(&ResponseChoice) -> Option<Comparison>,
+) -> Vec<ResponseChange> {
+    let find = |side: &[&Observations], name: &str| side.iter().find_map(|o| ResponseChoice::named(name, o));
+    let change = |name: &str| {
+        let response = find(from, name).filter(|response| find(to, name).as_ref() == Some(response))?;
+        let (from, to) = (response.estimate(from)?, response.estimate(to)?);
+        let comparison = compare(&response);
+        let percent = comparison.as_ref().and_then(|comparison| Percent::of(comparison, response.direction));
+        Some(ResponseChange { response, from, to, comparison, percent })
     };
-    let mut comparisons: Vec<Option<Comparison>> = common.iter().map(compare).collect();
-    crate::compare::correct(&mut comparisons);
-    let change = |((response, from, to), comparison): (_, Option<Comparison>)| {
-        let response: ResponseChoice = response;
-        let percent = comparison.as_ref().and_then(|c| Percent::of(c, response.direction));
-        ResponseChange { response, from, to, comparison, percent }
-    };
-    common.into_iter().zip(comparisons).map(change).collect()
+    let mut changes: Vec<ResponseChange> = response::names(from).into_iter().filter_map(change).collect();
+    let family = changes.iter_mut().filter_map(|change| change.comparison.as_mut());
+    correct(family.map(|comparison| (comparison.p_value, &mut comparison.adjusted_p)).collect());
+    changes
 }

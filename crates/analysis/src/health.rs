@@ -52,7 +52,7 @@ impl Summary<'_> {
 
     /// Warnings over all trials.
     pub fn warnings(&self) -> Vec<WarningCount> {
-        count(self.grid.observations())
+        count(&self.grid.observations())
     }
 }
 
@@ -154,7 +154,7 @@ fn share(kind: WarningKind, observations: &Observations) -> Option<f64> {
 }
 
 /// Counts the trials that carry each warning, in the order in which the kinds first occur.
-pub(crate) fn count<'a>(trials: impl IntoIterator<Item = &'a Observations>) -> Vec<WarningCount> {
+pub(crate) fn count(trials: &[&Observations]) -> Vec<WarningCount> {
     let mut counts: Vec<WarningCount> = Vec::new();
     for observations in trials {
         for (i, warning) in observations.warnings.iter().enumerate() {
@@ -249,7 +249,8 @@ mod tests {
             ],
             ..healthy()
         };
-        let counts: Vec<_> = count([&twice, &twice, &healthy()]).iter().map(|c| (c.kind, c.trials)).collect();
+        let counts: Vec<_> =
+            count(&[&twice, &twice, &healthy()]).iter().map(|c| (c.kind, c.trials)).collect();
         assert_eq!(counts, [(WarningKind::Short, 2), (WarningKind::Steal, 2)]);
     }
 }

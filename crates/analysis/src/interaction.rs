@@ -1,10 +1,10 @@
 //! Does what a factor does depend on another factor?
 
-use crate::compare::{self, Betterness, RESOLUTION, Scale};
+use crate::compare::{self, Betterness, Scale};
 use crate::distribution::f_upper_p;
+use crate::estimate::mean;
 use crate::grid::{FactorLayout, Grid};
 use crate::{Comparison, ResponseChoice};
-use observations::Observations;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,44 +40,22 @@ pub struct Interaction {
     pub size: Comparison,
 }
 
-/// A factor as the test sees it.
-#[derive(Clone, Copy)]
-pub(crate) struct Axis<'a> {
-    /// Position of the factor.
-    pub factor: usize,
-    /// Position of each configuration's level.
-    pub positions: &'a [Option<usize>],
-    /// Number of levels.
-    pub levels: usize,
-    /// The reference level.
-    pub reference: usize,
-    /// Its layout.
-    pub layout: &'a FactorLayout,
-}
-
 impl Interaction {
     /// Tests whether what `factor` does depends on `by`; `None` with fewer than two complete blocks or levels, or
     /// where not every pair of levels was tried equally often.
-    pub(crate) fn of(factor: Axis, by: Axis, grid: &Grid, response: &ResponseChoice) -> Option<Self> {
-        let values = || grid.observations().filter_map(|o| response.value(o));
-        let scale = Betterness::of(values(), response.direction);
+    pub(crate) fn of(
+        factor: &FactorLayout,
+        by: &FactorLayout,
+        grid: &Grid,
+        response: &ResponseChoice,
+    ) -> Option<Self> {
+        let values: Vec<f64> = grid.observations().iter().filter_map(|o| response.value(o)).collect();
+        let scale = Betterness::of(&values, response.direction);
         let tables = tables(factor, by, grid, response, scale)?;
-        let resolution = match scale.scale {
-            Scale::Ratio => RESOLUTION,
-            Scale::Difference => RESOLUTION * values().map(f64::abs).fold(0.0, f64::max),
-        };
-        let (f, df) = f_test(&tables, resolution)?;
-        let (to, most, least) = largest(&tables, factor.reference)?;
-        let gain = |by: usize| -> Vec<f64> {
-            tables.iter().map(|table| table[to][by] - table[factor.reference][by]).collect()
-        };
-        let usable = |o: &Observations| response.value(o).is_some();
-        let gain_at = |level: usize| {
-            let here = factor.layout.restricted(|c| by.positions[c] == Some(level));
-            Comparison::of(&here.matched(grid, factor.reference, to, usable), response)
-        };
-        let mut gains: Vec<Option<Comparison>> = (0..by.levels).map(gain_at).collect();
-        compare::correct(&mut gains);
+        let (f, df) = f_test(&tables, scale.resolution)?;
+        let (from, (to, most, least)) = (factor.reference, largest(&tables, factor.reference)?);
+        let gain = |by: usize| -> Vec<f64> { tables.iter().map(|t| t[to][by] - t[from][by]).collect() };
+        let gain_at = |level: usize| factor.compare_at((by, level), grid, to, response);
         Some(Self {
             factor: factor.factor,
             by: by.factor,
@@ -86,10 +64,10 @@ impl Interaction {
             p_value: f_upper_p(f, df.0, df.1),
             adjusted_p: None,
             blocks: tables.len(),
-            from: factor.reference,
+            from,
             to,
-            size: compare::paired(&gain(least), &gain(most), resolution).into_comparison(scale.scale),
-            gains,
+            size: scale.comparison(&compare::paired(&gain(least), &gain(most), scale.resolution)),
+            gains: compare::corrected((0..by.levels).map(gain_at).collect()),
             most,
             least,
         })
@@ -114,8 +92,8 @@ pub fn largest_supported(interactions: &[Interaction]) -> Option<&Interaction> {
 
 /// For each complete block: the mean over all other factors of each pair of levels.
 fn tables(
-    factor: Axis,
-    by: Axis,
+    factor: &FactorLayout,
+    by: &FactorLayout,
     grid: &Grid,
     response: &ResponseChoice,
     scale: Betterness,
@@ -181,17 +159,16 @@ fn epsilon(residuals: &[Vec<f64>], contrasts: f64) -> f64 {
     if squares > 0.0 { (trace * trace / (contrasts * squares)).min(1.0) } else { 1.0 }
 }
 
-fn centred(table: &[Vec<f64>]) -> Vec<f64> {
-    let (a, b) = (table.len() as f64, table[0].len() as f64);
-    let rows: Vec<f64> = table.iter().map(|row| row.iter().sum::<f64>() / b).collect();
-    let columns: Vec<f64> =
-        (0..table[0].len()).map(|j| table.iter().map(|row| row[j]).sum::<f64>() / a).collect();
-    let mean = rows.iter().sum::<f64>() / a;
-    let cells = table.iter().zip(&rows);
-    cells
-        .flat_map(|(row, row_mean)| {
-            row.iter().zip(&columns).map(move |(value, column)| value - row_mean - column + mean)
-        })
+/// What is left of a table, row by row, when the means of rows and columns are taken out.
+pub(crate) fn centred(table: &[Vec<f64>]) -> Vec<f64> {
+    let rows: Vec<f64> = table.iter().map(|row| mean(row)).collect();
+    let column = |j: usize| table.iter().map(|row| row[j]).sum::<f64>() / table.len() as f64;
+    let columns: Vec<f64> = (0..table[0].len()).map(column).collect();
+    let mean = mean(&rows);
+    let residual = |i: usize, j: usize| table[i][j] - rows[i] - columns[j] + mean;
+    (0..rows.len())
+        .flat_map(|i| (0..columns.len()).map(move |j| (i, j)))
+        .map(|(i, j)| residual(i, j))
         .collect()
 }
 

@@ -1,5 +1,6 @@
 //! Latencies by percentile, from the histograms of trials.
 
+use crate::response::distinct;
 use crate::{ConfigurationRow, Estimate, Summary};
 use observations::{Direction, Histogram};
 use serde::Serialize;
@@ -41,14 +42,9 @@ pub struct ConfigurationLatency {
 impl Summary<'_> {
     /// Latencies by kind. Kinds that are in one before them are left out: without an open loop, service time is latency.
     pub fn latencies(&self) -> Vec<Latencies> {
-        let mut names: Vec<&str> = Vec::new();
-        for latency in self.recording.done().flat_map(|(_, seen)| &seen.latencies) {
-            if !names.contains(&latency.name.as_str()) {
-                names.push(&latency.name);
-            }
-        }
         let mut kinds: Vec<Latencies> = Vec::new();
-        for name in names {
+        let all = self.recording.done().flat_map(|(_, seen)| &seen.latencies);
+        for name in distinct(all.map(|latency| latency.name.as_str())) {
             let of = |row| ConfigurationLatency::of(self, row, name);
             let configurations: Vec<_> = self.configurations.iter().filter_map(of).collect();
             let known = |own: &ConfigurationLatency, kind: &Latencies| {
@@ -67,9 +63,8 @@ impl Summary<'_> {
 impl ConfigurationLatency {
     fn of(summary: &Summary, row: &ConfigurationRow, name: &str) -> Option<Self> {
         let own = summary.recording.done().filter(|(trial, _)| trial.configuration == row.index);
-        let recorded = own.filter_map(|(_, seen)| seen.latencies.iter().find(|latency| latency.name == name));
-        let trials: Vec<&Histogram> =
-            recorded.map(|latency| &latency.histogram).filter(|histogram| !histogram.is_empty()).collect();
+        let recorded = own.filter_map(|(_, seen)| seen.latency(name));
+        let trials: Vec<&Histogram> = recorded.filter(|histogram| !histogram.is_empty()).collect();
         let mut merged = Histogram::default();
         for histogram in &trials {
             merged.merge(histogram);

@@ -2,7 +2,7 @@
 //! [`summarize`] is the entry point; the data of each section is a method of [`Summary`], in a file of its own. From small
 //! to large: [`Estimate`] is a mean with its interval, [`Comparison`] two configurations by paired blocks, [`FactorEffect`]
 //! what the levels of a factor do, [`Decomposition`] why two configurations differ, [`Finding`] a sentence with its evidence.
-//! [`health::warnings`] and [`repeats::narrow_enough`] serve the runner while a run goes on.
+//! [`health::warnings`] and [`narrow_enough`] serve the runner while a run goes on.
 
 pub mod accounting;
 pub mod activity;
@@ -25,11 +25,9 @@ pub mod latency;
 pub mod outliers;
 pub mod power;
 pub mod profile;
-pub mod repeats;
 pub mod response;
 pub mod runs;
 pub mod scaling;
-pub mod shape;
 pub mod summary;
 pub mod survey;
 pub mod timeline;
@@ -39,9 +37,7 @@ pub mod waits;
 mod bootstrap;
 mod configurations;
 mod distribution;
-mod factors;
 mod grid;
-mod holm;
 mod settings;
 mod wording;
 
@@ -54,10 +50,9 @@ pub use decompose::{CodeChange, Decomposition, Part, PartKind, WaitShape};
 pub use devices::{ConfigurationDevices, DeviceFigures};
 pub use disk::{DiskFigures, DiskRow, DiskSummary, Knee, KneePoint, Little, SearchLevels, knee};
 pub use drift::Drift;
-pub use effects::{FactorEffect, LevelEffect};
-pub use estimate::{Estimate, Interval};
+pub use effects::{FactorEffect, Factors, LevelEffect, Segment, Step, Trend};
+pub use estimate::{Estimate, Interval, narrow_enough};
 pub use explanation::Explanation;
-pub use factors::Factors;
 pub use findings::{Finding, FindingKind};
 pub use gains::{BestOfLevel, GainColumn, GainTable};
 pub use head_to_head::{HeadToHead, Percent, ResponseChange, Side, compare};
@@ -73,7 +68,6 @@ pub use response::ResponseChoice;
 pub use runs::{RunsCompared, compare_runs, history};
 pub use scaling::{ScalingClass, ScalingSummary};
 pub use settings::ConfigurationGroup;
-pub use shape::{Segment, Step, Trend};
 pub use summary::{Environments, Overview, Summary, summarize, summarize_with};
 pub use timeline::Timeline;
 pub use volume_advice::volume_advice;

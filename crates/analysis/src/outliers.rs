@@ -55,16 +55,22 @@ impl Summary<'_> {
 /// A configuration of five blocks alone has too few values for a spread of its own: what counts is the larger of
 /// its own and the one of all configurations together, so that the trials of a noisy one are not all named.
 fn outliers(recording: &Recording, grid: &Grid, response: &ResponseChoice) -> Vec<Outlier> {
-    let values = || grid.observations().filter_map(|o| response.value(o));
-    let scale = Betterness::of(values(), Direction::HigherIsBetter);
+    let values: Vec<f64> = grid.observations().iter().filter_map(|o| response.value(o)).collect();
+    let scale = Betterness::of(&values, Direction::HigherIsBetter);
     let back = |value: f64| if scale.scale == Scale::Ratio { value.exp() } else { value };
-    let mut rows: Vec<Deviations> =
-        (0..grid.cells.len()).filter_map(|i| row(grid, i, response, scale)).collect();
+    let row = |configuration: usize| {
+        let values = response.values(&grid.cells[configuration]).into_iter();
+        let values: Vec<(u32, f64)> = values.map(|(block, value)| (block, scale.of_value(value))).collect();
+        let median = median(&values.iter().map(|(_, value)| *value).collect::<Vec<f64>>())?;
+        let deviations = values.into_iter().map(|(block, value)| (block, value - median)).collect();
+        Some(Deviations { configuration, median, deviations })
+    };
+    let mut rows: Vec<Deviations> = (0..grid.cells.len()).filter_map(row).collect();
     let shifts = take_out_blocks(&mut rows);
-    let all = spread(rows.iter().flat_map(|row| row.deviations.values()));
+    let all = spread(&mut rows.iter().flat_map(|row| row.deviations.values()));
     let mut found = Vec::new();
     for row in &rows {
-        let own = spread(row.deviations.values());
+        let own = spread(&mut row.deviations.values());
         let Some(mad) = own.into_iter().chain(all).reduce(f64::max) else { continue };
         for (block, deviation) in &row.deviations {
             let modified_z = MAD_SHARE * deviation / mad;
@@ -86,20 +92,6 @@ fn outliers(recording: &Recording, grid: &Grid, response: &ResponseChoice) -> Ve
     found
 }
 
-fn row(
-    grid: &Grid,
-    configuration: usize,
-    response: &ResponseChoice,
-    scale: Betterness,
-) -> Option<Deviations> {
-    let cells = grid.cells[configuration].iter();
-    let values: BTreeMap<u32, f64> =
-        cells.filter_map(|(block, o)| Some((*block, scale.of_value(response.value(o)?)))).collect();
-    let median = middle(values.values())?;
-    let deviations = values.into_iter().map(|(block, value)| (block, value - median)).collect();
-    Some(Deviations { configuration, median, deviations })
-}
-
 /// Takes from each deviation the median one of its block, so that a slow block does not make outliers of all its
 /// trials; gives what was taken.
 fn take_out_blocks(rows: &mut [Deviations]) -> BTreeMap<u32, f64> {
@@ -109,7 +101,7 @@ fn take_out_blocks(rows: &mut [Deviations]) -> BTreeMap<u32, f64> {
     }
     let enough = blocks.into_iter().filter(|(_, deviations)| deviations.len() >= CONFIGURATIONS_MIN);
     let shifts: BTreeMap<u32, f64> =
-        enough.filter_map(|(block, deviations)| Some((block, middle(&deviations)?))).collect();
+        enough.filter_map(|(block, deviations)| Some((block, median(&deviations)?))).collect();
     for row in rows {
         for (block, deviation) in &mut row.deviations {
             *deviation -= shifts.get(block).unwrap_or(&0.0);
@@ -120,13 +112,7 @@ fn take_out_blocks(rows: &mut [Deviations]) -> BTreeMap<u32, f64> {
 
 /// Median absolute deviation. The medians' own deviations, which are zero by construction and would make the spread
 /// of few values too small, are left out; `None` where little is left.
-fn spread<'a>(deviations: impl Iterator<Item = &'a f64>) -> Option<f64> {
+fn spread(deviations: &mut dyn Iterator<Item = &f64>) -> Option<f64> {
     let sizes: Vec<f64> = deviations.map(|deviation| deviation.abs()).filter(|size| *size > 1e-12).collect();
-    (sizes.len() >= DEVIATIONS_MIN).then(|| middle(&sizes)).flatten()
-}
-
-fn middle<'a>(values: impl IntoIterator<Item = &'a f64>) -> Option<f64> {
-    let mut sorted: Vec<f64> = values.into_iter().copied().collect();
-    sorted.sort_by(f64::total_cmp);
-    (!sorted.is_empty()).then(|| median(&sorted))
+    median(&sizes).filter(|_| sizes.len() >= DEVIATIONS_MIN)
 }

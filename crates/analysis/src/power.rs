@@ -1,11 +1,11 @@
 //! Which difference could have been found?
 
 use crate::ResponseChoice;
-use crate::compare::Betterness;
-use crate::distribution::{normal_cdf, normal_density, t_quantile};
-use crate::estimate::Moments;
+use crate::distribution::t_quantile;
+use crate::estimate::{Moments, mean};
 use crate::grid::Matched;
 use serde::Serialize;
+use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 use statrs::function::gamma::ln_gamma;
 
 /// A relative difference beyond this is no figure to plan with: so few and so different blocks tell hardly
@@ -70,11 +70,9 @@ impl Detectable {
 /// Mean log ratio of the pairs in each block whose values all have logarithms.
 fn log_ratios(matched: &Matched, response: &ResponseChoice) -> Vec<f64> {
     let mean_log = |block: &[&observations::Observations]| {
-        let values: Vec<f64> = block.iter().filter_map(|o| response.value(o)).collect();
-        let logs = || values.iter().map(|value| value.ln());
-        let scale = Betterness::of(values.iter().copied(), response.direction).scale;
-        (scale == crate::Scale::Ratio && !values.is_empty())
-            .then(|| logs().sum::<f64>() / values.len() as f64)
+        let values = block.iter().filter_map(|o| response.value(o));
+        let logs: Option<Vec<f64>> = values.map(|value| (value > 0.0).then(|| value.ln())).collect();
+        logs.filter(|logs| !logs.is_empty()).map(|logs| mean(&logs))
     };
     let blocks = matched.from.iter().zip(&matched.to);
     blocks.filter_map(|(from, to)| Some(mean_log(from)? - mean_log(to)?)).collect()
@@ -117,8 +115,8 @@ fn power(noncentrality: f64, critical: f64, df: f64) -> (f64, f64) {
         };
         let density = weight * (constant + log - 0.5 * df * s * s).exp();
         let z = noncentrality - critical * s;
-        power += density * normal_cdf(z);
-        slope += density * normal_density(z);
+        power += density * Normal::standard().cdf(z);
+        slope += density * Normal::standard().pdf(z);
     }
     (power * step / 3.0, slope * step / 3.0)
 }

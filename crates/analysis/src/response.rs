@@ -1,8 +1,10 @@
 //! The response on which configurations are compared.
 
 use crate::Estimate;
+use crate::grid::Cells;
 use observations::{Direction, Observations, Recording, Response};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The response on which configurations are compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -52,53 +54,63 @@ impl ResponseChoice {
 
     /// Responses that every trial has without recording them.
     fn derived(name: &str, observations: &Observations) -> Option<Self> {
-        let (unit, direction) = match name {
-            "elapsed" => ("s".to_owned(), Direction::LowerIsBetter),
-            "throughput" => (throughput_unit(&observations.work.unit), Direction::HigherIsBetter),
+        let (unit, direction) = match (name, observations.work.unit.as_str()) {
+            ("elapsed", _) => ("s".to_owned(), Direction::LowerIsBetter),
+            ("throughput", "") => ("/s".to_owned(), Direction::HigherIsBetter),
+            ("throughput", unit) => (format!("{unit}s/s"), Direction::HigherIsBetter),
             _ => return None,
         };
         Some(Self { name: name.to_owned(), unit, direction, missing: None })
     }
 
     /// The mean over the trials that have it.
-    pub fn estimate<'o>(&self, trials: impl IntoIterator<Item = &'o Observations>) -> Option<Estimate> {
-        let values: Vec<f64> = trials.into_iter().filter_map(|own| self.value(own)).collect();
+    pub(crate) fn estimate(&self, trials: &[&Observations]) -> Option<Estimate> {
+        let values: Vec<f64> = trials.iter().filter_map(|own| self.value(own)).collect();
         Estimate::of(&values, &self.unit, self.direction)
+    }
+
+    /// The values of a configuration's trials by block, where they have one.
+    pub(crate) fn values(&self, cells: &Cells) -> BTreeMap<u32, f64> {
+        cells.iter().filter_map(|(block, own)| Some((*block, self.value(own)?))).collect()
     }
 
     /// The value of a trial, if it has a finite one.
     pub fn value(&self, observations: &Observations) -> Option<f64> {
-        let recorded = observations.responses.iter().find(|r| r.name == self.name).map(|r| r.value);
+        let elapsed_s = observations.elapsed_s;
         let derived = || match self.name.as_str() {
-            "elapsed" => Some(observations.elapsed_s),
-            "throughput" => throughput(observations),
+            "elapsed" => Some(elapsed_s),
+            "throughput" => (elapsed_s > 0.0).then(|| observations.work.amount as f64 / elapsed_s),
             _ => None,
         };
-        recorded.or_else(derived).filter(|value| value.is_finite())
+        observations.response(&self.name).or_else(derived).filter(|value| value.is_finite())
     }
 }
 
 /// The mean of a response, recorded or derived, over the trials that have it.
 pub(crate) fn estimate(name: &str, trials: &[&Observations]) -> Option<Estimate> {
-    let choice = trials.iter().find_map(|observations| ResponseChoice::named(name, observations))?;
-    choice.estimate(trials.iter().copied())
+    trials.iter().find_map(|observations| ResponseChoice::named(name, observations))?.estimate(trials)
 }
 
 /// Names of the responses that any of these trials recorded, in the order in which they first occur: a trial
 /// in which something failed has fewer.
-pub(crate) fn names<'a>(trials: impl IntoIterator<Item = &'a Observations>) -> Vec<&'a str> {
-    let mut names: Vec<&str> = Vec::new();
-    for response in trials.into_iter().flat_map(|observations| &observations.responses) {
-        if !names.contains(&response.name.as_str()) {
-            names.push(&response.name);
-        }
-    }
-    names
+pub(crate) fn names<'a>(trials: &[&'a Observations]) -> Vec<&'a str> {
+    distinct(trials.iter().flat_map(|seen| &seen.responses).map(|response| response.name.as_str()))
 }
 
-/// The value of a response in seconds, where its unit is one of time.
-pub(crate) fn value_s(response: &Response) -> Option<f64> {
-    seconds(&response.unit).map(|unit_s| response.value * unit_s)
+/// The same, then those that every trial has without recording them.
+pub(crate) fn all_names<'a>(trials: &[&'a Observations]) -> Vec<&'a str> {
+    distinct(names(trials).into_iter().chain(["elapsed", "throughput"]))
+}
+
+/// Each once, in the order in which they first occur.
+pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for one in all {
+        if !distinct.contains(&one) {
+            distinct.push(one);
+        }
+    }
+    distinct
 }
 
 /// Length of a unit of time.
@@ -110,13 +122,4 @@ pub(crate) fn seconds(unit: &str) -> Option<f64> {
         "ns" => Some(1e-9),
         _ => None,
     }
-}
-
-/// Units of work a second.
-fn throughput(observations: &Observations) -> Option<f64> {
-    (observations.elapsed_s > 0.0).then(|| observations.work.amount as f64 / observations.elapsed_s)
-}
-
-fn throughput_unit(unit: &str) -> String {
-    if unit.is_empty() { "/s".to_owned() } else { format!("{unit}s/s") }
 }

@@ -11,9 +11,10 @@ pub use gate::{Decision, Gate, Judged, Limit, LimitError, LimitJudged, Way};
 pub use history::{History, HistoryChange, HistoryRun, HistorySeries, history};
 pub use matching::{Match, MatchedBy};
 
-use crate::grid::{Grid, Matched};
+use crate::compare::corrected;
+use crate::grid::Grid;
 use crate::{Comparison, Estimate, ResponseChoice, response};
-use observations::{Observations, Recording, RunRecord};
+use observations::{Recording, RunRecord};
 use samples::Samples;
 use serde::Serialize;
 
@@ -244,7 +245,7 @@ impl<'a> Pair<'a> {
     }
 
     fn common(&self, name: &str) -> Result<ResponseChoice, RunsError> {
-        let find = |grid: &Grid| grid.observations().find_map(|o| ResponseChoice::named(name, o));
+        let find = |grid: &Grid| grid.observations().into_iter().find_map(|o| ResponseChoice::named(name, o));
         let (from, to) = (find(&self.grids.0), find(&self.grids.1));
         from.filter(|from| to.as_ref() == Some(from)).ok_or_else(|| {
             let all = self.names().into_iter().filter(|other| *other != name);
@@ -254,64 +255,47 @@ impl<'a> Pair<'a> {
     }
 
     fn names(&self) -> Vec<&'a str> {
-        let mut names = response::names(self.grids.0.observations());
-        names.extend(
-            ["elapsed", "throughput"].iter().filter(|name| !names.contains(name)).collect::<Vec<_>>(),
-        );
-        names
+        response::all_names(&self.grids.0.observations())
     }
 
     fn compare(&self, response: ResponseChoice) -> ResponseCompared {
-        let samples: Vec<Samples> = self.samples(&response);
-        let mut comparisons: Vec<Option<Comparison>> =
-            self.matches.iter().map(|own| self.comparison(own, &response)).collect();
-        crate::compare::correct(&mut comparisons);
-        let configurations = self.matches.iter().zip(&samples).zip(comparisons);
-        let configurations = configurations.map(|((own, samples), comparison)| ConfigurationCompared {
+        let samples = self.samples(&response);
+        let one = |own: &Samples| Comparison::apart(own.from.values(), own.to.values(), response.direction);
+        let comparisons = corrected(samples.iter().map(one).collect());
+        let compared = |((own, samples), comparison): ((&Match, &Samples), _)| ConfigurationCompared {
             from_label: self.from.configurations[own.from].label.clone(),
             to_label: self.to.configurations[own.to].label.clone(),
             matched_by: own.by,
-            from: estimate(&samples.from, &response),
-            to: estimate(&samples.to, &response),
-            verdict: comparison.as_ref().map_or(Verdict::Unknown, Verdict::of),
+            from: response.estimate(&self.grids.0.trials(own.from)),
+            to: response.estimate(&self.grids.1.trials(own.to)),
+            verdict: Verdict::of(&comparison),
             detectable: samples.detectable(),
             comparison,
-        });
+        };
         ResponseCompared {
-            configurations: configurations.collect(),
+            configurations: self.matches.iter().zip(&samples).zip(comparisons).map(compared).collect(),
             overall: samples::overall(&samples, &response),
             response,
         }
     }
 
-    fn comparison(&self, own: &Match, response: &ResponseChoice) -> Option<Comparison> {
-        let (from, to) = (&self.grids.0.cells[own.from], &self.grids.1.cells[own.to]);
-        Comparison::of(&Matched::apart(from, to, |o| response.value(o).is_some()), response)
-    }
-
     /// The values of each match.
     fn samples(&self, response: &ResponseChoice) -> Vec<Samples> {
-        let of = |own: &Match| {
-            Samples::of(&self.grids.0.cells[own.from], &self.grids.1.cells[own.to], |o: &Observations| {
-                response.value(o)
-            })
+        let of = |own: &Match| Samples {
+            from: response.values(&self.grids.0.cells[own.from]),
+            to: response.values(&self.grids.1.cells[own.to]),
         };
         self.matches.iter().map(of).collect()
     }
 }
 
-fn estimate(values: &samples::Side, response: &ResponseChoice) -> Option<Estimate> {
-    let values: Vec<f64> = values.values().copied().collect();
-    Estimate::of(&values, &response.unit, response.direction)
-}
-
 impl Verdict {
-    fn of(comparison: &Comparison) -> Self {
-        match comparison.supported() {
-            true if comparison.is_better() => Self::Better,
-            true => Self::Worse,
-            false if comparison.p_value.is_some() => Self::NotSeen,
-            false => Self::Unknown,
+    fn of(comparison: &Option<Comparison>) -> Self {
+        match comparison {
+            Some(own) if own.supported() && own.is_better() => Self::Better,
+            Some(own) if own.supported() => Self::Worse,
+            Some(own) if own.p_value.is_some() => Self::NotSeen,
+            _ => Self::Unknown,
         }
     }
 }

@@ -4,14 +4,10 @@
 //! - `ScalingClass`: negative, flat, sub-linear or linear
 //! - `SharedLine`: what one cache line that several threads write to makes at most
 
-mod curve;
-
-pub use curve::{Curve, Edge, EdgeKind, Placement, Scaled, ScalingPoint};
-
 use crate::grid::Grid;
-use crate::settings::with_probe;
-use crate::{Estimate, Summary, response};
-use observations::{Observations, Recording};
+use crate::settings::{groups, with_probe};
+use crate::{Comparison, ConfigurationGroup, Estimate, ResponseChoice, Scale, Summary, compare, response};
+use observations::{Environment, Observations, Recording, named};
 use serde::Serialize;
 
 /// Throughput that changes by less than this share with more threads is flat: the difference is of the size that the placement
@@ -20,6 +16,9 @@ pub const FLAT_SHARE: f64 = 0.1;
 /// An efficiency (speed-up relative to the number of threads) of at least this is linear: what is missing is what shared
 /// caches and clocks that drop when more cores work take away.
 pub const LINEAR_EFFICIENCY: f64 = 0.9;
+
+/// What is varied along a curve.
+const THREADS: &str = "workload.threads";
 
 /// What a report says of the configurations with the sync probe.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -30,18 +29,19 @@ pub struct ScalingSummary {
     pub shared_line: Option<SharedLine>,
 }
 
-/// How throughput goes with threads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ScalingClass {
-    /// Less with more threads.
-    Negative,
-    /// Neither more nor less.
-    Flat,
-    /// More, but not in proportion.
-    SubLinear,
-    /// In proportion.
-    Linear,
+named! {
+    /// How throughput goes with threads.
+    #[serde(rename_all = "snake_case")]
+    pub enum ScalingClass {
+        /// Less with more threads.
+        Negative = "negative",
+        /// Neither more nor less.
+        Flat = "flat",
+        /// More, but not in proportion.
+        SubLinear = "sub-linear",
+        /// In proportion.
+        Linear = "linear",
+    }
 }
 
 impl ScalingClass {
@@ -52,16 +52,6 @@ impl ScalingClass {
             ratio if ratio > 1.0 + FLAT_SHARE => Self::SubLinear,
             ratio if ratio >= 1.0 - FLAT_SHARE => Self::Flat,
             _ => Self::Negative,
-        }
-    }
-
-    /// As it is printed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Negative => "negative",
-            Self::Flat => "flat",
-            Self::SubLinear => "sub-linear",
-            Self::Linear => "linear",
         }
     }
 }
@@ -81,11 +71,98 @@ pub struct SharedLine {
     pub throughput: Estimate,
 }
 
+/// Configurations with the sync probe that differ in the number of threads only.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Curve {
+    /// Levels of the other factors: `primitive=atomic`; empty when there is none.
+    pub group: String,
+    /// By threads, the fewest first.
+    pub points: Vec<ScalingPoint>,
+    /// Position in `points` of the highest mean.
+    pub peak: usize,
+    /// Where it leaves something.
+    pub edges: Vec<Edge>,
+    /// How it scales up to the most threads that each have a processor; `None` with fewer than two such points.
+    pub scaled: Option<Scaled>,
+}
+
+/// A number of threads.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScalingPoint {
+    /// Position of the configuration in the recording.
+    pub configuration: usize,
+    /// Threads.
+    pub threads: u64,
+    /// Operations a millisecond.
+    pub throughput: Estimate,
+    /// Against the point before it; `None` of the first.
+    pub against_before: Option<Comparison>,
+    /// Where the threads are.
+    pub place: Option<Placement>,
+}
+
+/// Where threads are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Placement {
+    /// Whether they were pinned there. If not, this is the fewest that they fit on, a thread on each processor.
+    pub pinned: bool,
+    /// Processors.
+    pub processors: u64,
+    /// Cores.
+    pub cores: u64,
+    /// Sockets.
+    pub sockets: u64,
+    /// Memory (NUMA) nodes.
+    pub nodes: u64,
+}
+
+/// Where a curve leaves something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Edge {
+    /// What.
+    pub kind: EdgeKind,
+    /// Position in `points` of the first one beyond.
+    pub at: usize,
+    /// Whether this is known; if not, it is there at the latest.
+    pub pinned: bool,
+}
+
+/// What a curve leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EdgeKind {
+    /// One core.
+    Core,
+    /// One memory node.
+    Node,
+    /// One socket.
+    Socket,
+    /// A processor for each thread.
+    Processors,
+}
+
+/// How a curve scales.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Scaled {
+    /// Position in `points` of the end; the beginning is the first point.
+    pub to: usize,
+    /// Throughput at the end relative to the beginning.
+    pub speedup: Comparison,
+    /// Speed-up relative to the number of threads.
+    pub efficiency: f64,
+    /// By the speed-up.
+    pub class: ScalingClass,
+    /// By both ends of its 95 % interval; `None` with a single block.
+    pub between: Option<(ScalingClass, ScalingClass)>,
+}
+
 impl Summary<'_> {
     /// How throughput goes with threads; `None` when no configuration with the sync probe has a trial done.
     pub fn scaling(&self) -> Option<ScalingSummary> {
-        let curves = curve::curves(self.recording, &self.grid);
-        let shared_line = || shared_line(self.recording, &self.grid);
+        let (recording, grid) = (self.recording, &self.grid);
+        let groups = groups(recording, "sync", &[THREADS]).into_iter();
+        let curves: Vec<Curve> = groups.filter_map(|group| Curve::of(group, recording, grid)).collect();
+        let shared_line = || shared_line(recording, grid);
         (!curves.is_empty()).then(|| ScalingSummary { curves, shared_line: shared_line() })
     }
 }
@@ -93,7 +170,7 @@ impl Summary<'_> {
 fn shared_line(recording: &Recording, grid: &Grid) -> Option<SharedLine> {
     let candidates = with_probe(recording, "sync").filter_map(|position| {
         let configuration = &recording.configurations[position];
-        let trials: Vec<&Observations> = grid.cells[position].values().copied().collect();
+        let trials = grid.trials(position);
         let all = |test: &dyn Fn(&Observations) -> bool| trials.iter().all(|trial| test(trial));
         let shares = all(&|trial| trial.fact("shared_lines") == Some(1.0));
         let several = all(&|trial| trial.fact("cores").is_none_or(|cores| cores > 1.0));
@@ -112,6 +189,113 @@ fn shared_line(recording: &Recording, grid: &Grid) -> Option<SharedLine> {
         })
     });
     candidates.max_by(|a, b| a.throughput.mean.total_cmp(&b.throughput.mean))
+}
+
+impl Curve {
+    /// Of the configurations that have a trial done.
+    fn of(group: ConfigurationGroup, recording: &Recording, grid: &Grid) -> Option<Self> {
+        let environment = recording.environments.first();
+        let point = |position: &usize| {
+            let trials = grid.trials(*position);
+            let threads = recording.configurations[*position].get(THREADS)?;
+            Some(ScalingPoint {
+                configuration: *position,
+                threads,
+                throughput: response::estimate("throughput", &trials)?,
+                against_before: None,
+                place: pinned(trials.first()?).or_else(|| fewest(threads, environment?)),
+            })
+        };
+        let mut points: Vec<ScalingPoint> = group.configurations.iter().filter_map(point).collect();
+        points.sort_by_key(|point| point.threads);
+        let steps: Vec<_> = points.windows(2).map(|pair| compared(&pair[0], &pair[1], grid)).collect();
+        for (point, step) in points.iter_mut().skip(1).zip(compare::corrected(steps)) {
+            point.against_before = step;
+        }
+        let by_mean =
+            |a: &usize, b: &usize| points[*a].throughput.mean.total_cmp(&points[*b].throughput.mean);
+        // Of equals the one with the fewest threads, which is the last one here.
+        let peak = (0..points.len()).rev().max_by(by_mean)?;
+        let (edges, scaled) = (edges(&points), scaled(&points, grid));
+        Some(Self { group: group.label, points, peak, edges, scaled })
+    }
+}
+
+fn compared(from: &ScalingPoint, to: &ScalingPoint, grid: &Grid) -> Option<Comparison> {
+    let trials = grid.trials(from.configuration);
+    let choice = trials.iter().find_map(|trial| ResponseChoice::named("throughput", trial))?;
+    grid.compare(from.configuration, to.configuration, &choice)
+}
+
+fn pinned(trial: &Observations) -> Option<Placement> {
+    let count = |name| trial.fact(name).map(|count| count as u64);
+    Some(Placement {
+        pinned: true,
+        processors: count("processors")?,
+        cores: count("cores")?,
+        sockets: count("sockets")?,
+        nodes: count("nodes")?,
+    })
+}
+
+/// The fewest that so many threads fit on, when cores, sockets and nodes are all alike.
+fn fewest(threads: u64, environment: &Environment) -> Option<Placement> {
+    let cpus = u64::from(environment.cpus).max(1);
+    let used = threads.min(cpus);
+    let filled = |parts: Option<u32>| {
+        let parts = u64::from(parts?).clamp(1, cpus);
+        Some(used.div_ceil(cpus / parts).min(parts))
+    };
+    Some(Placement {
+        pinned: false,
+        processors: used,
+        cores: filled(environment.cores)?,
+        sockets: filled(environment.sockets)?,
+        nodes: filled(environment.numa_nodes).unwrap_or(1),
+    })
+}
+
+impl EdgeKind {
+    const ALL: [Self; 4] = [Self::Core, Self::Node, Self::Socket, Self::Processors];
+
+    /// Whether a point is still inside.
+    fn holds(self, point: &ScalingPoint, place: &Placement) -> bool {
+        match self {
+            Self::Core => place.cores <= 1,
+            Self::Node => place.nodes <= 1,
+            Self::Socket => place.sockets <= 1,
+            Self::Processors => point.threads <= place.processors,
+        }
+    }
+}
+
+fn edges(points: &[ScalingPoint]) -> Vec<Edge> {
+    let mut edges = Vec::new();
+    for (at, pair) in points.windows(2).enumerate() {
+        let (Some(before), Some(after)) = (&pair[0].place, &pair[1].place) else { continue };
+        let left = |kind: &EdgeKind| kind.holds(&pair[0], before) && !kind.holds(&pair[1], after);
+        // How many processors there are is known without pinning.
+        let edge = |kind| Edge { kind, at: at + 1, pinned: after.pinned || kind == EdgeKind::Processors };
+        edges.extend(EdgeKind::ALL.into_iter().filter(left).map(edge));
+    }
+    edges
+}
+
+fn scaled(points: &[ScalingPoint], grid: &Grid) -> Option<Scaled> {
+    let served = |point: &ScalingPoint| point.place.is_none_or(|place| point.threads <= place.processors);
+    let to = points.iter().rposition(served).filter(|to| *to > 0)?;
+    let (first, last) = (&points[0], &points[to]);
+    let threads = last.threads as f64 / first.threads.max(1) as f64;
+    let speedup =
+        compared(first, last, grid).filter(|speedup| threads > 1.0 && speedup.scale == Scale::Ratio)?;
+    let class = |ratio| ScalingClass::of(ratio, threads);
+    Some(Scaled {
+        to,
+        efficiency: speedup.value / threads,
+        class: class(speedup.value),
+        between: speedup.interval.map(|interval| (class(interval.low), class(interval.high))),
+        speedup,
+    })
 }
 
 #[cfg(test)]

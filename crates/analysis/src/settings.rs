@@ -1,5 +1,6 @@
 //! Recorded settings by which configurations belong together.
 
+use crate::response::distinct;
 use crate::wording;
 use observations::{ConfigurationRecord, FactorRecord, Recording, Value};
 use serde::Serialize;
@@ -39,14 +40,16 @@ pub fn groups(recording: &Recording, probe: &str, apart_from: &[&str]) -> Vec<Co
         });
         groups[group].push(position);
     }
-    let telling: Vec<&FactorRecord> = recording
-        .factors
-        .iter()
-        .filter(|factor| factor.levels.len() > 1 && groups.iter().all(|g| constant(recording, factor, g)))
-        .collect();
+    let constant = |factor: &FactorRecord, group: &Vec<usize>| {
+        distinct(group.iter().map(|own| recording.configurations[*own].level(&factor.name))).len() == 1
+    };
+    let telling = |factor: &&FactorRecord| {
+        factor.levels.len() > 1 && groups.iter().all(|group| constant(factor, group))
+    };
+    let telling: Vec<&FactorRecord> = recording.factors.iter().filter(telling).collect();
     let label = |configuration: &ConfigurationRecord| {
         let levels = telling.iter().filter_map(|factor| {
-            Some(format!("{}={}", wording::short_name(&factor.name), level(configuration, factor)?))
+            Some(format!("{}={}", wording::short_name(&factor.name), configuration.level(&factor.name)?))
         });
         levels.collect::<Vec<_>>().join(" ")
     };
@@ -55,14 +58,4 @@ pub fn groups(recording: &Recording, probe: &str, apart_from: &[&str]) -> Vec<Co
         configurations,
     };
     groups.into_iter().map(group).collect()
-}
-
-fn level<'a>(configuration: &'a ConfigurationRecord, factor: &FactorRecord) -> Option<&'a str> {
-    configuration.levels.iter().find(|level| level.factor == factor.name).map(|level| level.level.as_str())
-}
-
-fn constant(recording: &Recording, factor: &FactorRecord, group: &[usize]) -> bool {
-    let mut levels = group.iter().map(|position| level(&recording.configurations[*position], factor));
-    let first = levels.next();
-    levels.all(|level| Some(level) == first)
 }

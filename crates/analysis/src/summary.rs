@@ -1,8 +1,7 @@
 //! The entry point: a recording laid out and compared once, from which each section of a report is computed.
 
-use crate::factors::Factors;
 use crate::grid::{FactorLayout, Grid};
-use crate::{ConfigurationRow, ResponseChoice, configurations};
+use crate::{ConfigurationRow, Factors, ResponseChoice, configurations};
 use observations::{Environment, Recording, RunRecord, TrialStatus};
 use serde::Serialize;
 
@@ -62,9 +61,9 @@ pub fn summarize_with(recording: &Recording, disk_runs: Vec<Recording>) -> Summa
     let grid = Grid::new(recording);
     let response = ResponseChoice::of(recording);
     let layouts: Vec<FactorLayout> =
-        recording.factors.iter().map(|f| FactorLayout::new(recording, f)).collect();
+        (0..recording.factors.len()).map(|factor| FactorLayout::new(recording, factor)).collect();
     let ordered = recording.factors.iter().position(|factor| factor.numeric.is_some());
-    let main_factor = ordered.or(if recording.factors.is_empty() { None } else { Some(0) });
+    let main_factor = ordered.or((!layouts.is_empty()).then_some(0));
     let factors =
         response.as_ref().map(|response| Factors::of(recording, &grid, &layouts, main_factor, response));
     Summary {
@@ -99,8 +98,7 @@ impl Summary<'_> {
 
     /// Attempts that failed.
     pub fn failed(&self) -> usize {
-        let failed = |status: &TrialStatus| matches!(status, TrialStatus::Failed { .. });
-        self.recording.trials.iter().filter(|trial| failed(&trial.status)).count()
+        self.recording.trials.iter().filter(|trial| trial.status != TrialStatus::Done).count()
     }
 
     /// Unit of the response on which configurations are compared.

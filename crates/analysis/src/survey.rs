@@ -3,32 +3,187 @@
 
 mod known;
 mod merge;
-mod rules;
 
 pub use known::{Known, known};
 pub use merge::{
     Difference, Held, MachineRow, Merged, OddOne, Parallelism, ParallelismGroup, ServerRow, anonymous, merge,
 };
 
-use crate::volume_advice::volume_advice;
+use crate::response::distinct;
+use crate::volume_advice;
+use crate::wording::percent;
+use observations::Weight::{self, Note, Problem};
+use observations::number::bytes;
 use observations::{Advice, Survey};
 
 /// Everything that should be looked at, problems first: of the machine, of its servers as their engines advise, of
 /// its volumes. A rule of the machine gives way to an engine's rule of the same name.
 pub fn advice(survey: &Survey, of_servers: Vec<Advice>) -> Vec<Advice> {
-    let rules = rules::RULES.iter().filter(|rule| of_servers.iter().all(|advice| advice.rule != rule.name));
-    let mut all: Vec<Advice> = rules.filter_map(|rule| Some(rule.advice((rule.find)(survey)?))).collect();
+    let rules = RULES.iter().filter(|(_, rule, ..)| of_servers.iter().all(|advice| advice.rule != *rule));
+    let found = |&(weight, rule, subject, action, reason, find): &Rule| {
+        let fact = find(survey)?;
+        Some(Advice { rule, weight, subject: subject.to_owned(), fact, reason, action: action.to_owned() })
+    };
+    let mut all: Vec<Advice> = rules.filter_map(found).collect();
     all.extend(of_servers);
-    for volume in &survey.volumes {
-        for found in volume_advice(volume) {
-            // Volumes share disks: what is said of one is said once.
-            if !all.contains(&found) {
-                all.push(found);
-            }
-        }
-    }
+    // Volumes share disks: what is said of one is said once.
+    all.extend(distinct(survey.volumes.iter().flat_map(volume_advice)));
     all.sort_by_key(|advice| advice.weight);
     all
+}
+
+/// Above this, memory of programs is swapped before the page cache has given much: SQL Server on Linux asks
+/// for 1, the kernel's default is 60.
+const SWAPPINESS_MAX: u32 = 10;
+/// What storage of today takes a second or so to write: our choice.
+const UNWRITTEN_BYTES_MAX: f64 = (1_u64 << 30) as f64;
+/// Time given to others above this share of all time was not a moment's: our choice.
+const STEAL_SHARE_MAX: f64 = 0.01;
+/// Above this share of the asynchronous I/Os that may be set up, the next server may find none left.
+const AIO_SHARE_MAX: f64 = 0.9;
+/// Clock sources whose reading is a slow trip to a chip (`pg_test_timing`).
+const SLOW_CLOCKS: [&str; 4] = ["hpet", "acpi_pm", "jiffies", "refined-jiffies"];
+
+/// A rule about the machine: weight, name, what it is about, what to do, why (with the source), and what finds the
+/// fact, if it is one.
+type Rule = (Weight, &'static str, &'static str, &'static str, &'static str, fn(&Survey) -> Option<String>);
+
+#[rustfmt::skip]
+const RULES: [Rule; 13] = [
+    (Problem, "zone-reclaim", "vm.zone_reclaim_mode",
+        "set it to 0",
+        "a node that gives up its own cache before it takes memory of another reads from storage what could \
+         have stayed; the kernel's documentation wants it off where caching matters more than locality \
+         (sysctl/vm.rst)",
+        |survey| not_zero_with_nodes(survey, "vm.zone_reclaim_mode")),
+    (Problem, "clock-source", "clocksource",
+        "choose tsc, or the hypervisor's own, if it is available; the kernel's log says why it was not chosen",
+        "each reading of this clock accesses a chip and takes about a microsecond instead of tens of nanoseconds; \
+         servers that time their work read it very often (PostgreSQL: pg_test_timing, \
+         track_io_timing)",
+        clock_source),
+    (Note, "governor", "cpufreq.governor",
+        "set the governor, and the energy preference where there is one, to performance, and compare",
+        "a processor that is slowed down to save energy is slow when a request comes, and measurements \
+         depend on what ran before; vendors recommend performance (Microsoft: Performance \
+         best practices for SQL Server on Linux; Documentation/admin-guide/pm/cpufreq.rst)",
+        governor),
+    (Problem, "aio-limit", "fs.aio-max-nr",
+        "raise it, for example to 1048576",
+        "a server that finds no asynchronous I/Os left does not start, or falls back to synchronous ones \
+         (MySQL: innodb_use_native_aio)",
+        aio_limit),
+    (Note, "swappiness", "vm.swappiness",
+        "set it to 1 (swap only before memory runs out) to 10; 0 can end processes earlier",
+        "memory of a server that was swapped out costs reads in the middle of requests; with a large page \
+         cache, as databases have it, the kernel's default of 60 swaps early (sysctl/vm.rst; Microsoft: \
+         Performance best practices for SQL Server on Linux has 1)",
+        |survey| {
+            let value = number(survey, "vm.swappiness").filter(|value: &u32| *value > SWAPPINESS_MAX)?;
+            survey.machine.memory.swap_bytes.filter(|bytes| *bytes > 0)?;
+            Some(format!("is {value}, and there is swap"))
+        }),
+    (Note, "transparent-huge-pages", "transparent_hugepage.enabled",
+        "choose by the engine: madvise or never for PostgreSQL, always for SQL Server",
+        "a process that touches memory waits while the kernel makes a huge page of it. PostgreSQL \
+         discourages them (runtime configuration, huge_pages), SQL Server wants them (Performance best \
+         practices for SQL Server on Linux): it is one or the other",
+        |survey| is_always(survey, "transparent_hugepage.enabled")),
+    (Note, "huge-page-defrag", "transparent_hugepage.defrag",
+        "set it to madvise or defer+madvise",
+        "every allocation stalls while memory is compacted for a huge page \
+         (Documentation/admin-guide/mm/transhuge.rst)",
+        |survey| {
+            survey.setting("transparent_hugepage.enabled").filter(|value| *value != "never")?;
+            is_always(survey, "transparent_hugepage.defrag")
+        }),
+    (Note, "numa-balancing", "kernel.numa_balancing",
+        "set it to 0, and compare",
+        "pages are unmapped from time to time to see who uses them, which costs faults; memory that all \
+         processors share, as a database's, has no right place (sysctl/kernel.rst; Microsoft: Performance \
+         best practices for SQL Server on Linux)",
+        |survey| not_zero_with_nodes(survey, "kernel.numa_balancing")),
+    (Note, "unwritten-data", "vm.dirty_background_*",
+        "set vm.dirty_background_bytes to what the storage writes in about a second, and vm.dirty_bytes to some times \
+         that",
+        "the kernel collects this much before it begins to write; a checkpoint that syncs waits for all of it, and \
+         so do commits behind it (PostgreSQL: checkpoint_flush_after)",
+        unwritten_data),
+    (Note, "memory-limit", "this control group",
+        "size servers in it by the limit",
+        "what is sized by the memory of the machine is too large here: the group is stopped at its limit \
+         (cgroup-v2.rst)",
+        |survey| {
+            let (limit, total) = (survey.machine.limits.memory_bytes?, survey.machine.memory.total_bytes?);
+            (limit < total).then(|| format!("may use {} of {} of memory", bytes(limit), bytes(total)))
+        }),
+    (Note, "processor-limit", "this control group",
+        "size servers in it by the limit",
+        "what is sized by the number of processors is too large here: when the group's time is used up, all \
+         its threads stop until the next period (cgroup-v2.rst)",
+        |survey| {
+            let (limit, online) = (survey.machine.limits.cpus?, survey.machine.processors.logical?);
+            (limit < f64::from(online)).then(|| format!("may use the time of {limit} of {online} processors"))
+        }),
+    (Note, "stolen-time", "this virtual machine",
+        "measure on a host without neighbours, or repeat at other times of day",
+        "the hypervisor gave the processors to other guests while work was waiting here: measurements vary with \
+         what those do (proc(5), steal)",
+        |survey| {
+            let share = survey.machine.steal_share.filter(|share| *share > STEAL_SHARE_MAX)?;
+            Some(format!("lost {} of all processor time since boot", percent(share)))
+        }),
+    (Note, "clock-synchronized", "the clock",
+        "run chrony, systemd-timesyncd or ptp4l, or check the hypervisor's clock",
+        "no time service reports to the kernel: times of several machines cannot be compared, and certificates and \
+         replicas may fail (adjtimex(2)). Some hypervisors keep the clock right without reporting it",
+        |survey| {
+            survey.machine.clock_synchronized.filter(|is_synchronized| !is_synchronized)?;
+            Some("is not known to be synchronized".to_owned())
+        }),
+];
+
+fn number<T: std::str::FromStr>(survey: &Survey, name: &str) -> Option<T> {
+    survey.setting(name)?.parse().ok()
+}
+
+fn is_always(survey: &Survey, name: &str) -> Option<String> {
+    survey.setting(name).filter(|value| *value == "always").map(|_| "is always".to_owned())
+}
+
+fn not_zero_with_nodes(survey: &Survey, name: &str) -> Option<String> {
+    let (mode, nodes): (u32, usize) = (number(survey, name)?, survey.machine.nodes.len());
+    (mode != 0 && nodes > 1).then(|| format!("is {mode} with {nodes} NUMA nodes"))
+}
+
+fn clock_source(survey: &Survey) -> Option<String> {
+    let clock = survey.setting("clocksource.current").filter(|clock| SLOW_CLOCKS.contains(clock))?;
+    let others = survey.setting("clocksource.available").unwrap_or("no other known");
+    Some(format!("is {clock} (available: {others})"))
+}
+
+fn governor(survey: &Survey) -> Option<String> {
+    let governor = survey.setting("cpufreq.governor").filter(|governor| *governor != "performance")?;
+    let driver = survey.setting("cpufreq.driver").unwrap_or("unknown");
+    let preference = survey.setting("cpufreq.energy_performance_preference");
+    let preference = preference.map(|text| format!(", energy preference {text}")).unwrap_or_default();
+    Some(format!("is {governor} (driver {driver}{preference})"))
+}
+
+fn aio_limit(survey: &Survey) -> Option<String> {
+    let (used, most): (f64, f64) = (number(survey, "fs.aio-nr")?, number(survey, "fs.aio-max-nr")?);
+    (most > 0.0 && used >= AIO_SHARE_MAX * most).then(|| format!("is {most}, of which {used} are taken"))
+}
+
+fn unwritten_data(survey: &Survey) -> Option<String> {
+    let fixed: Option<f64> = number(survey, "vm.dirty_background_bytes").filter(|bytes| *bytes > 0.0);
+    // The ratio is one of what could be had, free memory and page cache (sysctl/vm.rst).
+    let of_memory = || {
+        let ratio: f64 = number(survey, "vm.dirty_background_ratio")?;
+        Some(ratio / 100.0 * survey.machine.memory.available_bytes? as f64)
+    };
+    let unwritten = fixed.or_else(of_memory).filter(|bytes| *bytes > UNWRITTEN_BYTES_MAX)?;
+    Some(format!("allow {} of unwritten data before the kernel begins to write", bytes(unwritten as u64)))
 }
 
 #[cfg(test)]

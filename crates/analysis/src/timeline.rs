@@ -40,12 +40,9 @@ impl Summary<'_> {
 }
 
 fn timeline(row: &ConfigurationRow, grid: &Grid, response: &ResponseChoice) -> Option<Timeline> {
-    let cells = grid.cells.get(row.index)?.iter();
-    let recorded = |seen: &Observations| {
-        let first =
-            seen.series.first().filter(|series| series.interval_s > 0.0 && series.start_s.is_finite());
-        first.cloned()
-    };
+    let shown = |series: &&Series| series.interval_s > 0.0 && series.start_s.is_finite();
+    let recorded = |seen: &Observations| seen.series.first().filter(shown).cloned();
+    let cells = grid.cells[row.index].iter();
     let mut trials: Vec<(f64, u32, Series)> =
         cells.filter_map(|(block, seen)| Some((response.value(seen)?, *block, recorded(seen)?))).collect();
     trials.sort_by(|a, b| a.0.total_cmp(&b.0));

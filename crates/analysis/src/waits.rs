@@ -87,34 +87,32 @@ pub struct WaitOptions<'a> {
 
 impl WaitTable {
     /// The waits of our own sessions over trials; a trial without a wait type counts as 0 of it.
-    pub fn of_trials<'a>(trials: impl IntoIterator<Item = &'a Observations>) -> Self {
-        Self::new(trials.into_iter().map(|trial| trial.waits.as_slice()), WaitOptions::default())
+    pub fn of_trials(trials: &[&Observations]) -> Self {
+        let waits: Vec<&[Wait]> = trials.iter().map(|trial| trial.waits.as_slice()).collect();
+        Self::new(&waits, WaitOptions::default())
     }
 
     /// Any waits, one slice a trial.
-    pub fn new<'a>(trials: impl IntoIterator<Item = &'a [Wait]>, options: WaitOptions) -> Self {
-        let mut table = Self::default();
+    pub fn new(trials: &[&[Wait]], options: WaitOptions) -> Self {
+        let mut table = Self { trials: trials.len(), ..Self::default() };
         let mut sums: HashMap<&str, Wait> = HashMap::new();
         let mut filtered = BTreeSet::new();
-        for waits in trials {
-            table.trials += 1;
-            for wait in waits.iter().filter(|wait| wait.wait_s().is_finite()) {
-                let benign = options.benign.is_some_and(|is_benign| is_benign(&wait.wait_type));
-                if benign || wait.class == WaitClass::Idle {
-                    table.filtered_s += wait.wait_s();
-                    filtered.insert(wait.wait_type.as_str());
+        for wait in trials.iter().copied().flatten().filter(|wait| wait.wait_s().is_finite()) {
+            let benign = options.benign.is_some_and(|is_benign| is_benign(&wait.wait_type));
+            if benign || wait.class == WaitClass::Idle {
+                table.filtered_s += wait.wait_s();
+                filtered.insert(wait.wait_type.as_str());
+                continue;
+            }
+            if wait.class == WaitClass::Client {
+                table.client_s += wait.wait_s();
+                if !options.include_client {
                     continue;
                 }
-                if wait.class == WaitClass::Client {
-                    table.client_s += wait.wait_s();
-                    if !options.include_client {
-                        continue;
-                    }
-                }
-                match sums.get_mut(wait.wait_type.as_str()) {
-                    Some(sum) => add(sum, wait),
-                    None => drop(sums.insert(&wait.wait_type, wait.clone())),
-                }
+            }
+            match sums.get_mut(wait.wait_type.as_str()) {
+                Some(sum) => add(sum, wait),
+                None => drop(sums.insert(&wait.wait_type, wait.clone())),
             }
         }
         table.filtered = filtered.into_iter().map(str::to_owned).collect();
@@ -231,22 +229,21 @@ impl Summary<'_> {
     /// Waits and accounting of each level of the main factor that has trials; one entry without a level when there is
     /// no factor.
     pub fn waits(&self) -> Vec<LevelWaits> {
-        let of = |level: Option<&String>, trials: Vec<&Observations>| {
+        let of = |level: Option<&String>, trials: &[&Observations]| {
             Some(LevelWaits {
                 level: level.cloned(),
-                waits: WaitTable::of_trials(trials.iter().copied()),
-                accounting: Accounting::mean(trials.iter().copied())?,
+                waits: WaitTable::of_trials(trials),
+                accounting: Accounting::mean(trials)?,
             })
         };
         let Some(main) = self.main_factor else {
-            return of(None, self.grid.observations().collect()).into_iter().collect();
+            return of(None, &self.grid.observations()).into_iter().collect();
         };
         let levels = self.recording.factors[main].levels.iter().enumerate();
-        let trials = |level| {
-            let own = self.layouts[main].balanced(level);
-            own.flat_map(|configuration| self.grid.cells[configuration].values().copied()).collect()
+        let trials = |level| -> Vec<&Observations> {
+            self.layouts[main].balanced(level).flat_map(|own| self.grid.trials(own)).collect()
         };
-        levels.filter_map(|(position, level)| of(Some(level), trials(position))).collect()
+        levels.filter_map(|(position, level)| of(Some(level), &trials(position))).collect()
     }
 }
 

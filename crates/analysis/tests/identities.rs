@@ -40,7 +40,7 @@ fn accounting_adds_up() {
     let mut random = Random::new(11);
     for _ in 0..500 {
         let trials: Vec<Observations> = (0..=random.below(6)).map(|_| any(&mut random)).collect();
-        let mean = Accounting::mean(&trials).unwrap();
+        let mean = Accounting::mean(&trials.iter().collect::<Vec<_>>()).unwrap();
         let n = trials.len() as f64;
         let largest = mean.accounted_s().max(mean.session_s);
         close(mean.accounted_s() + mean.unaccounted_s, mean.session_s, largest);
@@ -106,13 +106,14 @@ fn wait_tables_hold_every_second_once() {
         let seconds = |class: fn(WaitClass) -> bool| {
             waits().filter(|w| class(w.class)).map(Wait::wait_s).sum::<f64>() / trials.len() as f64
         };
-        let table = WaitTable::of_trials(&trials);
+        let table = WaitTable::of_trials(&trials.iter().collect::<Vec<_>>());
         let all = seconds(|_| true);
         close(table.total_s + table.client_s + table.filtered_s, all, all);
         close(table.filtered_s, seconds(|class| class == WaitClass::Idle), all);
         close(table.client_s, seconds(|class| class == WaitClass::Client), all);
         let with_client = WaitOptions { include_client: true, ..WaitOptions::default() };
-        let with_client = WaitTable::new(trials.iter().map(|t| t.waits.as_slice()), with_client);
+        let waits: Vec<&[Wait]> = trials.iter().map(|trial| trial.waits.as_slice()).collect();
+        let with_client = WaitTable::new(&waits, with_client);
         close(with_client.total_s, table.total_s + table.client_s, all);
         assert!(table.rows.iter().all(|row| row.class != WaitClass::Client && row.class != WaitClass::Idle));
         if table.total_s > 0.0 {
@@ -136,10 +137,10 @@ fn benign_waits_are_filtered_for_servers_only() {
         .collect();
     let is_benign = |name: &str| WaitType::is_benign(sqlserver::WAIT_TYPES, name, &[]);
     let options = WaitOptions { benign: Some(&is_benign), ..WaitOptions::default() };
-    let server = WaitTable::new([waits.as_slice()], options);
+    let server = WaitTable::new(&[waits.as_slice()], options);
     assert_eq!(server.rows.len(), 1);
     assert_eq!((server.filtered_s, server.filtered.len()), (1400.0, 2));
-    let own = WaitTable::of_trials([&Observations { waits, ..Observations::default() }]);
+    let own = WaitTable::of_trials(&[&Observations { waits, ..Observations::default() }]);
     // Idle time is nobody's wait; everything else that our sessions waited for is shown.
     assert_eq!(
         own.rows.iter().map(|row| row.wait_type.as_str()).collect::<Vec<_>>(),

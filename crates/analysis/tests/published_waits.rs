@@ -74,7 +74,7 @@ fn every_cell_is_printed_as_published() {
     assert_eq!(HEADINGS.len(), 9);
     for table in published() {
         let waits = table.waits();
-        let computed = WaitTable::new([waits.as_slice()], WaitOptions::default());
+        let computed = WaitTable::new(&[waits.as_slice()], WaitOptions::default());
         assert_eq!(computed.top().len(), table.rows.len(), "{}: the rows that make up 95 %", table.name);
         for (row, expected) in computed.top().iter().zip(&table.rows) {
             assert_eq!(row.cells()[..expected.len()], expected[..], "{}", table.name);
@@ -102,7 +102,7 @@ fn the_mean_of_trials_is_printed_the_same() {
                 .collect()
         };
         let (half, more) = (scaled(0.5), scaled(1.5));
-        let computed = WaitTable::new([half.as_slice(), more.as_slice()], WaitOptions::default());
+        let computed = WaitTable::new(&[half.as_slice(), more.as_slice()], WaitOptions::default());
         assert_eq!(computed.trials, 2);
         for (row, expected) in computed.top().iter().zip(&table.rows) {
             assert_eq!(row.cells()[..expected.len()], expected[..], "{}", table.name);

@@ -35,7 +35,7 @@ pub use error::{FileError, FileErrors};
 pub use example::example;
 pub use experiment::{Blocks, Experiment, Factor, FactorLevel, Repeats, Throttle, Volume};
 pub use nearest::{nearest, unknown_name};
-pub use observations::{FromValue, Optional, Value};
+pub use observations::{FromValue, Value};
 pub use parse::parse;
 pub use plan::{Plan, PlannedTrial};
 pub use schema::schema;

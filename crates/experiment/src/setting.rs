@@ -244,7 +244,6 @@ macro_rules! choice {
             }
         }
 
-        impl $crate::Optional for $type {}
 
         impl From<$type> for $crate::Value {
             fn from(value: $type) -> Self {

@@ -26,34 +26,3 @@ pub struct Advice {
     /// What to do.
     pub action: String,
 }
-
-/// A rule of advice: `F` finds what it looks for.
-#[derive(Debug, Clone, Copy)]
-pub struct Rule<F> {
-    /// Its name.
-    pub name: &'static str,
-    /// How much it matters.
-    pub weight: Weight,
-    /// Finds what it looks for.
-    pub find: F,
-    /// Why it matters, with the source where there is one.
-    pub reason: &'static str,
-}
-
-/// What a rule has found: see [`Advice`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleFinding {
-    /// What it is about.
-    pub subject: String,
-    /// What was found.
-    pub fact: String,
-    /// What to do.
-    pub action: String,
-}
-
-impl<F> Rule<F> {
-    /// The advice about what was found.
-    pub fn advice(&self, RuleFinding { subject, fact, action }: RuleFinding) -> Advice {
-        Advice { rule: self.name, weight: self.weight, subject, fact, reason: self.reason, action }
-    }
-}

@@ -32,3 +32,74 @@ pub struct DeviceUse {
     /// Length of the measurement in seconds, between the two readings.
     pub elapsed_s: f64,
 }
+
+/// Counters and load may differ by this share of what the load moved...
+const TOLERANCE: f64 = 0.02;
+/// ... or by so many bytes: file systems write some metadata of their own.
+const TOLERANCE_BYTES: f64 = 1024.0 * 1024.0;
+
+/// Bytes that the load and the devices disagree about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Disagreement {
+    /// Bytes read by the load and from the devices, where these disagree.
+    pub read: Option<(u64, u64)>,
+    /// Bytes written by the load and to the devices, where these disagree.
+    pub written: Option<(u64, u64)>,
+}
+
+/// What direct I/O of a load and the kernel's counters of its devices disagree about; `None` when they
+/// agree within 2 % or 1 MiB, whichever is larger, and without devices.
+///
+/// Bytes are compared and not I/Os, because the kernel splits and merges. A mirror writes everything to
+/// each of its devices: a whole multiple is no disagreement, [`write_copies`] tells it.
+pub fn device_agreement(ours: (u64, u64), devices: &[DeviceUse]) -> Option<Disagreement> {
+    let (read, written) = sums(devices)?;
+    let disagreement = Disagreement {
+        read: Some((ours.0, read)).filter(|(ours, devices)| !close(*ours, *devices)),
+        written: Some((ours.1, written))
+            .filter(|(ours, all)| !close(*ours, *all) && write_copies(*ours, devices).is_none()),
+    };
+    (disagreement.read.is_some() || disagreement.written.is_some()).then_some(disagreement)
+}
+
+/// How many times the devices wrote what the load wrote, when that is a whole number from 2 to the number of
+/// devices: mirrors over devices that are counted one by one do (btrfs RAID 1 and 10).
+pub fn write_copies(ours: u64, devices: &[DeviceUse]) -> Option<u64> {
+    let (_, written) = sums(devices)?;
+    copies(ours, written).filter(|copies| *copies <= devices.len() as u64)
+}
+
+fn sums(devices: &[DeviceUse]) -> Option<(u64, u64)> {
+    let sum = |of: fn(&DeviceUse) -> u64| devices.iter().map(of).fold(0, u64::saturating_add);
+    (!devices.is_empty()).then(|| (sum(|device| device.read_bytes), sum(|device| device.write_bytes)))
+}
+
+fn close(ours: u64, devices: u64) -> bool {
+    ours.abs_diff(devices) as f64 <= TOLERANCE_BYTES.max(TOLERANCE * ours as f64)
+}
+
+fn copies(ours: u64, devices: u64) -> Option<u64> {
+    // Within the tolerance of nothing, anything is a multiple.
+    if ours as f64 <= TOLERANCE_BYTES {
+        return None;
+    }
+    let copies = (devices as f64 / ours as f64).round() as u64;
+    (copies >= 2 && close(ours.saturating_mul(copies), devices)).then_some(copies)
+}
+
+impl Disagreement {
+    /// One sentence with the figures, for a warning.
+    pub fn sentence(&self) -> String {
+        let one = |(verb, preposition): (&str, &str), (ours, devices): (u64, u64)| {
+            let (ours, devices) = (ours as f64 / 1e6, devices as f64 / 1e6);
+            format!(
+                "the load {verb} {ours:.1} MB, the kernel counted {devices:.1} MB {preposition} the devices"
+            )
+        };
+        let parts = [
+            self.read.map(|bytes| one(("read", "from"), bytes)),
+            self.written.map(|bytes| one(("wrote", "to"), bytes)),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+}

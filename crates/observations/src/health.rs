@@ -1,3 +1,4 @@
+use crate::named;
 use serde::{Deserialize, Serialize};
 
 /// How the load generator fared: was it, and not the target, the limit?
@@ -39,49 +40,31 @@ pub struct Warning {
     pub detail: String,
 }
 
-/// Kinds of [`Warning`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WarningKind {
-    /// The load generator, not the target, was the limit.
-    LoadLimited,
-    /// Other processes used the machine.
-    OtherLoad,
-    /// A hypervisor took processor time away.
-    Steal,
-    /// The declared cache state could not be made or verified.
-    CacheState,
-    /// The measurement was too short for its figures to be steady.
-    Short,
-    /// More of the sessions' time than promised is unaccounted for.
-    Unaccounted,
-    /// Something could not be observed, for want of rights or because it is on another machine.
-    NotObserved,
-    /// Something was done in another way than the best one or than was asked for.
-    Fallback,
-    /// Some I/O failed: what it belonged to has no figures.
-    IoErrors,
-    /// The throughput had not settled within the measurement.
-    NotSteady,
-    /// The kernel's counters of the device do not agree with what the load did.
-    DeviceDisagrees,
-}
-
-impl WarningKind {
-    /// The short name printed beside a trial.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::LoadLimited => "load-limited",
-            Self::OtherLoad => "other-load",
-            Self::Steal => "steal",
-            Self::CacheState => "cache-state",
-            Self::Short => "short",
-            Self::Unaccounted => "unaccounted",
-            Self::NotObserved => "not-observed",
-            Self::Fallback => "fallback",
-            Self::IoErrors => "io-errors",
-            Self::NotSteady => "not-steady",
-            Self::DeviceDisagrees => "device-disagrees",
-        }
+named! {
+    /// Kinds of [`Warning`]; their names are printed beside a trial.
+    #[serde(rename_all = "snake_case")]
+    pub enum WarningKind {
+        /// The load generator, not the target, was the limit.
+        LoadLimited = "load-limited",
+        /// Other processes used the machine.
+        OtherLoad = "other-load",
+        /// A hypervisor took processor time away.
+        Steal = "steal",
+        /// The declared cache state could not be made or verified.
+        CacheState = "cache-state",
+        /// The measurement was too short for its figures to be steady.
+        Short = "short",
+        /// More of the sessions' time than promised is unaccounted for.
+        Unaccounted = "unaccounted",
+        /// Something could not be observed, for want of rights or because it is on another machine.
+        NotObserved = "not-observed",
+        /// Something was done in another way than the best one or than was asked for.
+        Fallback = "fallback",
+        /// Some I/O failed: what it belonged to has no figures.
+        IoErrors = "io-errors",
+        /// The throughput had not settled within the measurement.
+        NotSteady = "not-steady",
+        /// The kernel's counters of the device do not agree with what the load did.
+        DeviceDisagrees = "device-disagrees",
     }
 }

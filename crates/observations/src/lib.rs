@@ -5,16 +5,15 @@
 //! whole [`Recording`] back. [`Event`] is what a run announces while it works.
 
 mod advice;
-mod device_agreement;
 mod device_use;
 mod environment;
 mod event;
 mod health;
 mod histogram;
+mod named;
 pub mod number;
 mod profile;
 mod record;
-mod response;
 mod series;
 mod server_activity;
 mod survey;
@@ -23,9 +22,8 @@ mod value;
 mod volume_facts;
 mod wait;
 
-pub use advice::{Advice, Rule, RuleFinding, Weight};
-pub use device_agreement::{Disagreement, device_agreement, write_copies};
-pub use device_use::DeviceUse;
+pub use advice::{Advice, Weight};
+pub use device_use::{DeviceUse, Disagreement, device_agreement, write_copies};
 pub use environment::{EngineVersion, Environment, VolumeEnvironment};
 pub use event::{Event, RunEnd, TrialRef};
 pub use health::{LoadHealth, MachineLoad, Warning, WarningKind};
@@ -35,15 +33,14 @@ pub use record::{
     ConfigurationRecord, FactorRecord, HookOutput, LevelRecord, Recording, RunRecord, TrialRecord,
     TrialStatus,
 };
-pub use response::{Direction, Fact, Response};
 pub use series::{Amounts, Series, add_by_interval};
 pub use server_activity::{ActivityCell, ProcessUse, Sampling, ServerActivity, TaskSession, WaitingTask};
 pub use survey::{
     Cache, Database, Extension, Limits, Memory, Mitigation, NumaNode, Processors, ServerSetting, Survey,
     SurveyedMachine, SurveyedServer, SystemSetting, Unread,
 };
-pub use trial::{Latency, Observations, TimeUse, Work};
-pub use value::{FromValue, Optional, Value};
+pub use trial::{Direction, Fact, Latency, Observations, Response, TimeUse, Work};
+pub use value::{FromValue, Value};
 pub use volume_facts::{
     ArrayFacts, DeviceFacts, LoopFacts, MappedFacts, MountFacts, PartitionFacts, VolumeFacts,
 };

@@ -71,6 +71,11 @@ impl ConfigurationRecord {
     pub fn get<T: FromValue>(&self, path: &str) -> Option<T> {
         T::from_value(Some(self.settings.get(path)?))
     }
+
+    /// The level of a factor.
+    pub fn level(&self, factor: &str) -> Option<&str> {
+        self.levels.iter().find(|level| level.factor == factor).map(|level| level.level.as_str())
+    }
 }
 
 /// One factor's level in a configuration.

@@ -1,11 +1,11 @@
 //! What was seen of a server's processes in an interval, by `steelbench waits`.
 
 use crate::{Operation, TimeUse, Wait, WaitClass};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A live server, watched for a while without changing anything on it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// A live server, watched for a while without changing anything on it. Programs read its summary, not the samples.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ServerActivity {
     /// Name and version: `PostgreSQL 15.18`.
     pub server: String,
@@ -14,20 +14,24 @@ pub struct ServerActivity {
     /// How the waits became known.
     pub sampling: Sampling,
     /// What the clients' sessions waited for while they had something to do; idle time is left out.
+    #[serde(skip)]
     pub waits: Vec<Wait>,
     /// Use of the sessions' time while they had something to do.
+    #[serde(skip)]
     pub time: TimeUse,
     /// Whether the kernel told `time`, and the run queue in `waits`; otherwise CPU time is what the
     /// samples without a wait say.
     pub time_is_exact: bool,
     /// The samples, all processes, summed by what is the same.
+    #[serde(skip)]
     pub cells: Vec<ActivityCell>,
     /// Time of the processes by kind, where the kernel tells it.
+    #[serde(skip)]
     pub processes: Vec<ProcessUse>,
     /// I/O that the server counts and times itself.
     pub operations: Vec<Operation>,
     /// Text of the statements in `cells`.
-    pub statements: BTreeMap<i64, String>,
+    pub texts: BTreeMap<i64, String>,
     /// What a session that waits for a type of wait is doing, one sentence each.
     pub meanings: BTreeMap<String, String>,
     /// Who waited when the interval ended, if asked for.
@@ -37,7 +41,7 @@ pub struct ServerActivity {
 }
 
 /// How samples were taken.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Sampling {
     /// Where they come from: `pg_stat_activity`, `pg_wait_sampling`.
     pub source: String,
@@ -50,7 +54,7 @@ pub struct Sampling {
 }
 
 /// Samples of processes that did the same for the same.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ActivityCell {
     /// Kind of process: `client backend`, `checkpointer`.
     pub process: String,
@@ -80,7 +84,7 @@ pub struct ActivityCell {
 }
 
 /// Time that the processes of one kind used.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProcessUse {
     /// Kind of process.
     pub process: String,
@@ -93,7 +97,7 @@ pub struct ProcessUse {
 }
 
 /// A session that waits, now.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WaitingTask {
     /// Who waits.
     pub session: TaskSession,
@@ -110,7 +114,7 @@ pub struct WaitingTask {
 }
 
 /// A session that waits or is waited for.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TaskSession {
     /// The engine's number of the session.
     pub pid: i32,

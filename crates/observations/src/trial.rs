@@ -1,5 +1,5 @@
 use crate::Histogram;
-use crate::{DeviceUse, Fact, LoadHealth, MachineLoad, Operation, Profile, Response, Series, Wait, Warning};
+use crate::{DeviceUse, LoadHealth, MachineLoad, Operation, Profile, Series, Wait, Warning};
 use serde::{Deserialize, Serialize};
 
 /// Everything that was seen in the measurement of one trial.
@@ -50,6 +50,11 @@ impl Observations {
         self.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value)
     }
 
+    /// The latency distribution with this name.
+    pub fn latency(&self, name: &str) -> Option<&Histogram> {
+        self.latencies.iter().find(|latency| latency.name == name).map(|latency| &latency.histogram)
+    }
+
     /// The value of the response with this name.
     pub fn response(&self, name: &str) -> Option<f64> {
         self.responses.iter().find(|response| response.name == name).map(|response| response.value)
@@ -89,4 +94,57 @@ pub struct TimeUse {
     pub cpu_s: f64,
     /// The part of `cpu_s` in user mode, where known.
     pub cpu_user_s: Option<f64>,
+}
+
+/// Which way a response is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Throughput, IOPS.
+    HigherIsBetter,
+    /// Elapsed time, latency, cost.
+    LowerIsBetter,
+}
+
+/// One measured figure of a trial. A number never travels alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Response {
+    /// Name in `snake_case`, the same in every trial: `elapsed`, `throughput`, `latency_p99`.
+    pub name: String,
+    /// Unit as printed: `s`, `rows/s`, `ms`.
+    pub unit: String,
+    /// Which way is better.
+    pub direction: Direction,
+    /// The value in that unit.
+    pub value: f64,
+}
+
+/// A figure of a trial that is neither better nor worse: how many sockets the threads ran on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fact {
+    /// Name in `snake_case`, the same in every trial.
+    pub name: String,
+    /// Unit as printed; empty for a plain count.
+    pub unit: String,
+    /// The value in that unit.
+    pub value: f64,
+}
+
+impl Fact {
+    /// A plain count.
+    pub fn count(name: &str, value: u32) -> Self {
+        Self { name: name.into(), unit: String::new(), value: f64::from(value) }
+    }
+}
+
+impl Response {
+    /// A response of which less is better (time, latency, cost).
+    pub fn lower(name: &str, unit: &str, value: f64) -> Self {
+        Self { name: name.into(), unit: unit.into(), direction: Direction::LowerIsBetter, value }
+    }
+
+    /// A response of which more is better (throughput).
+    pub fn higher(name: &str, unit: &str, value: f64) -> Self {
+        Self { name: name.into(), unit: unit.into(), direction: Direction::HigherIsBetter, value }
+    }
 }

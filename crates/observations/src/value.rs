@@ -18,6 +18,12 @@ pub enum Value {
     List(Vec<Value>),
 }
 
+impl Default for Value {
+    fn default() -> Self {
+        Self::Text(String::new())
+    }
+}
+
 impl Value {
     /// The value as a number, if it is one.
     pub fn as_f64(&self) -> Option<f64> {
@@ -112,6 +118,8 @@ from_value! {
     usize: Value::Integer(value) => usize::try_from(*value).ok();
     f64: value => value.as_f64();
     String: Value::Text(text) => Some(text.clone());
+    // Whatever the setting holds, as it is: for settings that only an engine can judge.
+    Value: value => Some(value.clone());
 }
 
 impl FromValue for Vec<String> {
@@ -123,14 +131,7 @@ impl FromValue for Vec<String> {
     }
 }
 
-/// Whatever the setting holds, as it is: for settings that only an engine can judge.
-impl FromValue for Option<Value> {
-    fn from_value(value: Option<&Value>) -> Option<Self> {
-        Some(value.cloned())
-    }
-}
-
-impl<T: FromValue + Optional> FromValue for Option<T> {
+impl<T: FromValue> FromValue for Option<T> {
     fn from_value(value: Option<&Value>) -> Option<Self> {
         match value {
             None => Some(None),
@@ -138,14 +139,3 @@ impl<T: FromValue + Optional> FromValue for Option<T> {
         }
     }
 }
-
-/// A type of which a setting may have none.
-pub trait Optional {}
-
-impl Optional for bool {}
-impl Optional for u16 {}
-impl Optional for u32 {}
-impl Optional for u64 {}
-impl Optional for usize {}
-impl Optional for f64 {}
-impl Optional for String {}

@@ -1,64 +1,36 @@
+use crate::named;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Our classes of waits, common to all engines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WaitClass {
-    /// Reading data pages.
-    DataRead,
-    /// Writing data pages.
-    DataWrite,
-    /// Writing, syncing or reading the log.
-    Log,
-    /// A logical lock held by another session.
-    Lock,
-    /// A short internal lock (latch, mutex, shared-memory lock).
-    Latch,
-    /// Runnable, waiting for a processor.
-    CpuQueue,
-    /// The session waited for its client: arrival, think time, or no more work.
-    Client,
-    /// Waiting for a checkpoint.
-    Checkpoint,
-    /// Known to be none of the above, or not known to us.
-    Other,
-    /// Background and benign waits: time in which nothing was asked of the session.
-    Idle,
+named! {
+    /// Our classes of waits, common to all engines.
+    #[serde(rename_all = "kebab-case")]
+    pub enum WaitClass {
+        /// Reading data pages.
+        DataRead = "data-read",
+        /// Writing data pages.
+        DataWrite = "data-write",
+        /// Writing, syncing or reading the log.
+        Log = "log",
+        /// A logical lock held by another session.
+        Lock = "lock",
+        /// A short internal lock (latch, mutex, shared-memory lock).
+        Latch = "latch",
+        /// Waiting for a checkpoint.
+        Checkpoint = "checkpoint",
+        /// Runnable, waiting for a processor.
+        CpuQueue = "cpu-queue",
+        /// The session waited for its client: arrival, think time, or no more work.
+        Client = "client",
+        /// Known to be none of the above, or not known to us.
+        Other = "other",
+        /// Background and benign waits: time in which nothing was asked of the session.
+        Idle = "idle",
+    }
 }
 
 impl WaitClass {
-    /// All classes in the order in which they are printed.
-    pub const ALL: [Self; 10] = [
-        Self::DataRead,
-        Self::DataWrite,
-        Self::Log,
-        Self::Lock,
-        Self::Latch,
-        Self::Checkpoint,
-        Self::CpuQueue,
-        Self::Client,
-        Self::Other,
-        Self::Idle,
-    ];
-
-    /// The name used in output and files: `data-read`, `cpu-queue`, ...
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::DataRead => "data-read",
-            Self::DataWrite => "data-write",
-            Self::Log => "log",
-            Self::Lock => "lock",
-            Self::Latch => "latch",
-            Self::CpuQueue => "cpu-queue",
-            Self::Client => "client",
-            Self::Checkpoint => "checkpoint",
-            Self::Other => "other",
-            Self::Idle => "idle",
-        }
-    }
-
-    /// The class with this name, as written by [`WaitClass::name`].
+    /// The class with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|class| class.name() == name)
     }

@@ -16,18 +16,18 @@ const STATEMENT_MAX: usize = 120;
 pub fn activity(summary: &ActivitySummary) -> Document {
     let mut sections = vec![overview(summary), table(summary)];
     sections.extend(groups(summary));
-    sections.extend(summary.tasks.as_deref().map(tasks));
+    sections.extend(summary.seen.tasks.as_deref().map(tasks));
     sections.extend(background(summary));
     sections.extend(counted(summary));
     sections.extend(meanings(summary));
-    sections.extend(missing(&summary.lost));
-    let elapsed = number::seconds(summary.elapsed_s);
-    Document { title: format!("{}: waits in {elapsed}", summary.server).into(), sections }
+    sections.extend(missing(&summary.seen.lost));
+    let elapsed = number::seconds(summary.seen.elapsed_s);
+    Document { title: format!("{}: waits in {elapsed}", summary.seen.server).into(), sections }
 }
 
 fn overview(summary: &ActivitySummary) -> Section {
     let mut section = Section::new("");
-    let sampling = &summary.sampling;
+    let sampling = &summary.seen.sampling;
     let missed = match sampling.missed {
         0 => String::new(),
         missed => format!("; {} more were due but not taken", number::count(missed)),
@@ -46,7 +46,7 @@ fn overview(summary: &ActivitySummary) -> Section {
     }
     if summary.accounting.session_s > 0.0 {
         section.line(format!("While busy: {}", sections::accounting(&summary.accounting)));
-        let source = if summary.time_is_exact {
+        let source = if summary.seen.time_is_exact {
             "Busy is a session that has something to do, also while it is ready and waits for a processor. CPU and run \
              queue (signal) are the kernel's figures; samples divide the rest among the waits."
         } else {
@@ -101,7 +101,7 @@ fn groups(summary: &ActivitySummary) -> Vec<Section> {
 
     let mut statements = group_columns(&summary.statements, busy_s);
     statements.name("Query id", |group| group.key.map_or_else(String::new, |id| id.to_string()));
-    statements.name("Statement", |group| match group.key.map(|id| summary.texts.get(&id)) {
+    statements.name("Statement", |group| match group.key.map(|id| summary.seen.texts.get(&id)) {
         None => "(not numbered)".to_owned(),
         Some(None) => "(text not seen)".to_owned(),
         Some(Some(text)) => shorten(text),
@@ -204,11 +204,11 @@ fn background(summary: &ActivitySummary) -> Option<Section> {
 }
 
 fn counted(summary: &ActivitySummary) -> Option<Section> {
-    if summary.operations.is_empty() {
+    if summary.seen.operations.is_empty() {
         return None;
     }
     let mut section = Section::new("Counted by the server");
-    let mut table = Columns::of(&summary.operations);
+    let mut table = Columns::of(&summary.seen.operations);
     let timed = |operation: &&Operation| Some(operation.wall_s).filter(|seconds| *seconds > 0.0);
     table.name("Operation", |operation| &operation.name);
     table.right("Calls", |operation| Cell::count(operation.count));
@@ -227,12 +227,12 @@ fn counted(summary: &ActivitySummary) -> Option<Section> {
 }
 
 fn meanings(summary: &ActivitySummary) -> Option<Section> {
-    if summary.meanings.is_empty() {
+    if summary.seen.meanings.is_empty() {
         return None;
     }
     let mut section = Section::new("What these waits are");
     for row in summary.table.top() {
-        if let Some(meaning) = summary.meanings.get(&row.wait_type) {
+        if let Some(meaning) = summary.seen.meanings.get(&row.wait_type) {
             section.line(format!("{}: {meaning}.", row.wait_type));
         }
     }

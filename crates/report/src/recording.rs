@@ -157,7 +157,7 @@ struct Waited<'a> {
 /// The nine columns of the published tables, and what else was recorded of a wait.
 fn waits(recording: &Recording) -> Table<'_> {
     let waited = observed_trials(recording).flat_map(|(number, trial, seen)| {
-        let table = WaitTable::of_trials([seen]);
+        let table = WaitTable::of_trials(&[seen]);
         seen.waits.iter().map(move |wait| {
             let at = table.rows.iter().position(|row| row.wait_type == wait.wait_type);
             let of_all = at.map(|at| (table.rows[at].percentage, at < table.top));

@@ -107,7 +107,7 @@ impl<'a> Schedule<'a> {
         let Blocks::Adaptive { min, until, .. } = self.blocks else { return false };
         let values: Vec<Vec<f64>> =
             self.plan.group(self.group).iter().map(|position| self.values[*position].clone()).collect();
-        self.block >= min && analysis::repeats::narrow_enough(&values, until)
+        self.block >= min && analysis::narrow_enough(&values, until)
     }
 
     /// Counts what the blocks after this one would have run, less what is recorded of them (a

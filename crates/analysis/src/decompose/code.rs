@@ -1,6 +1,6 @@
 //! Which code took more or less processor time, from the profiles of trials.
 
-use super::{Part, PartKind, part, share};
+use super::{Part, PartKind, largest_first, part, share};
 use crate::grid::Matched;
 use crate::profile;
 use observations::{Observations, Profile};
@@ -43,7 +43,7 @@ impl CodeChange {
             measured(kind, &|block| block.get(key).copied().unwrap_or(0.0))
         };
         let mut parts: Vec<Part> = large.iter().map(|key| function(key)).collect();
-        parts.sort_by(|left, right| right.change_s.abs().total_cmp(&left.change_s.abs()));
+        parts.sort_by(largest_first);
         parts.push(measured(PartKind::OtherCode, &|block| {
             block.iter().filter(|(key, _)| !large.contains(key)).map(|(_, seconds)| seconds).sum()
         }));

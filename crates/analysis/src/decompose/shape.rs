@@ -1,13 +1,10 @@
 //! How many waits of a type there were and how long each was: the two ways in which a wait's time changes.
 
-use crate::compare::{Test, paired, welch};
+use crate::compare::{RESOLUTION, Test};
 use crate::grid::Matched;
-use observations::{Observations, WaitClass};
+use observations::{Observations, Wait, WaitClass};
 use serde::Serialize;
-use std::collections::BTreeMap;
-
-/// Log ratios below this are rounding.
-const RESOLUTION: f64 = 1e-9;
+use std::collections::BTreeSet;
 
 /// How often one wait type was waited for, and how long each time. Only of waits that are counted, on both sides, and
 /// not for the client.
@@ -51,37 +48,35 @@ struct Sum {
 
 /// Every wait type that was counted on both sides, by name; `work` is for how many units counts are given.
 pub(super) fn shapes(matched: &Matched, work: f64) -> Vec<WaitShape> {
-    let (from, to) = (side(&matched.from), side(&matched.to));
-    let both = from.iter().filter_map(|(name, from)| Some((*name, from, to.get(name)?)));
-    both.filter_map(|(name, from, to)| shape(matched.paired, name, from, to, work)).collect()
+    let all = matched.from.iter().flatten().flat_map(|trial| &trial.waits);
+    let names: BTreeSet<&str> = all.filter(is_shaped).map(|wait| wait.wait_type.as_str()).collect();
+    let of = |name: &str| {
+        let side = |blocks: &[Vec<&Observations>]| -> Option<Vec<Sum>> {
+            blocks.iter().map(|block| sum(name, block)).collect()
+        };
+        shape(matched.paired, name, &side(&matched.from)?, &side(&matched.to)?, work)
+    };
+    names.into_iter().filter_map(of).collect()
 }
 
-/// The blocks of each wait type; types that are not counted everywhere are left out.
-fn side<'a>(blocks: &[Vec<&'a Observations>]) -> BTreeMap<&'a str, Vec<Sum>> {
-    let mut types: BTreeMap<&str, Option<Vec<Sum>>> = BTreeMap::new();
-    for (i, block) in blocks.iter().enumerate() {
-        for observations in block {
-            let units = observations.work.amount as f64 * block.len() as f64;
-            for wait in observations
-                .waits
-                .iter()
-                .filter(|w| w.wait_s().is_finite() && !matches!(w.class, WaitClass::Idle | WaitClass::Client))
-            {
-                let own =
-                    types.entry(&wait.wait_type).or_insert_with(|| Some(vec![Sum::default(); blocks.len()]));
-                match (own.as_mut(), wait.count) {
-                    (Some(sums), Some(count)) => {
-                        sums[i].count += count as f64;
-                        sums[i].rate += count as f64 / units;
-                        sums[i].resource_s += wait.resource_s;
-                        sums[i].wait_s += wait.wait_s();
-                    }
-                    _ => *own = None,
-                }
-            }
+fn is_shaped(wait: &&Wait) -> bool {
+    wait.wait_s().is_finite() && !matches!(wait.class, WaitClass::Idle | WaitClass::Client)
+}
+
+/// `None` where some of these waits are not counted.
+fn sum(name: &str, block: &[&Observations]) -> Option<Sum> {
+    let mut sum = Sum::default();
+    for trial in block {
+        let units = trial.work.amount as f64 * block.len() as f64;
+        for wait in trial.waits.iter().filter(is_shaped).filter(|wait| wait.wait_type == name) {
+            let count = wait.count? as f64;
+            sum.count += count;
+            sum.rate += count / units;
+            sum.resource_s += wait.resource_s;
+            sum.wait_s += wait.wait_s();
         }
     }
-    types.into_iter().filter_map(|(name, sums)| Some((name, sums?))).collect()
+    Some(sum)
 }
 
 fn shape(is_paired: bool, name: &str, from: &[Sum], to: &[Sum], work: f64) -> Option<WaitShape> {
@@ -89,13 +84,11 @@ fn shape(is_paired: bool, name: &str, from: &[Sum], to: &[Sum], work: f64) -> Op
         let logs = |side: &[Sum]| -> Option<Vec<f64>> {
             side.iter().map(|sum| Some(of(sum)).filter(|value| *value > 0.0).map(f64::ln)).collect()
         };
-        let (from, to) = (logs(from)?, logs(to)?);
-        Some(if is_paired { paired(&from, &to, RESOLUTION) } else { welch(&from, &to, RESOLUTION) })
+        Some(Test::of(is_paired, &logs(from)?, &logs(to)?, RESOLUTION))
     };
-    let count = |side: &[Sum]| work * side.iter().map(|sum| sum.rate).sum::<f64>() / side.len() as f64;
-    let each = |side: &[Sum]| -> f64 {
-        side.iter().map(|sum| sum.wait_s).sum::<f64>() / side.iter().map(|sum| sum.count).sum::<f64>()
-    };
+    let all = |side: &[Sum], of: fn(&Sum) -> f64| side.iter().map(of).sum::<f64>();
+    let count = |side: &[Sum]| work * all(side, |sum| sum.rate) / side.len() as f64;
+    let each = |side: &[Sum]| all(side, |sum| sum.wait_s) / all(side, |sum| sum.count);
     let whole = test(|sum| sum.wait_s / sum.count);
     let resource = test(|sum| sum.resource_s / sum.count);
     let each_p = match (&whole, &resource) {

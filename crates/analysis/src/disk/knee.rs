@@ -1,8 +1,10 @@
-use super::{Little, figures, groups, is_paced};
-use crate::grid::{Grid, Matched};
-use crate::{Comparison, Estimate, ResponseChoice, compare};
-use observations::{Observations, Recording};
+use super::{DiskRow, Little, groups, has_streams, is_paced};
+use crate::grid::Grid;
+use crate::{ConfigurationGroup, Estimate, ResponseChoice, compare};
+use observations::Recording;
 use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fmt;
 
 /// A knee is looked for among at least so many numbers of I/Os in flight.
 const LEVELS_MIN: usize = 4;
@@ -58,17 +60,14 @@ pub struct KneePoint {
 /// with at least four numbers of I/Os in flight.
 pub fn knee(recording: &Recording) -> Vec<Knee> {
     let grid = Grid::new(recording);
-    groups(recording)
-        .into_iter()
-        .filter_map(|group| {
-            let mut points: Vec<KneePoint> =
-                group.configurations.iter().filter_map(|c| KneePoint::of(recording, &grid, *c)).collect();
-            // Of the same number, the one with more IOPS stands first.
-            points
-                .sort_by(|a, b| a.outstanding.cmp(&b.outstanding).then(b.iops.mean.total_cmp(&a.iops.mean)));
-            Knee::of(group.label, points, &grid)
-        })
-        .collect()
+    let of_group = |group: ConfigurationGroup| {
+        let points = group.configurations.iter().filter_map(|own| KneePoint::of(recording, &grid, *own));
+        let mut points: Vec<KneePoint> = points.collect();
+        // Of the same number, the one with more IOPS stands first.
+        points.sort_by(|a, b| a.outstanding.cmp(&b.outstanding).then(b.iops.mean.total_cmp(&a.iops.mean)));
+        Knee::of(group.label, points, &grid)
+    };
+    groups(recording).into_iter().filter_map(of_group).collect()
 }
 
 impl Knee {
@@ -82,7 +81,11 @@ impl Knee {
         // Of equals the one with the fewest in flight, which is the last one here.
         let maximum = (0..points.len()).rev().max_by(by_iops)?;
         let most = *totals.last()?;
-        let against = against_maximum(&points, maximum, grid);
+        let position = |point: usize| points[point].configuration;
+        let top = grid.trials(position(maximum));
+        let choice = top.iter().find_map(|own| ResponseChoice::named("iops", own));
+        let compare = |from, to| grid.compare(position(from), position(to), choice.as_ref()?);
+        let against = compare::against(Some(maximum), points.len(), &compare);
         let knee = (0..points.len()).find(|position| {
             let (point, top) = (&points[*position], points[maximum].iops.mean);
             let share = point.iops.mean / top;
@@ -99,26 +102,12 @@ impl Knee {
     }
 }
 
-fn against_maximum(points: &[KneePoint], maximum: usize, grid: &Grid) -> Vec<Option<Comparison>> {
-    let cells = |position: usize| &grid.cells[points[position].configuration];
-    let top = cells(maximum);
-    let Some(choice) = top.values().find_map(|o| ResponseChoice::named("iops", o)) else {
-        return vec![None; points.len()];
-    };
-    let usable = |o: &Observations| choice.value(o).is_some();
-    let one = |position| Comparison::of(&Matched::configurations(top, cells(position), usable), &choice);
-    let mut family: Vec<Option<Comparison>> =
-        (0..points.len()).map(|position| if position == maximum { None } else { one(position) }).collect();
-    compare::correct(&mut family);
-    family
-}
-
 impl KneePoint {
     fn of(recording: &Recording, grid: &Grid, position: usize) -> Option<Self> {
         let configuration = &recording.configurations[position];
-        let row = super::DiskRow::of(recording, grid, position)?;
+        let row = DiskRow::of(recording, grid, position)?;
         // Streams have threads of their own; an open loop's IOPS are those that were asked for.
-        if figures::has_streams(configuration) || is_paced(configuration) {
+        if has_streams(configuration) || is_paced(configuration) {
             return None;
         }
         let threads: u64 = configuration.get("workload.threads")?;
@@ -133,5 +122,89 @@ impl KneePoint {
             latency_p99: row.all.latency_p99,
             little: row.little,
         })
+    }
+}
+
+/// Queue depths of the coarse run.
+const COARSE_DEPTHS: [u32; 5] = [1, 4, 16, 64, 256];
+/// Largest queue depth that a thread can have.
+const DEPTH_MAX: u64 = 65_536;
+
+/// What one of the two runs varies that search for the threads and queue depth that saturate storage: a coarse run
+/// over everything, then a fine one around the knees that it found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchLevels {
+    /// Numbers of threads.
+    pub threads: Vec<u32>,
+    /// I/Os that each of them keeps in flight.
+    pub queue_depths: Vec<u32>,
+}
+
+impl SearchLevels {
+    /// 1, 2, 4, ... threads and as many as there are processors, with few and with many I/Os in flight.
+    pub fn coarse(processors: u32) -> Self {
+        let doubling = std::iter::successors(Some(1_u32), |threads| threads.checked_mul(2));
+        let mut threads: Vec<u32> = doubling.take_while(|threads| *threads < processors).collect();
+        threads.push(processors);
+        Self { threads, queue_depths: COARSE_DEPTHS.to_vec() }
+    }
+
+    /// What lies around these knees.
+    pub fn around(knees: &[Knee]) -> Self {
+        let (mut threads, mut depths) = (BTreeSet::new(), BTreeSet::new());
+        for point in knees.iter().map(Knee::best) {
+            let (around_threads, around_depths) = around(point.threads, point.queue_depth);
+            threads.extend(around_threads);
+            depths.extend(around_depths);
+        }
+        Self { threads: threads.into_iter().collect(), queue_depths: depths.into_iter().collect() }
+    }
+}
+
+impl Knee {
+    /// The point at the knee; where there is none, the one with the highest IOPS.
+    pub fn best(&self) -> &KneePoint {
+        &self.points[self.knee.unwrap_or(self.maximum)]
+    }
+}
+
+impl fmt::Display for Knee {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (point, colon) = (self.best(), if self.group.is_empty() { "" } else { ": " });
+        let most = if self.knee.is_some() { "" } else { ", the most that was tried" };
+        write!(f, "{}{colon}knee at {} threads x {}{most}", self.group, point.threads, point.queue_depth)
+    }
+}
+
+/// Numbers of threads and queue depths around those of a knee: from a quarter of the I/Os in flight to four
+/// times as many.
+fn around(threads: u64, depth: u64) -> (Vec<u32>, Vec<u32>) {
+    let quarters = [1, 2, 3, 4, 6, 8, 16].map(|quarters| (depth * quarters / 4).clamp(1, DEPTH_MAX));
+    let mut depths: BTreeSet<u64> = quarters.into();
+    let (more, largest) = (LEVELS_MIN.saturating_sub(depths.len()), depths.last().copied().unwrap_or(1));
+    depths.extend((1..=more as u64).map(|step| largest + step));
+    // With a depth of 1 it takes fewer threads to have fewer I/Os in flight.
+    let fewer = (threads > 1 && depth < 4).then_some(threads / 2);
+    let threads = fewer.into_iter().chain([threads]).map(|threads| threads as u32).collect();
+    (threads, depths.into_iter().map(|depth| depth as u32).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SearchLevels, around};
+
+    #[test]
+    fn the_fine_levels_lie_around_the_knee() {
+        assert_eq!(around(2, 16), (vec![2], vec![4, 8, 12, 16, 24, 32, 64]));
+        assert_eq!(around(1, 1), (vec![1], vec![1, 2, 4, 5]));
+        assert_eq!(around(4, 1), (vec![2, 4], vec![1, 2, 4, 5]));
+        assert_eq!(around(1, 65_536).1.last(), Some(&65_536));
+    }
+
+    #[test]
+    fn the_coarse_threads_end_with_the_processors() {
+        assert_eq!(SearchLevels::coarse(6).threads, [1, 2, 4, 6]);
+        assert_eq!(SearchLevels::coarse(8).threads, [1, 2, 4, 8]);
+        assert_eq!(SearchLevels::coarse(1).threads, [1]);
     }
 }

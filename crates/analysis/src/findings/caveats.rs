@@ -74,10 +74,9 @@ fn warned(summary: &Summary, span: Option<Span>) -> Caveat {
         _ => true,
     };
     let rows = summary.configurations.iter().filter(behind);
-    let trials: Vec<&Observations> =
-        rows.flat_map(|row| summary.grid.cells[row.index].values().copied()).collect();
+    let trials: Vec<&Observations> = rows.flat_map(|row| summary.grid.trials(row.index)).collect();
     let carry = trials.iter().filter(|seen| !seen.warnings.is_empty()).count();
-    let counts = health::count(trials.iter().copied());
+    let counts = health::count(&trials);
     let example = format!("for example: {}", counts.first()?.detail);
     let said = |count: &WarningCount| {
         let most = count.share_max.map(|share| format!("up to {}", number::percent(share, 1)));

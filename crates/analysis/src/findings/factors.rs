@@ -1,7 +1,6 @@
 use super::{Finding, FindingKind, verdict};
 use crate::interaction::{self, Interaction};
-use crate::shape::{self, Segment, Trend};
-use crate::{Comparison, FactorEffect, Summary, wording};
+use crate::{Comparison, FactorEffect, Segment, Summary, Trend, effects, wording};
 use observations::Direction;
 
 /// How the response goes along each ordered factor that has a supported effect.
@@ -18,7 +17,7 @@ pub fn shapes(summary: &Summary) -> Vec<Finding> {
 fn shape(summary: &Summary, effect: &FactorEffect) -> Option<Finding> {
     let response = summary.response.as_ref()?;
     let name = wording::short_name(&effect.factor);
-    let segments = shape::segments(&effect.steps);
+    let segments = effects::segments(&effect.steps);
     let text = if segments.iter().all(|segment| segment.trend == Trend::Flat) {
         format!(
             "Neighbouring levels of {name} do not differ at 95 % confidence: only levels further apart do."

@@ -1,8 +1,9 @@
 //! Why two configurations differ, in words. Which evidence each phrase needs: `wording.rs`.
 
 use super::{Finding, FindingKind};
+use crate::distribution::adjusted;
 use crate::wording::{self, SUPPORTED};
-use crate::{Decomposition, Explanation, Part, PartKind, WaitShape, holm};
+use crate::{Decomposition, Explanation, Part, PartKind, WaitShape};
 
 /// Parts named in one sentence, each way, and wait types whose number and length are told.
 const NAMED: usize = 3;
@@ -66,7 +67,7 @@ fn parts(explanation: &Explanation) -> Option<Finding> {
 /// Largest change first; the family of the correction is every part.
 fn supported<'a>(parts: impl Iterator<Item = &'a Part>) -> Vec<Supported<'a>> {
     let parts: Vec<&Part> = parts.collect();
-    let adjusted = holm::adjust(&parts.iter().map(|part| part.p_value).collect::<Vec<_>>());
+    let adjusted = adjusted(&parts.iter().map(|part| part.p_value).collect::<Vec<_>>());
     let supported = parts.into_iter().zip(adjusted);
     let mut supported: Vec<Supported> =
         supported.filter_map(|(part, p)| Some((part, p.filter(|p| *p < SUPPORTED)?))).collect();
@@ -145,7 +146,7 @@ fn shapes(decomposition: &Decomposition) -> Option<Finding> {
     let shapes: Vec<&WaitShape> =
         parts.iter().filter(matters).filter_map(|part| decomposition.shape(name(part))).collect();
     let counts = shapes.iter().map(|shape| shape.count_p);
-    let adjusted = holm::adjust(&counts.chain(shapes.iter().map(|shape| shape.each_p)).collect::<Vec<_>>());
+    let adjusted = adjusted(&counts.chain(shapes.iter().map(|shape| shape.each_p)).collect::<Vec<_>>());
     let (counts, eachs) = adjusted.split_at(shapes.len());
     let told = shapes.iter().zip(counts.iter().zip(eachs));
     let told: Vec<(String, String)> =

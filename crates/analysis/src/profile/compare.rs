@@ -1,8 +1,8 @@
 //! Two profiles, and which of their differences the samples can tell.
 
 use super::{ProfileSummary, Sampled, profile, short_module};
+use crate::distribution::adjusted;
 use crate::estimate::Interval;
-use crate::holm;
 use observations::Profile;
 use serde::Serialize;
 use statrs::distribution::{Binomial, DiscreteCDF, Hypergeometric};
@@ -82,7 +82,7 @@ fn changes(a: &ProfileSummary, b: &ProfileSummary, by_function: bool) -> Vec<Cha
         })
         .collect();
     let (shares, seconds): (Vec<_>, Vec<_>) = tests.into_iter().unzip();
-    let adjusted = holm::adjust(&shares).into_iter().zip(holm::adjust(&seconds));
+    let adjusted = adjusted(&shares).into_iter().zip(adjusted(&seconds));
     let mut changes: Vec<Change> = counts
         .into_iter()
         .zip(adjusted)

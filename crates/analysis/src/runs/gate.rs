@@ -4,10 +4,11 @@
 //! logarithms, one-sided at 2.5 %, corrected (Holm) over the configurations. For one configuration that
 //! is when the whole 95 % interval lies beyond the limit.
 
-use super::samples::{RESOLUTION, Samples};
+use super::samples::Samples;
 use super::{Pair, Responses, RunsError};
-use crate::compare::welch;
-use crate::{Interval, ResponseChoice, holm};
+use crate::compare::{RESOLUTION, welch};
+use crate::distribution::correct;
+use crate::{Interval, ResponseChoice};
 use observations::Direction;
 use serde::Serialize;
 use std::fmt;
@@ -175,34 +176,23 @@ fn judge_limit(pair: &Pair, limit: &Limit, response: ResponseChoice) -> Result<L
     if !rise && limit.share >= 1.0 {
         return Err(RunsError::ImpossibleLimit { limit: limit.to_string(), name: response.name });
     }
-    let mut configurations = Vec::new();
-    let mut beyond = Vec::new();
-    for (own, samples) in pair.matches.iter().zip(pair.samples(&response)) {
-        let (judged, p_value) = judge_one(&samples, rise, limit.share);
+    let judged = pair.matches.iter().zip(pair.samples(&response)).map(|(own, samples)| {
         let label = pair.from.configurations[own.from].label.clone();
-        configurations.push(Judged { label, ..judged });
-        beyond.push(p_value);
-    }
-    for (judged, adjusted) in configurations.iter_mut().zip(holm::adjust(&beyond)) {
-        judged.adjusted_p = adjusted;
-        if adjusted.is_some_and(|p| p < ONE_SIDED) {
-            judged.decision = Decision::Broken;
-        }
+        judge_one(label, &samples, rise, limit.share)
+    });
+    let (mut configurations, beyond): (Vec<Judged>, Vec<Option<f64>>) = judged.unzip();
+    correct(beyond.into_iter().zip(configurations.iter_mut().map(|it| &mut it.adjusted_p)).collect());
+    for judged in configurations.iter_mut().filter(|it| it.adjusted_p.is_some_and(|p| p < ONE_SIDED)) {
+        judged.decision = Decision::Broken;
     }
     let decision = configurations.iter().map(|it| it.decision).max().unwrap_or(Decision::Unsure);
     Ok(LimitJudged { limit: limit.clone(), response, rise, decision, configurations })
 }
 
 /// A configuration by itself, kept or unsure, with the one-sided p-value of "the limit is kept".
-fn judge_one(samples: &Samples, rise: bool, share: f64) -> (Judged, Option<f64>) {
-    let unsure = Judged {
-        label: String::new(),
-        decision: Decision::Unsure,
-        change: None,
-        interval: None,
-        adjusted_p: None,
-    };
-    let Some((from, to)) = samples.logarithms() else { return (unsure, None) };
+fn judge_one(label: String, samples: &Samples, rise: bool, share: f64) -> (Judged, Option<f64>) {
+    let unsure = Judged { label, decision: Decision::Unsure, change: None, interval: None, adjusted_p: None };
+    let Some([from, to]) = samples.logarithms() else { return (unsure, None) };
     let seen = welch(&from, &to, RESOLUTION);
     let sign = if rise { 1.0 } else { -1.0 };
     // The test of "no more than the limit" is that of "no difference" from values that are at the limit.
@@ -213,7 +203,7 @@ fn judge_one(samples: &Samples, rise: bool, share: f64) -> (Judged, Option<f64>)
     let judged = Judged {
         decision: if kept { Decision::Kept } else { Decision::Unsure },
         change: Some(seen.value.exp_m1()),
-        interval: seen.interval.map(|it| Interval { low: it.low.exp_m1(), high: it.high.exp_m1() }),
+        interval: seen.interval.map(|interval| interval.map(f64::exp_m1)),
         ..unsure
     };
     (judged, p_value)

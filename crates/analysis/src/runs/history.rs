@@ -2,10 +2,11 @@
 
 use super::matching::matching;
 use super::{Change, Responses, RunName, RunsError, SettingChange, Verdict, changes};
-use crate::compare::welch;
+use crate::estimate::mean;
 use crate::grid::Grid;
-use crate::{Comparison, Estimate, Interval, Method, ResponseChoice, Scale, change_points};
-use observations::{Direction, Recording};
+use crate::response::{distinct, names};
+use crate::{Comparison, Estimate, ResponseChoice, change_points};
+use observations::{Observations, Recording};
 use serde::Serialize;
 
 /// What an experiment measured, run after run.
@@ -79,22 +80,18 @@ pub fn history(runs: &[Recording], which: Responses) -> Result<History, RunsErro
     let series = (0..latest.configurations.len()).map(|configuration| {
         let points = grids.iter().zip(&matches).map(|(grid, matches)| {
             let own = matches.iter().find(|it| it.from == configuration)?;
-            let values: Vec<f64> = grid.cells[own.to].values().filter_map(|o| response.value(o)).collect();
-            Estimate::of(&values, &response.unit, response.direction)
+            response.estimate(&grid.trials(own.to))
         });
         HistorySeries::of(latest.configurations[configuration].label.clone(), points.collect())
     });
-    let mut gone: Vec<String> = Vec::new();
-    for (run, matches) in runs.iter().zip(&matches) {
+    let gone = runs.iter().zip(&matches).flat_map(|(run, matches)| {
         let unmatched = (0..run.configurations.len()).filter(|at| matches.iter().all(|it| it.to != *at));
-        let labels = unmatched.map(|at| &run.configurations[at].label);
-        let new: Vec<String> = labels.filter(|label| !gone.contains(label)).cloned().collect();
-        gone.extend(new);
-    }
+        unmatched.map(|at| run.configurations[at].label.clone())
+    });
     Ok(History {
         configurations: series.collect(),
         runs: (0..runs.len()).map(|at| HistoryRun::of(runs, at)).collect(),
-        gone,
+        gone: distinct(gone),
         response,
     })
 }
@@ -108,7 +105,8 @@ fn choose(latest: &Recording, runs: &[Recording], which: Responses) -> Result<Re
     };
     let named = |run: &Recording| run.done().find_map(|(_, o)| ResponseChoice::named(name, o));
     runs.iter().rev().find_map(named).ok_or_else(|| {
-        let known = crate::response::names(latest.done().map(|(_, o)| o)).join(", ");
+        let seen: Vec<&Observations> = latest.done().map(|(_, seen)| seen).collect();
+        let known = names(&seen).join(", ");
         RunsError::NoResponse { name: name.to_owned(), known }
     })
 }
@@ -137,42 +135,18 @@ impl HistorySeries {
         let ends = found.iter().skip(1).map(|it| it.at).chain([means.len()]);
         let starts = [0].into_iter().chain(found.iter().map(|it| it.at));
         let changes = found.iter().zip(starts).zip(ends).filter_map(|((change, start), end)| {
-            let direction = known.first()?.direction;
-            let comparison = levels(&means[start..change.at], &means[change.at..end], direction);
+            let (before, after) = (&means[start..change.at], &means[change.at..end]);
+            let comparison = Comparison::apart(before, after, known.first()?.direction)?;
             Some(HistoryChange {
                 run: at[change.at],
                 p_value: change.p_value,
-                before: mean(&means[start..change.at]),
-                after: mean(&means[change.at..end]),
+                before: mean(before),
+                after: mean(after),
                 verdict: if comparison.is_better() { Verdict::Better } else { Verdict::Worse },
-                comparison,
+                // The place was chosen for its difference, so that this test's own p-value would be too small.
+                comparison: Comparison { p_value: None, ..comparison },
             })
         });
         Self { changes: changes.collect(), label, points }
     }
-}
-
-/// How much better the second level is, by Welch over the means of runs.
-fn levels(before: &[f64], after: &[f64], direction: Direction) -> Comparison {
-    let scale = if before.iter().chain(after).all(|it| *it > 0.0) { Scale::Ratio } else { Scale::Difference };
-    let better = if direction == Direction::HigherIsBetter { 1.0 } else { -1.0 };
-    let there = |values: &[f64]| -> Vec<f64> {
-        values.iter().map(|it| better * if scale == Scale::Ratio { it.ln() } else { *it }).collect()
-    };
-    let back = |value: f64| if scale == Scale::Ratio { value.exp() } else { value };
-    let test = welch(&there(before), &there(after), 0.0);
-    Comparison {
-        scale,
-        value: back(test.value),
-        interval: test.interval.map(|it| Interval { low: back(it.low), high: back(it.high) }),
-        // The place was chosen for its difference, so that this test's own p-value would be too small.
-        p_value: None,
-        adjusted_p: None,
-        blocks: test.blocks,
-        method: Method::Welch,
-    }
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }

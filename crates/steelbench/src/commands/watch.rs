@@ -111,7 +111,7 @@ impl State {
         if self.paused {
             return;
         }
-        let elapsed_s = summary.elapsed_s.max(f64::MIN_POSITIVE);
+        let elapsed_s = summary.seen.elapsed_s.max(f64::MIN_POSITIVE);
         let sessions = summary.classes.iter().map(|(class, seconds)| (*class, seconds / elapsed_s));
         self.history.push_back(sessions.collect());
         if self.history.len() > HISTORY {
@@ -149,13 +149,13 @@ impl State {
             return;
         };
         let paused = if self.paused { "   PAUSED" } else { "" };
-        let sampling = &summary.sampling;
-        let title = format!("{}   {} a second from {}", summary.server, sampling.hz, sampling.source);
+        let sampling = &summary.seen.sampling;
+        let title = format!("{}   {} a second from {}", summary.seen.server, sampling.hz, sampling.source);
         Line::from(vec![Span::from(safe(&title)).bold(), Span::from(paused).yellow()]).render(header, buffer);
         let states: Vec<String> =
             summary.states.iter().map(|(state, mean)| format!("{mean:.1} {state}")).collect();
         let states = Line::from(format!("Sessions: {}", safe(&states.join(", "))));
-        let lost = summary.lost.first().map(|sentence| safe(sentence)).unwrap_or_default();
+        let lost = summary.seen.lost.first().map(|sentence| safe(sentence)).unwrap_or_default();
         Paragraph::new(vec![states, Line::from(lost).yellow()]).render(sessions, buffer);
         // All curves have one scale, so that they can be compared.
         let top = curves.iter().flat_map(|(_, points)| points).copied().fold(1.0, f64::max);
@@ -170,7 +170,7 @@ impl State {
             2 => groups(summary, &summary.clients, |(application, user, database)| {
                 format!("{application} ({user}, {database})")
             }),
-            _ => tasks(summary.tasks.as_deref().unwrap_or_default()),
+            _ => tasks(summary.seen.tasks.as_deref().unwrap_or_default()),
         };
         Widget::render(table, lower, buffer);
     }
@@ -204,7 +204,7 @@ fn colour(class: Option<WaitClass>) -> Color {
 /// Of all waits, not only of the top 95 %.
 fn waits(summary: &ActivitySummary) -> Table<'static> {
     let rows = summary.table.rows.iter().map(|row| {
-        let sessions = format!("{:.2}", row.wait_s / summary.elapsed_s.max(f64::MIN_POSITIVE));
+        let sessions = format!("{:.2}", row.wait_s / summary.seen.elapsed_s.max(f64::MIN_POSITIVE));
         let share = percent(row.wait_s, summary.accounting.session_s);
         let cells = [safe(&row.wait_type), row.class.name().to_owned(), sessions, share];
         Row::new(cells).style(Style::new().fg(colour(Some(row.class))))
@@ -223,7 +223,7 @@ fn groups<K>(
         let most = group.waits.first();
         let most = most.map_or_else(String::new, |(wait, s)| format!("{wait} {}", percent(*s, group.busy_s)));
         Row::new([
-            format!("{:.2}", group.busy_s / summary.elapsed_s.max(f64::MIN_POSITIVE)),
+            format!("{:.2}", group.busy_s / summary.seen.elapsed_s.max(f64::MIN_POSITIVE)),
             percent(group.running_s, group.busy_s),
             safe(&most),
             safe(&name(&group.key)),
@@ -236,7 +236,7 @@ fn groups<K>(
 
 fn statement(summary: &ActivitySummary, id: Option<i64>) -> String {
     let Some(id) = id else { return "(not numbered)".to_owned() };
-    summary.texts.get(&id).map_or_else(|| format!("query {id}"), |text| one_line(text))
+    summary.seen.texts.get(&id).map_or_else(|| format!("query {id}"), |text| one_line(text))
 }
 
 fn tasks(tasks: &[WaitingTask]) -> Table<'static> {
@@ -332,7 +332,7 @@ mod tests {
             waits: vec![wait],
             time: TimeUse { session_s: 4.0, cpu_s: 1.0, cpu_user_s: None },
             cells: vec![cell(Some(("Lock:tuple", WaitClass::Lock)), 300), cell(None, 100)],
-            statements: [(42, "UPDATE t SET a = $1".to_owned())].into(),
+            texts: [(42, "UPDATE t SET a = $1".to_owned())].into(),
             tasks: Some(vec![WaitingTask {
                 session,
                 wait_type: "Lock:tuple".to_owned(),

@@ -44,7 +44,7 @@ impl LiveObserver for PostgresObserver {
             time_is_exact: window.kernel.is_some(),
             processes: process_use(&window),
             operations,
-            statements: self.statements(&window, &cells),
+            texts: self.statements(&window, &cells),
             cells,
             tasks: None,
             lost,

@@ -1,0 +1,205 @@
+//! What the disk probe measured: figures of each configuration, Little's law, the knee.
+
+mod knee;
+
+pub use knee::{Knee, KneePoint, SearchLevels, knee};
+
+use crate::estimate::mean;
+use crate::grid::Grid;
+use crate::response::seconds;
+use crate::settings::{self, ConfigurationGroup};
+use crate::{Estimate, Summary, response};
+use observations::{ConfigurationRecord, Observations, Recording};
+use serde::Serialize;
+
+/// What a report says of the configurations with the disk probe.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DiskSummary {
+    /// The configurations that have figures, in the order of the file.
+    pub rows: Vec<DiskRow>,
+    /// Configurations that differ in threads and queue depth only.
+    pub groups: Vec<ConfigurationGroup>,
+    /// Where each group saturates.
+    pub knees: Vec<Knee>,
+}
+
+impl Summary<'_> {
+    /// What the disk probe measured; `None` when no configuration with it has a trial done.
+    pub fn disk(&self) -> Option<DiskSummary> {
+        let groups = groups(self.recording);
+        let positions = settings::with_probe(self.recording, "disk");
+        let rows: Vec<DiskRow> =
+            positions.filter_map(|position| DiskRow::of(self.recording, &self.grid, position)).collect();
+        (!rows.is_empty()).then(|| DiskSummary { rows, groups, knees: knee(self.recording) })
+    }
+}
+
+/// The groups of a recording: configurations with the disk probe that differ in threads and queue depth only.
+fn groups(recording: &Recording) -> Vec<ConfigurationGroup> {
+    settings::groups(recording, "disk", &["workload.threads", "workload.queue_depth"])
+}
+
+/// What a configuration with the disk probe did.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DiskRow {
+    /// Its position in the recording.
+    pub configuration: usize,
+    /// Short label.
+    pub label: String,
+    /// Threads; `None` where streams have their own.
+    pub threads: Option<u64>,
+    /// I/Os that a thread keeps in flight.
+    pub queue_depth: Option<u64>,
+    /// Trials done.
+    pub trials: usize,
+    /// All streams together.
+    pub all: DiskFigures,
+    /// Each stream, where there are several.
+    pub streams: Vec<StreamFigures>,
+    /// Whether depth, rate and latency fit each other.
+    pub little: Option<Little>,
+}
+
+/// Figures of one of several streams.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StreamFigures {
+    /// Its name.
+    pub name: String,
+    /// What it did.
+    pub figures: DiskFigures,
+}
+
+/// The responses of the disk probe that reports show, over trials.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DiskFigures {
+    /// I/Os a second.
+    pub iops: Option<Estimate>,
+    /// Megabytes (10^6) a second.
+    pub bandwidth: Option<Estimate>,
+    /// Mean latency.
+    pub latency_mean: Option<Estimate>,
+    /// Latency that 1 % of the I/Os exceed.
+    pub latency_p99: Option<Estimate>,
+    /// Processor time for each I/O.
+    pub cpu: Option<Estimate>,
+    /// I/Os in flight.
+    pub depth: Option<Estimate>,
+    /// Mean latency of syncs.
+    pub sync_latency_mean: Option<Estimate>,
+}
+
+impl DiskRow {
+    /// `None` when no trial of the configuration was done.
+    pub(super) fn of(recording: &Recording, grid: &Grid, position: usize) -> Option<Self> {
+        let (configuration, trials) = (&recording.configurations[position], grid.trials(position));
+        trials.first()?;
+        let own = |path| Some(configuration.get(path)?).filter(|_| !has_streams(configuration));
+        // What goes before `.iops` in the names of responses.
+        let names = response::names(&trials).into_iter().filter_map(|name| name.strip_suffix(".iops"));
+        let stream =
+            |name: &str| StreamFigures { name: name.to_owned(), figures: DiskFigures::of(&trials, name) };
+        Some(Self {
+            configuration: position,
+            label: configuration.label.clone(),
+            threads: own("workload.threads"),
+            queue_depth: own("workload.queue_depth"),
+            trials: trials.len(),
+            all: DiskFigures::of(&trials, ""),
+            streams: names.map(stream).collect(),
+            little: Little::of(&trials),
+        })
+    }
+}
+
+fn has_any(configuration: &ConfigurationRecord, paths: [&str; 2]) -> bool {
+    paths.iter().any(|path| configuration.settings.contains_key(*path))
+}
+
+/// Whether streams with settings of their own are given instead of the flat ones.
+fn has_streams(configuration: &ConfigurationRecord) -> bool {
+    has_any(configuration, ["workload.streams", "workload.mix"])
+}
+
+/// Whether I/Os begin when they are due and not when there is room: the storage is then idle on purpose.
+pub(crate) fn is_paced(configuration: &ConfigurationRecord) -> bool {
+    has_any(configuration, ["workload.rate", "workload.burst"])
+}
+
+/// Whether all I/Os of a configuration are of the size that `workload.block_size` says.
+pub(crate) fn is_uniform(configuration: &ConfigurationRecord) -> bool {
+    !has_streams(configuration) && !configuration.settings.contains_key("workload.block_size_max")
+}
+
+impl DiskFigures {
+    /// Of one stream, or of all together where its name is empty.
+    fn of(trials: &[&Observations], stream: &str) -> Self {
+        let prefix = if stream.is_empty() { String::new() } else { format!("{stream}.") };
+        let estimate = |name: &str| response::estimate(&format!("{prefix}{name}"), trials);
+        Self {
+            iops: estimate("iops"),
+            bandwidth: estimate("bandwidth"),
+            latency_mean: estimate("latency_mean"),
+            latency_p99: estimate("latency_p99"),
+            cpu: estimate("cpu"),
+            depth: estimate("depth"),
+            sync_latency_mean: estimate("sync_latency_mean"),
+        }
+    }
+}
+
+/// Beyond this relative difference the figures of a trial do not fit each other: what starts and what is
+/// still in flight at the ends of a measurement of some seconds is far less.
+pub const LITTLE_TOLERANCE: f64 = 0.05;
+
+/// Little's law held against the figures of a configuration (means over its trials).
+///
+/// The mean number in flight is the rate times the mean time that one of them takes, whatever the
+/// distributions: L = lambda W (J. D. C. Little, "A Proof for the Queuing Formula: L = lambda W", Operations
+/// Research 9 (3), 1961).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Little {
+    /// I/Os in flight, as measured.
+    pub depth: f64,
+    /// I/Os a second times seconds that an I/O takes.
+    pub product: f64,
+    /// `product` against `depth`: 0.03 is 3 % more.
+    pub difference: f64,
+    /// Trials behind it.
+    pub trials: usize,
+}
+
+/// By how much rate x time differs from the measured depth, relative to it; `None` without a depth.
+pub fn little_difference(depth: f64, rate_per_s: f64, time_s: f64) -> Option<f64> {
+    let difference = rate_per_s * time_s / depth - 1.0;
+    (depth > 0.0 && difference.is_finite()).then_some(difference)
+}
+
+impl Little {
+    fn of(trials: &[&Observations]) -> Option<Self> {
+        let (depths, products): (Vec<f64>, Vec<f64>) = trials.iter().filter_map(|own| figures(own)).unzip();
+        let (depth, product) = (mean(&depths), mean(&products));
+        let difference = little_difference(depth, product, 1.0)?;
+        Some(Self { depth, product, difference, trials: depths.len() })
+    }
+
+    /// Whether the figures fit each other.
+    pub fn holds(&self) -> bool {
+        self.difference.abs() <= LITTLE_TOLERANCE
+    }
+}
+
+/// Depth of a trial, and I/Os a second times seconds for each I/O.
+///
+/// In an open loop, latency counts from the intended start, before the I/O is in flight: the time is
+/// then the service time. Where only some streams are open loops, it is not known.
+fn figures(observations: &Observations) -> Option<(f64, f64)> {
+    let time_s = match (observations.latency("service"), observations.latency("I/O")) {
+        (Some(service), Some(all)) if service.len() < all.len() => return None,
+        (Some(service), _) => service.min_mean_max_ns().1 / 1e9,
+        (None, _) => {
+            let mean = observations.responses.iter().find(|response| response.name == "latency_mean")?;
+            mean.value * seconds(&mean.unit)?
+        }
+    };
+    Some((observations.response("depth")?, observations.response("iops")? * time_s))
+}
