@@ -1,13 +1,104 @@
-//! A stream as one thread serves it.
+//! A stream as one thread serves it: when its I/Os are meant to begin, and what they are.
 
-use crate::arrivals::Schedule;
+use crate::load::IoFailure;
 use crate::offsets::{Place, Space, below};
-use crate::outcome::IoFailure;
 use crate::recorder::{Intervals, Record};
 use crate::shared::SharedStream;
-use crate::{Durability, Stream};
+use crate::{Arrivals, Durability, Stream};
+use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use std::path::Path;
+
+/// One thread's part of a stream's arrivals. Times are nanoseconds on the run's clock.
+#[derive(Debug)]
+pub enum Schedule {
+    /// Whenever the queue has room.
+    Closed,
+    /// At random distances, exponentially distributed: the threads together are a Poisson process.
+    Poisson { mean_ns: f64, next_ns: f64, random: Box<Xoshiro256PlusPlus> },
+    /// So many at once, and again so much later.
+    Burst { count: u64, every_ns: u64, left: u64, due_ns: u64 },
+}
+
+impl Schedule {
+    /// The part of thread `index` of so many, from `start_ns` on.
+    pub fn new(arrivals: Arrivals, (index, threads): (u64, u64), seed: u64, start_ns: u64) -> Self {
+        match arrivals {
+            Arrivals::Closed => Self::Closed,
+            Arrivals::Rate(rate) => {
+                let mut schedule = Self::Poisson {
+                    mean_ns: 1e9 * threads as f64 / rate,
+                    next_ns: start_ns as f64,
+                    random: Box::new(Xoshiro256PlusPlus::seed_from_u64(seed)),
+                };
+                // Threads do not all begin at once.
+                schedule.take(start_ns);
+                schedule
+            }
+            Arrivals::Burst { count, every } => {
+                let count = count / threads + u64::from(index < count % threads);
+                let due_ns = if count == 0 { u64::MAX } else { start_ns };
+                Self::Burst { count, every_ns: every.as_nanos() as u64, left: count, due_ns }
+            }
+        }
+    }
+
+    /// Whether I/Os wait for their time.
+    pub fn is_timed(&self) -> bool {
+        !matches!(self, Self::Closed)
+    }
+
+    /// When the next I/O is due; always, in a closed loop.
+    pub fn due_ns(&self) -> u64 {
+        match self {
+            Self::Closed => 0,
+            Self::Poisson { next_ns, .. } => *next_ns as u64,
+            Self::Burst { due_ns, .. } => *due_ns,
+        }
+    }
+
+    /// How many more of an open loop's I/Os were to begin before this time: the expected number beyond
+    /// the next one.
+    pub fn intended_before(&self, until_ns: u64) -> u64 {
+        match self {
+            Self::Poisson { mean_ns, next_ns, .. } if *next_ns < until_ns as f64 => {
+                1 + ((until_ns as f64 - next_ns) / mean_ns) as u64
+            }
+            _ => 0,
+        }
+    }
+
+    /// Takes an I/O that is due.
+    pub fn take(&mut self, now_ns: u64) -> Arrival {
+        match self {
+            Self::Closed => Arrival { intended_ns: None, ends_burst: false },
+            Self::Poisson { mean_ns, next_ns, random } => {
+                let intended_ns = Some(*next_ns as u64);
+                // The inverse of the exponential distribution; 1 - u is never 0.
+                let uniform: f64 = random.random();
+                *next_ns -= *mean_ns * (1.0 - uniform).ln();
+                Arrival { intended_ns, ends_burst: false }
+            }
+            Self::Burst { count, every_ns, left, due_ns } => {
+                *left -= 1;
+                let ends_burst = *left == 0;
+                if ends_burst {
+                    *left = *count;
+                    *due_ns = (*due_ns + *every_ns).max(now_ns);
+                }
+                Arrival { intended_ns: None, ends_burst }
+            }
+        }
+    }
+}
+
+/// An I/O that is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    /// When it should begin (open loop).
+    pub intended_ns: Option<u64>,
+    /// It is the last of a burst.
+    pub ends_burst: bool,
+}
 
 /// One thread's part of a stream.
 #[derive(Debug)]
@@ -117,19 +208,51 @@ impl<'a> Feed<'a> {
 
     /// An I/O has failed, or has moved fewer bytes than it should.
     #[cold]
-    pub fn fail(&self, doing: &'static str, place: Place, result: i32, at_s: f64) {
-        let path = &self.shared.files[place.file].path;
-        self.shared.fail(place.file, || failure(path, doing, place, result, at_s));
+    pub fn fail(&self, doing: &'static str, Place { file, offset, length }: Place, result: i32, at_s: f64) {
+        let (errno, message) = match result {
+            0.. => {
+                let end = offset + result as u64;
+                (None, format!("only {result} of {length} bytes: the file ends at byte {end}"))
+            }
+            error => (Some(-error), std::io::Error::from_raw_os_error(-error).to_string()),
+        };
+        let path = self.shared.files[file].path.clone();
+        self.shared.fail(file, IoFailure { path, doing, offset, length, errno, message, at_s });
     }
 }
 
-fn failure(path: &Path, doing: &'static str, place: Place, result: i32, at_s: f64) -> IoFailure {
-    let (errno, message) = match result {
-        0.. => {
-            let end = place.offset + result as u64;
-            (None, format!("only {result} of {} bytes: the file ends at byte {end}", place.length))
-        }
-        error => (Some(-error), std::io::Error::from_raw_os_error(-error).to_string()),
-    };
-    IoFailure { path: path.into(), doing, offset: place.offset, length: place.length, errno, message, at_s }
+#[cfg(test)]
+mod tests {
+    use super::Schedule;
+    use crate::Arrivals;
+    use std::time::Duration;
+
+    #[test]
+    fn a_rate_is_kept_with_the_spread_of_a_poisson_process() {
+        let mut schedule = Schedule::new(Arrivals::Rate(4_000.0), (3, 4), 7, 1_000);
+        let times: Vec<u64> = (0..100_000).filter_map(|_| schedule.take(0).intended_ns).collect();
+        let distances: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
+        let mean = distances.iter().sum::<f64>() / distances.len() as f64;
+        let variance = distances.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / distances.len() as f64;
+        // 1,000 a second for each of 4 threads; an exponential's deviation equals its mean.
+        assert!((mean / 1e6 - 1.0).abs() < 0.02, "{mean}");
+        assert!((variance.sqrt() / mean - 1.0).abs() < 0.02, "{variance}");
+        assert!(times[0] >= 1_000);
+    }
+
+    #[test]
+    fn bursts_divide_their_count_and_a_late_one_begins_at_once() {
+        let burst = Arrivals::Burst { count: 5, every: Duration::from_nanos(100) };
+        let mut first = Schedule::new(burst, (0, 2), 1, 1_000);
+        let ends: Vec<bool> = (0..6).map(|_| first.take(1_000).ends_burst).collect();
+        assert_eq!(ends, [false, false, true, false, false, true]);
+        assert_eq!(first.due_ns(), 1_200);
+        let mut second = Schedule::new(burst, (1, 2), 1, 1_000);
+        second.take(1_000);
+        assert_eq!(second.due_ns(), 1_000);
+        assert!(second.take(5_000).ends_burst);
+        assert_eq!(second.due_ns(), 5_000);
+        let idle = Arrivals::Burst { count: 1, every: Duration::from_nanos(100) };
+        assert_eq!(Schedule::new(idle, (1, 2), 1, 0).due_ns(), u64::MAX);
+    }
 }

@@ -1,8 +1,7 @@
 //! The submit loop: one thread, its queue, and the streams that it serves.
 
-use crate::arrivals::{Arrival, Schedule};
 use crate::data::Buffers;
-use crate::feed::{Feed, Next};
+use crate::feed::{Arrival, Feed, Next, Schedule};
 use crate::offsets::{Place, below};
 use crate::queue::{Ended, Queue, Request};
 use crate::recorder::Times;

@@ -38,47 +38,35 @@ pub fn fill(
     if metadata.is_file() && metadata.len() < end {
         buffered.set_len(end).map_err(failed("make it longer"))?;
     }
-    let mut at = region.start;
-    let write_all = |file: &File, from: u64, end: u64| {
-        write_all(file, from, end, compress_percent, stop).map_err(failed("fill it"))
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(region.start);
+    let kind = Kind { bytes: FILL_BLOCK, compress_percent: Some(compress_percent) };
+    let buffers = Buffers::new(1, &[kind], &mut random).map_err(failed("fill it"))?;
+    let (address, _) = buffers.get(0, 0);
+    let mut write = |file: &File, from: u64, end: u64| {
+        for at in (from..end).step_by(FILL_BLOCK as usize) {
+            if stop() {
+                return Err(DiskError::from(LoadError::Stopped));
+            }
+            buffers.stamp(0, 0, &mut random);
+            let length = (end - at).min(u64::from(FILL_BLOCK)) as usize;
+            // SAFETY: the buffer has room for a block, and nobody writes to it meanwhile.
+            let contents = unsafe { std::slice::from_raw_parts(address, length) };
+            file.write_all_at(contents, at).map_err(failed("fill it"))?;
+        }
+        Ok(())
     };
-    let stopped = |goes_on: bool| if goes_on { Ok(()) } else { Err(LoadError::Stopped) };
+    let mut at = region.start;
     if direct {
         let file = open(true)?;
         let unit = direct_unit(path, &file);
         // A rest that is no whole sector, or a beginning within one, goes through memory.
-        if at.is_multiple_of(unit) && end - end % unit > at {
-            stopped(write_all(&file, at, end - end % unit)?)?;
-            at = end - end % unit;
+        if at.is_multiple_of(unit) {
+            write(&file, at, end - end % unit)?;
+            at = at.max(end - end % unit);
         }
     }
-    stopped(write_all(&buffered, at, end)?)?;
+    write(&buffered, at, end)?;
     buffered.sync_all().map_err(failed("make durable what fills it"))
-}
-
-/// Writes from one offset up to another; false when it was stopped.
-fn write_all(
-    file: &File,
-    from: u64,
-    end: u64,
-    compress_percent: u8,
-    stop: &(dyn Fn() -> bool + Sync),
-) -> io::Result<bool> {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(from);
-    let kind = Kind { bytes: FILL_BLOCK, compress_percent: Some(compress_percent) };
-    let buffers = Buffers::new(1, &[kind], &mut random)?;
-    let (address, _) = buffers.get(0, 0);
-    for at in (from..end).step_by(FILL_BLOCK as usize) {
-        if stop() {
-            return Ok(false);
-        }
-        let length = (end - at).min(u64::from(FILL_BLOCK)) as usize;
-        buffers.stamp(0, 0, &mut random);
-        // SAFETY: the buffer has room for a block, and nobody writes to it meanwhile.
-        let contents = unsafe { std::slice::from_raw_parts(address, length) };
-        file.write_all_at(contents, at)?;
-    }
-    Ok(true)
 }
 
 /// Size of the writes; sectors are larger on some drives.

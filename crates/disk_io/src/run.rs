@@ -1,13 +1,11 @@
 //! A run from its beginning to its end: files are opened; threads warm up, go together and report; what they saw is
 //! added up.
 
-use crate::arrivals::Schedule;
 use crate::data::{Buffers, Kind};
-use crate::feed::Feed;
+use crate::feed::{Feed, Schedule};
 use crate::lane::Lane;
-use crate::queue::{Blocking, Queue};
+use crate::queue::{Blocking, Queue, Ring, rings_permitted};
 use crate::recorder::{Intervals, Record, Recorded};
-use crate::ring::{self, Ring};
 use crate::shared::SharedStream;
 use crate::{Arrivals, Backend, DiskError, Load, Outcome, StreamOutcome, ThreadOutcome};
 use conductor::{Director, Lanes, Stage, conduct};
@@ -32,7 +30,7 @@ pub fn run(load: &Load, director: &mut dyn Director) -> Result<Outcome, DiskErro
     let groups: Vec<Vec<SharedStream<'_>>> = groups.collect::<Result<_, _>>()?;
     let (backend, note) = match load.backend {
         Some(Backend::Blocking) => (Backend::Blocking, None),
-        wanted => match (ring::permitted(), wanted) {
+        wanted => match (rings_permitted(), wanted) {
             (Ok(()), _) => (Backend::IoUring, None),
             (Err(why), Some(_)) => return Err(DiskError::System(why)),
             (Err(why), None) => {
@@ -235,8 +233,12 @@ fn add_up(
     let elapsed_s = reports.iter().map(|report| report.outcome.elapsed_s).fold(0.0, f64::max);
     let threads = reports.iter().map(|report| report.outcome).collect();
     let mut notes: Vec<String> = note.into_iter().collect();
-    let mut streams: Vec<Vec<StreamOutcome>> =
-        groups.iter().map(|group| group.iter().map(named).collect()).collect();
+    let outcome = |shared: &SharedStream<'_>| StreamOutcome {
+        name: shared.stream.name.clone(),
+        failures: shared.failures_by_time(),
+        ..StreamOutcome::default()
+    };
+    let mut streams: Vec<Vec<_>> = groups.iter().map(|group| group.iter().map(outcome).collect()).collect();
     for report in reports {
         notes.extend(report.note.filter(|note| !notes.contains(note)));
         for (outcome, (record, warmup)) in streams[report.group].iter_mut().zip(report.streams) {
@@ -244,14 +246,6 @@ fn add_up(
         }
     }
     Outcome { elapsed_s, backend, notes, streams: streams.into_iter().flatten().collect(), threads }
-}
-
-fn named(shared: &SharedStream<'_>) -> StreamOutcome {
-    StreamOutcome {
-        name: shared.stream.name.clone(),
-        failures: shared.take_failures(),
-        ..StreamOutcome::default()
-    }
 }
 
 fn add(outcome: &mut StreamOutcome, record: Record, warmup: &Intervals, elapsed_s: f64) {

@@ -1,15 +1,15 @@
 //! What the threads of a run share of a stream: its open files, and a little that is written seldom.
 
+use crate::load::IoFailure;
 use crate::offsets::{Extent, Space};
-use crate::outcome::IoFailure;
 use crate::{Access, DiskError, Region, Stream};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek as _, SeekFrom};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Lines of cache of its own.
 #[repr(align(128))]
@@ -21,7 +21,8 @@ pub struct Apart(pub AtomicU64);
 pub struct OpenFile {
     pub path: PathBuf,
     pub file: File,
-    failed: AtomicBool,
+    /// The first; no thread of the stream uses the file any more.
+    failure: OnceLock<IoFailure>,
 }
 
 /// A stream with its files, for all threads that serve it.
@@ -34,7 +35,6 @@ pub struct SharedStream<'a> {
     pub position: Apart,
     claimed: Apart,
     failures: AtomicU32,
-    first_failures: Mutex<Vec<IoFailure>>,
 }
 
 impl<'a> SharedStream<'a> {
@@ -50,7 +50,7 @@ impl<'a> SharedStream<'a> {
             let number = known.unwrap_or(files.len());
             if known.is_none() {
                 let (path, file) = (region.path.clone(), open_file(stream, &region.path)?);
-                files.push(OpenFile { path, file, failed: AtomicBool::new(false) });
+                files.push(OpenFile { path, file, failure: OnceLock::new() });
             }
             check(stream, region, &files[number].file)?;
             extents.push(Extent { file: number, start: region.start, length: region.length });
@@ -62,7 +62,6 @@ impl<'a> SharedStream<'a> {
             position: Apart::default(),
             claimed: Apart::default(),
             failures: AtomicU32::new(0),
-            first_failures: Mutex::default(),
         })
     }
 
@@ -88,22 +87,21 @@ impl<'a> SharedStream<'a> {
 
     /// Whether a file has failed.
     pub fn has_failed(&self, file: usize) -> bool {
-        self.files[file].failed.load(Ordering::Relaxed)
+        self.files[file].failure.get().is_some()
     }
 
-    /// A file has failed: no thread of the stream uses it any more. The first failure is kept.
-    pub fn fail(&self, file: usize, failure: impl FnOnce() -> IoFailure) {
-        if !self.files[file].failed.swap(true, Ordering::Relaxed) {
-            if let Ok(mut failures) = self.first_failures.lock() {
-                failures.push(failure());
-            }
+    /// A file has failed.
+    pub fn fail(&self, file: usize, failure: IoFailure) {
+        if self.files[file].failure.set(failure).is_ok() {
             self.failures.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// The first failure of each file that failed.
-    pub fn take_failures(&self) -> Vec<IoFailure> {
-        self.first_failures.lock().map(|mut failures| std::mem::take(&mut *failures)).unwrap_or_default()
+    /// The first failure of each file that failed, in the order of time.
+    pub fn failures_by_time(&self) -> Vec<IoFailure> {
+        let mut failures: Vec<_> = self.files.iter().filter_map(|file| file.failure.get().cloned()).collect();
+        failures.sort_by(|one, other| one.at_s.total_cmp(&other.at_s));
+        failures
     }
 }
 
@@ -196,22 +194,15 @@ fn check(stream: &Stream, region: &Region, file: &File) -> Result<(), DiskError>
 /// (`STATX_DIOALIGN`, Linux 6.1), else the logical sector of the device, else 512.
 pub fn direct_unit(path: &Path, file: &File) -> u64 {
     let sector = logical_sector(path).unwrap_or(512);
-    let mut status = std::mem::MaybeUninit::<libc::statx>::zeroed();
-    let descriptor = file.as_raw_fd();
+    let (descriptor, path, mask) = (file.as_raw_fd(), c"".as_ptr(), libc::STATX_DIOALIGN);
     // SAFETY: the path is empty, so that the descriptor's file is meant; the result has its place, of
     // which zeroed is a valid value.
     let (failed, status) = unsafe {
-        let failed = libc::statx(
-            descriptor,
-            c"".as_ptr(),
-            libc::AT_EMPTY_PATH,
-            libc::STATX_DIOALIGN,
-            status.as_mut_ptr(),
-        );
-        (failed, status.assume_init())
+        let mut status: libc::statx = std::mem::zeroed();
+        (libc::statx(descriptor, path, libc::AT_EMPTY_PATH, mask, &raw mut status), status)
     };
     match status.stx_dio_offset_align {
-        unit if failed == 0 && status.stx_mask & libc::STATX_DIOALIGN != 0 && unit > 0 => u64::from(unit),
+        unit if failed == 0 && status.stx_mask & mask != 0 && unit > 0 => u64::from(unit),
         _ => sector,
     }
 }

@@ -8,7 +8,7 @@ pub(crate) mod test_devices;
 #[cfg(test)]
 mod tests;
 
-pub use in_use::{InUseError, in_use};
+pub use in_use::in_use;
 pub use monitor::DeviceMonitor;
 
 use crate::{mounts, sysfs};
@@ -76,29 +76,17 @@ pub(crate) fn name_of(folder: &Path) -> String {
     folder.file_name().map(|name| name.to_string_lossy().replace('!', "/")).unwrap_or_default()
 }
 
-/// Why no block device is known for a path. The texts are the ends of sentences that name the path.
+/// Why no block device is known for a path, or not what is on it.
 #[derive(Debug, thiserror::Error)]
-pub enum DeviceError {
-    /// The path cannot be looked at.
-    #[error("{0}")]
-    Path(#[source] io::Error),
-    /// The table of mounts cannot be read.
-    #[error("cannot read the mounts: {0}")]
-    Mounts(#[source] io::Error),
-    /// The path lies outside of what this process sees mounted.
-    #[error("it is on no mount that can be seen")]
-    NoMount,
-    /// Its file system is in memory, on a network, or made of others.
-    #[error("it is on {file_system}, which has no block device of its own")]
-    NoDevice {
-        /// The type of the file system: `tmpfs`.
-        file_system: String,
-    },
-}
+#[error("{0}")]
+pub struct DeviceError(String);
 
 /// The whole devices under a file, a directory or a block device; of btrfs, which spreads a file
 /// system over devices, all of them. Of a partition it is the disk, which is what has counters of
 /// its own and takes limits; of a loop device it is that device, not what backs it.
+///
+/// # Errors
+/// When there is none, in the end of a sentence that names the path.
 pub fn devices_of(path: &Path) -> Result<Vec<Device>, DeviceError> {
     let mut devices: Vec<Device> = members_of(path)?.into_iter().map(Device::whole).collect();
     devices.sort_unstable();
@@ -108,20 +96,21 @@ pub fn devices_of(path: &Path) -> Result<Vec<Device>, DeviceError> {
 
 /// The same with partitions as such: the devices that the file system itself is on.
 pub fn members_of(path: &Path) -> Result<Vec<Device>, DeviceError> {
-    let metadata = path.metadata().map_err(DeviceError::Path)?;
+    let unseen = |error: io::Error| DeviceError(error.to_string());
+    let metadata = path.metadata().map_err(unseen)?;
     let device = Device::at(path).unwrap_or(Device::of_number(metadata.dev()));
     // File systems in memory, on a network or over several devices have numbers without one.
     if device.major != 0 {
         return Ok(vec![device]);
     }
-    let real = path.canonicalize().map_err(DeviceError::Path)?;
-    let mounts = mounts::all().map_err(DeviceError::Mounts)?;
-    let mount = mounts::holding(&mounts, &real).ok_or(DeviceError::NoMount)?;
+    let real = path.canonicalize().map_err(unseen)?;
+    let mounts = mounts::all().map_err(|error| DeviceError(format!("cannot read the mounts: {error}")))?;
+    let mount = mounts::holding(&mounts, &real);
+    let mount = mount.ok_or_else(|| DeviceError("it is on no mount that can be seen".into()))?;
     let member = Device::at(Path::new(&mount.source)).filter(|_| mount.file_system == "btrfs");
-    match member.and_then(btrfs_folder) {
-        Some((_, members)) => Ok(members),
-        None => Err(DeviceError::NoDevice { file_system: mount.file_system.clone() }),
-    }
+    member.and_then(btrfs_folder).map(|(_, members)| members).ok_or_else(|| {
+        DeviceError(format!("it is on {}, which has no block device of its own", mount.file_system))
+    })
 }
 
 /// Where the kernel describes the mounted btrfs file system that a device is one of, and its devices.

@@ -6,7 +6,7 @@ use crate::mounts;
 use crate::sysfs::{flag, names, selected, text, value};
 use observations::{ArrayFacts, DeviceFacts, LoopFacts, MappedFacts, MountFacts, PartitionFacts};
 use observations::{Unread, VolumeFacts};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -14,25 +14,20 @@ use std::path::{Path, PathBuf};
 /// The kernel counts sizes and places in these, and xfs its stripes, whatever the sectors of the device are.
 const SECTOR_BYTES: u64 = 512;
 
-/// Why nothing can be said of a path.
+/// A path cannot be looked at.
 #[derive(Debug, thiserror::Error)]
-pub enum InspectError {
-    /// It cannot be looked at.
-    #[error(
-        "{}: cannot look at it: {source}; name a directory, a file or a block device that is there",
-        path.display()
-    )]
-    Path {
-        /// The path.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+#[error(
+    "{}: cannot look at it: {source}; name a directory, a file or a block device that is there",
+    path.display()
+)]
+pub struct InspectError {
+    path: PathBuf,
+    source: io::Error,
 }
 
 /// Looks at the volume that holds a directory or file, or at a block device.
 pub fn volume(path: &Path) -> Result<VolumeFacts, InspectError> {
-    let unreadable = |source| InspectError::Path { path: path.to_owned(), source };
+    let unreadable = |source| InspectError { path: path.to_owned(), source };
     let real = path.canonicalize().map_err(unreadable)?;
     let is_device = real.metadata().map_err(unreadable)?.file_type().is_block_device();
     // No devices are known of file systems in memory or on a network; that is an answer.
@@ -45,18 +40,15 @@ pub fn volume(path: &Path) -> Result<VolumeFacts, InspectError> {
 }
 
 /// These devices, and after them those that they are made of.
-fn layers(members: Vec<Device>) -> Vec<DeviceFacts> {
-    let mut waiting = VecDeque::from(members);
-    let (mut seen, mut layers) = (Vec::new(), Vec::new());
-    while let Some(device) = waiting.pop_front() {
-        if seen.contains(&device) {
-            continue;
-        }
-        seen.push(device);
+fn layers(mut devices: Vec<Device>) -> Vec<DeviceFacts> {
+    let (mut layers, mut next) = (Vec::new(), 0);
+    while let Some(device) = devices.get(next).copied() {
+        next += 1;
         let Ok(folder) = device.folder().canonicalize() else { continue };
         layers.push(device_of(&folder));
         // A partition is made of nothing but its disk, whose facts it has.
-        waiting.extend(listed_in(&device.whole().folder().join("slaves")));
+        let parts = listed_in(&device.whole().folder().join("slaves")).into_iter();
+        devices.extend(parts.filter(|part| !devices.contains(part)).collect::<Vec<_>>());
     }
     layers
 }
@@ -95,9 +87,11 @@ fn mount_of(path: &Path, members: &[Device]) -> Option<MountFacts> {
     let (stripe_unit_bytes, stripe_width_bytes) = stripe(&mount.options, block_bytes);
     let (size_bytes, free_bytes) = space(path).unzip();
     let btrfs = members.first().filter(|_| mount.file_system == "btrfs").and_then(|one| btrfs_folder(*one));
+    // How btrfs spreads its blocks: profiles are folders among files.
     let profiles = |kind: &str| {
-        let folder = btrfs.as_ref().map(|(folder, _)| folder.join("allocation").join(kind));
-        folder.map(|folder| profiles(&folder)).unwrap_or_default()
+        let Some((folder, _)) = &btrfs else { return Vec::new() };
+        let folder = folder.join("allocation").join(kind);
+        names(&folder).into_iter().filter(|name| folder.join(name).is_dir()).collect()
     };
     Some(MountFacts {
         folder: mount.folder.display().to_string(),
@@ -124,13 +118,6 @@ fn stripe(options: &str, block_bytes: Option<u64>) -> (Option<u64>, Option<u64>)
     let sectors = |name| option(name).map(|sectors| sectors * SECTOR_BYTES);
     let ext4_width = || Some(option("stripe")? * block_bytes?);
     (sectors("sunit"), sectors("swidth").or_else(ext4_width))
-}
-
-/// How btrfs spreads its blocks: profiles are folders among files.
-fn profiles(folder: &Path) -> Vec<String> {
-    let mut names = names(folder);
-    names.retain(|name| folder.join(name).is_dir());
-    names
 }
 
 /// What the kernel says of a device in its folder, from which no link leads away.

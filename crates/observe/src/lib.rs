@@ -8,15 +8,13 @@ pub mod inspect;
 mod machine;
 pub mod mounts;
 pub mod page_cache;
-mod process_times;
 pub mod survey;
 mod sysfs;
-mod thread_clock;
+mod times;
 pub mod topology;
 
 pub use clock::Clock;
 pub use devices::DeviceMonitor;
 pub use machine::MachineMonitor;
-pub use process_times::{ProcessTimes, process_title};
-pub use thread_clock::{ThreadClock, ThreadTimes, ThreadUse};
+pub use times::{ProcessTimes, ThreadClock, ThreadTimes, ThreadUse, process_title};
 pub use topology::Topology;

@@ -48,16 +48,21 @@ impl Processors {
     }
 
     fn parse(text: &str, ticks_a_second: f64) -> Option<Self> {
-        let line = text.lines().next()?.strip_prefix("cpu ")?;
-        let ticks: Vec<f64> = line.split_ascii_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
-        // user nice system idle iowait irq softirq steal (guest is counted in user)
-        let [user, nice, system, _, iowait, irq, softirq, steal] = *ticks.first_chunk::<8>()?;
+        let [user, nice, system, _, iowait, irq, softirq, steal] = ticks(text)?;
         Some(Self {
             busy_s: (user + nice + system + irq + softirq) / ticks_a_second,
             steal_s: steal / ticks_a_second,
             iowait_s: iowait / ticks_a_second,
         })
     }
+}
+
+/// Ticks of all processors since boot, from `/proc/stat`: user nice system idle iowait irq softirq steal (guest is
+/// counted in user).
+pub(crate) fn ticks(stat: &str) -> Option<[f64; 8]> {
+    let words = stat.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace();
+    let ticks: Vec<f64> = words.map(str::parse).collect::<Result<_, _>>().ok()?;
+    ticks.first_chunk().copied()
 }
 
 /// Processors online in the whole machine, whatever part of them this process may use.
@@ -73,21 +78,18 @@ fn ticks_a_second() -> f64 {
 
 /// Processor seconds of this process and of its children that have ended.
 fn own_cpu_s() -> f64 {
-    [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].into_iter().map(cpu_s).sum()
-}
-
-fn cpu_s(who: libc::c_int) -> f64 {
-    let usage = usage(who);
-    [usage.ru_utime, usage.ru_stime].iter().map(|time| time.tv_sec as f64 + time.tv_usec as f64 / 1e6).sum()
+    let usages = [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].map(usage);
+    let times = usages.iter().flat_map(|usage| [usage.ru_utime, usage.ru_stime]);
+    times.map(|time| time.tv_sec as f64 + time.tv_usec as f64 / 1e6).sum()
 }
 
 /// What the kernel has counted for this process, its children or the calling thread (see getrusage(2)).
 pub(crate) fn usage(who: libc::c_int) -> libc::rusage {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: `usage` is a valid place for the result, and zeroed is a valid value of it.
     unsafe {
-        libc::getrusage(who, usage.as_mut_ptr());
-        usage.assume_init()
+        let mut usage = std::mem::zeroed();
+        libc::getrusage(who, &raw mut usage);
+        usage
     }
 }
 

@@ -42,36 +42,30 @@ pub fn resident_bytes(path: &Path) -> io::Result<u64> {
     if !metadata.is_file() {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "the kernel does not tell it of a device"));
     }
-    let length = metadata.len();
+    let length = metadata.len() as usize;
     if length == 0 {
         return Ok(0);
     }
     // SAFETY: a constant of the system.
-    let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1) as u64;
-    let mut pages = vec![0_u8; length.div_ceil(page_bytes) as usize];
+    let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1) as usize;
+    let mut pages = vec![0_u8; length.div_ceil(page_bytes)];
     // SAFETY: the mapping is only asked about, never read, and unmapped below; `pages` has one
     // byte for each page of it.
     let rc = unsafe {
-        let map = libc::mmap(
-            ptr::null_mut(),
-            length as usize,
-            libc::PROT_READ,
-            libc::MAP_SHARED,
-            file.as_raw_fd(),
-            0,
-        );
+        let file = file.as_raw_fd();
+        let map = libc::mmap(ptr::null_mut(), length, libc::PROT_READ, libc::MAP_SHARED, file, 0);
         if map == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        let rc = libc::mincore(map, length as usize, pages.as_mut_ptr());
-        libc::munmap(map, length as usize);
+        let rc = libc::mincore(map, length, pages.as_mut_ptr());
+        libc::munmap(map, length);
         rc
     };
     if rc != 0 {
         return Err(io::Error::last_os_error());
     }
-    let resident = pages.iter().filter(|page| **page & 1 == 1).count() as u64;
-    Ok((resident * page_bytes).min(length))
+    let resident = pages.iter().filter(|page| **page & 1 == 1).count();
+    Ok((resident * page_bytes).min(length) as u64)
 }
 
 #[cfg(test)]

@@ -1,14 +1,10 @@
 //! The inventory of this machine: processors, memory, settings of the kernel, limits, volumes. Nothing is
 //! written.
-//!
-//! - this file: what is asked; processors are in `topology`, volumes in `inspect`
-//! - `settings`: the table of settings that are read
 
-mod settings;
-
-use crate::sysfs::{self, Tree};
+use crate::sysfs::{self, Tree, selected};
 use crate::topology;
 use observations::{Limits, Memory, Mitigation, SurveyedMachine, SystemSetting, Unread};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What the operating system tells of this machine.
@@ -51,7 +47,7 @@ fn machine_in(root: &Path) -> Taken {
         limits: limits(&tree),
         clock_synchronized: None,
     };
-    let settings = settings::all(&tree, &online);
+    let settings = self::settings(&tree, &online);
     Taken { machine, settings, unread: tree.unread() }
 }
 
@@ -88,10 +84,7 @@ fn virtualization(tree: &Tree, cpuinfo: &str) -> Option<String> {
 
 /// Time that a hypervisor gave to others, as a share of all time of all processors since boot (see proc(5)).
 fn steal_share(stat: &str) -> Option<f64> {
-    let line = stat.lines().next()?.strip_prefix("cpu ")?;
-    let ticks: Vec<f64> = line.split_ascii_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
-    // user nice system idle iowait irq softirq steal (guest is counted in user)
-    let all = ticks.first_chunk::<8>()?;
+    let all = crate::machine::ticks(stat)?;
     let sum: f64 = all.iter().sum();
     (sum > 0.0).then(|| all[7] / sum)
 }
@@ -201,6 +194,122 @@ fn narrow(limits: &mut Limits, tree: &Tree, folder: &Path) {
         && period > 0.0
     {
         limits.cpus = Some(limits.cpus.map_or(quota / period, |least| least.min(quota / period)));
+    }
+}
+
+/// Where a setting is.
+#[derive(Clone, Copy)]
+enum Source {
+    /// Below `/proc/sys`, at its name.
+    Sysctl,
+    /// The same, but only some kernels have it; the others do not miss it.
+    SysctlIfThere,
+    /// In a file, which only some kernels have.
+    IfThere(&'static str),
+    /// In a file.
+    File(&'static str),
+    /// The choice in brackets in a file.
+    Choice(&'static str),
+    /// In a file of each processor.
+    EachCpu(&'static str),
+}
+
+use Source::{Choice, EachCpu, File, IfThere, Sysctl, SysctlIfThere};
+
+#[rustfmt::skip]
+const SETTINGS: &[(&str, Source)] = &[
+    ("vm.nr_hugepages", Sysctl),
+    ("vm.nr_overcommit_hugepages", Sysctl),
+    ("transparent_hugepage.enabled", Choice("sys/kernel/mm/transparent_hugepage/enabled")),
+    ("transparent_hugepage.defrag", Choice("sys/kernel/mm/transparent_hugepage/defrag")),
+    ("vm.swappiness", Sysctl),
+    ("vm.dirty_background_ratio", Sysctl),
+    ("vm.dirty_background_bytes", Sysctl),
+    ("vm.dirty_ratio", Sysctl),
+    ("vm.dirty_bytes", Sysctl),
+    ("vm.dirty_expire_centisecs", Sysctl),
+    ("vm.dirty_writeback_centisecs", Sysctl),
+    ("vm.overcommit_memory", Sysctl),
+    ("vm.overcommit_ratio", Sysctl),
+    ("vm.overcommit_kbytes", Sysctl),
+    ("vm.min_free_kbytes", Sysctl),
+    ("vm.max_map_count", Sysctl),
+    ("vm.zone_reclaim_mode", SysctlIfThere),
+    ("kernel.numa_balancing", SysctlIfThere),
+    ("cpufreq.driver", EachCpu("cpufreq/scaling_driver")),
+    ("cpufreq.governor", EachCpu("cpufreq/scaling_governor")),
+    ("cpufreq.energy_performance_preference", EachCpu("cpufreq/energy_performance_preference")),
+    ("cpufreq.max_khz", EachCpu("cpufreq/scaling_max_freq")),
+    ("cpufreq.boost", IfThere("sys/devices/system/cpu/cpufreq/boost")),
+    ("intel_pstate.status", IfThere("sys/devices/system/cpu/intel_pstate/status")),
+    ("intel_pstate.no_turbo", IfThere("sys/devices/system/cpu/intel_pstate/no_turbo")),
+    ("amd_pstate.status", IfThere("sys/devices/system/cpu/amd_pstate/status")),
+    ("cpuidle.driver", IfThere("sys/devices/system/cpu/cpuidle/current_driver")),
+    ("clocksource.current", File("sys/devices/system/clocksource/clocksource0/current_clocksource")),
+    ("clocksource.available", File("sys/devices/system/clocksource/clocksource0/available_clocksource")),
+    ("net.core.somaxconn", Sysctl),
+    ("fs.file-max", Sysctl),
+    ("fs.nr_open", Sysctl),
+    ("fs.aio-max-nr", Sysctl),
+    ("fs.aio-nr", Sysctl),
+    ("kernel.io_uring_disabled", SysctlIfThere),
+    ("kernel.shmmax", Sysctl),
+    ("kernel.shmall", Sysctl),
+    ("kernel.shmmni", Sysctl),
+    ("kernel.sem", Sysctl),
+    ("kernel.pid_max", Sysctl),
+    ("kernel.threads-max", Sysctl),
+    ("kernel.sched_autogroup_enabled", SysctlIfThere),
+    ("kernel.sched_rt_runtime_us", SysctlIfThere),
+    ("kernel.sched_migration_cost_ns", SysctlIfThere),
+    ("kernel.sched_min_granularity_ns", SysctlIfThere),
+    ("kernel.sched_wakeup_granularity_ns", SysctlIfThere),
+    ("kernel.perf_event_paranoid", SysctlIfThere),
+];
+
+/// All settings that this kernel has, and those that every kernel should have.
+fn settings(tree: &Tree, online: &[u32]) -> Vec<SystemSetting> {
+    let mut settings = Vec::new();
+    for (name, source) in SETTINGS {
+        let value = setting(tree, online, name, *source);
+        if value.is_some() || !matches!(source, SysctlIfThere | IfThere(_)) {
+            settings.push(SystemSetting { name: (*name).into(), value });
+        }
+    }
+    settings
+}
+
+fn setting(tree: &Tree, online: &[u32], name: &str, source: Source) -> Option<String> {
+    let sysctl = || format!("proc/sys/{}", name.replace('.', "/"));
+    let text = match source {
+        Sysctl => tree.text(sysctl()),
+        SysctlIfThere => tree.if_there(sysctl()),
+        IfThere(path) => tree.if_there(path),
+        File(path) => tree.text(path),
+        Choice(path) => tree.text(path).and_then(|text| selected(&text)),
+        EachCpu(path) => each(tree, online, path),
+    }?;
+    // Several numbers of one setting are apart by tabs.
+    Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// The value that all processors have, or each value with how many have it, the most frequent first.
+fn each(tree: &Tree, online: &[u32], path: &str) -> Option<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for cpu in online {
+        if let Some(value) = tree.if_there(format!("sys/devices/system/cpu/cpu{cpu}/{path}")) {
+            *counts.entry(value).or_default() += 1;
+        }
+    }
+    let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    match counts.as_slice() {
+        [] => None,
+        [(value, _)] => Some(value.clone()),
+        several => {
+            let each = several.iter().map(|(value, count)| format!("{value} ({count})"));
+            Some(each.collect::<Vec<_>>().join(", "))
+        }
     }
 }
 

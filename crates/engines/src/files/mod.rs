@@ -10,7 +10,7 @@ mod set;
 pub use set::{FileSet, Origin, Role, TargetFile, not_permitted};
 
 use crate::engine::{Ability, CacheState, Engine, EngineError, Folders, Host};
-use experiment::{Configuration, Declaration, Invalid, Kind, choice, declarations, settings};
+use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
 use observations::EngineVersion;
 use std::path::PathBuf;
 
@@ -27,6 +27,7 @@ choice! {
 }
 
 settings! {
+    const SETTINGS = [];
     /// Number of data files that Steelbench creates.
     pub DATA_FILES: usize = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1";
     /// Size of each data and backup file; written in full before anything is measured.
@@ -61,23 +62,6 @@ settings! {
     /// verified.
     pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm";
 }
-
-const SETTINGS: &[Declaration] = declarations![
-    DATA_FILES,
-    FILE_SIZE,
-    VOLUME,
-    LOG_VOLUME,
-    LOG_SIZE,
-    BACKUP_VOLUME,
-    PATHS,
-    LOG_PATH,
-    BACKUP_PATH,
-    OFFSET,
-    COMPRESS,
-    PRECONDITION,
-    PRECONDITION_TIME,
-    CACHE,
-];
 
 /// The engine that is no database.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,6 @@
 //! The files of a trial, and which of them may be written to: those that Steelbench creates and those that the user names.
 
 use crate::engine::Permits;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The files and devices of a trial.
@@ -60,12 +59,6 @@ impl FileSet {
     }
 }
 
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 /// Why nothing may be written to a file that was there before, or a device; `None`: it may be.
 pub fn forbidden(path: &Path, origin: Origin, permits: &Permits) -> Option<String> {
     if let refused @ Some(_) = not_permitted(path, origin, permits) {
@@ -83,17 +76,17 @@ pub fn forbidden(path: &Path, origin: Origin, permits: &Permits) -> Option<Strin
 
 /// Why the user has to permit that something is written to a file or device; `None`: that is permitted.
 pub fn not_permitted(path: &Path, origin: Origin, permits: &Permits) -> Option<String> {
-    match origin {
-        Origin::Existing if !names(&permits.overwrite, path) => Some(format!(
-            "{0} existed before this run: writing to it would destroy its contents; allow it with --overwrite {0}",
-            path.display()
-        )),
-        Origin::Device if !names(&permits.destroy, path) => Some(format!(
-            "{0} is a block device: writing to it would destroy its contents; allow it with --destroy {0}",
-            path.display()
-        )),
-        _ => None,
-    }
+    let (permitted, what, option) = match origin {
+        Origin::Created => return None,
+        Origin::Existing => (&permits.overwrite, "existed before this run", "--overwrite"),
+        Origin::Device => (&permits.destroy, "is a block device", "--destroy"),
+    };
+    let path_text = path.display();
+    (!names(permitted, path)).then(|| {
+        format!(
+            "{path_text} {what}: writing to it would destroy its contents; allow it with {option} {path_text}"
+        )
+    })
 }
 
 /// Whether a list names a path, in whatever words.

@@ -1,7 +1,7 @@
 //! The data files of a trial and the connections to them: which VFS, which settings, how to wait for a lock.
 
 use super::pragma::{self, Pragma};
-use super::settings::{BUSY_TIMEOUT, DATA_FILES, FILE_GROWTH, FINAL_CHECKPOINT, OPEN, Open, VOLUME};
+use super::{BUSY_TIMEOUT, DATA_FILES, FILE_GROWTH, FINAL_CHECKPOINT, OPEN, Open, VOLUME};
 use super::{failed, vfs};
 use crate::{Cancel, EngineError, Folders};
 use experiment::Configuration;

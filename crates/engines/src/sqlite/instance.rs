@@ -11,7 +11,7 @@ use crate::engine::{
 use crate::session::SetOfOne;
 use crate::{Cancel, DataType, Dialect as _, Fill, Operation, Rows, Table, Values, Work, open_files};
 use experiment::Configuration;
-use rusqlite::Connection;
+use rusqlite::{Connection, Statement};
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -69,6 +69,7 @@ impl SqliteInstance {
         Ok(page_bytes)
     }
 
+    /// Inserts the rows of a table, each batch in a transaction of its own.
     fn fill(
         &self,
         connection: &Connection,
@@ -80,11 +81,16 @@ impl SqliteInstance {
         let insert = Operation::Insert { table: fill.table, columns: fill.columns.clone() };
         let insert = dialect.statement(&insert, work)?;
         let failed = |error| failed(format!("filling table {}", table.name), &error);
+        let mut insert = connection.prepare(&insert).map_err(failed)?;
         for rows in &mut fill.batches {
             if self.files.cancel.is_cancelled() {
                 return Err(EngineError::Cancelled);
             }
-            insert_rows(connection, &insert, table, &fill.columns, &rows).map_err(failed)?;
+            connection.execute_batch("BEGIN").map_err(failed)?;
+            for row in 0..rows.count {
+                insert_row(&mut insert, table, &fill.columns, &rows, row).map_err(failed)?;
+            }
+            connection.execute_batch("COMMIT").map_err(failed)?;
         }
         Ok(())
     }
@@ -137,30 +143,24 @@ fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
 }
 
-/// Inserts a batch of rows in a transaction of its own.
-fn insert_rows(
-    connection: &Connection,
-    insert: &str,
+fn insert_row(
+    insert: &mut Statement<'_>,
     table: &Table,
     columns: &[&str],
     rows: &Rows,
+    row: usize,
 ) -> rusqlite::Result<()> {
-    connection.execute_batch("BEGIN")?;
-    let mut statement = connection.prepare_cached(insert)?;
-    for row in 0..rows.count {
-        for (number, (name, values)) in (1..).zip(columns.iter().zip(&rows.columns)) {
-            match values {
-                Values::Same(number_of_all) => statement.raw_bind_parameter(number, number_of_all)?,
-                Values::Integers(numbers) => statement.raw_bind_parameter(number, numbers[row])?,
-                Values::SameText(text) => {
-                    let text = table.column(name).map_or_else(|| (*text).to_owned(), |own| padded(text, own));
-                    statement.raw_bind_parameter(number, text)?;
-                }
+    for (number, (name, values)) in (1..).zip(columns.iter().zip(&rows.columns)) {
+        match values {
+            Values::Same(number_of_all) => insert.raw_bind_parameter(number, number_of_all)?,
+            Values::Integers(numbers) => insert.raw_bind_parameter(number, numbers[row])?,
+            Values::SameText(text) => {
+                let text = table.column(name).map_or_else(|| (*text).to_owned(), |own| padded(text, own));
+                insert.raw_bind_parameter(number, text)?;
             }
         }
-        statement.raw_execute()?;
     }
-    connection.execute_batch("COMMIT")
+    insert.raw_execute().map(|_| ())
 }
 
 impl Instance for SqliteInstance {

@@ -1,6 +1,7 @@
 //! PRAGMAs as settings: checked before anything runs, applied, and read back.
 
 use super::failed;
+use super::session::text_of;
 use crate::EngineError;
 use Form::{Number, Position, Switch, Word};
 use experiment::{Configuration, Invalid, Value};
@@ -133,13 +134,8 @@ pub fn apply(
 }
 
 fn get(connection: &Connection, schema: &str, name: &str) -> Result<String, EngineError> {
-    let answer = connection.pragma_query_value(Some(schema), name, |row| {
-        Ok(match row.get(0)? {
-            rusqlite::types::Value::Integer(number) => number.to_string(),
-            rusqlite::types::Value::Text(text) => text,
-            _ => String::new(),
-        })
-    });
+    let answer = connection
+        .pragma_query_value(Some(schema), name, |row| Ok(text_of(row.get_ref(0)?).unwrap_or_default()));
     match answer {
         // A PRAGMA that SQLite does not know, or was built without, returns no row.
         Err(rusqlite::Error::QueryReturnedNoRows) => Ok("no such setting".into()),

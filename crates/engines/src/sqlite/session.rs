@@ -1,8 +1,7 @@
 //! A session: the connections of one load thread to the data files.
 
 use super::connection::{self, DataFiles};
-use super::settings::Open;
-use super::{failed, recorder};
+use super::{Open, failed, recorder};
 use crate::session::Session;
 use crate::{Done, EngineError, Key, Parameter, Request, Results, Statement};
 use recorder::Tallies;
@@ -210,7 +209,7 @@ fn results_of(
 }
 
 /// A cell as text; `None` for NULL.
-fn text_of(value: ValueRef<'_>) -> Option<String> {
+pub fn text_of(value: ValueRef<'_>) -> Option<String> {
     match value {
         ValueRef::Null => None,
         ValueRef::Integer(number) => Some(number.to_string()),

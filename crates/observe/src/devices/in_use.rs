@@ -1,6 +1,6 @@
 //! Whether a block device may be overwritten.
 
-use super::{Device, btrfs_folder, listed_in};
+use super::{Device, DeviceError, btrfs_folder, listed_in};
 use crate::{mounts, sysfs};
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Seek, SeekFrom};
@@ -11,37 +11,19 @@ use std::process::{Command, Output};
 /// Signatures lie this close to either end of a device, or a known distance behind them.
 const ENDS_BYTES: u64 = 1 << 20;
 
-/// Why it cannot be told whether a device is in use.
-#[derive(Debug, thiserror::Error)]
-pub enum InUseError {
-    /// A file, a directory, a terminal.
-    #[error("{} is not a block device", path.display())]
-    NotADevice {
-        /// The path.
-        path: PathBuf,
-    },
-    /// The device, or what the kernel says of it, cannot be read.
-    #[error("{}: cannot {action}: {source}; without that it is not known what is on the device", path.display())]
-    Unreadable {
-        /// What was read.
-        path: PathBuf,
-        /// What was tried.
-        action: &'static str,
-        /// The cause.
-        source: io::Error,
-    },
-}
-
 /// Why a block device must not be overwritten, in words that follow its name: it or a part of it is
 /// mounted, is swap, is held by another device, has partitions, is open exclusively, or bears the
 /// signature of a file system, of a member of an array or of a table of partitions. `None`: nothing
 /// is known to be on it.
 ///
 /// This is a look, not a claim: who then writes opens the device with `O_EXCL`.
-pub fn in_use(path: &Path) -> Result<Option<String>, InUseError> {
-    let unreadable = |action| move |source| InUseError::Unreadable { path: path.to_owned(), action, source };
-    path.metadata().map_err(unreadable("look at it"))?;
-    let device = Device::at(path).ok_or_else(|| InUseError::NotADevice { path: path.to_owned() })?;
+///
+/// # Errors
+/// When the path is not a block device, or the device or what the kernel says of it cannot be read.
+pub fn in_use(path: &Path) -> Result<Option<String>, DeviceError> {
+    path.metadata().map_err(unreadable(path, "look at it"))?;
+    let device =
+        Device::at(path).ok_or_else(|| DeviceError(format!("{} is not a block device", path.display())))?;
     let partitions = partitions(device);
     for (part, subject) in parts(device, &partitions) {
         if let Some(use_of_it) = use_of(part)? {
@@ -56,11 +38,20 @@ pub fn in_use(path: &Path) -> Result<Option<String>, InUseError> {
         Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
             return Ok(Some("it is open exclusively: a program or the kernel works with it".into()));
         }
-        opened => opened.map_err(unreadable("open it"))?,
+        opened => opened.map_err(unreadable(path, "open it"))?,
     };
     // A probe for signatures takes what it cannot read for empty.
-    read_ends(&file).map_err(unreadable("read its beginning and end"))?;
+    read_ends(&file).map_err(unreadable(path, "read its beginning and end"))?;
     Ok(signature(&BLKID, path))
+}
+
+fn unreadable(path: &Path, action: &str) -> impl Fn(io::Error) -> DeviceError {
+    move |error| {
+        let path = path.display();
+        DeviceError(format!(
+            "{path}: cannot {action}: {error}; without that it is not known what is on the device"
+        ))
+    }
 }
 
 /// What is looked at, and how a sentence about it begins.
@@ -82,7 +73,7 @@ fn partitions(device: Device) -> Vec<Device> {
 }
 
 /// `is mounted at /mnt`, `is used as swap`, `is held by md0`.
-fn use_of(device: Device) -> Result<Option<String>, InUseError> {
+fn use_of(device: Device) -> Result<Option<String>, DeviceError> {
     if let Some(folder) = mounted(device)? {
         return Ok(Some(format!("is mounted at {}", folder.display())));
     }
@@ -96,13 +87,8 @@ fn use_of(device: Device) -> Result<Option<String>, InUseError> {
 }
 
 /// Where the device is mounted. A btrfs has a number of its own and names one of its devices.
-fn mounted(device: Device) -> Result<Option<PathBuf>, InUseError> {
-    let unreadable = |source| InUseError::Unreadable {
-        path: "/proc/self/mountinfo".into(),
-        action: "read the mounts",
-        source,
-    };
-    let mounts = mounts::all().map_err(unreadable)?;
+fn mounted(device: Device) -> Result<Option<PathBuf>, DeviceError> {
+    let mounts = mounts::all().map_err(unreadable(Path::new("/proc/self/mountinfo"), "read the mounts"))?;
     let number = device.to_string();
     let members = btrfs_folder(device).map(|(_, members)| members).unwrap_or_default();
     let is_on = |mount: &&mounts::Mount| {
@@ -112,15 +98,12 @@ fn mounted(device: Device) -> Result<Option<PathBuf>, InUseError> {
     Ok(mounts.iter().find(is_on).map(|mount| mount.folder.clone()))
 }
 
-fn is_swap(device: Device) -> Result<bool, InUseError> {
+fn is_swap(device: Device) -> Result<bool, DeviceError> {
     let path = Path::new("/proc/swaps");
     let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
         // A kernel without swap has no list of it.
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-        Err(source) => {
-            return Err(InUseError::Unreadable { path: path.into(), action: "read the swap areas", source });
-        }
+        text => text.map_err(unreadable(path, "read the swap areas"))?,
     };
     Ok(swap_areas(&text).any(|area| Device::at(&area) == Some(device)))
 }

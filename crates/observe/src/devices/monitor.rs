@@ -63,8 +63,7 @@ impl DeviceMonitor {
 
     /// Stops watching. A device that has vanished meanwhile is left out.
     pub fn stop(self) -> Vec<DeviceUse> {
-        let ends: Vec<Option<Counters>> =
-            self.watched.iter().map(|watched| Counters::read(&watched.stat)).collect();
+        let ends: Vec<_> = self.watched.iter().map(|watched| Counters::read(&watched.stat)).collect();
         let elapsed_s = self.started.elapsed().as_secs_f64();
         let uses = self.watched.into_iter().zip(ends).filter_map(|(watched, end)| {
             let counted = end?.since(watched.start?);

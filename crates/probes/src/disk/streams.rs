@@ -222,7 +222,7 @@ impl StreamPlan {
             regions.push(Region { path: file.path.clone(), start: set.offset, length });
         }
         if regions.is_empty() {
-            let of_role = set.of(role).count();
+            let (of_role, role) = (set.of(role).count(), role.name());
             let message = format!("there are {of_role} {role} files, none with the number that `file` gives");
             return Err(unfit(message).into());
         }
