@@ -147,7 +147,7 @@ impl Servers for Postgres {
 
 impl Server for Config {
     fn warnings(&self) -> &[String] {
-        self.warnings()
+        &self.warnings
     }
 
     fn observe(&self, options: ObserveOptions) -> Result<Box<dyn LiveObserver>, ServerError> {
