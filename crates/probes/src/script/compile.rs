@@ -207,14 +207,10 @@ impl Compiler<'_> {
         }
         words.nothing_more()?;
         self.names.note_prefix(prefix);
-        match self.body.statements.last_mut() {
-            Some(statement) if self.after_sql => {
-                statement.keep = Some(Keep { prefix: prefix.to_owned(), each })
-            }
-            _ => {
-                return Err(Located::new(backslash, "\\gset and \\aset have to follow a SQL command"));
-            }
-        }
+        let Some(statement) = self.body.statements.last_mut().filter(|_| self.after_sql) else {
+            return Err(Located::new(backslash, "\\gset and \\aset have to follow a SQL command"));
+        };
+        statement.keep = Some(Keep { prefix: prefix.to_owned(), each });
         Ok(())
     }
 }
