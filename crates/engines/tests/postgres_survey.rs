@@ -95,7 +95,7 @@ fn a_role_that_may_little_gets_what_it_may_see() {
         let config = cluster.config();
         let socket = common::ask(&cluster, "SHOW unix_socket_directories").replace('"', "");
         let port = common::ask(&cluster, "SHOW port");
-        let poor = format!("host='{socket}' port={port} user=poor dbname={}", config.database());
+        let poor = format!("host='{socket}' port={port} user=poor dbname={}", config.database);
         let (server, unread) = survey(&poor).unwrap();
         let size = |name: &str| server.databases.iter().find(|one| one.name == name).unwrap().bytes;
         assert_eq!(size("closed"), None);

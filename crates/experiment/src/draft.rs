@@ -2,7 +2,7 @@ use crate::error::FileErrors;
 use crate::experiment::Experiment;
 use crate::file::{BLOCKS, NAME, QUESTION, SEED};
 use crate::{Catalog, FromValue, Kind, Setting, Value, human, parse};
-use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, value};
 
 /// A list that is longer than this has a line for each element.
 const LIST_LENGTH_MAX: usize = 80;
@@ -14,10 +14,7 @@ const LIST_LENGTH_MAX: usize = 80;
 #[derive(Debug, Clone, Default)]
 pub struct Draft {
     comments: String,
-    /// In the order in which they are first given.
-    sections: Vec<(&'static str, Table)>,
-    levels: ArrayOfTables,
-    volumes: ArrayOfTables,
+    document: DocumentMut,
 }
 
 /// The settings of one linked level.
@@ -45,7 +42,7 @@ impl Draft {
         V: Into<Value>,
     {
         let (section, key) = setting.path().split_once('.').unwrap_or(("workload", setting.path()));
-        self.section(section).insert(key, Item::Value(written(setting.declaration.kind, value.into())));
+        self.section(section)[key] = Item::Value(written(setting.declaration.kind, value.into()));
     }
 
     /// Gives a setting a value if there is one.
@@ -70,19 +67,18 @@ impl Draft {
         } else if !levels.is_empty() {
             let kind = setting.declaration.kind;
             let levels = levels.iter().map(|level| written(kind, level.clone().into()));
-            self.section("factors").insert(setting.path(), value(list(levels)));
+            self.section("factors")[setting.path()] = value(list(levels));
         }
     }
 
     /// Adds a level to a factor that is made of linked levels.
     pub fn level(&mut self, factor: &str, name: &str, settings: LinkedSettings) {
-        let level = [("factor", value(factor)), ("name", value(name)), ("set", value(settings.0))];
-        self.levels.push(level.into_iter().collect());
+        self.push("level", [("factor", value(factor)), ("name", value(name)), ("set", value(settings.0))]);
     }
 
     /// Declares a volume.
     pub fn volume(&mut self, name: &str, path: &str) {
-        self.volumes.push([("name", value(name)), ("path", value(path))].into_iter().collect());
+        self.push("volume", [("name", value(name)), ("path", value(path))]);
     }
 
     /// How often each configuration is run, and the seed of the order and of what is drawn.
@@ -93,17 +89,8 @@ impl Draft {
 
     /// The experiment file.
     pub fn source(&self) -> String {
-        let mut document = DocumentMut::new();
-        for (name, table) in &self.sections {
-            document.insert(name, table.clone().into());
-        }
-        for (name, tables) in [("level", &self.levels), ("volume", &self.volumes)] {
-            if !tables.is_empty() {
-                document.insert(name, tables.clone().into());
-            }
-        }
         let blank = if self.comments.is_empty() { "" } else { "\n" };
-        format!("{}{blank}{document}", self.comments)
+        format!("{}{blank}{}", self.comments, self.document)
     }
 
     /// The experiment, validated as a file is.
@@ -114,13 +101,17 @@ impl Draft {
         parse(&self.source(), catalog)
     }
 
-    fn section(&mut self, name: &'static str) -> &mut Table {
-        let known = self.sections.iter().position(|(section, _)| *section == name);
-        let position = known.unwrap_or_else(|| {
-            self.sections.push((name, Table::new()));
-            self.sections.len() - 1
-        });
-        &mut self.sections[position].1
+    /// A section, which is new with its first setting.
+    fn section(&mut self, name: &str) -> &mut Item {
+        self.document.entry(name).or_insert(toml_edit::table())
+    }
+
+    /// Adds a table to a `[[section]]`.
+    fn push<const N: usize>(&mut self, section: &str, keys: [(&str, Item); N]) {
+        let tables = self.document.entry(section).or_insert(toml_edit::array());
+        if let Some(tables) = tables.as_array_of_tables_mut() {
+            tables.push(keys.into_iter().collect());
+        }
     }
 }
 

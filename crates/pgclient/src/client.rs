@@ -121,15 +121,8 @@ impl Client {
             Message::CopyInResponse(_) => {
                 Ok(CopyIn { client: self, chunk: Vec::with_capacity(COPY_BYTES), is_over: false })
             }
-            Message::ErrorResponse(error) => {
-                let error = ServerError::read(error.fields())?;
-                if !error.is_fatal() {
-                    self.answer(|_, _| Ok(()))?;
-                }
-                Err(Error::Server(error))
-            }
-            _ => {
-                self.answer(|_, _| Ok(()))?;
+            message => {
+                self.answer_from(Some(message), |_, _| Ok(()))?;
                 Err(Error::Protocol("the statement is not a COPY ... FROM STDIN".to_owned()))
             }
         }
@@ -222,10 +215,18 @@ impl Client {
     }
 
     /// Takes messages until the server is ready again; the first error is the result.
-    fn answer(&mut self, mut take: impl FnMut(&mut Self, Message) -> Result<(), Error>) -> Result<(), Error> {
+    fn answer(&mut self, take: impl FnMut(&mut Self, Message) -> Result<(), Error>) -> Result<(), Error> {
+        self.answer_from(None, take)
+    }
+
+    fn answer_from(
+        &mut self,
+        mut first: Option<Message>,
+        mut take: impl FnMut(&mut Self, Message) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut result = Ok(());
         loop {
-            match self.messages.receive()? {
+            match first.take().map_or_else(|| self.messages.receive(), Ok)? {
                 Message::ReadyForQuery(_) => {
                     self.unanswered = self.unanswered.saturating_sub(1);
                     return result;

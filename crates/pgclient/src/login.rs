@@ -84,7 +84,7 @@ impl<'a> Exchange<'a> {
                     .map_err(Error::malformed)?;
             }
             Message::AuthenticationMd5Password(body) => {
-                let user = self.config.user().as_bytes();
+                let user = self.config.user.as_bytes();
                 let hash = md5_hash(user, self.password()?.as_bytes(), body.salt());
                 frontend::password_message(hash.as_bytes(), &mut self.messages.output)
                     .map_err(Error::malformed)?;

@@ -44,10 +44,8 @@ fn environment(server: &Server, variables: &[(&str, String)]) -> Environment {
 /// A role and a password over TCP.
 fn log_in(server: &Server, user: &str, password: Option<&str>) -> Result<String, Error> {
     let conninfo = format!("host=127.0.0.1 port={} user='{user}' dbname=postgres", server.port);
-    let mut config = Config::parse_in(&conninfo, &environment(server, &[])).unwrap();
-    if let Some(password) = password {
-        config = config.with_password(password);
-    }
+    let variables: Vec<_> = password.iter().map(|password| ("PGPASSWORD", (*password).to_owned())).collect();
+    let config = Config::parse_in(&conninfo, &environment(server, &variables)).unwrap();
     let rows = Client::connect(&config)?.query("SELECT current_user", &[])?;
     Ok(rows.first().unwrap().get(0).unwrap().to_owned())
 }
@@ -127,8 +125,8 @@ fn passwords_come_from_where_psql_takes_them() {
             assert_eq!(ours.is_ok(), psql.is_ok(), "{conninfo} {variables:?}: {ours:?} {psql:?}");
             successes += usize::from(ours.is_ok());
             let ignored = variables.iter().any(|(_, value)| *value == open);
-            assert_eq!(config.warnings().len(), usize::from(ignored));
-            assert!(config.warnings().iter().all(|warning| warning.contains("chmod")));
+            assert_eq!(config.warnings.len(), usize::from(ignored));
+            assert!(config.warnings.iter().all(|warning| warning.contains("chmod")));
         }
         assert_eq!(successes, 7);
     }
@@ -160,7 +158,7 @@ fn nothing_shows_a_password() {
         "postgres://me:hush@db.example/x",
         &Environment::new("me", Path::new("/nowhere")).with("PGPASSWORD", "hush too"),
     );
-    let config = config.unwrap().with_password("hush");
+    let config = config.unwrap();
     assert!(!format!("{config} {config:?} {config:#?}").contains("hush"));
     assert_eq!(config.to_string(), "host=db.example port=5432 user=me dbname=x");
     for wrong in

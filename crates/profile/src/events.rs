@@ -25,21 +25,12 @@ pub(crate) struct Events {
     pub kernel: bool,
 }
 
-/// Which threads.
-#[derive(Clone, Copy)]
-enum Who {
-    /// An existing thread; its event begins when it is switched on.
-    Thread(i32),
-    /// What the calling thread starts; its event begins when that executes a program.
-    Started,
-}
-
 impl Events {
     /// Events of threads, not yet switched on. Threads that have ended meanwhile are passed over.
     pub fn of_threads(threads: &[i32], cpus: &[usize], hz: u32) -> Result<Self> {
         let needed = threads.len() * cpus.len() + FILES_BESIDE;
         allow_files(needed);
-        let who: Vec<Who> = threads.iter().copied().map(Who::Thread).collect();
+        let who: Vec<Option<i32>> = threads.iter().copied().map(Some).collect();
         Self::open(&who, cpus, hz).map_err(|error| match error.raw_os_error() {
             Some(libc::EMFILE) => ProfileError::TooManyFiles(threads.len(), cpus.len(), needed),
             _ => refused(error),
@@ -49,10 +40,11 @@ impl Events {
     /// Events of the processes that the calling thread starts from now on, switched on when they
     /// execute a program.
     pub fn of_started(cpus: &[usize], hz: u32) -> Result<Self> {
-        Self::open(&[Who::Started], cpus, hz).map_err(refused)
+        Self::open(&[None], cpus, hz).map_err(refused)
     }
 
-    fn open(who: &[Who], cpus: &[usize], hz: u32) -> io::Result<Self> {
+    /// `who` are threads, whose events begin when they are switched on, or `None` for what the calling thread starts.
+    fn open(who: &[Option<i32>], cpus: &[usize], hz: u32) -> io::Result<Self> {
         match Self::open_with(who, cpus, hz, true) {
             // Permitted in user mode only.
             Err(error) if is_refusal(&error) => Self::open_with(who, cpus, hz, false),
@@ -60,7 +52,7 @@ impl Events {
         }
     }
 
-    fn open_with(who: &[Who], cpus: &[usize], hz: u32, kernel: bool) -> io::Result<Self> {
+    fn open_with(who: &[Option<i32>], cpus: &[usize], hz: u32, kernel: bool) -> io::Result<Self> {
         let mut events = Self { rings: Vec::new(), followers: Vec::new(), owners: HashMap::new(), kernel };
         for &cpu in cpus {
             let mut ring: Option<Sampler> = None;
@@ -72,7 +64,7 @@ impl Events {
                     Err(error) if error.raw_os_error() == Some(libc::ENODEV) => break,
                     Err(error) => return Err(error),
                 };
-                if let Who::Thread(thread) = who {
+                if let Some(thread) = who {
                     events.owners.insert(counter.id(), thread);
                 }
                 match &ring {
@@ -95,7 +87,7 @@ impl Events {
     }
 }
 
-fn builder(who: Who, cpu: usize, hz: u32, kernel: bool) -> Builder<'static> {
+fn builder(who: Option<i32>, cpu: usize, hz: u32, kernel: bool) -> Builder<'static> {
     let mut builder = Builder::new(Software::CPU_CLOCK);
     builder
         .one_cpu(cpu)
@@ -112,8 +104,8 @@ fn builder(who: Who, cpu: usize, hz: u32, kernel: bool) -> Builder<'static> {
         .exclude_kernel(!kernel)
         .exclude_callchain_kernel(!kernel);
     match who {
-        Who::Thread(thread) => builder.observe_pid(thread),
-        Who::Started => builder.observe_self().enable_on_exec(true),
+        Some(thread) => builder.observe_pid(thread),
+        None => builder.observe_self().enable_on_exec(true),
     };
     builder
 }

@@ -7,7 +7,7 @@ use std::fs;
 pub(crate) fn with_descendants(roots: &[i32]) -> Vec<i32> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for pid in numbers("/proc") {
-        if let Some(parent) = parent(pid) {
+        if let Some((_, parent)) = stat(pid) {
             children.entry(parent).or_default().push(pid);
         }
     }
@@ -44,10 +44,6 @@ pub(crate) fn online_cpus() -> Vec<usize> {
         return (0..std::thread::available_parallelism().map_or(1, usize::from)).collect();
     }
     online.into_iter().map(|cpu| cpu as usize).collect()
-}
-
-fn parent(pid: i32) -> Option<i32> {
-    stat(pid).map(|(_, parent)| parent)
 }
 
 /// State and parent: fields 3 and 4 of proc(5); the name before them may hold anything.

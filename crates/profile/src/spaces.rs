@@ -97,20 +97,21 @@ impl Spaces {
 
 /// `7f1c-7f2c r-xp 00026000 fd:00 1234    /usr/lib/libc.so.6`, of what can be executed.
 fn parse_line(line: &str) -> Option<(u64, u64, u64, u64, &str)> {
-    let mut rest = line;
-    let mut field = || {
-        let trimmed = rest.trim_start_matches(' ');
-        let (field, left) = trimmed.split_once(' ').unwrap_or((trimmed, ""));
-        rest = left;
-        field
-    };
-    let (range, rights, offset, _device, inode) = (field(), field(), field(), field(), field());
+    let mut fields = line.splitn(6, ' ');
+    let mut field = || fields.next();
+    let (range, rights, offset, _device, inode) = (field()?, field()?, field()?, field()?, field()?);
     if !rights.contains('x') {
         return None;
     }
     let (start, end) = range.split_once('-')?;
     let hex = |text| u64::from_str_radix(text, 16).ok();
-    Some((hex(start)?, hex(end)?, hex(offset)?, inode.parse().ok()?, rest.trim_start_matches(' ')))
+    Some((
+        hex(start)?,
+        hex(end)?,
+        hex(offset)?,
+        inode.parse().ok()?,
+        field().unwrap_or_default().trim_start(),
+    ))
 }
 
 #[cfg(test)]

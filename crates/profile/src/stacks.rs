@@ -10,7 +10,7 @@ const CONTEXT_KERNEL: u64 = -128_i64 as u64;
 const CONTEXT_USER: u64 = -512_i64 as u64;
 
 /// Where a frame is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Place {
     /// Address in the kernel.
     Kernel(u64),
@@ -89,7 +89,7 @@ fn places(chain: &[u64], find: impl Fn(u64) -> Option<(ModuleId, u64)>) -> Vec<P
             CONTEXT_USER => {
                 find(address).map_or(Place::Nowhere, |(module, offset)| Place::File(module, offset))
             }
-            // Of a virtual machine's guest, or a hypervisor: not ours to name.
+            // Of a virtual machine's guest, or a hypervisor, which cannot be named.
             _ => Place::Nowhere,
         };
         // What lies beyond a broken frame pointer is one thing that is not known.

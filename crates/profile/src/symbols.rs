@@ -31,11 +31,8 @@ impl Symbols {
         let mut of_place: HashMap<Place, usize> = HashMap::new();
         let mut stacks: HashMap<Vec<usize>, u64> = HashMap::new();
         // In a fixed order, so that the same samples give the same profile.
-        let mut ordered: Vec<_> =
-            counts.iter().map(|(places, samples)| (places.to_vec(), *samples)).collect();
-        ordered.sort_by(|(a, a_samples), (b, b_samples)| {
-            b_samples.cmp(a_samples).then_with(|| order(a).cmp(&order(b)))
-        });
+        let mut ordered: Vec<_> = counts.iter().collect();
+        ordered.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
         for (places, samples) in ordered {
             let mut named = |place: &Place| {
                 *of_place.entry(*place).or_insert_with(|| {
@@ -106,16 +103,6 @@ fn nameless(profile: &Profile) -> Vec<String> {
     }
     missing.sort();
     missing
-}
-
-/// Something to sort places by.
-fn order(places: &[Place]) -> Vec<(u64, u64)> {
-    let key = |place: &Place| match place {
-        Place::Nowhere => (u64::MAX, 0),
-        Place::Kernel(address) => (u64::MAX - 1, *address),
-        Place::File(module, offset) => (*module as u64, *offset),
-    };
-    places.iter().map(key).collect()
 }
 
 /// Where distributions put the symbols that they have stripped, by build id; see gdb's manual, "Debugging

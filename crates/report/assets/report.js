@@ -1,5 +1,5 @@
 // Draws the figures of a report, and makes its table of trials sortable. The data is in the JSON
-// element `report`; what it holds is described where it is made, in crates/report/src/html/.
+// element `report`; what it holds is described where it is made, in crates/report/src/.
 "use strict";
 (() => {
   const COLORS = 8;

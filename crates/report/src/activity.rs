@@ -2,6 +2,7 @@
 
 use crate::model::{Cell, Columns, Document, Section};
 use crate::profile::{missing, more};
+use crate::text::{joined, listed};
 use crate::{number, sections};
 use analysis::ActivitySummary;
 use analysis::activity::{ActivityGroup, BackgroundProcess};
@@ -38,11 +39,9 @@ fn overview(summary: &ActivitySummary) -> Section {
         sampling.source,
         number::figure(sampling.hz)
     ));
-    let states: Vec<String> =
-        summary.states.iter().map(|(state, mean)| format!("{} {state}", number::figure(*mean))).collect();
-    if !states.is_empty() {
-        section
-            .line(format!("Client sessions as the server reports them, on average: {}.", states.join(", ")));
+    let states = summary.states.iter().map(|(state, mean)| format!("{} {state}", number::figure(*mean)));
+    if let Some(states) = listed(states) {
+        section.line(format!("Client sessions as the server reports them, on average: {states}."));
     }
     if summary.accounting.session_s > 0.0 {
         section.line(format!("While busy: {}", sections::accounting(&summary.accounting)));
@@ -138,9 +137,7 @@ fn group_section<T>(heading: &str, table: Columns<T>, all: usize) -> Section {
 /// `IO:WalSync 41 %, Lock:tuple 12 %`.
 fn most(waits: &[(String, f64)], all_s: f64, rows: usize) -> Option<String> {
     let shares = waits.iter().take(rows).filter(|_| all_s > 0.0);
-    let shown: Vec<String> =
-        shares.map(|(name, seconds)| format!("{name} {}", number::percent(seconds / all_s, 0))).collect();
-    (!shown.is_empty()).then(|| shown.join(", "))
+    listed(shares.map(|(name, seconds)| format!("{name} {}", number::percent(seconds / all_s, 0))))
 }
 
 /// Who waits for what now, and who is in the way.
@@ -167,9 +164,8 @@ fn task_line(task: &WaitingTask) -> String {
         (None, None) => String::new(),
     };
     let lock = [task.resource.as_deref(), task.lock_mode.as_deref()];
-    let lock = lock.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    let colon = if lock.is_empty() { "" } else { ": " };
-    format!("{} waits for {}{since}{colon}{lock}", who(&task.session), task.wait_type)
+    let lock = listed(lock.into_iter().flatten()).map_or_else(String::new, |lock| format!(": {lock}"));
+    format!("{} waits for {}{since}{lock}", who(&task.session), task.wait_type)
 }
 
 fn blocker_line(session: &TaskSession) -> String {
@@ -241,7 +237,7 @@ fn meanings(summary: &ActivitySummary) -> Option<Section> {
 
 /// A statement in one line, cut where it is long.
 fn shorten(statement: &str) -> String {
-    let line = statement.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = joined(statement.split_whitespace(), " ");
     match line.char_indices().nth(STATEMENT_MAX) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,

@@ -1,11 +1,7 @@
 //! Bars as text: how long they are, and what is written beside them.
 
-mod over_time;
-mod waterfall;
-
-use crate::Text;
 use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Table, Tone};
-use crate::number;
+use crate::{Text, number};
 use unicode_width::UnicodeWidthStr;
 
 /// Bars are no longer than this, so that they end near their figures on wide terminals.
@@ -76,12 +72,12 @@ impl Chart {
         }
     }
 
-    fn bars(&self) -> impl Iterator<Item = &Bar> {
+    pub(crate) fn bars(&self) -> impl Iterator<Item = &Bar> {
         self.groups.iter().flat_map(|group| &group.bars)
     }
 
     /// Whether a bar of a waterfall is one of its two totals.
-    fn is_total(&self, bar: &Bar) -> bool {
+    pub(crate) fn is_total(&self, bar: &Bar) -> bool {
         let ends = [self.bars().next(), self.bars().last()];
         ends.into_iter().flatten().any(|end| std::ptr::eq(end, bar))
     }
@@ -147,7 +143,7 @@ pub(crate) fn rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
 /// All bars in order, in so many columns.
 fn draw(chart: &Chart, room: usize) -> Vec<String> {
     if chart.kind == ChartKind::Waterfall {
-        return waterfall::lines(&chart.bars().collect::<Vec<_>>(), room);
+        return waterfall(&chart.bars().collect::<Vec<_>>(), room);
     }
     let axis = Axis::of(chart, room);
     chart.bars().map(|bar| axis.draw(bar.value)).collect()
@@ -167,15 +163,15 @@ fn series_rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
     };
     let room_beside = |figures: &[String]| {
         let figure_width = figures.iter().map(|figure| figure.width()).max().unwrap_or(0);
-        width.saturating_sub(2 + label_width + 2 + 2 + figure_width).min(over_time::LINE_MAX)
+        width.saturating_sub(2 + label_width + 2 + 2 + figure_width).min(LINE_MAX)
     };
     let figures =
         Some(figures(true)).filter(|own| room_beside(own) >= BAR_MIN).unwrap_or_else(|| figures(false));
     let room = room_beside(&figures);
     let room = if room < BAR_MIN { 0 } else { room };
-    let bucket = over_time::bucket(&chart.groups, room);
+    let bucket = bucket(&chart.groups, room);
     let row = |(group, figure): (&BarGroup, String)| {
-        let line = if room == 0 { String::new() } else { over_time::line(group, most, bucket) };
+        let line = if room == 0 { String::new() } else { line(group, most, bucket) };
         ChartRow::Bar {
             label: filled(&crate::terminal::cut(group.label.as_str(), label_width), label_width),
             bar: line,
@@ -192,7 +188,7 @@ fn series_figures(group: &BarGroup) -> [f64; 2] {
     let measured = group.bars.iter().filter(|bar| bar.tone != Tone::Muted).map(|bar| bar.value);
     let measured: Vec<f64> = measured.collect();
     let lowest = measured.iter().copied().fold(f64::INFINITY, f64::min);
-    [over_time::mean(&measured), lowest]
+    [mean(&measured), lowest]
 }
 
 fn filled(text: &str, width: usize) -> String {
@@ -290,9 +286,101 @@ pub(crate) fn table(chart: &Chart) -> Table<'static> {
     table.into()
 }
 
+/// No longer than this, so that lines end near their figures on wide terminals.
+const LINE_MAX: usize = 60;
+/// From nothing to the most, an eighth each.
+pub(crate) const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Between the warm-up and the measurement.
+const GO: char = '│';
+
+/// How many intervals are one column, so that every group fits into so many.
+fn bucket(groups: &[BarGroup], room: usize) -> usize {
+    let columns = |group: &BarGroup, bucket: usize| {
+        let warm_up = warm_up(group);
+        let measured = group.bars.len() - warm_up;
+        warm_up.div_ceil(bucket) + measured.div_ceil(bucket) + usize::from(warm_up > 0)
+    };
+    let longest = groups.iter().map(|group| group.bars.len()).max().unwrap_or(0);
+    let fits = |bucket: &usize| groups.iter().all(|group| columns(group, *bucket) <= room);
+    (1..=longest).find(fits).unwrap_or(longest.max(1))
+}
+
+fn warm_up(group: &BarGroup) -> usize {
+    group.bars.iter().take_while(|bar| bar.tone == Tone::Muted).count()
+}
+
+/// The line of a group; `most` is the value of the highest block. Each column is the mean of `bucket` intervals.
+fn line(group: &BarGroup, most: f64, bucket: usize) -> String {
+    let warm_up = warm_up(group);
+    let values: Vec<f64> = group.bars.iter().map(|bar| bar.value).collect();
+    let (before, after) = values.split_at(warm_up);
+    let draw =
+        |values: &[f64]| -> String { values.chunks(bucket).map(|chunk| level(mean(chunk), most)).collect() };
+    if warm_up > 0 { format!("{}{GO}{}", draw(before), draw(after)) } else { draw(after) }
+}
+
+fn level(value: f64, most: f64) -> char {
+    // Nothing at all is a gap: the lowest block stands for little.
+    if value <= 0.0 || !value.is_finite() || most <= 0.0 {
+        return ' ';
+    }
+    LEVELS[((8.0 * value / most).ceil() as usize).clamp(1, 8) - 1]
+}
+
+/// Mean of values that are not none.
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Fill of totals, of changes that take away and of changes that add: told apart without colour.
+const WHOLE: char = '█';
+const FALL: char = '░';
+const RISE: char = '▓';
+
+/// One line a bar; the first and the last are totals, the others begin where the one before ended.
+///
+/// What would be less than a column is drawn as one.
+fn waterfall(bars: &[&Bar], room: usize) -> Vec<String> {
+    let steps = steps(bars);
+    let most = steps.iter().flat_map(|(a, b)| [*a, *b]).fold(0.0, f64::max);
+    let scale = if most > 0.0 { room as f64 / most } else { 0.0 };
+    let column = |value: f64| ((value * scale).round().max(0.0) as usize).min(room);
+    let last = steps.len().saturating_sub(1);
+    let draw = |(i, (from, to)): (usize, &(f64, f64))| {
+        let fill = match (i == 0 || i == last, to < from) {
+            (true, _) => WHOLE,
+            (_, true) => FALL,
+            _ => RISE,
+        };
+        let (low, high) = (column(from.min(*to)), column(from.max(*to)));
+        let low = if room > 0 { low.min(room - 1) } else { 0 };
+        let columns = if from.total_cmp(to).is_eq() { 0 } else { (high - low.min(high)).max(1).min(room) };
+        format!("{}{}", " ".repeat(low), fill.to_string().repeat(columns))
+    };
+    steps.iter().enumerate().map(draw).collect()
+}
+
+/// Where each bar begins and ends.
+pub(crate) fn steps(bars: &[&Bar]) -> Vec<(f64, f64)> {
+    let last = bars.len().saturating_sub(1);
+    let mut at = 0.0;
+    let step = |(i, bar): (usize, &&Bar)| {
+        let value = if bar.value.is_finite() { bar.value } else { 0.0 };
+        if i == 0 || i == last {
+            at = value;
+            return (0.0, value);
+        }
+        let from = at;
+        at += value;
+        (from, at)
+    };
+    bars.iter().enumerate().map(step).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Bar;
 
     #[test]
     fn bars_are_as_long_as_they_say() {
@@ -322,6 +410,58 @@ mod tests {
             [(11.0, "+11.0"), (-62.54, "-62.5"), (0.04, "0.0"), (-0.04, "0.0"), (123.4, "+123"), (0.0, "0")];
         for (value, text) in told {
             assert_eq!(percent(value), text);
+        }
+    }
+
+    fn group(values: &[f64], warm_up: usize) -> BarGroup {
+        let tone = |i| if i < warm_up { Tone::Muted } else { Tone::Plain };
+        let bar = |(i, value): (usize, &f64)| Bar { value: *value, tone: tone(i), ..Bar::default() };
+        BarGroup { bars: values.iter().enumerate().map(bar).collect(), ..BarGroup::default() }
+    }
+
+    #[test]
+    fn stalls_are_gaps_and_warm_up_is_apart() {
+        assert_eq!(line(&group(&[1.0, 4.0, 8.0, 0.0, 8.0], 0), 8.0, 1), "▁▄█ █");
+        assert_eq!(line(&group(&[2.0, 4.0, 8.0, 8.0], 2), 8.0, 1), "▂▄│██");
+        assert_eq!(line(&group(&[1.0, 1.0, 8.0, 8.0, 4.0], 0), 8.0, 2), "▁█▄");
+        assert_eq!(line(&group(&[f64::NAN, 1.0], 0), 0.0, 1), "  ");
+    }
+
+    /// All lines have the same length of time in a column, and the longest fits.
+    #[test]
+    fn nothing_is_wider_than_its_room() {
+        for n in 0..70_u32 {
+            let values: Vec<f64> = (0..n).map(f64::from).collect();
+            for (warm_up, room) in [(0, 10), (n as usize / 3, 10), (n as usize, 7), (1, 60)] {
+                let groups = [group(&values, warm_up), group(&values[..n as usize / 2], 0)];
+                let bucket = bucket(&groups, room);
+                for group in &groups {
+                    let drawn = line(group, 70.0, bucket);
+                    assert!(drawn.chars().count() <= room, "{n} {warm_up} {room} {drawn:?}");
+                }
+            }
+        }
+    }
+
+    fn bar(value: f64) -> Bar {
+        Bar { value, ..Bar::default() }
+    }
+
+    #[test]
+    fn each_change_begins_where_the_one_before_ended() {
+        let bars = [bar(10.0), bar(-4.0), bar(-3.0), bar(2.0), bar(0.001), bar(0.0), bar(5.0)];
+        let drawn = waterfall(&bars.iter().collect::<Vec<_>>(), 10);
+        assert_eq!(drawn, ["██████████", "      ░░░░", "   ░░░", "   ▓▓", "     ▓", "     ", "█████"]);
+    }
+
+    #[test]
+    fn a_waterfall_fits_its_room() {
+        for values in [[0.0; 4], [1.0, 1e9, -1e9, 1.0], [5.0, -9.0, 4.5, 0.5], [f64::NAN, 1.0, -1.0, 0.0]] {
+            let bars = values.map(bar);
+            for room in [0, 1, 7, 40] {
+                let drawn = waterfall(&bars.iter().collect::<Vec<_>>(), room);
+                assert!(drawn.iter().all(|line| line.chars().count() <= room), "{values:?} {drawn:?}");
+            }
         }
     }
 }

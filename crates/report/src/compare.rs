@@ -174,7 +174,7 @@ pub(crate) fn name(kind: &PartKind) -> String {
 }
 
 /// Less time is better; said only of what is supported.
-fn tone(part: &Part) -> Tone {
+pub(crate) fn tone(part: &Part) -> Tone {
     match part.p_value {
         Some(p) if p < 0.05 && part.change_s < 0.0 => Tone::Good,
         Some(p) if p < 0.05 && part.change_s > 0.0 => Tone::Bad,

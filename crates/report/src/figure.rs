@@ -1,6 +1,7 @@
 //! What specs of figures are made of, and charts as figures.
 
 use crate::model::{Bar, BarGroup, Chart, ChartKind, Figure, Tone};
+use crate::text::joined;
 use crate::{Text, chart};
 use serde_json::{Value, json};
 
@@ -72,30 +73,23 @@ impl Chart {
         }
     }
 
-    /// The bars of a waterfall; the first and the last one are totals.
+    /// The bars of a waterfall.
     fn steps(&self) -> Vec<Value> {
-        let bars: Vec<&Bar> = self.groups.iter().flat_map(|group| &group.bars).collect();
-        let last = bars.len().saturating_sub(1);
-        let mut at = 0.0;
-        let step = |(i, bar): (usize, &&Bar)| {
-            let total = i == 0 || i == last;
-            let from = if total { 0.0 } else { at };
-            at = from + bar.value;
+        let bars: Vec<&Bar> = self.bars().collect();
+        let step = |(bar, (from, to)): (&&Bar, (f64, f64))| {
             let doubt = if bar.tone == Tone::Muted { "not supported at 95 %" } else { "" };
             json!({
-                "kind": if total { "total" } else { "change" },
-                "label": bar.label.as_str(), "from": coordinate(from), "to": coordinate(at), "doubt": doubt,
+                "kind": if self.is_total(bar) { "total" } else { "change" },
+                "label": bar.label.as_str(), "from": coordinate(from), "to": coordinate(to), "doubt": doubt,
                 "figure": format!("{} {}", self.value(bar), self.unit), "interval": self.interval(bar),
                 "share": bar.note.as_str(),
             })
         };
-        bars.iter().enumerate().map(step).collect()
+        bars.iter().zip(chart::steps(&bars)).map(step).collect()
     }
 
     fn said(&self) -> String {
-        let bars = self.groups.iter().flat_map(|group| &group.bars);
-        let said: Vec<String> = bars.map(|bar| format!("{}: {}", bar.label, self.value(bar))).collect();
-        said.join("; ")
+        joined(self.bars().map(|bar| format!("{}: {}", bar.label, self.value(bar))), "; ")
     }
 }
 

@@ -52,10 +52,8 @@ pub fn fio_json(recording: &Recording) -> Value {
 struct Stream {
     /// Its name; `None` where the trial has only one and nobody named it.
     name: Option<String>,
-    /// What stands before the names of its responses.
-    response_prefix: String,
-    /// What stands before the names of its latencies.
-    latency_prefix: String,
+    /// Whether the trial has several: their names stand before those of responses and latencies.
+    several: bool,
     /// What it was asked for, in fio's words.
     options: Map<String, Value>,
 }
@@ -86,19 +84,10 @@ impl Stream {
                 .collect();
             let flat = flat.iter().map(|(key, value)| (*key, value.as_str()));
             let options = name.as_deref().map_or_else(|| self::options(flat), options);
-            return vec![Self {
-                name,
-                response_prefix: String::new(),
-                latency_prefix: String::new(),
-                options,
-            }];
+            return vec![Self { name, several: false, options }];
         }
-        let named = |name: &&str| Self {
-            name: Some((*name).to_owned()),
-            response_prefix: format!("{name}."),
-            latency_prefix: format!("{name}: "),
-            options: options(name),
-        };
+        let named =
+            |name: &&str| Self { name: Some((*name).to_owned()), several: true, options: options(name) };
         names.iter().map(named).collect()
     }
 
@@ -107,7 +96,7 @@ impl Stream {
         let bandwidth = self.response(observations, "bandwidth");
         let failed = bandwidth.is_none();
         let histogram = |name: &str| {
-            let name = format!("{}{name}", self.latency_prefix);
+            let name = self.named(name, ": ");
             let found = observations.latencies.iter().find(|latency| latency.name == name);
             // A stream of which a file failed has no figures.
             found.filter(|_| !failed).map(|latency| latency.histogram.clone()).unwrap_or_default()
@@ -130,8 +119,14 @@ impl Stream {
         })
     }
 
+    /// What the figure is called among those of the trial.
+    fn named(&self, figure: &str, separator: &str) -> String {
+        let stream = self.name.as_ref().filter(|_| self.several);
+        stream.map_or_else(|| figure.to_owned(), |stream| format!("{stream}{separator}{figure}"))
+    }
+
     fn response(&self, observations: &Observations, name: &str) -> Option<f64> {
-        let name = format!("{}{name}", self.response_prefix);
+        let name = self.named(name, ".");
         let found = observations.responses.iter().find(|response| response.name == name);
         found.map(|response| response.value)
     }

@@ -1,17 +1,16 @@
 //! Many runs of one experiment over time.
 
+use crate::chart::LEVELS;
 use crate::model::{Cell, Columns, Document, NOTHING, Section, Tone};
-use crate::names::label;
 use crate::runs::{NOT_SET, changed};
 use crate::sections::better;
-use crate::{number, time};
+use crate::text::label;
+use crate::{number, text};
 use analysis::Estimate;
 use analysis::runs::{History, HistoryRun, HistorySeries, Verdict};
 
 /// Columns of a sparkline; longer series are drawn in means of neighbours.
 const SPARKS: usize = 32;
-/// Blocks that fill one to eight eighths of a line from below.
-const EIGHTHS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Where runs have no value.
 const MISSING: char = '·';
 
@@ -28,7 +27,7 @@ pub fn history(history: &History) -> Document {
 fn introduction(history: &History) -> Section {
     let mut section = Section::default();
     let better = better(history.response.direction);
-    let time = |run: Option<&HistoryRun>| run.map_or_else(String::new, |run| time::utc(run.run.started_ms));
+    let time = |run: Option<&HistoryRun>| run.map_or_else(String::new, |run| text::utc(run.run.started_ms));
     let (name, unit) = (&history.response.name, &history.response.unit);
     let runs = number::plural(history.runs.len(), "run");
     let (first, last) = (time(history.runs.first()), time(history.runs.last()));
@@ -66,7 +65,7 @@ fn changes(history: &History) -> Option<Section> {
     for own in &history.configurations {
         for change in &own.changes {
             let run = &history.runs[change.run].run;
-            let (name, when) = (label(&own.label), time::utc(run.started_ms));
+            let (name, when) = (label(&own.label), text::utc(run.started_ms));
             let unit = &history.response.unit;
             let (before, after) =
                 (number::quantity(change.before, unit), number::quantity(change.after, unit));
@@ -116,7 +115,7 @@ fn configuration(history: &History, own: &HistorySeries) -> Section {
     let rows = history.runs.iter().zip(&own.points).enumerate();
     let mut table = Columns::of(rows);
     table.right("run", |(_, (run, _))| run.run.run);
-    table.left("started", |(_, (run, _))| time::utc(run.run.started_ms));
+    table.left("started", |(_, (run, _))| text::utc(run.run.started_ms));
     table.right("n", |(_, (_, point))| point.as_ref().map_or(0, |it| it.n));
     table.left(&history.response.name, |(_, (_, point))| point.as_ref());
     table.left("level", |(at, _)| match own.changes.iter().find(|it| it.run == *at).map(|it| it.verdict) {
@@ -157,7 +156,7 @@ fn sparkline(points: &[Option<Estimate>]) -> String {
     let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
     // What differs by rounding only is drawn as equal.
     let range = if high - low > high.abs().max(low.abs()) * 1e-9 { high - low } else { f64::INFINITY };
-    let spark = |mean: f64| EIGHTHS[(7.0 * (mean - low) / range).round() as usize];
+    let spark = |mean: f64| LEVELS[(7.0 * (mean - low) / range).round() as usize];
     means.iter().map(|mean| mean.map_or(MISSING, spark)).collect()
 }
 

@@ -1,72 +1,41 @@
 //! The analysis for programs: exact figures, stable names.
 //!
 //! Every object has `schema` (`steelbench/1`, of a run `steelbench/2`: a number that grows when a program that reads it
-//! would have to change) and `kind`. Seconds are seconds, shares are from 0 to 1; a figure that cannot be
-//! told is `null`.
+//! would have to change) and `kind`, then the fields of the type that it is made of. Seconds are seconds, shares are
+//! from 0 to 1; a figure that cannot be told is `null`. The errors are those that serde's signature has: the types of the
+//! analysis allow none.
 
 use analysis::runs::{Gate, History, RunsCompared};
+use analysis::survey::Merged;
 use analysis::{ActivitySummary, HeadToHead, ProfileComparison, ProfileSummary, Summary};
-use observations::{Advice, Profile, Recording, VolumeFacts};
+use observations::{Advice, Profile, Recording, Survey, VolumeFacts};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Result, Value, json};
 use std::io::{self, Write};
 
 /// Version of what this module writes.
 pub const SCHEMA: &str = "steelbench/1";
 /// Version of a run's object, as it was analysed and as it was recorded.
 const RUN_SCHEMA: &str = "steelbench/2";
+/// Kind of a profile with all its stacks.
+pub const SAMPLES: &str = "samples";
+/// Kind of an inventory.
+const SURVEY: &str = "survey";
 
-#[derive(Serialize)]
-struct Envelope<'a, T> {
-    schema: &'static str,
-    kind: &'static str,
-    #[serde(flatten)]
-    content: &'a T,
+/// The fields of some content, and others.
+fn object(kind: &str, content: &impl Serialize, others: Value) -> Result<Value> {
+    let mut object = serde_json::to_value(content)?;
+    for field in [json!({ "schema": SCHEMA, "kind": kind }), others] {
+        if let (Some(object), Value::Object(fields)) = (object.as_object_mut(), field) {
+            object.extend(fields);
+        }
+    }
+    Ok(object)
 }
 
-#[derive(Serialize)]
-struct Recorded<'a> {
-    schema: &'static str,
-    #[serde(flatten)]
-    recording: &'a Recording,
-}
-
-#[derive(Serialize)]
-struct Compared<'a> {
-    from_label: &'a str,
-    to_label: &'a str,
-    #[serde(flatten)]
-    compared: &'a HeadToHead,
-}
-
-#[derive(Serialize)]
-struct Inspected<'a> {
-    #[serde(flatten)]
-    facts: &'a VolumeFacts,
-    advice: &'a [Advice],
-}
-
-#[derive(Serialize)]
-struct Gated<'a> {
-    #[serde(flatten)]
-    compared: &'a RunsCompared,
-    gate: Option<&'a Gate>,
-}
-
-fn object(kind: &'static str, content: &impl Serialize) -> serde_json::Result<Value> {
-    serde_json::to_value(Envelope { schema: SCHEMA, kind, content })
-}
-
-/// A run: `kind` is `summary`, then the data of each section by its name.
-///
-/// # Errors
-/// None that the types of the analysis allow; serde's signature has one.
-pub fn summary(summary: &Summary) -> serde_json::Result<Value> {
-    serde_json::to_value(Envelope {
-        schema: RUN_SCHEMA,
-        kind: "summary",
-        content: &crate::sections::data(summary)?,
-    })
+/// A run: the data of each section by its name.
+pub fn summary(summary: &Summary) -> Result<Value> {
+    object("summary", &crate::sections::data(summary)?, json!({ "schema": RUN_SCHEMA }))
 }
 
 /// All that a run recorded, as one object: its schema, then the fields of [`Recording`]. Histograms are arrays of
@@ -75,78 +44,95 @@ pub fn summary(summary: &Summary) -> serde_json::Result<Value> {
 /// # Errors
 /// Those of the writer.
 pub fn recording(recording: &Recording, mut writer: impl Write) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Recorded<'a> {
+        schema: &'static str,
+        #[serde(flatten)]
+        recording: &'a Recording,
+    }
     serde_json::to_writer(&mut writer, &Recorded { schema: RUN_SCHEMA, recording })?;
     writeln!(writer)?;
     writer.flush()
 }
 
-/// A profile: `kind` is `profile`, then the fields of [`ProfileSummary`].
-///
-/// # Errors
-/// As [`summary`].
-pub fn profile(summary: &ProfileSummary) -> serde_json::Result<Value> {
-    object("profile", summary)
+/// A profile.
+pub fn profile(summary: &ProfileSummary) -> Result<Value> {
+    object("profile", summary, Value::Null)
 }
 
-/// Kind of a profile with all its stacks.
-pub const SAMPLES: &str = "samples";
-
-/// A profile with all its stacks, to be read again: `kind` is [`SAMPLES`], then the fields of [`Profile`].
-///
-/// # Errors
-/// As [`summary`].
-pub fn samples(profile: &Profile) -> serde_json::Result<Value> {
-    object(SAMPLES, profile)
+/// A profile with all its stacks, to be read again.
+pub fn samples(profile: &Profile) -> Result<Value> {
+    object(SAMPLES, profile, Value::Null)
 }
 
-/// Two profiles: `kind` is `profile_comparison`, then the fields of [`ProfileComparison`].
-///
-/// # Errors
-/// As [`summary`].
-pub fn profile_comparison(compared: &ProfileComparison) -> serde_json::Result<Value> {
-    object("profile_comparison", compared)
+/// Two profiles.
+pub fn profile_comparison(compared: &ProfileComparison) -> Result<Value> {
+    object("profile_comparison", compared, Value::Null)
 }
 
-/// Two configurations: `kind` is `comparison`, then their labels and the fields of [`HeadToHead`].
-///
-/// # Errors
-/// As [`summary`].
-pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> serde_json::Result<Value> {
-    let content = Compared { from_label: from, to_label: to, compared };
-    object("comparison", &content)
+/// Two configurations, with their labels.
+pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Result<Value> {
+    object("comparison", compared, json!({ "from_label": from, "to_label": to }))
 }
 
-/// A live server: `kind` is `activity`, then the fields of [`ActivitySummary`].
-///
-/// # Errors
-/// As [`summary`].
-pub fn activity(summary: &ActivitySummary) -> serde_json::Result<Value> {
-    object("activity", summary)
+/// A live server.
+pub fn activity(summary: &ActivitySummary) -> Result<Value> {
+    object("activity", summary, Value::Null)
 }
 
-/// What is under a path: `kind` is `volume`, then the fields of [`VolumeFacts`] and `advice`.
-///
-/// # Errors
-/// As [`summary`].
-pub fn volume(facts: &VolumeFacts, advice: &[Advice]) -> serde_json::Result<Value> {
-    let content = Inspected { facts, advice };
-    object("volume", &content)
+/// What is under a path, with `advice`.
+pub fn volume(facts: &VolumeFacts, advice: &[Advice]) -> Result<Value> {
+    object("volume", facts, json!({ "advice": advice }))
 }
 
-/// Two runs: `kind` is `run_comparison`, then the fields of [`RunsCompared`] and `gate`, which is `null` where no
-/// limit was given.
-///
-/// # Errors
-/// As [`summary`].
-pub fn runs(compared: &RunsCompared, gate: Option<&Gate>) -> serde_json::Result<Value> {
-    let content = Gated { compared, gate };
-    object("run_comparison", &content)
+/// Two runs, with `gate`, which is `null` where no limit was given.
+pub fn runs(compared: &RunsCompared, gate: Option<&Gate>) -> Result<Value> {
+    object("run_comparison", compared, json!({ "gate": gate }))
 }
 
-/// Many runs of an experiment: `kind` is `history`, then the fields of [`History`].
-///
-/// # Errors
-/// As [`summary`].
-pub fn history(history: &History) -> serde_json::Result<Value> {
-    object("history", history)
+/// Many runs of an experiment.
+pub fn history(history: &History) -> Result<Value> {
+    object("history", history, Value::Null)
+}
+
+/// An inventory, with `advice`.
+pub fn survey(survey: &Survey, advice: &[Advice]) -> Result<Value> {
+    object(SURVEY, survey, json!({ "advice": advice }))
+}
+
+/// Inventories side by side.
+pub fn survey_merge(merged: &Merged) -> Result<Value> {
+    object("survey_merge", merged, Value::Null)
+}
+
+/// Why a text is no inventory.
+#[derive(Debug, thiserror::Error)]
+pub enum SurveyFileError {
+    /// It is no JSON object, or a field has another type.
+    #[error("it is no inventory: {0}; write one with `steelbench survey --json --output FILE`")]
+    Json(#[from] serde_json::Error),
+    /// It is something else.
+    #[error("it is {0}, not an inventory; write one with `steelbench survey --json --output FILE`")]
+    Other(String),
+    /// It is of another version.
+    #[error(
+        "it has the schema {0:?}, and this version reads {SCHEMA}; use the version that wrote it, or a newer one"
+    )]
+    Version(String),
+}
+
+/// Reads an inventory that [`survey`] wrote. Fields that this version does not know are ignored.
+pub fn read_survey(text: &str) -> std::result::Result<Survey, SurveyFileError> {
+    let object: Map<String, Value> = serde_json::from_str(text)?;
+    let field = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let (schema, kind) = (field("schema"), field("kind"));
+    if !schema.starts_with("steelbench/") || kind != SURVEY {
+        let something = "something else".to_owned();
+        let found = if kind.is_empty() { something } else { format!("of kind {kind:?}") };
+        return Err(SurveyFileError::Other(found));
+    }
+    if schema != SCHEMA {
+        return Err(SurveyFileError::Version(schema));
+    }
+    Ok(serde_json::from_value(object.into())?)
 }

@@ -17,34 +17,31 @@ mod figure;
 mod files;
 mod fio_json;
 mod history;
-mod html;
+mod inventories;
 mod markdown;
 mod model;
-mod names;
 mod number;
 mod panels;
 mod profile;
 mod recording;
-mod records;
 mod runs;
 mod sections;
 mod table;
 mod terminal;
 mod text;
-mod time;
 mod volume;
 mod workbook;
 mod xlsx;
 
 pub mod json;
 pub mod survey;
+pub mod web;
 
 pub use activity::activity;
 pub use ascii::ascii;
 pub use compare::head_to_head;
 pub use fio_json::fio_json;
 pub use history::history;
-pub use html::{flame, html, web};
 pub use markdown::markdown;
 pub use model::{
     Align, Bar, BarGroup, Block, Cell, Chart, ChartKind, Column, Document, Figure, Line, Medium, Section,
@@ -55,7 +52,8 @@ pub use recording::tables;
 pub use runs::{gate, runs};
 pub use sections::run;
 pub use terminal::{Style, terminal};
-pub use text::Text;
-pub use time::utc;
+pub use text::{Text, utc};
+
 pub use volume::volume;
+pub use web::{flame, html};
 pub use xlsx::{WorkbookError, xlsx};

@@ -2,7 +2,8 @@
 //! in a panel by the others.
 
 use crate::figure::{string, strings};
-use crate::names::short_name;
+use crate::text::joined;
+use crate::text::short_name;
 use analysis::{ConfigurationRow, Summary};
 use serde_json::{Value, json};
 
@@ -117,9 +118,6 @@ impl<'a> Panels<'a> {
         });
         let short =
             |name: &str| self.short.iter().find(|(full, _)| *full == name).map_or("", |(_, s)| s).to_owned();
-        others
-            .map(|level| format!("{} = {}", short(&level.factor), level.level))
-            .collect::<Vec<_>>()
-            .join(", ")
+        joined(others.map(|level| format!("{} = {}", short(&level.factor), level.level)), ", ")
     }
 }

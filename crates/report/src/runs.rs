@@ -2,10 +2,11 @@
 
 use crate::compare::against;
 use crate::model::{Cell, Columns, Document, NOTHING, Section, Tone};
-use crate::names::label;
 use crate::sections::better;
 use crate::table::Share;
-use crate::{Text, number, time};
+use crate::text::label;
+use crate::text::{joined, listed};
+use crate::{Text, number, text};
 use analysis::runs::{
     Change, ConfigurationCompared, Decision, FactorChange, Gate, Judged, LimitJudged, MatchedBy,
     ResponseCompared, RunName, RunsCompared, Verdict,
@@ -30,7 +31,7 @@ fn introduction(compared: &RunsCompared, gate: Option<&Gate>) -> Section {
     let mut section = Section::default();
     for (side, run) in [("A", &compared.from), ("B", &compared.to)] {
         let synthetic = if run.synthetic { ", of a scripted engine" } else { "" };
-        let (started, version) = (time::utc(run.started_ms), &run.steelbench);
+        let (started, version) = (text::utc(run.started_ms), &run.steelbench);
         section.note(format!("{side}: {started}, Steelbench {version}{synthetic}"));
     }
     if let Some(judged) = gate {
@@ -53,8 +54,7 @@ fn verdict(compared: &ResponseCompared) -> (String, Tone) {
         (of(Verdict::NotSeen), "without a difference that can be seen"),
         (of(Verdict::Unknown), "that cannot be compared"),
     ];
-    let counts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}"));
-    let counts = counts.collect::<Vec<_>>().join(", ");
+    let counts = joined(counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")), ", ");
     let n = compared.configurations.len();
     let single = compared.configurations.first().filter(|_| n == 1).and_then(|it| it.comparison.as_ref());
     let over = if n == 1 { String::new() } else { " over all configurations (geometric mean)".to_owned() };
@@ -142,8 +142,7 @@ fn surroundings(compared: &RunsCompared) -> Section {
         table.name("A", |setting| changed(&setting.change, setting.change.from.as_ref(), NOT_SET));
         table.name("B", |setting| changed(&setting.change, setting.change.to.as_ref(), NOT_SET));
         table.name("configurations", |setting| {
-            let labels: Vec<&str> = setting.configurations.iter().map(|it| label(it)).collect();
-            if labels.is_empty() { "all".to_owned() } else { labels.join(", ") }
+            listed(setting.configurations.iter().map(|it| label(it))).unwrap_or_else(|| "all".to_owned())
         });
         section.table(table);
         let by_levels = |it: &ConfigurationCompared| it.matched_by == MatchedBy::Levels;
@@ -209,10 +208,10 @@ fn unmatched(compared: &RunsCompared) -> Option<Section> {
 ///
 /// `Gate failed: elapsed of data_files=1 rose by 10.0 % [9.1, 10.9], beyond slower:3% (1 of 2 configurations).`
 pub fn gate(gate: &Gate) -> Text {
-    let limits: Vec<String> = gate.limits.iter().map(|it| it.limit.to_string()).collect();
     let worst: Vec<&LimitJudged> = gate.limits.iter().filter(|it| it.decision == gate.decision).collect();
     let Some(first) = worst.first().filter(|_| gate.decision != Decision::Kept) else {
-        return format!("Gate passed: every configuration is within {}.", limits.join(", ")).into();
+        let limits = joined(gate.limits.iter().map(|it| it.limit.to_string()), ", ");
+        return format!("Gate passed: every configuration is within {limits}.").into();
     };
     let hit: Vec<&Judged> = first.configurations.iter().filter(|it| it.decision == gate.decision).collect();
     let furthest = hit.iter().copied().reduce(|a, b| if beyond(first, b) > beyond(first, a) { b } else { a });

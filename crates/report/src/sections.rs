@@ -3,11 +3,9 @@
 //! To add a section: a method of [`Summary`] in a file of `analysis` computes its data, a file here turns that into
 //! headings, lines, tables and figures, and a line below names both.
 
-mod ceilings;
 mod configurations;
-pub(crate) mod devices;
+mod devices;
 mod disk;
-mod estimates;
 mod explanations;
 mod factors;
 mod latencies;
@@ -23,7 +21,7 @@ mod waits;
 pub(crate) use explanations::{sentences, waterfall};
 pub(crate) use overview::better;
 pub(crate) use profiles::changes;
-pub(crate) use session_time::accounting;
+pub(crate) use session_time::{accounting, part, parts};
 pub(crate) use waits::table as wait_table;
 
 use crate::model::{Document, Section};
@@ -75,11 +73,11 @@ sections! { |summary|
     factors: &summary.factors => factors::sections;
     disk: summary.disk().as_ref() => disk::sections;
     scaling: summary.scaling().as_ref() => scaling::section;
-    ceilings: &summary.ceilings() => ceilings::section;
+    ceilings: &summary.ceilings() => devices::ceilings;
     waits: &summary.waits() => waits::sections;
     profiles: &summary.profiles() => profiles::sections;
     devices: &summary.devices() => devices::section;
-    estimates => estimates::sections;
+    estimates => configurations::responses;
     failures: &summary.failures() => overview::failures;
     warnings: &summary.warnings() => overview::warnings;
     environment: summary.environment().as_ref() => overview::environment;

@@ -1,7 +1,7 @@
 //! The one model of tables: those of a report's sections, the files for programs (CSV, Parquet) and the sheets of a
 //! workbook. A cell holds a recorded or computed value with its unit and its 95 % interval, and how people read it.
 
-use crate::{Text, number, time};
+use crate::{Text, number, text};
 use analysis::{Comparison, Estimate, Interval, Standing};
 use observations::FactorRecord;
 use std::collections::HashSet;
@@ -408,7 +408,7 @@ impl Cell {
             Datum::Number(value) | Datum::Share(value) if !value.is_finite() => Text::default(),
             Datum::Number(value) => number::grouped(*value).into(),
             Datum::Share(value) => number::percent(*value, 1).into(),
-            Datum::Time(value) => time::utc(*value).into(),
+            Datum::Time(value) => text::utc(*value).into(),
         }
     }
 

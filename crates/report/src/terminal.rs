@@ -125,7 +125,7 @@ impl Terminal {
             let text = cut(text, column.width);
             let room = " ".repeat(column.width.saturating_sub(text.width()));
             let painted = tone.map_or_else(|| self.bold(&text), |tone| self.paint(&text, tone));
-            match column.align {
+            match column.of.align {
                 Align::Left => parts.extend([painted, room]),
                 Align::Right => parts.extend([room, painted]),
             }
@@ -165,31 +165,23 @@ impl Terminal {
 }
 
 /// Which columns are shown, and how wide.
-struct TableLayout {
-    columns: Vec<ShownColumn>,
+struct TableLayout<'a> {
+    columns: Vec<ShownColumn<'a>>,
     left_out: Vec<String>,
 }
 
-struct ShownColumn {
+struct ShownColumn<'a> {
     position: usize,
     width: usize,
-    align: Align,
-    names: bool,
-    optional: u8,
+    of: &'a Column,
 }
 
-impl TableLayout {
-    fn of(table: &Table, headings: &[Text], rows: &[Vec<(Text, Tone)>], room: usize) -> Self {
-        let place = |(position, column): (usize, &Column)| {
+impl<'a> TableLayout<'a> {
+    fn of(table: &'a Table, headings: &[Text], rows: &[Vec<(Text, Tone)>], room: usize) -> Self {
+        let place = |(position, column): (usize, &'a Column)| {
             let cells = rows.iter().map(|row| row[position].0.width());
             let width = cells.chain([headings[position].width()]).max().unwrap_or(0);
-            ShownColumn {
-                position,
-                width,
-                align: column.align,
-                names: column.names,
-                optional: column.optional,
-            }
+            ShownColumn { position, width, of: column }
         };
         let columns = table.columns.iter().enumerate().map(place).collect();
         let mut layout = Self { columns, left_out: Vec::new() };
@@ -207,15 +199,13 @@ impl TableLayout {
 
     fn leave_out(&mut self, headings: &[Text], room: usize) {
         while self.width() > room {
-            let last = self.columns.iter().map(|column| column.optional).max().unwrap_or(0);
+            let last = self.columns.iter().map(|column| column.of.optional).max().unwrap_or(0);
             if last == 0 {
                 return;
             }
-            let (out, stay) =
-                std::mem::take(&mut self.columns).into_iter().partition(|column| column.optional == last);
-            self.columns = stay;
-            let out: Vec<ShownColumn> = out;
-            self.left_out.extend(out.iter().map(|column| headings[column.position].to_string()));
+            for out in self.columns.extract_if(.., |column| column.of.optional == last) {
+                self.left_out.push(headings[out.position].to_string());
+            }
         }
     }
 
@@ -223,7 +213,7 @@ impl TableLayout {
     fn narrow(&mut self, room: usize) {
         let mut excess = self.width().saturating_sub(room);
         while excess > 0 {
-            let names = self.columns.iter_mut().filter(|column| column.names);
+            let names = self.columns.iter_mut().filter(|column| column.of.names);
             let Some(widest) = names.max_by_key(|column| column.width).filter(|c| c.width > NAME_MIN) else {
                 return;
             };

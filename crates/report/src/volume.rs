@@ -2,6 +2,7 @@
 
 use crate::model::{Columns, Document, Section, Tone};
 use crate::number;
+use crate::text::listed;
 use observations::{Advice, DeviceFacts, MountFacts, VolumeFacts, Weight};
 
 /// The layers of a volume, and the advice on it.
@@ -31,9 +32,8 @@ fn mount(mount: &MountFacts) -> Section {
         profiles(&mount.btrfs_data, "data"),
         profiles(&mount.btrfs_metadata, "metadata"),
     ];
-    let facts: Vec<String> = facts.into_iter().flatten().collect();
-    if !facts.is_empty() {
-        section.detail(facts.join(", "));
+    if let Some(facts) = listed(facts.into_iter().flatten()) {
+        section.detail(facts);
     }
     section
 }
@@ -108,17 +108,13 @@ fn kind(device: &DeviceFacts) -> Option<String> {
         };
         format!("file {}{cached}", file.backing_file)
     });
-    listed(&[partition, array, mapped, file].into_iter().flatten().collect::<Vec<_>>())
+    listed([partition, array, mapped, file].into_iter().flatten())
 }
 
 fn sectors(device: &DeviceFacts) -> Option<String> {
     let (logical, physical) = (device.logical_sector_bytes?, device.physical_sector_bytes?);
     let physical_too = (physical != logical).then(|| format!(", physical {}", number::exact_bytes(physical)));
     Some(format!("{}{}", number::exact_bytes(logical), physical_too.unwrap_or_default()))
-}
-
-fn listed(names: &[String]) -> Option<String> {
-    (!names.is_empty()).then(|| names.join(", "))
 }
 
 pub(crate) fn yes(is_so: bool) -> String {

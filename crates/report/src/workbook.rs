@@ -2,15 +2,11 @@
 //! where the sessions' time went, and every configuration with every response.
 
 use crate::model::Columns;
-use crate::sections::better;
+use crate::sections::{better, part, parts};
 use crate::table::{Plot, PlotKind, PlotSeries, Share, Table};
-use crate::{Text, number, time};
-use analysis::{
-    Accounting, Comparison, ConfigurationRow, Estimate, FindingKind, LevelWaits, ResponseChoice, Standing,
-    Summary,
-};
-use observations::WaitClass;
-use std::collections::BTreeMap;
+use crate::{Text, number, text};
+use analysis::{Comparison, ConfigurationRow, Estimate, FindingKind, LevelWaits, Standing, Summary};
+use observations::{Direction, Response, WaitClass};
 
 /// With more lines than this nobody tells them apart: then the factor's own effect is drawn, over
 /// all levels of the others.
@@ -36,7 +32,7 @@ fn verdict<'a>(summary: &Summary<'a>) -> Table<'a> {
     let done = format!(
         "Run {}, {}; {} done, {} failed",
         run.id,
-        time::utc(run.started_ms),
+        text::utc(run.started_ms),
         number::plural(summary.done(), "trial"),
         number::plural(summary.failed(), "attempt")
     );
@@ -129,13 +125,19 @@ fn lines<'a>(summary: &'a Summary<'a>) -> Vec<Line<'a>> {
     lines
 }
 
-/// A part of the sessions' time: its name and its seconds.
-type Part = (String, Box<dyn Fn(&Accounting) -> f64>);
-
 /// Where the sessions' time went, by level of the main factor.
 fn profile<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     let levels = summary.waits();
-    let (rows, parts) = (levels.len(), std::rc::Rc::new(parts(&levels)));
+    let occurs = |name: &str| levels.iter().any(|waits| part(&waits.accounting, name) != 0.0);
+    let is_class = |name: &str| WaitClass::ALL.iter().any(|class| class.name() == name);
+    let names = levels.first().map_or_else(Vec::new, |waits| parts(&waits.accounting));
+    let names = names.into_iter().map(|(name, _)| name).filter(|name| !is_class(name) || occurs(name));
+    let headed = |name: &'static str| match name {
+        "signal" => (name, "wait for a processor".to_owned()),
+        class if is_class(class) => (name, format!("{class} wait")),
+        _ => (name, name.to_owned()),
+    };
+    let names: Vec<(&str, String)> = names.map(headed).collect();
     let mut columns = Columns::of(levels);
     match summary.main_factor.and_then(|main| summary.recording.factors.get(main)) {
         Some(factor) => {
@@ -147,57 +149,32 @@ fn profile<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     }
     columns.add("trials", "", |waits| waits.accounting.trials);
     columns.add("sessions", "s", |waits| waits.accounting.session_s);
-    let first = columns.len();
-    let series = parts.iter().enumerate().map(|(at, (name, _))| PlotSeries {
-        name: name.as_str().into(),
-        values: first + at,
-        reach: None,
-    });
-    let series = series.collect();
-    for unit in ["", "s"] {
-        for at in 0..parts.len() {
-            let own = std::rc::Rc::clone(&parts);
-            if unit.is_empty() {
-                columns.add(&parts[at].0, unit, move |waits| {
-                    Share(waits.accounting.share((own[at].1)(&waits.accounting)))
-                });
-            } else {
-                columns.add(&parts[at].0, unit, move |waits| (own[at].1)(&waits.accounting));
-            }
-        }
+    let mut series = Vec::new();
+    for (name, heading) in &names {
+        series.push(PlotSeries { name: heading.into(), values: columns.len(), reach: None });
+        let name = *name;
+        columns.add(heading, "", move |waits| Share(waits.accounting.share(part(&waits.accounting, name))));
+    }
+    for (name, heading) in names {
+        columns.add(heading, "s", move |waits| part(&waits.accounting, name));
     }
     let mut table = columns.named("profile");
-    table.plot = (rows > 0).then(|| Plot {
-        kind: PlotKind::Stacked,
-        title: "Where the sessions' time went".into(),
-        x: Text::default(),
-        y: Text::default(),
-        series,
-    });
+    let title = "Where the sessions' time went".into();
+    let (x, y) = (Text::default(), Text::default());
+    table.plot = (!series.is_empty()).then_some(Plot { kind: PlotKind::Stacked, title, x, y, series });
     table
-}
-
-/// CPU, the classes of waits that occur, and the rest. They add up to the sessions' time.
-fn parts(levels: &[LevelWaits]) -> Vec<Part> {
-    let mut parts: Vec<Part> = vec![("CPU".to_owned(), Box::new(|a| a.cpu_s))];
-    let occurs = |class: &WaitClass| levels.iter().any(|waits| waits.accounting.resource(*class) != 0.0);
-    for class in WaitClass::ALL.into_iter().filter(occurs) {
-        parts.push((format!("{class} wait"), Box::new(move |a| a.resource(class))));
-    }
-    parts.push(("wait for a processor".to_owned(), Box::new(|a| a.signal_s)));
-    parts.push(("client".to_owned(), Box::new(|a| a.client_s)));
-    parts.push(("unaccounted".to_owned(), Box::new(|a| a.unaccounted_s)));
-    parts
 }
 
 /// A response of a configuration.
 #[derive(Clone)]
 struct Row<'a> {
     of: &'a ConfigurationRow,
-    response: ResponseChoice,
+    name: &'a str,
+    unit: &'a str,
+    direction: Direction,
     /// Whether configurations are compared on it.
     chosen: bool,
-    estimate: Option<Estimate>,
+    estimate: Option<&'a Estimate>,
 }
 
 fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
@@ -211,10 +188,10 @@ fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
         });
     }
     columns.add("baseline", "", |row| row.of.baseline);
-    columns.add("response", "", |row| row.response.name.clone());
-    columns.add("unit", "", |row| row.response.unit.clone());
-    columns.add("better", "", |row| better(row.response.direction));
-    columns.add("n", "", |row| row.estimate.as_ref().map_or(0, |e| e.n));
+    columns.add("response", "", |row| row.name);
+    columns.add("unit", "", |row| row.unit);
+    columns.add("better", "", |row| better(row.direction));
+    columns.add("n", "", |row| row.estimate.map_or(0, |e| e.n));
     let figures: [Figure<Estimate>; 7] = [
         ("mean", |e| Some(e.mean)),
         ("low (95 %)", |e| e.interval.map(|interval| interval.low)),
@@ -225,9 +202,9 @@ fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
         ("standard deviation", |e| e.sd),
     ];
     for (heading, figure) in figures {
-        columns.add(heading, "", move |row| row.estimate.as_ref().and_then(figure));
+        columns.add(heading, "", move |row| row.estimate.and_then(figure));
     }
-    columns.add("CV", "", |row| row.estimate.as_ref().and_then(Estimate::cv).map(Share));
+    columns.add("CV", "", |row| row.estimate.and_then(Estimate::cv).map(Share));
     let compared: [Figure<Comparison>; 4] = [
         ("against baseline", |c| Some(c.value)),
         ("against baseline, low", |c| c.interval.map(|interval| interval.low)),
@@ -249,28 +226,20 @@ fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
 
 /// Every response that a trial recorded, of every configuration; the response that matters first.
 fn rows<'a>(summary: &'a Summary<'_>) -> Vec<Row<'a>> {
-    let mut responses: Vec<ResponseChoice> = summary.response.iter().cloned().collect();
-    for response in summary.recording.done().flat_map(|(_, seen)| &seen.responses) {
-        if !responses.iter().any(|known| known.name == response.name) {
-            let (name, unit) = (response.name.clone(), response.unit.clone());
-            responses.push(ResponseChoice { name, unit, direction: response.direction, missing: None });
+    let primary = summary.response.as_ref().map(|own| (own.name.as_str(), own.unit.as_str(), own.direction));
+    let mut responses: Vec<_> = primary.into_iter().collect();
+    for Response { name, unit, direction, .. } in summary.recording.responses() {
+        if !responses.iter().any(|(known, ..)| known == name) {
+            responses.push((name, unit, *direction));
         }
     }
-    let mut rows = Vec::new();
-    for (position, response) in responses.iter().enumerate() {
-        let chosen = position == 0 && summary.response.is_some();
-        let mut values: BTreeMap<usize, BTreeMap<u32, f64>> = BTreeMap::new();
-        for (trial, seen) in summary.recording.done() {
-            if let Some(value) = response.value(seen) {
-                values.entry(trial.configuration).or_default().insert(trial.block, value);
-            }
-        }
-        for of in &summary.configurations {
-            let own: Vec<f64> =
-                values.get(&of.index).into_iter().flat_map(|blocks| blocks.values().copied()).collect();
-            let estimate = Estimate::of(&own, &response.unit, response.direction);
-            rows.push(Row { of, response: response.clone(), chosen, estimate });
-        }
-    }
-    rows
+    let rows = responses.into_iter().flat_map(|(name, unit, direction)| {
+        summary.configurations.iter().map(move |of| {
+            let chosen = primary.is_some_and(|(primary, ..)| primary == name);
+            let recorded = || of.responses.iter().find(|(own, _)| own == name).map(|(_, estimate)| estimate);
+            let estimate = if chosen { of.response.as_ref() } else { recorded() };
+            Row { of, name, unit, direction, chosen, estimate }
+        })
+    });
+    rows.collect()
 }

@@ -5,12 +5,10 @@
 //! shown with fewer. A string is always written as a string and never as a formula. The sheets that grow with the number
 //! of trials pass through temporary files, so that memory does not grow with them.
 
-mod cell;
-mod document;
 mod sheet;
 
 use crate::table::{Plot, PlotKind, Table};
-use crate::{recording, records, workbook};
+use crate::{recording, workbook};
 use analysis::Summary;
 use rust_xlsxwriter::{
     Chart, ChartErrorBars, ChartErrorBarsType, ChartRange, ChartType, DocProperties, ExcelDateTime, Workbook,
@@ -42,8 +40,8 @@ pub fn xlsx(summary: &Summary) -> Result<Vec<u8>, WorkbookError> {
     for table in workbook::tables(summary) {
         sheets(&mut book, &table, ROWS_MAX)?;
     }
-    document::sheet(&mut book, &crate::run(summary))?;
-    let recorded = [records::settings, records::environment, records::experiment];
+    sheet::report(&mut book, &crate::run(summary))?;
+    let recorded = [recording::settings, recording::environment, recording::experiment];
     let recorded = recorded.into_iter().map(|table| table(summary.recording));
     for table in recording::tables(summary.recording).into_iter().chain(recorded) {
         sheets(&mut book, &table, ROWS_MAX)?;

@@ -6,7 +6,7 @@ use observations::{
     Advice, Cache, Database, NumaNode, ServerSetting, Survey, SurveyedServer, SystemSetting, Unread,
     VolumeFacts,
 };
-use report::{Block, ChartKind, Style, survey, terminal};
+use report::{Block, ChartKind, Style, json, survey, terminal};
 
 fn setting(name: &str, value: Option<&str>) -> SystemSetting {
     SystemSetting { name: name.into(), value: value.map(str::to_owned) }
@@ -130,18 +130,18 @@ fn a_file_is_read_as_it_was_written() {
     let mut survey = one("db1");
     survey.machine.limits.locked_bytes = Some(u64::MAX);
     survey.unread.push(Unread { what: "x".into(), why: "y".into() });
-    let written = survey::json::survey(&survey, &advice(&survey)).unwrap();
+    let written = json::survey(&survey, &advice(&survey)).unwrap();
     assert_eq!((&written["schema"], &written["kind"]), (&"steelbench/1".into(), &"survey".into()));
     assert_eq!(written["machine"]["processors"]["cores"], 16);
     assert_eq!(written["settings"][1]["value"], serde_json::Value::Null, "not 0");
-    assert_eq!(survey::json::read(&written.to_string()).unwrap(), survey);
+    assert_eq!(json::read_survey(&written.to_string()).unwrap(), survey);
 
     let mut newer = written.clone();
     newer["machine"]["quantum"] = true.into();
     newer["new"] = 1.into();
     newer["machine"].as_object_mut().unwrap().remove("limits");
     assert!(
-        survey::json::read(&newer.to_string()).is_ok(),
+        json::read_survey(&newer.to_string()).is_ok(),
         "unknown fields are ignored, missing ones are not known"
     );
 }
@@ -160,11 +160,11 @@ fn what_is_no_inventory_says_so() {
         (r#"{"schema":"steelbench/1","kind":"survey","settings":7}"#, "7"),
     ];
     for (text, part) in cases {
-        let message = survey::json::read(text).unwrap_err().to_string();
+        let message = json::read_survey(text).unwrap_err().to_string();
         assert!(message.contains(part), "{text}: {message}");
     }
     let deep = "[".repeat(100_000);
-    assert!(survey::json::read(&deep).is_err(), "no stack is used up");
+    assert!(json::read_survey(&deep).is_err(), "no stack is used up");
 }
 
 #[test]
@@ -201,6 +201,6 @@ fn forty_machines_have_a_row_each_and_charts_that_add_up() {
     anonymous(&mut all);
     let page = terminal(&survey::merged(&merge(&all)), 100, Style::Plain);
     assert!(page.contains("machine 40") && !page.contains("db1"), "{page}");
-    let json = survey::json::merged(&merged).unwrap();
+    let json = json::survey_merge(&merged).unwrap();
     assert_eq!((&json["kind"], json["machines"].as_array().unwrap().len()), (&"survey_merge".into(), 40));
 }

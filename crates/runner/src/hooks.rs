@@ -1,6 +1,6 @@
 //! Shell commands of the user, run with the trial's settings in their environment.
 
-use crate::watchdog::Interrupt;
+use crate::trial::Interrupt;
 use experiment::Configuration;
 use observations::HookOutput;
 use std::io::{PipeReader, Read};

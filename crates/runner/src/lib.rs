@@ -3,11 +3,10 @@
 //! - `catalog`: what engines and probes there are, and what they object to
 //! - `begin`: a new run, or going on with one that was stopped
 //! - `schedule`: which trial is next, and how far a recorded run has come
-//! - `trial`: prepare a target, run the probe, remove the target
-//! - `workdir`: folders with a marker that says that they are ours
+//! - `trial`: prepare a target, run the probe under limits, remove the target
+//! - `hosts`: what consecutive trials share, and folders with a marker that says that they are ours
 //! - `volumes`, `hooks`: what happens around trials
 //! - `throttle`: volumes that are slower than their device
-//! - `watchdog`: limits and interruption while a trial runs
 //! - `run`: all of it in order
 
 mod begin;
@@ -19,10 +18,8 @@ mod schedule;
 mod throttle;
 mod trial;
 mod volumes;
-mod watchdog;
-mod workdir;
 
 pub use catalog::{catalog, validate};
 pub use run::{Manual, Options, RunError, run};
 pub use schedule::{Outlook, outlook};
-pub use watchdog::Interrupt;
+pub use trial::Interrupt;

@@ -2,12 +2,10 @@
 
 use crate::begin::{Session, begin, now_ms};
 use crate::hooks::{Hook, variables};
-use crate::hosts::Hosts;
+use crate::hosts::{Hosts, Workdir};
 use crate::schedule::{NextTrial, Schedule, unknown_response};
-use crate::trial::{Outcome, Trial};
+use crate::trial::{Interrupt, Limit, Outcome, Trial};
 use crate::volumes::Volumes;
-use crate::watchdog::{Interrupt, Limit};
-use crate::workdir::Workdir;
 use crate::{throttle, validate};
 use engines::{CancelReason, Permits};
 use experiment::common::{ENGINE, PROBE};

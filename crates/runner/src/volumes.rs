@@ -3,7 +3,7 @@
 use crate::RunError;
 use crate::hooks::{Hook, variables};
 use crate::throttle;
-use crate::watchdog::{FREE_BYTES_MIN, Interrupt};
+use crate::trial::{FREE_BYTES_MIN, Interrupt};
 use experiment::file::{DISK_SPACE_BYTES, VOLUME_TIMEOUT_S};
 use experiment::{Configuration, Experiment, Volume};
 use observations::HookOutput;

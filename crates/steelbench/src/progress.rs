@@ -1,7 +1,7 @@
 //! What a run announces, for people and for programs.
 
 use crate::output;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use observations::{Event, Response, RunEnd, TrialRef, number};
 use report::Text;
 use std::io::IsTerminal;
@@ -38,7 +38,7 @@ impl Progress {
         }
         let terminal = std::io::stderr().is_terminal();
         let target = if terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(None, target);
+        let bar = ProgressBar::with_draw_target(None, target).with_finish(ProgressFinish::AndClear);
         Self::People(Box::new(Display {
             bar,
             start: Instant::now(),
@@ -56,13 +56,6 @@ impl Progress {
             // A reader that has gone does not stop the run.
             Self::Json => drop(serde_json::to_string(event).map(|line| output::print(&format!("{line}\n")))),
             Self::People(display) => display.hear(event),
-        }
-    }
-
-    /// Removes what is left of the display.
-    pub fn finish(&self) {
-        if let Self::People(display) = self {
-            display.bar.finish_and_clear();
         }
     }
 }

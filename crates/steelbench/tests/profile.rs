@@ -59,8 +59,8 @@ fn a_command_is_sampled_and_saved_in_three_formats() {
     assert!(!changes.is_empty());
     assert!(changes.iter().all(|change| change["seconds"]["is_beyond"] == false), "{compared}");
 
-    let command = [&["--output", "a.folded", "--"][..], &BURN].concat();
-    profile(&lab, &command).unwrap().expect(0);
+    let command = [&["--output", "a.folded", "--md", "--"][..], &BURN].concat();
+    profile(&lab, &command).unwrap().expect(0).shows("## By function");
     let folded = lab.read("a.folded");
     assert!(folded.lines().count() > 0);
     for line in folded.lines() {

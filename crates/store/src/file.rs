@@ -1,8 +1,8 @@
-use crate::schema::{self, Found};
-use crate::{Fault, Result, RunLock, StoreError};
+use crate::schema::{self, APPLICATION_ID};
+use crate::{Fault, Result, StoreError};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
-use std::fs::File;
-use std::io::Read;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -73,22 +73,6 @@ impl Store {
         RunLock::acquire(&self.path).map_err(|fault| self.fault(fault))
     }
 
-    /// Checks the whole file: pages, indexes and references between tables. Takes as long as reading it.
-    /// Fails with `Damaged`, with the first finding.
-    pub fn check_integrity(&self) -> Result<()> {
-        let finding: String =
-            self.sql(|connection| connection.pragma_query_value(None, "integrity_check", |row| row.get(0)))?;
-        let orphans: i64 = self.sql(|connection| {
-            connection.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0))
-        })?;
-        let detail = match (finding.as_str(), orphans) {
-            ("ok", 0) => return Ok(()),
-            ("ok", orphans) => format!("{orphans} rows refer to rows that are missing"),
-            (finding, _) => finding.to_owned(),
-        };
-        Err(self.fault(Fault::Damaged(detail)))
-    }
-
     fn connect(path: &Path, create: OpenFlags) -> Result<Self> {
         // A reader opens for writing too: only then can SQLite roll back a killed run's journal.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
@@ -108,10 +92,13 @@ impl Store {
         let found = self.sql(schema::inspect)?;
         self.refuse_cut_file()?;
         match found {
-            Found::Nothing => Ok(0),
-            Found::Ours(version) if version > schema::NEWEST => Err(self.fault(Fault::Newer(version))),
-            Found::Ours(version) => Ok(version),
-            Found::Foreign(id) => {
+            // A new file, or one whose creation was interrupted.
+            (0, 0, 0) => Ok(0),
+            (APPLICATION_ID, version, _) if version > schema::NEWEST => {
+                Err(self.fault(Fault::Newer(version)))
+            }
+            (APPLICATION_ID, version, _) => Ok(version),
+            (id, ..) => {
                 let what = format!("another program's database (application id {id})");
                 Err(self.fault(Fault::Foreign(what)))
             }
@@ -163,7 +150,7 @@ fn refuse_other_files(path: &Path) -> Result<u64> {
         let mut file = File::open(path)?;
         let (metadata, mut start) = (file.metadata()?, Vec::new());
         if metadata.is_file() {
-            file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut start)?;
+            Read::take(&mut file, MAGIC.len() as u64).read_to_end(&mut start)?;
         }
         Ok((metadata, start))
     };
@@ -179,4 +166,67 @@ fn refuse_other_files(path: &Path) -> Result<u64> {
         return Err(Fault::Damaged(format!("truncated to {} bytes", metadata.len())).of(path));
     }
     Ok(metadata.len())
+}
+
+/// The claim of one run on a results file: an advisory lock on `<file>.lock` beside it.
+///
+/// The kernel releases it when the process ends in any way, kill -9 included, so there is never a
+/// stale claim. The lock file stays (empty): removing it could let two runs each lock their own.
+#[derive(Debug)]
+pub struct RunLock {
+    file: File,
+}
+
+impl RunLock {
+    pub(crate) fn acquire(results: &Path) -> Result<Self, Fault> {
+        // One lock for one file, whatever name or link leads to it.
+        let real = results.canonicalize().map_err(|error| Fault::io("resolve its path", error))?;
+        let mut open = OpenOptions::new();
+        open.read(true).write(true).create(true).truncate(false);
+        let mut file = open.open(lock_path(&real)).map_err(|error| Fault::io("open its lock file", error))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut pid = String::new();
+                // The holder's number only helps to find it; without it the error is as true.
+                let _ = file.read_to_string(&mut pid);
+                return Err(Fault::InUse(pid.trim().parse().ok()));
+            }
+            Err(TryLockError::Error(error)) => return Err(Fault::io("lock its lock file", error)),
+        }
+        let written = file.set_len(0).and_then(|()| file.rewind());
+        written
+            .and_then(|()| writeln!(file, "{}", std::process::id()))
+            .map_err(|error| Fault::io("write to its lock file", error))?;
+        Ok(Self { file })
+    }
+}
+
+/// The process that holds the claim on a results file: `None` when no run uses it, and where the kernel does not
+/// show us the locks of that process (another machine or container).
+///
+/// Claims nothing itself, not even for a moment, so that a run that begins meanwhile is not refused.
+pub fn claimed_by(results: &Path) -> Option<u32> {
+    let path = lock_path(&results.canonicalize().ok()?);
+    let process: u32 = std::fs::read_to_string(path).ok()?.trim().parse().ok()?;
+    // A killed run leaves its number; what it does not leave is a lock. proc(5): `1: FLOCK ADVISORY WRITE 4711 ...`.
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    let holds = |line: &str| {
+        let mut words = line.split_whitespace().skip(1);
+        words.next() == Some("FLOCK") && words.nth(2).is_some_and(|holder| holder.parse() == Ok(process))
+    };
+    locks.lines().any(holds).then_some(process)
+}
+
+impl Drop for RunLock {
+    fn drop(&mut self) {
+        // Only tidiness: the lock itself goes with the descriptor.
+        let _ = self.file.set_len(0);
+    }
+}
+
+fn lock_path(results: &Path) -> PathBuf {
+    let mut name = results.as_os_str().to_owned();
+    name.push(".lock");
+    name.into()
 }

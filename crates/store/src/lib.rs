@@ -9,23 +9,21 @@
 mod error;
 mod file;
 mod folder;
-mod lock;
 mod read;
 mod rows;
 mod schema;
 mod write;
 
 #[cfg(test)]
-mod faults;
+mod tests;
 
 // The sample in tests/ speaks to this crate as its users do.
 #[cfg(test)]
 extern crate self as store;
 
 pub use error::{Fault, StoreError};
-pub use file::Store;
+pub use file::{RunLock, Store, claimed_by};
 pub use folder::{EXTENSION, ceilings, is_results_file, newest_results_file, results_files};
-pub use lock::{RunLock, claimed_by};
 
 /// Result of everything in this crate.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;

@@ -17,29 +17,13 @@ pub(crate) const STEPS: [&str; 5] = [
 /// The newest version, which this program writes.
 pub(crate) const NEWEST: i64 = STEPS.len() as i64;
 
-/// What the header of an open SQLite file says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// No table and no application id: a new file, or one whose creation was interrupted.
-    Nothing,
-    /// Ours, at this version.
-    Ours(i64),
-    /// Somebody else's, with this application id.
-    Foreign(i64),
-}
-
-/// Reads the application id and version.
-pub(crate) fn inspect(connection: &Connection) -> rusqlite::Result<Found> {
+/// Reads the header of a file: its application id, its version, and the number of its tables and views.
+pub(crate) fn inspect(connection: &Connection) -> rusqlite::Result<(i64, i64, i64)> {
     // Tables first: this reads a whole page, so that SQLite notices damage and rolls back what a
     // killed process left.
-    let objects: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    let id: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    Ok(match (id, version, objects) {
-        (APPLICATION_ID, version, _) => Found::Ours(version),
-        (0, 0, 0) => Found::Nothing,
-        (other, ..) => Found::Foreign(other),
-    })
+    let objects = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let pragma = |name| connection.pragma_query_value(None, name, |row| row.get(0));
+    Ok((pragma("application_id")?, pragma("user_version")?, objects))
 }
 
 /// Brings the file to the newest version, or does nothing. The version is read inside of the transaction: two
@@ -55,7 +39,7 @@ pub(crate) fn migrate(transaction: &Transaction) -> rusqlite::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, NEWEST, STEPS, inspect};
+    use super::{APPLICATION_ID, NEWEST, STEPS, inspect};
     use rusqlite::Connection;
 
     fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
@@ -73,9 +57,10 @@ mod tests {
     #[test]
     fn every_version_leads_to_the_same_newest_one() {
         let mut fresh = Connection::open_in_memory().unwrap();
-        assert_eq!(inspect(&fresh).unwrap(), Found::Nothing);
+        assert_eq!(inspect(&fresh).unwrap(), (0, 0, 0));
         migrate(&mut fresh).unwrap();
-        assert_eq!(inspect(&fresh).unwrap(), Found::Ours(NEWEST));
+        let (id, version, _) = inspect(&fresh).unwrap();
+        assert_eq!((id, version), (APPLICATION_ID, NEWEST));
 
         for version in 1..STEPS.len() {
             let mut old = Connection::open_in_memory().unwrap();

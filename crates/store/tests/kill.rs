@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 #![cfg(unix)]
 
+mod integrity;
 mod sample;
 
 use rand::{RngExt, SeedableRng};
@@ -76,7 +77,7 @@ fn whole_trials(path: &Path) -> usize {
         Err(StoreError { fault: Fault::Missing | Fault::Empty, .. }) => return 0,
         Err(error) => panic!("{error}"),
     };
-    store.check_integrity().unwrap();
+    integrity::check_integrity(store.path()).unwrap();
     let Some(recording) = store.read_latest().unwrap() else { return 0 };
     assert_eq!(store.runs().unwrap().len(), 1);
     assert_eq!(recording, sample::recording(recording.trials.len()));

@@ -26,7 +26,7 @@ impl Epoll {
     pub fn new(streams: &[&Stream]) -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         for (number, stream) in (0..).zip(streams) {
-            epoll::add(&epoll, stream, EventData::new_u64(number), flags(false))?;
+            epoll::add(&epoll, stream.socket(), EventData::new_u64(number), flags(false))?;
         }
         Ok(Self { epoll, full: vec![false; streams.len()] })
     }
@@ -42,7 +42,7 @@ impl Epoll {
         let full = connection.has_unsent();
         if full != self.full[number] {
             let data = EventData::new_u64(number as u64);
-            epoll::modify(&self.epoll, connection.stream(), data, flags(full))?;
+            epoll::modify(&self.epoll, connection.stream().socket(), data, flags(full))?;
             self.full[number] = full;
         }
         Ok(())

@@ -8,19 +8,16 @@
 //! - `stream`: a socket, encrypted or not, which also serves blocking clients
 //! - `connection`: what one connection has left to send and has received
 //! - `connections`: the connections of a thread
-//! - `ring`, `pool`: `io_uring(7)` and the buffers that it receives into
+//! - `ring`: `io_uring(7)` and the buffers that it receives into
 //! - `epoll`: the other way
 
 mod connection;
 mod connections;
 mod epoll;
-mod pool;
 mod ring;
 mod stream;
 #[cfg(test)]
 mod tests;
-mod wire;
 
-pub use connections::Connections;
+pub use connections::{Connections, Wire};
 pub use stream::Stream;
-pub use wire::Wire;

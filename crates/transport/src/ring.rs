@@ -1,10 +1,12 @@
 use crate::connection::Connection;
-use crate::pool::Pool;
 use crate::{Stream, Wire};
 use io_uring::squeue::{Entry, Flags};
-use io_uring::types::{Fixed, SubmitArgs, Timespec};
-use io_uring::{IoUring, cqueue, opcode};
+use io_uring::types::{BufRingEntry, Fixed, SubmitArgs, Timespec};
+use io_uring::{IoUring, Submitter, cqueue, opcode};
+use std::cell::UnsafeCell;
 use std::io;
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 /// Most bytes of one send operation.
@@ -37,28 +39,14 @@ struct State {
     awaits_room: bool,
 }
 
-/// Operations of a connection.
-#[derive(Debug, Clone, Copy)]
-enum Operation {
-    Receive = 0,
-    Send = 1,
-    /// Wait until the socket takes more.
-    AwaitRoom = 2,
-}
+/// Operations of a connection, as the lowest bits of their user data.
+const RECEIVE: u64 = 0;
+const SEND: u64 = 1;
+/// Wait until the socket takes more.
+const AWAIT_ROOM: u64 = 2;
 
-impl Operation {
-    fn user_data(self, number: usize) -> u64 {
-        (number as u64) << 2 | self as u64
-    }
-
-    fn from_user_data(data: u64) -> (Self, usize) {
-        let operation = match data & 3 {
-            0 => Self::Receive,
-            1 => Self::Send,
-            _ => Self::AwaitRoom,
-        };
-        (operation, (data >> 2) as usize)
-    }
+fn user_data(operation: u64, number: usize) -> u64 {
+    (number as u64) << 2 | operation
 }
 
 impl Ring {
@@ -70,9 +58,9 @@ impl Ring {
             .setup_single_issuer()
             .setup_defer_taskrun()
             .setup_submit_all()
-            .setup_cqsize((entries + Pool::MOST_FULL).next_power_of_two())
+            .setup_cqsize((entries + u32::from(BUFFERS)).next_power_of_two())
             .build(entries)?;
-        let sockets: Vec<i32> = streams.iter().map(|stream| stream.fd()).collect();
+        let sockets: Vec<i32> = streams.iter().map(|stream| stream.socket().as_raw_fd()).collect();
         ring.submitter().register_files(&sockets)?;
         let pool = Pool::register(&ring.submitter())?;
         Ok(Self { ring, pool, states: vec![State::default(); streams.len()], due: Vec::new() })
@@ -100,16 +88,16 @@ impl Ring {
         // Send operations complete within the call, so those that failed come first.
         loop {
             let Some(completion) = self.ring.completion().next() else { return Ok(()) };
-            let (operation, number) = Operation::from_user_data(completion.user_data());
+            let number = (completion.user_data() >> 2) as usize;
             let connection = &mut connections[number];
-            match operation {
-                Operation::Receive => {
+            match completion.user_data() & 3 {
+                RECEIVE => {
                     if let Some(result) = self.received(&completion, number, connection) {
                         answer(number, result);
                     }
                 }
-                Operation::Send => self.not_sent(completion.result(), number, connection),
-                Operation::AwaitRoom => {
+                SEND => self.not_sent(completion.result(), number, connection),
+                _ => {
                     let state = &mut self.states[number];
                     (state.full, state.awaits_room) = (false, false);
                     self.due.push(number);
@@ -182,18 +170,18 @@ impl Ring {
                     let unsent = connection.unsent();
                     state.sends = unsent.len().min(SEND_MAX);
                     let send = send(socket, &unsent[..state.sends]);
-                    submit(send.user_data(Operation::Send.user_data(number)))?;
+                    submit(send.user_data(user_data(SEND, number)))?;
                     connection.mark_sent(state.sends);
                 }
                 if connection.has_unsent() {
                     let room = opcode::PollAdd::new(socket, libc::POLLOUT as u32).build();
-                    submit(room.user_data(Operation::AwaitRoom.user_data(number)))?;
+                    submit(room.user_data(user_data(AWAIT_ROOM, number)))?;
                     state.awaits_room = true;
                 }
             }
             if !state.receives {
                 let receive = opcode::RecvMulti::new(socket, Pool::GROUP).build();
-                submit(receive.user_data(Operation::Receive.user_data(number)))?;
+                submit(receive.user_data(user_data(RECEIVE, number)))?;
                 state.receives = true;
             }
         }
@@ -207,4 +195,67 @@ fn send(socket: Fixed, bytes: &[u8]) -> Entry {
         .flags(libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT | libc::MSG_WAITALL)
         .build()
         .flags(Flags::SKIP_SUCCESS)
+}
+
+/// Number of buffers, a power of two. When all of them are full, receiving begins anew.
+const BUFFERS: u16 = 256;
+
+/// Bytes of a buffer: more than most answers have, and half of what the server sends at most at once.
+const BUFFER_BYTES: usize = 4096;
+
+/// Buffers that the kernel fills with what comes, whichever connection it is for
+/// (`io_uring_register_buf_ring(3)`).
+struct Pool {
+    queue: Box<Queue>,
+    buffers: Box<[UnsafeCell<[u8; BUFFER_BYTES]>]>,
+    /// Buffers given to the kernel so far; only the lower bits count.
+    given: u16,
+}
+
+/// Shared with the kernel, which takes buffers from its head.
+#[repr(C, align(4096))]
+struct Queue([UnsafeCell<BufRingEntry>; BUFFERS as usize]);
+
+impl Pool {
+    /// The group under which the buffers are known.
+    const GROUP: u16 = 0;
+
+    /// Buffers for a ring, which has to be dropped before them.
+    fn register(ring: &Submitter<'_>) -> io::Result<Self> {
+        let buffers = (0..BUFFERS).map(|_| UnsafeCell::new([0; BUFFER_BYTES])).collect();
+        // SAFETY: an entry is plain numbers, for which zeros are valid.
+        let entry = |_| UnsafeCell::new(unsafe { std::mem::zeroed() });
+        let queue = Box::new(Queue(std::array::from_fn(entry)));
+        // SAFETY: the queue is in a box of its own, which outlives the ring.
+        unsafe { ring.register_buf_ring_with_flags(queue.0.as_ptr() as u64, BUFFERS, Self::GROUP, 0)? };
+        let mut pool = Self { queue, buffers, given: 0 };
+        (0..BUFFERS).for_each(|buffer| pool.give(buffer));
+        Ok(pool)
+    }
+
+    /// Looks at the bytes of a buffer and gives it back.
+    ///
+    /// # Safety
+    /// A completion has handed out this buffer with so many bytes, and it has not been taken since.
+    unsafe fn take<T>(&mut self, buffer: u16, bytes: usize, look: impl FnOnce(&[u8]) -> T) -> T {
+        // SAFETY: the kernel leaves the buffer alone until it is given back.
+        let content = unsafe { &*self.buffers[usize::from(buffer)].get() };
+        let result = look(&content[..bytes]);
+        self.give(buffer);
+        result
+    }
+
+    fn give(&mut self, buffer: u16) {
+        let entry = self.queue.0[usize::from(self.given % BUFFERS)].get();
+        // SAFETY: the kernel does not look at entries behind the tail, and we alone write.
+        let entry = unsafe { &mut *entry };
+        entry.set_addr(self.buffers[usize::from(buffer)].get() as u64);
+        entry.set_len(BUFFER_BYTES as u32);
+        entry.set_bid(buffer);
+        self.given = self.given.wrapping_add(1);
+        // SAFETY: the tail is within the first entry of a queue that is there as long as we are,
+        // and written here only.
+        let tail = unsafe { AtomicU16::from_ptr(BufRingEntry::tail(self.queue.0[0].get()).cast_mut()) };
+        tail.store(self.given, Ordering::Release);
+    }
 }

@@ -5,7 +5,6 @@ use rustls::ClientConnection;
 use socket2::Socket;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::time::Duration;
 
 /// A socket, encrypted or not, for a load that does its own waiting and for a client that blocks.
@@ -23,24 +22,13 @@ pub struct Stream {
     goodbye: &'static [u8],
 }
 
-impl AsFd for Stream {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
-    }
-}
-
 impl Stream {
     /// A connected socket in blocking mode. When it is dropped, it sends the protocol's `goodbye`.
     pub fn new(socket: Socket, goodbye: &'static [u8]) -> Self {
         Self { socket, tls: None, unread: VecDeque::new(), goodbye }
     }
 
-    /// The socket, to wait on.
-    pub fn fd(&self) -> RawFd {
-        self.socket.as_raw_fd()
-    }
-
-    /// The socket, to set its options.
+    /// The socket, to wait on or to set its options.
     pub fn socket(&self) -> &Socket {
         &self.socket
     }

@@ -323,7 +323,7 @@ impl Instance for PostgresInstance {
             EngineError::Unsupported { engine: "a server on another machine", what: "seeing its processes" };
         // The first process of a server starts those of sessions.
         let first = |admin: &mut Client| {
-            let pid = is_local(admin, self.config.user()).then(|| admin.backend_pid());
+            let pid = is_local(admin, &self.config.user).then(|| admin.backend_pid());
             pid.and_then(parent).ok_or(elsewhere)
         };
         self.admin.ask(first).map(Some)

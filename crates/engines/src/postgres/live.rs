@@ -40,7 +40,7 @@ impl fmt::Display for PostgresServer {
 
 impl Server for PostgresServer {
     fn warnings(&self) -> &[String] {
-        self.0.warnings()
+        &self.0.warnings
     }
 
     fn observe(&self, options: ObserveOptions) -> Result<Box<dyn LiveObserver>, ServerError> {

@@ -1,18 +1,14 @@
-//! The keywords of a connection string, and their values from text, service and variables.
+//! The keywords of a connection string, and their values from text, service and variables. A text is
+//! `host=db1 dbname='my db'` or `postgres://user:password@host:port,host:port/database?keyword=value&...`
 
-use super::{Environment, files, text};
+use super::Environment;
 use crate::ConfigError;
 use std::collections::BTreeMap;
-use std::fmt::Display;
-use std::str::FromStr;
+use std::iter::Peekable;
+use std::str::Chars;
 
-/// One keyword.
-struct Keyword {
-    name: &'static str,
-    /// The environment variable that stands in for it, or nothing.
-    variable: &'static str,
-    support: Support,
-}
+/// Keywords with their values.
+pub type Pairs = Vec<(String, String)>;
 
 /// What a keyword does here.
 enum Support {
@@ -25,80 +21,75 @@ enum Support {
 
 use Support::{NoEffect, Only, Used};
 
-const fn keyword(name: &'static str, variable: &'static str, support: Support) -> Keyword {
-    Keyword { name, variable, support }
-}
-
 /// libpq's keywords and variables (<https://www.postgresql.org/docs/current/libpq-envars.html>).
-static KEYWORDS: &[Keyword] = &[
-    keyword("application_name", "PGAPPNAME", Used),
-    keyword("channel_binding", "PGCHANNELBINDING", Used),
-    keyword("client_encoding", "PGCLIENTENCODING", NoEffect),
-    keyword("connect_timeout", "PGCONNECT_TIMEOUT", Used),
-    keyword("dbname", "PGDATABASE", Used),
-    keyword("fallback_application_name", "", Used),
-    keyword("gssdelegation", "PGGSSDELEGATION", NoEffect),
-    keyword("gssencmode", "PGGSSENCMODE", Only(&["disable", "prefer"])),
-    keyword("gsslib", "PGGSSLIB", NoEffect),
-    keyword("host", "PGHOST", Used),
-    keyword("hostaddr", "PGHOSTADDR", Used),
-    keyword("keepalives", "", Used),
-    keyword("keepalives_count", "", Used),
-    keyword("keepalives_idle", "", Used),
-    keyword("keepalives_interval", "", Used),
-    keyword("krbsrvname", "PGKRBSRVNAME", NoEffect),
-    keyword("load_balance_hosts", "PGLOADBALANCEHOSTS", Only(&["disable"])),
-    keyword("max_protocol_version", "PGMAXPROTOCOLVERSION", NoEffect),
-    keyword("min_protocol_version", "PGMINPROTOCOLVERSION", Only(&["3.0"])),
-    keyword("options", "PGOPTIONS", Used),
-    keyword("passfile", "PGPASSFILE", Used),
-    keyword("password", "PGPASSWORD", Used),
-    keyword("port", "PGPORT", Used),
-    keyword("replication", "", Only(&["false", "off", "no", "0"])),
-    keyword("require_auth", "PGREQUIREAUTH", Only(&[])),
-    keyword("requirepeer", "PGREQUIREPEER", Only(&[])),
-    keyword("service", "PGSERVICE", Used),
-    keyword("servicefile", "PGSERVICEFILE", Used),
-    keyword("ssl_max_protocol_version", "PGSSLMAXPROTOCOLVERSION", Only(&["TLSv1.3"])),
-    keyword("ssl_min_protocol_version", "PGSSLMINPROTOCOLVERSION", Only(&["TLSv1", "TLSv1.1", "TLSv1.2"])),
-    keyword("sslcert", "PGSSLCERT", Used),
-    keyword("sslcertmode", "PGSSLCERTMODE", Only(&["allow"])),
-    keyword("sslcompression", "PGSSLCOMPRESSION", NoEffect),
-    keyword("sslcrl", "PGSSLCRL", Only(&[])),
-    keyword("sslcrldir", "PGSSLCRLDIR", Only(&[])),
-    keyword("sslkey", "PGSSLKEY", Used),
-    keyword("sslmode", "PGSSLMODE", Used),
-    keyword("sslnegotiation", "PGSSLNEGOTIATION", Used),
-    keyword("sslpassword", "", Only(&[])),
-    keyword("sslrootcert", "PGSSLROOTCERT", Used),
-    keyword("sslsni", "PGSSLSNI", Used),
-    keyword("target_session_attrs", "PGTARGETSESSIONATTRS", Only(&["any"])),
-    keyword("tcp_user_timeout", "", Used),
-    keyword("user", "PGUSER", Used),
+/// A keyword, the variable that stands in for it or nothing, and what it does here.
+static KEYWORDS: &[(&str, &str, Support)] = &[
+    ("application_name", "PGAPPNAME", Used),
+    ("channel_binding", "PGCHANNELBINDING", Used),
+    ("client_encoding", "PGCLIENTENCODING", NoEffect),
+    ("connect_timeout", "PGCONNECT_TIMEOUT", Used),
+    ("dbname", "PGDATABASE", Used),
+    ("fallback_application_name", "", Used),
+    ("gssdelegation", "PGGSSDELEGATION", NoEffect),
+    ("gssencmode", "PGGSSENCMODE", Only(&["disable", "prefer"])),
+    ("gsslib", "PGGSSLIB", NoEffect),
+    ("host", "PGHOST", Used),
+    ("hostaddr", "PGHOSTADDR", Used),
+    ("keepalives", "", Used),
+    ("keepalives_count", "", Used),
+    ("keepalives_idle", "", Used),
+    ("keepalives_interval", "", Used),
+    ("krbsrvname", "PGKRBSRVNAME", NoEffect),
+    ("load_balance_hosts", "PGLOADBALANCEHOSTS", Only(&["disable"])),
+    ("max_protocol_version", "PGMAXPROTOCOLVERSION", NoEffect),
+    ("min_protocol_version", "PGMINPROTOCOLVERSION", Only(&["3.0"])),
+    ("options", "PGOPTIONS", Used),
+    ("passfile", "PGPASSFILE", Used),
+    ("password", "PGPASSWORD", Used),
+    ("port", "PGPORT", Used),
+    ("replication", "", Only(&["false", "off", "no", "0"])),
+    ("require_auth", "PGREQUIREAUTH", Only(&[])),
+    ("requirepeer", "PGREQUIREPEER", Only(&[])),
+    ("service", "PGSERVICE", Used),
+    ("servicefile", "PGSERVICEFILE", Used),
+    ("ssl_max_protocol_version", "PGSSLMAXPROTOCOLVERSION", Only(&["TLSv1.3"])),
+    ("ssl_min_protocol_version", "PGSSLMINPROTOCOLVERSION", Only(&["TLSv1", "TLSv1.1", "TLSv1.2"])),
+    ("sslcert", "PGSSLCERT", Used),
+    ("sslcertmode", "PGSSLCERTMODE", Only(&["allow"])),
+    ("sslcompression", "PGSSLCOMPRESSION", NoEffect),
+    ("sslcrl", "PGSSLCRL", Only(&[])),
+    ("sslcrldir", "PGSSLCRLDIR", Only(&[])),
+    ("sslkey", "PGSSLKEY", Used),
+    ("sslmode", "PGSSLMODE", Used),
+    ("sslnegotiation", "PGSSLNEGOTIATION", Used),
+    ("sslpassword", "", Only(&[])),
+    ("sslrootcert", "PGSSLROOTCERT", Used),
+    ("sslsni", "PGSSLSNI", Used),
+    ("target_session_attrs", "PGTARGETSESSIONATTRS", Only(&["any"])),
+    ("tcp_user_timeout", "", Used),
+    ("user", "PGUSER", Used),
 ];
 
 /// The keyword with this name.
-fn find(name: &str) -> Result<&'static Keyword, ConfigError> {
-    KEYWORDS.iter().find(|keyword| keyword.name == name).ok_or_else(|| {
-        let names = KEYWORDS.iter().map(|keyword| keyword.name);
+fn find(name: &str) -> Result<&'static str, ConfigError> {
+    let names = KEYWORDS.iter().map(|keyword| keyword.0);
+    names.clone().find(|known| *known == name).ok_or_else(|| {
         let distance = |known: &&str| strsim::damerau_levenshtein(known, &name.to_lowercase());
         let nearest = names.min_by_key(distance).filter(|known| distance(known) <= name.len().div_ceil(3));
         ConfigError::Unknown(name.to_owned(), nearest)
     })
 }
 
-impl Keyword {
-    /// Refuses a demand that would be broken by ignoring it.
-    fn check(&self, value: &str) -> Result<(), ConfigError> {
-        let Only(supported) = self.support else { return Ok(()) };
-        if value.is_empty() || supported.contains(&value) {
-            return Ok(());
-        }
-        let supported = if supported.is_empty() { "leaving it out".to_owned() } else { supported.join(", ") };
-        // A key's pass phrase is the one secret among these.
-        let value = if self.name == "sslpassword" { "..." } else { value };
-        Err(ConfigError::Unsupported(self.name, value.to_owned(), supported))
+/// Refuses a demand that would be broken by ignoring it.
+fn check(keyword: &'static str, support: &Support, value: &str) -> Result<(), ConfigError> {
+    let Only(supported) = support else { return Ok(()) };
+    if value.is_empty() || supported.contains(&value) {
+        return Ok(());
     }
+    let supported = if supported.is_empty() { "leaving it out".to_owned() } else { supported.join(", ") };
+    // A key's pass phrase is the one secret among these.
+    let value = if keyword == "sslpassword" { "..." } else { value };
+    Err(ConfigError::Unsupported(keyword, value.to_owned(), supported))
 }
 
 /// Values by keyword. An empty value keeps the environment's out, and then counts as none.
@@ -108,10 +99,10 @@ pub struct Settings(BTreeMap<&'static str, String>);
 impl Settings {
     /// From a URL, from pairs, or from the name of a database.
     pub fn from_text(text: &str) -> Result<Self, ConfigError> {
-        let pairs = if let Some(rest) = text::after_scheme(text) {
-            text::url_pairs(rest)?
+        let pairs = if let Some(rest) = after_scheme(text) {
+            url_pairs(rest)?
         } else if text.contains('=') {
-            text::pairs(text)?
+            pairs(text)?
         } else if text.trim().is_empty() {
             Vec::new()
         } else {
@@ -119,7 +110,7 @@ impl Settings {
         };
         let mut settings = Self::default();
         for (name, value) in pairs {
-            settings.0.insert(find(&name)?.name, value);
+            settings.0.insert(find(&name)?, value);
         }
         Ok(settings)
     }
@@ -132,16 +123,16 @@ impl Settings {
         };
         if let Some(name) = given("service", "PGSERVICE") {
             let file = given("servicefile", "PGSERVICEFILE");
-            for (keyword, value) in files::service(&name, file.map(Into::into), environment)? {
-                self.0.entry(find(&keyword)?.name).or_insert(value);
+            for (keyword, value) in environment.service(&name, file.map(Into::into))? {
+                self.0.entry(find(&keyword)?).or_insert(value);
             }
         }
-        for keyword in KEYWORDS {
-            if let Some(value) = environment.variable(keyword.variable) {
-                self.0.entry(keyword.name).or_insert_with(|| value.to_owned());
+        for (keyword, variable, support) in KEYWORDS {
+            if let Some(value) = environment.variable(variable) {
+                self.0.entry(keyword).or_insert_with(|| value.to_owned());
             }
-            if let Some(value) = self.0.get(keyword.name) {
-                keyword.check(value)?;
+            if let Some(value) = self.0.get(keyword) {
+                check(keyword, support, value)?;
             }
         }
         Ok(())
@@ -152,10 +143,7 @@ impl Settings {
         self.0.remove(keyword).filter(|value| !value.is_empty())
     }
 
-    pub fn number<T: FromStr<Err: Display>>(
-        &mut self,
-        keyword: &'static str,
-    ) -> Result<Option<T>, ConfigError> {
+    pub fn number(&mut self, keyword: &'static str) -> Result<Option<i32>, ConfigError> {
         let Some(value) = self.take(keyword) else { return Ok(None) };
         let reason = |error| format!("`{value}` is not a number that it can have: {error}");
         value.trim().parse().map(Some).map_err(|error| ConfigError::Value(keyword, reason(error)))
@@ -163,7 +151,7 @@ impl Settings {
 
     /// A number for which what is not positive means the system's default.
     pub fn positive(&mut self, keyword: &'static str) -> Result<Option<u64>, ConfigError> {
-        Ok(self.number::<i32>(keyword)?.filter(|number| *number > 0).map(|number| number as u64))
+        Ok(self.number(keyword)?.filter(|number| *number > 0).map(|number| number as u64))
     }
 
     pub fn choice<T: Copy>(
@@ -178,4 +166,149 @@ impl Settings {
             ConfigError::Value(keyword, format!("`{value}` is none of {}", names.join(", ")))
         })
     }
+}
+
+/// The pairs in order. Values are bare words or in single quotes; a backslash takes the next
+/// character literally in both.
+fn pairs(text: &str) -> Result<Pairs, ConfigError> {
+    let mut pairs = Vec::new();
+    let mut rest = text.chars().peekable();
+    loop {
+        skip_space(&mut rest);
+        if rest.peek().is_none() {
+            return Ok(pairs);
+        }
+        let mut name = String::new();
+        while let Some(c) = rest.next_if(|c| *c != '=' && !c.is_ascii_whitespace()) {
+            name.push(c);
+        }
+        skip_space(&mut rest);
+        if rest.next() != Some('=') {
+            return Err(ConfigError::Syntax(format!("`{name}` is not followed by `=`")));
+        }
+        skip_space(&mut rest);
+        let value = value(&mut rest)
+            .ok_or_else(|| ConfigError::Syntax(format!("the quotes of `{name}`'s value do not end")))?;
+        pairs.push((name, value));
+    }
+}
+
+fn skip_space(rest: &mut Peekable<Chars<'_>>) {
+    while rest.next_if(char::is_ascii_whitespace).is_some() {}
+}
+
+fn value(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
+    let quoted = rest.next_if_eq(&'\'').is_some();
+    let mut value = String::new();
+    while let Some(c) = rest.next_if(|c| quoted || !c.is_ascii_whitespace()) {
+        match c {
+            '\'' if quoted => return Some(value),
+            '\\' => value.extend(rest.next()),
+            c => value.push(c),
+        }
+    }
+    (!quoted).then_some(value)
+}
+
+/// A value as [`pairs`] reads it.
+pub fn quoted(value: &str) -> String {
+    let special = |c: char| c.is_ascii_whitespace() || c == '\'' || c == '\\';
+    if value.is_empty() || value.contains(special) {
+        format!("'{}'", value.replace('\\', r"\\").replace('\'', r"\'"))
+    } else {
+        value.to_owned()
+    }
+}
+
+/// What follows the scheme, when it is ours.
+fn after_scheme(text: &str) -> Option<&str> {
+    text.strip_prefix("postgresql://").or_else(|| text.strip_prefix("postgres://"))
+}
+
+/// The parts of a URL as keywords and values, percent-decoded. What is absent or empty is left out.
+fn url_pairs(rest: &str) -> Result<Pairs, ConfigError> {
+    let mut pairs = Pairs::new();
+    let (before_query, query) = rest.split_once('?').unwrap_or((rest, ""));
+    // A slash ends the hosts, but a unix socket's directory has its slashes encoded.
+    let (authority, database) = before_query.split_once('/').unwrap_or((before_query, ""));
+    let (login, hosts) = match authority.split_once('@') {
+        Some((login, hosts)) => (login, hosts),
+        None => ("", authority),
+    };
+    let (user, password) = login.split_once(':').unwrap_or((login, ""));
+    push(&mut pairs, "user", user)?;
+    push(&mut pairs, "password", password)?;
+    let (hosts, ports): (Vec<_>, Vec<_>) = hosts.split(',').map(host_and_port).collect::<Result<_, _>>()?;
+    push(&mut pairs, "host", &list(&hosts))?;
+    push(&mut pairs, "port", &list(&ports))?;
+    push(&mut pairs, "dbname", database)?;
+    for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+        push_parameter(&mut pairs, parameter)?;
+    }
+    Ok(pairs)
+}
+
+fn push(pairs: &mut Pairs, keyword: &str, value: &str) -> Result<(), ConfigError> {
+    if !value.is_empty() {
+        pairs.push((keyword.to_owned(), decoded(value)?));
+    }
+    Ok(())
+}
+
+/// Nothing where all are empty, so that the environment can say it.
+fn list(parts: &[&str]) -> String {
+    if parts.iter().all(|part| part.is_empty()) { String::new() } else { parts.join(",") }
+}
+
+fn host_and_port(part: &str) -> Result<(&str, &str), ConfigError> {
+    let Some(rest) = part.strip_prefix('[') else {
+        return Ok(part.split_once(':').unwrap_or((part, "")));
+    };
+    let syntax = |reason| ConfigError::Syntax(format!("{reason} `{part}`"));
+    let (host, after) =
+        rest.split_once(']').ok_or_else(|| syntax("no closing bracket in the IPv6 address"))?;
+    if host.is_empty() {
+        return Err(syntax("the IPv6 address is empty:"));
+    }
+    match after.strip_prefix(':') {
+        Some(port) => Ok((host, port)),
+        None if after.is_empty() => Ok((host, "")),
+        None => Err(syntax("a port or nothing can follow the IPv6 address:")),
+    }
+}
+
+fn push_parameter(pairs: &mut Pairs, parameter: &str) -> Result<(), ConfigError> {
+    let (keyword, value) = parameter
+        .split_once('=')
+        .ok_or_else(|| ConfigError::Syntax(format!("`{parameter}` is not followed by `=`")))?;
+    if value.contains('=') {
+        let reason = format!("the value of `{keyword}` has another `=`; write it as %3D");
+        return Err(ConfigError::Syntax(reason));
+    }
+    let (keyword, value) = (decoded(keyword)?, decoded(value)?);
+    // What JDBC says.
+    match (keyword.as_str(), value.as_str()) {
+        ("ssl", "true") => pairs.push(("sslmode".to_owned(), "require".to_owned())),
+        _ => pairs.push((keyword, value)),
+    }
+    Ok(())
+}
+
+/// The text itself may be a password: errors do not repeat it.
+fn decoded(text: &str) -> Result<String, ConfigError> {
+    let syntax = |reason: &str| ConfigError::Syntax(reason.to_owned());
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let digits = part.get(..2).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            None => {
+                return Err(syntax("`%` is not followed by two hexadecimal digits; write it as %25"));
+            }
+            Some(0) => return Err(syntax("%00 is not allowed")),
+            Some(byte) => bytes.push(byte),
+        }
+        bytes.extend_from_slice(&part.as_bytes()[2..]);
+    }
+    String::from_utf8(bytes).map_err(|_| syntax("percent-encoded text is not UTF-8"))
 }

@@ -2,10 +2,8 @@
 //! (<https://www.postgresql.org/docs/current/libpq-connect.html>).
 
 mod environment;
-mod files;
 mod hosts;
 mod keywords;
-mod text;
 
 pub use environment::Environment;
 pub use hosts::{Host, Place};
@@ -13,7 +11,7 @@ pub use keywords::Settings;
 
 use crate::ConfigError;
 use crate::tls::TlsSettings;
-use files::Passfile;
+use environment::Passfile;
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
@@ -23,8 +21,10 @@ use std::time::Duration;
 #[derive(Clone, Default)]
 pub struct Config {
     pub(crate) hosts: Vec<Host>,
-    user: String,
-    database: String,
+    /// The role to log in as.
+    pub user: String,
+    /// The database to log in to.
+    pub database: String,
     password: Option<String>,
     passfile: Passfile,
     application_name: Option<String>,
@@ -35,7 +35,8 @@ pub struct Config {
     pub(crate) keep_alive: KeepAlive,
     pub(crate) tls: TlsSettings,
     pub(crate) channel_binding: ChannelBindingMode,
-    warnings: Vec<String>,
+    /// What a person should know: a password file that was ignored, and why.
+    pub warnings: Vec<String>,
 }
 
 /// Whether SCRAM proves that both ends see the same TLS certificate.
@@ -46,12 +47,6 @@ pub enum ChannelBindingMode {
     Prefer,
     Require,
 }
-
-const CHANNEL_BINDING: [(&str, ChannelBindingMode); 3] = [
-    ("disable", ChannelBindingMode::Disable),
-    ("prefer", ChannelBindingMode::Prefer),
-    ("require", ChannelBindingMode::Require),
-];
 
 /// TCP keepalive; what is `None` is left to the system.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -76,6 +71,11 @@ impl Config {
     pub fn parse_in(text: &str, environment: &Environment) -> Result<Self, ConfigError> {
         let mut settings = Settings::from_text(text)?;
         settings.complete(environment)?;
+        let channel_binding = [
+            ("disable", ChannelBindingMode::Disable),
+            ("prefer", ChannelBindingMode::Prefer),
+            ("require", ChannelBindingMode::Require),
+        ];
         let user = settings.take("user").unwrap_or_else(|| environment.user().to_owned());
         let password = settings.take("password");
         let passfile = settings.take("passfile").map(Into::into);
@@ -96,18 +96,14 @@ impl Config {
             session: environment.session_settings(),
             connect_timeout: settings.positive("connect_timeout")?.map(Duration::from_secs),
             keep_alive: KeepAlive {
-                is_off: settings.number::<i64>("keepalives")? == Some(0),
+                is_off: settings.number("keepalives")? == Some(0),
                 idle: settings.positive("keepalives_idle")?.map(Duration::from_secs),
                 interval: settings.positive("keepalives_interval")?.map(Duration::from_secs),
                 count: settings.positive("keepalives_count")?.map(|count| count as u32),
                 user_timeout: settings.positive("tcp_user_timeout")?.map(Duration::from_millis),
             },
             tls: TlsSettings::take(&mut settings, environment)?,
-            channel_binding: settings.choice(
-                "channel_binding",
-                &CHANNEL_BINDING,
-                ChannelBindingMode::Prefer,
-            )?,
+            channel_binding: settings.choice("channel_binding", &channel_binding, channel_binding[1].1)?,
             warnings: warning.into_iter().collect(),
         })
     }
@@ -146,13 +142,6 @@ impl Config {
         self
     }
 
-    /// With this password, whatever the password file says.
-    #[must_use]
-    pub fn with_password(mut self, password: &str) -> Self {
-        self.password = Some(password.to_owned());
-        self
-    }
-
     /// With this patience for each address, login included; `None` waits for ever.
     #[must_use]
     pub fn with_connect_timeout(mut self, timeout: Option<Duration>) -> Self {
@@ -175,25 +164,10 @@ impl Config {
         self
     }
 
-    /// The role to log in as.
-    pub fn user(&self) -> &str {
-        &self.user
-    }
-
-    /// The database to log in to.
-    pub fn database(&self) -> &str {
-        &self.database
-    }
-
     /// Whether the text or the variables give a password; one from the password file is looked up when
     /// connecting.
     pub fn has_password(&self) -> bool {
         self.password.is_some()
-    }
-
-    /// What a person should know: a password file that was ignored, and why.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
     }
 
     /// The password for a host: the given one, else the password file's.
@@ -217,9 +191,9 @@ impl Config {
 impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |part: fn(&Host) -> String| self.hosts.iter().map(part).collect::<Vec<_>>().join(",");
-        let host = text::quoted(&list(Host::name));
+        let host = keywords::quoted(&list(Host::name));
         let port = list(|host| host.port.to_string());
-        let (user, database) = (text::quoted(&self.user), text::quoted(&self.database));
+        let (user, database) = (keywords::quoted(&self.user), keywords::quoted(&self.database));
         write!(f, "host={host} port={port} user={user} dbname={database}")
     }
 }

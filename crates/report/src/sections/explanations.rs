@@ -1,6 +1,6 @@
 //! Why two sides differ, drawn: from one to the other, part by part.
 
-use crate::compare::{WorkScale, name};
+use crate::compare::{WorkScale, name, tone};
 use crate::model::{Bar, BarGroup, Chart, ChartKind, Section, Tone};
 use crate::{Text, number};
 use analysis::{Decomposition, Explanation, Finding, Part, PartKind, Summary};
@@ -85,17 +85,12 @@ fn is_visible(part: &Part, largest: f64) -> bool {
 }
 
 fn change(part: &Part, units: f64) -> Bar {
-    let supported = part.p_value.is_some_and(|p| p < 0.05);
     Bar {
         label: name(&part.kind).into(),
         value: part.change_s * units,
         interval: part.interval.map(|interval| (interval.low * units, interval.high * units)),
         note: part.share.map_or_else(String::new, |share| number::percent(share, 0)).into(),
-        tone: match supported {
-            true if part.change_s < 0.0 => Tone::Good,
-            true => Tone::Bad,
-            false => Tone::Muted,
-        },
+        tone: Some(tone(part)).filter(|tone| *tone != Tone::Plain).unwrap_or(Tone::Muted),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What factors do: their levels over those of the others, and the tables that studies print.
 
 use crate::model::{Cell, Columns, NOTHING, Section, Tone};
-use crate::{names, number};
+use crate::{number, text};
 use analysis::{FactorEffect, Factors, GainTable, Interaction, LevelEffect, Summary};
 
 /// Each factor, what its levels gain for each level of the main one, and what depends on what; with one factor the
@@ -16,7 +16,7 @@ pub(crate) fn sections(summary: &Summary, factors: &Factors) -> Vec<Section> {
 }
 
 fn name<'a>(summary: &Summary, factor: &'a FactorEffect) -> &'a str {
-    names::factor(summary, &factor.factor)
+    text::factor(summary, &factor.factor)
 }
 
 fn level(factor: &FactorEffect, position: usize) -> &str {
@@ -48,7 +48,7 @@ fn best(summary: &Summary, factor: &FactorEffect, level: &LevelEffect) -> Option
     let row = summary.configurations.get(best.configuration)?;
     let value = number::quantity(best.response.mean, &best.response.unit);
     let times = best.factor.map_or_else(String::new, |factor| format!(" ({}x)", number::ratio(factor)));
-    Some(format!("{value} with {}{times}", names::label_without(summary, row, &factor.factor)))
+    Some(format!("{value} with {}{times}", text::label_without(summary, row, &factor.factor)))
 }
 
 /// How many times better each level is than the reference level, for each level of the main factor.

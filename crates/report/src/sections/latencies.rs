@@ -4,6 +4,7 @@ use crate::figure::{coordinate, string, strings};
 use crate::model::{Cell, Columns, Figure, Section, Table};
 use crate::number;
 use crate::panels::{Panels, named};
+use crate::text::joined;
 use analysis::latency::PERCENTILES;
 use analysis::{ConfigurationLatency, Latencies, Summary};
 use observations::Histogram;
@@ -90,7 +91,7 @@ fn said(curves: &[ConfigurationLatency]) -> String {
         let seconds = |p| number::seconds(curve.merged.percentile_ns(p) as f64 / 1e9);
         format!("{}: median {}, 99th percentile {}", named(&curve.label), seconds(50.0), seconds(99.0))
     };
-    curves.iter().take(SAID).map(one).collect::<Vec<_>>().join("; ")
+    joined(curves.iter().take(SAID).map(one), "; ")
 }
 
 fn data(curves: &[ConfigurationLatency]) -> Table<'static> {

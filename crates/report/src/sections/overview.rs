@@ -1,7 +1,8 @@
 //! What was asked, what was found, what failed, and where it ran.
 
 use crate::model::{Section, Tone};
-use crate::{number, time};
+use crate::text::{joined, listed};
+use crate::{number, text};
 use analysis::{Environments, Failure, Finding, FindingKind, Overview, Summary, WarningCount};
 use observations::{Direction, Environment};
 
@@ -16,12 +17,12 @@ pub(crate) fn section(_: &Summary, overview: &Overview) -> [Section; 1] {
         format!("compared on {} ({}, {} is better)", response.name, response.unit, better(response.direction))
     });
     let parts = [
-        Some(format!("Run {}, {}", overview.run.id, time::utc(overview.run.started_ms))),
+        Some(format!("Run {}, {}", overview.run.id, text::utc(overview.run.started_ms))),
         Some(format!("{} done", number::plural(overview.done, "trial"))),
         failed.filter(|_| overview.failed > 0),
         compared,
     ];
-    section.note(parts.into_iter().flatten().collect::<Vec<_>>().join("; "));
+    section.note(joined(parts.into_iter().flatten(), "; "));
     [section]
 }
 
@@ -70,8 +71,8 @@ pub(crate) fn warnings(summary: &Summary, warnings: &[WarningCount]) -> Option<S
     for row in summary.configurations.iter().filter(|row| !row.warnings.is_empty()) {
         let trials = number::plural(row.done, "trial");
         let one = |warning: &WarningCount| format!("{} {}", warning.trials, warning.kind.name());
-        let counts: Vec<String> = row.warnings.iter().map(one).collect();
-        section.detail(format!("{}: of {trials} {}", row.label, counts.join(", ")));
+        let counts = joined(row.warnings.iter().map(one), ", ");
+        section.detail(format!("{}: of {trials} {counts}", row.label));
     }
     section.unless_empty()
 }
@@ -88,8 +89,8 @@ pub(crate) fn environment(_: &Summary, environments: Option<&Environments>) -> O
             volume.device.as_deref(),
             volume.scheduler.as_deref(),
         ];
-        let known: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
-        section.detail(format!("volume {}: {}", volume.name, known.join(", ")));
+        let known = joined(parts.into_iter().flatten().filter(|part| !part.is_empty()), ", ");
+        section.detail(format!("volume {}: {known}", volume.name));
     }
     if *others > 0 {
         let others = number::plural(*others, "other environment");
@@ -105,10 +106,9 @@ fn machine(environment: &Environment) -> String {
         count(environment.sockets, "socket"),
         count(environment.numa_nodes, "NUMA node"),
     ];
-    let layout: Vec<String> = layout.into_iter().flatten().collect();
-    let processors = number::plural(environment.cpus as usize, "processor");
-    let processors =
-        if layout.is_empty() { processors } else { format!("{processors} ({})", layout.join(", ")) };
+    let layout =
+        listed(layout.into_iter().flatten()).map_or_else(String::new, |layout| format!(" ({layout})"));
+    let processors = format!("{}{layout}", number::plural(environment.cpus as usize, "processor"));
     let memory = environment.memory_bytes.map(|bytes| format!("{} memory", number::bytes(bytes)));
     let engines = environment.engines.iter().map(|(name, engine)| format!("{name} {}", engine.version));
     let parts = [environment.host.clone(), environment.cpu_model.clone(), Some(processors), memory];
@@ -116,5 +116,5 @@ fn machine(environment: &Environment) -> String {
     let parts = parts.into_iter().chain(software).flatten().chain(engines);
     let ours =
         Some(format!("Steelbench {}", environment.steelbench)).filter(|_| !environment.steelbench.is_empty());
-    parts.chain(ours).collect::<Vec<_>>().join(", ")
+    joined(parts.chain(ours), ", ")
 }

@@ -2,9 +2,9 @@
 
 use crate::compare::WorkScale;
 use crate::model::{Block, Section};
-use crate::names::label;
 use crate::number;
 use crate::profile::{functions, more, used};
+use crate::text::label;
 use analysis::profile::ConfigurationProfile;
 use analysis::{Decomposition, Standing, Summary};
 

@@ -1,8 +1,8 @@
 //! What was recorded, for pages: every trial, the experiment file, environments in full, the output of hooks.
 
 use crate::model::{Block, Column, Columns, Line, Section, Table, Tone};
-use crate::names::short_name;
-use crate::{Text, number, recording, records};
+use crate::text::short_name;
+use crate::{Text, number, recording};
 use analysis::Summary;
 use observations::HookOutput;
 
@@ -50,7 +50,7 @@ fn experiment(summary: &Summary) -> Section {
             0 => "when the run started".to_owned(),
             _ => format!("found when the run was resumed, number {i}"),
         };
-        let facts = records::facts(environment).into_iter().filter(|(_, value)| !value.text().is_empty());
+        let facts = recording::facts(environment).into_iter().filter(|(_, value)| !value.text().is_empty());
         let mut table = Columns::of(facts.collect::<Vec<_>>());
         table.name("fact", |(name, _)| name.clone());
         table.left("value", |(_, value)| value.clone());

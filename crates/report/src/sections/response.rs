@@ -4,7 +4,8 @@ use super::overview::better;
 use crate::figure::{coordinate, string, strings};
 use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Figure, Section, Table, Tone};
 use crate::panels::{Panels, Position, named};
-use crate::{names, number};
+use crate::text::joined;
+use crate::{number, text};
 use analysis::{ConfigurationRow, Estimate, FactorEffect, ResponseChoice, Standing, Summary};
 use serde_json::{Value, json};
 
@@ -108,9 +109,9 @@ fn caption(panels: &Panels, response: &ResponseChoice) -> String {
 
 fn alternative(panels: &Panels, response: &str, measured: &[Measured]) -> String {
     let one = |(row, estimate): &Measured| format!("{}: {}", named(&row.label), number::estimate(estimate));
-    let said: Vec<String> = measured.iter().take(SAID).map(one).collect();
+    let said = joined(measured.iter().take(SAID).map(one), "; ");
     let more = if measured.len() > SAID { "; more in the table below" } else { "" };
-    format!("Line chart of {response} against {}. {}{more}.", panels.factor, said.join("; "))
+    format!("Line chart of {response} against {}. {}{more}.", panels.factor, said)
 }
 
 fn data(measured: &[Measured]) -> Table<'static> {
@@ -152,7 +153,7 @@ fn series(summary: &Summary, effect: &FactorEffect) -> Vec<BarGroup> {
             let note = if bar.note.is_empty() { String::new() } else { format!(", {}", bar.note) };
             bar.note = format!("baseline{note}").into();
         }
-        let label = names::label_without(summary, row, &effect.factor).into();
+        let label = text::label_without(summary, row, &effect.factor).into();
         match groups.iter_mut().find(|group| group.label == label) {
             Some(group) => group.bars.push(bar),
             None => groups.push(BarGroup { label, bars: vec![bar] }),

@@ -2,6 +2,7 @@
 
 use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Section, Tone};
 use crate::number;
+use crate::text::joined;
 use analysis::scaling::{
     Curve, Edge, EdgeKind, FLAT_SHARE, LINEAR_EFFICIENCY, Scaled, ScalingPoint, SharedLine,
 };
@@ -92,10 +93,7 @@ fn table(curves: &[Curve]) -> Columns<'_, &Curve> {
         .right("efficiency", |curve| curve.scaled.as_ref().map(|own| Cell::percent(own.efficiency, 0)))
         .optional(2);
     table
-        .left("leaves", |curve| {
-            let leaves: Vec<String> = curve.edges.iter().map(|edge| leaves(curve, edge)).collect();
-            leaves.join("; ")
-        })
+        .left("leaves", |curve| joined(curve.edges.iter().map(|edge| leaves(curve, edge)), "; "))
         .optional(1);
     table
 }
@@ -142,7 +140,7 @@ fn chart(curves: &[&Curve]) -> Chart {
         });
         Bar {
             label: number::plural(point.threads as usize, "thread").into(),
-            note: notes.collect::<Vec<_>>().join(", ").into(),
+            note: joined(notes, ", ").into(),
             tone: if at == curve.peak { Tone::Good } else { Tone::Plain },
             ..Bar::of(&point.throughput)
         }

@@ -4,6 +4,7 @@ use crate::figure::{coordinate, string, strings};
 use crate::model::{Cell, Columns, Figure, Section, Table};
 use crate::number;
 use crate::panels::{Panels, Position, named};
+use crate::text::joined;
 use analysis::{Accounting, ConfigurationRow, Summary};
 use observations::WaitClass;
 use serde_json::{Value, json};
@@ -61,7 +62,7 @@ fn figure(measured: &[Measured], panels: &Panels) -> Figure {
         alternative: format!(
             "Stacked bars of the sessions' time against {}. {}.",
             panels.factor,
-            measured.iter().take(SAID).map(largest).collect::<Vec<_>>().join("; ")
+            joined(measured.iter().take(SAID).map(largest), "; ")
         )
         .into(),
         data: data(measured, &names),
@@ -71,7 +72,7 @@ fn figure(measured: &[Measured], panels: &Panels) -> Figure {
 }
 
 /// The parts in the order in which they are stacked.
-fn parts(accounting: &Accounting) -> Vec<(&'static str, f64)> {
+pub(crate) fn parts(accounting: &Accounting) -> Vec<(&'static str, f64)> {
     let mut parts = vec![("CPU", accounting.cpu_s)];
     parts.extend(WaitClass::ALL.into_iter().map(|class| (class.name(), accounting.resource(class))));
     parts.push(("signal", accounting.signal_s));
@@ -93,7 +94,7 @@ fn present(measured: &[Measured]) -> Vec<&'static str> {
 }
 
 /// Seconds of a part.
-fn part(accounting: &Accounting, name: &str) -> f64 {
+pub(crate) fn part(accounting: &Accounting, name: &str) -> f64 {
     parts(accounting).into_iter().find(|(own, _)| *own == name).map_or(0.0, |(_, seconds)| seconds)
 }
 
@@ -127,16 +128,13 @@ pub(crate) fn accounting(own: &Accounting) -> String {
     parts.push(("unaccounted", own.unaccounted_s));
     let shares: Vec<f64> = parts.iter().map(|(_, seconds)| 100.0 * own.share(*seconds)).collect();
     let (shares, _) = number::parts_that_add_up(&shares, 1);
-    let terms: Vec<_> = parts
-        .iter()
-        .zip(shares)
-        .map(|((name, _), share)| format!("{name} {} %", number::fixed(share, 1)))
-        .collect();
+    let terms =
+        parts.iter().zip(shares).map(|((name, _), share)| format!("{name} {} %", number::fixed(share, 1)));
     // A mean over configurations with different numbers of connections need not be whole.
     let connections = match own.connections {
         whole if whole.fract() == 0.0 => number::fixed(whole, 0),
         mean => number::figure(mean),
     };
     let elapsed = number::seconds(own.elapsed_s);
-    format!("{connections} connections x {elapsed} = {}", terms.join(" + "))
+    format!("{connections} connections x {elapsed} = {}", joined(terms, " + "))
 }

@@ -1,10 +1,14 @@
 //! Throughput and whatever else was recorded over time: whether it rises, falls or stalls.
 
-mod series;
-
-use crate::model::{Bar, BarGroup, Block, Chart, ChartKind, Line, Medium, Section, Tone};
+use crate::figure::{coordinate, string};
+use crate::model::{
+    Bar, BarGroup, Block, Cell, Chart, ChartKind, Columns, Figure, Line, Medium, Section, Table, Tone,
+};
 use crate::number;
-use analysis::{Summary, Timeline};
+use crate::panels::named;
+use analysis::{ConfigurationRow, Standing, Summary, Timeline};
+use observations::{Series, TrialRecord};
+use serde_json::{Value, json};
 
 /// With fewer intervals there is no trend to see.
 const INTERVALS_MIN: usize = 8;
@@ -15,7 +19,7 @@ const STALL: f64 = 0.1;
 pub(crate) fn sections(summary: &Summary, timelines: &[Timeline]) -> Vec<Section> {
     let mut sections: Vec<Section> = drawn(timelines).into_iter().collect();
     if summary.done() > 0 {
-        sections.extend(series::sections(summary));
+        sections.extend(recorded(summary));
     }
     let mut stalled = Section::page("Over time: stalls");
     for line in sections.iter().flat_map(|section| &section.blocks) {
@@ -83,3 +87,171 @@ fn stalls(timeline: &Timeline) -> Option<String> {
         number::seconds(first)
     ))
 }
+
+/// Numbers that all series of a report may take; about eight bytes each.
+const NUMBERS_MAX: usize = 250_000;
+/// A line has no more points than a figure has room for.
+const POINTS_MAX: usize = 300;
+/// However many trials there are, a line keeps so many points.
+const POINTS_MIN: usize = 24;
+
+/// The last interval ends with the trial; when that has cut it to less than this share, its rate is
+/// of a moment and is left out.
+const LAST_MIN: f64 = 0.1;
+
+/// A series of a trial, and the values of it that are shown.
+#[derive(Clone, Copy)]
+struct Shown<'a> {
+    trial: &'a TrialRecord,
+    series: &'a Series,
+    values: &'a [f64],
+}
+
+impl<'a> Shown<'a> {
+    /// `None` when there is nothing to show.
+    fn of(trial: &'a TrialRecord, series: &'a Series, elapsed_s: f64) -> Option<Self> {
+        let before_last = series.values.len().checked_sub(1)?;
+        let last_s = elapsed_s - series.start_s - before_last as f64 * series.interval_s;
+        let kept = before_last + usize::from(last_s >= LAST_MIN * series.interval_s);
+        let values = &series.values[..kept];
+        (series.interval_s > 0.0 && kept > 0).then_some(Self { trial, series, values })
+    }
+
+    /// Without the warm-up.
+    fn measured(&self) -> &'a [f64] {
+        let warm_up = (-self.series.start_s / self.series.interval_s).round().max(0.0) as usize;
+        self.values.get(warm_up..).unwrap_or_default()
+    }
+}
+
+/// One section a name of series; one that says so when none was recorded.
+fn recorded(summary: &Summary) -> Vec<Section> {
+    let all: Vec<Shown> = summary
+        .recording
+        .done()
+        .flat_map(|(trial, seen)| seen.series.iter().filter_map(|s| Shown::of(trial, s, seen.elapsed_s)))
+        .collect();
+    if all.iter().all(|shown| shown.values.len() < 2) {
+        let mut section = Section::page("Over time");
+        section.note("No trial was longer than one interval: there is nothing to see over time.");
+        return vec![section];
+    }
+    // A thinned point is three numbers.
+    let points = (NUMBERS_MAX / 3 / all.len()).clamp(POINTS_MIN, POINTS_MAX);
+    let mut names: Vec<&str> = Vec::new();
+    for shown in &all {
+        if !names.contains(&shown.series.name.as_str()) {
+            names.push(&shown.series.name);
+        }
+    }
+    let section = |name: &&str| {
+        let mut section = Section::page(format!("Over time: {name}"));
+        let own: Vec<Shown> = all.iter().filter(|shown| shown.series.name == *name).copied().collect();
+        section.figure(figure(summary, name, &own, points));
+        section
+    };
+    names.iter().map(section).collect()
+}
+
+fn figure(summary: &Summary, name: &str, recorded: &[Shown], points: usize) -> Figure {
+    let unit = recorded.first().map_or("", |shown| shown.series.unit.as_str());
+    let own = |row: &ConfigurationRow| -> Vec<&Shown> {
+        recorded.iter().filter(|shown| shown.trial.configuration == row.index).collect()
+    };
+    let rows: Vec<_> = summary.configurations.iter().filter(|row| !own(row).is_empty()).collect();
+    let best = rows.iter().position(|row| row.standing == Standing::Best).unwrap_or(0);
+    let configurations: Vec<Value> = rows
+        .iter()
+        .map(|row| {
+            let trials: Vec<Value> = own(row).iter().map(|shown| trial_of(shown, points)).collect();
+            json!({ "label": string(named(&row.label)), "trials": trials })
+        })
+        .collect();
+    Figure {
+        spec: json!({
+            "kind": "series", "unit": string(unit), "name": string(name),
+            "first": best, "configurations": configurations,
+        }),
+        caption: caption(name, unit, recorded, points).into(),
+        alternative: format!(
+            "Lines of {name} over time for one configuration; means are in the table below."
+        )
+        .into(),
+        data: data(&rows, own),
+        data_heading: "Mean, smallest and largest interval of the measurement".into(),
+        chart: None,
+    }
+}
+
+fn caption(name: &str, unit: &str, recorded: &[Shown], points: usize) -> String {
+    let mut caption = format!("{name} ({unit}) over the seconds of a trial, one line a block.");
+    if recorded.iter().any(|shown| shown.series.start_s < 0.0) {
+        caption += " The measurement begins at second 0; warm-up is before it.";
+    }
+    if recorded.iter().any(|shown| shown.values.len() < shown.series.values.len()) {
+        caption += " A last interval that the end of the trial has cut to less than a tenth is left out.";
+    }
+    if let Some(thinned @ 2..) = recorded.iter().map(|shown| bucket(shown, points)).max() {
+        let note = format!(
+            " Thinned: a line is the mean of up to {thinned} intervals, the band around it their smallest and largest."
+        );
+        caption += &note;
+    }
+    caption
+}
+
+/// Intervals that are one point.
+fn bucket(shown: &Shown, points: usize) -> usize {
+    shown.values.len().div_ceil(points)
+}
+
+fn trial_of(shown: &Shown, points: usize) -> Value {
+    let bucket = bucket(shown, points);
+    let chunks = || shown.values.chunks(bucket);
+    let (trial, series) = (shown.trial, shown.series);
+    let mean = |chunk: &[f64]| coordinate(chunk.iter().sum::<f64>() / chunk.len() as f64);
+    let mut own = json!({
+        "block": trial.block,
+        "start": coordinate(series.start_s),
+        "step": coordinate(series.interval_s * bucket as f64),
+        "mean": chunks().map(mean).collect::<Vec<Value>>(),
+    });
+    if bucket > 1 {
+        let extreme = |pick: fn(f64, f64) -> f64, start: f64| -> Value {
+            chunks().map(|chunk| coordinate(chunk.iter().copied().fold(start, pick))).collect()
+        };
+        own["low"] = extreme(f64::min, f64::MAX);
+        own["high"] = extreme(f64::max, f64::MIN);
+    }
+    own
+}
+
+fn data<'a>(
+    rows: &[&'a ConfigurationRow],
+    own: impl Fn(&ConfigurationRow) -> Vec<&'a Shown<'a>>,
+) -> Table<'static> {
+    let rows: Vec<(&str, &Shown)> =
+        rows.iter().flat_map(|row| own(row).into_iter().map(|shown| (named(&row.label), shown))).collect();
+    let mut table = Columns::of(&rows);
+    table.name("configuration", |(label, _)| *label);
+    table.right("block", |(_, shown)| shown.trial.block);
+    table.right("intervals", |(_, shown)| {
+        format!("{} of {}", shown.measured().len(), number::seconds(shown.series.interval_s))
+    });
+    for (heading, figure) in FIGURES {
+        table.right(heading, move |(_, shown)| {
+            let measured = Some(shown.measured()).filter(|measured| !measured.is_empty())?;
+            Some(Cell::quantity(figure(measured), &shown.series.unit))
+        });
+    }
+    table.into()
+}
+
+/// Heading, and its figure of the values.
+type Extent = (&'static str, fn(&[f64]) -> f64);
+
+const FIGURES: [Extent; 3] = [
+    ("mean", |values| values.iter().sum::<f64>() / values.len() as f64),
+    ("smallest", |values| values.iter().copied().fold(f64::INFINITY, f64::min)),
+    ("largest", |values| values.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
+];

@@ -2,14 +2,15 @@
 
 use super::session_time::accounting;
 use crate::model::{Cell, Columns, Section, Table};
-use crate::{names, number};
+use crate::text::listed;
+use crate::{number, text};
 use analysis::waits::{Averages, HEADINGS, WaitRow};
 use analysis::{LevelWaits, Summary, WaitTable};
 use observations::WaitSource;
 
 /// For each level of the main factor: where the sessions' time went, and the waits in it.
 pub(crate) fn sections(summary: &Summary, levels: &[LevelWaits]) -> Vec<Section> {
-    let factor = summary.main_effect().map_or("", |effect| names::factor(summary, &effect.factor));
+    let factor = summary.main_effect().map_or("", |effect| text::factor(summary, &effect.factor));
     levels.iter().map(|level| section(factor, level)).collect()
 }
 
@@ -62,17 +63,11 @@ fn notes(waits: &WaitTable) -> Vec<String> {
         let trials = number::plural(waits.trials, "trial");
         notes.push(format!("Seconds and counts are means of {trials}, summed over connections."));
     }
-    let sampled: Vec<String> = waits
-        .top()
-        .iter()
-        .filter_map(|row| match row.source {
-            WaitSource::Sampled { hz } => Some(format!("{} ({} Hz)", row.wait_type, number::figure(hz))),
-            WaitSource::Counted => None,
-        })
-        .collect();
-    if !sampled.is_empty() {
-        notes.push(format!("Sampled, not counted: {}.", sampled.join(", ")));
-    }
+    let sampled = waits.top().iter().filter_map(|row| match row.source {
+        WaitSource::Sampled { hz } => Some(format!("{} ({} Hz)", row.wait_type, number::figure(hz))),
+        WaitSource::Counted => None,
+    });
+    notes.extend(listed(sampled).map(|sampled| format!("Sampled, not counted: {sampled}.")));
     if waits.client_s > 0.0 {
         let seconds = number::seconds(waits.client_s);
         notes.push(format!("Waits for the client, {seconds}, are not among these waits."));

@@ -1,10 +1,10 @@
 //! A table on a sheet: numbers as numbers with the digits that suit their column, intervals and units in columns of
 //! their own.
 
-use super::cell::{Shown, Written, is_large, written};
-use crate::Text;
+use crate::model::{Block, Medium};
 use crate::table::{Cell, Column, Datum, Table};
-use rust_xlsxwriter::{Format, FormatAlign, TableColumn, TableStyle, Worksheet, XlsxError};
+use crate::{Document, Text, text};
+use rust_xlsxwriter::{Format, FormatAlign, TableColumn, TableStyle, Workbook, Worksheet, XlsxError};
 use std::collections::HashSet;
 
 /// A heading holds no longer text than this (Excel's limit for columns of tables is 255 units).
@@ -15,7 +15,7 @@ const WIDTHS: (usize, usize) = (9, 60);
 /// Lines from the top of a sheet, the first of them its title, and an empty one; returns where a table begins.
 pub fn lines(sheet: &mut Worksheet, lines: &[Text]) -> Result<u32, XlsxError> {
     for (row, line) in (0..).zip(lines) {
-        Looks::new(0.0, false, row == 0).write(sheet, row, 0, &written(&Datum::Text(line.to_string())))?;
+        Looks::new(0.0, false, row == 0).write(sheet, row, 0, &Datum::Text(line.to_string()))?;
     }
     Ok(if lines.is_empty() { 0 } else { lines.len() as u32 + 1 })
 }
@@ -160,7 +160,7 @@ impl Survey {
             self.columns.iter().map(|own| Looks::new(own.most, own.wrapped, false)).collect();
         for (row, cells) in (top + 1..).zip(rows.take(here as usize)) {
             for (at, (column, looks)) in (0..).zip(self.columns.iter().zip(&looks)) {
-                looks.write(sheet, row, at, &written(&column.datum(&table.columns, &cells)))?;
+                looks.write(sheet, row, at, &column.datum(&table.columns, &cells))?;
             }
         }
         Ok(last + 1)
@@ -197,19 +197,11 @@ fn like_formula(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@'])
 }
 
-/// The formats of a column.
-pub struct Looks {
-    number: Format,
-    whole: Format,
-    percent: Format,
-    date: Format,
-    text: Format,
-    /// Text that begins like a formula: it stays text also when somebody edits it.
-    quoted: Format,
-}
+/// The formats of a column, in the order of [`Shown`].
+struct Looks([Format; 6]);
 
 impl Looks {
-    pub fn new(most: f64, wrapped: bool, bold: bool) -> Self {
+    fn new(most: f64, wrapped: bool, bold: bool) -> Self {
         let base = || {
             let base = Format::new().set_align(FormatAlign::Top);
             let base = if bold { base.set_bold().set_font_size(14) } else { base };
@@ -224,40 +216,201 @@ impl Looks {
             most if most > 0.0 => "0.000E+00",
             _ => "0",
         };
-        Self {
-            number: base().set_num_format(digits),
-            whole: base().set_num_format("#,##0"),
-            percent: base().set_num_format("0.00%"),
-            date: base().set_num_format("yyyy-mm-dd hh:mm:ss"),
-            text: base(),
-            quoted: base().set_quote_prefix(),
-        }
+        let numbers = [digits, "#,##0", "0.00%", "yyyy-mm-dd hh:mm:ss"];
+        let [number, whole, percent, date] = numbers.map(|format| base().set_num_format(format));
+        Self([number, whole, percent, date, base(), base().set_quote_prefix()])
     }
 
-    pub fn write(
-        &self,
-        sheet: &mut Worksheet,
-        row: u32,
-        column: u16,
-        cell: &Written,
-    ) -> Result<(), XlsxError> {
-        match cell {
+    fn write(&self, sheet: &mut Worksheet, row: u32, column: u16, datum: &Datum) -> Result<(), XlsxError> {
+        let format = |shown: Shown| &self.0[shown as usize];
+        match written(datum) {
             Written::Empty => {}
-            Written::Bool(value) => drop(sheet.write_boolean_with_format(row, column, *value, &self.text)?),
+            Written::Bool(value) => {
+                sheet.write_boolean_with_format(row, column, value, format(Shown::Text))?;
+            }
             Written::Text(text) => {
-                let format = if like_formula(text) { &self.quoted } else { &self.text };
-                sheet.write_string_with_format(row, column, text, format)?;
+                let shown = if like_formula(&text) { Shown::Quoted } else { Shown::Text };
+                sheet.write_string_with_format(row, column, text, format(shown))?;
             }
             Written::Number(number, shown) => {
-                let format = match shown {
-                    Shown::Number => &self.number,
-                    Shown::Whole => &self.whole,
-                    Shown::Percent => &self.percent,
-                    Shown::Date => &self.date,
-                };
-                sheet.write_number_with_format(row, column, *number, format)?;
+                sheet.write_number_with_format(row, column, number, format(shown))?;
             }
         }
         Ok(())
+    }
+}
+
+/// Widths of the first column and of the others, in characters.
+const REPORT_WIDTHS: (u32, u32) = (40, 14);
+/// The last column of which the width is set.
+const REPORT_COLUMNS: u16 = 30;
+
+/// What a page of the report says, but for what has a sheet of its own.
+pub fn report(book: &mut Workbook, document: &Document) -> Result<(), XlsxError> {
+    let sheet = book.add_worksheet_with_low_memory()?;
+    sheet.set_name("Report")?;
+    sheet.set_column_width(0, REPORT_WIDTHS.0)?;
+    for column in 1..REPORT_COLUMNS {
+        sheet.set_column_width(column, REPORT_WIDTHS.1)?;
+    }
+    let mut next = text(sheet, 0, &document.title, true)?;
+    for section in document.sections_for(Medium::Page) {
+        let mut blocks = section.blocks.iter().filter(|block| is_written(block)).peekable();
+        if blocks.peek().is_some() && !section.heading.is_empty() {
+            next = text(sheet, next + 1, &section.heading, true)?;
+        }
+        for block in blocks {
+            next = match block {
+                Block::Line(line) => text(sheet, next, &line.text, false)?,
+                Block::Table(table) => part(sheet, next, table)?,
+                Block::Chart(chart) => {
+                    let below = text(sheet, next, &chart.heading(), false)?;
+                    part(sheet, below, &crate::chart::table(chart))?
+                }
+                Block::Figure(figure) => {
+                    let below = text(sheet, next, &figure.data_heading, false)?;
+                    part(sheet, below, &figure.data)?
+                }
+                Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => next,
+            };
+        }
+    }
+    Ok(())
+}
+
+/// Whether a block is a sentence or a table that is not a sheet already.
+fn is_written(block: &Block) -> bool {
+    match block {
+        Block::Line(_) | Block::Chart(_) | Block::Figure(_) => true,
+        Block::Table(table) => table.name.is_empty(),
+        Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => false,
+    }
+}
+
+fn text(sheet: &mut Worksheet, row: u32, text: &str, bold: bool) -> Result<u32, XlsxError> {
+    Looks::new(0.0, false, bold).write(sheet, row, 0, &Datum::Text(text.to_owned()))?;
+    Ok(row + 1)
+}
+
+/// A table and an empty row below it.
+fn part(sheet: &mut Worksheet, row: u32, table: &Table) -> Result<u32, XlsxError> {
+    let survey = Survey::of(table);
+    Ok(survey.table(sheet, row, table, &mut table.rows(), survey.rows)? + 1)
+}
+
+/// Whole numbers up to here are exact in a spreadsheet, whose numbers are binary floating point.
+const EXACT_MAX: u64 = 1 << 53;
+/// A cell holds no longer text than this, in UTF-16 units (Excel's limit).
+const TEXT_MAX: usize = 32_767;
+/// Milliseconds from 1970 to the year 10000, where a spreadsheet's calendar ends.
+const CALENDAR_END_MS: i64 = 253_402_300_800_000;
+/// 1970-01-01 as a spreadsheet counts days.
+const EPOCH_DAY: f64 = 25_569.0;
+
+/// A cell as the file has it.
+#[derive(Debug, Clone, PartialEq)]
+enum Written {
+    Empty,
+    Text(String),
+    Bool(bool),
+    Number(f64, Shown),
+}
+
+/// How a number is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    /// With the digits that suit the numbers of its column.
+    Number,
+    Whole,
+    Percent,
+    Date,
+    Text,
+    /// Text that begins like a formula: it stays text also when somebody edits it.
+    Quoted,
+}
+
+/// Whether it is a whole number that is written as text, because a number would not be exact.
+fn is_large(datum: &Datum) -> bool {
+    match datum {
+        Datum::Count(count) => *count > EXACT_MAX,
+        Datum::Integer(integer) => integer.unsigned_abs() > EXACT_MAX,
+        _ => false,
+    }
+}
+
+/// What is not a finite number has no cell.
+fn written(datum: &Datum) -> Written {
+    let number = |number: f64, shown| {
+        if number.is_finite() { Written::Number(number, shown) } else { Written::Empty }
+    };
+    match datum {
+        Datum::Empty => Written::Empty,
+        Datum::Text(text) if text.is_empty() => Written::Empty,
+        Datum::Text(text) => Written::Text(fitting(text)),
+        Datum::Number(value) => number(*value, Shown::Number),
+        Datum::Integer(value) if is_large(datum) => Written::Text(value.to_string()),
+        Datum::Integer(value) => number(*value as f64, Shown::Whole),
+        Datum::Count(count) if is_large(datum) => Written::Text(count.to_string()),
+        Datum::Count(count) => number(*count as f64, Shown::Whole),
+        Datum::Share(share) => number(*share, Shown::Percent),
+        Datum::Bool(value) => Written::Bool(*value),
+        Datum::Time(ms) if (0..CALENDAR_END_MS).contains(ms) => {
+            number(EPOCH_DAY + *ms as f64 / 86_400_000.0, Shown::Date)
+        }
+        Datum::Time(ms) => Written::Text(text::utc(*ms)),
+    }
+}
+
+/// With control characters spelled out; what is too long for a cell is cut, and says so.
+fn fitting(raw: &str) -> String {
+    let text = Text::from(raw).to_string();
+    if text.len() <= TEXT_MAX || text.encode_utf16().count() <= TEXT_MAX {
+        return text;
+    }
+    let note = format!("... (cut: {} characters in all)", text.chars().count());
+    let mut left = TEXT_MAX - note.len();
+    let fits = |character: &char| {
+        let enough = left >= character.len_utf16();
+        left = left.saturating_sub(character.len_utf16());
+        enough
+    };
+    text.chars().take_while(fits).chain(note.chars()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_exact() {
+        let exact = 1_u64 << 53;
+        assert_eq!(written(&Datum::Count(exact)), Written::Number(exact as f64, Shown::Whole));
+        assert_eq!(written(&Datum::Count(exact + 1)), Written::Text("9007199254740993".into()));
+        assert_eq!(written(&Datum::Count(u64::MAX)), Written::Text("18446744073709551615".into()));
+        assert_eq!(written(&Datum::Integer(-(1 << 53) - 1)), Written::Text("-9007199254740993".into()));
+        assert_eq!(written(&Datum::Number(f64::NAN)), Written::Empty);
+    }
+
+    #[test]
+    fn texts_fit() {
+        assert_eq!(
+            written(&Datum::Text("a\u{1b}[2Jb\n".to_owned())),
+            Written::Text("a\\u{1b}[2Jb\\n".into())
+        );
+        let fits = "ä".repeat(TEXT_MAX);
+        assert_eq!(fitting(&fits), fits);
+        // Each is two units.
+        let long = "\u{1f980}".repeat(20_000);
+        let cut = fitting(&long);
+        assert!(cut.encode_utf16().count() <= TEXT_MAX && cut.encode_utf16().count() > TEXT_MAX - 2);
+        assert!(cut.ends_with("\u{1f980}... (cut: 20000 characters in all)"), "{cut}");
+    }
+
+    /// Expected: `date -u -d '2024-02-29 12:00' +%s`, and 45351.5 as spreadsheets number that day.
+    #[test]
+    fn dates() {
+        let noon = Datum::Time(1_709_208_000_000);
+        assert_eq!(written(&noon), Written::Number(45_351.5, Shown::Date));
+        assert_eq!(written(&Datum::Time(-1)), Written::Text("1969-12-31 23:59 UTC".into()));
     }
 }

@@ -72,9 +72,7 @@ impl Session {
             manual: manual(self.json),
         };
         let mut progress = Progress::new(self.json);
-        let result = runner::run(experiment, options, &mut |event: Event| progress.hear(&event));
-        progress.finish();
-        Ok(result?)
+        Ok(runner::run(experiment, options, &mut |event: Event| progress.hear(&event))?)
     }
 
     /// What the store holds of the run.

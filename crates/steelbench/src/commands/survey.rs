@@ -74,7 +74,7 @@ fn ask(server: &dyn Server) -> Result<(SurveyedServer, Vec<Unread>), Unread> {
 
 fn show(survey: &Survey, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let advice = analysis::survey::advice(survey, engines::server::advice(survey));
-    let json = report::survey::json::survey(survey, &advice).map_err(Failure::failed)?;
+    let json = report::json::survey(survey, &advice).map_err(Failure::failed)?;
     if let Some(file) = &arguments.output {
         output::replace_file(file, |writer| writeln!(writer, "{json}"))?;
     }
@@ -106,7 +106,7 @@ fn merge(files: &[PathBuf], anonymous: bool, form: Form) -> Result<ExitCode, Fai
         analysis::survey::anonymous(&mut surveys);
     }
     let merged = analysis::survey::merge(&surveys);
-    let json = || report::survey::json::merged(&merged);
+    let json = || report::json::survey_merge(&merged);
     output::show(form, json, || report::survey::merged(&merged)).map(|_| code)
 }
 
@@ -117,5 +117,5 @@ fn read(path: &Path) -> Result<Survey, String> {
     if text.len() as u64 > FILE_BYTES_MAX {
         return Err(format!("it is larger than any inventory ({} MiB)", FILE_BYTES_MAX >> 20));
     }
-    report::survey::json::read(&text).map_err(|error| error.to_string())
+    report::json::read_survey(&text).map_err(|error| error.to_string())
 }

@@ -82,7 +82,7 @@ pub(super) fn survey(config: &Config) -> Result<(SurveyedServer, Vec<Unread>), S
     );
     let state = state.as_ref().and_then(Rows::first);
     let is_true = |index: usize| state.and_then(|row| row.get(index)).map(|text| text == "t");
-    let is_local = is_local(&client, config.user());
+    let is_local = is_local(&client, &config.user);
     let server = SurveyedServer {
         engine: "postgres".into(),
         address: address(&config),

@@ -1,32 +1,57 @@
 //! The report as one HTML file: no network, no storage, readable without scripts.
 //!
-//! The page is the report's [`Document`], so that it never says less than the terminal. Figures are drawn by `assets/report.js` with the libraries in `assets/vendor` from one
-//! JSON element; each has its data as a table. Scripts are allowed by their hashes only.
+//! The page is the report's [`Document`], so that it never says less than the terminal. Figures are drawn by
+//! `assets/report.js` with the libraries in `assets/vendor` from one JSON element; each has its data as a table. Scripts
+//! are allowed by their hashes only.
 
 pub mod flame;
 mod markup;
 mod page;
-pub mod web;
 
+use crate::model::{Document, Medium};
 use analysis::Summary;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use page::Page;
 use sha2::{Digest, Sha256};
 
-const STYLE: &str = include_str!("../assets/report.css");
-const SCRIPT: &str = include_str!("../assets/report.js");
-const LIBRARIES: [&str; 2] =
+pub use markup::text;
+
+/// What a page is laid out by.
+pub const STYLE: &str = include_str!("../assets/report.css");
+/// Draws the figures; needs [`LIBRARIES`] before it. On the document's event `steelbench:changed` it does so anew.
+pub const SCRIPT: &str = include_str!("../assets/report.js");
+/// Libraries of others, unchanged, in the order in which they are loaded.
+pub const LIBRARIES: [&str; 2] =
     [include_str!("../assets/vendor/d3.min.js"), include_str!("../assets/vendor/plot.umd.min.js")];
-const LICENSES: &str = include_str!("../assets/vendor/LICENSES.txt");
+/// Their licences.
+pub const LICENSES: &str = include_str!("../assets/vendor/LICENSES.txt");
+
+/// A page less its frame, for whoever serves pages. All of it is HTML: nothing in the data is read as markup.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Body {
+    /// What it is about.
+    pub title: String,
+    /// List items with links to the sections.
+    pub contents: String,
+    /// The sections.
+    pub sections: String,
+    /// JSON of the figures in the sections, for an element of type `application/json` with the identifier `report`.
+    pub island: String,
+}
+
+/// A document, its charts as figures.
+pub fn document(document: &Document) -> Body {
+    let mut page = Page::default();
+    document.sections_for(Medium::Page).for_each(|section| page.section(section));
+    let (title, contents) = (markup::escape(&document.title), page.contents());
+    let (sections, island) = page.finish();
+    Body { title, contents, sections, island: markup::json(&island) }
+}
 
 /// A run as one self-contained HTML file.
 pub fn html(summary: &Summary) -> String {
-    around(web::document(&crate::run(summary)))
-}
-
-/// The file around the body.
-fn around(body: web::Body) -> String {
-    let web::Body { title, contents, sections, island } = body;
+    let Body { title, contents, sections, island } = document(&crate::run(summary));
     let scripts: Vec<&str> = LIBRARIES.into_iter().chain([SCRIPT]).collect();
     let hashes: Vec<String> = scripts.iter().map(|script| format!("'sha256-{}'", hash(script))).collect();
     let scripts: Vec<String> = scripts.iter().map(|script| format!("<script>{script}</script>\n")).collect();

@@ -1,5 +1,6 @@
 use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Document, Section};
 use crate::number;
+use crate::text::joined;
 use analysis::survey::{Difference, Held, MachineRow, Merged, OddOne, Parallelism};
 
 /// Names that are listed of those who have the same; the JSON has all.
@@ -152,5 +153,5 @@ fn differences(differences: &[Difference]) -> Option<Section> {
 fn first(all: impl ExactSizeIterator<Item = String>, most: usize) -> String {
     let rest = all.len().saturating_sub(most);
     let more = (rest > 0).then(|| format!("{} more", number::count(rest as u64)));
-    all.take(most).chain(more).collect::<Vec<_>>().join(", ")
+    joined(all.take(most).chain(more), ", ")
 }

@@ -2,7 +2,7 @@
 
 use crate::Text;
 
-/// One line: control characters are spelled out, as everywhere in reports, and markup is escaped.
+/// Text for an element's content or an attribute in double quotes: control characters are spelled out, as everywhere in reports, and markup is escaped.
 pub fn text(raw: &str) -> String {
     escape(Text::from(raw).as_str())
 }
