@@ -177,10 +177,6 @@ pub trait Instance: Send + Sync {
     fn log_tail(&self) -> Option<String> {
         None
     }
-    /// What this target does not let us observe, and why: one sentence each.
-    fn lost_observations(&self) -> Vec<String> {
-        Vec::new()
-    }
     /// Stops it and removes what it created.
     ///
     /// # Errors
@@ -268,6 +264,8 @@ pub struct Collected {
     pub time: Option<TimeUse>,
     /// Processor seconds of all processes of a server on this machine, known or 0.
     pub server_cpu_s: f64,
+    /// What this target does not let us observe, and why: one sentence each.
+    pub lost: Vec<String>,
 }
 
 /// What a request did.

@@ -84,8 +84,7 @@ fn observer(url: &str) -> Box<dyn LiveObserver> {
 /// What a collector sees of these sessions while something goes on.
 fn collect(cluster: &Cluster, pids: Vec<i32>, meanwhile: impl FnOnce()) -> Result<Collected, EngineError> {
     let (options, sessions) = (ObserveOptions::default(), Arc::new(Mutex::new(pids)));
-    let mut collector =
-        PostgresCollector::new(cluster.config(), options, sessions, Arc::default(), Cancel::new());
+    let mut collector = PostgresCollector::new(cluster.config(), options, sessions, Cancel::new());
     collector.start()?;
     meanwhile();
     collector.stop()

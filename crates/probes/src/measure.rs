@@ -74,7 +74,7 @@ pub fn measure<L>(
     let cancelled = context.cancel.is_cancelled();
     let load = result.map_err(|error| if cancelled { EngineError::Cancelled.into() } else { error })?;
     // What a server knows of a connection it forgets when that is closed: the load still has it.
-    let collected = match conducted.collector {
+    let mut collected = match conducted.collector {
         Some(mut collector) => collector.stop()?,
         // The time of a server's sessions is not that of the load's threads.
         None => Collected {
@@ -82,7 +82,7 @@ pub fn measure<L>(
             ..Collected::default()
         },
     };
-    conducted.unseen.extend(context.instance.lost_observations());
+    conducted.unseen.append(&mut collected.lost);
     let not_observed = |detail| Warning { kind: WarningKind::NotObserved, detail };
     let mut warnings: Vec<Warning> = conducted.unseen.into_iter().map(not_observed).collect();
     let missed = conducted.settled.filter(|report| !report.verified);
@@ -182,7 +182,7 @@ impl Surroundings {
         threads: impl ExactSizeIterator<Item = ThreadUse>,
         waits: Vec<Wait>,
     ) -> Observations {
-        let Collected { waits: mut all_waits, operations, time, server_cpu_s } = self.collected;
+        let Collected { waits: mut all_waits, operations, time, server_cpu_s, .. } = self.collected;
         all_waits.extend(waits);
         let session_s = elapsed_s * f64::from(connections);
         let threads_s = elapsed_s * threads.len() as f64;

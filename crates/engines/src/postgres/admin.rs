@@ -183,7 +183,6 @@ fn take_again(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
     client.batch(&format!("SET search_path = {}", quote_identifier(SCHEMA))).map_err(failed_at(doing))
 }
 
-/// Says who has the schema.
 fn held(client: &mut Client) -> String {
     // A key of 64 bits is shown in halves (pg_locks).
     let holder = "SELECT pid::text, coalesce(usename, '?') FROM pg_locks LEFT JOIN pg_stat_activity USING (pid) \

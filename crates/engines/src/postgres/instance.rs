@@ -3,7 +3,7 @@
 use super::admin::{Admin, LOAD, SCHEMA};
 use super::dialect::PostgresDialect;
 use super::failed_at;
-use super::live::is_local;
+use super::is_local;
 use super::load::{Backends, PostgresConnections};
 use super::server::{Cluster, Stop, last_lines, parent};
 use super::settings::{self, DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
@@ -42,11 +42,9 @@ pub struct PostgresInstance {
     final_checkpoint: bool,
     /// Samples a second; `None`: waits are not observed.
     sample_hz: Option<f64>,
-    lost: Arc<Mutex<Vec<String>>>,
     cancel: Cancel,
     /// Length of a private server's log when the trial began.
     log_bytes: u64,
-    /// It has been removed.
     gone: bool,
 }
 
@@ -75,7 +73,6 @@ impl PostgresInstance {
             connections: u64::from(connections),
             final_checkpoint: configuration.get(FINAL_CHECKPOINT),
             sample_hz: observe.then(|| configuration.get(SAMPLE_RATE)),
-            lost: Arc::default(),
             cancel: cancel.clone(),
             log_bytes: cluster.as_ref().map_or(0, |cluster| lock(cluster).log_bytes()),
             gone: false,
@@ -94,7 +91,7 @@ impl PostgresInstance {
         let Some(cluster) = &self.cluster else { return Ok(()) };
         let directory = directory.canonicalize().map_err(EngineError::at(directory))?;
         let path = directory.join(format!("data-{file}"));
-        lock(cluster).account().make_folder(&path)?;
+        lock(cluster).options.account.make_folder(&path)?;
         let name = format!("{SCHEMA}_{file}");
         let sql = format!(
             "CREATE TABLESPACE {} LOCATION {}",
@@ -301,9 +298,8 @@ impl Instance for PostgresInstance {
 
     fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
         let options = ObserveOptions { hz: self.sample_hz?, ..ObserveOptions::default() };
-        let (backends, lost) = (self.backends.clone(), self.lost.clone());
-        let (config, cancel) = (self.config.clone(), self.cancel.clone());
-        Some(Box::new(PostgresCollector::new(config, options, backends, lost, cancel)))
+        let (config, backends) = (self.config.clone(), self.backends.clone());
+        Some(Box::new(PostgresCollector::new(config, options, backends, self.cancel.clone())))
     }
 
     fn space_bytes(&self) -> Option<u64> {
@@ -327,10 +323,6 @@ impl Instance for PostgresInstance {
             pid.and_then(parent).ok_or(elsewhere)
         };
         self.admin.ask(first).map(Some)
-    }
-
-    fn lost_observations(&self) -> Vec<String> {
-        lock(&self.lost).clone()
     }
 
     fn remove(mut self: Box<Self>) -> Result<(), EngineError> {

@@ -7,7 +7,6 @@
 //! - `admin`: the connection that holds it, marked as ours
 //! - `dialect`: how its tables and operations are written
 //! - `load`: the connections of a load; `wire`: what they send and hear
-//! - `live`: servers that run already: what can be asked of them
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set
 
@@ -15,7 +14,6 @@ mod admin;
 mod dialect;
 mod host;
 mod instance;
-mod live;
 mod load;
 pub mod server;
 mod settings;
@@ -23,13 +21,23 @@ mod survey;
 pub mod waits;
 mod wire;
 
-use crate::{Ability, CacheState, Engine, EngineError, Folders, Host, Servers, WaitType};
+use crate::{
+    Ability, CacheState, Engine, EngineError, Folders, Host, LiveObserver, ObserveOptions, Server,
+    ServerError, Servers, WaitType,
+};
 #[cfg(test)]
 pub(crate) use dialect::PostgresDialect;
 use experiment::{Configuration, Declaration, Invalid};
-use observations::EngineVersion;
-use pgclient::{Client, Config, ServerError};
+use observations::{Advice, EngineVersion, Survey, SurveyedServer, Unread};
+use observe::process_title;
+use pgclient::{Client, Config};
 use std::path::Path;
+use std::time::Duration;
+
+/// How long a server may take to accept a connection, where its URL does not say.
+const CONNECTING: Duration = Duration::from_secs(10);
+/// How long a connection may be silent before it is checked.
+const SILENCE: Duration = Duration::from_secs(30);
 
 /// PostgreSQL, from version 14 up.
 #[derive(Debug, Clone, Copy)]
@@ -97,7 +105,7 @@ fn failed_at(doing: &str) -> impl FnOnce(pgclient::Error) -> EngineError + '_ {
 
 /// An error that the server sent. The codes are those of
 /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
-fn said_by_server(doing: &str, error: &ServerError) -> EngineError {
+fn said_by_server(doing: &str, error: &pgclient::ServerError) -> EngineError {
     match error.code.as_str() {
         // serialization_failure, deadlock_detected
         "40001" | "40P01" => EngineError::Retry { doing: doing.into(), message: error.to_string() },
@@ -119,5 +127,76 @@ fn version_of(configuration: &Configuration) -> (String, String) {
     match settings::installation(configuration) {
         Ok(found) => (found.version.to_string(), found.bindir.display().to_string()),
         Err(error) => ("none".into(), error.to_string()),
+    }
+}
+
+impl Servers for Postgres {
+    fn url_schemes(&self) -> &'static [&'static str] {
+        &["postgres", "postgresql", ""]
+    }
+
+    fn by_url(&self, url: &str) -> Result<Box<dyn Server>, ServerError> {
+        let config = Config::parse(url).map_err(ServerError::new)?;
+        Ok(Box::new(config.with_default_patience(CONNECTING, SILENCE)))
+    }
+
+    fn advice(&self, server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
+        survey::rules::advice(server, survey)
+    }
+}
+
+impl Server for Config {
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn observe(&self, options: ObserveOptions) -> Result<Box<dyn LiveObserver>, ServerError> {
+        Ok(Box::new(waits::PostgresObserver::start(self, options)?))
+    }
+
+    fn survey(&self) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
+        survey::survey(self)
+    }
+}
+
+/// Says what was being done when the server or the connection failed.
+fn while_doing(doing: &str) -> impl FnOnce(pgclient::Error) -> ServerError + '_ {
+    move |error| ServerError { what: format!("{doing}: {error}"), advice: what_to_do(&error) }
+}
+
+/// Whether the process of this session is one of this machine: the connection is local, and the process with its
+/// number calls itself a session of this user.
+fn is_local(client: &Client, user: &str) -> bool {
+    let title = client.is_local().then(|| process_title(client.backend_pid())).flatten();
+    title.is_some_and(|title| title.starts_with("postgres:") && title.split(' ').any(|word| word == user))
+}
+
+/// What to do about a server that does not let us connect.
+fn what_to_do(error: &pgclient::Error) -> Option<&'static str> {
+    if let Some(code) = error.code() {
+        // Appendix A of PostgreSQL's documentation: error codes.
+        return match code {
+            "28P01" => Some("The password is wrong: give it in PGPASSWORD or ~/.pgpass."),
+            "28000" => Some(
+                "The server does not admit this user from here: see pg_hba.conf, and sslmode in the URL.",
+            ),
+            "3D000" => Some("Name a database that exists. Most servers have one that is named postgres."),
+            "53300" => Some(
+                "All connections are taken. Two are needed: a role with pg_use_reserved_connections (16 and later) or a \
+                 superuser may use the reserved ones.",
+            ),
+            "57P03" => Some("The server is starting or stopping: try again when it accepts connections."),
+            _ => None,
+        };
+    }
+    match error {
+        pgclient::Error::Attempts(errors) => errors.iter().rev().find_map(what_to_do),
+        pgclient::Error::Connect { .. } => Some(
+            "Is the server running there? Name it by URL (postgres://user@host:port/database) or PG* variables.",
+        ),
+        pgclient::Error::Tls { .. } => {
+            Some("See sslmode and sslrootcert in the URL, or PGSSLMODE and PGSSLROOTCERT.")
+        }
+        _ => None,
     }
 }

@@ -75,14 +75,12 @@ impl PostgresWire {
         }
     }
 
-    /// Runs a statement without parameters.
     fn run(&mut self, statement: usize, out: &mut Vec<u8>) {
         self.prepare(statement, out);
         bind(out, statement, (Format::Text, 0), |_| ());
         out.extend_from_slice(EXECUTE);
     }
 
-    /// Runs a statement for a key.
     fn run_for(&mut self, statement: usize, key: Key, out: &mut Vec<u8>) {
         self.prepare(statement, out);
         let integer = self.statements[statement].integer_key;

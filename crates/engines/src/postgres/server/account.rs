@@ -1,7 +1,6 @@
 //! The account under which a server runs. PostgreSQL refuses to run as root.
 
 use crate::EngineError;
-use std::ffi::CString;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -110,51 +109,40 @@ impl Account {
         unsafe { command.pre_exec(enter) };
     }
 
-    /// Makes sure that it can go into a folder.
     pub(super) fn can_enter(&self, folder: &Path) -> Result<(), EngineError> {
-        self.reach(folder, libc::X_OK, "enter")
+        self.reach(folder, &["-x"], "enter")
     }
 
-    /// Makes sure that it can run a program.
     pub(super) fn can_run(&self, program: &Path) -> Result<(), EngineError> {
-        self.reach(program, libc::R_OK | libc::X_OK, "run")
+        self.reach(program, &["-r", "-x"], "run")
     }
 
     /// Asks the system, as the account, so that access lists and mount options count too.
-    fn reach(&self, path: &Path, access: libc::c_int, verb: &str) -> Result<(), EngineError> {
-        if !self.is_other() {
+    fn reach(&self, path: &Path, access: &[&str], verb: &str) -> Result<(), EngineError> {
+        let may = |which: &str, path: &Path| {
+            let mut command = command(Path::new("test"));
+            self.enter(&mut command);
+            command.arg(which).arg(path).stdout(Stdio::null()).stderr(Stdio::null());
+            command.status().is_ok_and(|status| status.success())
+        };
+        if !self.is_other() || access.iter().all(|which| may(which, path)) {
             return Ok(());
         }
-        let Err(refused) = self.access(path, access) else { return Ok(()) };
         // The uppermost folder that is in the way.
-        let folders: Vec<PathBuf> = path.ancestors().skip(1).map(Path::to_path_buf).collect();
-        let closed = folders.iter().rev().find(|folder| self.access(folder, libc::X_OK).is_err());
-        let (in_the_way, cure) = match closed {
-            Some(folder) => (folder.as_path(), format!("allow it: chmod o+x {}", folder.display())),
-            None => (path, "allow it to others with chmod".to_owned()),
+        let folders: Vec<&Path> = path.ancestors().skip(1).collect();
+        let closed = folders.into_iter().rev().find(|folder| !may("-x", folder));
+        let cure = match closed {
+            Some(folder) => format!("allow it: chmod o+x {}", folder.display()),
+            None => "allow it to others with chmod".to_owned(),
         };
         Err(EngineError::failed(
             format!("user {} cannot {verb} {}", self.name, path.display()),
             format!(
-                "{} is closed to this user, under whom the server is to run ({refused}); {cure}, or put \
-                 the files elsewhere, or name another user in target.user",
-                in_the_way.display()
+                "{} is closed to this user, under whom the server is to run; {cure}, or put the files \
+                 elsewhere, or name another user in target.user",
+                closed.unwrap_or(path).display()
             ),
         ))
-    }
-
-    fn access(&self, path: &Path, access: libc::c_int) -> io::Result<()> {
-        let path = CString::new(path.as_os_str().as_bytes())?;
-        let mut command = command(Path::new("true"));
-        self.enter(&mut command);
-        let ask = move || {
-            // SAFETY: the path is a terminated string that lives in the closure.
-            let answer = unsafe { libc::access(path.as_ptr(), access) };
-            if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-        };
-        // SAFETY: one system call between fork and exec.
-        unsafe { command.pre_exec(ask) };
-        command.stdout(Stdio::null()).stderr(Stdio::null()).status().map(|_| ())
     }
 }
 

@@ -73,7 +73,8 @@ pub enum Stop {
 /// A private cluster. Dropping it stops the server and removes all of it.
 #[derive(Debug)]
 pub struct Cluster {
-    pub(super) options: ClusterOptions,
+    /// What it was made with. Tablespaces must belong to its account.
+    pub options: ClusterOptions,
     pub(super) layout: Layout,
     pub(super) sockets: PathBuf,
     pub(super) process: Option<Process>,
@@ -138,11 +139,6 @@ impl Cluster {
     /// The data directory.
     pub fn data_directory(&self) -> PathBuf {
         self.layout.data.clone()
-    }
-
-    /// As whom it runs; tablespaces must belong to it.
-    pub fn account(&self) -> &Account {
-        &self.options.account
     }
 
     /// Writes all dirty pages of the server.

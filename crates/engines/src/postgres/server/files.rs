@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 pub(super) struct Layout {
     /// The directory, marked as ours by its maker.
     pub(super) directory: PathBuf,
-    /// The data directory of the server.
     pub(super) data: PathBuf,
     /// What the server says.
     pub(super) log: PathBuf,
@@ -39,11 +38,9 @@ pub(super) const SETTINGS_FILE: &str = "steelbench.settings.conf";
 /// (<https://www.postgresql.org/docs/current/storage-file-layout.html>; lines as in `pidfile.h`).
 #[derive(Debug, Clone, Default)]
 pub(super) struct Postmaster {
-    /// Of the server.
     pub(super) pid: Option<i32>,
     /// Key and identifier of its System V shared memory.
     pub(super) shared_memory: Option<(i64, i32)>,
-    /// It accepts connections.
     pub(super) ready: bool,
 }
 

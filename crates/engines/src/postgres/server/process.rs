@@ -51,7 +51,6 @@ impl Process {
         Ok(Self { pid, ended })
     }
 
-    /// Its number.
     pub(super) fn pid(&self) -> i32 {
         self.pid.as_raw_pid()
     }
@@ -180,7 +179,6 @@ pub fn parent(pid: i32) -> Option<i32> {
     stat(pid).map(|(_, parent)| parent)
 }
 
-/// Whether a process exists and has not ended (a zombie has).
 fn alive(pid: i32) -> bool {
     stat(pid).is_some_and(|(state, _)| state != 'Z')
 }

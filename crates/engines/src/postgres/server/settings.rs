@@ -68,7 +68,7 @@ impl Cluster {
         let before = load_time(&mut client)?;
         let log_before = self.log_bytes();
         let lines: Vec<String> = wanted.iter().map(|(name, value)| line(name, value) + "\n").collect();
-        self.account().write(&self.layout.data.join(SETTINGS_FILE), &lines.concat())?;
+        self.options.account.write(&self.layout.data.join(SETTINGS_FILE), &lines.concat())?;
         self.signal_reload();
         // A connection made after the first process has loaded the file has what it has.
         let loaded = wait_for(RELOAD, cancel, || {
@@ -218,11 +218,7 @@ impl Known {
         let sql = "SELECT lower(name), setting, unit, vartype, boot_val, source, sourcefile, context, \
                    pending_restart FROM pg_settings";
         let rows = client.query(sql, &[]).map_err(failed_at("reading pg_settings"))?;
-        Ok(rows.iter().map(|row| (row.text(0), Self::of(&row))).collect())
-    }
-
-    fn of(row: &Row<'_>) -> Self {
-        Self {
+        let known = |row: Row<'_>| Self {
             setting: row.text(1),
             unit: row.parse(2),
             vartype: row.text(3),
@@ -231,7 +227,8 @@ impl Known {
             from_our_file: row.get(6).is_some_and(|file| file.ends_with(SETTINGS_FILE)),
             context: row.text(7),
             pending_restart: row.get(8) == Some("t"),
-        }
+        };
+        Ok(rows.iter().map(|row| (row.text(0), known(row))).collect())
     }
 
     /// The value in force with its unit: `64kB`, `4096 x 8kB`.
@@ -263,8 +260,8 @@ impl Known {
             "bool" => boolean(wanted).is_some() && boolean(wanted) == boolean(value),
             "enum" => wanted.eq_ignore_ascii_case(value),
             "integer" | "real" => {
-                let numbers = (Number::parse(wanted, unit), Number::parse(value, unit));
-                matches!(numbers, (Some(wanted), Some(value)) if wanted.takes_as(value))
+                let numbers = number(wanted, unit).zip(number(value, unit));
+                numbers.is_some_and(|(wanted, (value, _))| may_become(wanted, value))
             }
             _ => wanted == value,
         }
@@ -298,44 +295,30 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// A number in units of its setting.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Number {
-    value: f64,
-    /// By how much the server may round it.
-    rounding: f64,
+/// Reads `1GB`, `0x10`, `0600` (octal), `1.5 h`, `-1`: the number in this unit of a setting (`8kB`, `ms`), and by how
+/// much the server may round it.
+fn number(text: &str, unit: Option<&str>) -> Option<(f64, f64)> {
+    let text = text.trim();
+    if let Some(value) = other_base(text) {
+        return Some((value, 0.0));
+    }
+    let at = text.char_indices().find(|(at, c)| c.is_ascii_alphabetic() && !is_exponent(text, *at));
+    let (number, written) = text.split_at(at.map_or(text.len(), |(at, _)| at));
+    let value: f64 = number.trim().parse().ok()?;
+    if written.is_empty() {
+        return Some((value, 0.0));
+    }
+    let (units, base) = base(unit?)?;
+    let index = units.iter().position(|(name, _)| *name == written)?;
+    // Fractions are rounded to the next smaller unit.
+    let smaller = units.get(index + 1).map_or(0.0, |(_, factor)| factor / 2.0);
+    Some((value * units[index].1 / base, if value.fract() == 0.0 { 0.0 } else { smaller / base }))
 }
 
-impl Number {
-    /// Reads `1GB`, `0x10`, `0600` (octal), `1.5 h`, `-1` for a setting in this unit (`8kB`, `ms`).
-    fn parse(text: &str, unit: Option<&str>) -> Option<Self> {
-        let text = text.trim();
-        if let Some(value) = other_base(text) {
-            return Some(Self { value, rounding: 0.0 });
-        }
-        let at = text.char_indices().find(|(at, c)| c.is_ascii_alphabetic() && !is_exponent(text, *at));
-        let (number, written) = text.split_at(at.map_or(text.len(), |(at, _)| at));
-        let value: f64 = number.trim().parse().ok()?;
-        if written.is_empty() {
-            return Some(Self { value, rounding: 0.0 });
-        }
-        let (units, base) = base(unit?)?;
-        let index = units.iter().position(|(name, _)| *name == written)?;
-        // Fractions are rounded to the next smaller unit.
-        let smaller = units.get(index + 1).map_or(0.0, |(_, factor)| factor / 2.0);
-        let whole = value.fract() == 0.0;
-        let rounding = if whole { 0.0 } else { smaller / base };
-        Some(Self { value: value * units[index].1 / base, rounding })
-    }
-
-    /// Whether a server that was told this may have that: rounded to a whole number.
-    fn takes_as(self, got: Self) -> bool {
-        let tolerance = if got.value.fract() == 0.0 { 0.5 } else { 0.0 };
-        let exact = 1e-6 * self.value.abs();
-        let differs = (self.value - got.value).abs();
-        let is_whole = self.value.fract() == 0.0;
-        differs <= self.rounding + exact.min(1e-6) + if is_whole { 0.0 } else { tolerance }
-    }
+/// Whether a server that was told this may have that: rounded to a whole number.
+fn may_become((wanted, rounding): (f64, f64), got: f64) -> bool {
+    let to_whole = if wanted.fract() != 0.0 && got.fract() == 0.0 { 0.5 } else { 0.0 };
+    (wanted - got).abs() <= rounding + to_whole + (1e-6 * wanted.abs()).min(1e-6)
 }
 
 fn is_exponent(text: &str, at: usize) -> bool {
@@ -366,7 +349,7 @@ fn base(unit: &str) -> Option<(&'static [(&'static str, f64)], f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Known, Number, boolean, is_of_module, line, objection};
+    use super::{Known, boolean, is_of_module, line, may_become, number, objection};
 
     #[test]
     fn quotes_values() {
@@ -457,7 +440,7 @@ mod tests {
     }
 
     fn value(text: &str, unit: Option<&str>) -> Option<f64> {
-        Number::parse(text, unit).map(|number| number.value)
+        number(text, unit).map(|(value, _)| value)
     }
 
     #[test]
@@ -492,10 +475,8 @@ mod tests {
 
     #[test]
     fn knows_what_a_server_may_round() {
-        let takes = |wanted, unit, got| {
-            let number = |text| Number::parse(text, unit).unwrap();
-            number(wanted).takes_as(number(got))
-        };
+        let takes =
+            |wanted, unit, got| may_become(number(wanted, unit).unwrap(), number(got, unit).unwrap().0);
         // To the next smaller unit: 30.1 GB are 30822.4 MB.
         assert!(takes("30.1GB", Some("8kB"), "3945216"));
         assert!(!takes("30.1GB", Some("8kB"), "3945600"));

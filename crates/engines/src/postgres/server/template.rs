@@ -19,7 +19,6 @@ pub(super) const SUPERUSER: &str = "postgres";
 /// The file that marks a template as ours and complete; it says what it was made from.
 const MARKER: &str = ".steelbench-template";
 
-/// Bits of a mode that say who may do what.
 const PERMISSIONS: u32 = 0o777;
 /// All to the owner, nothing to others.
 const PRIVATE: u32 = 0o700;

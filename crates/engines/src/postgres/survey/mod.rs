@@ -2,7 +2,7 @@
 
 pub(super) mod rules;
 
-use super::live::{is_local, while_doing};
+use super::{is_local, while_doing};
 use crate::ServerError;
 use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
 use pgclient::{Client, Config, Row, Rows};

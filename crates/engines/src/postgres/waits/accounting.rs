@@ -127,7 +127,6 @@ impl SessionSamples {
 }
 
 impl KernelTime {
-    /// The time of several processes.
     pub(super) fn sum<'a>(processes: impl Iterator<Item = &'a ProcessTimes>) -> Self {
         let mut sum = Self::default();
         for process in processes {

@@ -24,7 +24,7 @@ pub use types::{WAIT_TYPES, class};
 pub use window::{ACTIVITY, PROFILE, Process, Sample, Window};
 
 use super::admin::until_cancelled;
-use super::live::while_doing;
+use super::while_doing;
 use crate::{Cancel, Collected, EngineError, ObserveOptions, ServerError, WaitCollector, lock};
 use accounting::SessionSamples;
 use counters::Counters;
@@ -100,22 +100,20 @@ pub struct PostgresCollector {
     config: Config,
     options: ObserveOptions,
     sessions: Arc<Mutex<Vec<i32>>>,
-    lost: Arc<Mutex<Vec<String>>>,
     cancel: Cancel,
     running: Option<Watch>,
 }
 
 impl PostgresCollector {
-    /// A collector for the sessions with these process numbers, which may still be added to. What
-    /// cannot be seen is told in `lost`. Waiting for the server ends when the trial is asked to stop.
+    /// A collector for the sessions with these process numbers, which may still be added to. Waiting
+    /// for the server ends when the trial is asked to stop.
     pub fn new(
         config: Config,
         options: ObserveOptions,
         sessions: Arc<Mutex<Vec<i32>>>,
-        lost: Arc<Mutex<Vec<String>>>,
         cancel: Cancel,
     ) -> Self {
-        Self { config, options, sessions, lost, cancel, running: None }
+        Self { config, options, sessions, cancel, running: None }
     }
 
     /// Does some work with connections, which are cut some time after the trial was asked to stop; then only that is
@@ -150,7 +148,7 @@ impl WaitCollector for PostgresCollector {
             let (window, operations) = watch.window()?;
             Ok((window, operations?, untimed(&mut watch.client)))
         })?;
-        *lock(&self.lost) = window.lost().into_iter().chain(untimed).collect();
+        let lost = window.lost().into_iter().chain(untimed).collect();
         let sessions: HashSet<i32> = lock(&self.sessions).iter().copied().collect();
         // They count as connected for the whole window.
         let session_s = sessions.len() as f64 * window.elapsed.as_secs_f64();
@@ -158,7 +156,7 @@ impl WaitCollector for PostgresCollector {
         let (waits, time) = SessionSamples { session_s, ..samples }.account();
         let all = window.kernel.iter().flat_map(HashMap::values);
         let server_cpu_s = all.map(|times| times.cpu_ns as f64 / 1e9).sum();
-        Ok(Collected { waits, operations, time: Some(time), server_cpu_s })
+        Ok(Collected { waits, operations, time: Some(time), server_cpu_s, lost })
     }
 }
 

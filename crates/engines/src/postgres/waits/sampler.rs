@@ -115,7 +115,6 @@ struct Watcher {
     window: Window,
     began: Instant,
     listed: Instant,
-    /// When the next sample is due.
     due: Instant,
     period: Duration,
     /// A process was sampled that is not on the list.
@@ -167,7 +166,7 @@ impl Watcher {
         Window { source, hz, processes: self.roster.present.clone(), ..Window::default() }
     }
 
-    /// Gives up the samples that were due until then; a profile's are not ours to take.
+    /// Gives up the samples that were due until then; the server itself takes those of a profile.
     fn miss_until(&mut self, now: Instant) {
         while self.due <= now {
             self.due += self.period;

@@ -3,7 +3,7 @@
 use super::window::{Process, Sample};
 use super::{OBSERVER, counters, while_doing};
 use crate::ServerError;
-use crate::postgres::live::is_local;
+use crate::postgres::is_local;
 use observe::ProcessTimes;
 use pgclient::{Client, Statement, quote_identifier};
 use std::collections::{HashMap, HashSet};
@@ -32,7 +32,6 @@ impl Roster {
         Ok(Self { list, present: HashMap::new(), observers: HashSet::new(), statements: HashMap::new() })
     }
 
-    /// Lists the processes anew.
     pub(super) fn read(&mut self, client: &mut Client) -> Result<(), ServerError> {
         let rows =
             client.query_prepared(&self.list, &[]).map_err(while_doing("listing the server's processes"))?;
@@ -68,7 +67,6 @@ pub(super) struct Profile {
     read: Statement,
     /// Samples of each line. Without a wait: on a processor (versions 1.1.6 and later).
     before: HashMap<Sample, u64>,
-    /// Samples a second.
     pub(super) hz: f64,
 }
 
