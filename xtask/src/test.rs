@@ -12,8 +12,7 @@ const CANNOT_BE_HERE: &str = "SKIPPED, cannot be here:";
 /// Runs all tests; `arguments` go to `cargo test`.
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let environment = install_tools(std::env::var_os("CI").is_some())?;
-    // The binary under test of the end-to-end tests, and all tests.
-    let mut test = cargo(&["test", "--workspace", "--no-fail-fast"]);
+    let mut test = cargo(&["test", "--workspace", "--all-features", "--no-fail-fast"]);
     test.args(arguments);
     if !arguments.iter().any(|argument| argument == "--") {
         test.arg("--");
@@ -21,6 +20,10 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     let skipped = stream(test.arg("--show-output").envs(environment))?;
     for line in &skipped {
         println!("{line}");
+    }
+    if arguments.is_empty() {
+        // The build that users get first. With the whole workspace, so that only two crates differ.
+        stream(&mut cargo(&["test", "--workspace", "--test", "main_job"]))?;
     }
     let avoidable = skipped.iter().filter(|line| !line.contains(CANNOT_BE_HERE)).count();
     if avoidable > 0 && std::env::var_os("CI").is_some() {

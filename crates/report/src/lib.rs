@@ -9,12 +9,14 @@
 //! *Rule*: a name from an experiment or an engine reaches a document only as a [`Text`], in which
 //! control characters are spelled out: no file can command a reader's terminal.
 
+#![cfg_attr(not(feature = "xlsx"), allow(dead_code, unused_imports, reason = "what only workbooks show"))]
+
 mod activity;
 mod ascii;
 mod chart;
 mod compare;
+mod csv;
 mod figure;
-mod files;
 mod fio_json;
 mod history;
 mod inventories;
@@ -22,6 +24,8 @@ mod markdown;
 mod model;
 mod number;
 mod panels;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod profile;
 mod recording;
 mod runs;
@@ -30,7 +34,9 @@ mod table;
 mod terminal;
 mod text;
 mod volume;
+#[cfg(feature = "xlsx")]
 mod workbook;
+#[cfg(feature = "xlsx")]
 mod xlsx;
 
 pub mod json;
@@ -56,4 +62,5 @@ pub use text::{Text, utc};
 
 pub use volume::volume;
 pub use web::{flame, html};
+#[cfg(feature = "xlsx")]
 pub use xlsx::{WorkbookError, xlsx};

@@ -21,7 +21,10 @@ fn main() -> std::process::ExitCode {
         Command::Compare(compare) => commands::compare::compare(&compare),
         Command::History(history) => commands::recorded::history(&history),
         Command::Report(report) => commands::recorded::report(&report),
+        #[cfg(feature = "serve")]
         Command::Serve(serve) => commands::serve::serve(&serve),
+        #[cfg(not(feature = "serve"))]
+        Command::Serve(_) => Err(Failure::not_built("`serve`")),
         Command::Export(export) => commands::recorded::export(&export),
         Command::Waits(waits) => commands::waits::waits(&waits),
         Command::Disk(disk) => commands::disk::disk(&disk),

@@ -8,10 +8,12 @@ pub mod profile;
 pub mod recorded;
 pub mod run;
 mod select;
+#[cfg(feature = "serve")]
 pub mod serve;
 pub mod survey;
 pub mod sync;
 pub mod waits;
+#[cfg(feature = "watch")]
 mod watch;
 
 use crate::exit_code::Failure;

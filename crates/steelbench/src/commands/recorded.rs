@@ -8,7 +8,7 @@ use analysis::runs::Responses;
 use observations::Recording;
 use report::Text;
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use store::Store;
 
@@ -61,13 +61,7 @@ pub fn export(arguments: &Export) -> Result<ExitCode, Failure> {
             output::replace_file(path, |writer| report::json::recording(&recording, writer))?;
             vec![path.to_path_buf()]
         }
-        (Format::Xlsx, _) => {
-            let path = named(".xlsx");
-            let summary = results::summary(&recording, &results);
-            let book = report::xlsx(&summary).map_err(Failure::failed)?;
-            output::replace_file(&path, |writer| writer.write_all(&book))?;
-            vec![path]
-        }
+        (Format::Xlsx, _) => vec![workbook(&recording, &results, named(".xlsx"))?],
     };
     for path in written {
         output::print(&format!("{}\n", path.display()))?;
@@ -75,18 +69,35 @@ pub fn export(arguments: &Export) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Ok)
 }
 
+#[cfg(feature = "xlsx")]
+fn workbook(recording: &Recording, results: &Path, path: PathBuf) -> Result<PathBuf, Failure> {
+    let book = report::xlsx(&results::summary(recording, results)).map_err(Failure::failed)?;
+    output::replace_file(&path, |writer| std::io::Write::write_all(writer, &book))?;
+    Ok(path)
+}
+
+#[cfg(not(feature = "xlsx"))]
+fn workbook(_: &Recording, _: &Path, _: PathBuf) -> Result<PathBuf, Failure> {
+    Err(Failure::not_built("`export --format xlsx`"))
+}
+
 /// A file for each table, in a folder that is made if need be.
 fn tables(recording: &Recording, format: Format, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    #[cfg(not(feature = "parquet"))]
+    if matches!(format, Format::Parquet) {
+        return Err(Failure::not_built("`export --format parquet`"));
+    }
     fs::create_dir_all(folder).map_err(|error| {
         Failure::failed(format!("cannot create the folder {}: {error}", folder.display()))
     })?;
     let write = |table: report::Table| {
-        let parquet = matches!(format, Format::Parquet);
-        let path = folder.join(format!("{}.{}", table.name, if parquet { "parquet" } else { "csv" }));
-        output::replace_file(
-            &path,
-            |writer| if parquet { table.parquet(writer) } else { table.csv(writer) },
-        )?;
+        let ending = if matches!(format, Format::Parquet) { "parquet" } else { "csv" };
+        let path = folder.join(format!("{}.{ending}", table.name));
+        output::replace_file(&path, |writer| match format {
+            #[cfg(feature = "parquet")]
+            Format::Parquet => table.parquet(writer),
+            _ => table.csv(writer),
+        })?;
         Ok(path)
     };
     report::tables(recording).into_iter().map(write).collect()

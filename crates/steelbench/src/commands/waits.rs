@@ -1,6 +1,5 @@
 //! `steelbench waits`
 
-use super::watch;
 use crate::args::Waits;
 use crate::exit_code::{ExitCode, Failure};
 use crate::{output, signals};
@@ -18,7 +17,10 @@ pub fn waits(arguments: &Waits) -> Result<ExitCode, Failure> {
         Failure::failed(format!("{server}: {error}{advice}"))
     };
     if arguments.watch {
-        return watch::run(|| server.observe(options), &stop, failure);
+        #[cfg(feature = "watch")]
+        return super::watch::run(|| server.observe(options), &stop, failure);
+        #[cfg(not(feature = "watch"))]
+        return Err(Failure::not_built("`waits --watch`"));
     }
     let activity = server.observe(options).and_then(|mut observer| observe(&mut *observer, arguments, &stop));
     let summary = analysis::activity(activity.map_err(failure)?);

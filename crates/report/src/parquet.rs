@@ -1,12 +1,12 @@
-//! Tables for programs: CSV and Parquet.
+//! A table as a Parquet file.
 
 use crate::table::{Column, Datum, Kind, Table};
-use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
-use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use parquet::schema::types::Type;
+use ::parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};
+use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use ::parquet::schema::types::Type;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -14,20 +14,6 @@ use std::sync::Arc;
 const CELLS_IN_GROUP: usize = 1 << 20;
 
 impl Table<'_> {
-    /// Writes the table as CSV. An empty cell means unknown. Times of day are milliseconds since 1970 UTC; numbers
-    /// are written so that they read back exactly.
-    ///
-    /// # Errors
-    /// Those of the writer.
-    pub fn csv(&self, writer: impl Write) -> io::Result<()> {
-        let mut writer = csv::Writer::from_writer(writer);
-        writer.write_record(self.keys())?;
-        for row in self.rows() {
-            writer.write_record(row.iter().map(|cell| text(&cell.value)))?;
-        }
-        writer.flush()
-    }
-
     /// Writes the table as Parquet with typed columns: counts are unsigned 64-bit, times of day are UTC timestamps,
     /// unknown is null.
     ///
@@ -76,23 +62,6 @@ impl Table<'_> {
         };
         let fields = self.keys().into_iter().zip(&self.columns).map(field).collect::<Result<_, _>>()?;
         Type::group_type_builder(self.name).with_fields(fields).build().map(Arc::new)
-    }
-}
-
-fn text(datum: &Datum) -> String {
-    match datum {
-        Datum::Empty => String::new(),
-        Datum::Text(text) => text.clone(),
-        Datum::Bool(value) => value.to_string(),
-        Datum::Integer(value) | Datum::Time(value) => value.to_string(),
-        Datum::Count(value) => value.to_string(),
-        // Exponents only where the digits would run on for long.
-        Datum::Number(value) | Datum::Share(value)
-            if *value != 0.0 && !(1e-6..1e16).contains(&value.abs()) =>
-        {
-            format!("{value:?}")
-        }
-        Datum::Number(value) | Datum::Share(value) => value.to_string(),
     }
 }
 
