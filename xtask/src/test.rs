@@ -1,7 +1,7 @@
 //! Installs what the tests need, runs them all, and says what was skipped.
 
 use crate::process::cargo;
-use crate::tools::Tools;
+use crate::tools::install_tools;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
@@ -11,14 +11,14 @@ const CANNOT_BE_HERE: &str = "SKIPPED, cannot be here:";
 
 /// Runs all tests; `arguments` go to `cargo test`.
 pub fn run(arguments: &[String]) -> Result<(), String> {
-    let tools = Tools::install(std::env::var_os("CI").is_some())?;
+    let environment = install_tools(std::env::var_os("CI").is_some())?;
     // The binary under test of the end-to-end tests, and all tests.
     let mut test = cargo(&["test", "--workspace", "--no-fail-fast"]);
     test.args(arguments);
     if !arguments.iter().any(|argument| argument == "--") {
         test.arg("--");
     }
-    let skipped = stream(test.arg("--show-output").envs(tools.environment))?;
+    let skipped = stream(test.arg("--show-output").envs(environment))?;
     for line in &skipped {
         println!("{line}");
     }

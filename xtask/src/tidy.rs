@@ -150,7 +150,7 @@ mod tests {
         let exists = |path| places(path, Some("crates/store")).map(|mut places| places.any(|it| it.exists()));
         assert_eq!(exists("crates/engines/src/gone.rs"), Some(false));
         assert_eq!(exists("engines/gone.rs"), Some(false));
-        for path in ["crates/engines/src/NAME/mod.rs", "engines/sqlite/vfs", "store/tests/", "src/lib.rs"] {
+        for path in ["crates/engines/src/NAME/mod.rs", "engines/sqlite/vfs.rs", "store/tests/", "src/lib.rs"] {
             assert_eq!(exists(path), Some(true), "{path}");
         }
         assert_eq!(exists("and/or"), None);

@@ -27,45 +27,28 @@ const SYSTEM_PACKAGES: [(&str, &str); 11] = [
 /// Where Debian's PostgreSQL packages put their versions.
 const DEBIAN_POSTGRESQL: &str = "/usr/lib/postgresql";
 
-/// Variables that tell tests and benches where the tools are.
-pub struct Tools {
-    pub environment: Vec<(&'static str, String)>,
-}
-
-impl Tools {
-    /// Installs what is missing. Where that fails and nothing may be skipped, that is an error;
-    /// else the tests say what they skip.
-    pub fn install(nothing_skipped: bool) -> Result<Self, String> {
-        let mut path = std::env::var("PATH").unwrap_or_default();
-        // Administration programs are not on every user's path.
-        path.push_str(":/usr/sbin:/sbin");
-        let system = install_system_packages(&path);
-        let python = install_python();
-        for error in [system.as_ref().err(), python.as_ref().err()].into_iter().flatten() {
-            if nothing_skipped {
-                return Err(error.clone());
-            }
-            eprintln!("some checks will be SKIPPED: {error}");
+/// Installs what is missing; returns the variables that tell tests and benches where the tools are. Where that fails and
+/// nothing may be skipped, that is an error; else the tests say what they skip.
+pub fn install_tools(nothing_skipped: bool) -> Result<[(&'static str, String); 3], String> {
+    let mut path = std::env::var("PATH").unwrap_or_default();
+    // Administration programs are not on every user's path.
+    path.push_str(":/usr/sbin:/sbin");
+    let system = install_system_packages(&path);
+    let python = install_python();
+    for error in [system.as_ref().err(), python.as_ref().err()].into_iter().flatten() {
+        if nothing_skipped {
+            return Err(error.clone());
         }
-        let mut bindirs = debian_bindirs();
-        if let Ok(folder) = python {
-            path = format!("{}:{path}", folder.join("bin").display());
-            bindirs.extend(bindir_of_wheel(&folder));
-        }
-        let bindirs: Vec<String> = bindirs.iter().map(|bindir| bindir.display().to_string()).collect();
-        let bindirs = bindirs.join(":");
-        let environment = vec![
-            ("PATH", path),
-            ("STEELBENCH_TEST_PG_BINDIRS", bindirs.clone()),
-            ("STEELBENCH_PG_BINDIRS", bindirs),
-        ];
-        Ok(Self { environment })
+        eprintln!("some checks will be SKIPPED: {error}");
     }
-
-    /// A variable's value; empty when there is none.
-    pub fn get(&self, name: &str) -> &str {
-        self.environment.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value)
+    let mut bindirs = debian_bindirs();
+    if let Ok(folder) = python {
+        path = format!("{}:{path}", folder.join("bin").display());
+        bindirs.extend(bindir_of_wheel(&folder));
     }
+    let bindirs: Vec<String> = bindirs.iter().map(|bindir| bindir.display().to_string()).collect();
+    let bindirs = bindirs.join(":");
+    Ok([("PATH", path), ("STEELBENCH_TEST_PG_BINDIRS", bindirs.clone()), ("STEELBENCH_PG_BINDIRS", bindirs)])
 }
 
 /// Folders of the programs of Debian's PostgreSQL packages.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// 97.5th percentile of the standard normal distribution.
-const Z: f64 = 1.959_963_984_540_054;
+pub(crate) const Z: f64 = 1.959_963_984_540_054;
 
 /// A live server in an interval: what was seen of it, with the operations that took most time first and the meanings of
 /// the wait types in the table only; and what that comes to.

@@ -194,9 +194,9 @@ impl<'a> Measured<'a> {
         // Of several devices each counts what reaches it, copies and parities too: they are then held
         // against the same counters.
         let (choice, several) = (ResponseChoice::named("iops", trials.first()?)?, devices.len() > 1);
-        let of = |own: &&Observations| match several {
-            true => rate(&under(own, &carries), way),
-            false => choice.value(own).filter(|iops| *iops > 0.0),
+        let counted = |own: &Observations| rate(&under(own, &carries), way);
+        let of = |own: &&Observations| {
+            if several { counted(own) } else { choice.value(own).filter(|iops| *iops > 0.0) }
         };
         let rates: Vec<f64> = trials.iter().filter_map(of).collect();
         let ceiling = MeasuredCeiling {

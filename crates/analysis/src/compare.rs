@@ -1,9 +1,9 @@
 //! Two configurations against each other, by paired blocks.
 
-use crate::distribution::correct;
+use crate::distribution::{bootstrap, correct};
 use crate::estimate::{Moments, mean, t_test};
 use crate::grid::Matched;
-use crate::{Estimate, Interval, ResponseChoice, bootstrap};
+use crate::{Estimate, Interval, ResponseChoice};
 use observations::{Direction, Observations};
 use serde::Serialize;
 
@@ -195,7 +195,7 @@ pub(crate) fn paired(from: &[f64], to: &[f64], resolution: f64) -> Test {
     let differences: Vec<f64> =
         differences.map(|difference| if difference.abs() < resolution { 0.0 } else { difference }).collect();
     let moments = Moments::of(&differences);
-    let skewed = is_skewed(&differences, &moments).then(|| bootstrap::of_mean(&differences)).flatten();
+    let skewed = is_skewed(&differences, &moments).then(|| bootstrap(&differences)).flatten();
     match skewed {
         Some(test) => Test::new(moments.mean, Some(test), moments.n, Method::PairedBootstrap),
         None => Test::new(moments.mean, moments.test(), moments.n, Method::PairedT),

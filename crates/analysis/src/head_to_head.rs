@@ -106,7 +106,7 @@ pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
         to: response.estimate(&sides[1]),
         responses: changes(&sides, &compare),
         comparison: compare(&response),
-        why: explanation.as_ref().map(findings::why).unwrap_or_default(),
+        why: explanation.as_ref().map(findings::why::find).unwrap_or_default(),
         decomposition,
         response,
     })

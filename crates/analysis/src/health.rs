@@ -1,7 +1,7 @@
 //! Reasons to trust a trial less, with the thresholds and why they are where they are.
 
 use crate::{Accounting, Summary};
-use observations::{Observations, Recording, TrialStatus, Warning, WarningKind, number};
+use observations::{Observations, TrialStatus, Warning, WarningKind, number};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +47,22 @@ pub struct Failure {
 impl Summary<'_> {
     /// Causes of failure, the most frequent first.
     pub fn failures(&self) -> Vec<Failure> {
-        failures(self.recording)
+        let mut causes: BTreeMap<&str, (&str, usize, BTreeSet<usize>)> = BTreeMap::new();
+        for trial in &self.recording.trials {
+            let TrialStatus::Failed { cause } = &trial.status else { continue };
+            let of_cause = causes.entry(reason(cause)).or_insert((cause, 0, BTreeSet::new()));
+            of_cause.1 += 1;
+            of_cause.2.insert(trial.configuration);
+        }
+        let label = |index: usize| Some(self.recording.configurations.get(index)?.label.clone());
+        let failure = |(cause, attempts, hit): (&str, usize, BTreeSet<usize>)| Failure {
+            cause: cause.to_owned(),
+            attempts,
+            configurations: hit.into_iter().filter_map(label).collect(),
+        };
+        let mut failures: Vec<Failure> = causes.into_values().map(failure).collect();
+        failures.sort_by_key(|failure| std::cmp::Reverse(failure.attempts));
+        failures
     }
 
     /// Warnings over all trials.
@@ -67,64 +82,36 @@ fn reason(cause: &str) -> &str {
     cause.lines().next().unwrap_or_default()
 }
 
-fn failures(recording: &Recording) -> Vec<Failure> {
-    let mut causes: BTreeMap<&str, (&str, usize, BTreeSet<usize>)> = BTreeMap::new();
-    for trial in &recording.trials {
-        if let TrialStatus::Failed { cause } = &trial.status {
-            let (_, attempts, hit) =
-                causes.entry(reason(cause)).or_insert_with(|| (cause, 0, BTreeSet::new()));
-            *attempts += 1;
-            hit.insert(trial.configuration);
-        }
-    }
-    let label = |index: usize| recording.configurations.get(index).map(|c| c.label.clone());
-    let mut failures: Vec<Failure> = causes
-        .into_values()
-        .map(|(cause, attempts, hit)| Failure {
-            cause: cause.to_owned(),
-            attempts,
-            configurations: hit.into_iter().filter_map(label).collect(),
-        })
-        .collect();
-    failures.sort_by_key(|failure| std::cmp::Reverse(failure.attempts));
-    failures
-}
-
 /// The warnings that a trial earns by its own figures; the runner adds them when the trial ends.
 ///
 /// Figures of a scripted engine come from a virtual clock: only what the script itself can
 /// get wrong is warned, not the machine under it.
 pub fn warnings(observations: &Observations) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    let mut warning = |kind, detail| warnings.push(Warning { kind, detail });
-    if let Some(detail) = load_limited(observations) {
-        warning(WarningKind::LoadLimited, detail);
-    }
-    let above = |kind, limit: f64| {
-        let share = share(kind, observations).filter(|share| *share > limit)?;
-        Some(number::percent(share, 1))
+    let above = |kind, limit: f64, said: &dyn Fn(String) -> String| {
+        let share = share(kind, observations).filter(|share| *share > limit);
+        (kind, share.map(|share| said(number::percent(share, 1))))
     };
-    if let Some(share) = above(WarningKind::OtherLoad, OTHER_LOAD_SHARE) {
-        warning(WarningKind::OtherLoad, format!("other processes used {share} of the processors"));
-    }
-    if let Some(share) = above(WarningKind::Steal, STEAL_SHARE) {
-        warning(WarningKind::Steal, format!("the hypervisor took {share} of the processor time away"));
-    }
-    if let Some(share) = above(WarningKind::Unaccounted, UNACCOUNTED_SHARE) {
-        let detail = if Accounting::of(observations).unaccounted_s > 0.0 {
-            format!("{share} of the sessions' time is unaccounted for")
-        } else {
-            format!("{share} more than the sessions' time is accounted for")
-        };
-        warning(WarningKind::Unaccounted, detail);
-    }
-    if !observations.synthetic && observations.elapsed_s < SHORT_S {
-        // Rounded down: what is too short never reads as long enough.
-        let elapsed_s = (observations.elapsed_s * 1e3).floor() / 1e3;
-        let detail = format!("the measurement took only {elapsed_s:.3} s, under {SHORT_S} s");
-        warning(WarningKind::Short, detail);
-    }
-    warnings
+    let too_much = Accounting::of(observations).unaccounted_s <= 0.0;
+    let unaccounted = |share: String| {
+        let (before, after) = if too_much { ("more than", "accounted") } else { ("of", "unaccounted") };
+        format!("{share} {before} the sessions' time is {after} for")
+    };
+    let is_short = !observations.synthetic && observations.elapsed_s < SHORT_S;
+    // Rounded down: what is too short never reads as long enough.
+    let elapsed_s = (observations.elapsed_s * 1e3).floor() / 1e3;
+    let short = || format!("the measurement took only {elapsed_s:.3} s, under {SHORT_S} s");
+    let found = [
+        (WarningKind::LoadLimited, load_limited(observations)),
+        above(WarningKind::OtherLoad, OTHER_LOAD_SHARE, &|share| {
+            format!("other processes used {share} of the processors")
+        }),
+        above(WarningKind::Steal, STEAL_SHARE, &|share| {
+            format!("the hypervisor took {share} of the processor time away")
+        }),
+        above(WarningKind::Unaccounted, UNACCOUNTED_SHARE, &unaccounted),
+        (WarningKind::Short, is_short.then(short)),
+    ];
+    found.into_iter().filter_map(|(kind, detail)| Some(Warning { kind, detail: detail? })).collect()
 }
 
 fn load_limited(observations: &Observations) -> Option<String> {

@@ -1,13 +1,13 @@
 //! Where the processor time went: by module, by function, by stack.
 
 pub mod compare;
-pub mod flame;
 
 use crate::activity::wilson;
 use crate::estimate::Interval;
 use crate::{ConfigurationRow, Summary};
 use observations::{Frame, Profile, Recording, Stack};
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 /// Stacks that are listed.
@@ -100,6 +100,8 @@ pub fn profile(profile: &Profile) -> ProfileSummary {
     let sampled = |samples| Sampled::new(samples, all, profile.hz);
     let leaf_in_kernel = |stack: &&Stack| profile.frames_of(stack).last().is_some_and(|leaf| leaf.kernel);
     let kernel: u64 = profile.stacks.iter().filter(leaf_in_kernel).map(|stack| stack.samples).sum();
+    let mut stacks: Vec<&Stack> = profile.stacks.iter().collect();
+    stacks.sort_by_key(|stack| Reverse(stack.samples));
     let stack = |stack: &Stack| StackUse {
         functions: profile.frames_of(stack).map(|frame| frame.function.clone()).collect(),
         own: sampled(stack.samples),
@@ -114,7 +116,7 @@ pub fn profile(profile: &Profile) -> ProfileSummary {
         lost: profile.lost,
         profiler_cpu_s: profile.profiler_cpu_s,
         modules: modules(profile, sampled),
-        stacks: most(&profile.stacks, STACKS).into_iter().map(stack).collect(),
+        stacks: stacks.into_iter().take(STACKS).map(stack).collect(),
         missing: profile.missing.clone(),
     }
 }
@@ -129,22 +131,13 @@ fn modules(profile: &Profile, sampled: impl Fn(u64) -> Sampled) -> Vec<ModuleUse
             module.1.push(FunctionUse { function, own: sampled(own), total: sampled(total) });
         }
     }
-    let mut modules: Vec<ModuleUse> = modules
-        .into_iter()
-        .map(|((module, kernel), (own, mut functions))| {
-            functions.sort_by_key(|function| std::cmp::Reverse(function.own.samples));
-            ModuleUse { module: module.to_owned(), kernel, own: sampled(own), functions }
-        })
-        .collect();
-    modules.sort_by_key(|module| std::cmp::Reverse(module.own.samples));
+    let module = |((module, kernel), (own, mut functions)): ((&str, bool), (u64, Vec<FunctionUse>))| {
+        functions.sort_by_key(|function| Reverse(function.own.samples));
+        ModuleUse { module: module.to_owned(), kernel, own: sampled(own), functions }
+    };
+    let mut modules: Vec<ModuleUse> = modules.into_iter().map(module).collect();
+    modules.sort_by_key(|module| Reverse(module.own.samples));
     modules
-}
-
-fn most(stacks: &[Stack], count: usize) -> Vec<&Stack> {
-    let mut sorted: Vec<&Stack> = stacks.iter().collect();
-    sorted.sort_by_key(|stack| std::cmp::Reverse(stack.samples));
-    sorted.truncate(count);
-    sorted
 }
 
 /// The last part of a module's path: versions of a program may lie in different folders.
@@ -222,4 +215,65 @@ pub fn merged<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Option<Pro
     merged.stacks = stacks.into_iter().map(|(frames, samples)| Stack { frames, samples }).collect();
     merged.stacks.sort_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.frames.cmp(&b.frames)));
     Some(merged)
+}
+
+/// A function in the place where it was called, with everything below it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FlameNode {
+    /// Name of the function; of the root `all`.
+    pub function: String,
+    /// Its module; empty of the root.
+    pub module: String,
+    /// Whether it runs in the kernel.
+    pub kernel: bool,
+    /// Samples here or below.
+    pub samples: u64,
+    /// Samples here.
+    pub own: u64,
+    /// What it called, by name: the order says nothing about time.
+    pub children: Vec<FlameNode>,
+}
+
+impl FlameNode {
+    /// Levels from here to the deepest one, this one included.
+    pub fn depth(&self) -> usize {
+        1 + self.children.iter().map(Self::depth).max().unwrap_or(0)
+    }
+
+    fn new(function: &str, module: &str, kernel: bool) -> Self {
+        let (function, module, children) = (function.to_owned(), module.to_owned(), Vec::new());
+        Self { function, module, kernel, samples: 0, own: 0, children }
+    }
+
+    fn child(&mut self, frame: &Frame, module: &str) -> &mut Self {
+        let same = |child: &Self| {
+            child.function == frame.function && child.module == module && child.kernel == frame.kernel
+        };
+        let at = self.children.iter().position(same).unwrap_or_else(|| {
+            self.children.push(Self::new(&frame.function, module, frame.kernel));
+            self.children.len() - 1
+        });
+        &mut self.children[at]
+    }
+
+    fn sort(&mut self) {
+        self.children.sort_by(|a, b| (&a.function, &a.module).cmp(&(&b.function, &b.module)));
+        self.children.iter_mut().for_each(Self::sort);
+    }
+}
+
+/// The tree of all stacks.
+pub fn flame(profile: &Profile) -> FlameNode {
+    let mut root = FlameNode::new("all", "", false);
+    for stack in &profile.stacks {
+        root.samples += stack.samples;
+        let mut node = &mut root;
+        for frame in profile.frames_of(stack) {
+            node = node.child(frame, profile.module_of(frame));
+            node.samples += stack.samples;
+        }
+        node.own += stack.samples;
+    }
+    root.sort();
+    root
 }

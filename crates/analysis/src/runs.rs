@@ -3,13 +3,11 @@
 mod changes;
 mod gate;
 mod history;
-mod matching;
 mod samples;
 
-pub use changes::{Change, FactorChange, SettingChange};
-pub use gate::{Decision, Gate, Judged, Limit, LimitError, LimitJudged, Way};
+pub use changes::{Change, FactorChange, Match, MatchedBy, SettingChange};
+pub use gate::{Decision, Gate, Judged, Limit, LimitError, LimitJudged, Way, judge};
 pub use history::{History, HistoryChange, HistoryRun, HistorySeries, history};
-pub use matching::{Match, MatchedBy};
 
 use crate::compare::corrected;
 use crate::grid::Grid;
@@ -179,18 +177,10 @@ pub fn compare_runs(from: &Recording, to: &Recording, which: Responses) -> Resul
     })
 }
 
-/// Whether the second run keeps to the limits. A limit without a response of its own is on the one that `which`
-/// names; of several on the primary one.
-///
-/// # Errors
-/// As [`compare_runs`].
-pub fn judge(
-    from: &Recording,
-    to: &Recording,
-    which: Responses,
-    limits: &[Limit],
-) -> Result<Gate, RunsError> {
-    gate::judge(&Pair::new(from, to)?, which, limits)
+impl RunsError {
+    fn no_trials(run: &RunRecord) -> Self {
+        Self::NoTrials { name: run.name.clone(), run: run.id }
+    }
 }
 
 impl RunName {
@@ -219,11 +209,10 @@ impl<'a> Pair<'a> {
     fn new(from: &'a Recording, to: &'a Recording) -> Result<Self, RunsError> {
         for recording in [from, to] {
             if recording.done().next().is_none() {
-                let (name, run) = (recording.run.name.clone(), recording.run.id);
-                return Err(RunsError::NoTrials { name, run });
+                return Err(RunsError::no_trials(&recording.run));
             }
         }
-        let matches = matching::matching(from, to);
+        let matches = changes::matching(from, to);
         if matches.is_empty() {
             let labels = |recording: &Recording| {
                 let labels = recording.configurations.iter().map(|it| it.label.as_str());
@@ -262,16 +251,17 @@ impl<'a> Pair<'a> {
         let samples = self.samples(&response);
         let one = |own: &Samples| Comparison::apart(own.from.values(), own.to.values(), response.direction);
         let comparisons = corrected(samples.iter().map(one).collect());
-        let compared = |((own, samples), comparison): ((&Match, &Samples), _)| ConfigurationCompared {
-            from_label: self.from.configurations[own.from].label.clone(),
-            to_label: self.to.configurations[own.to].label.clone(),
-            matched_by: own.by,
-            from: response.estimate(&self.grids.0.trials(own.from)),
-            to: response.estimate(&self.grids.1.trials(own.to)),
-            verdict: Verdict::of(&comparison),
-            detectable: samples.detectable(),
-            comparison,
-        };
+        let compared =
+            |((own, samples), comparison): ((&Match, &Samples), Option<Comparison>)| ConfigurationCompared {
+                from_label: self.from.configurations[own.from].label.clone(),
+                to_label: self.to.configurations[own.to].label.clone(),
+                matched_by: own.by,
+                from: response.estimate(&self.grids.0.trials(own.from)),
+                to: response.estimate(&self.grids.1.trials(own.to)),
+                verdict: Verdict::of(comparison.as_ref()),
+                detectable: samples.detectable(),
+                comparison,
+            };
         ResponseCompared {
             configurations: self.matches.iter().zip(&samples).zip(comparisons).map(compared).collect(),
             overall: samples::overall(&samples, &response),
@@ -290,7 +280,7 @@ impl<'a> Pair<'a> {
 }
 
 impl Verdict {
-    fn of(comparison: &Option<Comparison>) -> Self {
+    fn of(comparison: Option<&Comparison>) -> Self {
         match comparison {
             Some(own) if own.supported() && own.is_better() => Self::Better,
             Some(own) if own.supported() => Self::Worse,

@@ -141,7 +141,13 @@ impl WaitTable {
                 row.percentage = 100.0 * row.wait_s / self.total_s;
             }
         }
-        self.top = top(&self.rows);
+        // The row which crosses the line is shown.
+        let before = self.rows.iter().scan(0.0, |before, row| {
+            let own = *before;
+            *before += row.percentage;
+            Some(own)
+        });
+        self.top = before.take_while(|before| *before < TOP_PERCENT).count();
         self
     }
 }
@@ -193,19 +199,6 @@ fn add(sum: &mut Wait, wait: &Wait) {
         // A sum is as exact as its least exact part.
         sum.source = wait.source;
     }
-}
-
-/// A row is kept when the rows before it make up less than 95 %, so that the row which crosses the
-/// line is shown.
-fn top(rows: &[WaitRow]) -> usize {
-    let mut before = 0.0;
-    rows.iter()
-        .take_while(|row| {
-            let kept = before < TOP_PERCENT;
-            before += row.percentage;
-            kept
-        })
-        .count()
 }
 
 /// So many decimals without trailing zeros: `16976`, `3152.3`, `0.016`.

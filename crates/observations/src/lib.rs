@@ -4,9 +4,7 @@
 //! a probe fills [`Observations`], the store keeps them in a [`TrialRecord`], analysis reads a
 //! whole [`Recording`] back. [`Event`] is what a run announces while it works.
 
-mod advice;
 mod device_use;
-mod environment;
 mod event;
 mod health;
 mod histogram;
@@ -22,22 +20,20 @@ mod value;
 mod volume_facts;
 mod wait;
 
-pub use advice::{Advice, Weight};
 pub use device_use::{DeviceUse, Disagreement, device_agreement, write_copies};
-pub use environment::{EngineVersion, Environment, VolumeEnvironment};
 pub use event::{Event, RunEnd, TrialRef};
 pub use health::{LoadHealth, MachineLoad, Warning, WarningKind};
 pub use histogram::{Histogram, HistogramError};
 pub use profile::{Frame, Profile, Stack, UNKNOWN};
 pub use record::{
-    ConfigurationRecord, FactorRecord, HookOutput, LevelRecord, Recording, RunRecord, TrialRecord,
-    TrialStatus,
+    ConfigurationRecord, EngineVersion, Environment, FactorRecord, HookOutput, LevelRecord, Recording,
+    RunRecord, TrialRecord, TrialStatus, VolumeEnvironment,
 };
 pub use series::{Amounts, Series, add_by_interval};
 pub use server_activity::{ActivityCell, ProcessUse, Sampling, ServerActivity, TaskSession, WaitingTask};
 pub use survey::{
-    Cache, Database, Extension, Limits, Memory, Mitigation, NumaNode, Processors, ServerSetting, Survey,
-    SurveyedMachine, SurveyedServer, SystemSetting, Unread,
+    Advice, Cache, Database, Extension, Limits, Memory, Mitigation, NumaNode, Processors, ServerSetting,
+    Survey, SurveyedMachine, SurveyedServer, SystemSetting, Unread, Weight,
 };
 pub use trial::{Direction, Fact, Latency, Observations, Response, TimeUse, Work};
 pub use value::{FromValue, Value};

@@ -113,55 +113,42 @@ pub fn quantity(value: f64, unit: &str) -> String {
 /// A mean and half the width of its interval, with their unit: `78.4 ± 1.2 s`, `4.08k ± 0.06k rows/s`. Where a
 /// heading names the unit, it is empty here.
 pub fn uncertain(mean: f64, half: Option<f64>, unit: &str) -> String {
-    let scale = UnitScale::of(mean, unit);
-    let mean = mean * scale.factor;
-    let prefix = scale.prefix;
-    let Some(half) = half.map(|half| half * scale.factor) else {
-        return scale.with_unit(&format!("{}{prefix}", figure(mean)));
+    let (factor, prefix, unit) = unit_scale(mean, unit);
+    let with_unit = |figure: String| format!("{figure} {unit}").trim_end().to_owned();
+    let mean = mean * factor;
+    let Some(half) = half.map(|half| half * factor) else {
+        return with_unit(format!("{}{prefix}", figure(mean)));
     };
     // What the last bits of equal values differ by is no spread.
     let half = if half < mean.abs() * 1e-9 { 0.0 } else { half };
     // Enough decimals to see a narrow interval at all, but not noise.
     let decimals = places(mean, 3).max(places(half, 1).min(places(mean, 6)));
-    scale.with_unit(&format!("{}{prefix} ± {}{prefix}", fixed(mean, decimals), fixed(half, decimals)))
+    with_unit(format!("{}{prefix} ± {}{prefix}", fixed(mean, decimals), fixed(half, decimals)))
 }
 
 /// The factor and the unit in which figures of which this is the largest are shown beside each other.
 pub fn common_unit(largest: f64, unit: &str) -> (f64, String) {
-    let scale = UnitScale::of(largest, unit);
-    if scale.prefix.is_empty() { (scale.factor, scale.unit) } else { (1.0, scale.unit) }
+    let (factor, prefix, unit) = unit_scale(largest, unit);
+    (if prefix.is_empty() { factor } else { 1.0 }, unit.to_owned())
 }
 
-/// How a figure is scaled before it is printed.
-struct UnitScale {
-    factor: f64,
-    /// SI thousands, written at the number: `4.08k`.
-    prefix: &'static str,
-    unit: String,
-}
-
-impl UnitScale {
-    fn of(value: f64, unit: &str) -> Self {
-        if unit == "s" {
-            let (length_s, unit) = seconds_unit(value);
-            return Self { factor: (1.0 / length_s).round(), prefix: "", unit: unit.to_owned() };
-        }
-        let (factor, prefix) = match value.abs() {
-            // Other units of time have no thousands: 1.2k ms is nothing that people say.
-            _ if matches!(unit, "ns" | "us" | "ms" | "%") => (1.0, ""),
-            // From 999.5 on, three digits would be rounded to 1000.
-            large if large >= 999.5e9 => (1e-12, "T"),
-            large if large >= 999.5e6 => (1e-9, "G"),
-            large if large >= 999.5e3 => (1e-6, "M"),
-            large if large >= 999.5 => (1e-3, "k"),
-            _ => (1.0, ""),
-        };
-        Self { factor, prefix, unit: unit.to_owned() }
+/// How a figure is scaled before it is printed: the factor, SI thousands to be written at the number (`4.08k`), the unit.
+fn unit_scale(value: f64, unit: &str) -> (f64, &'static str, &str) {
+    if unit == "s" {
+        let (length_s, unit) = seconds_unit(value);
+        return ((1.0 / length_s).round(), "", unit);
     }
-
-    fn with_unit(&self, figure: &str) -> String {
-        format!("{figure} {}", self.unit).trim_end().to_owned()
-    }
+    let (factor, prefix) = match value.abs() {
+        // Other units of time have no thousands: 1.2k ms is nothing that people say.
+        _ if matches!(unit, "ns" | "us" | "ms" | "%") => (1.0, ""),
+        // From 999.5 on, three digits would be rounded to 1000.
+        large if large >= 999.5e9 => (1e-12, "T"),
+        large if large >= 999.5e6 => (1e-9, "G"),
+        large if large >= 999.5e3 => (1e-6, "M"),
+        large if large >= 999.5 => (1e-3, "k"),
+        _ => (1.0, ""),
+    };
+    (factor, prefix, unit)
 }
 
 /// Rounds parts to so many decimals so that the printed parts add up to the printed total: the

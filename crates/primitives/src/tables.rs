@@ -25,39 +25,29 @@ pub trait Table: Sync {
 /// Keys are hashed as programs do that say nothing about it (`SipHash`).
 pub type Map = HashMap<usize, u64>;
 
-/// A map under one mutex.
-impl Table for Mutex<Map> {
-    #[inline]
-    fn add(&self, _: usize, member: usize, acquired: impl FnOnce()) {
-        let mut map = self.lock().unwrap_or_else(PoisonError::into_inner);
-        acquired();
-        *map.entry(member).or_default() += 1;
-    }
+/// A map under one lock, which is taken so to write and so to read.
+macro_rules! locked_map {
+    ($lock:ident, $write:ident, $read:ident) => {
+        impl Table for $lock<Map> {
+            #[inline]
+            fn add(&self, _: usize, member: usize, acquired: impl FnOnce()) {
+                let mut map = self.$write().unwrap_or_else(PoisonError::into_inner);
+                acquired();
+                *map.entry(member).or_default() += 1;
+            }
 
-    #[inline]
-    fn read(&self, _: usize, member: usize, acquired: impl FnOnce()) -> u64 {
-        let map = self.lock().unwrap_or_else(PoisonError::into_inner);
-        acquired();
-        map.get(&member).copied().unwrap_or(0)
-    }
+            #[inline]
+            fn read(&self, _: usize, member: usize, acquired: impl FnOnce()) -> u64 {
+                let map = self.$read().unwrap_or_else(PoisonError::into_inner);
+                acquired();
+                map.get(&member).copied().unwrap_or(0)
+            }
+        }
+    };
 }
 
-/// A map under one lock that readers share.
-impl Table for RwLock<Map> {
-    #[inline]
-    fn add(&self, _: usize, member: usize, acquired: impl FnOnce()) {
-        let mut map = self.write().unwrap_or_else(PoisonError::into_inner);
-        acquired();
-        *map.entry(member).or_default() += 1;
-    }
-
-    #[inline]
-    fn read(&self, _: usize, member: usize, acquired: impl FnOnce()) -> u64 {
-        let map = self.read().unwrap_or_else(PoisonError::into_inner);
-        acquired();
-        map.get(&member).copied().unwrap_or(0)
-    }
-}
+locked_map!(Mutex, lock, lock);
+locked_map!(RwLock, write, read);
 
 /// A map with locks over parts of it, four a processor.
 impl Table for DashMap<usize, u64> {
@@ -152,9 +142,9 @@ impl<L: SpinLock> Counter for Spinning<L> {
     }
 }
 
-/// A counter without a lock, and how it is added to.
+/// Counters without a lock, and how they are added to.
 macro_rules! plain {
-    ($(#[$doc:meta])* $counter:ident, $add:expr) => {
+    ($($(#[$doc:meta])* $counter:ident = $add:expr;)*) => { $(
         $(#[$doc])*
         #[derive(Debug, Default)]
         pub struct $counter(AtomicU64);
@@ -170,24 +160,17 @@ macro_rules! plain {
                 self.0.load(Ordering::Relaxed)
             }
         }
-    };
+    )* };
 }
 
-plain!(
+plain! {
     /// Nothing keeps updates from getting lost.
-    Racy,
-    add_unguarded
-);
-plain!(
+    Racy = add_unguarded;
     /// Atomic addition.
-    Atomic,
-    |count: &AtomicU64| count.fetch_add(1, Ordering::Relaxed)
-);
-plain!(
+    Atomic = |count: &AtomicU64| count.fetch_add(1, Ordering::Relaxed);
     /// A loop of compare-and-swap.
-    Cas,
-    add_by_exchange
-);
+    Cas = add_by_exchange;
+}
 
 /// Load and store, each atomic, nothing between them: an update in the meantime gets lost. This is what volatile
 /// access compiles to; volatile access itself would be a data race, which Rust does not define.
@@ -249,21 +232,16 @@ impl PerCore {
         let processors = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) }.max(1) as usize;
         Self { copies: Copies::new(processors, members), processors }
     }
-
-    /// The processor that this thread is on; glibc reads it from the thread's restartable-sequences area or the vDSO,
-    /// without a system call.
-    #[inline]
-    fn processor(&self) -> usize {
-        // SAFETY: no arguments.
-        let cpu = unsafe { libc::sched_getcpu() }.max(0) as usize;
-        if cpu < self.processors { cpu } else { cpu % self.processors }
-    }
 }
 
 impl Table for PerCore {
     #[inline]
     fn add(&self, _: usize, member: usize, _: impl FnOnce()) {
-        self.copies.get(self.processor(), member).fetch_add(1, Ordering::Relaxed);
+        // glibc reads the processor of this thread from its restartable-sequences area or the vDSO, without a system call.
+        // SAFETY: no arguments.
+        let cpu = unsafe { libc::sched_getcpu() }.max(0) as usize;
+        let copy = if cpu < self.processors { cpu } else { cpu % self.processors };
+        self.copies.get(copy, member).fetch_add(1, Ordering::Relaxed);
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use super::run::{Used, used};
 use crate::process::{output, succeed};
-use crate::tools::Tools;
+use crate::tools::install_tools;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -20,9 +20,8 @@ pub struct PeerServer {
 impl PeerServer {
     /// Starts a server of the distribution's version, whose pgbench and psql are the peers.
     pub fn start() -> Result<Self, String> {
-        let tools = Tools::install(true)?;
-        let bindirs = tools.get("STEELBENCH_TEST_PG_BINDIRS");
-        let mut bindirs = std::env::split_paths(bindirs);
+        let [_, (_, bindirs), _] = install_tools(true)?;
+        let mut bindirs = std::env::split_paths(&bindirs);
         let bindir = bindirs.find(|bindir| bindir.join("pgbench").exists()).ok_or("there is no pgbench")?;
         let folder = std::env::temp_dir().join(format!("steelbench-bench-{}", std::process::id()));
         std::fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;

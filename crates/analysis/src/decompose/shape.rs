@@ -49,7 +49,8 @@ struct Sum {
 /// Every wait type that was counted on both sides, by name; `work` is for how many units counts are given.
 pub(super) fn shapes(matched: &Matched, work: f64) -> Vec<WaitShape> {
     let all = matched.from.iter().flatten().flat_map(|trial| &trial.waits);
-    let names: BTreeSet<&str> = all.filter(is_shaped).map(|wait| wait.wait_type.as_str()).collect();
+    let names: BTreeSet<&str> =
+        all.filter(|wait| is_shaped(wait)).map(|wait| wait.wait_type.as_str()).collect();
     let of = |name: &str| {
         let side = |blocks: &[Vec<&Observations>]| -> Option<Vec<Sum>> {
             blocks.iter().map(|block| sum(name, block)).collect()
@@ -59,7 +60,7 @@ pub(super) fn shapes(matched: &Matched, work: f64) -> Vec<WaitShape> {
     names.into_iter().filter_map(of).collect()
 }
 
-fn is_shaped(wait: &&Wait) -> bool {
+fn is_shaped(wait: &Wait) -> bool {
     wait.wait_s().is_finite() && !matches!(wait.class, WaitClass::Idle | WaitClass::Client)
 }
 
@@ -68,7 +69,7 @@ fn sum(name: &str, block: &[&Observations]) -> Option<Sum> {
     let mut sum = Sum::default();
     for trial in block {
         let units = trial.work.amount as f64 * block.len() as f64;
-        for wait in trial.waits.iter().filter(is_shaped).filter(|wait| wait.wait_type == name) {
+        for wait in trial.waits.iter().filter(|wait| wait.wait_type == name && is_shaped(wait)) {
             let count = wait.count? as f64;
             sum.count += count;
             sum.rate += count / units;

@@ -1,9 +1,9 @@
-use super::{Finding, FindingKind, Span};
+use super::{Finding, FindingKind};
 use crate::{ConfigurationRow, Summary, WarningCount, health, wording};
 use observations::{Observations, number};
 
 /// What limits the conclusions.
-pub fn find(summary: &Summary, span: Option<Span>) -> Vec<Finding> {
+pub fn find(summary: &Summary, span: Option<(usize, usize)>) -> Vec<Finding> {
     let caveats = [
         synthetic(summary),
         missing_response(summary),
@@ -64,11 +64,11 @@ fn are(n: usize, singular: &str, plural: &str) -> String {
 }
 
 /// Warnings of the trials behind the verdict: of the two levels compared, else of all.
-fn warned(summary: &Summary, span: Option<Span>) -> Caveat {
+fn warned(summary: &Summary, span: Option<(usize, usize)>) -> Caveat {
     let effect = summary.main_effect();
     let behind = |row: &&ConfigurationRow| match (effect, span) {
-        (Some(effect), Some(span)) => {
-            let labels = [&effect.levels[span.from].level, &effect.levels[span.to].level];
+        (Some(effect), Some((from, to))) => {
+            let labels = [&effect.levels[from].level, &effect.levels[to].level];
             row.levels.iter().any(|own| own.factor == effect.factor && labels.contains(&&own.level))
         }
         _ => true,
@@ -94,38 +94,23 @@ fn drift(summary: &Summary) -> Caveat {
     let drift = summary.drift().filter(|drift| drift.supported)?;
     let values = || drift.relative.iter().map(|(_, relative)| *relative);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    let (low, high) = (wording::percent(low), wording::percent(high));
     let text = format!(
-        "Blocks differ (from {} to {} of the mean): the machine changed during the run; \
-         comparisons are made within blocks and remain valid, but means vary more.",
-        wording::percent(low),
-        wording::percent(high)
+        "Blocks differ (from {low} to {high} of the mean): the machine changed during the run; \
+         comparisons are made within blocks and remain valid, but means vary more."
     );
-    Some((
-        text,
-        format!(
-            "F = {}, {} over {}",
-            wording::figure(drift.f),
-            wording::p_value(drift.p_value),
-            wording::count(drift.blocks, "block")
-        ),
-    ))
+    let (f, p) = (wording::figure(drift.f), wording::p_value(drift.p_value));
+    Some((text, format!("F = {f}, {p} over {}", wording::count(drift.blocks, "block"))))
 }
 
 fn set_up_once(summary: &Summary) -> Caveat {
-    let names: Vec<String> = summary
-        .factors
-        .effects
-        .iter()
-        .filter(|factor| factor.hard_to_change)
-        .map(|factor| wording::short_name(&factor.factor).to_owned())
-        .collect();
-    let text = || {
-        format!(
-            "Each level of {} was set up once: intervals do not include the variation between set-ups.",
-            wording::list(&names)
-        )
-    };
-    (!names.is_empty() && summary.done() > 0).then(|| (text(), String::new()))
+    let hard = summary.factors.effects.iter().filter(|factor| factor.hard_to_change);
+    let names: Vec<String> = hard.map(|factor| wording::short_name(&factor.factor).to_owned()).collect();
+    let names = Some(wording::list(&names)).filter(|names| !names.is_empty() && summary.done() > 0)?;
+    let text = format!(
+        "Each level of {names} was set up once: intervals do not include the variation between set-ups."
+    );
+    Some((text, String::new()))
 }
 
 fn environments(summary: &Summary) -> Caveat {

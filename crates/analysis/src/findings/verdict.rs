@@ -1,19 +1,18 @@
-use super::{Finding, FindingKind, Span};
+use super::{Finding, FindingKind};
 use crate::power::RELATIVE_MAX;
 use crate::{Comparison, FactorEffect, Interaction, LevelEffect, Method, Standing, Summary, wording};
 
 /// The levels between which a supported difference is explained: from the reference to the level
 /// that beats it, or, when none does, to the one that is worst against it.
-pub fn span(effect: &FactorEffect) -> Option<Span> {
-    let to = effect.winner().or_else(|| extreme(effect, |comparison| -comparison.value))?;
-    Some(Span { from: effect.reference, to })
+pub fn span(effect: &FactorEffect) -> Option<(usize, usize)> {
+    Some((effect.reference, effect.winner().or_else(|| worst(effect))?))
 }
 
-/// Among the supported comparisons with the reference, the level with the highest rank.
-fn extreme(effect: &FactorEffect, rank: impl Fn(&Comparison) -> f64) -> Option<usize> {
-    let ranks = effect.levels.iter().enumerate();
-    let ranks = ranks.filter_map(|(i, level)| Some((i, rank(level.supported()?))));
-    ranks.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
+/// Of the levels that differ from the reference, the worst.
+fn worst(effect: &FactorEffect) -> Option<usize> {
+    let values = effect.levels.iter().enumerate();
+    let values = values.filter_map(|(i, level)| Some((i, -level.supported()?.value)));
+    values.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
 }
 
 /// What the levels of the factor do.
@@ -26,24 +25,17 @@ pub fn main_factor(summary: &Summary, effect: &FactorEffect) -> Finding {
     let measured = effect.levels.iter().filter(|level| level.response.is_some()).count();
     if measured < 2 {
         let level = &effect.levels[best].level;
-        return verdict(
-            format!("Only {name}={level} has figures: there is nothing to compare it with."),
-            String::new(),
-        );
+        let text = format!("Only {name}={level} has figures: there is nothing to compare it with.");
+        return verdict(text, String::new());
     }
-    if let Some((winner, comparison)) = effect.winner().and_then(|w| Some((w, effect.levels[w].supported()?)))
+    if let Some((level, comparison)) =
+        span(effect).and_then(|(_, to)| Some((to, effect.levels[to].supported()?)))
     {
-        return verdict(
-            sweet_spot(summary, effect, winner, comparison),
-            statistics(comparison, &family(summary)),
-        );
-    }
-    let worst = extreme(effect, |comparison| -comparison.value).map(|worst| &effect.levels[worst]);
-    if let Some((worst, comparison)) = worst.and_then(|worst| Some((worst, worst.supported()?))) {
-        return verdict(
-            nothing_beats(summary, effect, worst, comparison),
-            statistics(comparison, &family(summary)),
-        );
+        let text = match effect.winner() {
+            Some(_) => sweet_spot(summary, effect, level, comparison),
+            None => nothing_beats(summary, effect, &effect.levels[level], comparison),
+        };
+        return verdict(text, statistics(comparison, &family(summary)));
     }
     if effect.levels.iter().any(|level| level.comparison.as_ref().is_some_and(|c| c.p_value.is_some())) {
         return verdict(nothing_differs(summary, effect), spread(effect));
@@ -60,12 +52,8 @@ fn sweet_spot(summary: &Summary, effect: &FactorEffect, best: usize, comparison:
     let figure = wording::comparison(comparison, summary.unit());
     let means = means(&effect.levels[best], &effect.levels[effect.reference]);
     let others = effect.sweet_spot().into_iter().filter(|level| *level != best);
-    let others = labels(others.map(|level| &effect.levels[level]));
-    let others = match others.len() {
-        0 => String::new(),
-        1 => format!("; {} is as good", wording::list(&others)),
-        _ => format!("; {} are as good", wording::list(&others)),
-    };
+    let others = as_good(&labels(others.map(|level| &effect.levels[level])));
+    let others = others.map_or_else(String::new, |others| format!("; {others}"));
     let than = if comparison.scale == crate::Scale::Ratio { "" } else { " than" };
     let beyond = edge(effect, best).filter(|_| others.is_empty());
     let beyond = beyond.map_or_else(String::new, |edge| {
@@ -98,14 +86,10 @@ fn nothing_beats(
     let (worse, equal): (Vec<&LevelEffect>, Vec<&LevelEffect>) =
         effect.levels.iter().filter(|l| l.comparison.is_some()).partition(|l| l.supported().is_some());
     let (worse, equal) = (labels(worse.into_iter()), labels(equal.into_iter()));
-    let equal = match equal.len() {
-        0 => String::new(),
-        1 => format!(" ({} is as good)", wording::list(&equal)),
-        _ => format!(" ({} are as good)", wording::list(&equal)),
-    };
+    let equal = as_good(&equal).map_or_else(String::new, |equal| format!(" ({equal})"));
     let figure = wording::comparison(comparison, summary.unit());
-    let figure = if worse.len() == 1 { figure } else { format!("{}: {figure}", lowest.level) };
-    let verb = if worse.len() == 1 { "is" } else { "are" };
+    let (verb, figure) =
+        if worse.len() == 1 { ("is", figure) } else { ("are", format!("{}: {figure}", lowest.level)) };
     let reference = reference(summary, effect);
     format!("No level of {name} beats {reference}{equal}; {} {verb} worse ({figure}).", wording::list(&worse))
 }
@@ -172,6 +156,12 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
 
 fn labels<'a>(levels: impl Iterator<Item = &'a LevelEffect>) -> Vec<String> {
     levels.map(|level| level.level.clone()).collect()
+}
+
+/// `4 is as good`, `4 and 8 are as good`.
+fn as_good(labels: &[String]) -> Option<String> {
+    let verb = if labels.len() == 1 { "is" } else { "are" };
+    (!labels.is_empty()).then(|| format!("{} {verb} as good", wording::list(labels)))
 }
 
 fn reference(summary: &Summary, effect: &FactorEffect) -> String {

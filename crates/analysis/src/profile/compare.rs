@@ -1,6 +1,7 @@
 //! Two profiles, and which of their differences the samples can tell.
 
 use super::{ProfileSummary, Sampled, profile, short_module};
+use crate::activity::Z;
 use crate::distribution::adjusted;
 use crate::estimate::Interval;
 use observations::Profile;
@@ -8,8 +9,6 @@ use serde::Serialize;
 use statrs::distribution::{Binomial, DiscreteCDF, Hypergeometric};
 use std::collections::BTreeMap;
 
-/// 97.5th percentile of the standard normal distribution.
-const Z: f64 = 1.959_963_984_540_054;
 /// Below this adjusted p-value a difference is more than chance in sampling.
 const BEYOND: f64 = 0.05;
 
@@ -74,31 +73,22 @@ fn changes(a: &ProfileSummary, b: &ProfileSummary, by_function: bool) -> Vec<Cha
             counts.entry(key).or_default()[side] += samples;
         }
     }
-    let tests: Vec<(Option<f64>, Option<f64>)> = counts
-        .values()
-        .map(|&[of_a, of_b]| {
-            let share = same_share_p((of_a, a.all.samples), (of_b, b.all.samples));
-            (Some(share), Some(same_seconds_p((of_a, a.hz), (of_b, b.hz))))
-        })
-        .collect();
-    let (shares, seconds): (Vec<_>, Vec<_>) = tests.into_iter().unzip();
-    let adjusted = adjusted(&shares).into_iter().zip(adjusted(&seconds));
-    let mut changes: Vec<Change> = counts
-        .into_iter()
-        .zip(adjusted)
-        .map(|(((module, function, kernel), [of_a, of_b]), (share_p, seconds_p))| {
-            let (a, b) = (Sampled::new(of_a, a.all.samples, a.hz), Sampled::new(of_b, b.all.samples, b.hz));
-            Change {
-                share: difference(b.share - a.share, newcombe(&a, &b), share_p),
-                seconds: difference(b.seconds - a.seconds, seconds_interval(&a, &b), seconds_p),
-                module,
-                function,
-                kernel,
-                a,
-                b,
-            }
-        })
-        .collect();
+    let sampled = |[of_a, of_b]: [u64; 2]| {
+        [Sampled::new(of_a, a.all.samples, a.hz), Sampled::new(of_b, b.all.samples, b.hz)]
+    };
+    let p_values = |test: &dyn Fn([u64; 2]) -> f64| {
+        adjusted(&counts.values().map(|own| Some(test(*own))).collect::<Vec<_>>())
+    };
+    let share_p = p_values(&|[of_a, of_b]| same_share_p((of_a, a.all.samples), (of_b, b.all.samples)));
+    let seconds_p = p_values(&|[of_a, of_b]| same_seconds_p((of_a, a.hz), (of_b, b.hz)));
+    let all = counts.into_iter().zip(share_p).zip(seconds_p);
+    let change = |((((module, function, kernel), own), share_p), seconds_p): (((Key, _), _), _)| {
+        let [a, b] = sampled(own);
+        let share = difference(b.share - a.share, newcombe(&a, &b), share_p);
+        let seconds = difference(b.seconds - a.seconds, seconds_interval(&a, &b), seconds_p);
+        Change { module, function, kernel, a, b, share, seconds }
+    };
+    let mut changes: Vec<Change> = all.map(change).collect();
     changes.sort_by(|one, other| other.seconds.value.abs().total_cmp(&one.seconds.value.abs()));
     changes
 }
@@ -134,9 +124,7 @@ fn newcombe(a: &Sampled, b: &Sampled) -> Interval {
 /// is sampled a known number of times.
 fn seconds_interval(a: &Sampled, b: &Sampled) -> Interval {
     let error = |one: &Sampled| if one.samples > 0 { one.seconds / (one.samples as f64).sqrt() } else { 0.0 };
-    let half = Z * error(a).hypot(error(b));
-    let value = b.seconds - a.seconds;
-    Interval { low: value - half, high: value + half }
+    Interval::around(b.seconds - a.seconds, Z * error(a).hypot(error(b)))
 }
 
 /// Twice the smaller tail of Fisher's exact test: are these two parts the same share of their wholes?

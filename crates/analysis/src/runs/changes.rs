@@ -1,10 +1,31 @@
-//! What differs around two runs.
+//! Which configurations of two runs are the same, and what differs around them.
 
-use super::matching::Match;
+use crate::response::distinct;
 use observations::{ConfigurationRecord, Environment, Recording};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// A configuration of one run and the same one of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Match {
+    /// Position in the first run.
+    pub from: usize,
+    /// Position in the second run.
+    pub to: usize,
+    /// What they have in common.
+    pub by: MatchedBy,
+}
+
+/// What makes two configurations of different runs the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MatchedBy {
+    /// All settings, defaults included.
+    Settings,
+    /// The levels of all factors; another setting differs.
+    Levels,
+}
 
 /// Something that differs; `None` where a run does not have it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -123,12 +144,32 @@ pub(super) fn factors(from: &Recording, to: &Recording) -> Vec<FactorChange> {
         factor.map(|factor| factor.levels.clone())
     };
     let names = from.factors.iter().chain(&to.factors).map(|factor| factor.name.as_str());
-    let mut changed: Vec<FactorChange> = Vec::new();
-    for name in names {
-        let change = FactorChange { factor: name.to_owned(), from: levels(from, name), to: levels(to, name) };
-        if change.from != change.to && changed.iter().all(|it| it.factor != name) {
-            changed.push(change);
+    let change =
+        |name: &str| FactorChange { factor: name.to_owned(), from: levels(from, name), to: levels(to, name) };
+    distinct(names).into_iter().map(change).filter(|change| change.from != change.to).collect()
+}
+
+/// Each configuration of the first run with the one of the second that has the same settings, else the same
+/// levels. Each belongs to one match at most.
+pub(super) fn matching(from: &Recording, to: &Recording) -> Vec<Match> {
+    let mut matches: Vec<Match> = Vec::new();
+    for by in [MatchedBy::Settings, MatchedBy::Levels] {
+        for (at, own) in from.configurations.iter().enumerate() {
+            let same = |other: &ConfigurationRecord| match by {
+                MatchedBy::Settings => own.key == other.key,
+                // In any order: a file may name its factors in another one.
+                MatchedBy::Levels => {
+                    own.levels.len() == other.levels.len()
+                        && own.levels.iter().all(|level| other.levels.contains(level))
+                }
+            };
+            let free = |other: usize| matches.iter().all(|it| it.from != at && it.to != other);
+            let mut others = to.configurations.iter().enumerate();
+            if let Some((other, _)) = others.find(|(other, record)| same(record) && free(*other)) {
+                matches.push(Match { from: at, to: other, by });
+            }
         }
     }
-    changed
+    matches.sort_by_key(|it| it.from);
+    matches
 }

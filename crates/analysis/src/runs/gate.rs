@@ -9,7 +9,7 @@ use super::{Pair, Responses, RunsError};
 use crate::compare::{RESOLUTION, welch};
 use crate::distribution::correct;
 use crate::{Interval, ResponseChoice};
-use observations::Direction;
+use observations::{Direction, Recording};
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
@@ -151,14 +151,25 @@ pub enum Decision {
     Broken,
 }
 
-pub(super) fn judge(pair: &Pair, which: Responses, limits: &[Limit]) -> Result<Gate, RunsError> {
+/// Whether the second run keeps to the limits. A limit without a response of its own is on the one that `which`
+/// names; of several on the primary one.
+///
+/// # Errors
+/// As [`super::compare_runs`].
+pub fn judge(
+    from: &Recording,
+    to: &Recording,
+    which: Responses,
+    limits: &[Limit],
+) -> Result<Gate, RunsError> {
+    let pair = Pair::new(from, to)?;
     let which = if which == Responses::All { Responses::Primary } else { which };
     let judge_one = |limit: &Limit| -> Result<LimitJudged, RunsError> {
         let response = match &limit.response {
             Some(name) => pair.common(name)?,
             None => pair.choices(which)?.remove(0),
         };
-        judge_limit(pair, limit, response)
+        judge_limit(&pair, limit, response)
     };
     let limits = limits.iter().map(judge_one).collect::<Result<Vec<_>, _>>()?;
     let decision = limits.iter().map(|limit| limit.decision).max().unwrap_or(Decision::Kept);

@@ -1,7 +1,7 @@
 //! Many runs of one experiment over time.
 
-use super::matching::matching;
-use super::{Change, Responses, RunName, RunsError, SettingChange, Verdict, changes};
+use super::changes::{self, matching};
+use super::{Change, Responses, RunName, RunsError, SettingChange, Verdict};
 use crate::estimate::mean;
 use crate::grid::Grid;
 use crate::response::{distinct, names};
@@ -71,8 +71,7 @@ pub struct HistoryChange {
 pub fn history(runs: &[Recording], which: Responses) -> Result<History, RunsError> {
     let latest = runs.iter().rfind(|run| run.done().next().is_some());
     let Some(latest) = latest else {
-        let run = runs.last().map(|it| it.run.clone()).unwrap_or_default();
-        return Err(RunsError::NoTrials { name: run.name, run: run.id });
+        return Err(RunsError::no_trials(&runs.last().map(|it| it.run.clone()).unwrap_or_default()));
     };
     let response = choose(latest, runs, which)?;
     let grids: Vec<Grid> = runs.iter().map(Grid::new).collect();
@@ -100,8 +99,7 @@ pub fn history(runs: &[Recording], which: Responses) -> Result<History, RunsErro
 fn choose(latest: &Recording, runs: &[Recording], which: Responses) -> Result<ResponseChoice, RunsError> {
     let primary = ResponseChoice::of(latest);
     let Responses::Named(name) = which else {
-        let run = &latest.run;
-        return primary.ok_or_else(|| RunsError::NoTrials { name: run.name.clone(), run: run.id });
+        return primary.ok_or_else(|| RunsError::no_trials(&latest.run));
     };
     let named = |run: &Recording| run.done().find_map(|(_, o)| ResponseChoice::named(name, o));
     runs.iter().rev().find_map(named).ok_or_else(|| {
@@ -112,16 +110,13 @@ fn choose(latest: &Recording, runs: &[Recording], which: Responses) -> Result<Re
 }
 
 impl HistoryRun {
+    /// Against the run before; the first one against itself.
     fn of(runs: &[Recording], at: usize) -> Self {
-        let own = &runs[at];
-        let before = at.checked_sub(1).map(|before| &runs[before]);
+        let (before, own) = (&runs[at.saturating_sub(1)], &runs[at]);
         Self {
             run: RunName::of(own),
-            environment: before.map_or_else(Vec::new, |before| {
-                changes::environment(before.environments.first(), own.environments.first())
-            }),
-            settings: before
-                .map_or_else(Vec::new, |before| changes::settings(before, own, &matching(before, own))),
+            environment: changes::environment(before.environments.first(), own.environments.first()),
+            settings: changes::settings(before, own, &matching(before, own)),
         }
     }
 }

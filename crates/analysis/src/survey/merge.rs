@@ -187,6 +187,7 @@ fn server(server: &SurveyedServer) -> ServerRow {
 fn told(name: &str, survey: &Survey) -> Vec<(String, String, String)> {
     let (machine, cpus) = (&survey.machine, &survey.machine.processors);
     let number = |value: Option<u32>| value.map(|value| value.to_string());
+    let yes_or_no = |is_so: bool| if is_so { "yes" } else { "no" }.to_owned();
     // The kernel keeps some for itself: to the whole GiB, equal machines are equal.
     let gib = |bytes: u64| format!("{:.0} GiB", bytes as f64 / f64::from(1 << 30));
     let facts = [
@@ -196,29 +197,24 @@ fn told(name: &str, survey: &Survey) -> Vec<(String, String, String)> {
         ("SMT", cpus.smt.clone()),
         ("processor", cpus.model.clone()),
         ("memory", machine.memory.total_bytes.map(gib)),
-        ("swap", machine.memory.swap_bytes.map(|bytes| if bytes > 0 { "yes" } else { "no" }.to_owned())),
+        ("swap", machine.memory.swap_bytes.map(|bytes| yes_or_no(bytes > 0))),
         ("kernel", machine.kernel.clone()),
         ("distribution", machine.distribution.clone()),
         ("virtualization", machine.virtualization.clone()),
-        (
-            "clock synchronized",
-            machine.clock_synchronized.map(|is_so| if is_so { "yes" } else { "no" }.to_owned()),
-        ),
+        ("clock synchronized", machine.clock_synchronized.map(yes_or_no)),
     ];
-    let of_machine = |what: &str, value: String| (what.to_owned(), value, name.to_owned());
-    let facts = facts.into_iter().filter_map(|(what, value)| Some(of_machine(what, value?)));
-    let settings = survey.settings.iter().filter(|setting| is_common(&setting.name));
-    let settings = settings.filter_map(|setting| Some(of_machine(&setting.name, setting.value.clone()?)));
-    let servers = survey.servers.iter().enumerate().flat_map(|(index, server)| {
-        let holder =
-            if survey.servers.len() > 1 { format!("{name} #{}", index + 1) } else { name.to_owned() };
-        let what = |what: &str| format!("{} {what}", server.engine);
-        let version = (what("version"), server.version.clone(), holder.clone());
-        let settings = server.settings.iter().filter(|setting| is_common(&setting.name));
-        let settings = settings.filter_map(|one| Some((what(&one.name), shown(one)?, holder.clone())));
-        std::iter::once(version).chain(settings.collect::<Vec<_>>()).collect::<Vec<_>>()
+    let settings = survey.settings.iter().map(|setting| (setting.name.as_str(), setting.value.clone()));
+    let of_machine = facts.into_iter().chain(settings).filter(|(what, _)| is_common(what));
+    let of_machine = of_machine.map(|(what, value)| (what.to_owned(), value, name.to_owned()));
+    let of_servers = survey.servers.iter().enumerate().flat_map(|(index, server)| {
+        let number = if survey.servers.len() > 1 { format!(" #{}", index + 1) } else { String::new() };
+        let settings = server.settings.iter().map(|setting| (setting.name.as_str(), shown(setting)));
+        let version = [("version", Some(server.version.clone()))];
+        let told = version.into_iter().chain(settings).filter(|(what, _)| is_common(what));
+        told.map(move |(what, value)| (format!("{} {what}", server.engine), value, format!("{name}{number}")))
     });
-    facts.chain(settings).chain(servers).collect()
+    let all = of_machine.chain(of_servers);
+    all.filter_map(|(what, value, holder)| Some((what, value?, holder))).collect()
 }
 
 fn is_common(name: &str) -> bool {

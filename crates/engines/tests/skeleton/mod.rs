@@ -20,7 +20,7 @@ impl Engine for Skeleton {
         "skeleton"
     }
 
-    /// Yours, if it has any: `settings! { pub CACHE_SIZE: u64 = "target.cache_size", ...; }`, then `declarations![CACHE_SIZE]`.
+    /// Yours, if it has any: `settings! { const SETTINGS = []; pub CACHE_SIZE: u64 = "target.cache_size", ...; }`, then `SETTINGS`.
     fn settings(&self) -> &'static [Declaration] {
         &[]
     }

@@ -28,7 +28,7 @@ pub struct StreamPlan {
 
 /// The text of a stream for `workload.streams`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StreamText(String);
+pub struct StreamText(pub String);
 
 impl StreamText {
     /// A stream with the settings of its name, if it is that of a pattern, and of `[workload]`.
@@ -44,12 +44,6 @@ impl StreamText {
         V: Into<Value>,
     {
         Self(format!("{} {}={}", self.0, key_of(&setting.declaration), value.into()))
-    }
-}
-
-impl From<StreamText> for String {
-    fn from(text: StreamText) -> Self {
-        text.0
     }
 }
 

@@ -1,6 +1,6 @@
 //! What one load thread does: connect, warm up, go, run transactions, flush, report.
 
-use super::outcome::{ClientReport, ThreadRecord};
+use super::outcome::ClientReport;
 use super::plan::{Arrivals, LoadPlan, Started, Step, Workload};
 use crate::{ProbeError, TrialContext};
 use conductor::Stage;
@@ -135,19 +135,20 @@ impl<'a, W: Workload> Client<'a, W> {
 
     /// Runs transactions for the warm-up time; nothing of it is measured but the series.
     fn warm_up(&mut self) -> Result<(), ProbeError> {
-        self.report.record = ThreadRecord::with_room(0, self.plan);
+        self.report = ClientReport::with_room(0, self.plan);
         self.go_ns = self.clock.now_ns();
         self.deadline_ns = (self.plan.warmup_s * 1e9) as u64;
         self.run()?;
         self.connection_set.publish()?;
-        self.report.warmup_units_by_interval = std::mem::take(&mut self.report.record.units_by_interval);
+        let warmup_units_by_interval = std::mem::take(&mut self.report.units_by_interval);
+        self.report = ClientReport::with_room(4096, self.plan);
+        self.report.warmup_units_by_interval = warmup_units_by_interval;
         Ok(())
     }
 
     /// The measurement, from "go" (after the barrier) until these connections' work is done.
     fn measure(&mut self, before_go: ThreadUse) -> Result<(), ProbeError> {
-        self.report.record = ThreadRecord::with_room(4096, self.plan);
-        if let Some(latency) = &self.report.record.latency {
+        if let Some(latency) = &self.report.latency {
             self.stage.live().latencies.get_or_init(|| vec![latency.reader()]);
         }
         self.connection_set.begin();
@@ -233,7 +234,7 @@ impl<'a, W: Workload> Client<'a, W> {
         lane.left -= lane.started.units;
         (lane.tries, lane.retries, lane.rolling_back) = (1, 0, false);
         let start_ns = self.clock.now_ns() - self.go_ns;
-        let record = &mut self.report.record;
+        let record = &mut self.report;
         record.generator_ns += start_ns.saturating_sub(lane.free_ns);
         lane.start_ns = start_ns;
         lane.intended_ns = due_ns.unwrap_or(start_ns);
@@ -259,7 +260,7 @@ impl<'a, W: Workload> Client<'a, W> {
             let lane = &mut self.lanes[connection];
             if lane.state == State::Due {
                 lane.start_ns = now_ns;
-                self.report.record.send(now_ns - due_ns);
+                self.report.send(now_ns - due_ns);
             }
             self.step(connection)?;
         }
@@ -331,7 +332,7 @@ impl<'a, W: Workload> Client<'a, W> {
         let end_ns = self.clock.now_ns() - self.go_ns;
         let lane = &mut self.lanes[connection];
         lane.free_ns = end_ns;
-        let record = &mut self.report.record;
+        let record = &mut self.report;
         if committed {
             record.transaction(lane.started, [lane.intended_ns, lane.start_ns, end_ns]);
             if self.measuring {

@@ -10,9 +10,23 @@ use observations::{
 };
 use observe::{ThreadTimes, ThreadUse};
 
-/// What one thread records in the measurement. Others see only what readers of its recorders show.
+/// What one thread records in the measurement, and hands over when it is done. Others see only what readers of its
+/// recorders show.
 #[derive(Debug, Default)]
-pub struct ThreadRecord {
+pub struct ClientReport {
+    /// The measurement of this thread, on the load's common clock.
+    pub start_ns: u64,
+    pub end_ns: u64,
+    /// When its last transaction ended, before the flush.
+    pub done_ns: u64,
+    /// What the thread used of processors in its measurement.
+    pub used: ThreadUse,
+    /// Waiting for the next intended start.
+    pub arrival: ClientWait,
+    /// Waiting for the other connections to finish.
+    pub others: ClientWait,
+    /// Units done in each interval of the warm-up.
+    pub warmup_units_by_interval: Vec<u64>,
     /// From the intended start to the end; `None` when latencies are not recorded.
     pub latency: Option<Recorder>,
     /// From the actual start to the end, where transactions have an intended start (open loop): in a
@@ -39,7 +53,7 @@ pub struct ThreadRecord {
 /// A start later than this, on a connection that was free, was missed by the generator.
 const MISSED_NS: u64 = 1_000_000;
 
-impl ThreadRecord {
+impl ClientReport {
     /// A record with room for so many intervals, so that measuring does not allocate, and for what the plan
     /// wants recorded.
     pub fn with_room(intervals: usize, plan: &LoadPlan) -> Self {
@@ -84,25 +98,6 @@ impl ThreadRecord {
     }
 }
 
-/// What one thread hands over when it is done.
-#[derive(Debug, Default)]
-pub struct ClientReport {
-    pub record: ThreadRecord,
-    /// The measurement of this thread, on the load's common clock.
-    pub start_ns: u64,
-    pub end_ns: u64,
-    /// When its last transaction ended, before the flush.
-    pub done_ns: u64,
-    /// What the thread used of processors in its measurement.
-    pub used: ThreadUse,
-    /// Waiting for the next intended start.
-    pub arrival: ClientWait,
-    /// Waiting for the other connections to finish.
-    pub others: ClientWait,
-    /// Units done in each interval of the warm-up.
-    pub warmup_units_by_interval: Vec<u64>,
-}
-
 /// Time that a thread waited on the client's side.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ClientWait {
@@ -138,26 +133,25 @@ pub fn add_up(
     let total = |part: fn(&ClientReport) -> u64| reports.iter().map(|report| part(report)).sum();
     let work = Work {
         unit: plan.unit.into(),
-        amount: total(|report| report.record.units),
-        transactions: total(|report| report.record.transactions),
-        errors: total(|report| report.record.errors),
-        retries: total(|report| report.record.retries),
+        amount: total(|report| report.units),
+        transactions: total(|report| report.transactions),
+        errors: total(|report| report.errors),
+        retries: total(|report| report.retries),
     };
-    let latency = merge(reports.iter().filter_map(|report| report.record.latency.as_ref()));
+    let latency = merge(reports.iter().filter_map(|report| report.latency.as_ref()));
     let mut responses = responses(plan, elapsed_s, seconds(end_ns - done_ns.min(end_ns)), &work, &latency);
     if !embedded {
         let cpu_us = total(|report| report.used.times.cpu_ns) as f64 / 1e3;
         let transactions = Some(work.transactions as f64).filter(|transactions| *transactions > 0.0);
         responses.extend(transactions.map(|n| Response::lower("client_cpu", "us/transaction", cpu_us / n)));
     }
-    let generator_s = seconds(total(|report| report.record.generator_ns));
+    let generator_s = seconds(total(|report| report.generator_ns));
     let session_s = around.time.session_s;
     let load = LoadHealth {
         client_share: if session_s > 0.0 { generator_s / session_s } else { 0.0 },
-        sends_intended: total(|report| report.record.sends_intended),
-        sends_missed: total(|report| report.record.sends_missed),
-        send_delay_us_max: reports.iter().map(|report| report.record.send_delay_ns_max).max().unwrap_or(0)
-            / 1000,
+        sends_intended: total(|report| report.sends_intended),
+        sends_missed: total(|report| report.sends_missed),
+        send_delay_us_max: reports.iter().map(|report| report.send_delay_ns_max).max().unwrap_or(0) / 1000,
         ..around.load
     };
     Observations {
@@ -204,7 +198,7 @@ fn responses(
 /// Latency of all transactions, their service time, and the latency of each kind of them.
 fn latencies(plan: &LoadPlan, reports: &[&ClientReport], latency: Histogram) -> Vec<Latency> {
     let service = if plan.rate.is_some() {
-        merge(reports.iter().filter_map(|report| report.record.service.as_ref()))
+        merge(reports.iter().filter_map(|report| report.service.as_ref()))
     } else {
         latency.clone()
     };
@@ -213,7 +207,7 @@ fn latencies(plan: &LoadPlan, reports: &[&ClientReport], latency: Histogram) -> 
         Latency { name: "service".into(), histogram: service },
     ];
     for (kind, name) in plan.kinds.iter().enumerate().filter(|_| plan.kinds.len() > 1) {
-        let of_kind = reports.iter().filter_map(|report| report.record.latency_by_kind.get(kind));
+        let of_kind = reports.iter().filter_map(|report| report.latency_by_kind.get(kind));
         latencies.push(Latency { name: format!("{}: {name}", plan.timed), histogram: merge(of_kind) });
     }
     latencies
@@ -241,7 +235,7 @@ fn client_waits(reports: &[&ClientReport], end_ns: u64) -> Vec<Wait> {
 /// Units a second in each interval: warm-up before second 0, then the measurement.
 fn throughput(plan: &LoadPlan, reports: &[&ClientReport], elapsed_s: f64) -> Series {
     let warmup = add_intervals(reports.iter().map(|report| report.warmup_units_by_interval.as_slice()));
-    let measured = add_intervals(reports.iter().map(|report| report.record.units_by_interval.as_slice()));
+    let measured = add_intervals(reports.iter().map(|report| report.units_by_interval.as_slice()));
     Series::of_amounts(
         ("throughput", plan.rate_unit, 1.0),
         plan.interval_s,

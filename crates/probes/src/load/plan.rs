@@ -25,7 +25,6 @@ settings! {
 /// What a load is, apart from its transactions.
 #[derive(Debug, Clone)]
 pub struct LoadPlan {
-    /// Connections.
     pub connections: u32,
     /// Threads that drive the connections to a server; an embedded engine has one for each.
     pub threads: u32,
@@ -35,11 +34,9 @@ pub struct LoadPlan {
     pub units: Option<u64>,
     /// Seconds of the measurement, when the time is fixed.
     pub duration_s: Option<f64>,
-    /// Seconds of warm-up before it.
     pub warmup_s: f64,
-    /// Length of an interval of the time series in seconds.
+    /// Of the time series.
     pub interval_s: f64,
-    /// Whether latencies are recorded.
     pub latencies: bool,
     /// Unit of the work in the singular, and of its rate: `rows/s`.
     pub unit: &'static str,

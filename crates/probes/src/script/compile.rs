@@ -162,8 +162,8 @@ impl Compiler<'_> {
                     self.land(jump);
                 }
             }
-            "gset" => self.keep(backslash, &mut words, |prefix| Keep::One { prefix })?,
-            "aset" => self.keep(backslash, &mut words, |prefix| Keep::Each { prefix })?,
+            "gset" => self.keep(backslash, &mut words, false)?,
+            "aset" => self.keep(backslash, &mut words, true)?,
             other => return Err(Located::new(backslash, refusal(other))),
         }
         self.after_sql = false;
@@ -200,40 +200,27 @@ impl Compiler<'_> {
         }
     }
 
-    fn keep(
-        &mut self,
-        backslash: usize,
-        words: &mut Words<'_>,
-        wanted: fn(String) -> Keep,
-    ) -> Result<(), Located> {
+    fn keep(&mut self, backslash: usize, words: &mut Words<'_>, each: bool) -> Result<(), Located> {
         let (prefix, offset) = words.next().unwrap_or_default();
         if !prefix.is_empty() {
             check_name(prefix, offset)?;
         }
         words.nothing_more()?;
         self.names.note_prefix(prefix);
-        match self.body.statements.last_mut() {
-            Some(statement) if self.after_sql => statement.keep = wanted(prefix.to_owned()),
-            _ => {
-                return Err(Located::new(backslash, "\\gset and \\aset have to follow a SQL command"));
-            }
-        }
+        let Some(statement) = self.body.statements.last_mut().filter(|_| self.after_sql) else {
+            return Err(Located::new(backslash, "\\gset and \\aset have to follow a SQL command"));
+        };
+        statement.keep = Some(Keep { prefix: prefix.to_owned(), each });
         Ok(())
     }
 }
 
-/// What becomes of a query's results.
+/// Which of a query's results become variables, their names behind this prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Keep {
-    Nothing,
-    /// `\gset`: the columns of the last query's only row.
-    One {
-        prefix: String,
-    },
-    /// `\aset`: the columns of each query's last row, if there is one.
-    Each {
-        prefix: String,
-    },
+pub(super) struct Keep {
+    pub prefix: String,
+    /// `\aset`: the columns of each query's last row, if there is one. Else `\gset`: those of the last query's only row.
+    pub each: bool,
 }
 
 /// How long `\sleep` takes, in its unit.
@@ -244,8 +231,6 @@ pub(super) enum Amount {
 }
 
 const KNOWN: &[&str] = &["set", "sleep", "if", "elif", "else", "endif", "gset", "aset"];
-const SHELLS: &[&str] = &["shell", "setshell"];
-const PIPELINES: &[&str] = &["startpipeline", "endpipeline", "syncpipeline"];
 
 /// Where the meta command at this backslash ends: at the end of its line, unless that is a backslash.
 fn line_end(text: &str, backslash: usize) -> usize {
@@ -261,19 +246,17 @@ fn line_end(text: &str, backslash: usize) -> usize {
 }
 
 fn refusal(name: &str) -> String {
-    if SHELLS.contains(&name) {
-        return format!(
+    match name {
+        "shell" | "setshell" => format!(
             "\\{name} is not supported: a program started in a transaction would be measured with it; \
              run it before the trial, in the experiment's hooks"
-        );
-    }
-    if PIPELINES.contains(&name) {
-        return format!(
+        ),
+        "startpipeline" | "endpipeline" | "syncpipeline" => format!(
             "\\{name} is not supported: a script's statements are sent one by one; `\\;` joins several to one \
              in the simple protocol"
-        );
+        ),
+        _ => experiment::unknown_name("meta command", name, KNOWN),
     }
-    experiment::unknown_name("meta command", name, KNOWN)
 }
 
 fn check_name(name: &str, offset: usize) -> Result<(), Located> {

@@ -61,6 +61,33 @@ const SUM: u8 = 7;
 const PRODUCT: u8 = 8;
 const UNARY: u8 = 9;
 
+/// What signs and words between two operands mean, and how tightly they bind. Two characters first: the longest sign that
+/// fits is meant.
+const OPERATORS: &[(&str, u8, Operator)] = &[
+    ("or", OR, Operator::Or),
+    ("and", AND, Operator::And),
+    ("<>", COMPARISON, Operator::NotEqual),
+    ("!=", COMPARISON, Operator::NotEqual),
+    ("<=", COMPARISON, Operator::LessOrEqual),
+    (">=", COMPARISON, Operator::GreaterOrEqual),
+    ("<<", BITWISE, Operator::ShiftLeft),
+    (">>", BITWISE, Operator::ShiftRight),
+    ("<", COMPARISON, Operator::Less),
+    (">", COMPARISON, Operator::Greater),
+    ("=", COMPARISON, Operator::Equal),
+    ("|", BITWISE, Operator::BitOr),
+    ("#", BITWISE, Operator::BitXor),
+    ("&", BITWISE, Operator::BitAnd),
+    ("+", SUM, Operator::Add),
+    ("-", SUM, Operator::Subtract),
+    ("*", PRODUCT, Operator::Multiply),
+    ("/", PRODUCT, Operator::Divide),
+    ("%", PRODUCT, Operator::Remainder),
+];
+
+/// The signs that are no operators between two operands.
+const OTHER_SIGNS: [&str; 4] = ["~", "(", ")", ","];
+
 /// Parses the expression between two offsets of a script's text.
 pub(super) fn parse_expression(
     text: &str,
@@ -142,10 +169,10 @@ impl<'a> Parser<'a, '_> {
                 compared = false;
                 continue;
             }
-            let Some((power, operator)) = binary(self.token) else { return Ok(left) };
-            if power < least {
+            let next = OPERATORS.iter().find(|(text, ..)| self.at(text));
+            let Some((_, power, operator)) = next.copied().filter(|(_, power, _)| *power >= least) else {
                 return Ok(left);
-            }
+            };
             if power == COMPARISON && compared {
                 return Err(self.unexpected("no second comparison"));
             }
@@ -287,31 +314,6 @@ impl<'a> Parser<'a, '_> {
     }
 }
 
-/// What a sign or word between two operands means, and how tightly it binds.
-fn binary(token: Token<'_>) -> Option<(u8, Operator)> {
-    Some(match token {
-        Token::Word(word) if word.eq_ignore_ascii_case("or") => (OR, Operator::Or),
-        Token::Word(word) if word.eq_ignore_ascii_case("and") => (AND, Operator::And),
-        Token::Sign("=") => (COMPARISON, Operator::Equal),
-        Token::Sign("<>" | "!=") => (COMPARISON, Operator::NotEqual),
-        Token::Sign("<") => (COMPARISON, Operator::Less),
-        Token::Sign("<=") => (COMPARISON, Operator::LessOrEqual),
-        Token::Sign(">") => (COMPARISON, Operator::Greater),
-        Token::Sign(">=") => (COMPARISON, Operator::GreaterOrEqual),
-        Token::Sign("|") => (BITWISE, Operator::BitOr),
-        Token::Sign("#") => (BITWISE, Operator::BitXor),
-        Token::Sign("&") => (BITWISE, Operator::BitAnd),
-        Token::Sign("<<") => (BITWISE, Operator::ShiftLeft),
-        Token::Sign(">>") => (BITWISE, Operator::ShiftRight),
-        Token::Sign("+") => (SUM, Operator::Add),
-        Token::Sign("-") => (SUM, Operator::Subtract),
-        Token::Sign("*") => (PRODUCT, Operator::Multiply),
-        Token::Sign("/") => (PRODUCT, Operator::Divide),
-        Token::Sign("%") => (PRODUCT, Operator::Remainder),
-        _ => return None,
-    })
-}
-
 /// A word or sign of an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Token<'a> {
@@ -327,12 +329,6 @@ enum Token<'a> {
     End,
 }
 
-/// Two characters first: the longest sign that fits is meant.
-const SIGNS: &[&str] = &[
-    "<>", "!=", "<=", ">=", "<<", ">>", "<", ">", "=", "|", "#", "&", "~", "+", "-", "*", "/", "%", "(", ")",
-    ",",
-];
-
 /// Takes an expression apart.
 struct Lexer<'a> {
     text: &'a str,
@@ -347,6 +343,7 @@ impl<'a> Lexer<'a> {
         let start = self.at;
         let rest = &self.text[start..self.end];
         let Some(first) = rest.bytes().next() else { return Ok((Token::End, start)) };
+        let signs = OPERATORS.iter().map(|(sign, ..)| *sign);
         let (token, length) = if first.is_ascii_digit() || first == b'.' {
             let length = number_length(rest);
             (number(&rest[..length], start)?, length)
@@ -359,7 +356,7 @@ impl<'a> Lexer<'a> {
         } else if continues_name(first) {
             let length = name_length(rest);
             (Token::Word(&rest[..length]), length)
-        } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
+        } else if let Some(sign) = signs.chain(OTHER_SIGNS).find(|sign| rest.starts_with(sign)) {
             (Token::Sign(sign), sign.len())
         } else {
             let unknown = rest.chars().next().unwrap_or_default();

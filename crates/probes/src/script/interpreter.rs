@@ -1,4 +1,4 @@
-use super::compile::{Action, Amount, Keep};
+use super::compile::{Action, Amount, Command, Keep};
 use super::mix::{Mix, ScriptError};
 use super::value::{Fault, Scope, Value};
 use crate::ProbeError;
@@ -110,20 +110,17 @@ impl Interpreter {
     /// When `\gset` did not get one row.
     pub fn answer(&mut self, results: &[Results]) -> Result<(), ScriptError> {
         let statements = &self.mix.scripts[self.script].body.statements;
-        let Some(asked) = statements.get(self.asked) else { return Ok(()) };
-        let (prefix, kept) = match &asked.keep {
-            Keep::Nothing => return Ok(()),
-            Keep::One { prefix } => match results.split_last() {
-                Some((last, _)) if last.rows == 1 => (prefix, std::slice::from_ref(last)),
-                other => {
-                    let rows = other.map_or(0, |(last, _)| last.rows);
-                    let fault =
-                        format!("\\gset takes the columns of one row, but the query returned {rows} rows");
-                    return Err(self.error(fault));
-                }
-            },
-            Keep::Each { prefix } => (prefix, results),
+        let Some(Keep { prefix, each }) = statements.get(self.asked).and_then(|asked| asked.keep.as_ref())
+        else {
+            return Ok(());
         };
+        let last = results.last();
+        let kept = if *each { results } else { last.map(std::slice::from_ref).unwrap_or_default() };
+        let rows = last.map_or(0, |last| last.rows);
+        if !*each && rows != 1 {
+            let fault = format!("\\gset takes the columns of one row, but the query returned {rows} rows");
+            return Err(self.error(fault));
+        }
         for result in kept.iter().filter(|result| result.rows > 0) {
             for (column, value) in result.columns.iter().zip(&result.last) {
                 if let Some(slot) = self.mix.names.find_prefixed(prefix, column) {
@@ -140,8 +137,10 @@ impl Interpreter {
         std::mem::take(&mut self.debug)
     }
 
-    fn error(&self, fault: Fault) -> ScriptError {
-        self.mix.scripts[self.script].error(self.next - 1, fault)
+    fn error(&self, message: Fault) -> ScriptError {
+        let script = &self.mix.scripts[self.script];
+        let Command { line, column, .. } = script.body.commands[self.next - 1];
+        ScriptError { script: script.name.clone(), line, column, message }
     }
 
     /// Runs commands until the script wants something; `None`: the statement that has become `asked`.
@@ -179,7 +178,7 @@ impl Interpreter {
 
     fn request(&mut self) -> Request<'_> {
         let asked = &self.mix.scripts[self.script].body.statements[self.asked];
-        let results = asked.keep != Keep::Nothing;
+        let results = asked.keep.is_some();
         let values = asked.slots.iter().map(|slot| self.variables[*slot].as_ref());
         self.parameters.clear();
         let statement = if let Some(number) = asked.prepared {

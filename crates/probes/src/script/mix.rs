@@ -1,8 +1,8 @@
 //! Scripts and how often each of them runs; pgbench's built-in ones.
 
-use super::compile::{Body, Command, compile};
+use super::compile::{Body, compile};
 use super::names::{Names, Slot, is_name, not_a_name};
-use super::value::{Fault, Value};
+use super::value::Value;
 use engines::UserStatement;
 use experiment::choice;
 use rand::{Rng, RngExt, SeedableRng};
@@ -88,13 +88,6 @@ pub(super) struct Script {
     weight: u32,
 }
 
-impl Script {
-    pub fn error(&self, command: usize, message: Fault) -> ScriptError {
-        let Command { line, column, .. } = self.body.commands[command];
-        ScriptError { script: self.name.clone(), line, column, message }
-    }
-}
-
 impl Mix {
     /// Parses scripts.
     ///
@@ -178,9 +171,6 @@ pub struct Source {
 /// The largest weight.
 const FILE_WEIGHT_MAX: u32 = i32::MAX as u32;
 
-/// The weight of a script that none is given for.
-const WEIGHT_DEFAULT: u32 = 1;
-
 impl Source {
     /// A built-in script by its name or a beginning that no other has, with a weight behind an `@`:
     /// `tpcb-like`, `select@9`.
@@ -209,7 +199,7 @@ impl Source {
 /// # Errors
 /// When what follows the last `@` is not a weight.
 pub fn parse_file_argument(argument: &str) -> Result<(&str, u32), String> {
-    let Some((file, weight)) = argument.rsplit_once('@') else { return Ok((argument, WEIGHT_DEFAULT)) };
+    let Some((file, weight)) = argument.rsplit_once('@') else { return Ok((argument, 1)) };
     let weight = weight.parse().ok().filter(|weight| *weight <= FILE_WEIGHT_MAX);
     match weight {
         Some(weight) if !file.is_empty() => Ok((file, weight)),

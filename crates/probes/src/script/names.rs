@@ -48,11 +48,8 @@ impl Names {
         self.note(name, offset, false)
     }
 
-    pub fn note_quoted(&mut self, name: &str, offset: usize) {
-        self.note(name, offset, true);
-    }
-
-    fn note(&mut self, name: &str, offset: usize, quoted: bool) -> Slot {
+    /// As [`Self::slot`], of a variable that is mentioned at this place.
+    pub fn note(&mut self, name: &str, offset: usize, quoted: bool) -> Slot {
         let slot = self.slot(name);
         self.uses.push(Use { slot, script: self.script, offset, quoted });
         slot

@@ -210,7 +210,7 @@ pub(super) struct Statement {
     /// What it is made of: a text, then a variable and a text for each variable. None of a prepared one.
     pub texts: Vec<String>,
     pub slots: Vec<Slot>,
-    pub keep: Keep,
+    pub keep: Option<Keep>,
 }
 
 /// The statement that a command of a script stands for; prepared ones are added to `prepared`.
@@ -221,12 +221,11 @@ pub(super) fn statement(
     names: &mut Names,
     prepared: &mut Vec<UserStatement>,
 ) -> Result<Statement, Located> {
-    let keep = Keep::Nothing;
     match (protocol, command.joint) {
         // Variables are replaced everywhere, also in quotes and comments.
         (Protocol::Simple, _) => {
             let (texts, slots) = parts(text, command, |name, _, _| Some(names.slot(name)));
-            Ok(Statement { prepared: None, texts, slots, keep })
+            Ok(Statement { prepared: None, texts, slots, keep: None })
         }
         (Protocol::Prepared, Some(joint)) => {
             let message = "`\\;` sends two statements at once, which needs the simple protocol";
@@ -235,10 +234,9 @@ pub(super) fn statement(
         // Every use of a variable is a parameter of its own, so that each can have another type.
         (Protocol::Prepared, None) => {
             let (texts, slots) = parts(text, command, |name, region, at| {
-                if region == Region::Quoted {
-                    names.note_quoted(name, at);
-                }
-                (region == Region::Code).then(|| names.value(name, at))
+                let quoted = region == Region::Quoted;
+                let slot = (region != Region::Comment).then(|| names.note(name, at, quoted))?;
+                (!quoted).then_some(slot)
             });
             let statement = UserStatement { texts };
             let known = prepared.iter().position(|known| *known == statement);
@@ -246,7 +244,7 @@ pub(super) fn statement(
             if known.is_none() {
                 prepared.push(statement);
             }
-            Ok(Statement { prepared: Some(number), texts: Vec::new(), slots, keep })
+            Ok(Statement { prepared: Some(number), texts: Vec::new(), slots, keep: None })
         }
     }
 }

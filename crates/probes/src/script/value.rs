@@ -385,7 +385,12 @@ impl Scope<'_> {
             (Call::Draw(draw), [least, most, parameter]) => {
                 Value::Integer(draw(bounds(least, most)?, parameter.to_double()?, self.random)?)
             }
-            (Call::Permute, [number, size, seed]) => permuted(number, size, seed)?,
+            (Call::Permute, [number, size, seed]) => match size.to_integer()? {
+                size if size > 0 => {
+                    Value::Integer(random::permute(number.to_integer()?, size, seed.to_integer()?))
+                }
+                size => return Err(format!("permute: the size has to be above 0, not {size}")),
+            },
             _ => Value::Double(std::f64::consts::PI),
         })
     }
@@ -416,14 +421,6 @@ impl Scope<'_> {
             });
         }
     }
-}
-
-fn permuted(number: &Value, size: &Value, seed: &Value) -> Result<Value, Fault> {
-    let (number, size, seed) = (number.to_integer()?, size.to_integer()?, seed.to_integer()?);
-    if size <= 0 {
-        return Err(format!("permute: the size has to be above 0, not {size}"));
-    }
-    Ok(Value::Integer(random::permute(number, size, seed)))
 }
 
 /// The greater (or smaller) of what was best so far and another number.

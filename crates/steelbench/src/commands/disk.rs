@@ -248,8 +248,8 @@ fn workload(draft: &mut Draft, arguments: &Disk, paths: &[StoragePath]) {
     } else if load.mix.is_none() && paths.len() > 1 && !arguments.compare {
         draft.comment("Each path is loaded by threads of its own.");
         let numbered = paths.iter().zip(1_usize..);
-        let stream = |(path, number): (&StoragePath, usize)| StreamText::new(&path.name).with(FILE, number);
-        draft.set(STREAMS, numbered.map(|each| stream(each).into()).collect::<Vec<String>>());
+        let stream = |(path, number): (&StoragePath, usize)| StreamText::new(&path.name).with(FILE, number).0;
+        draft.set(STREAMS, numbered.map(stream).collect::<Vec<_>>());
     }
     draft.vary(PATTERN, &or_default(&load.pattern, load, Pattern::RandomRead));
     draft.vary(BLOCK_SIZE, &or_default(&load.block, load, 8192));

@@ -144,8 +144,8 @@ impl JobStream<'_> {
             text = text.with(BYTES, each * u64::from(self.threads));
         }
         match self.files.as_slice() {
-            all if all.len() == files => Ok(text.into()),
-            [file] => Ok(text.with(FILE, *file + 1).into()),
+            all if all.len() == files => Ok(text.0),
+            [file] => Ok(text.with(FILE, *file + 1).0),
             _ => Err(format!(
                 "job {}: works on several files, but not on all: give each file a job of its own",
                 job.name

@@ -12,9 +12,7 @@ type Pair<T> = (T, T);
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "options of fio")]
 pub struct Job {
-    /// Its name.
     pub name: String,
-    /// What is read or written, and where.
     pub pattern: Pattern,
     /// Of a mixed pattern.
     pub read_percent: u8,
