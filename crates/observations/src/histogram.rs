@@ -23,8 +23,8 @@ type Counts = hdrhistogram::Histogram<u64>;
 enum Form {
     /// Laid out for recording.
     Open(Counts),
-    /// The compressed standard form, known to be readable.
-    Packed(Box<[u8]>),
+    /// The compressed standard form, known to be readable, and how many values it holds.
+    Packed(Box<[u8]>, u64),
 }
 
 /// A stored histogram could not be read.
@@ -70,12 +70,15 @@ impl Histogram {
 
     /// Number of recorded values.
     pub fn len(&self) -> u64 {
-        self.counts().len()
+        match &self.0 {
+            Form::Open(counts) => counts.len(),
+            Form::Packed(_, len) => *len,
+        }
     }
 
     /// Whether nothing was recorded.
     pub fn is_empty(&self) -> bool {
-        self.counts().is_empty()
+        self.len() == 0
     }
 
     /// Latency in ns at a percentile from 0 to 100.
@@ -93,7 +96,7 @@ impl Histogram {
     pub fn to_bytes(&self) -> Vec<u8> {
         let counts = match &self.0 {
             Form::Open(counts) => counts,
-            Form::Packed(bytes) => return bytes.to_vec(),
+            Form::Packed(bytes, _) => return bytes.to_vec(),
         };
         let mut bytes = Vec::new();
         // Writing to memory cannot fail: the counts fit, because they were recorded one by one.
@@ -106,26 +109,26 @@ impl Histogram {
     /// # Errors
     /// When the bytes are not such a histogram.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, HistogramError> {
-        unpack(bytes).map(|_| Self(Form::Packed(bytes.into())))
+        unpack(bytes).map(|counts| Self(Form::Packed(bytes.into(), counts.len())))
     }
 
     /// The counts, unpacked for as long as they are looked at.
     fn counts(&self) -> Cow<'_, Counts> {
         match &self.0 {
             Form::Open(counts) => Cow::Borrowed(counts),
-            Form::Packed(bytes) => Cow::Owned(unpack_known(bytes)),
+            Form::Packed(bytes, _) => Cow::Owned(unpack_known(bytes)),
         }
     }
 
     /// The counts for recording; a packed histogram stays unpacked from then on.
     #[inline]
     fn open(&mut self) -> &mut Counts {
-        if let Form::Packed(bytes) = &self.0 {
+        if let Form::Packed(bytes, _) = &self.0 {
             self.0 = Form::Open(unpack_known(bytes));
         }
         match &mut self.0 {
             Form::Open(counts) => counts,
-            Form::Packed(_) => unreachable!("unpacked above"),
+            Form::Packed(..) => unreachable!("unpacked above"),
         }
     }
 }
