@@ -383,7 +383,8 @@ def check_report(book, summary):
         for row in found:
             for at in range(len(row) - 2):
                 if headings[at + 1].endswith(": low") and headings[at + 2].endswith(": high"):
-                    estimates.add(tuple(row[at : at + 3]))
+                    # A number without a point is read as an integer, which has more digits than the sheet's numbers.
+                    estimates.add(tuple(float(cell) if isinstance(cell, int) else cell for cell in row[at : at + 3]))
     for configuration in summary["configurations"]:
         response = configuration["response"]
         if response and response["interval"]:

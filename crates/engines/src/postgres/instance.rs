@@ -5,7 +5,7 @@ use super::dialect::PostgresDialect;
 use super::failed_at;
 use super::is_local;
 use super::load::{Backends, PostgresConnections};
-use super::server::{Cluster, Stop, last_lines, parent};
+use super::server::{Cluster, Stop, last_lines, parent, wait_for};
 use super::settings::{self, DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::PostgresCollector;
 use super::wire::{StatementText, statements};
@@ -20,9 +20,13 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 /// Lines of the server's log that explain a failure.
 const LOG_LINES: usize = 15;
+
+/// How long after a failure the server may take to write of it.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Our schema on a server, for one trial.
 pub struct PostgresInstance {
@@ -307,8 +311,11 @@ impl Instance for PostgresInstance {
     }
 
     fn log_tail(&self) -> Option<String> {
-        let said = lock(self.cluster.as_ref()?).log_since(self.log_bytes);
-        Some(last_lines(&said, LOG_LINES)).filter(|last| !last.is_empty())
+        let cluster = lock(self.cluster.as_ref()?);
+        // A session hears of the end of its server process before the server writes of it.
+        let look = || Ok(Some(cluster.log_since(self.log_bytes)).filter(|said| !said.is_empty()));
+        let said = wait_for(LAST_WORDS, &Cancel::new(), look).ok().flatten();
+        said.map(|said| last_lines(&said, LOG_LINES))
     }
 
     fn server_process(&self) -> Result<Option<i32>, EngineError> {
