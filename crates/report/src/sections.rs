@@ -24,37 +24,42 @@ pub(crate) use profiles::changes;
 pub(crate) use session_time::{accounting, part, parts};
 pub(crate) use waits::table as wait_table;
 
-use crate::model::{Document, Section};
+use crate::model::{Document, Medium, Section};
 use analysis::Summary;
 use serde_json::{Map, Value};
+
+type Data = fn(&Summary) -> serde_json::Result<Value>;
+type Show = fn(&Summary) -> Vec<Section>;
 
 struct Entry {
     /// The name of its data in JSON.
     name: &'static str,
     /// `None` of a section that draws the data of others.
-    data: Option<fn(&Summary) -> serde_json::Result<Value>>,
+    data: Option<Data>,
     /// `None` of data that other sections tell.
-    show: Option<fn(&Summary) -> Vec<Section>>,
+    show: Option<Show>,
+    /// Only pages show it, and texts do not compute it.
+    page_only: bool,
 }
 
 /// `name: data => function that shows it`; without data for a section that draws the data of others, without a
-/// function for data that others tell.
+/// function for data that others tell. `page only`: texts have no room for it.
 macro_rules! sections {
-    (|$summary:ident| $($name:ident $(: $data:expr)? $(=> $show:path)?;)*) => {
-        const SECTIONS: &[Entry] = &[$(sections!(@ $summary, $name $(: $data)? $(=> $show)?)),*];
+    (|$summary:ident| $($name:ident $(: $data:expr)? $(=> $show:path)? $(, $page:ident only)?;)*) => {
+        const SECTIONS: &[Entry] = &[$({
+            let (data, show): (Option<Data>, Option<Show>) = sections!(@ $summary $(: $data)? $(=> $show)?);
+            let page_only = !<[&str]>::is_empty(&[$(stringify!($page))?]);
+            Entry { name: stringify!($name), data, show, page_only }
+        }),*];
     };
-    (@ $summary:ident, $name:ident: $data:expr => $show:path) => {
-        Entry {
-            name: stringify!($name),
-            data: Some(|$summary| serde_json::to_value($data)),
-            show: Some(|$summary| $show($summary, $data).into_iter().collect()),
-        }
+    (@ $summary:ident: $data:expr => $show:path) => {
+        (Some(|$summary| serde_json::to_value($data)), Some(|$summary| $show($summary, $data).into_iter().collect()))
     };
-    (@ $summary:ident, $name:ident: $data:expr) => {
-        Entry { name: stringify!($name), data: Some(|$summary| serde_json::to_value($data)), show: None }
+    (@ $summary:ident: $data:expr) => {
+        (Some(|$summary| serde_json::to_value($data)), None)
     };
-    (@ $summary:ident, $name:ident => $show:path) => {
-        Entry { name: stringify!($name), data: None, show: Some(|$summary| $show($summary).into_iter().collect()) }
+    (@ $summary:ident => $show:path) => {
+        (None, Some(|$summary| $show($summary).into_iter().collect()))
     };
 }
 
@@ -63,8 +68,8 @@ sections! { |summary|
     findings: &summary.findings() => overview::findings;
     response => response::section;
     explanations: &summary.explanations() => explanations::sections;
-    session_time => session_time::section;
-    latencies: &summary.latencies() => latencies::sections;
+    session_time => session_time::section, page only;
+    latencies: &summary.latencies() => latencies::sections, page only;
     timelines: &summary.timelines() => timelines::sections;
     configurations: &summary.configurations => configurations::section;
     detectable: summary.detectable().as_ref() => configurations::power;
@@ -81,12 +86,14 @@ sections! { |summary|
     failures: &summary.failures() => overview::failures;
     warnings: &summary.warnings() => overview::warnings;
     environment: summary.environment().as_ref() => overview::environment;
-    recorded => record::sections;
+    recorded => record::sections, page only;
 }
 
 /// The report of a run: what was found, the figure that shows it, why it is so, then the tables behind it.
-pub fn run(summary: &Summary) -> Document {
-    let sections = SECTIONS.iter().filter_map(|entry| entry.show).flat_map(|show| show(summary));
+/// What only pages show is computed for them alone: it may need every latency of a large recording.
+pub fn run(summary: &Summary, medium: Medium) -> Document {
+    let wanted = SECTIONS.iter().filter(|entry| !(entry.page_only && medium == Medium::Text));
+    let sections = wanted.filter_map(|entry| entry.show).flat_map(|show| show(summary));
     Document { title: summary.recording.run.name.as_str().into(), sections: sections.collect() }
 }
 

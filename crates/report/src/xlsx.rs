@@ -7,6 +7,7 @@
 
 mod sheet;
 
+use crate::model::Medium;
 use crate::table::{Plot, PlotKind, Table};
 use crate::{recording, workbook};
 use analysis::Summary;
@@ -40,7 +41,7 @@ pub fn xlsx(summary: &Summary) -> Result<Vec<u8>, WorkbookError> {
     for table in workbook::tables(summary) {
         sheets(&mut book, &table, ROWS_MAX)?;
     }
-    sheet::report(&mut book, &crate::run(summary))?;
+    sheet::report(&mut book, &crate::run(summary, Medium::Page))?;
     let recorded = [recording::settings, recording::environment, recording::experiment];
     let recorded = recorded.into_iter().map(|table| table(summary.recording));
     for table in recording::tables(summary.recording).into_iter().chain(recorded) {

@@ -20,7 +20,7 @@ fn study() -> Recording {
 }
 
 fn document(recording: &Recording) -> Document {
-    report::run(&summarize(recording))
+    report::run(&summarize(recording), Medium::Any)
 }
 
 fn chart(document: &Document, kind: ChartKind) -> &Chart {

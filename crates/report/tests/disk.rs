@@ -7,13 +7,13 @@ use analysis::{Side, compare, summarize, summarize_with};
 use common::disk::{DISK, Device, device_use, disk_observed, on_volume, saturation, with_settings};
 use common::{done, observed, plan};
 use observations::{Observations, Recording, Response};
-use report::{Block, Chart, ChartKind, Document, Section, Style, terminal};
+use report::{Block, Chart, ChartKind, Document, Medium, Section, Style, terminal};
 
 /// 10,000 IOPS for each I/O under way until 50,000: N* = 5.
 const DEVICE: Device = Device { service_s: 20e-6, delay_s: 80e-6 };
 
 fn document(recording: &Recording) -> Document {
-    report::run(&summarize(recording))
+    report::run(&summarize(recording), Medium::Any)
 }
 
 fn section<'d>(document: &'d Document, heading: &str) -> &'d Section {
@@ -204,7 +204,7 @@ fn the_share_of_the_ceiling_in_a_sentence() {
         let devices = vec![device_use("ssd", 0.0, 21_443.0 * noise, 8192.0)];
         database.trials.push(done(0, block, Observations { devices, ..observed(10.0) }));
     }
-    let document = report::run(&summarize_with(&database, vec![disk.clone()]));
+    let document = report::run(&summarize_with(&database, vec![disk.clone()]), Medium::Any);
     let expected = "
 Storage ceiling
 data_files=1: volume ssd (vdb) did 41 % (40-42 %) of the 8.00 KiB random write ceiling measured on it (run 3 of disk-ssd, 52,300 IOPS ± 2.5 %).
@@ -223,12 +223,13 @@ data_files=1   vdb (ssd)        0    21,440   176     -  500 us         80 %   4
     for trial in &mut database.trials {
         trial.observations.as_mut().unwrap().devices = vec![device_use("ssd", 0.0, 60_000.0, 4096.0)];
     }
-    let over = text(&report::run(&summarize_with(&database, vec![disk])), "Storage ceiling", 300);
+    let over =
+        text(&report::run(&summarize_with(&database, vec![disk]), Medium::Any), "Storage ceiling", 300);
     assert!(
         over.contains(" did 115 % (112-118 %) of ") && over.contains("more than the ceiling: "),
         "{over}"
     );
-    let none = report::run(&summarize(&database));
+    let none = report::run(&summarize(&database), Medium::Any);
     assert!(none.sections.iter().all(|section| section.heading.as_str() != "Storage ceiling"));
 }
 

@@ -6,10 +6,10 @@ mod common;
 use analysis::summarize;
 use common::{data_files, done, observed, plan};
 use observations::Recording;
-use report::{Style, terminal};
+use report::{Medium, Style, terminal};
 
 fn plain(recording: &Recording, width: usize) -> String {
-    terminal(&report::run(&summarize(recording)), width, Style::Plain)
+    terminal(&report::run(&summarize(recording), Medium::Any), width, Style::Plain)
 }
 
 /// Words with one space between them, wherever lines and columns end.

@@ -24,7 +24,7 @@ fn escaped(text: &str) -> String {
 fn says_all_that_the_terminal_says() {
     for recording in [two_factors(), data_files(&["1"], &[&[3.0, 3.1]]), plan(&[("a.b", &["1", "2"])])] {
         let page = page(&recording);
-        let document = report::run(&summarize(&recording));
+        let document = report::run(&summarize(&recording), Medium::Any);
         let mut said = vec![document.title.to_string()];
         // The page has figures for the small charts of the text.
         let chart = |block: &Block| matches!(block, Block::Chart(_) | Block::Figure(_));

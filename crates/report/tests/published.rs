@@ -6,7 +6,7 @@ mod common;
 use analysis::summarize;
 use common::{data_files, done, observed, wait};
 use observations::{Observations, Recording, Wait, WaitClass::*};
-use report::{Style, terminal};
+use report::{Medium, Style, terminal};
 
 /// Four files. `Wait_S` of the third row was rounded on its own: its parts have a third decimal.
 const FOUR: &str = "\
@@ -56,7 +56,7 @@ fn published() -> Recording {
 
 #[test]
 fn tables_are_printed_as_published() {
-    let document = report::run(&summarize(&published()));
+    let document = report::run(&summarize(&published()), Medium::Any);
     // Too narrow for the table, which must stay as it is.
     for width in [60, 100, 200] {
         let text = terminal(&document, width, Style::Plain);
@@ -73,7 +73,7 @@ fn tables_are_printed_as_published() {
 
 #[test]
 fn colour_does_not_move_a_column() {
-    let document = report::run(&summarize(&published()));
+    let document = report::run(&summarize(&published()), Medium::Any);
     let coloured = terminal(&document, 100, Style::Colour);
     let mut plain = String::new();
     let mut rest = coloured.as_str();
@@ -88,7 +88,7 @@ fn colour_does_not_move_a_column() {
 
 #[test]
 fn markdown_has_the_same_cells() {
-    let text = report::markdown(&report::run(&summarize(&published())));
+    let text = report::markdown(&report::run(&summarize(&published()), Medium::Any));
     for line in FOUR.lines().chain(EIGHT.lines()) {
         let cells: Vec<&str> = line.split_whitespace().collect();
         assert!(text.contains(&format!("| {} |\n", cells.join(" | "))), "{line}");

@@ -6,11 +6,11 @@ mod common;
 use analysis::summarize;
 use common::{data_files, done, failed, observed, plan, two_factors, wait};
 use observations::{Observations, Recording, Response, WaitClass};
-use report::{Block, Document, Style, Table, terminal};
+use report::{Block, Document, Medium, Style, Table, terminal};
 use serde_json::Value;
 
 fn plain(recording: &Recording, width: usize) -> String {
-    terminal(&report::run(&summarize(recording)), width, Style::Plain)
+    terminal(&report::run(&summarize(recording), Medium::Any), width, Style::Plain)
 }
 
 fn tables(document: &Document) -> impl Iterator<Item = &Table<'static>> {
@@ -143,12 +143,16 @@ fn odd_recordings_have_a_report() {
     ] {
         for width in [0, 1, 40, 80, 1000] {
             for style in [Style::Plain, Style::Colour] {
-                terminal(&report::run(&summarize(&recording)), width, style);
+                terminal(&report::run(&summarize(&recording), Medium::Any), width, style);
             }
         }
         let text = plain(&recording, 100);
         assert!(text.contains(says), "{says:?} in {text}");
-        report::markdown(&report::run(&summarize(&recording)));
+        // What is left out of the document of a text is what no text shows.
+        let summary = summarize(&recording);
+        let [all, short] = [Medium::Any, Medium::Text].map(|medium| report::run(&summary, medium));
+        assert!(short.sections.len() < all.sections.len());
+        assert_eq!(report::markdown(&short), report::markdown(&all));
         report::json::summary(&summarize(&recording)).unwrap();
     }
 }
@@ -175,7 +179,7 @@ fn control_characters_never_reach_the_terminal() {
     }
     recording.trials.push(failed(0, 4, evil));
     let summary = summarize(&recording);
-    let document = report::run(&summary);
+    let document = report::run(&summary, Medium::Any);
     assert!(tables(&document).count() >= 3, "configurations and two levels of waits");
     let side = |configuration| analysis::Side { recording: &recording, configuration };
     let compared = analysis::compare(side(0), side(1)).unwrap();
@@ -192,7 +196,7 @@ fn control_characters_never_reach_the_terminal() {
 fn markdown_escapes_what_would_be_markup() {
     let mut recording = data_files(&["<b>1</b> | *2*"], &[&[5.0, 6.0]]);
     recording.factors[0].numeric = None;
-    let text = report::markdown(&report::run(&summarize(&recording)));
+    let text = report::markdown(&report::run(&summarize(&recording), Medium::Any));
     assert!(text.contains(r"| \<b\>1\</b\> \| \*2\* | 2 |"), "{text}");
     let bars = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap().matches('|').count();
     // One of the row's bars is text.

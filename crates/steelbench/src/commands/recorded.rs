@@ -6,7 +6,7 @@ use crate::exit_code::{ExitCode, Failure};
 use crate::{output, results};
 use analysis::runs::Responses;
 use observations::Recording;
-use report::Text;
+use report::{Medium, Text};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub fn show(arguments: &Show) -> Result<ExitCode, Failure> {
     let mut recording = results::read_run(&store, arguments.recorded.run)?;
     keep_only(&mut recording, &arguments.only)?;
     let summary = results::summary(&recording, store.path());
-    output::show(arguments.form, || report::json::summary(&summary), || report::run(&summary))
+    output::show(arguments.form, || report::json::summary(&summary), || report::run(&summary, Medium::Text))
 }
 
 fn runs(store: &Store, json: bool) -> Result<ExitCode, Failure> {

@@ -95,7 +95,7 @@ impl Session {
             let summary = report::json::summary(&summary).map_err(Failure::failed)?;
             output::print_json(&json!({ "event": "summary", "summary": summary }))?;
         } else if summary.done() + summary.failed() > 0 {
-            output::print_document(&report::run(&summary))?;
+            output::print_document(&report::run(&summary, report::Medium::Text))?;
             output::print(&format!("\nResults: {}\nReport:  {}\n", self.results.display(), page.display()))?;
         }
         Ok(summary.configurations.iter().any(|row| row.lost_blocks > 0))

@@ -8,8 +8,8 @@ use crate::results;
 use analysis::runs::{Responses, compare_runs};
 use analysis::{FindingKind, Side};
 use observations::{FactorRecord, Recording, RunRecord, TrialStatus};
-use report::Text;
 use report::web::{self, text};
+use report::{Medium, Text};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::slice;
@@ -135,7 +135,12 @@ pub fn run(site: &Site, query: &Query) -> Result<Page, Refusal> {
         );
     }
     let summary = results::summary(recording, &file.path);
-    Ok(Page { body: web::document(&report::run(&summary)), tools, said: read.said, live: Some(live) })
+    Ok(Page {
+        body: web::document(&report::run(&summary, Medium::Page)),
+        tools,
+        said: read.said,
+        live: Some(live),
+    })
 }
 
 /// `/compare?file=NAME&run=3&a=data_files=1&b=data_files=4`
