@@ -38,7 +38,7 @@ mod grid;
 mod settings;
 mod wording;
 
-pub use accounting::Accounting;
+pub use accounting::{Accounting, Check};
 pub use activity::{ActivitySummary, activity};
 pub use ceiling::{Ceiling, Limit, MeasuredCeiling, Way};
 pub use compare::{Comparison, Method, Scale, Standing};

@@ -57,7 +57,7 @@ fn study(from: (&str, &str), to: (&str, &str)) -> Recording {
             total_s = (total_s + cpu_s) * (1.0 + 0.005 * own);
             let trial = Observations {
                 connections: CONNECTIONS,
-                time: TimeUse { session_s: total_s, cpu_s, cpu_user_s: None },
+                time: TimeUse { session_s: total_s, cpu_s, cpu_user_s: None, ..TimeUse::default() },
                 work: Work { unit: "row".to_owned(), amount: ROWS, ..Work::default() },
                 waits,
                 ..observed(total_s / f64::from(CONNECTIONS))
@@ -149,6 +149,7 @@ fn any(random: &mut Random) -> Observations {
             session_s,
             cpu_s: if random.below(4) == 0 { 0.0 } else { session_s },
             cpu_user_s: None,
+            ..TimeUse::default()
         },
         waits,
         ..Observations::default()

@@ -21,7 +21,7 @@ mod waits;
 pub(crate) use explanations::{sentences, waterfall};
 pub(crate) use overview::better;
 pub(crate) use profiles::changes;
-pub(crate) use session_time::{accounting, part, parts};
+pub(crate) use session_time::{accounting, check, part, parts};
 pub(crate) use waits::table as wait_table;
 
 use crate::model::{Document, Medium, Section};

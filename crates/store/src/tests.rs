@@ -1,6 +1,7 @@
 //! Tests of what goes wrong on disk: each fault has its own error, and nothing recorded is lost.
 
 use crate::{Fault, Result, Store, StoreError, schema};
+use observations::WaitSource;
 use rusqlite::Connection;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -180,6 +181,11 @@ fn a_read_only_file_refuses_in_mid_write() {
     assert_eq!(store.read(1).unwrap(), sample::recording(2));
 }
 
+/// Back to format 6.
+const TO_6: &str = "ALTER TABLE waits DROP COLUMN samples; ALTER TABLE waits DROP COLUMN error_s;
+         ALTER TABLE waits DROP COLUMN counter; ALTER TABLE trials DROP COLUMN sampled_running_s;
+         ALTER TABLE trials DROP COLUMN corrected_s; PRAGMA user_version = 6";
+
 #[test]
 fn an_older_format_is_brought_up_to_date_with_its_data() {
     // Back to an older version: step 6 added the files that experiments name, step 5 renamed a table and added facts,
@@ -195,12 +201,19 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
     seen.for_each(|seen| {
         seen.devices.clear();
         seen.facts.clear();
+        (seen.time.sampled_running_s, seen.time.corrected_s) = (None, None);
+        for wait in &mut seen.waits {
+            wait.source = match wait.source {
+                WaitSource::Sampled { hz, .. } => WaitSource::Sampled { hz, samples: None, error_s: None },
+                _ => WaitSource::Counted,
+            };
+        }
         seen.profile = None;
     });
     for open in [|path: &Path| Store::open(path), |path: &Path| Store::create_or_open(path)]
         as [fn(&Path) -> Result<Store>; 2]
     {
-        for back in [vec![to_5, to_4, to_3, to_2], vec![to_5, to_4, to_3, to_2, to_1]] {
+        for back in [vec![TO_6, to_5, to_4, to_3, to_2], vec![TO_6, to_5, to_4, to_3, to_2, to_1]] {
             let (_folder, path) = file();
             let (store, run) = filled(&path, 4);
             store.connection.execute_batch(&back.join(";")).unwrap();
@@ -241,10 +254,7 @@ fn looking_for_ceilings_touches_no_file() {
     let (store, run) = filled(&path, 2);
     let old = folder.path().join("old.steelbench");
     let (older, _) = filled(&old, 2);
-    older
-        .connection
-        .execute_batch("DROP TABLE facts; ALTER TABLE warnings RENAME TO marks; PRAGMA user_version = 4")
-        .unwrap();
+    older.connection.execute_batch(TO_6).unwrap();
     killed(&folder.path().join("killed.steelbench"));
     let state = || {
         let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());

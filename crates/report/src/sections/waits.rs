@@ -1,6 +1,6 @@
 //! Where sessions waited, by level of the main factor.
 
-use super::session_time::accounting;
+use super::session_time::{accounting, check};
 use crate::model::{Cell, Columns, Section, Table};
 use crate::text::listed;
 use crate::{number, text};
@@ -20,6 +20,9 @@ fn section(factor: &str, level: &LevelWaits) -> Section {
         None => "Waits".to_owned(),
     });
     section.line(accounting(&level.accounting));
+    if let Some(check) = check(&level.accounting) {
+        section.note(check);
+    }
     waits(&mut section, &level.waits);
     section
 }
@@ -63,11 +66,23 @@ fn notes(waits: &WaitTable) -> Vec<String> {
         let trials = number::plural(waits.trials, "trial");
         notes.push(format!("Seconds and counts are means of {trials}, summed over connections."));
     }
-    let sampled = waits.top().iter().filter_map(|row| match row.source {
-        WaitSource::Sampled { hz } => Some(format!("{} ({} Hz)", row.wait_type, number::figure(hz))),
-        WaitSource::Counted => None,
+    let sampled = waits.top().iter().filter_map(|row| match &row.source {
+        WaitSource::Sampled { hz, samples: Some(samples), .. } => {
+            let samples = number::plural(usize::try_from(*samples).unwrap_or(usize::MAX), "sample");
+            Some(format!("{} ({samples}, {} Hz)", row.wait_type, number::figure(*hz)))
+        }
+        WaitSource::Sampled { hz, .. } => Some(format!("{} ({} Hz)", row.wait_type, number::figure(*hz))),
+        _ => None,
     });
     notes.extend(listed(sampled).map(|sampled| format!("Sampled, not counted: {sampled}.")));
+    let timed = waits.top().iter().filter_map(|row| match &row.source {
+        WaitSource::Server { counter, .. } => Some(format!("{} ({counter})", row.wait_type)),
+        _ => None,
+    });
+    notes.extend(listed(timed).map(|timed| format!("Timed by the server's own counters: {timed}.")));
+    if waits.top().iter().any(|row| row.error_s.is_some()) {
+        notes.push("± is the standard error that comes from sampling.".to_owned());
+    }
     if waits.client_s > 0.0 {
         let seconds = number::seconds(waits.client_s);
         notes.push(format!("Waits for the client, {seconds}, are not among these waits."));

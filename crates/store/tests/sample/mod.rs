@@ -112,7 +112,11 @@ fn observations(i: usize) -> Observations {
         count: (n != 3).then_some((1 << 53) + 1 + n as u64),
         resource_s: x / (n + 1) as f64,
         signal_s: x / 1e6,
-        source: if n == 4 { WaitSource::Sampled { hz: 99.7 } } else { WaitSource::Counted },
+        source: match n {
+            4 => WaitSource::Sampled { hz: 99.7, samples: Some(12), error_s: Some(x / 7.0) },
+            5 => WaitSource::Server { counter: "pg_stat_wal".into(), error_s: None },
+            _ => WaitSource::Counted,
+        },
     });
     let response = |n: usize| match n % 2 {
         0 => Response::lower(&format!("time_{n}"), "s", x / 9.0),
@@ -147,7 +151,13 @@ fn observations(i: usize) -> Observations {
             .map(|name| Latency { name: name.into(), histogram: histogram.clone() })
             .to_vec(),
         waits: waits.collect(),
-        time: TimeUse { session_s: 16.0 * x, cpu_s: x, cpu_user_s: i.is_multiple_of(2).then_some(x / 3.0) },
+        time: TimeUse {
+            session_s: 16.0 * x,
+            cpu_s: x,
+            cpu_user_s: i.is_multiple_of(2).then_some(x / 3.0),
+            sampled_running_s: Some(x / 5.0),
+            corrected_s: i.is_multiple_of(2).then_some(x / 11.0),
+        },
         operations: (0..15).map(operation).collect(),
         series: vec![Series {
             name: "throughput".into(),
