@@ -131,6 +131,11 @@ fn load_limited(observations: &Observations) -> Option<String> {
     })
 }
 
+/// Whether a trial has the warning that its open loop asked for more than was done.
+pub(crate) fn is_overloaded(observations: &Observations) -> bool {
+    observations.warnings.iter().any(|warning| warning.kind == WarningKind::Overloaded)
+}
+
 fn overloaded(observations: &Observations) -> Option<String> {
     let load = &observations.load;
     let (schedule_s, free_until_s) = (load.schedule_s?, load.free_until_s?);

@@ -177,7 +177,8 @@ fn load_initial_rows(context: &TrialContext<'_>, keys: Keys, mut left: u64) -> R
 
 /// Rows of a request: a transaction's, or those of several that one call makes.
 fn rows_of_request(method: InsertMethod, rows_per_transaction: u64) -> u64 {
-    let calls = if method == InsertMethod::Procedure { ROWS_PER_CALL.div_ceil(rows_per_transaction) } else { 1 };
+    let calls =
+        if method == InsertMethod::Procedure { ROWS_PER_CALL.div_ceil(rows_per_transaction) } else { 1 };
     rows_per_transaction * calls
 }
 

@@ -14,8 +14,8 @@ use client::Client;
 use conductor::{Lanes, conduct};
 use observations::{Observations, Response};
 use observe::Clock;
-use plan::Turns;
 pub use outcome::add_intervals;
+use plan::Turns;
 pub use plan::{
     CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, no_warmup_of_cold,
 };

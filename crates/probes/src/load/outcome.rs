@@ -146,7 +146,8 @@ pub fn add_up(
     let waits = if embedded { client_waits(&reports, end_ns) } else { Vec::new() };
     let around = surroundings.observations(elapsed_s, plan.connections, lanes, waits);
     let total = |part: fn(&ClientReport) -> u64| reports.iter().map(|report| part(report)).sum();
-    let largest = |part: fn(&ClientReport) -> u64| reports.iter().map(|report| part(report)).max().unwrap_or(0);
+    let largest =
+        |part: fn(&ClientReport) -> u64| reports.iter().map(|report| part(report)).max().unwrap_or(0);
     let work = Work {
         unit: plan.unit.into(),
         amount: total(|report| report.units),
@@ -229,11 +230,7 @@ fn responses(
 }
 
 /// Latency of all transactions, their service time, and the latency of each kind of them.
-fn latencies(
-    plan: &LoadPlan,
-    reports: &[&ClientReport],
-    [latency, service]: [Histogram; 2],
-) -> Vec<Latency> {
+fn latencies(plan: &LoadPlan, reports: &[&ClientReport], [latency, service]: [Histogram; 2]) -> Vec<Latency> {
     let mut latencies = vec![
         Latency { name: plan.timed.into(), histogram: latency },
         Latency { name: "service".into(), histogram: service },
