@@ -126,9 +126,9 @@ fn causes_that_are_named_are_right() {
             let kind = PartKind::WaitType(name(wait));
             let part = decomposition.by_type.iter().find(|part| part.kind == kind).unwrap();
             if part.change_s * (to - from) > 0.0 {
-                right += 1.0
+                right += 1.0;
             } else {
-                wrong += 1.0
+                wrong += 1.0;
             }
             if let Some(interval) = part.share_interval {
                 intervals += 1;
