@@ -143,10 +143,12 @@ impl Store {
             (APPLICATION_ID, version, _) if version > schema::NEWEST => {
                 Err(self.fault(Fault::Newer(version)))
             }
-            (APPLICATION_ID, version, _) => match self.sql(|connection| schema::foreign(connection, version))? {
-                Some(what) => Err(self.fault(Fault::Altered(what))),
-                None => Ok(version),
-            },
+            (APPLICATION_ID, version, _) => {
+                match self.sql(|connection| schema::foreign(connection, version))? {
+                    Some(what) => Err(self.fault(Fault::Altered(what))),
+                    None => Ok(version),
+                }
+            }
             (id, ..) => {
                 let what = format!("another program's database (application id {id})");
                 Err(self.fault(Fault::Foreign(what)))
