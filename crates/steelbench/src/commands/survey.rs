@@ -4,12 +4,14 @@ use super::waits::server;
 use crate::args::{Survey as Arguments, SurveyCommand};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Form};
-use engines::Server;
+use crate::signals;
+use engines::{Server, Stop};
 use observations::{Survey, SurveyedServer, Unread};
 use report::Text;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 /// No inventory comes near to this size.
@@ -22,10 +24,15 @@ pub fn survey(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     // What is typed wrong ends us before anything is asked.
     let servers = arguments.server.iter().map(|url| server(url)).collect::<Result<Vec<_>, _>>()?;
+    let interrupt = signals::stop_flag()?;
+    let stop = Stop::when({
+        let interrupt = interrupt.clone();
+        move || interrupt.load(Ordering::Relaxed)
+    });
     let mut taken = machine(arguments)?;
     let mut code = ExitCode::Ok;
     for server in &servers {
-        match ask(&**server) {
+        match ask(&**server, &stop) {
             Ok((server, unread)) => {
                 taken.servers.push(server);
                 taken.unread.extend(unread);
@@ -35,7 +42,7 @@ pub fn survey(arguments: &Arguments) -> Result<ExitCode, Failure> {
                 let message = Text::from(format!("{}: {}", unread.what, unread.why).as_str());
                 output::complain(&format!("error: {}", message.as_str()));
                 taken.unread.push(unread);
-                code = ExitCode::Failed;
+                code = if stop.is_asked() { ExitCode::Interrupted } else { ExitCode::Failed };
             }
         }
     }
@@ -61,8 +68,8 @@ fn machine(arguments: &Arguments) -> Result<Survey, Failure> {
 }
 
 /// What a server says, and what of it could not be read; or why it says nothing.
-fn ask(server: &dyn Server) -> Result<(SurveyedServer, Vec<Unread>), Unread> {
-    let (surveyed, mut unread) = server.survey().map_err(|error| {
+fn ask(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), Unread> {
+    let (surveyed, mut unread) = server.survey(stop).map_err(|error| {
         let advice = error.advice.map(|advice| format!(". {advice}")).unwrap_or_default();
         Unread { what: server.to_string(), why: format!("{error}{advice}") }
     })?;
