@@ -44,7 +44,7 @@ pub struct Stopped;
 impl Stopped {
     /// Whether this is why an operation failed.
     pub fn is_cause_of(error: &io::Error) -> bool {
-        error.get_ref().is_some_and(|cause| cause.is::<Self>())
+        error.get_ref().and_then(|cause| cause.downcast_ref::<Self>()).is_some()
     }
 }
 
