@@ -142,11 +142,11 @@ impl ServerError {
     ///
     /// Letters: <https://www.postgresql.org/docs/current/protocol-error-fields.html>.
     fn set(&mut self, kind: u8, text: &[u8]) {
-        let mut kept = String::from_utf8_lossy(&text[..text.len().min(TEXT_BYTES_MAX)]).into_owned();
-        if text.len() > TEXT_BYTES_MAX {
-            kept += &format!("... ({} bytes in all)", text.len());
-        }
-        let text = kept;
+        let kept = String::from_utf8_lossy(&text[..text.len().min(TEXT_BYTES_MAX)]);
+        let text = match text.len() {
+            bytes if bytes > TEXT_BYTES_MAX => format!("{kept}... ({bytes} bytes in all)"),
+            _ => kept.into_owned(),
+        };
         match kind {
             // `S` may be translated, `V` (from 9.6 on) never is; it comes after `S`.
             b'S' | b'V' => self.severity = text,

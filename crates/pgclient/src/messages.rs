@@ -155,9 +155,10 @@ impl Messages {
             // Closed: writing will notice, after the last words have been read.
             Ok(count) => {
                 self.received += count;
-                let (limit, what) = match self.is_login {
-                    true => (LOGIN_BYTES_MAX, "before the login is done"),
-                    false => (ANSWER_BYTES_MAX, "in answer to one request"),
+                let (limit, what) = if self.is_login {
+                    (LOGIN_BYTES_MAX, "before the login is done")
+                } else {
+                    (ANSWER_BYTES_MAX, "in answer to one request")
                 };
                 // Of a COPY what comes is looked at in the end.
                 if self.received.max(self.input.len() + count) > limit {

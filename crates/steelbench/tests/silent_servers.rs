@@ -6,7 +6,7 @@ mod servers;
 
 use common::{Lab, end, signal, wait_until};
 use servers::by_url::{OWNER, Server, bindirs};
-use servers::{await_load, causes, inserts, kill, lab, managed, newest, nothing_is_left, versions};
+use servers::{await_load, causes, inserts, lab, managed, newest, nothing_is_left, versions};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
