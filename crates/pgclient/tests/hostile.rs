@@ -112,7 +112,7 @@ fn what_a_server_sends_before_the_login_is_limited() {
 
 #[test]
 fn an_error_is_no_longer_than_a_page() {
-    let said = [b"SERROR\0VERROR\0C22000\0M", &[b'x'; 1 << 20][..], b"\0\0"].concat();
+    let said = [b"SERROR\0VERROR\0C22000\0M", &vec![b'x'; 1 << 20], b"\0\0"].concat();
     let answer = [message(b'E', &said), message(b'Z', b"I")].concat();
     let (config, _served) = server(move |socket| {
         socket.write_all(&welcome())?;
@@ -151,12 +151,12 @@ fn drip(socket: &mut TcpStream, bytes: &[u8]) -> std::io::Result<()> {
 #[test]
 fn a_server_that_drips_has_no_more_time_than_a_silent_one() {
     let second = Duration::from_secs(1);
-    let notice = message(b'N', &[b'x'; 20_000]);
+    let notice = message(b'N', &vec![b'x'; 20_000]);
     let (config, served) = server(move |socket| drip(socket, &notice));
     let error = Client::connect(&config.with_connect_timeout(Some(second))).unwrap_err().to_string();
     assert!(error.ends_with("no answer within 1 s"), "{error}");
     served.join().unwrap();
-    let row = message(b'D', &[b'x'; 20_000]);
+    let row = message(b'D', &vec![b'x'; 20_000]);
     let (config, served) = server(move |socket| {
         socket.write_all(&welcome())?;
         socket.read_exact(&mut [0])?;

@@ -134,7 +134,8 @@ fn connection_strings() {
     campaign("connection_strings", 80, |random| {
         let text = random.of(&strings).to_owned();
         let url = String::from_utf8_lossy(&mutated(random, text)).into_owned();
-        let quoted: String = url.chars().map(|c| format!("\\U{:08X}", u32::from(c))).collect();
+        let quoted: Vec<String> = url.chars().map(|c| format!("\\U{:08X}", u32::from(c))).collect();
+        let quoted = quoted.concat();
         let file = scripted(1, "", "").replace("\"null\"", "\"postgres\"");
         arena.write(
             "e.toml",

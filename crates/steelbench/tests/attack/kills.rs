@@ -1,6 +1,6 @@
 //! kill -9 at random moments: what was recorded stays, the run goes on, and nothing is left.
 
-use crate::arena::{Arena, USUAL, campaign};
+use crate::arena::{Arena, Limits, USUAL, campaign};
 use crate::common::scripted;
 use rusqlite::Connection;
 use std::os::unix::process::CommandExt;
@@ -32,7 +32,7 @@ fn kills() {
             let _ = child.kill();
             child.wait().unwrap();
         }
-        let last = arena.run(&["run", "e.toml"], USUAL)?;
+        let last = arena.run(&["run", "e.toml"], Limits { time: 4 * USUAL.time, ..USUAL })?;
         if !last.status.success() {
             return Err(format!("does not go on: {}", last.text()));
         }

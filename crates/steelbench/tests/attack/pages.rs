@@ -71,10 +71,10 @@ fn request(random: &mut Random, address: &str) -> (Vec<u8>, bool) {
         random.of(TARGETS)
     );
     for _ in 0..random.below(3) {
-        text += &format!("{}\r\n", random.of(HEADERS));
+        text.extend([random.of(HEADERS), "\r\n"]);
     }
     match random.below(12) {
-        0 => text += &format!("X: {}\r\n", "y".repeat(1 << 20)),
+        0 => text.extend(["X: ", &"y".repeat(1 << 20), "\r\n"]),
         1 => text += &"X: y\r\n".repeat(10_000),
         _ => {}
     }

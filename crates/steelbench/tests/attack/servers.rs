@@ -64,7 +64,8 @@ fn welcome() -> Vec<u8> {
 fn answers(random: &mut Random) -> Piece {
     let ready = message(b'Z', b"I");
     let column = message(b'T', b"\0\x01a\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0");
-    let text: Vec<u8> = [b"\0\x01\0\0\0\x20".as_slice(), &ESCAPES.as_bytes()[..32]].concat();
+    let length = (ESCAPES.len() as u32).to_be_bytes();
+    let text = [b"\0\x01".as_slice(), &length, ESCAPES.as_bytes()].concat();
     let huge = |kind: u8, length: u32| [&[kind], &length.to_be_bytes()[..], &[b'x'; 1000]].concat();
     let choices = [
         Piece::Bytes([error(ESCAPES), ready.clone()].concat()),
