@@ -1,5 +1,6 @@
 //! How close a database came to what its storage was measured to do.
 
+use crate::compare::Values;
 use crate::grid::Grid;
 use crate::response::distinct;
 use crate::settings::{has_probe, with_probe};
@@ -118,7 +119,8 @@ fn ceiling(
     let (devices, mean_bytes) = (names(used.iter().find(|devices| !devices.is_empty())?), bytes / count);
     let usable = measured.iter().filter(|one| one.devices == devices);
     let best = usable.min_by(|a, b| a.rank(mean_bytes).total_cmp(&b.rank(mean_bytes)))?;
-    let compared = Comparison::apart(&best.rates, &rates, Direction::HigherIsBetter)?;
+    let [ceiling, used] = [&best.rates, &rates].map(Values::each);
+    let compared = Comparison::of_values(false, &ceiling, &used, Direction::HigherIsBetter)?;
     Some(Ceiling {
         configuration,
         label: label.to_owned(),

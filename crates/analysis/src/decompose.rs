@@ -6,7 +6,7 @@ mod shape;
 pub use code::CodeChange;
 pub use shape::WaitShape;
 
-use crate::compare::Test;
+use crate::compare::{Sample, Test};
 use crate::estimate::mean;
 use crate::grid::Matched;
 use crate::{Accounting, Interval};
@@ -200,7 +200,11 @@ fn mean_part(matched: &Matched, kind: PartKind, seconds: &dyn Fn(&Observations) 
 
 /// One part, from a value for each block of each side.
 fn part(matched: &Matched, kind: PartKind, from: &[f64], to: &[f64]) -> Part {
-    let Test { interval, p_value, .. } = Test::of(matched.paired, from, to, RESOLUTION_S);
+    let Test { interval, p_value, .. } = {
+        let [from, to] = [(from, matched.first[0]), (to, matched.first[1])]
+            .map(|(values, first)| Sample::new(values.to_vec(), first));
+        Test::of(matched.paired, &from, &to, RESOLUTION_S)
+    };
     let (from_s, to_s) = (mean(from), mean(to));
     Part { kind, from_s, to_s, change_s: to_s - from_s, interval, p_value, share: None }
 }

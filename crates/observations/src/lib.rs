@@ -26,7 +26,7 @@ pub use health::{LoadHealth, MachineLoad, Warning, WarningKind};
 pub use histogram::{Histogram, HistogramError};
 pub use profile::{Frame, Profile, Stack, UNKNOWN};
 pub use record::{
-    ConfigurationRecord, EngineVersion, Environment, FactorRecord, HookOutput, LevelRecord, Recording,
+    AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, FactorRecord, HookOutput, LevelRecord, Recording,
     RunRecord, TrialRecord, TrialStatus, VolumeEnvironment,
 };
 pub use series::{Amounts, Series, add_by_interval};

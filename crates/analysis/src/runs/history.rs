@@ -2,6 +2,7 @@
 
 use super::changes::{self, matching};
 use super::{Change, Responses, RunName, RunsError, SettingChange, Verdict};
+use crate::compare::Values;
 use crate::estimate::mean;
 use crate::grid::Grid;
 use crate::response::{distinct, names};
@@ -79,7 +80,7 @@ pub fn history(runs: &[Recording], which: Responses) -> Result<History, RunsErro
     let series = (0..latest.configurations.len()).map(|configuration| {
         let points = grids.iter().zip(&matches).map(|(grid, matches)| {
             let own = matches.iter().find(|it| it.from == configuration)?;
-            response.estimate(&grid.trials(own.to))
+            grid.estimate(own.to, &response)
         });
         HistorySeries::of(latest.configurations[configuration].label.clone(), points.collect())
     });
@@ -131,7 +132,8 @@ impl HistorySeries {
         let starts = [0].into_iter().chain(found.iter().map(|it| it.at));
         let changes = found.iter().zip(starts).zip(ends).filter_map(|((change, start), end)| {
             let (before, after) = (&means[start..change.at], &means[change.at..end]);
-            let comparison = Comparison::apart(before, after, known.first()?.direction)?;
+            let [from, to] = [before, after].map(Values::each);
+            let comparison = Comparison::of_values(false, &from, &to, known.first()?.direction)?;
             Some(HistoryChange {
                 run: at[change.at],
                 p_value: change.p_value,
