@@ -171,9 +171,10 @@ impl Betterness {
 
     /// The means of blocks on this scale.
     fn sample(&self, values: &Values) -> Sample {
-        let means = values.blocks.iter().map(|block| {
-            mean(&block.iter().map(|value| self.of_value(*value)).collect::<Vec<f64>>())
-        });
+        let means = values
+            .blocks
+            .iter()
+            .map(|block| mean(&block.iter().map(|value| self.of_value(*value)).collect::<Vec<f64>>()));
         let rounding = self.rounding(values.resolution, mean(&values.blocks.concat()));
         Sample { values: means.collect(), known: Known { first: values.first, rounding } }
     }

@@ -56,8 +56,9 @@ impl Summary<'_> {
         let rows = &self.configurations;
         let reference = rows.iter().rev().max_by_key(|row| row.done)?.index;
         let others = (0..rows.len()).filter(|other| *other != reference);
-        let comparisons: Vec<Matched> =
-            others.map(|other| self.grid.matched(reference, other, &|o| response.value(o).is_some())).collect();
+        let comparisons: Vec<Matched> = others
+            .map(|other| self.grid.matched(reference, other, &|o| response.value(o).is_some()))
+            .collect();
         Detectable::of_comparisons(&comparisons, response, comparisons.len())
     }
 }

@@ -144,7 +144,13 @@ impl Moments {
         // With fewer than two values the first stage has decided nothing.
         let first = if known.first < 2 { values } else { &values[..known.first.min(n)] };
         let error = |sd: f64| (sd / (n as f64).sqrt()).max(known.rounding.sqrt());
-        Self { n, mean: mean(values), sd: sd(values), error: sd(first).map(error), df: first.len() as f64 - 1.0 }
+        Self {
+            n,
+            mean: mean(values),
+            sd: sd(values),
+            error: sd(first).map(error),
+            df: first.len() as f64 - 1.0,
+        }
     }
 
     /// [`t_test`] of the mean.

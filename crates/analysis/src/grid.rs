@@ -127,6 +127,11 @@ impl<'a> Grid<'a> {
         Comparison::of(&self.matched(from, to, &|o| response.value(o).is_some()), response)
     }
 
+    /// What repeats a comparison of two configurations.
+    pub fn unit_between(&self, from: usize, to: usize) -> &'static str {
+        if self.plots[from] == self.plots[to] { "block" } else { "set-up" }
+    }
+
     /// Two configurations by their usable trials: by set-up where they differ in what is hard to change, else by block.
     ///
     /// By pairs when at least two blocks have both; else all blocks of each apart, if both have two;

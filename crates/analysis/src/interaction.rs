@@ -57,7 +57,10 @@ impl Interaction {
         let (f, df) = f_test(&tables, scale.resolution, rounding)?;
         let (from, (to, most, least)) = (factor.reference, largest(&tables.all, factor.reference)?);
         let known = Known { first: tables.first, rounding: 2.0 * rounding };
-        let gain = |by: usize| Sample { values: tables.all.iter().map(|t| t[to][by] - t[from][by]).collect(), known };
+        let gain = |by: usize| Sample {
+            values: tables.all.iter().map(|t| t[to][by] - t[from][by]).collect(),
+            known,
+        };
         let gain_at = |level: usize| factor.compare_at((by, level), grid, to, response);
         Some(Self {
             factor: factor.factor,

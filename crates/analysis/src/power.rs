@@ -59,7 +59,9 @@ impl Detectable {
         for matched in comparisons.iter().filter(|matched| matched.paired) {
             let ratios = log_ratios(matched, response);
             let known = Known { first: matched.first[0], rounding: rounding(matched, response) };
-            let Moments { n, error: Some(error), df: weight, .. } = Moments::known(&ratios, known) else { continue };
+            let Moments { n, error: Some(error), df: weight, .. } = Moments::known(&ratios, known) else {
+                continue;
+            };
             squares += error * error * n as f64 * weight;
             df += weight;
             blocks.push(ratios.len());

@@ -83,7 +83,8 @@ impl ResponseChoice {
 
     /// In which steps its values were counted or rounded: the mean over these trials.
     pub(crate) fn resolution(&self, trials: &[&Observations]) -> f64 {
-        let steps = trials.iter().flat_map(|own| &own.responses).filter(|response| response.name == self.name);
+        let steps =
+            trials.iter().flat_map(|own| &own.responses).filter(|response| response.name == self.name);
         let steps: Vec<f64> = steps.map(|response| response.resolution).collect();
         if steps.is_empty() { 0.0 } else { mean(&steps) }
     }

@@ -3,7 +3,9 @@
 
 use crate::common::{ENGINE, PROBE};
 use crate::file::{BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, HARD_TO_CHANGE, SEED, SETTINGS, SETUPS};
-use crate::{Blocks, Catalog, Declaration, Experiment, Factor, FileErrors, Kind, Repeats, Volume, human, parse};
+use crate::{
+    Blocks, Catalog, Declaration, Experiment, Factor, FileErrors, Kind, Repeats, Volume, human, parse,
+};
 use std::collections::BTreeSet;
 
 /// Compared as parts of configurations, of `repeats.blocks` or of the order that follows from it.

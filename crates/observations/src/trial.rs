@@ -144,12 +144,24 @@ impl Fact {
 impl Response {
     /// A response of which less is better (time, latency, cost).
     pub fn lower(name: &str, unit: &str, value: f64) -> Self {
-        Self { name: name.into(), unit: unit.into(), direction: Direction::LowerIsBetter, value, resolution: 0.0 }
+        Self {
+            name: name.into(),
+            unit: unit.into(),
+            direction: Direction::LowerIsBetter,
+            value,
+            resolution: 0.0,
+        }
     }
 
     /// A response of which more is better (throughput).
     pub fn higher(name: &str, unit: &str, value: f64) -> Self {
-        Self { name: name.into(), unit: unit.into(), direction: Direction::HigherIsBetter, value, resolution: 0.0 }
+        Self {
+            name: name.into(),
+            unit: unit.into(),
+            direction: Direction::HigherIsBetter,
+            value,
+            resolution: 0.0,
+        }
     }
 
     /// The same, counted or rounded in steps of this size.

@@ -103,7 +103,8 @@ impl<'a> Schedule<'a> {
             self.values[*configuration].range(..=min).map(|(_, value)| *value).collect()
         };
         let values: Vec<Vec<f64>> = self.plan.group(group).iter().map(first).collect();
-        block >= min && analysis::blocks_needed(&values, until).is_some_and(|needed| f64::from(block) >= needed)
+        block >= min
+            && analysis::blocks_needed(&values, until).is_some_and(|needed| f64::from(block) >= needed)
     }
 
     /// Counts what the blocks of this group that are left would have run, less what is recorded of them (a

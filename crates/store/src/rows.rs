@@ -4,10 +4,10 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use observations::{
-    AdaptiveRepeats, ConfigurationRecord, DeviceUse, Direction, Environment, Fact, FactorRecord, Frame, Histogram, HookOutput,
-    Latency, LevelRecord, LoadHealth, MachineLoad, Observations, Operation, Profile, Response, RunRecord,
-    Series, Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait, WaitClass, WaitSource, Warning,
-    WarningKind, Work,
+    AdaptiveRepeats, ConfigurationRecord, DeviceUse, Direction, Environment, Fact, FactorRecord, Frame,
+    Histogram, HookOutput, Latency, LevelRecord, LoadHealth, MachineLoad, Observations, Operation, Profile,
+    Response, RunRecord, Series, Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait, WaitClass,
+    WaitSource, Warning, WarningKind, Work,
 };
 use rusqlite::types::{Null, ToSqlOutput, Type};
 use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction, params_from_iter};

@@ -19,6 +19,11 @@ fn worst(effect: &FactorEffect) -> Option<usize> {
 pub fn main_factor(summary: &Summary, effect: &FactorEffect) -> Finding {
     let name = wording::short_name(&effect.factor);
     let verdict = |text, evidence| Finding::new(FindingKind::Verdict, text, evidence);
+    let unit = unit(effect);
+    if effect.set_up_once {
+        let once = "set-up and level cannot be told apart; repeat the set-up (repeats.setups = 3)";
+        return verdict(format!("{name}: {once}."), "each level was set up once".to_owned());
+    }
     let Some(best) = effect.best else {
         return verdict(format!("No level of {name} has a figure to compare."), String::new());
     };
@@ -35,10 +40,10 @@ pub fn main_factor(summary: &Summary, effect: &FactorEffect) -> Finding {
             Some(_) => sweet_spot(summary, effect, level, comparison),
             None => nothing_beats(summary, effect, &effect.levels[level], comparison),
         };
-        return verdict(text, statistics(comparison, &family(summary)));
+        return verdict(text, statistics(comparison, &family(summary), unit));
     }
     if effect.levels.iter().any(|level| level.comparison.as_ref().is_some_and(|c| c.p_value.is_some())) {
-        return verdict(nothing_differs(summary, effect), spread(effect));
+        return verdict(nothing_differs(summary, effect, unit), spread(effect, unit));
     }
     let text =
         format!("One block is not enough to compare the levels of {name}: run at least two, better five.");
@@ -94,10 +99,15 @@ fn nothing_beats(
     format!("No level of {name} beats {reference}{equal}; {} {verb} worse ({figure}).", wording::list(&worse))
 }
 
-fn nothing_differs(summary: &Summary, effect: &FactorEffect) -> String {
+/// What repeats a comparison of its levels.
+fn unit(effect: &FactorEffect) -> &'static str {
+    if effect.hard_to_change { "set-up" } else { "block" }
+}
+
+fn nothing_differs(summary: &Summary, effect: &FactorEffect, unit: &str) -> String {
     let name = wording::short_name(&effect.factor);
     let power = effect.detectable.map_or_else(String::new, |detectable| {
-        let blocks = wording::count(detectable.blocks, "block");
+        let blocks = wording::count(detectable.blocks, unit);
         if detectable.relative > RELATIVE_MAX {
             return format!("; {blocks} differ so much that hardly any difference could be detected");
         }
@@ -142,6 +152,7 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
         return None;
     }
     let best = summary.configurations.iter().find(|row| row.standing == Standing::Best)?;
+    let baseline = summary.configurations.iter().find(|row| row.baseline)?;
     let comparison = best.factor.as_ref().filter(|factor| factor.supported())?;
     let figure = wording::comparison(comparison, summary.unit());
     let others = summary.configurations.iter().filter(|row| row.standing == Standing::AsGoodAsBest).count();
@@ -150,7 +161,9 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
         n => format!(" ({} as good)", wording::count(n, "other")),
     };
     let text = format!("The best configuration is {}: {figure} against the baseline{others}.", best.label);
-    let evidence = statistics(comparison, &wording::count(summary.configurations.len() - 1, "comparison"));
+    let comparisons = wording::count(summary.configurations.len() - 1, "comparison");
+    let evidence =
+        statistics(comparison, &comparisons, summary.grid.unit_between(baseline.index, best.index));
     Some(Finding::new(FindingKind::Verdict, text, evidence))
 }
 
@@ -183,7 +196,7 @@ fn family(summary: &Summary) -> String {
     wording::count(summary.factors.family, what)
 }
 
-fn statistics(comparison: &Comparison, family: &str) -> String {
+fn statistics(comparison: &Comparison, family: &str, unit: &str) -> String {
     let method = match comparison.method {
         Method::PairedT => "paired t",
         Method::PairedBootstrap => "paired bootstrap",
@@ -192,15 +205,15 @@ fn statistics(comparison: &Comparison, family: &str) -> String {
     };
     let p = comparison.adjusted_p.or(comparison.p_value).map(wording::p_value);
     let p = p.map_or_else(String::new, |p| format!(", {p} (Holm over {family})"));
-    format!("{method} over {}{p}", wording::count(comparison.blocks, "block"))
+    format!("{method} over {}{p}", wording::count(comparison.blocks, unit))
 }
 
-fn spread(effect: &FactorEffect) -> String {
+fn spread(effect: &FactorEffect, unit: &str) -> String {
     effect.detectable.map_or_else(String::new, |detectable| {
         let sd = wording::percent(detectable.sd_log_ratio);
         format!(
-            "standard deviation of the ratios between blocks: {sd}, over {}",
-            wording::count(detectable.blocks, "block")
+            "standard deviation of the ratios between {unit}s: {sd}, over {}",
+            wording::count(detectable.blocks, unit)
         )
     })
 }

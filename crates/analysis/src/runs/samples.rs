@@ -91,7 +91,8 @@ pub(super) fn overall(all: &[Samples], response: &ResponseChoice) -> Option<Comp
     };
     let (mut from, mut to) = (side(|it| &it.from), side(|it| &it.to));
     if from.blocks.len() < 2 || to.blocks.len() < 2 {
-        let all = |side: usize| mean(&logs.iter().map(|logs| mean(&logs[side].values)).collect::<Vec<f64>>()).exp();
+        let all =
+            |side: usize| mean(&logs.iter().map(|logs| mean(&logs[side].values)).collect::<Vec<f64>>()).exp();
         (from, to) = (Values::each([&all(0)]), Values::each([&all(1)]));
     }
     Comparison::of_values(false, &from, &to, response.direction)

@@ -8,8 +8,8 @@ use crate::error::Fault;
 use crate::experiment::{Blocks, Repeats, Throttle, Volume};
 use crate::file::{
     BANDWIDTH, BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, READ_BANDWIDTH, READ_IOPS, RETRIES, SEED,
-    SETUPS,    VOLUME, VOLUME_CLEANUP, VOLUME_NAME, VOLUME_PATH, VOLUME_PREPARE, VOLUME_TIMEOUT_S, WRITE_BANDWIDTH,
-    WRITE_IOPS,
+    SETUPS, VOLUME, VOLUME_CLEANUP, VOLUME_NAME, VOLUME_PATH, VOLUME_PREPARE, VOLUME_TIMEOUT_S,
+    WRITE_BANDWIDTH, WRITE_IOPS,
 };
 
 /// More trials than this are a mistake: at a second each they take eleven days.
