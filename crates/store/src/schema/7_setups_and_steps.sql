@@ -1,4 +1,4 @@
--- Step 6: which set-up of the levels of its hard-to-change factors a trial belongs to, the rule by which adaptive repeats
+-- Step 7: which set-up of the levels of its hard-to-change factors a trial belongs to, the rule by which adaptive repeats
 -- ended, and the steps in which responses are counted or rounded. In files of before each level was set up once, how the
 -- number of blocks came about is not known, and percentiles come from buckets of at most 1/1024 of the value, 1 ns at least.
 
