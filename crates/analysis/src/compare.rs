@@ -129,6 +129,15 @@ impl Comparison {
         (!from.blocks.is_empty() && !to.blocks.is_empty()).then(|| scale.comparison(&test()))
     }
 
+    /// The same of runs that have nothing in common, a value for each block, as exact as they are.
+    pub(crate) fn apart<'a>(
+        from: impl IntoIterator<Item = &'a f64>,
+        to: impl IntoIterator<Item = &'a f64>,
+        direction: Direction,
+    ) -> Option<Self> {
+        Self::of_values(false, &Values::each(from), &Values::each(to), direction)
+    }
+
     /// Whether the point estimate is better than equal.
     pub fn is_better(&self) -> bool {
         self.value > self.scale.equal()

@@ -2,7 +2,6 @@
 
 use super::changes::{self, matching};
 use super::{Change, Responses, RunName, RunsError, SettingChange, Verdict};
-use crate::compare::Values;
 use crate::estimate::mean;
 use crate::grid::Grid;
 use crate::response::{distinct, names};
@@ -132,8 +131,7 @@ impl HistorySeries {
         let starts = [0].into_iter().chain(found.iter().map(|it| it.at));
         let changes = found.iter().zip(starts).zip(ends).filter_map(|((change, start), end)| {
             let (before, after) = (&means[start..change.at], &means[change.at..end]);
-            let [from, to] = [before, after].map(Values::each);
-            let comparison = Comparison::of_values(false, &from, &to, known.first()?.direction)?;
+            let comparison = Comparison::apart(before, after, known.first()?.direction)?;
             Some(HistoryChange {
                 run: at[change.at],
                 p_value: change.p_value,
