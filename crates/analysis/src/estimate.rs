@@ -122,6 +122,13 @@ impl Default for Known {
     }
 }
 
+impl Known {
+    /// How many of so many values the spread is estimated from: with fewer than two the first stage has decided nothing.
+    pub fn of(&self, values: usize) -> usize {
+        if self.first < 2 { values } else { self.first.min(values) }
+    }
+}
+
 /// Mean and standard deviation of a sample.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moments {
@@ -141,8 +148,7 @@ impl Moments {
 
     pub fn known(values: &[f64], known: Known) -> Self {
         let n = values.len();
-        // With fewer than two values the first stage has decided nothing.
-        let first = if known.first < 2 { values } else { &values[..known.first.min(n)] };
+        let first = &values[..known.of(n)];
         let error = |sd: f64| (sd / (n as f64).sqrt()).max(known.rounding.sqrt());
         Self {
             n,

@@ -65,4 +65,4 @@ pub use settings::ConfigurationGroup;
 pub use summary::{Environments, Overview, Summary, summarize, summarize_with};
 pub use timeline::Timeline;
 pub use volume_advice::volume_advice;
-pub use waits::{LevelWaits, WaitOptions, WaitRow, WaitTable};
+pub use waits::{ConfigurationWaits, WaitOptions, WaitRow, WaitTable};

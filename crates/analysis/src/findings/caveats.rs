@@ -1,17 +1,17 @@
+use super::claims::Claim;
 use super::{Finding, FindingKind};
 use crate::{ConfigurationRow, Summary, WarningCount, health, wording};
 use observations::{Observations, number};
 
 /// What limits the conclusions.
-pub fn find(summary: &Summary, span: Option<(usize, usize)>) -> Vec<Finding> {
+pub fn find(summary: &Summary, largest: Option<&Claim>) -> Vec<Finding> {
     let caveats = [
         synthetic(summary),
         missing_response(summary),
         nothing_measured(summary),
         failed(summary),
-        warned(summary, span),
+        warned(summary, largest),
         drift(summary),
-        set_up_once(summary),
         adaptive(summary),
         environments(summary),
     ];
@@ -65,11 +65,10 @@ fn are(n: usize, singular: &str, plural: &str) -> String {
 }
 
 /// Warnings of the trials behind the verdict: of the two levels compared, else of all.
-fn warned(summary: &Summary, span: Option<(usize, usize)>) -> Caveat {
-    let effect = summary.main_effect();
-    let behind = |row: &&ConfigurationRow| match (effect, span) {
-        (Some(effect), Some((from, to))) => {
-            let labels = [&effect.levels[from].level, &effect.levels[to].level];
+fn warned(summary: &Summary, largest: Option<&Claim>) -> Caveat {
+    let behind = |row: &&ConfigurationRow| match largest {
+        Some(Claim::Factor { effect, from, to, .. }) => {
+            let labels = [&effect.levels[*from].level, &effect.levels[*to].level];
             row.levels.iter().any(|own| own.factor == effect.factor && labels.contains(&&own.level))
         }
         _ => true,
@@ -102,18 +101,6 @@ fn drift(summary: &Summary) -> Caveat {
     );
     let (f, p) = (wording::figure(drift.f), wording::p_value(drift.p_value));
     Some((text, format!("F = {f}, {p} over {}", wording::count(drift.blocks, "block"))))
-}
-
-/// Of the main factor the verdict says it.
-fn set_up_once(summary: &Summary) -> Caveat {
-    let others =
-        summary.factors.effects.iter().enumerate().filter(|(at, _)| Some(*at) != summary.main_factor);
-    let once = others.filter(|(_, effect)| effect.set_up_once);
-    let names: Vec<String> = once.map(|(_, own)| wording::short_name(&own.factor).to_owned()).collect();
-    let names = Some(wording::list(&names)).filter(|names| !names.is_empty() && summary.done() > 0)?;
-    let text =
-        format!("{names}: set-up and level cannot be told apart; repeat the set-up (repeats.setups = 3).");
-    Some((text, "each level was set up once".to_owned()))
 }
 
 /// How the number of blocks came about.
