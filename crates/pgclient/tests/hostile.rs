@@ -112,7 +112,7 @@ fn what_a_server_sends_before_the_login_is_limited() {
 
 #[test]
 fn an_error_is_no_longer_than_a_page() {
-    let said = [b"SERROR\0VERROR\0C22000\0M", &vec![b'x'; 1 << 20], b"\0\0"].concat();
+    let said = [b"SERROR\0VERROR\0C22000\0M".as_slice(), &vec![b'x'; 1 << 20], b"\0\0"].concat();
     let answer = [message(b'E', &said), message(b'Z', b"I")].concat();
     let (config, _served) = server(move |socket| {
         socket.write_all(&welcome())?;
