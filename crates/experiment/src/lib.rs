@@ -10,6 +10,7 @@
 //! - `draft`: an experiment that a program builds, written as a file
 //! - `plan`: the order of the trials
 //! - `changes`: what differs between two versions of a file
+//! - `read`: reads files that people write, up to a size
 //! - `schema`, `example`: what editors and newcomers need
 
 mod changes;
@@ -25,6 +26,7 @@ mod human;
 mod nearest;
 mod parse;
 mod plan;
+mod read;
 mod schema;
 mod setting;
 
@@ -38,5 +40,6 @@ pub use nearest::{nearest, unknown_name};
 pub use observations::{FromValue, Value};
 pub use parse::parse;
 pub use plan::{Plan, PlannedTrial};
+pub use read::{SOURCE_BYTES_MAX, read_text};
 pub use schema::schema;
 pub use setting::{Catalog, Declaration, Kind, Setting};

@@ -133,6 +133,7 @@ fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, Invalid> {
 
 fn file(argument: &str) -> Result<Source, String> {
     let (path, weight) = parse_file_argument(argument)?;
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    let text = experiment::read_text(path.as_ref(), experiment::SOURCE_BYTES_MAX)
+        .map_err(|error| format!("{path}: {error}"))?;
     Ok(Source { name: path.to_owned(), text, weight })
 }

@@ -42,7 +42,7 @@ pub fn disk(arguments: &Disk) -> Result<ExitCode, Failure> {
         Some(Output::FioJson) => {
             let end = session.conduct(&super::build(&draft, PRINTED)?)?;
             let recording = session.recording()?;
-            output::print(&format!("{:#}\n", report::fio_json(&recording)))?;
+            output::print_as_it_is(&report::escaped(&format!("{:#}\n", report::fio_json(&recording))))?;
             Ok(exit_code(&end, recording.done().count() < recording.trials.len(), None))
         }
     }
@@ -51,7 +51,8 @@ pub fn disk(arguments: &Disk) -> Result<ExitCode, Failure> {
 /// The experiment that a fio job file stands for.
 fn fio(arguments: &Disk, file: &Path, name: &str) -> Result<(Draft, Permits), Failure> {
     let shown = file.display().to_string();
-    let text = std::fs::read_to_string(file).map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
+    let text = experiment::read_text(file, experiment::SOURCE_BYTES_MAX)
+        .map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
     let ignore = arguments.exchange.fio_ignore;
     let mut imported = probes::disk::fio::import(&text, &shown, name, ignore).map_err(Failure::usage)?;
     let permits = arguments.files.permits(imported.existing.iter().map(|file| Path::new(&file.path)));
