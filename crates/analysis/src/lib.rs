@@ -40,7 +40,7 @@ mod wording;
 
 pub use accounting::Accounting;
 pub use activity::{ActivitySummary, activity};
-pub use ceiling::{Ceiling, MeasuredCeiling, Way};
+pub use ceiling::{Ceiling, Limit, MeasuredCeiling, Way};
 pub use compare::{Comparison, Method, Scale, Standing};
 pub use configurations::ConfigurationRow;
 pub use decompose::{CodeChange, Decomposition, Part, PartKind, WaitShape};

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::Path;
 
-/// Largest experiment file, script or job file that is read. What people write is far smaller: what is larger was taken
-/// for one, as a device or a data file may be.
-pub const SOURCE_BYTES_MAX: u64 = 4 << 20;
+/// Largest experiment file, script or job file that is read: more than people write, and little enough to be kept with
+/// each run. What is larger was taken for one, as a device or a data file may be.
+pub const SOURCE_BYTES_MAX: u64 = 16 << 20;
 
 /// The text of a file of at most so many bytes; of a larger one no more than that is read.
 ///
