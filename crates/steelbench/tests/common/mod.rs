@@ -71,7 +71,12 @@ impl Lab {
 
     /// Starts `run e.toml` and does not wait for it. It is killed when the test ends before.
     pub fn start(&self) -> Child {
-        let mut command = self.command(&["run", "e.toml"]);
+        self.start_with(&["run", "e.toml"])
+    }
+
+    /// The same with any command.
+    pub fn start_with(&self, arguments: &[&str]) -> Child {
+        let mut command = self.command(arguments);
         // SAFETY: between fork and exec a system call alone is made.
         unsafe {
             command.pre_exec(|| {
