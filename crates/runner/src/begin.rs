@@ -1,6 +1,6 @@
 //! A new run, or going on with one that was stopped.
 
-use crate::hosts::folder_error;
+use crate::workdir::folder_error;
 use crate::{Options, RunError, catalog, volumes};
 use engines::Stop;
 use experiment::common::ENGINE;
