@@ -9,6 +9,7 @@ mod disk;
 mod explanations;
 mod factors;
 mod latencies;
+mod open_loop;
 mod overview;
 mod profiles;
 mod record;
@@ -18,10 +19,10 @@ mod session_time;
 mod timelines;
 mod waits;
 
-pub(crate) use explanations::{sentences, waterfall};
+pub(crate) use explanations::{legend, sentences, waterfall};
 pub(crate) use overview::better;
 pub(crate) use profiles::changes;
-pub(crate) use session_time::{accounting, check, part, parts};
+pub(crate) use session_time::{RUN_QUEUE, accounting, check, part, parts};
 pub(crate) use waits::table as wait_table;
 
 use crate::model::{Document, Medium, Section};
@@ -69,6 +70,7 @@ sections! { |summary|
     response => response::section;
     explanations: &summary.explanations() => explanations::sections;
     session_time => session_time::section, page only;
+    open_loop: &summary.open_loop() => open_loop::section;
     latencies: &summary.latencies() => latencies::sections, page only;
     timelines: &summary.timelines() => timelines::sections;
     configurations: &summary.configurations => configurations::section;

@@ -1,17 +1,19 @@
+use super::claims::Claim;
 use super::{Finding, FindingKind};
 use crate::{ConfigurationRow, Summary, WarningCount, health, wording};
 use observations::{Observations, number};
 
 /// What limits the conclusions.
-pub fn find(summary: &Summary, span: Option<(usize, usize)>) -> Vec<Finding> {
+pub fn find(summary: &Summary, largest: Option<&Claim>) -> Vec<Finding> {
     let caveats = [
         synthetic(summary),
         missing_response(summary),
         nothing_measured(summary),
         failed(summary),
-        warned(summary, span),
+        overloaded(summary),
+        warned(summary, largest),
         drift(summary),
-        set_up_once(summary),
+        adaptive(summary),
         environments(summary),
     ];
     let finding = |(text, evidence)| Finding::new(FindingKind::Caveat, text, evidence);
@@ -64,11 +66,10 @@ fn are(n: usize, singular: &str, plural: &str) -> String {
 }
 
 /// Warnings of the trials behind the verdict: of the two levels compared, else of all.
-fn warned(summary: &Summary, span: Option<(usize, usize)>) -> Caveat {
-    let effect = summary.main_effect();
-    let behind = |row: &&ConfigurationRow| match (effect, span) {
-        (Some(effect), Some((from, to))) => {
-            let labels = [&effect.levels[from].level, &effect.levels[to].level];
+fn warned(summary: &Summary, largest: Option<&Claim>) -> Caveat {
+    let behind = |row: &&ConfigurationRow| match largest {
+        Some(Claim::Factor { effect, from, to, .. }) => {
+            let labels = [&effect.levels[*from].level, &effect.levels[*to].level];
             row.levels.iter().any(|own| own.factor == effect.factor && labels.contains(&&own.level))
         }
         _ => true,
@@ -90,27 +91,56 @@ fn warned(summary: &Summary, span: Option<(usize, usize)>) -> Caveat {
     Some((format!("{carry} of these {all} {verb} a warning: {}.", wording::list(&kinds)), example))
 }
 
+/// An open loop that asked for more than was done, with the configurations.
+fn overloaded(summary: &Summary) -> Caveat {
+    let loops = summary.open_loop();
+    let hit: Vec<_> = loops.iter().filter(|own| own.overloaded > 0).collect();
+    let first = hit.first()?;
+    let (trials, of) = hit.iter().fold((0, 0), |sum, own| (sum.0 + own.overloaded, sum.1 + own.trials));
+    let labels: Vec<String> =
+        hit.iter().map(|own| own.label.clone()).filter(|label| !label.is_empty()).collect();
+    let of_them = if labels.is_empty() { String::new() } else { format!(" of {}", wording::list(&labels)) };
+    let text = format!(
+        "In {trials} of {} {of_them} more was asked for than was done: latencies from the intended start then only \
+         measure how long the trial was. They are left out, and nothing is concluded from them.",
+        wording::count(of, "trial")
+    );
+    let rate = |rate: f64| number::grouped(rate);
+    let evidence = format!(
+        "{}asked {} transactions/s, done {}/s",
+        if first.label.is_empty() { String::new() } else { format!("{}: ", first.label) },
+        rate(first.asked),
+        rate(first.done)
+    );
+    Some((text.replace("  ", " "), evidence))
+}
+
 fn drift(summary: &Summary) -> Caveat {
     let drift = summary.drift().filter(|drift| drift.supported)?;
     let values = || drift.relative.iter().map(|(_, relative)| *relative);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     let (low, high) = (wording::percent(low), wording::percent(high));
     let text = format!(
-        "Blocks differ (from {low} to {high} of the mean): the machine changed during the run; \
-         comparisons are made within blocks and remain valid, but means vary more."
+        "Blocks differ in {} (from {low} to {high} of the mean): the machine changed during the run; \
+         comparisons are made within blocks and remain valid, but means vary more.",
+        drift.response
     );
     let (f, p) = (wording::figure(drift.f), wording::p_value(drift.p_value));
     Some((text, format!("F = {f}, {p} over {}", wording::count(drift.blocks, "block"))))
 }
 
-fn set_up_once(summary: &Summary) -> Caveat {
-    let hard = summary.factors.effects.iter().filter(|factor| factor.hard_to_change);
-    let names: Vec<String> = hard.map(|factor| wording::short_name(&factor.factor).to_owned()).collect();
-    let names = Some(wording::list(&names)).filter(|names| !names.is_empty() && summary.done() > 0)?;
+/// How the number of blocks came about.
+fn adaptive(summary: &Summary) -> Caveat {
+    let adaptive = summary.recording.run.adaptive.filter(|_| summary.done() > 0)?;
     let text = format!(
-        "Each level of {names} was set up once: intervals do not include the variation between set-ups."
+        "Repeats were adaptive: the spread within the first {} decided how many there were, {} at most, so that every \
+         95 % interval is within {} of its mean.",
+        wording::count(adaptive.min as usize, "block"),
+        adaptive.max,
+        wording::percent(adaptive.until)
     );
-    Some((text, String::new()))
+    let evidence = "Stein's two stages: intervals and tests use the spread of the first stage";
+    Some((text, evidence.to_owned()))
 }
 
 fn environments(summary: &Summary) -> Caveat {

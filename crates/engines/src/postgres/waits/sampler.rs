@@ -30,7 +30,7 @@ pub struct Sampler {
     watcher: Option<Arc<Mutex<Watcher>>>,
     thread: Option<JoinHandle<()>>,
     /// Ends its connection from elsewhere.
-    pub(super) disconnector: Arc<Disconnector>,
+    disconnector: Disconnector,
 }
 
 impl Sampler {
@@ -39,12 +39,12 @@ impl Sampler {
     /// # Errors
     /// When the server refuses, or no thread can be started.
     pub fn start(config: &Config, options: ObserveOptions) -> Result<Self, ServerError> {
-        Self::on(connect(config)?, options)
+        Self::on(connect(config, None)?, options)
     }
 
     /// The same on a connection for observing.
     pub(super) fn on(client: Client, options: ObserveOptions) -> Result<Self, ServerError> {
-        let disconnector = Arc::new(client.disconnector().map_err(while_doing("connecting"))?);
+        let disconnector = client.disconnector().map_err(while_doing("connecting"))?;
         let watcher = Arc::new(Mutex::new(Watcher::begin(client, options)?));
         let watched = Arc::downgrade(&watcher);
         let thread =
@@ -203,6 +203,9 @@ impl Watcher {
             if self.roster.observers.contains(&sample.pid) {
                 continue;
             }
+            if !window.samples.contains_key(&sample) {
+                window.keep(sample.bytes())?;
+            }
             let process = window.processes.get(&sample.pid);
             self.stranger |= process.is_none();
             if let Some(wait) = sample.wait.clone().filter(|_| process.is_none_or(Process::for_client)) {
@@ -227,8 +230,12 @@ impl Watcher {
         self.stranger = false;
         self.read_kernel();
         self.roster.read(&mut self.client)?;
-        let new = self.roster.present.iter().map(|(pid, process)| (*pid, process.clone()));
-        self.window.processes.extend(new);
+        for (pid, process) in &self.roster.present {
+            if self.window.processes.get(pid) != Some(process) {
+                self.window.keep(process.bytes())?;
+                self.window.processes.insert(*pid, process.clone());
+            }
+        }
         Ok(())
     }
 
