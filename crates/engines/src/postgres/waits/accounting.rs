@@ -119,7 +119,7 @@ impl SessionSamples {
         let of_client_s: f64 = of_client.map(|wait| std::mem::take(&mut wait.signal_s)).sum();
         let queue_s = queue_s + excess_s + of_client_s;
         if queue_s > 0.0 {
-            waits.push(self.wait(CPU_QUEUE, 0.0, queue_s));
+            waits.push(Self::counted(CPU_QUEUE, 0.0, queue_s));
         }
         let time = TimeUse {
             session_s: self.session_s,
@@ -186,7 +186,7 @@ impl SessionSamples {
             let share = wait.own as f64 / all;
             let error_s = self.error_in_samples(wait) / all * (resource_s + signal_s);
             let source = WaitSource::Sampled { hz: self.hz, samples: Some(wait.own), error_s: Some(error_s) };
-            Wait { source, ..self.wait(&wait.name, share * resource_s, share * signal_s) }
+            Wait { source, ..Self::counted(&wait.name, share * resource_s, share * signal_s) }
         };
         self.waits.iter().map(one).collect()
     }
@@ -200,7 +200,7 @@ impl SessionSamples {
         independent.max(wait.variance.unwrap_or(0.0)).sqrt()
     }
 
-    fn wait(&self, name: &str, resource_s: f64, signal_s: f64) -> Wait {
+    fn counted(name: &str, resource_s: f64, signal_s: f64) -> Wait {
         Wait {
             wait_type: name.to_owned(),
             class: class(name),
