@@ -65,9 +65,15 @@ impl Summary<'_> {
 /// All configurations in the order of the file.
 pub fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice>) -> Vec<ConfigurationRow> {
     let names = response::all_names(&grid.observations());
-    let all = 0..recording.configurations.len();
+    let mut attempts = vec![Vec::new(); recording.configurations.len()];
+    for trial in &recording.trials {
+        if let Some(own) = attempts.get_mut(trial.configuration) {
+            own.push(trial);
+        }
+    }
+    let all = attempts.iter().enumerate();
     let mut rows: Vec<ConfigurationRow> =
-        all.map(|index| row(recording, index, &grid.trials(index), &names, response)).collect();
+        all.map(|(index, own)| row(recording, index, own, &grid.trials(index), &names, response)).collect();
     if let Some(response) = response {
         compare_rows(&mut rows, recording.run.baseline, grid, response);
     }
@@ -77,14 +83,14 @@ pub fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice
 fn row(
     recording: &Recording,
     index: usize,
+    attempts: &[&TrialRecord],
     trials: &[&Observations],
     names: &[&str],
     response: Option<&ResponseChoice>,
 ) -> ConfigurationRow {
     let record = &recording.configurations[index];
-    let own = || recording.trials.iter().filter(|trial| trial.configuration == index);
-    let failed = |trial: &&TrialRecord| trial.status != TrialStatus::Done;
-    let tried = own().filter(|trial| failed(trial) || trial.observations.is_some());
+    let failed = |trial: &&&TrialRecord| trial.status != TrialStatus::Done;
+    let tried = attempts.iter().filter(|trial| failed(trial) || trial.observations.is_some());
     let blocks: BTreeSet<u32> = tried.map(|trial| trial.block).collect();
     let estimate = |name: &&str| Some(((*name).to_owned(), response::estimate(name, trials)?));
     let derived = |name: &str| ResponseChoice::named(name, trials.first()?)?.estimate(trials);
@@ -101,7 +107,7 @@ fn row(
         against_best: None,
         standing: Standing::Unknown,
         done: trials.len(),
-        failed: own().filter(failed).count(),
+        failed: attempts.iter().filter(failed).count(),
         lost_blocks: blocks.len() - trials.len(),
         warnings: health::count(trials),
         waits: WaitTable::of_trials(trials),
