@@ -157,11 +157,20 @@ impl FactorLayout {
         to: usize,
         response: &ResponseChoice,
     ) -> Option<Comparison> {
+        self.at(by, level).compare(grid, self.reference, to, response)
+    }
+
+    /// The part of it where another factor has one of its levels.
+    pub fn at(&self, by: &Self, level: usize) -> Self {
         let keep = |own: &Option<usize>| own.filter(|own| by.positions[*own] == Some(level));
         let kept = self.groups.iter().map(|group| group.iter().map(keep).collect());
         let groups = kept.filter(|group: &Vec<Option<usize>>| group.iter().any(Option::is_some)).collect();
-        let here = Self { positions: Vec::new(), groups, ..*self };
-        here.compare(grid, self.reference, to, response)
+        Self { positions: Vec::new(), groups, ..*self }
+    }
+
+    /// The configuration that differs from this one in the level of the factor alone.
+    pub fn sibling(&self, configuration: usize, level: usize) -> Option<usize> {
+        self.groups.iter().find(|group| group.contains(&Some(configuration)))?[level]
     }
 
     /// Two levels, paired by block and by the levels of all other factors.

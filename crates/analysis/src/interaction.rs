@@ -78,6 +78,18 @@ impl Interaction {
         self.adjusted_p.unwrap_or(self.p_value) < 0.05
     }
 
+    /// The level of `by` at which the factor does most, for better or worse; `None` where nothing is supported there.
+    pub(crate) fn largest_gain(&self) -> Option<usize> {
+        let supported = |level: usize| self.gains.get(level)?.as_ref().filter(|gain| gain.supported());
+        let size = |gain: &Comparison| match gain.scale {
+            Scale::Ratio => gain.value.ln().abs(),
+            Scale::Difference => gain.value.abs(),
+        };
+        let ends =
+            [self.most, self.least].into_iter().filter_map(|level| Some((level, size(supported(level)?))));
+        ends.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(level, _)| level)
+    }
+
     /// How much the gains differ, so that interactions can be ranked.
     fn magnitude(&self) -> f64 {
         if self.size.scale == Scale::Ratio { self.size.value.ln() } else { self.size.value }

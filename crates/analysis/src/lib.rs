@@ -40,7 +40,7 @@ mod wording;
 
 pub use accounting::Accounting;
 pub use activity::{ActivitySummary, activity};
-pub use ceiling::{Ceiling, MeasuredCeiling, Way};
+pub use ceiling::{Ceiling, Limit, MeasuredCeiling, Way};
 pub use compare::{Comparison, Method, Scale, Standing};
 pub use configurations::ConfigurationRow;
 pub use decompose::{CodeChange, Decomposition, Part, PartKind, WaitShape};
@@ -65,4 +65,4 @@ pub use settings::ConfigurationGroup;
 pub use summary::{Environments, Overview, Summary, summarize, summarize_with};
 pub use timeline::Timeline;
 pub use volume_advice::volume_advice;
-pub use waits::{LevelWaits, WaitOptions, WaitRow, WaitTable};
+pub use waits::{ConfigurationWaits, WaitOptions, WaitRow, WaitTable};

@@ -10,7 +10,7 @@ use statrs::function::gamma::ln_gamma;
 
 /// A relative difference beyond this is no figure to plan with: so few and so different blocks tell hardly
 /// anything apart.
-pub const RELATIVE_MAX: f64 = 9.0;
+pub const RELATIVE_MAX: f64 = 1.0;
 
 /// The smallest difference that would be found with a probability of 80 %: an estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -4,6 +4,7 @@
 use crate::common::{ENGINE, PROBE};
 use crate::file::{BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, HARD_TO_CHANGE, SEED, SETTINGS};
 use crate::{Blocks, Catalog, Declaration, Experiment, Factor, FileErrors, Kind, Volume, human, parse};
+use observations::FileRecord;
 use std::collections::BTreeSet;
 
 /// Compared as parts of configurations, of `repeats.blocks` or of the order that follows from it.
@@ -23,12 +24,38 @@ pub struct Changes {
     pub harmless: Vec<String>,
     /// Differences that make recorded trials incomparable with new ones.
     pub incompatible: Vec<String>,
+    /// What cannot be told.
+    pub unknown: Vec<String>,
 }
 
 impl Changes {
     /// Whether a run that was begun with the old version can go on with the new one.
     pub fn resumable(&self) -> bool {
         self.incompatible.is_empty()
+    }
+
+    /// Adds what differs in the files that the experiment names, as they were recorded and as they are. A version that
+    /// kept no files leaves it open.
+    pub fn of_files(&mut self, old: &[FileRecord], new: &[FileRecord]) {
+        let in_other = |others: &[FileRecord], own: &FileRecord| {
+            others.iter().find(|it| (&it.named_by, &it.path) == (&own.named_by, &own.path)).cloned()
+        };
+        for is in new {
+            let (path, named_by) = (&is.path, &is.named_by);
+            match in_other(old, is) {
+                Some(was) if was.sha256 != is.sha256 => {
+                    let same = was.content.lines().zip(is.content.lines()).take_while(|(was, is)| was == is);
+                    let line = same.count() + 1;
+                    self.incompatible.push(format!("{named_by}: {path} differs from line {line} on"));
+                }
+                Some(_) => {}
+                None => self.unknown.push(format!(
+                    "{named_by}: whether {path} has changed since this run was begun is not known: it was not kept then"
+                )),
+            }
+        }
+        let gone = old.iter().filter(|was| in_other(new, was).is_none());
+        self.incompatible.extend(gone.map(|was| format!("{}: {} is gone", was.named_by, was.path)));
     }
 }
 
@@ -37,7 +64,7 @@ impl Changes {
 /// # Errors
 /// Those of the version that cannot be read, the old one first.
 pub fn describe(old_source: &str, new_source: &str, catalog: &Catalog) -> Result<Vec<String>, FileErrors> {
-    let Changes { harmless, mut incompatible } =
+    let Changes { harmless, mut incompatible, .. } =
         changes(&parse(old_source, catalog)?, &parse(new_source, catalog)?);
     incompatible.extend(harmless);
     Ok(incompatible)
@@ -45,7 +72,7 @@ pub fn describe(old_source: &str, new_source: &str, catalog: &Catalog) -> Result
 
 /// Compares two versions of an experiment. Comments and layout do not count.
 pub fn changes(old: &Experiment, new: &Experiment) -> Changes {
-    let Changes { mut harmless, mut incompatible } = Changes::default();
+    let (mut harmless, mut incompatible) = (Vec::new(), Vec::new());
     for setting in SETTINGS.iter().filter(|setting| !NOT_COMPARED.contains(&setting.path)) {
         let surrounds_trials = setting.path.starts_with("hooks.") || setting.path == SEED.path();
         let differences = if surrounds_trials { &mut incompatible } else { &mut harmless };
@@ -69,7 +96,7 @@ pub fn changes(old: &Experiment, new: &Experiment) -> Changes {
     if incompatible.len() == before {
         compare_configurations(old, new, &mut incompatible);
     }
-    Changes { harmless, incompatible }
+    Changes { harmless, incompatible, unknown: Vec::new() }
 }
 
 type Shown = fn(&Volume) -> String;

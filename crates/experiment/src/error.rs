@@ -79,7 +79,7 @@ impl FileErrors {
 
 /// The text with a star for each character of the passwords in it: those of URLs, between the colon
 /// and the `@` of `://name:password@`, and what follows `password=`.
-fn hide_passwords(text: &str) -> String {
+pub(crate) fn hide_passwords(text: &str) -> String {
     let mut hidden: Vec<Range<usize>> = Vec::new();
     let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '&');
     for (at, scheme_end) in text.match_indices("://") {

@@ -1,8 +1,9 @@
 use crate::error::{Errors, FileErrors};
-use crate::{Configuration, FromValue, Invalid, Setting, Value};
+use crate::{Configuration, FromValue, Invalid, NamedFile, Setting, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A validated experiment file.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +25,8 @@ pub struct Experiment {
     pub hard_to_change: Vec<usize>,
     /// The file as it is.
     pub source: String,
+    /// Other files that it names, as they were read, each once.
+    pub files: Vec<Arc<NamedFile>>,
     /// What the file says of the settings that no engine or probe owns.
     pub(crate) settings: BTreeMap<String, Value>,
     /// Where each setting stands that the file gives or varies.

@@ -8,6 +8,7 @@
 //! - [`file`], [`common`]: the settings that no engine or probe owns
 //! - `parse`: from the text to factors, from factors to configurations
 //! - `draft`: an experiment that a program builds, written as a file
+//! - `named_file`: scripts and other files that an experiment names
 //! - `plan`: the order of the trials
 //! - `changes`: what differs between two versions of a file
 //! - `schema`, `example`: what editors and newcomers need
@@ -22,6 +23,7 @@ mod example;
 mod experiment;
 pub mod file;
 mod human;
+mod named_file;
 mod nearest;
 mod parse;
 mod plan;
@@ -34,6 +36,7 @@ pub use draft::{Draft, LinkedSettings};
 pub use error::{FileError, FileErrors};
 pub use example::example;
 pub use experiment::{Blocks, Experiment, Factor, FactorLevel, Repeats, Throttle, Volume};
+pub use named_file::NamedFile;
 pub use nearest::{nearest, unknown_name};
 pub use observations::{FromValue, Value};
 pub use parse::parse;

@@ -64,6 +64,7 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
         repeats,
         hard_to_change,
         source: source.into(),
+        files: Vec::new(),
         spans: spans(&root),
         settings: core,
         factors,

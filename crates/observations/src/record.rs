@@ -13,6 +13,9 @@ pub struct Recording {
     pub factors: Vec<FactorRecord>,
     /// Configurations; a trial refers to one by its position here.
     pub configurations: Vec<ConfigurationRecord>,
+    /// Files that the experiment names, as they were when the run was begun: scripts, what hooks run.
+    #[serde(default)]
+    pub files: Vec<FileRecord>,
     /// Trials in the order in which they ended. Failed ones are data too.
     pub trials: Vec<TrialRecord>,
 }
@@ -76,6 +79,19 @@ impl ConfigurationRecord {
     pub fn level(&self, factor: &str) -> Option<&str> {
         self.levels.iter().find(|level| level.factor == factor).map(|level| level.level.as_str())
     }
+}
+
+/// A file that an experiment names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileRecord {
+    /// What names it: the path of a setting, a hook of a volume, or the option of a quick command.
+    pub named_by: String,
+    /// Its path as named.
+    pub path: String,
+    /// SHA-256 of its content in hexadecimal, as `sha256sum` prints it.
+    pub sha256: String,
+    /// Its content, with stars for the passwords in it.
+    pub content: String,
 }
 
 /// One factor's level in a configuration.

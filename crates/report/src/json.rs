@@ -1,6 +1,7 @@
 //! The analysis for programs: exact figures, stable names.
 //!
-//! Every object has `schema` (`steelbench/1`, of a run `steelbench/2`: a number that grows when a program that reads it
+//! Every object has `schema` (`steelbench/1`, as recorded and of a comparison `steelbench/2`, of a run `steelbench/3`: a
+//! number that grows when a program that reads it
 //! would have to change) and `kind`, then the fields of the type that it is made of. Seconds are seconds, shares are
 //! from 0 to 1; a figure that cannot be told is `null`. The errors are those that serde's signature has: the types of the
 //! analysis allow none.
@@ -15,7 +16,9 @@ use std::io::{self, Write};
 
 /// Version of what this module writes.
 pub const SCHEMA: &str = "steelbench/1";
-/// Version of a run's object, as it was analysed and as it was recorded.
+/// Version of a run's object as it was analysed.
+const SUMMARY_SCHEMA: &str = "steelbench/3";
+/// Version of a run's object as it was recorded, and of two configurations.
 const RUN_SCHEMA: &str = "steelbench/2";
 /// Kind of a profile with all its stacks.
 pub const SAMPLES: &str = "samples";
@@ -35,7 +38,7 @@ fn object(kind: &str, content: &impl Serialize, others: Value) -> Result<Value> 
 
 /// A run: the data of each section by its name.
 pub fn summary(summary: &Summary) -> Result<Value> {
-    object("summary", &crate::sections::data(summary)?, json!({ "schema": RUN_SCHEMA }))
+    object("summary", &crate::sections::data(summary)?, json!({ "schema": SUMMARY_SCHEMA }))
 }
 
 /// All that a run recorded, as one object: its schema, then the fields of [`Recording`]. Histograms are arrays of
@@ -72,7 +75,7 @@ pub fn profile_comparison(compared: &ProfileComparison) -> Result<Value> {
 
 /// Two configurations, with their labels.
 pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Result<Value> {
-    object("comparison", compared, json!({ "from_label": from, "to_label": to }))
+    object("comparison", compared, json!({ "schema": RUN_SCHEMA, "from_label": from, "to_label": to }))
 }
 
 /// A live server.

@@ -391,6 +391,21 @@ pub fn experiment(recording: &Recording) -> Table<'_> {
     columns.named("experiment")
 }
 
+/// The files that the experiment names, line by line.
+pub fn files(recording: &Recording) -> Table<'_> {
+    let rows = recording
+        .files
+        .iter()
+        .flat_map(|file| (1_u64..).zip(file.content.lines()).map(move |(number, line)| (file, number, line)));
+    let mut columns = Columns::of(rows);
+    columns.add("named_by", "", |(file, ..)| file.named_by.as_str());
+    columns.add("file", "", |(file, ..)| file.path.as_str());
+    columns.add("sha256", "", |(file, ..)| file.sha256.as_str());
+    columns.add("line", "", |(_, number, _)| *number);
+    columns.add("content", "", |(.., line)| *line);
+    columns.named("files")
+}
+
 /// The run, then one row for each fact of each environment that a session of the run found.
 pub fn environment(recording: &Recording) -> Table<'_> {
     let of_run = run(recording).map(|(name, value)| (None, name.to_owned(), value));

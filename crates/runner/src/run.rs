@@ -1,19 +1,20 @@
 //! A session of a run: from opening the results file until everything is done or something stops it.
 
 use crate::begin::{Session, begin, now_ms};
+use crate::catalog::validate;
 use crate::hooks::{Hook, variables};
 use crate::hosts::{Hosts, Workdir};
 use crate::schedule::{NextTrial, Schedule, unknown_response};
+use crate::throttle;
 use crate::trial::{Interrupt, Limit, Outcome, Trial};
 use crate::volumes::Volumes;
-use crate::{throttle, validate};
 use engines::{CancelReason, Permits};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{
     AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, DISK_SPACE_BYTES, HOOKS_TIMEOUT_S, RUN_TIME_S,
     TRIAL_TIME_S,
 };
-use experiment::{Configuration, Experiment, Level, Plan, Setting};
+use experiment::{Configuration, Experiment, Level, NamedFile, Plan, Setting};
 use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -109,7 +110,7 @@ pub fn run(
     let mut hooks = Vec::new();
     let problems = runner.volumes.clean_all(&mut hooks);
     announce_hooks(hooks, announce);
-    for text in problems {
+    for text in problems.into_iter().chain(edited(experiment)) {
         announce(Event::Warning { text });
     }
     // Only when it is empty; what we could not remove stays to be seen.
@@ -124,6 +125,17 @@ fn announce_removed(orphans: Vec<PathBuf>, announce: &mut dyn FnMut(Event)) {
         let text = format!("removed {}, left by a run that was killed", orphan.display());
         announce(Event::Warning { text });
     }
+}
+
+/// What is told of files that every trial ran as they were read, and that are not so any more.
+fn edited(experiment: &Experiment) -> impl Iterator<Item = String> {
+    let read = experiment.files.iter().filter(|file| !file.is_program && !file.is_unchanged());
+    read.map(|file| {
+        let NamedFile { named_by, path, .. } = file.as_ref();
+        format!(
+            "{named_by}: {path} has changed; every trial of this session ran what it held at the beginning"
+        )
+    })
 }
 
 struct Runner<'a> {
@@ -190,6 +202,15 @@ impl Runner<'_> {
         }
         if self.run_deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Some(run_time_limit());
+        }
+        // What a shell runs cannot be kept from changing under it.
+        let mut programs = self.experiment.files.iter().filter(|file| file.is_program);
+        if let Some(file) = programs.find(|file| !file.is_unchanged()) {
+            let text = format!(
+                "{}: {} has changed since the run was begun; change it back",
+                file.named_by, file.path
+            );
+            return Some(RunEnd::Limit { text });
         }
         // It was the step at which the run stopped that was done, no later one.
         let done_before = std::mem::take(&mut self.options.manual_done);

@@ -132,6 +132,9 @@ pub struct Show {
     /// List the runs of the results file
     #[arg(long)]
     pub runs: bool,
+    /// Print the experiment file of the run, and the files that it names, as they were
+    #[arg(long, conflicts_with_all = ["runs", "only"])]
+    pub source: bool,
     #[command(flatten)]
     pub form: Form,
 }
@@ -174,7 +177,8 @@ pub struct Export {
     /// Format of the files
     #[arg(long, value_enum)]
     pub format: Format,
-    /// Folder for the files (CSV, Parquet) or the file (JSON: default standard output; XLSX: default NAME.xlsx)
+    /// Folder for the files (CSV, Parquet: default NAME-export) or the file (JSON: default standard output; XLSX:
+    /// default NAME.xlsx); NAME is that of the results file. Only what Steelbench wrote is replaced
     #[arg(long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 }

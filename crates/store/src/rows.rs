@@ -4,9 +4,9 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use observations::{
-    ConfigurationRecord, DeviceUse, Direction, Environment, Fact, FactorRecord, Frame, Histogram, HookOutput,
-    Latency, LevelRecord, LoadHealth, MachineLoad, Observations, Operation, Profile, Response, RunRecord,
-    Series, Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait, WaitClass, WaitSource, Warning,
+    ConfigurationRecord, DeviceUse, Direction, Environment, Fact, FactorRecord, FileRecord, Frame, Histogram,
+    HookOutput, Latency, LevelRecord, LoadHealth, MachineLoad, Observations, Operation, Profile, Response,
+    RunRecord, Series, Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait, WaitClass, WaitSource, Warning,
     WarningKind, Work,
 };
 use rusqlite::types::{Null, ToSqlOutput, Type};
@@ -208,6 +208,7 @@ tables! {
     "configurations": ConfigurationRecord { key, label; levels: Vec::new(), settings: [].into() }
     "configuration_levels": LevelRecord { factor, level }
     "settings": Setting { path, value }
+    "files": FileRecord { named_by, path, sha256, content }
     "trials": TrialRecord {
         block, sequence, attempt, started_ms, wall_s, status as "status, cause",
         observations as "observed, elapsed_s, connections, work_unit, work_amount, transactions, errors, retries, \

@@ -1,15 +1,16 @@
+use super::claims::Claim;
 use super::{Finding, FindingKind};
 use crate::{ConfigurationRow, Summary, WarningCount, health, wording};
 use observations::{Observations, number};
 
 /// What limits the conclusions.
-pub fn find(summary: &Summary, span: Option<(usize, usize)>) -> Vec<Finding> {
+pub fn find(summary: &Summary, largest: Option<&Claim>) -> Vec<Finding> {
     let caveats = [
         synthetic(summary),
         missing_response(summary),
         nothing_measured(summary),
         failed(summary),
-        warned(summary, span),
+        warned(summary, largest),
         drift(summary),
         set_up_once(summary),
         environments(summary),
@@ -64,11 +65,10 @@ fn are(n: usize, singular: &str, plural: &str) -> String {
 }
 
 /// Warnings of the trials behind the verdict: of the two levels compared, else of all.
-fn warned(summary: &Summary, span: Option<(usize, usize)>) -> Caveat {
-    let effect = summary.main_effect();
-    let behind = |row: &&ConfigurationRow| match (effect, span) {
-        (Some(effect), Some((from, to))) => {
-            let labels = [&effect.levels[from].level, &effect.levels[to].level];
+fn warned(summary: &Summary, largest: Option<&Claim>) -> Caveat {
+    let behind = |row: &&ConfigurationRow| match largest {
+        Some(Claim::Factor { effect, from, to, .. }) => {
+            let labels = [&effect.levels[*from].level, &effect.levels[*to].level];
             row.levels.iter().any(|own| own.factor == effect.factor && labels.contains(&&own.level))
         }
         _ => true,

@@ -15,34 +15,44 @@ fn worst(effect: &FactorEffect) -> Option<usize> {
     values.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
 }
 
-/// What the levels of the factor do.
-pub fn main_factor(summary: &Summary, effect: &FactorEffect) -> Finding {
-    let name = wording::short_name(&effect.factor);
-    let verdict = |text, evidence| Finding::new(FindingKind::Verdict, text, evidence);
-    let Some(best) = effect.best else {
-        return verdict(format!("No level of {name} has a figure to compare."), String::new());
+/// What the levels of a factor do, of which `level` is told; `None` where it has no supported effect.
+pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<Finding> {
+    let comparison = effect.levels[level].supported()?;
+    let text = match effect.winner() {
+        Some(_) => sweet_spot(summary, effect, level, comparison),
+        None => nothing_beats(summary, effect, &effect.levels[level], comparison),
     };
-    let measured = effect.levels.iter().filter(|level| level.response.is_some()).count();
-    if measured < 2 {
-        let level = &effect.levels[best].level;
-        let text = format!("Only {name}={level} has figures: there is nothing to compare it with.");
-        return verdict(text, String::new());
-    }
-    if let Some((level, comparison)) =
-        span(effect).and_then(|(_, to)| Some((to, effect.levels[to].supported()?)))
-    {
-        let text = match effect.winner() {
-            Some(_) => sweet_spot(summary, effect, level, comparison),
-            None => nothing_beats(summary, effect, &effect.levels[level], comparison),
-        };
-        return verdict(text, statistics(comparison, &family(summary)));
-    }
-    if effect.levels.iter().any(|level| level.comparison.as_ref().is_some_and(|c| c.p_value.is_some())) {
-        return verdict(nothing_differs(summary, effect), spread(effect));
-    }
-    let text =
-        format!("One block is not enough to compare the levels of {name}: run at least two, better five.");
-    verdict(text, String::new())
+    Some(Finding::new(FindingKind::Verdict, text, statistics(comparison, &family(summary))))
+}
+
+/// Of each factor without a supported effect, that nothing can be told of it, or which difference could have been found.
+pub fn no_difference(summary: &Summary) -> Vec<Finding> {
+    let effects = summary.factors.effects.iter().enumerate();
+    let without = effects.filter(|(_, effect)| summary.done() > 0 && span(effect).is_none());
+    let finding = |(factor, effect)| {
+        let (text, evidence) = nothing(summary, factor, effect);
+        Finding::new(FindingKind::NoDifference, text, evidence)
+    };
+    without.map(finding).collect()
+}
+
+fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, String) {
+    let name = wording::short_name(&effect.factor);
+    let measured: Vec<&LevelEffect> = effect.levels.iter().filter(|level| level.response.is_some()).collect();
+    let tested = |level: &LevelEffect| level.comparison.as_ref().is_some_and(|c| c.p_value.is_some());
+    let text = match measured[..] {
+        [] => format!("No level of {name} has a figure to compare."),
+        [only] => {
+            format!("Only {name}={} has figures: there is nothing to compare it with.", only.level)
+        }
+        _ if effect.levels.iter().any(tested) => {
+            return (nothing_differs(summary, factor, effect), spread(effect));
+        }
+        _ => {
+            format!("One block is not enough to compare the levels of {name}: run at least two, better five.")
+        }
+    };
+    (text, String::new())
 }
 
 fn sweet_spot(summary: &Summary, effect: &FactorEffect, best: usize, comparison: &Comparison) -> String {
@@ -94,7 +104,7 @@ fn nothing_beats(
     format!("No level of {name} beats {reference}{equal}; {} {verb} worse ({figure}).", wording::list(&worse))
 }
 
-fn nothing_differs(summary: &Summary, effect: &FactorEffect) -> String {
+fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> String {
     let name = wording::short_name(&effect.factor);
     let power = effect.detectable.map_or_else(String::new, |detectable| {
         let blocks = wording::count(detectable.blocks, "block");
@@ -104,41 +114,40 @@ fn nothing_differs(summary: &Summary, effect: &FactorEffect) -> String {
         let size = wording::percent(detectable.relative);
         format!("; {blocks} detect a difference of about {size} or more with 80 % power (estimate)")
     });
-    format!("No level of {name} differs from {} at 95 % confidence{power}.", reference(summary, effect))
+    let reference = reference(summary, effect);
+    let differs = format!("o level of {name} differs from {reference} at 95 % confidence{power}.");
+    // Opposite effects at the levels of another factor can be none on average.
+    let other = |interaction: &&Interaction| {
+        interaction.supported() && [interaction.factor, interaction.by].contains(&factor)
+    };
+    let depends = summary.factors.interactions.iter().find(other).map(|it| it.factor + it.by - factor);
+    match depends.map(|other| wording::short_name(&summary.factors.effects[other].factor)) {
+        Some(other) => format!("On average over {other}, n{differs} What {name} does depends on {other}."),
+        None => format!("N{differs}"),
+    }
 }
 
 /// A run without factors has one figure to tell.
 pub fn single(summary: &Summary) -> Option<Finding> {
+    if !summary.factors.effects.is_empty() {
+        return None;
+    }
     let row = summary.configurations.iter().find(|row| row.response.is_some())?;
     let (response, estimate) = (summary.response.as_ref()?, row.response.as_ref()?);
-    let interval =
-        estimate.interval.map(|i| format!(" [{}, {}]", wording::figure(i.low), wording::figure(i.high)));
+    let half = estimate.interval.map(|interval| (interval.high - interval.low) / 2.0);
     let text = format!(
-        "{}: {} {}{} over {}.",
+        "{}: {} over {}.",
         response.name,
-        wording::figure(estimate.mean),
-        estimate.unit,
-        interval.unwrap_or_default(),
+        wording::uncertain(estimate.mean, half, &estimate.unit),
         wording::count(estimate.n, "block")
     );
     Some(Finding::new(FindingKind::Verdict, text, String::new()))
 }
 
-/// What the factors other than the main one do, where that is supported.
-pub fn other_factors(summary: &Summary, main: Option<usize>) -> Vec<Finding> {
-    let others = summary.factors.effects.iter().enumerate().filter(|(i, _)| Some(*i) != main);
-    let supported = others.filter(|(_, effect)| span(effect).is_some() && effect.best.is_some());
-    supported.map(|(_, effect)| main_factor(summary, effect)).collect()
-}
-
-/// With several factors: the best of all configurations against the baseline, where a factor or an interaction has a
-/// supported effect. Asked on its own it would be one more chance of a false finding.
+/// With several factors: the best of all configurations against the baseline. To be told only where a factor or an
+/// interaction has a supported effect: asked on its own it would be one more chance of a false finding.
 pub fn best_configuration(summary: &Summary) -> Option<Finding> {
-    let effect = || {
-        summary.factors.effects.iter().any(|effect| span(effect).is_some())
-            || summary.factors.interactions.iter().any(Interaction::supported)
-    };
-    if summary.factors.effects.len() < 2 || !effect() {
+    if summary.factors.effects.len() < 2 {
         return None;
     }
     let best = summary.configurations.iter().find(|row| row.standing == Standing::Best)?;

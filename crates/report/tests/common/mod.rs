@@ -97,6 +97,7 @@ pub fn plan(factors: &[(&str, &[&str])]) -> Recording {
             })
             .collect(),
         configurations: combinations.into_iter().map(configuration).collect(),
+        files: Vec::new(),
         trials: Vec::new(),
     }
 }

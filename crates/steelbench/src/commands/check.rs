@@ -145,7 +145,7 @@ fn as_json(experiment: &Experiment, plan: &Plan, estimate: &Estimate) -> Value {
     let configurations: Vec<Value> = experiment
         .configurations
         .iter()
-        .map(|it| json!({ "label": it.label(), "key": it.key(), "levels": it.levels, "settings": it.settings }))
+        .map(|it| json!({ "label": it.label(), "key": it.key(), "levels": it.levels, "settings": it.identity() }))
         .collect();
     let order: Vec<Value> = plan
         .trials()

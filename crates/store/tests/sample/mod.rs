@@ -48,6 +48,12 @@ pub fn plan() -> Recording {
             },
         ],
         configurations: levels.map(configuration).to_vec(),
+        files: vec![FileRecord {
+            named_by: "workload.script".into(),
+            path: "scripts/größe.sql".into(),
+            sha256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".into(),
+            content: "SELECT 1;\n\tSELECT 'ü';".into(),
+        }],
         trials: Vec::new(),
     }
 }
