@@ -107,6 +107,12 @@ impl Histogram {
         reached.next().map_or(0, |slot| if percentile == 0.0 { slot.low } else { slot.high })
     }
 
+    /// Width in ns of the slot that a latency is counted in: what its percentiles are rounded to.
+    pub fn bucket_ns(latency_ns: u64) -> u64 {
+        let (low, high) = equivalent(latency_ns);
+        high - low + 1
+    }
+
     /// Smallest, mean and largest latency in ns; of what cannot be told apart the smallest, middle and largest.
     pub fn min_mean_max_ns(&self) -> (u64, f64, u64) {
         let (mut min, mut sum, mut max) = (None, 0.0, 0);
