@@ -40,11 +40,9 @@ pub fn comparison(comparison: &Comparison, unit: &str) -> String {
         Scale::Difference => {
             let sign = comparison.value.signum();
             let (word, value) = (if sign < 0.0 { "worse" } else { "better" }, comparison.value.abs());
-            let interval = comparison.interval.map(|i| {
-                let (a, b) = if sign < 0.0 { (-i.high, -i.low) } else { (i.low, i.high) };
-                format!(" [{}, {}]", figure(a), figure(b))
-            });
-            format!("{} {unit}{} {word}", figure(value), interval.unwrap_or_default())
+            let ends =
+                comparison.interval.map(|i| if sign < 0.0 { (-i.high, -i.low) } else { (i.low, i.high) });
+            format!("{} {word}", number::difference(value, ends, unit))
         }
     }
 }

@@ -55,8 +55,8 @@ fn verdict(compared: &HeadToHead, from: &str, to: &str) -> Section {
 /// `1.93x [1.88, 1.99]`, and what that is.
 pub(crate) fn against(comparison: &Comparison, unit: &str) -> (String, &'static str) {
     let relation = match comparison.scale {
-        Scale::Ratio => "as good as A (above 1 is better)",
-        Scale::Difference => "better than A (below 0 is worse)",
+        Scale::Ratio => "against A (above 1 is better)",
+        Scale::Difference => "against A (above 0 is better)",
     };
     (number::comparison(comparison, unit), relation)
 }
