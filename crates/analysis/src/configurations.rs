@@ -5,7 +5,7 @@ use crate::{
     Accounting, Comparison, Detectable, Estimate, ResponseChoice, Standing, Summary, WaitTable, WarningCount,
     compare, health, response,
 };
-use observations::{LevelRecord, Observations, Recording, TrialRecord, TrialStatus};
+use observations::{LevelRecord, Recording, TrialRecord, TrialStatus};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -56,8 +56,9 @@ impl Summary<'_> {
         let rows = &self.configurations;
         let reference = rows.iter().rev().max_by_key(|row| row.done)?.index;
         let others = (0..rows.len()).filter(|other| *other != reference);
-        let comparisons: Vec<Matched> =
-            others.map(|other| self.grid.matched(reference, other, response)).collect();
+        let comparisons: Vec<Matched> = others
+            .map(|other| self.grid.matched(reference, other, &|o| response.value(o).is_some()))
+            .collect();
         Detectable::of_comparisons(&comparisons, response, comparisons.len())
     }
 }
@@ -67,7 +68,7 @@ pub fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice
     let names = response::all_names(&grid.observations());
     let all = 0..recording.configurations.len();
     let mut rows: Vec<ConfigurationRow> =
-        all.map(|index| row(recording, index, &grid.trials(index), &names, response)).collect();
+        all.map(|index| row(recording, index, grid, &names, response)).collect();
     if let Some(response) = response {
         compare_rows(&mut rows, recording.run.baseline, grid, response);
     }
@@ -77,25 +78,28 @@ pub fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice
 fn row(
     recording: &Recording,
     index: usize,
-    trials: &[&Observations],
+    grid: &Grid,
     names: &[&str],
     response: Option<&ResponseChoice>,
 ) -> ConfigurationRow {
-    let record = &recording.configurations[index];
+    let (record, trials) = (&recording.configurations[index], &grid.trials(index));
     let own = || recording.trials.iter().filter(|trial| trial.configuration == index);
     let failed = |trial: &&TrialRecord| trial.status != TrialStatus::Done;
     let tried = own().filter(|trial| failed(trial) || trial.observations.is_some());
     let blocks: BTreeSet<u32> = tried.map(|trial| trial.block).collect();
-    let estimate = |name: &&str| Some(((*name).to_owned(), response::estimate(name, trials)?));
-    let derived = |name: &str| ResponseChoice::named(name, trials.first()?)?.estimate(trials);
+    let named = |name: &str| {
+        let choice = trials.iter().find_map(|trial| ResponseChoice::named(name, trial))?;
+        grid.estimate(index, &choice)
+    };
+    let estimate = |name: &&str| Some(((*name).to_owned(), named(name)?));
     ConfigurationRow {
         index,
         label: record.label.clone(),
         levels: record.levels.clone(),
         baseline: recording.run.baseline == Some(index),
-        elapsed: derived("elapsed"),
-        throughput: derived("throughput"),
-        response: response.and_then(|response| response.estimate(trials)),
+        elapsed: named("elapsed"),
+        throughput: named("throughput"),
+        response: response.and_then(|response| grid.estimate(index, response)),
         responses: names.iter().filter_map(estimate).collect(),
         factor: None,
         against_best: None,
@@ -117,6 +121,7 @@ fn compare_rows(
     response: &ResponseChoice,
 ) {
     let best = compare::best(&rows.iter().map(|row| row.response.as_ref()).collect::<Vec<_>>());
+    let best = best.filter(|_| !grid.set_up_once());
     let one = |from, to| grid.compare(from, to, response);
     let factors = compare::against(baseline.filter(|own| *own < rows.len()), rows.len(), &one);
     let against_best = compare::against(best, rows.len(), &one);

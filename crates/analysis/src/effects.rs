@@ -2,8 +2,7 @@
 
 use crate::compare::{self, against, corrected};
 use crate::distribution::correct;
-use crate::estimate::mean;
-use crate::grid::{FactorLayout, Grid, Matched};
+use crate::grid::{FactorLayout, Grid, Matched, Repeats};
 use crate::{
     BestOfLevel, Comparison, Detectable, Estimate, GainTable, Interaction, ResponseChoice, Scale, Standing,
 };
@@ -31,9 +30,10 @@ pub struct FactorEffect {
     pub factor: String,
     /// Whether every level is a number, so that "sweet spot" has a meaning.
     pub ordered: bool,
-    /// Whether the levels were set up once and not anew in each block: the intervals then do not
-    /// hold the variation from one set-up to the next.
+    /// Whether the levels were set up and not chosen anew in each block.
     pub hard_to_change: bool,
+    /// Whether each level was set up once: a level cannot be told apart from its set-up, so that nothing is said of it.
+    pub set_up_once: bool,
     /// Position of the reference level (the baseline's, else the first).
     pub reference: usize,
     /// Position of the best level, where one can be told.
@@ -146,7 +146,8 @@ impl FactorEffect {
             (0..layout.levels).map(|level| estimate(layout, grid, level, response)).collect();
         let compare = |from, to| layout.compare(grid, from, to, response);
         let comparisons = against(Some(layout.reference), layout.levels, &compare);
-        let best = best(&estimates, &comparisons, layout.reference);
+        let set_up_once = layout.hard_to_change && grid.set_up_once();
+        let best = best(&estimates, &comparisons, layout.reference).filter(|_| !set_up_once);
         let against_best = against(best, layout.levels, &compare);
         let standings = compare::standings(best, &against_best);
         let numeric = factor.numeric.as_deref().filter(|numbers| numbers.len() == estimates.len());
@@ -166,6 +167,7 @@ impl FactorEffect {
             factor: factor.name.clone(),
             ordered: factor.numeric.is_some(),
             hard_to_change: factor.hard_to_change,
+            set_up_once,
             reference: layout.reference,
             best,
             levels: levels.collect(),
@@ -210,12 +212,14 @@ impl LevelEffect {
 
 /// Mean over the configurations of a level in each block, then over blocks.
 fn estimate(layout: &FactorLayout, grid: &Grid, level: usize, response: &ResponseChoice) -> Option<Estimate> {
-    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for (block, value) in layout.balanced(level).flat_map(|own| response.values(&grid.cells[own])) {
-        blocks.entry(block).or_default().push(value);
+    let mut units: BTreeMap<u32, Vec<_>> = BTreeMap::new();
+    for (block, trial) in layout.balanced(level).flat_map(|own| &grid.cells[own]) {
+        if response.value(trial).is_some() {
+            units.entry(grid.unit(layout.hard_to_change, *block)).or_default().push(*trial);
+        }
     }
-    let means: Vec<f64> = blocks.values().map(|values| mean(values)).collect();
-    Estimate::of(&means, &response.unit, response.direction)
+    let first = grid.first(units.keys());
+    response.estimate_means(&Repeats { units: units.into_values().collect(), first })
 }
 
 /// Position of the best level: by its comparison with the reference, so that a level is best on the scale on which

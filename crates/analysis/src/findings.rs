@@ -8,7 +8,6 @@ mod responses;
 pub(crate) mod verdict;
 pub(crate) mod why;
 
-use crate::grid::Matched;
 use crate::{ConfigurationRow, Decomposition, FactorEffect, Standing, Summary, wording};
 use claims::{Claim, Explained};
 use observations::LevelRecord;
@@ -134,8 +133,8 @@ fn configurations<'s>(summary: &'s Summary) -> Option<(Vec<&'s str>, Explanation
     let baseline = rows.iter().find(|row| row.baseline).filter(|_| summary.factors.effects.len() > 1)?;
     let best = rows.iter().find(|row| row.standing == Standing::Best)?;
     best.factor.as_ref().filter(|factor| factor.supported())?;
-    let (from, to) = (grid.cells.get(baseline.index)?, grid.cells.get(best.index)?);
-    let decomposition = Decomposition::of(&Matched::configurations(from, to, &Decomposition::usable))?;
+    let matched = grid.matched(baseline.index, best.index, &Decomposition::usable);
+    let decomposition = Decomposition::of(&matched)?;
     let shared = |level: &&LevelRecord| baseline.levels.contains(level) && best.levels.contains(level);
     let name = |level: &LevelRecord| format!("{}={}", wording::short_name(&level.factor), level.level);
     let own = |row: &ConfigurationRow| -> String {

@@ -1,7 +1,8 @@
 //! The response on which configurations are compared.
 
 use crate::Estimate;
-use crate::grid::Cells;
+use crate::estimate::{Known, Moments, mean};
+use crate::grid::{Cells, Repeats};
 use observations::{Direction, Observations, Recording, Response};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -63,10 +64,29 @@ impl ResponseChoice {
         Some(Self { name: name.to_owned(), unit, direction, missing: None })
     }
 
-    /// The mean over the trials that have it.
-    pub(crate) fn estimate(&self, trials: &[&Observations]) -> Option<Estimate> {
-        let values: Vec<f64> = trials.iter().filter_map(|own| self.value(own)).collect();
-        Estimate::of(&values, &self.unit, self.direction)
+    /// The mean over trials that have it; the interval is over the blocks or set-ups that repeat it.
+    pub(crate) fn estimate(&self, repeats: &Repeats) -> Option<Estimate> {
+        let values: Vec<f64> = repeats.units.iter().flatten().filter_map(|own| self.value(own)).collect();
+        let estimate = Estimate::of(&values, &self.unit, self.direction)?;
+        Some(Estimate { interval: self.estimate_means(repeats)?.interval, ..estimate })
+    }
+
+    /// The mean over the means of blocks or set-ups.
+    pub(crate) fn estimate_means(&self, repeats: &Repeats) -> Option<Estimate> {
+        let values = |unit: &Vec<&Observations>| unit.iter().filter_map(|own| self.value(own)).collect();
+        let means: Vec<f64> = repeats.units.iter().map(|unit| mean(&values(unit) as &Vec<f64>)).collect();
+        let rounding = self.resolution(&repeats.units.concat()).powi(2) / 12.0;
+        let moments = Moments::known(&means, Known { first: repeats.first, rounding });
+        let estimate = Estimate::of(&means, &self.unit, self.direction)?;
+        Some(Estimate { interval: moments.test().map(|(interval, _)| interval), ..estimate })
+    }
+
+    /// In which steps its values were counted or rounded: the mean over these trials.
+    pub(crate) fn resolution(&self, trials: &[&Observations]) -> f64 {
+        let steps =
+            trials.iter().flat_map(|own| &own.responses).filter(|response| response.name == self.name);
+        let steps: Vec<f64> = steps.map(|response| response.resolution).collect();
+        if steps.is_empty() { 0.0 } else { mean(&steps) }
     }
 
     /// The values of a configuration's trials by block, where they have one.
@@ -88,7 +108,9 @@ impl ResponseChoice {
 
 /// The mean of a response, recorded or derived, over the trials that have it.
 pub(crate) fn estimate(name: &str, trials: &[&Observations]) -> Option<Estimate> {
-    trials.iter().find_map(|observations| ResponseChoice::named(name, observations))?.estimate(trials)
+    let choice = trials.iter().find_map(|observations| ResponseChoice::named(name, observations))?;
+    let has_it = trials.iter().filter(|own| choice.value(own).is_some());
+    choice.estimate(&Repeats { units: has_it.map(|own| vec![*own]).collect(), first: usize::MAX })
 }
 
 /// Names of the responses that any of these trials recorded, in the order in which they first occur: a trial

@@ -142,8 +142,7 @@ fn caveats_stand_beside_the_verdict() {
             "The figures are synthetic: they come from a scripted engine and measure nothing.",
             "No trial has the response \"latency_p99\"; configurations are compared on elapsed.",
             "3 attempts failed; 1 block of a configuration is missing from the figures.",
-            "2 of these 10 trials carry a warning: short measurement.",
-            "Each level of data_files was set up once: intervals do not include the variation between set-ups.",
+            "3 of these 14 trials carry a warning: short measurement (2 trials) and CPU steal (1 trial).",
             "The run was resumed in another environment: trials before and after may not be comparable.",
         ]
     );

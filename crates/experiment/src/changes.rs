@@ -2,18 +2,21 @@
 //! new one.
 
 use crate::common::{ENGINE, PROBE};
-use crate::file::{BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, HARD_TO_CHANGE, SEED, SETTINGS};
-use crate::{Blocks, Catalog, Declaration, Experiment, Factor, FileErrors, Kind, Volume, human, parse};
+use crate::file::{BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, HARD_TO_CHANGE, SEED, SETTINGS, SETUPS};
+use crate::{
+    Blocks, Catalog, Declaration, Experiment, Factor, FileErrors, Kind, Repeats, Volume, human, parse,
+};
 use observations::FileRecord;
 use std::collections::BTreeSet;
 
 /// Compared as parts of configurations, of `repeats.blocks` or of the order that follows from it.
-const NOT_COMPARED: [&str; 6] = [
+const NOT_COMPARED: [&str; 7] = [
     ENGINE.path(),
     PROBE.path(),
     BLOCKS_MIN.path(),
     BLOCKS_MAX.path(),
     BLOCKS_UNTIL.path(),
+    SETUPS.path(),
     HARD_TO_CHANGE.path(),
 ];
 
@@ -86,6 +89,7 @@ pub fn changes(old: &Experiment, new: &Experiment) -> Changes {
             note(&mut incompatible, &what, &value(before), &value(volume));
         }
     }
+    compare_setups(&old.repeats, &new.repeats, &mut harmless, &mut incompatible);
     note(&mut incompatible, "order.hard_to_change", &order(old), &order(new));
     let before = incompatible.len();
     let factors = in_both("factor", &old.factors, &new.factors, |it| &it.name, &mut incompatible);
@@ -150,6 +154,20 @@ fn order(experiment: &Experiment) -> String {
     let names: Vec<&str> =
         experiment.hard_to_change.iter().map(|factor| experiment.factors[*factor].name.as_str()).collect();
     if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
+/// More set-ups may follow those that were done, but no block moves to another one.
+fn compare_setups(old: &Repeats, new: &Repeats, harmless: &mut Vec<String>, incompatible: &mut Vec<String>) {
+    let both = 1..=old.blocks.max().min(new.blocks.max());
+    let moved = both.into_iter().find(|block| old.setup(*block) != new.setup(*block));
+    match moved {
+        Some(block) => incompatible.push(format!(
+            "repeats.setups: block {block} was planned for set-up {} and would be in set-up {}",
+            old.setup(block),
+            new.setup(block)
+        )),
+        None => note(harmless, SETUPS.path(), &old.setups.to_string(), &new.setups.to_string()),
+    }
 }
 
 /// Notes what is gone and what is new; returns what is in both versions, with the positions.

@@ -2,7 +2,7 @@ use crate::error::{Errors, FileErrors};
 use crate::{Configuration, FromValue, Invalid, NamedFile, Setting, Value};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 /// A validated experiment file.
@@ -123,6 +123,8 @@ impl fmt::Display for Throttle {
 pub struct Repeats {
     /// Blocks.
     pub blocks: Blocks,
+    /// How often each level of the hard-to-change factors is set up.
+    pub setups: u32,
     /// Seed of the order and of the data.
     pub seed: u64,
     /// How often a failed trial is tried again.
@@ -152,6 +154,22 @@ impl Blocks {
             Self::Fixed(blocks) => blocks,
             Self::Adaptive { max, .. } => max,
         }
+    }
+}
+
+impl Repeats {
+    /// The set-up (from 1) that a block belongs to: the blocks are divided among the set-ups as evenly as they can be,
+    /// in their order.
+    pub fn setup(&self, block: u32) -> u32 {
+        (u64::from(block - 1) * u64::from(self.setups) / u64::from(self.blocks.max())) as u32 + 1
+    }
+
+    /// The blocks of a set-up.
+    pub fn blocks_of(&self, setup: u32) -> RangeInclusive<u32> {
+        let before = |setup: u32| {
+            (u64::from(setup) * u64::from(self.blocks.max())).div_ceil(u64::from(self.setups)) as u32
+        };
+        before(setup - 1) + 1..=before(setup)
     }
 }
 

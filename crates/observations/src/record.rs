@@ -37,10 +37,25 @@ pub struct RunRecord {
     pub response: Option<String>,
     /// Index into `configurations` of the baseline.
     pub baseline: Option<usize>,
+    /// The rule by which the number of blocks was decided; `None`: it was given.
+    #[serde(default)]
+    pub adaptive: Option<AdaptiveRepeats>,
     /// Start in milliseconds since 1970 UTC.
     pub started_ms: i64,
     /// Version of Steelbench that made the run.
     pub steelbench: String,
+}
+
+/// Adaptive repeats by two stages (C. Stein, Annals of Mathematical Statistics 16, 1945): the spread within the first
+/// blocks decides how many there are, and it is the spread that intervals and tests use.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct AdaptiveRepeats {
+    /// Blocks of the first stage.
+    pub min: u32,
+    /// Blocks at most.
+    pub max: u32,
+    /// Half width of every 95 % interval as a share of its mean that was asked for.
+    pub until: f64,
 }
 
 /// A factor and its levels, as labelled.
@@ -110,6 +125,9 @@ pub struct TrialRecord {
     pub configuration: usize,
     /// Block (round), from 1.
     pub block: u32,
+    /// Which set-up of the levels of its hard-to-change factors it belongs to, from 1; 1 where none is hard to change.
+    #[serde(default = "first_setup")]
+    pub setup: u32,
     /// Position in the planned order, from 1.
     pub sequence: u32,
     /// 1 for the first try, more for retries.
@@ -124,6 +142,11 @@ pub struct TrialRecord {
     pub observations: Option<Observations>,
     /// Output of the hooks that ran for this trial.
     pub hooks: Vec<HookOutput>,
+}
+
+/// Of recordings that do not say it: every level was set up once.
+fn first_setup() -> u32 {
+    1
 }
 
 /// How a trial ended.

@@ -1,12 +1,14 @@
 //! A new run, or going on with one that was stopped.
 
-use crate::hosts::folder_error;
+use crate::workdir::folder_error;
 use crate::{Options, RunError, catalog, volumes};
+use engines::Stop;
 use experiment::common::ENGINE;
 use experiment::file::{QUESTION, RESPONSE};
-use experiment::{Changes, Configuration, Experiment, Factor, changes, parse};
+use experiment::{Blocks, Changes, Configuration, Experiment, Factor, changes, parse};
 use observations::{
-    ConfigurationRecord, Environment, Event, FactorRecord, FileRecord, LevelRecord, Recording, RunRecord,
+    AdaptiveRepeats, ConfigurationRecord, Environment, Event, FactorRecord, FileRecord, LevelRecord,
+    Recording, RunRecord,
 };
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -95,7 +97,11 @@ fn go_on(
         for unknown in changes.unknown {
             announce(Event::Warning { text: unknown });
         }
-        store.update_run(latest.id, &run_record(experiment), &files)?;
+    }
+    let record = run_record(experiment);
+    // A run of a version before may not say how its number of blocks comes about.
+    if latest.source != record.source || recorded.files != files || latest.adaptive != record.adaptive {
+        store.update_run(latest.id, &record, &files)?;
     }
     if let Some(last) = recorded.environments.last() {
         let differences = environment_differences(last, environment);
@@ -139,11 +145,13 @@ fn environment(experiment: &Experiment, options: &Options) -> Environment {
         volume.throttle = declared.and_then(|declared| declared.throttle).map(|limits| limits.to_string());
     }
     environment.steelbench = env!("CARGO_PKG_VERSION").into();
+    let interrupt = options.interrupt.clone();
+    let stop = Stop::when(move || interrupt.requested());
     for engine in engines::all() {
         let on_it = |configuration: &&Configuration| configuration.get(ENGINE) == engine.name();
         let configurations: Vec<&Configuration> = experiment.configurations.iter().filter(on_it).collect();
         if !configurations.is_empty() {
-            environment.engines.insert(engine.name().to_owned(), engine.version(&configurations));
+            environment.engines.insert(engine.name().to_owned(), engine.version(&configurations, &stop));
         }
     }
     environment
@@ -163,6 +171,10 @@ fn run_record(experiment: &Experiment) -> RunRecord {
         seed: experiment.repeats.seed,
         response: experiment.get(RESPONSE),
         baseline: experiment.baseline,
+        adaptive: match experiment.repeats.blocks {
+            Blocks::Fixed(_) => None,
+            Blocks::Adaptive { min, max, until } => Some(AdaptiveRepeats { min, max, until }),
+        },
         started_ms: now_ms(),
         steelbench: env!("CARGO_PKG_VERSION").into(),
     }

@@ -3,18 +3,19 @@
 use crate::begin::{Session, begin, now_ms};
 use crate::catalog::validate;
 use crate::hooks::{Hook, variables};
-use crate::hosts::{Hosts, Workdir};
+use crate::hosts::Hosts;
 use crate::schedule::{NextTrial, Schedule, unknown_response};
 use crate::throttle;
 use crate::trial::{Interrupt, Limit, Outcome, Trial};
 use crate::volumes::Volumes;
+use crate::workdir::Workdir;
 use engines::{CancelReason, Permits};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{
     AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, DISK_SPACE_BYTES, HOOKS_TIMEOUT_S, RUN_TIME_S,
     TRIAL_TIME_S,
 };
-use experiment::{Configuration, Experiment, Level, NamedFile, Plan, Setting};
+use experiment::{Configuration, Experiment, Level, NamedFile, Plan, PlannedTrial, Setting};
 use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -74,7 +75,7 @@ pub fn run(
 ) -> Result<RunEnd, RunError> {
     validate(experiment).map_err(|errors| RunError::Refused(errors.to_string()))?;
     let session = begin(experiment, &options, announce)?;
-    let workdir = Workdir::of(&options.results)?;
+    let workdir = Workdir::of(&options.results, &session.store.runs()?)?;
     let volumes = Volumes::new(experiment, options.interrupt.clone());
     announce_removed(workdir.remove_orphans(&workdir.default), announce);
     for volume in &experiment.volumes {
@@ -91,7 +92,7 @@ pub fn run(
     });
     let (overwrite, destroy) = (options.overwrite.clone(), options.destroy.clone());
     let permits = Permits { overwrite, destroy };
-    let previous = session.recorded.trials.last().map(|trial| trial.configuration);
+    let previous = session.recorded.trials.last().map(|trial| (trial.configuration, trial.setup));
     let run_deadline = experiment.get(RUN_TIME_S).map(|s| Instant::now() + Duration::from_secs_f64(s));
     let mut runner = Runner {
         experiment,
@@ -147,8 +148,8 @@ struct Runner<'a> {
     volumes: Volumes<'a>,
     hosts: Hosts,
     run_deadline: Option<Instant>,
-    /// Configuration of the trial before, of an earlier session if need be.
-    previous: Option<usize>,
+    /// Configuration and set-up of the trial before, of an earlier session if need be.
+    previous: Option<(usize, u32)>,
     options: &'a mut Options,
 }
 
@@ -215,7 +216,7 @@ impl Runner<'_> {
         // It was the step at which the run stopped that was done, no later one.
         let done_before = std::mem::take(&mut self.options.manual_done);
         // Several steps that are due at once are one stop: whoever goes on has done them all.
-        let steps = self.manual_steps(next.planned.configuration);
+        let steps = self.manual_steps(next.planned);
         if steps.is_empty() {
             return None;
         }
@@ -229,11 +230,12 @@ impl Runner<'_> {
         (!done).then_some(RunEnd::ManualStep { text })
     }
 
-    /// What a person has to do before this configuration can be run.
-    fn manual_steps(&self, configuration: usize) -> Vec<String> {
+    /// What a person has to do before this trial can be run: in another set-up all of it, also where the level stays.
+    fn manual_steps(&self, next: PlannedTrial) -> Vec<String> {
         let configurations = &self.experiment.configurations;
-        let previous = self.previous.map(|previous| &configurations[previous]);
-        let changes = self.plan.changes(previous, &configurations[configuration]);
+        let previous = self.previous.filter(|(_, setup)| *setup == next.setup);
+        let previous = previous.map(|(previous, _)| &configurations[previous]);
+        let changes = self.plan.changes(previous, &configurations[next.configuration]);
         let step = |level: &Level| {
             let factor = self.experiment.factors.iter().find(|factor| factor.name == level.factor)?;
             Some(factor.manual.as_ref()?.replace("{level}", &level.label))
@@ -268,6 +270,7 @@ impl Runner<'_> {
         let record = TrialRecord {
             configuration: next.planned.configuration,
             block: next.planned.block,
+            setup: next.planned.setup,
             sequence: next.planned.sequence,
             attempt: next.attempt,
             started_ms,
@@ -278,7 +281,7 @@ impl Runner<'_> {
         };
         self.session.store.record_trial(self.session.run, &record)?;
         self.schedule.record(&record);
-        self.previous = Some(record.configuration);
+        self.previous = Some((record.configuration, record.setup));
         self.finished(reference, record, announce);
         Ok(None)
     }
@@ -317,6 +320,9 @@ impl Runner<'_> {
         let (Some(engine), Some(probe)) = (engine, probe) else {
             return Ok(Outcome::Failed("the engine or probe is not known".into()));
         };
+        if let Err(cause) = self.leave_setup(next.planned.setup, hooks) {
+            return Ok(Outcome::Failed(cause));
+        }
         self.hosts.release_unless(engine.name(), &self.volumes.used_by(configuration));
         match self.volumes.change_to(configuration, block, hooks) {
             Err(cause) => return Ok(Outcome::Failed(cause)),
@@ -357,6 +363,16 @@ impl Runner<'_> {
             Err(cause) if matches!(outcome, Outcome::Done(_)) => Ok(Outcome::Failed(cause)),
             _ => Ok(outcome),
         }
+    }
+
+    /// Ends what the set-up before has left, so that every level is set up anew.
+    fn leave_setup(&mut self, setup: u32, hooks: &mut Vec<HookOutput>) -> Result<(), String> {
+        if self.previous.is_none_or(|(_, previous)| previous == setup) {
+            return Ok(());
+        }
+        self.hosts.release();
+        let problems = self.volumes.clean_all(hooks);
+        if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
     }
 
     /// Runs a hook, if there is one, until `interrupt` is requested.

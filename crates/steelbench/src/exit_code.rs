@@ -36,9 +36,12 @@ impl From<StoreError> for Failure {
     /// A file that is not what its name was taken for is a wrong argument; the rest happened on the way.
     fn from(error: StoreError) -> Self {
         match error.fault {
-            Fault::Missing | Fault::Empty | Fault::Foreign(_) | Fault::Newer(_) | Fault::NoRun(_) => {
-                Self::usage(error)
-            }
+            Fault::Missing
+            | Fault::Empty
+            | Fault::Foreign(_)
+            | Fault::Altered(_)
+            | Fault::Newer(_)
+            | Fault::NoRun(_) => Self::usage(error),
             _ => Self::failed(error),
         }
     }
@@ -65,6 +68,12 @@ impl Failure {
     #[expect(clippy::needless_pass_by_value, reason = "as the argument of `map_err`")]
     pub fn failed(message: impl ToString) -> Self {
         Self { code: ExitCode::Failed, message: message.to_string() }
+    }
+
+    /// The user interrupted it.
+    #[expect(clippy::needless_pass_by_value, reason = "as the argument of `map_err`")]
+    pub fn interrupted(message: impl ToString) -> Self {
+        Self { code: ExitCode::Interrupted, message: message.to_string() }
     }
 
     /// An optional part was left out when the program was built.

@@ -17,7 +17,7 @@ from openpyxl import load_workbook
 EXACT = 2**53
 NOTE = " (above 2^53 as text)"
 SHEETS = ["Verdict", "Response", "Profile", "Configurations", "Report", "Trials", "Waits", "Latencies", "Operations", "Series",
-          "Devices", "Functions", "Settings", "Environment", "Experiment"]
+          "Devices", "Functions", "Settings", "Environment", "Experiment", "Files"]
 wrong = []
 held = 0
 

@@ -4,7 +4,7 @@ use super::{Part, PartKind};
 use crate::Interval;
 use crate::compare::welch_error;
 use crate::distribution::t_quantile;
-use crate::estimate::{Moments, mean, t_test};
+use crate::estimate::{Known, Moments, mean, t_test};
 use crate::grid::Matched;
 use observations::Observations;
 use std::cmp::Ordering;
@@ -22,6 +22,8 @@ pub(super) struct Seconds {
     from: Vec<f64>,
     to: Vec<f64>,
     is_paired: bool,
+    /// How many blocks of each side its spread is estimated from: [`Known::first`].
+    first: [usize; 2],
 }
 
 impl Seconds {
@@ -37,7 +39,7 @@ impl Seconds {
 
     /// Of a value for each block of each side.
     pub fn new(matched: &Matched, kind: PartKind, from: Vec<f64>, to: Vec<f64>) -> Self {
-        Self { kind, from, to, is_paired: matched.paired }
+        Self { kind, from, to, is_paired: matched.paired, first: matched.first }
     }
 
     pub fn is_nothing(&self) -> bool {
@@ -63,18 +65,23 @@ impl Seconds {
 
     /// Covariance of two changes: of their means over blocks.
     fn covariance(&self, other: &Self) -> f64 {
-        let of_sample = |(a, b): (&Vec<f64>, &Vec<f64>)| {
-            let (mean_a, mean_b, n) = (mean(a), mean(b), a.len() as f64);
-            a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum::<f64>() / (n - 1.0) / n
+        let of_sample = |((a, b), first): ((&Vec<f64>, &Vec<f64>), usize)| {
+            let n = a.len() as f64;
+            let first = Known { first, ..Known::default() }.of(a.len());
+            let (a, b) = (&a[..first], &b[..first]);
+            let (mean_a, mean_b) = (mean(a), mean(b));
+            a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum::<f64>() / (first as f64 - 1.0) / n
         };
-        self.samples().iter().zip(&other.samples()).map(of_sample).sum()
+        self.samples().iter().zip(&other.samples()).zip(self.first).map(of_sample).sum()
     }
 
     /// Standard error of the change and its degrees of freedom; `None` of single blocks.
     fn error(&self) -> Option<(f64, f64)> {
-        let moments: Vec<Moments> = self.samples().iter().map(|sample| Moments::of(sample)).collect();
-        let (error, df) = match &moments[..] {
-            [own] => (own.standard_error()?, own.n as f64 - 1.0),
+        let samples = self.samples().into_iter().zip(self.first);
+        let moments =
+            samples.map(|(sample, first)| Moments::known(&sample, Known { first, ..Known::default() }));
+        let (error, df) = match &moments.collect::<Vec<_>>()[..] {
+            [own] => (own.error?, own.df),
             [from, to] => welch_error(from, to)?,
             _ => return None,
         };

@@ -22,7 +22,7 @@ pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<
         Some(_) => sweet_spot(summary, effect, level, comparison),
         None => nothing_beats(summary, effect, &effect.levels[level], comparison),
     };
-    Some(Finding::new(FindingKind::Verdict, text, statistics(comparison, &family(summary))))
+    Some(Finding::new(FindingKind::Verdict, text, statistics(comparison, &family(summary), unit(effect))))
 }
 
 /// Of each factor without a supported effect, that nothing can be told of it, or which difference could have been found.
@@ -45,8 +45,11 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
         [only] => {
             format!("Only {name}={} has figures: there is nothing to compare it with.", only.level)
         }
+        _ if effect.set_up_once => {
+            format!("{name}: set-up and level cannot be told apart; repeat the set-up (repeats.setups = 3).")
+        }
         _ if effect.levels.iter().any(tested) => {
-            return (nothing_differs(summary, factor, effect), spread(effect));
+            return (nothing_differs(summary, factor, effect), spread(effect, unit(effect)));
         }
         _ => {
             format!("One block is not enough to compare the levels of {name}: run at least two, better five.")
@@ -104,10 +107,15 @@ fn nothing_beats(
     format!("No level of {name} beats {reference}{equal}; {} {verb} worse ({figure}).", wording::list(&worse))
 }
 
+/// What repeats a comparison of its levels.
+fn unit(effect: &FactorEffect) -> &'static str {
+    if effect.hard_to_change { "set-up" } else { "block" }
+}
+
 fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> String {
     let name = wording::short_name(&effect.factor);
     let power = effect.detectable.map_or_else(String::new, |detectable| {
-        let blocks = wording::count(detectable.blocks, "block");
+        let blocks = wording::count(detectable.blocks, unit(effect));
         if detectable.relative > RELATIVE_MAX {
             return format!("; {blocks} differ so much that hardly any difference could be detected");
         }
@@ -151,6 +159,7 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
         return None;
     }
     let best = summary.configurations.iter().find(|row| row.standing == Standing::Best)?;
+    let baseline = summary.configurations.iter().find(|row| row.baseline)?;
     let comparison = best.factor.as_ref().filter(|factor| factor.supported())?;
     let figure = wording::comparison(comparison, summary.unit());
     let others = summary.configurations.iter().filter(|row| row.standing == Standing::AsGoodAsBest).count();
@@ -159,7 +168,9 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
         n => format!(" ({} as good)", wording::count(n, "other")),
     };
     let text = format!("The best configuration is {}: {figure} against the baseline{others}.", best.label);
-    let evidence = statistics(comparison, &wording::count(summary.configurations.len() - 1, "comparison"));
+    let comparisons = wording::count(summary.configurations.len() - 1, "comparison");
+    let evidence =
+        statistics(comparison, &comparisons, summary.grid.unit_between(baseline.index, best.index));
     Some(Finding::new(FindingKind::Verdict, text, evidence))
 }
 
@@ -192,7 +203,7 @@ fn family(summary: &Summary) -> String {
     wording::count(summary.factors.family, what)
 }
 
-fn statistics(comparison: &Comparison, family: &str) -> String {
+fn statistics(comparison: &Comparison, family: &str, unit: &str) -> String {
     let method = match comparison.method {
         Method::PairedT => "paired t",
         Method::PairedBootstrap => "paired bootstrap",
@@ -201,15 +212,15 @@ fn statistics(comparison: &Comparison, family: &str) -> String {
     };
     let p = comparison.adjusted_p.or(comparison.p_value).map(wording::p_value);
     let p = p.map_or_else(String::new, |p| format!(", {p} (Holm over {family})"));
-    format!("{method} over {}{p}", wording::count(comparison.blocks, "block"))
+    format!("{method} over {}{p}", wording::count(comparison.blocks, unit))
 }
 
-fn spread(effect: &FactorEffect) -> String {
+fn spread(effect: &FactorEffect, unit: &str) -> String {
     effect.detectable.map_or_else(String::new, |detectable| {
         let sd = wording::percent(detectable.sd_log_ratio);
         format!(
-            "standard deviation of the ratios between blocks: {sd}, over {}",
-            wording::count(detectable.blocks, "block")
+            "standard deviation of the ratios between {unit}s: {sd}, over {}",
+            wording::count(detectable.blocks, unit)
         )
     })
 }

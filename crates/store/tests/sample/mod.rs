@@ -29,6 +29,7 @@ pub fn plan() -> Recording {
             seed: u64::MAX,
             response: Some("throughput".into()),
             baseline: Some(2),
+            adaptive: Some(AdaptiveRepeats { min: 3, max: 20, until: 0.02 }),
             started_ms: 1_700_000_000_123,
             steelbench: "0.1.0".into(),
         },
@@ -85,6 +86,7 @@ pub fn trial(i: usize) -> TrialRecord {
     TrialRecord {
         configuration: i % 3,
         block: (i / 3 + 1) as u32,
+        setup: (i / 6 + 1) as u32,
         sequence: i as u32 + 1,
         attempt: 1 + (i % 2) as u32,
         started_ms: 1_700_000_000_000 + i as i64,
@@ -116,7 +118,7 @@ fn observations(i: usize) -> Observations {
     });
     let response = |n: usize| match n % 2 {
         0 => Response::lower(&format!("time_{n}"), "s", x / 9.0),
-        _ => Response::higher(&format!("rate_{n}"), "rows/s", x * 1e9),
+        _ => Response::higher(&format!("rate_{n}"), "rows/s", x * 1e9).in_steps_of(x / 7.0),
     };
     let operation = |n: u64| Operation {
         name: format!("OPERATION_{n}"),

@@ -71,7 +71,7 @@ fn listed(file: &File, known: Option<Listed>) -> Listed {
 }
 
 fn lines(file: &File, known: Vec<(Key, String)>) -> Result<Vec<(Key, String)>, Refusal> {
-    let claimed = store::claimed_by(&file.path).is_some();
+    let claimed = store::is_claimed(&file.path);
     let store = Store::open(&file.path)?;
     let runs = store.runs()?;
     let latest = runs.iter().map(|run| run.id).max().unwrap_or_default();
