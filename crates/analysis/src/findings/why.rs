@@ -139,10 +139,7 @@ impl<'d> Said<'d> {
         );
         let idle = client.iter().map(|part| format!("{} {}", size(part), phrase(part)));
         let idle: Vec<String> = idle.collect();
-        said.extend(
-            (!idle.is_empty())
-                .then(|| format!("Sessions without work, which are no cause: {}.", wording::list(&idle))),
-        );
+        said.extend((!idle.is_empty()).then(|| format!("Not a cause: {}.", wording::list(&idle))));
         said
     }
 
@@ -194,7 +191,10 @@ fn subject(part: &Part) -> String {
             Some(meaning) => format!("{name} wait ({meaning})"),
             None => format!("{name} wait"),
         },
-        PartKind::ClientWait(name) => observations::shown(name).to_owned(),
+        PartKind::ClientWait(name) => match observations::shown(name).strip_prefix("idle: ") {
+            Some(why) => format!("idle time ({why})"),
+            None => format!("{name} wait"),
+        },
         PartKind::Cpu => "CPU time".to_owned(),
         _ => "unaccounted time".to_owned(),
     }

@@ -79,7 +79,8 @@ fn gain_section(summary: &Summary, table: &GainTable) -> Section {
 
 /// A mean gain of 609 % as the factor that the rows above it have: 7.09x.
 fn average(gain: &Estimate) -> Cell {
-    let factor = |percent: f64| 1.0 + percent / 100.0;
+    // A factor is never below 0, whatever t says of the mean of a few.
+    let factor = |percent: f64| (1.0 + percent / 100.0).max(0.0);
     let value = factor(gain.mean);
     let interval =
         gain.interval.map(|Interval { low, high }| Interval { low: factor(low), high: factor(high) });
