@@ -411,7 +411,7 @@ impl Cell {
         Self { tone, ..self }
     }
 
-    fn within(self, interval: Option<Interval>) -> Self {
+    pub(crate) fn within(self, interval: Option<Interval>) -> Self {
         Self { interval: interval.map(|Interval { low, high }| (low, high)), ..self }
     }
 

@@ -53,6 +53,21 @@ fn says_all_that_the_terminal_says() {
     }
 }
 
+/// A section that has nothing to say is not there, and what was not found is not in bold.
+#[test]
+fn empty_sections_are_left_out() {
+    let same: [&[f64]; 2] = [&[5.0, 5.1, 5.2], &[5.1, 5.2, 5.0]];
+    for recording in [data_files(&["1", "2"], &same), data_files(&["1"], &[&[5.0, 5.1]])] {
+        let page = page(&recording);
+        assert!(!page.contains(">Why"), "{page}");
+        assert_eq!(page.contains(">Time: where it went<"), recording.configurations.len() > 1, "{page}");
+    }
+    let page = page(&data_files(&["1", "2"], &same));
+    let (_, findings) = page.split_once("id=\"findings\">Findings</h2>\n").unwrap();
+    assert!(findings.starts_with("<p class=\"muted\">No level of data_files differs"), "{findings}");
+    assert!(page.contains("h2 + p:not([class]) { font-size"), "only a finding without a class is large");
+}
+
 #[test]
 fn what_cannot_be_drawn_is_a_sentence() {
     let figures = |page: &str| page.matches("<figure>").count();
