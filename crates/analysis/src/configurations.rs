@@ -5,7 +5,7 @@ use crate::{
     Accounting, Comparison, Detectable, Estimate, ResponseChoice, Standing, Summary, WaitTable, WarningCount,
     compare, health, response,
 };
-use observations::{LevelRecord, Observations, Recording, TrialRecord, TrialStatus};
+use observations::{LevelRecord, Recording, TrialRecord, TrialStatus};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -38,7 +38,9 @@ pub struct ConfigurationRow {
     pub done: usize,
     /// Attempts that failed.
     pub failed: usize,
-    /// Blocks in which every attempt failed.
+    /// Trials that `limits.trial_time` stopped while they were measured.
+    pub timeouts: usize,
+    /// Blocks in which every attempt failed otherwise.
     pub lost_blocks: usize,
     /// Warnings of its trials.
     pub warnings: Vec<WarningCount>,
@@ -67,7 +69,7 @@ pub fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice
     let names = response::all_names(&grid.observations());
     let all = 0..recording.configurations.len();
     let mut rows: Vec<ConfigurationRow> =
-        all.map(|index| row(recording, index, &grid.trials(index), &names, response)).collect();
+        all.map(|index| row(recording, index, grid, &names, response)).collect();
     if let Some(response) = response {
         compare_rows(&mut rows, recording.run.baseline, grid, response);
     }
@@ -77,17 +79,18 @@ pub fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice
 fn row(
     recording: &Recording,
     index: usize,
-    trials: &[&Observations],
+    grid: &Grid,
     names: &[&str],
     response: Option<&ResponseChoice>,
 ) -> ConfigurationRow {
+    let (trials, tried) = (&grid.trials(index), &grid.with_timeouts(index));
     let record = &recording.configurations[index];
     let own = || recording.trials.iter().filter(|trial| trial.configuration == index);
     let failed = |trial: &&TrialRecord| trial.status != TrialStatus::Done;
-    let tried = own().filter(|trial| failed(trial) || trial.observations.is_some());
-    let blocks: BTreeSet<u32> = tried.map(|trial| trial.block).collect();
-    let estimate = |name: &&str| Some(((*name).to_owned(), response::estimate(name, trials)?));
-    let derived = |name: &str| ResponseChoice::named(name, trials.first()?)?.estimate(trials);
+    let recorded = own().filter(|trial| failed(trial) || trial.observations.is_some());
+    let blocks: BTreeSet<u32> = recorded.map(|trial| trial.block).collect();
+    let estimate = |name: &&str| Some(((*name).to_owned(), response::estimate(name, tried)?));
+    let derived = |name: &str| response::estimate(name, tried);
     ConfigurationRow {
         index,
         label: record.label.clone(),
@@ -95,14 +98,15 @@ fn row(
         baseline: recording.run.baseline == Some(index),
         elapsed: derived("elapsed"),
         throughput: derived("throughput"),
-        response: response.and_then(|response| response.estimate(trials)),
+        response: response.and_then(|response| response.estimate(tried)),
         responses: names.iter().filter_map(estimate).collect(),
         factor: None,
         against_best: None,
         standing: Standing::Unknown,
         done: trials.len(),
         failed: own().filter(failed).count(),
-        lost_blocks: blocks.len() - trials.len(),
+        timeouts: tried.len() - trials.len(),
+        lost_blocks: blocks.len() - tried.len(),
         warnings: health::count(trials),
         waits: WaitTable::of_trials(trials),
         accounting: Accounting::mean(trials),

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, HashMap};
 /// What the trials of a configuration saw, by block.
 pub type Cells<'a> = BTreeMap<u32, &'a Observations>;
 
-/// The trials done, by configuration and block.
+/// The trials done, and those that timed out, by configuration and block.
 pub struct Grid<'a> {
-    /// For each configuration: block to what its last successful attempt saw.
+    /// For each configuration: block to what its last successful attempt saw, or the one that timed out.
     pub cells: Vec<Cells<'a>>,
 }
 
@@ -25,7 +25,9 @@ pub struct Matched<'a> {
 impl<'a> Grid<'a> {
     pub fn new(recording: &'a Recording) -> Self {
         let mut cells = vec![BTreeMap::new(); recording.configurations.len()];
-        for (trial, observations) in recording.done() {
+        let timed_out = recording.trials.iter().filter(|trial| trial.timed_out());
+        let timed_out = timed_out.filter_map(|trial| Some((trial, trial.observations.as_ref()?)));
+        for (trial, observations) in recording.done().chain(timed_out) {
             if let Some(blocks) = cells.get_mut(trial.configuration) {
                 blocks.insert(trial.block, observations);
             }
@@ -33,13 +35,18 @@ impl<'a> Grid<'a> {
         Self { cells }
     }
 
-    /// What all trials saw.
+    /// What all trials done saw.
     pub fn observations(&self) -> Vec<&'a Observations> {
-        self.cells.iter().flat_map(|blocks| blocks.values().copied()).collect()
+        (0..self.cells.len()).flat_map(|configuration| self.trials(configuration)).collect()
     }
 
-    /// What the trials of a configuration saw.
+    /// What the trials done of a configuration saw.
     pub fn trials(&self, configuration: usize) -> Vec<&'a Observations> {
+        self.cells[configuration].values().copied().filter(|seen| !seen.timed_out()).collect()
+    }
+
+    /// The same with those that timed out.
+    pub fn with_timeouts(&self, configuration: usize) -> Vec<&'a Observations> {
         self.cells[configuration].values().copied().collect()
     }
 
@@ -50,7 +57,7 @@ impl<'a> Grid<'a> {
 
     /// Two configurations by the trials that have this response.
     pub fn matched(&self, from: usize, to: usize, response: &ResponseChoice) -> Matched<'a> {
-        Matched::configurations(&self.cells[from], &self.cells[to], &|o| response.value(o).is_some())
+        Matched::configurations(&self.cells[from], &self.cells[to], &|o| response.counts(o))
     }
 }
 
@@ -70,6 +77,11 @@ impl<'a> Matched<'a> {
         }
         let (from, to) = common.into_iter().map(|(a, b)| (vec![a], vec![b])).unzip();
         Self { paired: true, from, to }
+    }
+
+    /// Whether any trial timed out.
+    pub fn timed_out(&self) -> bool {
+        self.from.iter().chain(&self.to).flatten().any(|seen| seen.timed_out())
     }
 
     /// Two configurations whose blocks have nothing in common, such as those of two runs.
@@ -120,6 +132,11 @@ impl FactorLayout {
         self.groups.len() == 1
     }
 
+    /// For each combination of the other factors' levels: the configuration of each level.
+    pub fn groups(&self) -> &[Vec<Option<usize>>] {
+        &self.groups
+    }
+
     /// Levels other than the reference.
     pub fn others(&self) -> impl Iterator<Item = usize> {
         (0..self.levels).filter(|level| *level != self.reference)
@@ -146,7 +163,7 @@ impl FactorLayout {
         to: usize,
         response: &ResponseChoice,
     ) -> Option<Comparison> {
-        Comparison::of(&self.matched(grid, from, to, &|o| response.value(o).is_some()), response)
+        Comparison::of(&self.matched(grid, from, to, &|o| response.counts(o)), response)
     }
 
     /// The same where another factor has one of its levels.

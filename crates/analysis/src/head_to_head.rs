@@ -93,14 +93,14 @@ pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
         let matching = if same_run { Matched::configurations } else { Matched::apart };
         matching(cells_from, cells_to, usable)
     };
-    let sides = [grid_from.trials(from.configuration), grid_to.trials(to.configuration)];
+    let sides = [grid_from.with_timeouts(from.configuration), grid_to.with_timeouts(to.configuration)];
     let decomposition = Decomposition::of(&matched(&Decomposition::usable));
     let explanation = decomposition.clone().map(|decomposition| {
         let (from, to, both) = ("A".to_owned(), "B".to_owned(), String::new());
         Explanation { from, to, both, decomposition }
     });
     let compare =
-        |response: &ResponseChoice| Comparison::of(&matched(&|own| response.value(own).is_some()), response);
+        |response: &ResponseChoice| Comparison::of(&matched(&|own| response.counts(own)), response);
     Some(HeadToHead {
         from: response.estimate(&sides[0]),
         to: response.estimate(&sides[1]),

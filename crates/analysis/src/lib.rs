@@ -27,6 +27,7 @@ pub mod response;
 pub mod runs;
 pub mod scaling;
 pub mod summary;
+pub mod timeouts;
 pub mod survey;
 pub mod timeline;
 pub mod volume_advice;
@@ -34,7 +35,9 @@ pub mod waits;
 
 mod configurations;
 mod distribution;
+mod equivalence;
 mod grid;
+mod means;
 mod settings;
 mod wording;
 
@@ -64,5 +67,6 @@ pub use scaling::{ScalingClass, ScalingSummary};
 pub use settings::ConfigurationGroup;
 pub use summary::{Environments, Overview, Summary, summarize, summarize_with};
 pub use timeline::Timeline;
+pub use timeouts::Bound;
 pub use volume_advice::volume_advice;
 pub use waits::{LevelWaits, WaitOptions, WaitRow, WaitTable};

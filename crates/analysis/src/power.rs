@@ -51,7 +51,7 @@ impl Detectable {
         family: usize,
     ) -> Option<Self> {
         let (mut squares, mut df, mut blocks) = (0.0, 0.0, Vec::new());
-        for matched in comparisons.iter().filter(|matched| matched.paired) {
+        for matched in comparisons.iter().filter(|matched| matched.paired && !matched.timed_out()) {
             let ratios = log_ratios(matched, response);
             let Some(sd) = Moments::of(&ratios).sd else { continue };
             let weight = ratios.len() as f64 - 1.0;

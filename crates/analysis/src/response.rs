@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The response on which configurations are compared.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ResponseChoice {
     /// Name: `elapsed`.
     pub name: String,
@@ -17,6 +17,8 @@ pub struct ResponseChoice {
     pub direction: Direction,
     /// The name that the experiment asked for, when no trial has it.
     pub missing: Option<String>,
+    /// A relative difference below this does not matter: 0.05 is 5 %. 0: not stated.
+    pub equivalence_margin: f64,
 }
 
 impl ResponseChoice {
@@ -29,12 +31,10 @@ impl ResponseChoice {
             let recorded = recording.done().flat_map(|(_, o)| &o.responses).find(|r| r.name == name);
             recorded.map(Self::from_response).or_else(|| Self::derived(name, first))
         });
-        if let Some(found) = found {
-            return Some(found);
-        }
-        let first_response = first.responses.first().map(Self::from_response);
-        let choice = first_response.or_else(|| Self::derived("elapsed", first))?;
-        Some(Self { missing: asked.map(str::to_owned), ..choice })
+        let first_response = || first.responses.first().map(Self::from_response);
+        let missing = asked.filter(|_| found.is_none()).map(str::to_owned);
+        let choice = found.or_else(first_response).or_else(|| Self::derived("elapsed", first))?;
+        Some(Self { missing, equivalence_margin: recording.run.equivalence_margin, ..choice })
     }
 
     /// A response that this trial has, recorded or derived.
@@ -49,6 +49,7 @@ impl ResponseChoice {
             unit: response.unit.clone(),
             direction: response.direction,
             missing: None,
+            equivalence_margin: 0.0,
         }
     }
 
@@ -60,13 +61,7 @@ impl ResponseChoice {
             ("throughput", unit) => (format!("{unit}s/s"), Direction::HigherIsBetter),
             _ => return None,
         };
-        Some(Self { name: name.to_owned(), unit, direction, missing: None })
-    }
-
-    /// The mean over the trials that have it.
-    pub(crate) fn estimate(&self, trials: &[&Observations]) -> Option<Estimate> {
-        let values: Vec<f64> = trials.iter().filter_map(|own| self.value(own)).collect();
-        Estimate::of(&values, &self.unit, self.direction)
+        Some(Self { name: name.to_owned(), unit, direction, missing: None, equivalence_margin: 0.0 })
     }
 
     /// The values of a configuration's trials by block, where they have one.
@@ -74,8 +69,11 @@ impl ResponseChoice {
         cells.iter().filter_map(|(block, own)| Some((*block, self.value(own)?))).collect()
     }
 
-    /// The value of a trial, if it has a finite one.
+    /// The value of a trial that was measured to the end, if it has a finite one.
     pub fn value(&self, observations: &Observations) -> Option<f64> {
+        if observations.timed_out() {
+            return None;
+        }
         let elapsed_s = observations.elapsed_s;
         let derived = || match self.name.as_str() {
             "elapsed" => Some(elapsed_s),
@@ -88,7 +86,8 @@ impl ResponseChoice {
 
 /// The mean of a response, recorded or derived, over the trials that have it.
 pub(crate) fn estimate(name: &str, trials: &[&Observations]) -> Option<Estimate> {
-    trials.iter().find_map(|observations| ResponseChoice::named(name, observations))?.estimate(trials)
+    let done = trials.iter().filter(|seen| !seen.timed_out());
+    done.chain(trials).find_map(|observations| ResponseChoice::named(name, observations))?.estimate(trials)
 }
 
 /// Names of the responses that any of these trials recorded, in the order in which they first occur: a trial

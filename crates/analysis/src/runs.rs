@@ -10,7 +10,7 @@ pub use gate::{Decision, Gate, Judged, Limit, LimitError, LimitJudged, Way, judg
 pub use history::{History, HistoryChange, HistoryRun, HistorySeries, history};
 
 use crate::compare::corrected;
-use crate::grid::Grid;
+use crate::grid::{Grid, Matched};
 use crate::{Comparison, Estimate, ResponseChoice, response};
 use observations::{Recording, RunRecord};
 use samples::Samples;
@@ -249,15 +249,18 @@ impl<'a> Pair<'a> {
 
     fn compare(&self, response: ResponseChoice) -> ResponseCompared {
         let samples = self.samples(&response);
-        let one = |own: &Samples| Comparison::apart(own.from.values(), own.to.values(), response.direction);
-        let comparisons = corrected(samples.iter().map(one).collect());
+        let one = |own: &Match| {
+            let (from, to) = (&self.grids.0.cells[own.from], &self.grids.1.cells[own.to]);
+            Comparison::of(&Matched::apart(from, to, &|seen| response.counts(seen)), &response)
+        };
+        let comparisons = corrected(self.matches.iter().map(one).collect());
         let compared =
             |((own, samples), comparison): ((&Match, &Samples), Option<Comparison>)| ConfigurationCompared {
                 from_label: self.from.configurations[own.from].label.clone(),
                 to_label: self.to.configurations[own.to].label.clone(),
                 matched_by: own.by,
-                from: response.estimate(&self.grids.0.trials(own.from)),
-                to: response.estimate(&self.grids.1.trials(own.to)),
+                from: response.estimate(&self.grids.0.with_timeouts(own.from)),
+                to: response.estimate(&self.grids.1.with_timeouts(own.to)),
                 verdict: Verdict::of(comparison.as_ref()),
                 detectable: samples.detectable(),
                 comparison,
@@ -271,9 +274,8 @@ impl<'a> Pair<'a> {
 
     /// The values of each match.
     fn samples(&self, response: &ResponseChoice) -> Vec<Samples> {
-        let of = |own: &Match| Samples {
-            from: response.values(&self.grids.0.cells[own.from]),
-            to: response.values(&self.grids.1.cells[own.to]),
+        let of = |own: &Match| {
+            Samples::of(&self.grids.0.cells[own.from], &self.grids.1.cells[own.to], response)
         };
         self.matches.iter().map(of).collect()
     }
@@ -284,7 +286,7 @@ impl Verdict {
         match comparison {
             Some(own) if own.supported() && own.is_better() => Self::Better,
             Some(own) if own.supported() => Self::Worse,
-            Some(own) if own.p_value.is_some() => Self::NotSeen,
+            Some(own) if own.p_value.is_some() && own.bound.is_none() => Self::NotSeen,
             _ => Self::Unknown,
         }
     }

@@ -159,11 +159,8 @@ impl<'a> Reader<'a> {
                 self.read_table(node, section, SETTINGS, &[], &mut values);
             }
         }
-        for entry in self.root.value("report").map(Node::entries).unwrap_or_default() {
-            if entry.key != "baseline" {
-                let fault = Fault::unknown("setting", &entry.key, &["baseline"]);
-                self.errors.add(&entry.key_span, "report", fault);
-            }
+        if let Some(node) = self.root.value("report") {
+            self.read_table(node, "report", SETTINGS, &["baseline"], &mut values);
         }
         values
     }

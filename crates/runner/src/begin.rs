@@ -3,7 +3,7 @@
 use crate::hosts::folder_error;
 use crate::{Options, RunError, catalog, volumes};
 use experiment::common::ENGINE;
-use experiment::file::{QUESTION, RESPONSE};
+use experiment::file::{EQUIVALENCE_MARGIN, QUESTION, RESPONSE};
 use experiment::{Changes, Configuration, Experiment, Factor, changes, parse};
 use observations::{
     ConfigurationRecord, Environment, Event, FactorRecord, LevelRecord, Recording, RunRecord,
@@ -157,6 +157,7 @@ fn run_record(experiment: &Experiment) -> RunRecord {
         seed: experiment.repeats.seed,
         response: experiment.get(RESPONSE),
         baseline: experiment.baseline,
+        equivalence_margin: experiment.get(EQUIVALENCE_MARGIN),
         started_ms: now_ms(),
         steelbench: env!("CARGO_PKG_VERSION").into(),
     }

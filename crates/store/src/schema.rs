@@ -6,12 +6,13 @@ use rusqlite::{Connection, Transaction};
 pub(crate) const APPLICATION_ID: i64 = 0x5374_4c62;
 
 /// Step `i` leads from version `i` to version `i + 1`. Published steps never change.
-pub(crate) const STEPS: [&str; 5] = [
+pub(crate) const STEPS: [&str; 6] = [
     include_str!("schema/1_tables.sql"),
     include_str!("schema/2_views.sql"),
     include_str!("schema/3_devices.sql"),
     include_str!("schema/4_profiles.sql"),
     include_str!("schema/5_warnings_and_facts.sql"),
+    include_str!("schema/6_timeouts.sql"),
 ];
 
 /// The newest version, which this program writes.

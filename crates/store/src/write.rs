@@ -24,15 +24,23 @@ impl Store {
     }
 
     /// Records that a run goes on with another version of its file, one that recorded trials do not
-    /// depend on: its name, question, source, response and baseline are those of `run` from now on.
+    /// depend on: its name, question, source, response, baseline and margin are those of `run` from now on.
     /// Fails with `NoRun`; `Full`, `ReadOnly`, `Busy`.
     pub fn update_run(&mut self, id: i64, run: &RunRecord) -> Result<()> {
         self.require_run(id)?;
         self.write(|transaction| {
             transaction.execute(
-                "UPDATE runs SET name = ?2, question = ?3, source = ?4, response = ?5, baseline = ?6
-                 WHERE id = ?1",
-                params![id, run.name, run.question, run.source, run.response, run.baseline],
+                "UPDATE runs SET name = ?2, question = ?3, source = ?4, response = ?5, baseline = ?6,
+                 equivalence_margin = ?7 WHERE id = ?1",
+                params![
+                    id,
+                    run.name,
+                    run.question,
+                    run.source,
+                    run.response,
+                    run.baseline,
+                    run.equivalence_margin
+                ],
             )
         })?;
         Ok(())
