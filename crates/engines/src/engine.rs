@@ -2,6 +2,7 @@ use crate::{Cancel, FileSet, Request, Role, Servers, WaitType, Work};
 use experiment::{Configuration, Declaration, Invalid, choice};
 use observations::{EngineVersion, Operation, TimeUse, Wait};
 use observe::Clock;
+use std::borrow::Borrow;
 use std::fs::File;
 use std::io::{ErrorKind, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -315,23 +316,25 @@ impl CacheReport {
     /// Where there are no files whose state could be another.
     pub const NO_FILES: Self = Self { file_bytes: 0, resident_bytes: Some(0), verified: true };
 
-    /// Of files that have been brought into a state. Reading a file's first page or two (a header, a root page) leaves
-    /// a cold file cold.
+    /// Of open files that have been brought into a state. Reading a file's first page or two (a header, a root page)
+    /// leaves a cold file cold.
     ///
     /// # Errors
-    /// When a file cannot be opened.
+    /// When a file is an error, or has no size.
     pub fn of_files(
-        files: impl IntoIterator<Item = impl AsRef<Path>>,
+        files: impl IntoIterator<Item = Result<impl Borrow<File>, EngineError>>,
         cache: CacheState,
     ) -> Result<Self, EngineError> {
         let Self { mut file_bytes, mut resident_bytes, .. } = Self::NO_FILES;
-        for path in files {
-            let path = path.as_ref();
+        for file in files {
+            let file = file?;
+            let mut file: &File = file.borrow();
             // Of a device, only its end tells its size.
-            let size = File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0)));
-            file_bytes += size.map_err(EngineError::at(path))?;
+            let size = file.seek(SeekFrom::End(0));
+            file_bytes += size
+                .map_err(|error| EngineError::failed("asking for the size of a file", error.to_string()))?;
             // The kernel does not tell it of every file.
-            let resident = observe::page_cache::resident_bytes(path).ok();
+            let resident = observe::page_cache::resident_bytes(file).ok();
             resident_bytes = resident_bytes.zip(resident).map(|(sum, bytes)| sum + bytes);
         }
         let verified = match (cache, resident_bytes) {

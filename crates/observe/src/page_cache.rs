@@ -1,9 +1,12 @@
 //! The operating system's page cache: what of a file is in it, and putting it there or out of it.
+//!
+//! All of it works on open files: a process that closes a file loses all its POSIX locks on it, whoever in it took
+//! them (fcntl(2)), so that whoever has a live SQLite database keeps a handle of his own for this.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::AsRawFd;
-use std::path::Path;
+use std::os::unix::fs::FileExt;
 use std::ptr;
 
 /// Makes a file durable and drops its pages from the page cache.
@@ -11,9 +14,8 @@ use std::ptr;
 /// Pages that a process has mapped stay; [`resident_bytes`] tells what became of it.
 ///
 /// # Errors
-/// When the file cannot be opened or synced.
-pub fn evict(path: &Path) -> io::Result<()> {
-    let file = File::open(path)?;
+/// When the file cannot be synced.
+pub fn evict(file: &File) -> io::Result<()> {
     // Dirty pages cannot be dropped.
     file.sync_all()?;
     // SAFETY: the descriptor is open; length 0 means "to the end".
@@ -25,19 +27,22 @@ pub fn evict(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn load(path: &Path) -> io::Result<()> {
-    let mut file = File::open(path)?;
+pub fn load(file: &File) -> io::Result<()> {
     let mut buffer = vec![0_u8; 1 << 20];
-    while file.read(&mut buffer)? > 0 {}
-    Ok(())
+    let mut offset = 0;
+    loop {
+        match file.read_at(&mut buffer, offset)? {
+            0 => return Ok(()),
+            read => offset += read as u64,
+        }
+    }
 }
 
 /// Bytes of a file that are in the page cache, in whole pages but not beyond the file's end.
 ///
 /// # Errors
-/// When the file cannot be opened or mapped, or is a device.
-pub fn resident_bytes(path: &Path) -> io::Result<u64> {
-    let file = File::open(path)?;
+/// When the file cannot be mapped, or is a device.
+pub fn resident_bytes(file: &File) -> io::Result<u64> {
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "the kernel does not tell it of a device"));
@@ -71,6 +76,7 @@ pub fn resident_bytes(path: &Path) -> io::Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::{evict, load, resident_bytes};
+    use std::fs::File;
 
     #[test]
     fn a_file_goes_out_of_the_cache_and_back_in() {
@@ -79,24 +85,23 @@ mod tests {
         let folder = tempfile::tempdir_in(".").unwrap();
         let path = folder.path().join("data");
         std::fs::write(&path, vec![7_u8; length as usize]).unwrap();
-        assert_eq!(resident_bytes(&path).unwrap(), length);
+        let file = File::open(&path).unwrap();
+        assert_eq!(resident_bytes(&file).unwrap(), length);
         let volume = ("here".to_owned(), folder.path().to_path_buf());
         if crate::environment::capture(&[volume]).volumes[0].file_system.as_deref() == Some("tmpfs") {
             println!("SKIPPED: the sources are on tmpfs, whose files cannot leave the page cache");
             return;
         }
-        evict(&path).unwrap();
-        assert_eq!(resident_bytes(&path).unwrap(), 0);
-        load(&path).unwrap();
-        assert_eq!(resident_bytes(&path).unwrap(), length);
+        evict(&file).unwrap();
+        assert_eq!(resident_bytes(&file).unwrap(), 0);
+        load(&file).unwrap();
+        assert_eq!(resident_bytes(&file).unwrap(), length);
     }
 
     #[test]
     fn an_empty_file_has_nothing_resident() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("empty");
-        std::fs::write(&path, "").unwrap();
-        assert_eq!(resident_bytes(&path).unwrap(), 0);
-        assert!(resident_bytes(&folder.path().join("missing")).is_err());
+        let file = File::create(folder.path().join("empty")).unwrap();
+        assert_eq!(resident_bytes(&file).unwrap(), 0);
     }
 }

@@ -23,6 +23,7 @@ mod inventories;
 mod markdown;
 mod model;
 mod number;
+mod ours;
 mod panels;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -53,6 +54,7 @@ pub use model::{
     Align, Bar, BarGroup, Block, Cell, Chart, ChartKind, Column, Document, Figure, Line, Medium, Section,
     Table, Tone,
 };
+pub use ours::is_ours;
 pub use profile::{folded, profile, profile_comparison};
 pub use recording::tables;
 pub use runs::{gate, runs};

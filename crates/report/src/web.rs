@@ -9,6 +9,7 @@ mod markup;
 mod page;
 
 use crate::model::{Document, Medium};
+use crate::ours::GENERATOR;
 use analysis::Summary;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -56,7 +57,7 @@ pub fn html(summary: &Summary) -> String {
     let hashes: Vec<String> = scripts.iter().map(|script| format!("'sha256-{}'", hash(script))).collect();
     let scripts: Vec<String> = scripts.iter().map(|script| format!("<script>{script}</script>\n")).collect();
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{GENERATOR}\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
          script-src {hashes}; base-uri 'none'; form-action 'none'\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\

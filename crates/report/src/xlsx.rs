@@ -8,6 +8,7 @@
 mod sheet;
 
 use crate::model::Medium;
+use crate::ours::AUTHOR;
 use crate::table::{Plot, PlotKind, Table};
 use crate::{recording, workbook};
 use analysis::Summary;
@@ -37,7 +38,7 @@ pub fn xlsx(summary: &Summary) -> Result<Vec<u8>, WorkbookError> {
     // A file has a date; the run's own makes it the same each time.
     let started_s = summary.recording.run.started_ms.div_euclid(1000).clamp(0, 253_402_300_799);
     let started = ExcelDateTime::from_timestamp(started_s)?;
-    book.set_properties(&DocProperties::new().set_author("Steelbench").set_creation_datetime(&started));
+    book.set_properties(&DocProperties::new().set_author(AUTHOR).set_creation_datetime(&started));
     for table in workbook::tables(summary) {
         sheets(&mut book, &table, ROWS_MAX)?;
     }

@@ -174,7 +174,8 @@ pub struct Export {
     /// Format of the files
     #[arg(long, value_enum)]
     pub format: Format,
-    /// Folder for the files (CSV, Parquet) or the file (JSON: default standard output; XLSX: default NAME.xlsx)
+    /// Folder for the files (CSV, Parquet: default NAME-export) or the file (JSON: default standard output; XLSX:
+    /// default NAME.xlsx); NAME is that of the results file. Only what Steelbench wrote is replaced
     #[arg(long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 }

@@ -5,9 +5,9 @@ use clap::Args;
 use report::{Document, Style};
 use serde_json::Value;
 use std::fmt::Display;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Columns of an output that is not a terminal.
 const WIDTH: usize = 100;
@@ -39,37 +39,84 @@ pub fn complain(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
+/// What a file that is written may replace. Each permits what those before it do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+pub enum Replace {
+    /// Nothing.
+    Nothing,
+    /// A file of ours, known by its content: [`report::is_ours`].
+    Ours,
+    /// The same under a name that the user gave; a device or a pipe of that name is written to as it is.
+    Named,
+    /// Any file.
+    Any,
+}
+
 /// Writes a file under another name beside it and renames it when it is complete: nobody ever reads half of it, and a
-/// failure (a full disk) leaves the previous file alone. A device or a pipe is written to as it is.
+/// failure (a full disk) leaves the previous file alone.
 pub fn replace_file<E: Display>(
     path: &Path,
+    may: Replace,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
 ) -> Result<(), Failure> {
-    let in_place = path.exists() && !path.is_file();
-    let mut target = path.as_os_str().to_owned();
-    if !in_place {
-        target.push(".partial");
-    }
-    let written = File::create(&target).map_err(|error| error.to_string()).and_then(|file| {
-        let mut writer = BufWriter::new(file);
-        write(&mut writer).map_err(|error| error.to_string())?;
-        writer.flush().map_err(|error| error.to_string())?;
+    let written = is_written_in_place(path, may).and_then(|in_place| {
         if in_place {
-            return Ok(());
+            return fill(OpenOptions::new().write(true).open(path).map_err(in_words)?, write).map(drop);
         }
-        writer
-            .get_ref()
-            .sync_all()
-            .and_then(|()| fs::rename(&target, path))
-            .map_err(|error| error.to_string())
-    });
-    written.map_err(|error| {
-        if !in_place {
+        let (partial, file) = partial(path).map_err(in_words)?;
+        let synced = fill(file, write).and_then(|file| file.sync_all().map_err(in_words));
+        synced.and_then(|()| fs::rename(&partial, path).map_err(in_words)).inspect_err(|_| {
             // The failure is reported; that its remains cannot be removed adds nothing.
-            let _ = fs::remove_file(&target);
-        }
-        Failure::failed(format!("cannot write {}: {error}", path.display()))
-    })
+            let _ = fs::remove_file(&partial);
+        })
+    });
+    written.map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "as the argument of `map_err`")]
+fn in_words(error: impl ToString) -> String {
+    error.to_string()
+}
+
+fn fill<E: Display>(
+    file: File,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
+) -> Result<File, String> {
+    let mut writer = BufWriter::new(file);
+    write(&mut writer).map_err(in_words)?;
+    writer.into_inner().map_err(in_words)
+}
+
+/// Whether a path is a device or a pipe; a file or a link there that may not be replaced is an error.
+fn is_written_in_place(path: &Path, may: Replace) -> Result<bool, String> {
+    let found = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        found => found.map_err(in_words)?,
+    };
+    // /dev/stdout is a link.
+    let real = fs::metadata(path);
+    if may >= Replace::Named && real.is_ok_and(|real| !real.is_file() && !real.is_dir()) {
+        return Ok(true);
+    }
+    if found.is_symlink() {
+        return Err("it is a link, and links are not followed; name the file itself".into());
+    }
+    let ours = || found.is_file() && File::open(path).and_then(report::is_ours).unwrap_or(false);
+    if may == Replace::Any || (may >= Replace::Ours && ours()) {
+        return Ok(false);
+    }
+    Err("it is there already and not known as written by Steelbench; remove it, or name another with --output".into())
+}
+
+/// A new file beside a path: no link that waits under its name is followed.
+fn partial(path: &Path) -> std::io::Result<(PathBuf, File)> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let process = std::process::id();
+    let paths = (0_u32..).map(|number| path.with_file_name(format!(".{name}.{process}-{number}.partial")));
+    let created = paths.map(|partial| File::create_new(&partial).map(|file| (partial, file)));
+    let mut created =
+        created.skip_while(|it| it.as_ref().is_err_and(|e| e.kind() == ErrorKind::AlreadyExists));
+    created.next().unwrap_or_else(|| Err(ErrorKind::AlreadyExists.into()))
 }
 
 /// Prints a JSON value in one line.

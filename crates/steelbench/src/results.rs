@@ -2,7 +2,7 @@
 
 use crate::args::Recorded;
 use crate::exit_code::Failure;
-use crate::output;
+use crate::output::{self, Replace};
 use analysis::{Summary, summarize_with};
 use observations::Recording;
 use std::io::Write;
@@ -67,8 +67,8 @@ pub fn summary<'r>(recording: &'r Recording, results: &Path) -> Summary<'r> {
     summarize_with(recording, store::ceilings(recording, results))
 }
 
-/// Writes the HTML report of a run; a report that is there already is replaced as a whole.
-pub fn write_report(summary: &Summary, path: &Path) -> Result<(), Failure> {
+/// Writes the HTML report of a run; what is there already is replaced as a whole, if it may be.
+pub fn write_report(summary: &Summary, path: &Path, may: Replace) -> Result<(), Failure> {
     let html = report::html(summary);
-    output::replace_file(path, |writer| writer.write_all(html.as_bytes()))
+    output::replace_file(path, may, |writer| writer.write_all(html.as_bytes()))
 }

@@ -3,11 +3,12 @@
 
 mod common;
 
-use common::{Lab, end, scripted};
+use common::{Ended, Lab, end, scripted};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
 /// A finished run of two factors, one of which has names with commas.
@@ -76,14 +77,23 @@ fn a_failed_export_leaves_the_previous_one_alone() {
         let export = || lab.steelbench(&["export", "t", "--format", format, "--output", "out"]);
         export().expect(0);
         let before = std::fs::read(&table).unwrap();
-        // A folder in the way of the temporary file stops the export, for root too.
-        std::fs::create_dir(lab.path(&format!("out/trials.{format}.partial"))).unwrap();
-        export().expect(1).says(&format!("out/trials.{format}"));
+        // No room for more than this stops the export, for root too.
+        let mut small = lab.command(&["export", "t", "--format", format, "--output", "out"]);
+        // SAFETY: between fork and exec system calls alone are made.
+        unsafe {
+            small.pre_exec(|| {
+                libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+                let limit = libc::rlimit { rlim_cur: 100, rlim_max: 100 };
+                libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit);
+                Ok(())
+            });
+        }
+        Ended::from(small.output().unwrap()).expect(1).says(&format!("out/trials.{format}"));
         assert_eq!(std::fs::read(&table).unwrap(), before);
     }
     let partial: Vec<_> =
         std::fs::read_dir(lab.path("out")).unwrap().map(|file| file.unwrap().file_name()).collect();
-    assert_eq!(partial.len(), 2 * 7 + 2, "no partial file is left: {partial:?}");
+    assert_eq!(partial.len(), 2 * 7 + 1, "no partial file is left: {partial:?}");
     // A file where the folder should be.
     lab.steelbench(&["export", "t", "--format", "csv", "--output", "out/waits.csv"])
         .expect(1)

@@ -39,6 +39,9 @@ pub enum Fault {
          or copy the file elsewhere"
     )]
     ReadOnly,
+    /// The file cannot be opened.
+    #[error("cannot be opened; check the permissions of the file and of its folder")]
+    Closed,
     /// Another process kept the file locked for longer than we wait.
     #[error("another program keeps it locked; close that program and try again")]
     Busy,
@@ -89,6 +92,7 @@ impl From<rusqlite::Error> for Fault {
                 }
                 ErrorCode::DiskFull => Self::Full,
                 ErrorCode::ReadOnly => Self::ReadOnly,
+                ErrorCode::CannotOpen => Self::Closed,
                 ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy,
                 _ => Self::Sqlite(error),
             },

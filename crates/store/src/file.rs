@@ -2,7 +2,7 @@ use crate::schema::{self, APPLICATION_ID};
 use crate::{Fault, Result, StoreError};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{Read as _, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,6 +10,9 @@ use std::time::Duration;
 const BUSY_WAIT: Duration = Duration::from_secs(30);
 /// The first bytes of every SQLite file.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+/// SQLite has no smaller page: whatever begins like SQLite and is shorter was cut off.
+const PAGE_BYTES_MIN: u64 = 512;
+const WRITING: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE;
 
 /// An open results file.
 ///
@@ -32,7 +35,7 @@ impl Store {
         if path.exists() {
             refuse_other_files(path)?;
         }
-        let mut store = Self::connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
+        let mut store = Self::connect(path, WRITING | OpenFlags::SQLITE_OPEN_CREATE)?;
         // SQLite silently opens a file that may not be written for reading only.
         if store.sql(|connection| connection.is_readonly("main"))? {
             return Err(Fault::ReadOnly.of(path));
@@ -45,21 +48,43 @@ impl Store {
 
     /// Opens a results file for reading. Writing to the store is then a `ReadOnly` error.
     ///
-    /// The file itself is touched only to bring an older format up to date or to roll back what a
-    /// killed run left half written. Fails with `Missing`, `Empty`, `Foreign`, `Damaged`, `Newer`, `Busy`.
+    /// The file is touched only to roll back what a killed run left half written: of an older format, a copy in memory
+    /// is brought up to date. Fails with `Missing`, `Empty`, `Foreign`, `Damaged`, `Newer`, `Busy`.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
+        // A reader opens for writing too: only then can SQLite roll back a killed run's journal.
+        Self::open_with(path.as_ref(), WRITING)
+    }
+
+    /// The same of a file that nobody asked for: it is not touched at all. Fails likewise, and with `ReadOnly` where a
+    /// killed run's journal is to be rolled back.
+    pub(crate) fn open_untouched(path: &Path) -> Result<Self> {
+        Self::open_with(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+    }
+
+    fn open_with(path: &Path, flags: OpenFlags) -> Result<Self> {
         if refuse_other_files(path)? == 0 {
             return Err(Fault::Empty.of(path));
         }
-        let mut store = Self::connect(path, OpenFlags::empty())?;
+        let mut store = Self::connect(path, flags)?;
         match store.version()? {
             0 => return Err(Fault::Empty.of(path)),
             schema::NEWEST => {}
-            _ => store.write(schema::migrate)?,
+            _ => store.bring_copy_up_to_date()?,
         }
         store.sql(|connection| connection.pragma_update(None, "query_only", true))?;
         Ok(store)
+    }
+
+    /// Goes on with a copy in memory, in the newest format.
+    fn bring_copy_up_to_date(&mut self) -> Result<()> {
+        let mut copy = || {
+            let mut copy = Connection::open_in_memory()?;
+            let bytes = self.connection.serialize("main")?;
+            copy.deserialize_read_exact("main", &*bytes, bytes.len(), false)?;
+            Ok(copy)
+        };
+        self.connection = copy().map_err(|error: rusqlite::Error| Fault::from(error).of(&self.path))?;
+        self.write(schema::migrate)
     }
 
     /// The file's path as it was given.
@@ -73,11 +98,9 @@ impl Store {
         RunLock::acquire(&self.path).map_err(|fault| self.fault(fault))
     }
 
-    fn connect(path: &Path, create: OpenFlags) -> Result<Self> {
-        // A reader opens for writing too: only then can SQLite roll back a killed run's journal.
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
-        let connection =
-            Connection::open_with_flags(path, flags).map_err(|error| Fault::from(error).of(path))?;
+    fn connect(path: &Path, flags: OpenFlags) -> Result<Self> {
+        let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
+        let connection = connection.map_err(|error| Fault::from(error).of(path))?;
         let store = Self { connection, path: path.to_owned() };
         store.sql(|connection| {
             connection.busy_timeout(BUSY_WAIT)?;
@@ -143,27 +166,24 @@ impl Store {
     }
 }
 
-/// Looks at the first bytes before SQLite does, which would call a short file of another program
-/// a new database. Returns the length of the file.
+/// Refuses what SQLite would not, or not in our words. Returns the length of the file.
+///
+/// Looks at the file from outside: a process that opens and closes a file loses the locks that it has on it, here those
+/// of other stores (fcntl(2)). A file that is shorter than the smallest page has none: nobody keeps a database in it.
 fn refuse_other_files(path: &Path) -> Result<u64> {
-    let read = || {
-        let mut file = File::open(path)?;
-        let (metadata, mut start) = (file.metadata()?, Vec::new());
-        if metadata.is_file() {
-            Read::take(&mut file, MAGIC.len() as u64).read_to_end(&mut start)?;
-        }
-        Ok((metadata, start))
-    };
-    let (metadata, start) = read().map_err(|error| Fault::io("read it", error).of(path))?;
+    let unreadable = |error| Fault::io("read it", error).of(path);
+    let metadata = path.metadata().map_err(unreadable)?;
     if !metadata.is_file() {
         return Err(Fault::Foreign("not a regular file".into()).of(path));
     }
-    if !MAGIC.starts_with(&start) {
-        return Err(Fault::Foreign("no SQLite database".into()).of(path));
-    }
-    // 512 is the smallest page: whatever begins like SQLite and is shorter was cut off.
-    if !start.is_empty() && metadata.len() < 512 {
-        return Err(Fault::Damaged(format!("truncated to {} bytes", metadata.len())).of(path));
+    if (1..PAGE_BYTES_MIN).contains(&metadata.len()) {
+        let start = std::fs::read(path).map_err(unreadable)?;
+        let fault = if MAGIC.starts_with(&start[..start.len().min(MAGIC.len())]) {
+            Fault::Damaged(format!("truncated to {} bytes", metadata.len()))
+        } else {
+            Fault::Foreign("no SQLite database".into())
+        };
+        return Err(fault.of(path));
     }
     Ok(metadata.len())
 }

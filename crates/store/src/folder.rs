@@ -27,13 +27,13 @@ pub fn newest_results_file(folder: &Path) -> Option<PathBuf> {
 }
 
 /// What the storage of a database can do at most: the runs of the disk probe that are recorded in the folder of its
-/// results file. A file that cannot be read has none: it is not what the user asked about.
+/// results file. A file that cannot be read as it is has none: it is not what the user asked about, so it is not touched.
 pub fn ceilings(recording: &Recording, results: &Path) -> Vec<Recording> {
     if measures_disk(recording) {
         return Vec::new();
     }
     let folder = results.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let stores = results_files(folder).filter_map(|path| Store::open(path).ok());
+    let stores = results_files(folder).filter_map(|path| Store::open_untouched(&path).ok());
     stores.flat_map(|store| disk_runs(&store).unwrap_or_default()).collect()
 }
 

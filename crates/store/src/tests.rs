@@ -3,6 +3,7 @@
 use crate::{Fault, Result, Store, StoreError, schema};
 use rusqlite::Connection;
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -202,7 +203,15 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
             let (store, run) = filled(&path, 4);
             store.connection.execute_batch(&back.join(";")).unwrap();
             drop(store);
-            let store = open(&path).unwrap();
+            let old = fs::read(&path).unwrap();
+            let mut store = open(&path).unwrap();
+            // Whoever only reads leaves the file as it is.
+            let is_writer = store.record_trial(run, &sample::trial(4)).is_ok();
+            assert_eq!(fs::read(&path).unwrap() == old, !is_writer);
+            if is_writer {
+                expected.trials.truncate(4);
+                expected.trials.push(sample::trial(4));
+            }
             assert_eq!(store.read(run).unwrap(), expected);
             for view in ["trial_waits", "trial_devices"] {
                 let sql = format!("SELECT count(*) FROM {view}");
@@ -211,6 +220,71 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
             integrity::check_integrity(store.path()).unwrap();
         }
     }
+}
+
+/// A results file in mid transaction, as a killed run leaves it: with a journal that is to be rolled back.
+fn killed(path: &Path) {
+    let (_folder, live) = file();
+    let (store, _) = filled(&live, 3);
+    let change = "PRAGMA cache_size = 2; BEGIN; UPDATE hooks SET output = hex(zeroblob(50000))";
+    store.connection.execute_batch(change).unwrap();
+    let journal = |path: &Path| path.with_extension("steelbench-journal");
+    fs::copy(journal(&live), journal(path)).unwrap();
+    fs::copy(&live, path).unwrap();
+}
+
+#[test]
+fn looking_for_ceilings_touches_no_file() {
+    let (folder, path) = file();
+    let (store, run) = filled(&path, 2);
+    let old = folder.path().join("old.steelbench");
+    let (older, _) = filled(&old, 2);
+    older
+        .connection
+        .execute_batch("DROP TABLE facts; ALTER TABLE warnings RENAME TO marks; PRAGMA user_version = 4")
+        .unwrap();
+    killed(&folder.path().join("killed.steelbench"));
+    let state = || {
+        let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let mut files: Vec<_> = entries.map(|path| (fs::read(&path).unwrap(), path)).collect();
+        files.sort();
+        files
+    };
+    let before = state();
+    assert_eq!(before.len(), 4);
+    let mut recording = store.read(run).unwrap();
+    for configuration in &mut recording.configurations {
+        configuration.settings.remove("workload.probe");
+    }
+    crate::ceilings(&recording, &path);
+    assert!(state() == before);
+    // Whoever names it has it rolled back.
+    assert_eq!(Store::open(folder.path().join("killed.steelbench")).unwrap().runs().unwrap().len(), 1);
+    assert_eq!(state().len(), 3);
+}
+
+/// The locks that this process has on a file (proc(5)): `2: POSIX ADVISORY READ 4711 fe:00:1234 ...`.
+fn locks(path: &Path) -> usize {
+    let (process, inode) = (format!(" {} ", std::process::id()), path.metadata().unwrap().ino());
+    let all = fs::read_to_string("/proc/locks").unwrap();
+    all.lines().filter(|lock| lock.contains(&process) && lock.contains(&format!(":{inode} "))).count()
+}
+
+#[test]
+fn opening_a_file_again_keeps_the_lock_of_who_reads_it() {
+    let (_folder, path) = file();
+    let (store, run) = filled(&path, 2);
+    let reading = store.connection.unchecked_transaction().unwrap();
+    store.runs().unwrap();
+    assert_eq!(locks(&path), 1);
+    for open in
+        [|path: &Path| Store::open(path), Store::open_untouched, |path: &Path| Store::create_or_open(path)]
+    {
+        assert_eq!(open(&path).unwrap().read(run).unwrap(), sample::recording(2));
+        assert_eq!(locks(&path), 1);
+    }
+    reading.commit().unwrap();
+    assert_eq!(locks(&path), 0);
 }
 
 #[test]

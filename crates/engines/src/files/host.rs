@@ -86,10 +86,11 @@ impl Instance for FilesInstance {
             CacheState::Cold => observe::page_cache::evict,
             CacheState::Hot => observe::page_cache::load,
         };
-        for file in self.files_of() {
-            settle(&file.path).map_err(EngineError::at(&file.path))?;
-        }
-        CacheReport::of_files(self.files_of().map(|file| &file.path), cache)
+        let settled = |TargetFile { path, .. }: &TargetFile| {
+            let file = File::open(path).map_err(EngineError::at(path))?;
+            settle(&file).map(|()| file).map_err(EngineError::at(path))
+        };
+        CacheReport::of_files(self.files_of().map(settled), cache)
     }
 
     fn files(&self) -> Option<&FileSet> {
@@ -195,7 +196,7 @@ fn fill(path: &Path, size: u64, compress_percent: u8, cancel: &Cancel) -> Result
     disk_io::fill(&region, false, compress_percent, &|| cancel.is_cancelled())
         .map_err(|error| failed("filling a file", error))?;
     // Its pages would otherwise stay in memory, where measured reads may find them.
-    observe::page_cache::evict(path).map_err(EngineError::at(path))
+    File::open(path).and_then(|file| observe::page_cache::evict(&file)).map_err(EngineError::at(path))
 }
 
 /// Whose a file or device is that was there before, and its size.

@@ -17,6 +17,7 @@ use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use pgclient::{Client, Config, quote_identifier, quote_literal};
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -291,13 +292,16 @@ impl Instance for PostgresInstance {
             cluster.start(&self.cancel)?;
             self.admin.reconnect(Some(cluster.config()))?;
         }
-        let files = self.table_files(&cluster)?;
-        if cache == CacheState::Hot {
-            for path in &files {
-                observe::page_cache::load(path).map_err(EngineError::at(path))?;
-            }
-        }
-        CacheReport::of_files(files, cache)
+        let settled = |path: PathBuf| {
+            let settled = File::open(&path).and_then(|file| {
+                if cache == CacheState::Hot {
+                    observe::page_cache::load(&file)?;
+                }
+                Ok(file)
+            });
+            settled.map_err(EngineError::at(&path))
+        };
+        CacheReport::of_files(self.table_files(&cluster)?.into_iter().map(settled), cache)
     }
 
     fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {

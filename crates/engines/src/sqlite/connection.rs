@@ -8,6 +8,9 @@ use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use rusqlite::{Connection, OpenFlags, ffi};
 use std::ffi::c_int;
+use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
@@ -21,10 +24,17 @@ const OWN_STATEMENTS: usize = 8;
 /// Virtual machine steps between two looks whether the trial is asked to stop: some milliseconds.
 const STEPS_BETWEEN_LOOKS: i32 = 100_000;
 
-/// The data files of a trial and how sessions open them; shared by all sessions.
+/// A file, its file system and its number there.
+pub type Identity = (PathBuf, u64, u64);
+
+/// The data files of a trial and how sessions open them; shared by all sessions. Dropping them removes them.
 #[derive(Debug)]
 pub struct DataFiles {
     pub paths: Vec<PathBuf>,
+    /// A handle of each, which is kept until every session has closed its own: closing any handle of a file in this
+    /// process drops the locks that SQLite has on it, and another program that finds no lock takes the log for left
+    /// behind and removes it (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
+    pub handles: Vec<File>,
     pub open: Open,
     pub timed: bool,
     pub busy_timeout_s: f64,
@@ -35,16 +45,21 @@ pub struct DataFiles {
 }
 
 impl DataFiles {
-    /// What a configuration asks for.
-    pub fn of(configuration: &Configuration, place: &Folders, cancel: &Cancel) -> Result<Self, EngineError> {
+    /// Creates what a configuration asks for, empty.
+    pub fn create(
+        configuration: &Configuration,
+        place: &Folders,
+        cancel: &Cancel,
+    ) -> Result<Self, EngineError> {
         let volumes = configuration.get(VOLUME);
         let mut directories = volumes.iter().map(|name| place.volume(name)).collect::<Result<Vec<_>, _>>()?;
         if directories.is_empty() {
             directories.push(&place.directory);
         }
         let path = |file: usize| directories[file % directories.len()].join(format!("data-{file}.db"));
-        Ok(Self {
+        let mut files = Self {
             paths: (0..configuration.get(DATA_FILES) as usize).map(path).collect(),
+            handles: Vec::new(),
             open: configuration.get(OPEN),
             timed: configuration.get(OBSERVE_WAITS),
             busy_timeout_s: configuration.get(BUSY_TIMEOUT),
@@ -52,7 +67,75 @@ impl DataFiles {
             cancel: cancel.clone(),
             pragmas: pragma::of(configuration),
             growth_bytes: configuration.get(FILE_GROWTH),
-        })
+        };
+        for file in 0..files.paths.len() {
+            let path = &files.paths[file];
+            // A file that is already there is not ours.
+            let handle = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+            files.handles.push(handle.map_err(EngineError::at(path))?);
+        }
+        Ok(files)
+    }
+
+    /// The files that exist for the data files that were created, or may exist.
+    pub fn all_paths(&self) -> impl Iterator<Item = PathBuf> {
+        let extensions = ["db", "db-wal", "db-journal", "db-shm"];
+        let created = &self.paths[..self.handles.len()];
+        created.iter().flat_map(move |file| extensions.map(|extension| file.with_extension(extension)))
+    }
+
+    /// Which files these are, of those that exist.
+    pub fn identities(&self) -> Vec<Identity> {
+        let identity = |path: PathBuf| path.metadata().ok().map(|file| (path, file.dev(), file.ino()));
+        self.lasting().filter_map(identity).collect()
+    }
+
+    /// Makes sure that these files are still where they were, and that sessions have none open that was removed.
+    ///
+    /// # Errors
+    /// When a file was removed or replaced by another one, or that cannot be seen.
+    pub fn verify_in_place(&self, before: &[Identity]) -> Result<(), EngineError> {
+        let now = self.identities();
+        if let Some((gone, ..)) = before.iter().find(|file| !now.contains(file)) {
+            return Err(replaced(gone));
+        }
+        let handles = Path::new("/proc/self/fd");
+        for handle in handles.read_dir().map_err(EngineError::at(handles))?.flatten() {
+            // Of one that was closed meanwhile, nothing is known any more.
+            let target = handle.path().read_link().unwrap_or_default();
+            let removed = target.to_str().and_then(|target| target.strip_suffix(" (deleted)")).map(Path::new);
+            if let Some(removed) = removed.filter(|path| self.is_ours(path)) {
+                return Err(replaced(removed));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a path without links in it is that of one of these files.
+    fn is_ours(&self, path: &Path) -> bool {
+        let folder = |path: &Path| path.parent().and_then(|folder| folder.canonicalize().ok());
+        self.lasting().any(|own| own.file_name() == path.file_name() && folder(&own) == folder(path))
+    }
+
+    /// Not rollback journals, which come and go.
+    fn lasting(&self) -> impl Iterator<Item = PathBuf> {
+        self.all_paths().filter(|path| path.extension().is_none_or(|it| it != "db-journal"))
+    }
+
+    /// Removes the files that were created.
+    ///
+    /// # Errors
+    /// When one remains.
+    pub fn remove(&self) -> Result<(), EngineError> {
+        for path in self.all_paths() {
+            match std::fs::remove_file(&path) {
+                Err(source) if source.kind() != ErrorKind::NotFound => {
+                    return Err(EngineError::File { path, source });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// The name by which a session's statements refer to a data file.
@@ -115,6 +198,22 @@ impl DataFiles {
         }
         pragma::apply(&self.pragmas, connection, "main", is_new)
     }
+}
+
+impl Drop for DataFiles {
+    fn drop(&mut self) {
+        // Best effort: `remove` is the way that reports errors.
+        let _ = self.remove();
+    }
+}
+
+/// The error of a file that is not the one that was opened.
+fn replaced(path: &Path) -> EngineError {
+    EngineError::failed(
+        format!("data file {}", path.display()),
+        "it was removed or replaced while sessions had it open, so that what was measured is void; keep other programs \
+         away from the data files",
+    )
 }
 
 /// Milliseconds until the next try for a lock; 0 after the timeout.

@@ -1,10 +1,10 @@
 //! A prepared set of data files.
 
-use super::connection::{self, DataFiles};
+use super::connection::{self, DataFiles, Identity};
 use super::dialect::{SqliteDialect, padded};
-use super::failed;
 use super::recorder::Tallies;
 use super::session::{Compiled, SqliteSession};
+use super::{DATA_FILES, failed};
 use crate::engine::{
     CacheReport, CacheState, Collected, ConnectionSet, EngineError, Folders, Instance, WaitCollector,
 };
@@ -12,9 +12,7 @@ use crate::session::SetOfOne;
 use crate::{Cancel, DataType, Dialect as _, Fill, Operation, Rows, Table, Values, Work, open_files};
 use experiment::Configuration;
 use rusqlite::{Connection, Statement};
-use std::fs::File;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Data files of one trial.
@@ -33,19 +31,13 @@ impl SqliteInstance {
         connections: u32,
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
-        let files = Arc::new(DataFiles::of(configuration, place, cancel)?);
-        // From here on, dropping the instance removes what was created.
-        let instance = Self { files, operations: OnceLock::new(), total: Arc::default() };
-        let files = instance.files.paths.len() as u64;
-        // A connection has its data file and its log open; indexes of logs are shared.
-        let needed = u64::from(connections) * files * 2 + files;
-        open_files::allow(needed, || format!("opening {files} data files on {connections} connections"))?;
-        for path in &instance.files.paths {
-            // A file that is already there is not ours.
-            File::create_new(path).map_err(EngineError::at(path))?;
-            instance.files.open(path, true)?;
-        }
-        Ok(instance)
+        let count = u64::from(configuration.get(DATA_FILES));
+        // A connection has its data file and its log open; indexes of logs are shared, and so is a handle of ours.
+        let needed = u64::from(connections) * count * 2 + count * 2;
+        open_files::allow(needed, || format!("opening {count} data files on {connections} connections"))?;
+        let files = DataFiles::create(configuration, place, cancel)?;
+        files.paths.iter().try_for_each(|path| files.open(path, true).map(drop))?;
+        Ok(Self { files: Arc::new(files), operations: OnceLock::new(), total: Arc::default() })
     }
 
     /// Creates and fills the tables of one data file; gives the bytes of its pages.
@@ -117,26 +109,6 @@ impl SqliteInstance {
         let integer_key = table.is_some_and(Table::has_integer_key);
         Ok(Compiled { sql: sql.collect::<Result<_, _>>()?, integer_key, filler })
     }
-
-    fn paths_on_disk(&self) -> impl Iterator<Item = PathBuf> {
-        let extensions = ["db", "db-wal", "db-journal", "db-shm"];
-        self.files
-            .paths
-            .iter()
-            .flat_map(move |file| extensions.map(|extension| file.with_extension(extension)))
-    }
-
-    fn remove_files(&self) -> Result<(), EngineError> {
-        for path in self.paths_on_disk() {
-            match std::fs::remove_file(&path) {
-                Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(EngineError::File { path, source });
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
 }
 
 fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
@@ -189,54 +161,55 @@ impl Instance for SqliteInstance {
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
-        for path in &self.files.paths {
+        for (path, file) in self.files.paths.iter().zip(&self.files.handles) {
             let settled = match cache {
                 CacheState::Cold => {
                     checkpoint(&connection::open(path, false)?)
                         .map_err(|error| failed("checkpoint before measuring".into(), &error))?;
-                    observe::page_cache::evict(path)
+                    observe::page_cache::evict(file)
                 }
                 CacheState::Warm => Ok(()),
-                CacheState::Hot => observe::page_cache::load(path),
+                CacheState::Hot => observe::page_cache::load(file),
             };
             settled.map_err(EngineError::at(path))?;
         }
-        CacheReport::of_files(&self.files.paths, cache)
+        CacheReport::of_files(self.files.handles.iter().map(Ok::<_, EngineError>), cache)
     }
 
     fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
-        Some(Box::new(Collector(self.total.clone())))
+        let (files, total) = (self.files.clone(), self.total.clone());
+        Some(Box::new(Collector { files, identities: Vec::new(), total }))
     }
 
     fn space_bytes(&self) -> Option<u64> {
-        let files = self.paths_on_disk().filter_map(|path| path.metadata().ok());
+        let files = self.files.all_paths().filter_map(|path| path.metadata().ok());
         // 512: the unit of st_blocks, whatever the file system's block is.
         Some(files.map(|file| file.blocks() * 512).sum())
     }
 
     fn remove(self: Box<Self>) -> Result<(), EngineError> {
-        self.remove_files()
-    }
-}
-
-impl Drop for SqliteInstance {
-    fn drop(&mut self) {
-        // Best effort: `remove` is the way that reports errors.
-        let _ = self.remove_files();
+        self.files.remove()
     }
 }
 
 /// Adds up what the sessions recorded.
-struct Collector(Arc<Mutex<Tallies>>);
+struct Collector {
+    files: Arc<DataFiles>,
+    /// Those that were there at the start.
+    identities: Vec<Identity>,
+    total: Arc<Mutex<Tallies>>,
+}
 
 impl WaitCollector for Collector {
     fn start(&mut self) -> Result<(), EngineError> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Tallies::default();
+        self.identities = self.files.identities();
+        *self.total.lock().unwrap_or_else(PoisonError::into_inner) = Tallies::default();
         Ok(())
     }
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
-        let tallies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        self.files.verify_in_place(&self.identities)?;
+        let tallies = self.total.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Collected { waits: tallies.waits(), operations: tallies.operations(), ..Collected::default() })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::args::{Profile as Arguments, ProfileCommand};
 use crate::exit_code::{ExitCode, Failure};
-use crate::output::{self, Form};
+use crate::output::{self, Form, Replace};
 use crate::signals;
 use observations::Profile;
 use profile::{ProfileError, Profiler};
@@ -95,12 +95,13 @@ fn failure(error: ProfileError) -> Failure {
 
 /// Writes a profile in the format that the name ends in.
 fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
-    let text = match path.extension().and_then(|ending| ending.to_str()) {
-        Some("folded") => report::folded(profile),
-        Some("svg") => report::flame::svg(&analysis::flame(profile)),
-        _ => format!("{}\n", report::json::samples(profile).map_err(Failure::failed)?),
+    let (text, may) = match path.extension().and_then(|ending| ending.to_str()) {
+        // These bear no sign of who wrote them.
+        Some("folded") => (report::folded(profile), Replace::Any),
+        Some("svg") => (report::flame::svg(&analysis::flame(profile)), Replace::Any),
+        _ => (format!("{}\n", report::json::samples(profile).map_err(Failure::failed)?), Replace::Named),
     };
-    output::replace_file(path, |writer| writer.write_all(text.as_bytes()))
+    output::replace_file(path, may, |writer| writer.write_all(text.as_bytes()))
 }
 
 /// Reads what `profile --output` wrote as JSON.

@@ -3,6 +3,7 @@
 use super::select::keep_only;
 use crate::args::{Export, Format, History, Report, ReportFormat, Show};
 use crate::exit_code::{ExitCode, Failure};
+use crate::output::Replace;
 use crate::{output, results};
 use analysis::runs::Responses;
 use observations::Recording;
@@ -42,26 +43,35 @@ fn runs(store: &Store, json: bool) -> Result<ExitCode, Failure> {
 pub fn report(arguments: &Report) -> Result<ExitCode, Failure> {
     let ReportFormat::Html = arguments.format;
     let (results, recording) = results::read(&arguments.recorded)?;
-    let path = arguments.output.clone().unwrap_or_else(|| results.with_extension("html"));
-    results::write_report(&results::summary(&recording, &results), &path)?;
+    let usual = (results.with_extension("html"), Replace::Ours);
+    let (path, may) = arguments.output.clone().map_or(usual, |path| (path, Replace::Named));
+    results::write_report(&results::summary(&recording, &results), &path, may)?;
     output::print(&format!("{}\n", path.display()))
 }
 
 /// Writes a run for other programs.
 pub fn export(arguments: &Export) -> Result<ExitCode, Failure> {
     let (results, recording) = results::read(&arguments.recorded)?;
-    let output = arguments.output.as_deref();
-    let named = |ending: &str| {
-        output.map_or_else(|| PathBuf::from(format!("{}{ending}", recording.run.name)), Path::to_path_buf)
+    let output = arguments.output.clone();
+    let may = if output.is_some() { Replace::Named } else { Replace::Ours };
+    // A name of ours comes from the results file's, never from its content.
+    let usual = |ending: &str| {
+        let mut name = results.file_stem().unwrap_or_default().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
     };
     let written = match (arguments.format, output) {
-        (Format::Csv | Format::Parquet, _) => tables(&recording, arguments.format, &named("-export"))?,
+        (Format::Csv | Format::Parquet, folder) => {
+            tables(&recording, arguments.format, &folder.unwrap_or_else(|| usual("-export")))?
+        }
         (Format::Json, None) => return json(&recording),
         (Format::Json, Some(path)) => {
-            output::replace_file(path, |writer| report::json::recording(&recording, writer))?;
-            vec![path.to_path_buf()]
+            output::replace_file(&path, may, |writer| report::json::recording(&recording, writer))?;
+            vec![path]
         }
-        (Format::Xlsx, _) => vec![workbook(&recording, &results, named(".xlsx"))?],
+        (Format::Xlsx, path) => {
+            vec![workbook(&recording, &results, path.unwrap_or_else(|| usual(".xlsx")), may)?]
+        }
     };
     for path in written {
         output::print(&format!("{}\n", path.display()))?;
@@ -70,15 +80,32 @@ pub fn export(arguments: &Export) -> Result<ExitCode, Failure> {
 }
 
 #[cfg(feature = "xlsx")]
-fn workbook(recording: &Recording, results: &Path, path: PathBuf) -> Result<PathBuf, Failure> {
+fn workbook(recording: &Recording, results: &Path, path: PathBuf, may: Replace) -> Result<PathBuf, Failure> {
     let book = report::xlsx(&results::summary(recording, results)).map_err(Failure::failed)?;
-    output::replace_file(&path, |writer| std::io::Write::write_all(writer, &book))?;
+    output::replace_file(&path, may, |writer| std::io::Write::write_all(writer, &book))?;
     Ok(path)
 }
 
 #[cfg(not(feature = "xlsx"))]
-fn workbook(_: &Recording, _: &Path, _: PathBuf) -> Result<PathBuf, Failure> {
+fn workbook(_: &Recording, _: &Path, _: PathBuf, _: Replace) -> Result<PathBuf, Failure> {
     Err(Failure::not_built("`export --format xlsx`"))
+}
+
+/// In a folder of exports: the tables in it are ours, and a new export replaces them.
+const MARKER: &str = ".steelbench-export";
+
+/// A folder for tables, made if need be, and what may be replaced in it. One that is new or empty is marked as ours; in
+/// another one nothing is replaced.
+fn export_folder(folder: &Path) -> std::io::Result<Replace> {
+    fs::create_dir_all(folder)?;
+    let marker = folder.join(MARKER);
+    if fs::symlink_metadata(&marker).is_ok_and(|found| found.is_file()) {
+        return Ok(Replace::Any);
+    }
+    if fs::read_dir(folder)?.next().is_some() {
+        return Ok(Replace::Nothing);
+    }
+    fs::File::create_new(marker).map(|_| Replace::Any)
 }
 
 /// A file for each table, in a folder that is made if need be.
@@ -87,13 +114,13 @@ fn tables(recording: &Recording, format: Format, folder: &Path) -> Result<Vec<Pa
     if matches!(format, Format::Parquet) {
         return Err(Failure::not_built("`export --format parquet`"));
     }
-    fs::create_dir_all(folder).map_err(|error| {
+    let may = export_folder(folder).map_err(|error| {
         Failure::failed(format!("cannot create the folder {}: {error}", folder.display()))
     })?;
     let write = |table: report::Table| {
         let ending = if matches!(format, Format::Parquet) { "parquet" } else { "csv" };
         let path = folder.join(format!("{}.{ending}", table.name));
-        output::replace_file(&path, |writer| match format {
+        output::replace_file(&path, may, |writer| match format {
             #[cfg(feature = "parquet")]
             Format::Parquet => table.parquet(writer),
             _ => table.csv(writer),

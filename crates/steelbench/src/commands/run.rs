@@ -3,6 +3,7 @@
 use super::{build, read_experiment};
 use crate::args::{Quick, Run};
 use crate::exit_code::{ExitCode, Failure};
+use crate::output::Replace;
 use crate::progress::Progress;
 use crate::{output, results, signals};
 use engines::Permits;
@@ -87,7 +88,7 @@ impl Session {
         let page = self.results.with_extension("html");
         if summary.done() + summary.failed() > 0 {
             // The figures are in the results file: a report can be written again.
-            if let Err(failure) = results::write_report(&summary, &page) {
+            if let Err(failure) = results::write_report(&summary, &page, Replace::Ours) {
                 failure.report();
             }
         }

@@ -3,7 +3,7 @@
 use super::waits::server;
 use crate::args::{Survey as Arguments, SurveyCommand};
 use crate::exit_code::{ExitCode, Failure};
-use crate::output::{self, Form};
+use crate::output::{self, Form, Replace};
 use engines::Server;
 use observations::{Survey, SurveyedServer, Unread};
 use report::Text;
@@ -76,7 +76,7 @@ fn show(survey: &Survey, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let advice = analysis::survey::advice(survey, engines::server::advice(survey));
     let json = report::json::survey(survey, &advice).map_err(Failure::failed)?;
     if let Some(file) = &arguments.output {
-        output::replace_file(file, |writer| writeln!(writer, "{json}"))?;
+        output::replace_file(file, Replace::Named, |writer| writeln!(writer, "{json}"))?;
     }
     match (arguments.json, &arguments.output) {
         (true, None) => output::print_json(&json),

@@ -161,7 +161,7 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), EngineError> {
 /// Syncs files and puts them out of the page cache.
 pub(super) fn evict(files: &[PathBuf]) -> Result<(), EngineError> {
     for file in files {
-        match observe::page_cache::evict(file) {
+        match File::open(file).and_then(|file| observe::page_cache::evict(&file)) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 return Err(EngineError::at(file)(source));
             }

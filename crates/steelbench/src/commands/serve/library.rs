@@ -102,8 +102,7 @@ pub struct Site {
     pub library: Library,
     /// What the list says of runs that have not changed since.
     pub lines: Mutex<Lines>,
-    /// Held while files are read. One at a time, because closing a file releases all locks that this process has on it;
-    /// and so that a run that is being measured shares the machine with one page at most.
+    /// Held while files are read: a run that is being measured shares the machine with one page at most.
     reading: Mutex<()>,
 }
 

@@ -1,0 +1,99 @@
+//! The data files of live sessions and other programs: locks that hold, and files that are taken away.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use engines::{
+    CacheState, Cancel, Column, ConnectionSet, DataType, DefaultValue, Folders, Instance, Key, Operation,
+    Permits, Request, Storage, Table, Work,
+};
+use experiment::{Configuration, Value};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A data file with a log, and a session that has written to it.
+fn live() -> (TempDir, Box<dyn Instance>, Box<dyn ConnectionSet>) {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Folders {
+        directory: folder.path().into(),
+        volumes: Vec::new(),
+        permits: Permits::default(),
+        cgroup_joins: Vec::new(),
+    };
+    let journal_mode = ("target.settings.journal_mode".to_owned(), Value::Text("wal".into()));
+    let configuration = Configuration { levels: Vec::new(), settings: [journal_mode].into_iter().collect() };
+    let engine = engines::by_name("sqlite").unwrap();
+    let instance = engine.host(place).prepare(&configuration, 1, &Cancel::new()).unwrap();
+    let columns = vec![
+        Column::new("id", DataType::BigInt),
+        Column::new("amount", DataType::Int).default(DefaultValue::Integer(2)),
+    ];
+    let table = Table { name: "orders", columns, key: &["id"], storage: Storage::default() };
+    let operations = vec![Operation::Insert { table: 0, columns: vec!["id"] }];
+    instance.create(Work { tables: vec![table], operations, ..Work::default() }).unwrap();
+    let mut session = instance.connect(1).unwrap();
+    write(session.as_mut(), 0);
+    (folder, instance, session)
+}
+
+fn write(session: &mut dyn ConnectionSet, first: u128) {
+    let keys: Vec<Key> = (first..first + 10).map(Key).collect();
+    session.send(0, &Request::Batch { operation: 0, file: 0, keys: &keys, pipelined: false }).unwrap();
+    let mut answers = Vec::new();
+    session.wait(None, &mut answers).unwrap();
+    answers.remove(0).result.unwrap();
+}
+
+fn files(folder: &Path) -> [PathBuf; 3] {
+    ["data-0.db", "data-0.db-wal", "data-0.db-shm"].map(|name| folder.join(name))
+}
+
+fn inodes(folder: &Path) -> [Option<u64>; 3] {
+    files(folder).map(|path| path.metadata().ok().map(|file| file.ino()))
+}
+
+/// The locks that this process has on the data file (proc(5)): `2: POSIX ADVISORY READ 4711 fe:00:1234 ...`.
+fn locks(folder: &Path) -> usize {
+    let process = format!(" {} ", std::process::id());
+    let inode = format!(":{} ", inodes(folder)[0].unwrap());
+    let all = std::fs::read_to_string("/proc/locks").unwrap();
+    all.lines().filter(|lock| lock.contains(&process) && lock.contains(&inode)).count()
+}
+
+/// Another program that closes a database removes its log, unless it finds the lock of somebody who has it open.
+#[test]
+fn looking_at_files_keeps_the_locks_of_sessions() {
+    let (folder, instance, mut session) = live();
+    for (round, cache) in (1..).zip([CacheState::Warm, CacheState::Hot, CacheState::Cold]) {
+        assert_eq!(locks(folder.path()), 1, "before {cache:?}");
+        instance.settle(cache).unwrap();
+        assert!(instance.space_bytes().unwrap() > 0);
+        assert_eq!(locks(folder.path()), 1, "after {cache:?}");
+        write(session.as_mut(), round * 10);
+    }
+    let mut collector = instance.wait_collector().unwrap();
+    collector.start().unwrap();
+    collector.stop().unwrap();
+    drop(session);
+    assert_eq!(locks(folder.path()), 0);
+}
+
+#[test]
+fn a_trial_whose_files_were_taken_away_fails() {
+    for file in 0..3 {
+        for replace in [false, true] {
+            let (folder, instance, _session) = live();
+            let mut collector = instance.wait_collector().unwrap();
+            collector.start().unwrap();
+            let path = &files(folder.path())[file];
+            let kept = folder.path().join("kept");
+            std::fs::rename(path, &kept).unwrap();
+            if replace {
+                std::fs::copy(&kept, path).unwrap();
+            }
+            std::fs::remove_file(&kept).unwrap();
+            let error = collector.stop().unwrap_err().to_string();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            assert!(error.contains(name) && error.contains("removed or replaced"), "{error}");
+        }
+    }
+}

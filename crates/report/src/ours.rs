@@ -1,0 +1,45 @@
+//! Files of ours, known again by their content: others are not overwritten.
+
+use std::io::{Read, Result, Seek};
+
+/// In the head of every page: <https://html.spec.whatwg.org/multipage/semantics.html#meta-generator>.
+pub const GENERATOR: &str = "<meta name=\"generator\" content=\"Steelbench\">";
+/// How far into a page its head reaches at least.
+const HEAD_BYTES: usize = 1024;
+/// The author of every workbook.
+#[cfg(feature = "xlsx")]
+pub const AUTHOR: &str = "Steelbench";
+
+/// Whether Steelbench wrote a file: a page that names it as its generator, a workbook whose author it is, or a JSON
+/// object with a schema of its own. An empty file has nothing to lose and passes for one.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn is_ours(mut file: impl Read + Seek) -> Result<bool> {
+    let mut start = Vec::new();
+    file.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut start)?;
+    match start.first() {
+        None => Ok(true),
+        Some(b'<') => Ok(contains(&start, GENERATOR)),
+        Some(b'{') => {
+            file.read_to_end(&mut start)?;
+            Ok(contains(&start, "\"schema\":\"steelbench/"))
+        }
+        #[cfg(feature = "xlsx")]
+        Some(b'P') => Ok(author(file).is_some_and(|text| text.contains(&format!(">{AUTHOR}</dc:creator>")))),
+        Some(_) => Ok(false),
+    }
+}
+
+fn contains(bytes: &[u8], part: &str) -> bool {
+    bytes.windows(part.len()).any(|window| window == part.as_bytes())
+}
+
+/// The part of a workbook that names its author; `None` when it is no workbook.
+#[cfg(feature = "xlsx")]
+fn author(file: impl Read + Seek) -> Option<String> {
+    let mut archive = zip::ZipArchive::new(file).ok()?;
+    let mut text = String::new();
+    archive.by_name("docProps/core.xml").ok()?.take(64 << 10).read_to_string(&mut text).ok()?;
+    Some(text)
+}
