@@ -131,8 +131,7 @@ impl Factors {
         let together = interactions.iter_mut().map(|it| (Some(it.p_value), &mut it.adjusted_p));
         let family = correct(alone.chain(together).collect());
         for (effect, layout) in effects.iter_mut().zip(layouts) {
-            let usable =
-                |level| layout.matched(grid, layout.reference, level, &|o| response.counts(o));
+            let usable = |level| layout.matched(grid, layout.reference, level, &|o| response.counts(o));
             let matched: Vec<Matched> = layout.others().map(usable).collect();
             effect.detectable = Detectable::of_comparisons(&matched, response, family);
         }
@@ -158,16 +157,17 @@ impl FactorEffect {
         let bests = BestOfLevel::all(layout, grid, response);
         let compared = comparisons.into_iter().zip(against_best).zip(standings);
         let levels = estimates.into_iter().zip(compared).zip(bests).enumerate();
-        let levels = levels.map(|(level, ((response, ((comparison, against_best), standing)), best))| LevelEffect {
-            level: factor.levels[level].clone(),
-            numeric: factor.numeric.as_ref().and_then(|numbers| numbers.get(level).copied()),
-            response,
-            comparison,
-            against_best,
-            standing,
-            best,
-            trials: layout.configurations(level).map(|c| grid.trials(c).len()).sum(),
-        });
+        let levels =
+            levels.map(|(level, ((response, ((comparison, against_best), standing)), best))| LevelEffect {
+                level: factor.levels[level].clone(),
+                numeric: factor.numeric.as_ref().and_then(|numbers| numbers.get(level).copied()),
+                response,
+                comparison,
+                against_best,
+                standing,
+                best,
+                trials: layout.configurations(level).map(|c| grid.trials(c).len()).sum(),
+            });
         Self {
             factor: factor.name.clone(),
             ordered: factor.numeric.is_some(),

@@ -99,7 +99,8 @@ impl BestOfLevel {
         }
         let best = |level: usize| -> Option<(usize, Estimate)> {
             let own: Vec<usize> = layout.configurations(level).collect();
-            let mut estimates: Vec<_> = own.iter().map(|c| response.estimate(&grid.with_timeouts(*c))).collect();
+            let mut estimates: Vec<_> =
+                own.iter().map(|c| response.estimate(&grid.with_timeouts(*c))).collect();
             let best = compare::best(&estimates.iter().map(Option::as_ref).collect::<Vec<_>>())?;
             Some((own[best], estimates[best].take()?))
         };
@@ -108,7 +109,8 @@ impl BestOfLevel {
             let (configuration, estimate) = best(level)?;
             let from = first.as_ref().filter(|_| level != layout.reference);
             let comparison = from.and_then(|(from, _)| grid.compare(*from, configuration, response));
-            let factor = comparison.filter(|it| it.scale == Scale::Ratio && it.bound.is_none()).map(|it| it.value);
+            let factor =
+                comparison.filter(|it| it.scale == Scale::Ratio && it.bound.is_none()).map(|it| it.value);
             Some(Self { configuration, response: estimate, factor })
         };
         (0..layout.levels).map(one).collect()

@@ -99,8 +99,7 @@ pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
         let (from, to, both) = ("A".to_owned(), "B".to_owned(), String::new());
         Explanation { from, to, both, decomposition }
     });
-    let compare =
-        |response: &ResponseChoice| Comparison::of(&matched(&|own| response.counts(own)), response);
+    let compare = |response: &ResponseChoice| Comparison::of(&matched(&|own| response.counts(own)), response);
     Some(HeadToHead {
         from: response.estimate(&sides[0]),
         to: response.estimate(&sides[1]),

@@ -27,9 +27,9 @@ pub mod response;
 pub mod runs;
 pub mod scaling;
 pub mod summary;
-pub mod timeouts;
 pub mod survey;
 pub mod timeline;
+pub mod timeouts;
 pub mod volume_advice;
 pub mod waits;
 

@@ -46,7 +46,8 @@ fn places<'a>(layout: &FactorLayout, grid: &Grid<'a>, response: &ResponseChoice)
     let mut places = Vec::new();
     for group in layout.groups() {
         let cells = |own: &Option<usize>| own.map(|own| &grid.cells[own]);
-        let blocks: BTreeSet<u32> = group.iter().filter_map(cells).flat_map(BTreeMap::keys).copied().collect();
+        let blocks: BTreeSet<u32> =
+            group.iter().filter_map(cells).flat_map(BTreeMap::keys).copied().collect();
         places.extend(blocks.into_iter().map(|block| {
             let seen = |own| cells(own)?.get(&block).copied().filter(|seen| response.counts(seen));
             Place { block, levels: group.iter().map(seen).collect() }

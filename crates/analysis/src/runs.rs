@@ -274,9 +274,8 @@ impl<'a> Pair<'a> {
 
     /// The values of each match.
     fn samples(&self, response: &ResponseChoice) -> Vec<Samples> {
-        let of = |own: &Match| {
-            Samples::of(&self.grids.0.cells[own.from], &self.grids.1.cells[own.to], response)
-        };
+        let of =
+            |own: &Match| Samples::of(&self.grids.0.cells[own.from], &self.grids.1.cells[own.to], response);
         self.matches.iter().map(of).collect()
     }
 }

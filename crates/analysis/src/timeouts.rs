@@ -58,9 +58,7 @@ impl Estimate {
         match timeouts {
             0 => self,
             // How far above the bound the true mean lies nobody knows.
-            _ if is_bound => {
-                Self { timeouts, bound: Some(Bound::AtLeast), interval: None, sd: None, ..self }
-            }
+            _ if is_bound => Self { timeouts, bound: Some(Bound::AtLeast), interval: None, sd: None, ..self },
             _ => Self { timeouts, ..self },
         }
     }

@@ -50,8 +50,10 @@ fn a_retry_does_not_make_a_time_out_good() {
     );
     assert_eq!(
         texts(&run, FindingKind::Caveat),
-        ["limits.trial_time stopped 3 of 5 trials of script=moody: each counts with the time until then, so that \
-          figures with \"at least\" are lower bounds. No configuration with such trials is called better than one without."]
+        [
+            "limits.trial_time stopped 3 of 5 trials of script=moody: each counts with the time until then, so that \
+          figures with \"at least\" are lower bounds. No configuration with such trials is called better than one without."
+        ]
     );
     // The same figures, had nobody noted that these trials timed out: what the test is about.
     let mut unnoted = with_retries(0);
@@ -74,7 +76,9 @@ fn one_that_never_times_out_beats_one_that_does_by_at_least_so_much() {
     assert!((steady.interval.unwrap().low - 3.167_794_735).abs() < 1e-8, "{steady:?}");
     assert_eq!(
         texts(&run, FindingKind::Verdict),
-        ["The best level of script is steady: at least 3.17x the baseline script=moody (1.20 against at least 3.87 s)."]
+        [
+            "The best level of script is steady: at least 3.17x the baseline script=moody (1.20 against at least 3.87 s)."
+        ]
     );
     // The other way round it is worse, and never more than so much.
     run.run.baseline = Some(0);

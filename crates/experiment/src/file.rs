@@ -77,7 +77,7 @@ settings! {
     pub(crate) BLOCKS_UNTIL: Option<f64> = "repeats.blocks.until", Kind::Share;
     /// Seed of the order of trials and of the data.
     pub SEED: u64 = "repeats.seed", SEEDS, "1";
-    /// How often a failed trial is tried again. One that limits.trial_time stopped during its measurement is not: it is
+    /// How often a failed trial is tried again. One that `limits.trial_time` stopped in its measurement is not: it is
     /// known to take at least that long.
     pub RETRIES: u32 = "repeats.retries", Kind::Count { min: 0, max: 100 }, "0";
 

@@ -18,7 +18,9 @@ fn shown(estimate: &Estimate, unit: &str) -> String {
     let figure = uncertain(estimate.mean, half(estimate), unit);
     match estimate.bound {
         Some(bound) => format!("{} {figure}", bound.words()),
-        None if estimate.timeouts > 0 => format!("{figure} without {}", plural(estimate.timeouts, "time-out")),
+        None if estimate.timeouts > 0 => {
+            format!("{figure} without {}", plural(estimate.timeouts, "time-out"))
+        }
         None => figure,
     }
 }

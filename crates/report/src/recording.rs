@@ -88,6 +88,7 @@ pub fn trials(recording: &Recording) -> Table<'_> {
     let is_failed = |trial: &TrialRecord| matches!(trial.status, TrialStatus::Failed { .. });
     columns.add("cause", "", cause).headed("cause of failure").on_page =
         recording.trials.iter().any(is_failed);
+    columns.add("timeout", "s", |row| seen(row)?.timeout_s);
     columns.add("sequence", "", |row| row.trial.sequence);
     columns.add("started", "", |row| Time(row.trial.started_ms));
     columns.add("wall", "s", |row| row.trial.wall_s).headed("whole trial");

@@ -481,8 +481,7 @@ impl Cell {
             Standing::NotDistinguished => {
                 Self::from(possible.map_or_else(|| "unclear".to_owned(), |size| format!("up to {size}")))
             }
-            Standing::Worse => Self::new("worse", Tone::Muted),
-            Standing::Unknown => Self::from(""),
+            Standing::Worse | Standing::Unknown => Self::from(""),
         }
     }
 }

@@ -63,8 +63,7 @@ fn failed(summary: &Summary) -> Caveat {
 
 /// Trials that took longer than they may are observations, and their configurations are not called better.
 fn timed_out(summary: &Summary) -> Caveat {
-    let rows: Vec<&ConfigurationRow> =
-        summary.configurations.iter().filter(|row| row.timeouts > 0).collect();
+    let rows: Vec<&ConfigurationRow> = summary.configurations.iter().filter(|row| row.timeouts > 0).collect();
     let label = |row: &&ConfigurationRow| {
         let all = wording::count(row.done + row.timeouts, "trial");
         let label = if row.label.is_empty() { String::new() } else { format!(" of {}", row.label) };

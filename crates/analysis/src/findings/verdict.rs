@@ -63,8 +63,9 @@ fn sweet_spot(summary: &Summary, effect: &FactorEffect, best: usize, comparison:
     let others = effect.sweet_spot().into_iter().filter(|level| *level != best);
     // A level is compared with the best mean, which in turn is another one than the winner only by chance.
     let against = |level: usize| if Some(level) == effect.best { best } else { level };
-    let others = others
-        .filter_map(|level| Some((&effect.levels[level], effect.levels[against(level)].against_best.as_ref()?)));
+    let others = others.filter_map(|level| {
+        Some((&effect.levels[level], effect.levels[against(level)].against_best.as_ref()?))
+    });
     let others = not_worse(&others.collect::<Vec<_>>(), summary);
     let others = others.map_or_else(String::new, |others| format!("; {others}"));
     let than = if comparison.scale == crate::Scale::Ratio { "" } else { " than" };
@@ -210,9 +211,9 @@ fn not_worse(levels: &[(&LevelEffect, &Comparison)], summary: &Summary) -> Optio
     if !unclear.is_empty() {
         let possible = |own: &Comparison| own.possible_difference().unwrap_or(f64::INFINITY);
         let largest = unclear.iter().map(|(_, own)| *own).max_by(|a, b| possible(a).total_cmp(&possible(b)));
-        let possible = largest.and_then(|own| own.possible(summary.unit())).map_or_else(String::new, |size| {
-            format!(": a difference of up to {size} is possible")
-        });
+        let possible = largest
+            .and_then(|own| own.possible(summary.unit()))
+            .map_or_else(String::new, |size| format!(": a difference of up to {size} is possible"));
         said.push(format!("{} cannot be told apart{possible}", wording::list(&names(&unclear))));
     }
     (!said.is_empty()).then(|| said.join("; "))

@@ -5,9 +5,9 @@ use crate::{number, text};
 use analysis::{ConfigurationRow, Detectable, Estimate, Outlier, Standing, Summary};
 use observations::Direction;
 
-/// Said once below a table that has the column `from best`.
-const LEGEND: &str = "from best: within: equivalent, a larger difference is excluded; up to: cannot be told apart, the difference may be so large; \
-                      worse: supported (95 %, Holm). ± and [ ]: 95 % intervals.";
+/// Said once below a table that has the column `best`.
+const LEGEND: &str = "best: the best mean; within: equivalent to it, a larger difference is excluded; up to: cannot be told apart from \
+                      it, the difference may be so large (95 %, Holm). ± and [ ]: 95 % intervals.";
 
 /// Outliers named below the table; of a run with more, something else is to be said than their names.
 const OUTLIERS_SHOWN: usize = 12;
@@ -32,7 +32,7 @@ fn table<'s>(summary: &'s Summary, rows: &'s [ConfigurationRow]) -> Columns<'s, 
     if rows.iter().any(|row| row.baseline) {
         table.left("vs baseline", |row| against_baseline(summary, row));
     }
-    table.left("from best", |row| Cell::standing(row.standing, row.against_best.as_ref(), summary));
+    table.left("best", |row| Cell::standing(row.standing, row.against_best.as_ref(), summary));
     if rows.iter().any(|row| row.timeouts > 0) {
         table.right("timed out", |row| occurrences(row.timeouts, Tone::Bad));
     }

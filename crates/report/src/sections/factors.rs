@@ -36,8 +36,8 @@ fn effect_section(summary: &Summary, factor: &FactorEffect) -> Section {
         None if *i == factor.reference => "reference".into(),
         None => Cell::default(),
     });
-    let from_best = |level: &LevelEffect| Cell::standing(level.standing, level.against_best.as_ref(), summary);
-    table.left("from best", move |(_, level)| from_best(level));
+    let standing = |level: &LevelEffect| Cell::standing(level.standing, level.against_best.as_ref(), summary);
+    table.left("best", move |(_, level)| standing(level));
     table.left("its best configuration", |(_, level)| best(summary, factor, level)).optional(1);
     section.table(table);
     if factor.left_out > 0 {
