@@ -6,13 +6,20 @@ mod common;
 use common::{Lab, scripted};
 
 /// `moody` is faster than `steady`, but in a good half of its trials takes longer than a trial may.
-const MOODY: &str = "\\set slow random(1, 10)\n\\if :slow <= 6\n\\sleep 60 s\n\\else\n\\sleep 100 ms\n\\endif\nSELECT 1;\n";
+const MOODY: &str = "\\set slow random(1, 10)
+\\if :slow <= 6
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e12) SELECT count(*) FROM n;
+\\else
+\\sleep 100 ms
+\\endif
+SELECT 1;
+";
 
 fn file(name: &str, scripts: &str) -> String {
     format!(
         "[experiment]\nname = \"{name}\"\nresponse = \"elapsed\"\n[target]\nengine = \"sqlite\"\n[workload]\nprobe = \"script\"\n\
          connections = 1\ntransactions = 1\n[factors]\n\"workload.script\" = {scripts}\n\
-         [repeats]\nblocks = 6\nretries = 3\n[limits]\ntrial_time = \"1 s\"\n"
+         [repeats]\nblocks = 6\nretries = 3\nseed = 2\n[limits]\ntrial_time = \"1 s\"\n"
     )
 }
 
