@@ -5,18 +5,20 @@ use crate::response::distinct;
 use crate::settings::{has_probe, with_probe};
 use crate::{Comparison, Estimate, Interval, ResponseChoice, Summary, disk};
 use observations::{
-    ConfigurationRecord, DeviceUse, Direction, Environment, Observations, Recording, VolumeEnvironment, named,
+    ConfigurationRecord, DeviceUse, Direction, Environment, Observations, Recording, Value,
+    VolumeEnvironment, named,
 };
 use serde::Serialize;
 
-/// What one configuration did to a volume, as a share of the most that the disk probe got from it.
+/// What one configuration did to a volume, as a share of the most that the disk probe got from it, or of what its
+/// throttle lets pass.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ceiling {
     /// Position of the configuration in the recording.
     pub configuration: usize,
     /// Its short label.
     pub label: String,
-    /// The volume.
+    /// The volume; volumes on the same devices, which the kernel counts together, in one row (`data, log`).
     pub volume: String,
     /// Names of its devices.
     pub devices: Vec<String>,
@@ -26,12 +28,31 @@ pub struct Ceiling {
     pub rate: Estimate,
     /// Mean bytes of such an I/O.
     pub mean_bytes: f64,
-    /// What was measured.
-    pub ceiling: MeasuredCeiling,
+    /// What it is held against.
+    pub ceiling: Limit,
     /// `rate` relative to the ceiling: 0.41 is 41 %.
     pub share: f64,
-    /// 95 % interval of the share (Welch's t of log rates); `None` with fewer than two trials of either.
+    /// 95 % interval of the share (Welch's t of log rates); `None` with fewer than two trials of either, and when it
+    /// spans more than [`SPAN_MAX`] and says nothing.
     pub interval: Option<Interval>,
+}
+
+/// The end of an interval that is so many times the other one, or more, leaves even the magnitude open.
+pub const SPAN_MAX: f64 = 10.0;
+
+/// What storage can do at most.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Limit {
+    /// What the disk probe got from it, under the same throttle.
+    Measured(MeasuredCeiling),
+    /// What its throttle lets pass, where that was not measured.
+    Throttle {
+        /// So much a second.
+        throttle: f64,
+        /// `IOPS` or `bytes/s`.
+        unit: String,
+    },
 }
 
 named! {
@@ -76,26 +97,24 @@ const RATE_MIN: f64 = 1.0;
 
 impl Summary<'_> {
     /// For each configuration with another probe than the disk probe, each of its volumes and each direction: its
-    /// share of the ceiling, where one was measured.
+    /// share of the ceiling, where one is known.
     ///
     /// A ceiling is a measurement of the same devices on the same host, with the same file system and under the same
     /// limits, past the page cache. Of these the random ones are preferred, then those whose block size is nearest
-    /// to the mean size of the database's I/Os, and of these the fastest counts.
+    /// to the mean size of the database's I/Os, and of these the fastest counts. Where there is none, the limits of a
+    /// throttled volume are its ceiling.
     pub fn ceilings(&self) -> Vec<Ceiling> {
         let measured: Vec<Measured> = self.disk_runs.iter().flat_map(Measured::all).collect();
         let environment = self.recording.environments.first();
         let mut ceilings = Vec::new();
         for (configuration, own) in self.recording.configurations.iter().enumerate() {
             let trials = if has_probe(own, "disk") { Vec::new() } else { self.grid.trials(configuration) };
-            let all = trials.iter().flat_map(|seen| &seen.devices);
-            for volume in distinct(all.map(|device| device.volume.as_str())) {
-                let used: Vec<Vec<&DeviceUse>> =
-                    trials.iter().map(|seen| under(seen, &|device| device.volume == volume)).collect();
+            for names in volumes(&trials) {
+                let storage = Storage::of(environment, &names, &trials);
+                let usable: Vec<&Measured> = measured.iter().filter(|one| one.storage.is(&storage)).collect();
+                let place = (configuration, own.label.as_str(), names.join(", "));
                 for way in Way::ALL {
-                    let same = |one: &&Measured| one.way == way && one.same_storage(environment, volume);
-                    let usable = measured.iter().filter(same);
-                    let place = (configuration, own.label.as_str(), volume);
-                    ceilings.extend(ceiling(place, way, &used, &usable.collect::<Vec<_>>()));
+                    ceilings.extend(ceiling(place.clone(), way, &trials, &storage, &usable));
                 }
             }
         }
@@ -105,37 +124,125 @@ impl Summary<'_> {
 
 /// The share of a configuration on a volume, from what the devices of each trial did.
 fn ceiling(
-    (configuration, label, volume): (usize, &str, &str),
+    (configuration, label, volume): (usize, &str, String),
     way: Way,
-    used: &[Vec<&DeviceUse>],
+    trials: &[&Observations],
+    storage: &Storage,
     measured: &[&Measured],
 ) -> Option<Ceiling> {
+    let used: Vec<Vec<&DeviceUse>> = trials.iter().map(|trial| storage.under(trial)).collect();
     let rates: Vec<f64> = used.iter().filter_map(|devices| rate(devices, way)).collect();
     let unit = format!("{}s/s", way.name());
     let rate = Estimate::of(&rates, &unit, Direction::HigherIsBetter).filter(|e| e.mean >= RATE_MIN)?;
     let done = used.iter().flatten().map(|device| way.of(device));
     let (count, bytes) = done.fold((0.0, 0.0), |sum, own| (sum.0 + own.0 as f64, sum.1 + own.1 as f64));
-    let (devices, mean_bytes) = (names(used.iter().find(|devices| !devices.is_empty())?), bytes / count);
-    let usable = measured.iter().filter(|one| one.devices == devices);
-    let best = usable.min_by(|a, b| a.rank(mean_bytes).total_cmp(&b.rank(mean_bytes)))?;
-    let compared = Comparison::apart(&best.rates, &rates, Direction::HigherIsBetter)?;
+    let mean_bytes = bytes / count;
+    let of_way = measured.iter().filter(|one| one.way == way);
+    let best = of_way.min_by(|a, b| a.rank(mean_bytes).total_cmp(&b.rank(mean_bytes)));
+    let (ceiling, share, interval) = match best {
+        Some(best) => {
+            let compared = Comparison::apart(&best.rates, &rates, Direction::HigherIsBetter)?;
+            (Limit::Measured(best.ceiling.clone()), compared.value, compared.interval)
+        }
+        None => throttled(storage.throttle?, way, &rate, mean_bytes)?,
+    };
     Some(Ceiling {
         configuration,
         label: label.to_owned(),
-        volume: volume.to_owned(),
-        devices,
+        volume,
+        devices: storage.devices.clone(),
         way,
         rate,
         mean_bytes,
-        ceiling: best.ceiling.clone(),
-        share: compared.value,
-        interval: compared.interval,
+        ceiling,
+        share,
+        interval: interval.filter(|interval| interval.low > 0.0 && interval.high < SPAN_MAX * interval.low),
     })
 }
 
-/// Devices in a trial that a test picks.
-fn under<'a>(trial: &'a Observations, is_own: &dyn Fn(&DeviceUse) -> bool) -> Vec<&'a DeviceUse> {
-    trial.devices.iter().filter(|device| is_own(device)).collect()
+/// The share of the limit that binds first, of those in this direction: `reads 3000 IOPS, writes 125000000 bytes/s`.
+fn throttled(
+    throttle: &str,
+    way: Way,
+    rate: &Estimate,
+    mean_bytes: f64,
+) -> Option<(Limit, f64, Option<Interval>)> {
+    let one = |limit: &str| {
+        let mut words = limit.split(' ');
+        let (what, throttle, unit) = (words.next()?, words.next()?.parse::<f64>().ok()?, words.next()?);
+        let amount = if unit == "IOPS" { 1.0 } else { mean_bytes };
+        let is_ours = what.strip_suffix('s') == Some(way.name()) && throttle > 0.0;
+        is_ours.then(|| (Limit::Throttle { throttle, unit: unit.to_owned() }, amount / throttle))
+    };
+    let (limit, scale) = throttle.split(", ").filter_map(one).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some((limit, rate.mean * scale, rate.interval.map(|interval| interval.map(|end| end * scale))))
+}
+
+/// The volumes under which devices were counted, those that are on the same devices together.
+fn volumes<'a>(trials: &[&'a Observations]) -> Vec<Vec<&'a str>> {
+    let mut found: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
+    let all = trials.iter().flat_map(|trial| &trial.devices);
+    for volume in distinct(all.flat_map(|device| device.volume.split(", "))) {
+        let own = trials.iter().map(|trial| under(trial, &[volume]));
+        let devices = names(&own.into_iter().find(|devices| !devices.is_empty()).unwrap_or_default());
+        match found.iter_mut().find(|(known, _)| *known == devices) {
+            Some((_, names)) => names.push(volume),
+            None => found.push((devices, vec![volume])),
+        }
+    }
+    found.into_iter().map(|(_, names)| names).collect()
+}
+
+/// Storage as far as it is known.
+struct Storage<'a> {
+    environment: Option<&'a Environment>,
+    volumes: Vec<&'a str>,
+    devices: Vec<String>,
+    /// The limits of its devices. They hold for all that a trial does to them, whatever volume it is for.
+    throttle: Option<&'a str>,
+}
+
+impl<'a> Storage<'a> {
+    fn of(environment: Option<&'a Environment>, volumes: &[&'a str], trials: &[&'a Observations]) -> Self {
+        let used = trials.iter().map(|trial| under(trial, volumes)).find(|devices| !devices.is_empty());
+        let used = used.unwrap_or_default();
+        let names_of_all = used.iter().flat_map(|device| device.volume.split(", "));
+        let throttle = |name| find(environment?, name)?.throttle.as_deref();
+        Self {
+            environment,
+            volumes: volumes.to_vec(),
+            devices: names(&used),
+            throttle: names_of_all.into_iter().find_map(throttle),
+        }
+    }
+
+    fn under<'t>(&self, trial: &'t Observations) -> Vec<&'t DeviceUse> {
+        under(trial, &self.volumes)
+    }
+
+    /// Whether it is the same, as far as it is known: host, devices, limits, file system.
+    fn is(&self, other: &Self) -> bool {
+        let (Some(own), Some(theirs)) = (self.environment, other.environment) else { return false };
+        let place = |of: &'a VolumeEnvironment| (&of.device, &of.file_system, of.size_bytes);
+        let known = |storage: &Self, environment: &'a Environment| -> Vec<_> {
+            storage.volumes.iter().filter_map(|name| find(environment, name)).map(place).collect()
+        };
+        let (ours, others) = (known(self, own), known(other, theirs));
+        own.host.is_some()
+            && own.host == theirs.host
+            && self.devices == other.devices
+            && self.throttle == other.throttle
+            && (ours.is_empty() || others.is_empty() || ours.iter().any(|place| others.contains(place)))
+    }
+}
+
+/// Devices in a trial that carry any of these volumes. One that carries several has all their names.
+fn under<'a>(trial: &'a Observations, volumes: &[&str]) -> Vec<&'a DeviceUse> {
+    let carries = |device: &&DeviceUse| {
+        let named = |own| volumes.contains(&own);
+        named(device.volume.as_str()) || device.volume.split(", ").any(named)
+    };
+    trial.devices.iter().filter(carries).collect()
 }
 
 /// I/Os a second of all devices in a trial; `None` without any, which has no logarithm.
@@ -154,9 +261,7 @@ fn names(devices: &[&DeviceUse]) -> Vec<String> {
 
 /// A configuration of the disk probe that can serve as a ceiling.
 struct Measured<'a> {
-    environment: Option<&'a Environment>,
-    volume: String,
-    devices: Vec<String>,
+    storage: Storage<'a>,
     way: Way,
     /// I/Os a second of each trial.
     rates: Vec<f64>,
@@ -171,7 +276,7 @@ impl<'a> Measured<'a> {
 
     /// `None` of mixed directions, several streams, loads that leave the device idle on purpose, and of I/O
     /// that the page cache may serve.
-    fn of(recording: &'a Recording, grid: &Grid, position: usize) -> Option<Self> {
+    fn of(recording: &'a Recording, grid: &Grid<'a>, position: usize) -> Option<Self> {
         let configuration = &recording.configurations[position];
         let pattern: String = configuration.get("workload.pattern")?;
         let (random, way) = match pattern.as_str() {
@@ -187,14 +292,12 @@ impl<'a> Measured<'a> {
         }
         let volume = volume(configuration)?;
         let trials = grid.trials(position);
-        // A device that carries several volumes has all their names.
-        let carries =
-            |own: &DeviceUse| own.volume == volume || own.volume.split(", ").any(|name| name == volume);
-        let devices = names(&under(trials.first()?, &carries));
+        let storage = Storage::of(recording.environments.first(), &[volume], &trials);
         // Of several devices each counts what reaches it, copies and parities too: they are then held
         // against the same counters.
-        let (choice, several) = (ResponseChoice::named("iops", trials.first()?)?, devices.len() > 1);
-        let counted = |own: &Observations| rate(&under(own, &carries), way);
+        let choice = ResponseChoice::named("iops", trials.first()?)?;
+        let several = storage.devices.len() > 1;
+        let counted = |own: &Observations| rate(&storage.under(own), way);
         let of = |own: &&Observations| {
             if several { counted(own) } else { choice.value(own).filter(|iops| *iops > 0.0) }
         };
@@ -207,22 +310,7 @@ impl<'a> Measured<'a> {
             block_bytes: configuration.get("workload.block_size")?,
             iops: Estimate::of(&rates, &choice.unit, Direction::HigherIsBetter)?,
         };
-        let environment = recording.environments.first();
-        (!devices.is_empty()).then_some(Self { environment, volume, devices, way, rates, ceiling })
-    }
-
-    /// Whether it was the same storage, as far as it is known: host, file system, limits.
-    fn same_storage(&self, other: Option<&Environment>, volume: &str) -> bool {
-        let (Some(own), Some(other)) = (self.environment, other) else { return false };
-        let (ours, theirs) = (find(own, &self.volume), find(other, volume));
-        let throttle = |volume: Option<&VolumeEnvironment>| volume.and_then(|v| v.throttle.clone());
-        let same_place = |(a, b): (&VolumeEnvironment, &VolumeEnvironment)| {
-            (&a.device, &a.file_system, a.size_bytes) == (&b.device, &b.file_system, b.size_bytes)
-        };
-        own.host.is_some()
-            && own.host == other.host
-            && throttle(ours) == throttle(theirs)
-            && ours.zip(theirs).is_none_or(same_place)
+        (!storage.devices.is_empty()).then_some(Self { storage, way, rates, ceiling })
     }
 
     /// Lower is a better ceiling for I/Os of this mean size. Sizes are powers of two: what is as far
@@ -237,13 +325,14 @@ impl<'a> Measured<'a> {
 }
 
 /// The one volume that the load went to: by its name, or the path of the existing file or device.
-fn volume(configuration: &ConfigurationRecord) -> Option<String> {
-    let one = |path: &str| -> Option<String> {
-        let single = configuration.get::<String>(path);
-        single.or_else(|| match configuration.get::<Vec<String>>(path)?.as_slice() {
-            [one] => Some(one.clone()),
+fn volume(configuration: &ConfigurationRecord) -> Option<&str> {
+    let one = |path: &str| match configuration.settings.get(path)? {
+        Value::Text(one) => Some(one.as_str()),
+        Value::List(several) => match several.as_slice() {
+            [Value::Text(one)] => Some(one.as_str()),
             _ => None,
-        })
+        },
+        _ => None,
     };
     let (existing, named) = match configuration.get::<String>("workload.on").as_deref() {
         Some("log") => ("target.log_path", "target.log_volume"),
@@ -252,10 +341,9 @@ fn volume(configuration: &ConfigurationRecord) -> Option<String> {
     };
     let given = [existing, named, "target.volume"];
     let given = given.into_iter().find(|path| configuration.settings.contains_key(*path));
-    given.map_or_else(|| Some("default".to_owned()), one)
+    given.map_or(Some("default"), one)
 }
 
 fn find<'e>(environment: &'e Environment, volume: &str) -> Option<&'e VolumeEnvironment> {
-    let named = |name: &str| environment.volumes.iter().find(|own| own.name == name);
-    named(volume).or_else(|| volume.split(", ").find_map(named))
+    environment.volumes.iter().find(|own| own.name == volume)
 }

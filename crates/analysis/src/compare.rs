@@ -1,10 +1,10 @@
 //! Two configurations against each other, by paired blocks.
 
 use crate::distribution::{adjusted, bootstrap, correct};
-use crate::estimate::{Moments, mean, t_test};
+use crate::estimate::{Known, Moments, mean, t_test};
 use crate::grid::Matched;
 use crate::{Bound, Estimate, Interval, ResponseChoice, timeouts};
-use observations::Direction;
+use observations::{Direction, Observations};
 use serde::Serialize;
 
 /// On which scale a [`Comparison`] is made.
@@ -85,44 +85,75 @@ pub(crate) const RESOLUTION: f64 = 1e-9;
 /// From this many blocks the bootstrap may take over; with fewer its intervals are too narrow.
 const BOOTSTRAP_BLOCKS: usize = 20;
 
+/// The values of one side of a comparison in each block (or set-up).
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Values {
+    pub blocks: Vec<Vec<f64>>,
+    /// How many of them the spread is estimated from: [`Known::first`].
+    pub first: usize,
+    /// The step in which they were counted or rounded.
+    pub resolution: f64,
+}
+
+impl Values {
+    /// A value for each block, as exact as they are.
+    pub fn each<'a>(values: impl IntoIterator<Item = &'a f64>) -> Self {
+        let blocks = values.into_iter().map(|value| vec![*value]).collect();
+        Self { blocks, first: usize::MAX, resolution: 0.0 }
+    }
+
+    /// The same values times a factor.
+    pub fn times(&self, factor: f64) -> Self {
+        let blocks = self.blocks.iter().map(|block| block.iter().map(|value| value * factor).collect());
+        Self { blocks: blocks.collect(), resolution: self.resolution * factor, ..*self }
+    }
+
+    fn of(side: &[Vec<&Observations>], first: usize, response: &ResponseChoice) -> Self {
+        let values =
+            side.iter().map(|block| block.iter().filter_map(|o| response.value_or_bound(o)).collect());
+        let all: Vec<&Observations> = side.iter().flatten().copied().collect();
+        Self {
+            blocks: values.filter(|block: &Vec<f64>| !block.is_empty()).collect(),
+            first,
+            resolution: response.resolution(&all),
+        }
+    }
+}
+
 impl Comparison {
     /// How much better `to` is than `from`; `None` when one of them has no value.
     ///
     /// The factor is always `> 1` when `to` is better: `from / to` where lower is better,
     /// `to / from` where higher is. Blocks count once: within a block the mean of its pairs is taken.
     pub(crate) fn of(matched: &Matched, response: &ResponseChoice) -> Option<Self> {
-        timeouts::compare(matched, response, |from, to| {
-            let comparison = Self::of_blocks(matched.paired, from, to, response.direction)?;
-            let equivalence_p = Self::equivalence(matched.paired, from, to, response);
+        timeouts::compare(matched, response, || {
+            let from = Values::of(&matched.from, matched.first[0], response);
+            let to = Values::of(&matched.to, matched.first[1], response);
+            let comparison = Self::of_values(matched.paired, &from, &to, response.direction)?;
+            let equivalence_p = Self::equivalence(matched.paired, &from, &to, response);
             Some(Self { equivalence_p, ..comparison })
         })
     }
 
-    /// The same of the values in each block of both sides.
-    pub(crate) fn of_blocks(
+    /// The same of the values of both sides.
+    pub(crate) fn of_values(
         is_paired: bool,
-        from: &[Vec<f64>],
-        to: &[Vec<f64>],
+        from: &Values,
+        to: &Values,
         direction: Direction,
     ) -> Option<Self> {
-        let scale = Betterness::of(&[from, to].concat().concat(), direction);
-        let means = |side: &[Vec<f64>]| -> Vec<f64> {
-            let scaled = |block: &Vec<f64>| block.iter().map(|v| scale.of_value(*v)).collect::<Vec<f64>>();
-            side.iter().map(|block| mean(&scaled(block))).collect()
-        };
-        let test = || Test::of(is_paired, &means(from), &means(to), scale.resolution);
-        (!from.is_empty() && !to.is_empty()).then(|| scale.comparison(&test()))
+        let scale = Betterness::of(&[from, to].map(|side| side.blocks.concat()).concat(), direction);
+        let test = || Test::of(is_paired, &scale.sample(from), &scale.sample(to), scale.resolution);
+        (!from.blocks.is_empty() && !to.blocks.is_empty()).then(|| scale.comparison(&test()))
     }
 
-    /// The same of runs that have nothing in common, a value for each block.
+    /// The same of runs that have nothing in common, a value for each block, as exact as they are.
     pub(crate) fn apart<'a>(
         from: impl IntoIterator<Item = &'a f64>,
         to: impl IntoIterator<Item = &'a f64>,
         direction: Direction,
     ) -> Option<Self> {
-        let from: Vec<Vec<f64>> = from.into_iter().map(|value| vec![*value]).collect();
-        let to: Vec<Vec<f64>> = to.into_iter().map(|value| vec![*value]).collect();
-        Self::of_blocks(false, &from, &to, direction)
+        Self::of_values(false, &Values::each(from), &Values::each(to), direction)
     }
 
     /// Whether the point estimate is better than equal.
@@ -159,6 +190,22 @@ impl Betterness {
         self.sign * if self.scale == Scale::Ratio { value.ln() } else { value }
     }
 
+    /// Variance on this scale of rounding values of this mean to steps of this size: those of a uniform distribution.
+    pub fn rounding(&self, resolution: f64, mean: f64) -> f64 {
+        let step = if self.scale == Scale::Ratio { resolution / mean } else { resolution };
+        step * step / 12.0
+    }
+
+    /// The means of blocks on this scale.
+    fn sample(&self, values: &Values) -> Sample {
+        let means = values
+            .blocks
+            .iter()
+            .map(|block| mean(&block.iter().map(|value| self.of_value(*value)).collect::<Vec<f64>>()));
+        let rounding = self.rounding(values.resolution, mean(&values.blocks.concat()));
+        Sample { values: means.collect(), known: Known { first: values.first, rounding } }
+    }
+
     /// A test on this scale as what it says of the values.
     pub fn comparison(&self, test: &Test) -> Comparison {
         let back = |value: f64| if self.scale == Scale::Ratio { value.exp() } else { value };
@@ -176,6 +223,20 @@ impl Betterness {
     }
 }
 
+/// One side of a test: a value for each block.
+#[derive(Debug, Clone)]
+pub(crate) struct Sample {
+    pub values: Vec<f64>,
+    pub known: Known,
+}
+
+impl Sample {
+    /// Values as exact as they are, of which so many belong to a first stage ([`Known::first`]).
+    pub fn new(values: Vec<f64>, first: usize) -> Self {
+        Self { values, known: Known { first, ..Known::default() } }
+    }
+}
+
 /// A difference of means before it is transformed back.
 pub(crate) struct Test {
     pub value: f64,
@@ -186,9 +247,8 @@ pub(crate) struct Test {
 }
 
 impl Test {
-    /// Of `to` against `from`, a value for each block; paired: the same blocks. Differences below `resolution`
-    /// are rounding.
-    pub fn of(is_paired: bool, from: &[f64], to: &[f64], resolution: f64) -> Self {
+    /// Of `to` against `from`; paired: the same blocks. Differences below `resolution` are rounding.
+    pub fn of(is_paired: bool, from: &Sample, to: &Sample, resolution: f64) -> Self {
         if is_paired { paired(from, to, resolution) } else { welch(from, to, resolution) }
     }
 
@@ -199,12 +259,15 @@ impl Test {
 }
 
 /// Mean of `to - from` over blocks that have both.
-pub(crate) fn paired(from: &[f64], to: &[f64], resolution: f64) -> Test {
-    let differences = from.iter().zip(to).map(|(from, to)| to - from);
+pub(crate) fn paired(from: &Sample, to: &Sample, resolution: f64) -> Test {
+    let differences = from.values.iter().zip(&to.values).map(|(from, to)| to - from);
     let differences: Vec<f64> =
         differences.map(|difference| if difference.abs() < resolution { 0.0 } else { difference }).collect();
-    let moments = Moments::of(&differences);
-    let skewed = is_skewed(&differences, &moments).then(|| bootstrap(&differences)).flatten();
+    let rounding = from.known.rounding + to.known.rounding;
+    let moments = Moments::known(&differences, Known { rounding, ..from.known });
+    // The bootstrap knows nothing of a first stage.
+    let may_be_skewed = from.known.first >= differences.len() && is_skewed(&differences, &moments);
+    let skewed = may_be_skewed.then(|| bootstrap(&differences)).flatten();
     match skewed {
         Some(test) => Test::new(moments.mean, Some(test), moments.n, Method::PairedBootstrap),
         None => Test::new(moments.mean, moments.test(), moments.n, Method::PairedT),
@@ -222,8 +285,8 @@ fn is_skewed(differences: &[f64], moments: &Moments) -> bool {
 }
 
 /// Difference of the means of two independent samples with unequal variances.
-pub(crate) fn welch(from: &[f64], to: &[f64], resolution: f64) -> Test {
-    let (a, b) = (Moments::of(from), Moments::of(to));
+pub(crate) fn welch(from: &Sample, to: &Sample, resolution: f64) -> Test {
+    let [a, b] = [from, to].map(|side| Moments::known(&side.values, side.known));
     let value = if (b.mean - a.mean).abs() < resolution { 0.0 } else { b.mean - a.mean };
     let test = welch_error(&a, &b).map(|(error, df)| t_test(value, error, df));
     Test::new(value, test, a.n.min(b.n), Method::Welch)
@@ -231,11 +294,10 @@ pub(crate) fn welch(from: &[f64], to: &[f64], resolution: f64) -> Test {
 
 /// Standard error of such a difference, and its degrees of freedom.
 pub(crate) fn welch_error(a: &Moments, b: &Moments) -> Option<(f64, f64)> {
-    let (square_a, square_b) = (a.standard_error()?.powi(2), b.standard_error()?.powi(2));
-    let (n_a, n_b) = (a.n as f64 - 1.0, b.n as f64 - 1.0);
+    let (square_a, square_b) = (a.error?.powi(2), b.error?.powi(2));
     let square = square_a + square_b;
-    let df = square.powi(2) / (square_a.powi(2) / n_a + square_b.powi(2) / n_b);
-    Some((square.sqrt(), if square > 0.0 { df } else { n_a + n_b }))
+    let df = square.powi(2) / (square_a.powi(2) / a.df + square_b.powi(2) / b.df);
+    Some((square.sqrt(), if square > 0.0 { df } else { a.df + b.df }))
 }
 
 /// Positions of those that can be the best: without time-outs, if there are any such, and of these with at least two

@@ -58,8 +58,9 @@ impl Summary<'_> {
         let rows = &self.configurations;
         let reference = rows.iter().rev().max_by_key(|row| row.done)?.index;
         let others = (0..rows.len()).filter(|other| *other != reference);
-        let comparisons: Vec<Matched> =
-            others.map(|other| self.grid.matched(reference, other, response)).collect();
+        let comparisons: Vec<Matched> = others
+            .map(|other| self.grid.matched(reference, other, &|o| response.value(o).is_some()))
+            .collect();
         Detectable::of_comparisons(&comparisons, response, comparisons.len())
     }
 }
@@ -83,30 +84,33 @@ fn row(
     names: &[&str],
     response: Option<&ResponseChoice>,
 ) -> ConfigurationRow {
-    let (trials, tried) = (&grid.trials(index), &grid.with_timeouts(index));
-    let record = &recording.configurations[index];
+    let (record, trials) = (&recording.configurations[index], &grid.trials(index));
+    let timeouts = grid.with_timeouts(index).len() - trials.len();
     let own = || recording.trials.iter().filter(|trial| trial.configuration == index);
     let failed = |trial: &&TrialRecord| trial.status != TrialStatus::Done;
-    let recorded = own().filter(|trial| failed(trial) || trial.observations.is_some());
-    let blocks: BTreeSet<u32> = recorded.map(|trial| trial.block).collect();
-    let estimate = |name: &&str| Some(((*name).to_owned(), response::estimate(name, tried)?));
-    let derived = |name: &str| response::estimate(name, tried);
+    let tried = own().filter(|trial| failed(trial) || trial.observations.is_some());
+    let blocks: BTreeSet<u32> = tried.map(|trial| trial.block).collect();
+    let named = |name: &str| {
+        let choice = response::named(name, &grid.with_timeouts(index))?;
+        grid.estimate(index, &choice)
+    };
+    let estimate = |name: &&str| Some(((*name).to_owned(), named(name)?));
     ConfigurationRow {
         index,
         label: record.label.clone(),
         levels: record.levels.clone(),
         baseline: recording.run.baseline == Some(index),
-        elapsed: derived("elapsed"),
-        throughput: derived("throughput"),
-        response: response.and_then(|response| response.estimate(tried)),
+        elapsed: named("elapsed"),
+        throughput: named("throughput"),
+        response: response.and_then(|response| grid.estimate(index, response)),
         responses: names.iter().filter_map(estimate).collect(),
         factor: None,
         against_best: None,
         standing: Standing::Unknown,
         done: trials.len(),
         failed: own().filter(failed).count(),
-        timeouts: tried.len() - trials.len(),
-        lost_blocks: blocks.len() - tried.len(),
+        timeouts,
+        lost_blocks: blocks.len() - trials.len() - timeouts,
         warnings: health::count(trials),
         waits: WaitTable::of_trials(trials),
         accounting: Accounting::mean(trials),
@@ -121,6 +125,7 @@ fn compare_rows(
     response: &ResponseChoice,
 ) {
     let best = compare::best(&rows.iter().map(|row| row.response.as_ref()).collect::<Vec<_>>());
+    let best = best.filter(|_| !grid.set_up_once());
     let one = |from, to| grid.compare(from, to, response);
     let factors = compare::against(baseline.filter(|own| *own < rows.len()), rows.len(), &one);
     let against_best = compare::against(best, rows.len(), &one);

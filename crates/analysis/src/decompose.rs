@@ -1,23 +1,28 @@
-//! Why two configurations differ: seconds of CPU and of each class of wait for each unit of work.
+//! Why two configurations differ: sessions, and seconds of CPU and of each wait for each unit of work.
+//!
+//! Little's law ties both to throughput: sessions = throughput x session time of a unit of work, where session time is
+//! sessions x elapsed. Two sides with as many sessions differ by their unit of work alone; with more sessions a dearer
+//! unit of work can still be a gain. Source: J. D. C. Little, Operations Research 9 (1961).
 
 mod code;
+mod judge;
 mod shape;
 
 pub use code::CodeChange;
 pub use shape::WaitShape;
 
-use crate::compare::Test;
 use crate::estimate::mean;
 use crate::grid::Matched;
 use crate::{Accounting, Interval};
+pub(crate) use judge::SHARE_MIN;
+use judge::{Seconds, judged};
 use observations::{Observations, Wait, WaitClass};
 use serde::Serialize;
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 /// The difference between two configurations (or levels), part by part; the parts add up to the total.
 ///
-/// All seconds are for each unit of work; multiply by 1,000 or 1,000,000 to print.
+/// All seconds are session time for each unit of work; multiply by 1,000 or 1,000,000 to print.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Decomposition {
     /// Unit of work in the singular: `row`.
@@ -26,17 +31,14 @@ pub struct Decomposition {
     pub work: f64,
     /// Blocks that have both.
     pub blocks: usize,
-    /// Session seconds: CPU, each class of resource wait, signal, client, unaccounted.
-    pub session: Vec<Part>,
-    /// The sum of `session`: session seconds for each unit of work.
-    pub session_total: Part,
-    /// The same parts of elapsed time: each divided by the connections of its configuration.
-    pub elapsed: Vec<Part>,
-    /// The sum of `elapsed`: elapsed seconds for each unit of work.
-    pub elapsed_total: Part,
-    /// Wait seconds (resource and signal) by wait type, largest change first, of elapsed time (divided by the
-    /// connections of its configuration). They stand for the classes, signal and client of `elapsed`: see [`Self::by_type`].
-    pub wait_types: Vec<Part>,
+    /// Sessions of each side (mean of a trial). Throughput is this divided by [`Self::total`].
+    pub sessions: [f64; 2],
+    /// CPU, each wait type (resource and signal wait; largest change first), client, unaccounted.
+    pub by_type: Vec<Part>,
+    /// CPU, each class of resource wait, signal, client, unaccounted.
+    pub by_class: Vec<Part>,
+    /// The sum of `by_type` and of `by_class`: sessions x elapsed for each unit of work.
+    pub total: Part,
     /// Number and length of the waits of each type that is counted on both sides, by name.
     pub shapes: Vec<WaitShape>,
     /// Processor time by function; `None` where not all trials were profiled.
@@ -83,48 +85,52 @@ pub struct Part {
     pub to_s: f64,
     /// `to_s - from_s`: negative is a gain.
     pub change_s: f64,
-    /// 95 % t interval of the change over blocks.
+    /// Interval of the change over blocks, by t: 95 % of the total; of the parts of a sum wider, because the causes that are
+    /// named are picked from many: of the parts whose interval does not hold 0 at most 5 % are expected not to have changed.
     pub interval: Option<Interval>,
-    /// Two-sided p-value of "no change" (paired t over blocks), not corrected.
+    /// Two-sided p-value of "no change" (t over blocks), not corrected.
     pub p_value: Option<f64>,
     /// Share of the total change that this part is; `None` when the total change is 0.
     pub share: Option<f64>,
+    /// Its interval, as wide as that of the change; `None` where the total change may be 0.
+    pub share_interval: Option<Interval>,
 }
 
-/// Seconds for each unit of work below this are rounding.
-const RESOLUTION_S: f64 = 1e-15;
+impl Part {
+    /// Whether a change is supported. Sentences, figures and tables go by this alone: the interval does not hold 0.
+    pub fn supported(&self) -> bool {
+        self.interval.is_some_and(|interval| !interval.contains(0.0))
+    }
+}
 
 impl Decomposition {
     /// Why `to` differs from `from`; `None` when one of them has no trial. All trials must be [`Self::usable`].
     pub(crate) fn of(matched: &Matched) -> Option<Self> {
         let unit = matched.from.first()?.first()?.work.unit.clone();
         matched.to.first()?;
-        let (session, session_total) = parts(matched, &|o| (o.time.session_s, 1.0));
-        let (elapsed, elapsed_total) = parts(matched, &|o| {
-            let connections = f64::from(o.connections);
-            (o.elapsed_s * connections, connections)
-        });
-        let amounts = matched.from.iter().chain(&matched.to).flatten().map(|o| o.work.amount as f64);
-        let work = mean(&amounts.collect::<Vec<f64>>());
+        let all = |of: fn(&Observations) -> f64, sides: &[&[Vec<&Observations>]]| -> f64 {
+            mean(&sides.iter().copied().flatten().flatten().map(|seen| of(seen)).collect::<Vec<_>>())
+        };
+        let work = all(|seen| seen.work.amount as f64, &[&matched.from, &matched.to]);
+        let sessions = |side: &Vec<_>| all(|seen| f64::from(seen.connections), &[side]);
+        let total = Seconds::of(matched, PartKind::Total, |seen| seen.time.session_s);
         Some(Self {
             unit,
             work,
             blocks: matched.from.len().min(matched.to.len()),
-            session,
-            session_total,
-            elapsed,
-            wait_types: wait_types(matched, &elapsed_total),
-            elapsed_total,
+            sessions: [sessions(&matched.from), sessions(&matched.to)],
+            by_type: judged(by_type(matched), &total),
+            by_class: judged(by_class(matched), &total),
+            total: total.part(),
             shapes: shape::shapes(matched, work),
             code: CodeChange::of(matched),
         })
     }
 
-    /// Elapsed time by wait type instead of by class: CPU, each wait type (largest change first), unaccounted.
-    /// These too add up to `elapsed_total`.
-    pub fn by_type(&self) -> impl Iterator<Item = &Part> {
-        let of = |kind: PartKind| self.elapsed.iter().filter(move |part| part.kind == kind);
-        of(PartKind::Cpu).chain(&self.wait_types).chain(of(PartKind::Unaccounted))
+    /// How many times the throughput of the first side the second one has: by Little's law.
+    pub fn throughput_ratio(&self) -> f64 {
+        let [from, to] = self.sessions;
+        (to / from) / (self.total.to_s / self.total.from_s)
     }
 
     /// Number and length of the waits of a type, where they are counted.
@@ -138,76 +144,40 @@ impl Decomposition {
     }
 }
 
-/// All parts and their sum; classes of resource wait without time are left out.
-///
-/// `whole` gives the seconds that a trial's parts must add up to and by what they are divided.
-fn parts(matched: &Matched, whole: &dyn Fn(&Observations) -> (f64, f64)) -> (Vec<Part>, Part) {
-    let of = |kind: PartKind| {
-        let seconds = |observations: &Observations| {
-            let (whole_s, divisor) = whole(observations);
-            let accounting = Accounting::of(observations);
-            let seconds = match kind {
-                PartKind::Cpu => accounting.cpu_s,
-                PartKind::Resource(class) => accounting.resource(class),
-                PartKind::Signal => accounting.signal_s,
-                PartKind::Client => accounting.client_s,
-                PartKind::Total => whole_s,
-                _ => whole_s - accounting.accounted_s(),
-            };
-            seconds / divisor / observations.work.amount as f64
-        };
-        mean_part(matched, kind.clone(), &seconds)
+/// Session time by class of wait; classes of resource wait without time are left out.
+fn by_class(matched: &Matched) -> Vec<Seconds> {
+    let of = |kind: PartKind, seconds: &dyn Fn(&Accounting) -> f64| {
+        Seconds::of(matched, kind, |seen| seconds(&Accounting::of(seen)))
     };
-    let resource = WaitClass::ALL.into_iter().map(|class| of(PartKind::Resource(class)));
-    let mut parts = vec![of(PartKind::Cpu)];
-    parts.extend(resource.filter(|part| part.from_s != 0.0 || part.to_s != 0.0));
-    parts.extend([PartKind::Signal, PartKind::Client, PartKind::Unaccounted].map(of));
-    let total = of(PartKind::Total);
-    share(&mut parts, &total);
-    (parts, total)
-}
-
-/// Waits by type, largest change first; a block in which a type does not occur has 0 of it.
-fn wait_types(matched: &Matched, total: &Part) -> Vec<Part> {
-    let sessions = |wait: &&Wait| wait.wait_s().is_finite() && wait.class != WaitClass::Idle;
-    let waits = matched.from.iter().chain(&matched.to).flatten().flat_map(|trial| &trial.waits);
-    let names: BTreeSet<&str> = waits.filter(sessions).map(|wait| wait.wait_type.as_str()).collect();
-    let of = |name: &str| {
-        let seconds = |trial: &Observations| {
-            let own = trial.waits.iter().filter(sessions).filter(|wait| wait.wait_type == name);
-            let units = trial.work.amount as f64 * f64::from(trial.connections);
-            own.map(Wait::wait_s).sum::<f64>() / units
-        };
-        mean_part(matched, PartKind::WaitType(name.to_owned()), &seconds)
-    };
-    let mut parts: Vec<Part> = names.into_iter().map(of).collect();
-    parts.sort_by(largest_first);
-    share(&mut parts, total);
+    let resource = WaitClass::ALL
+        .into_iter()
+        .map(|class| of(PartKind::Resource(class), &|accounting| accounting.resource(class)));
+    let mut parts = vec![of(PartKind::Cpu, &|accounting| accounting.cpu_s)];
+    parts.extend(resource.filter(|part| !part.is_nothing()));
+    parts.extend([
+        of(PartKind::Signal, &|accounting| accounting.signal_s),
+        of(PartKind::Client, &|accounting| accounting.client_s),
+        of(PartKind::Unaccounted, &|accounting| accounting.unaccounted_s),
+    ]);
     parts
 }
 
-fn largest_first(left: &Part, right: &Part) -> Ordering {
-    right.change_s.abs().total_cmp(&left.change_s.abs())
-}
-
-/// One part, from the mean over the trials of each block.
-fn mean_part(matched: &Matched, kind: PartKind, seconds: &dyn Fn(&Observations) -> f64) -> Part {
-    let blocks = |side: &[Vec<&Observations>]| -> Vec<f64> {
-        side.iter().map(|block| mean(&block.iter().map(|trial| seconds(trial)).collect::<Vec<_>>())).collect()
+/// The same by wait type, largest change first; a block in which a type does not occur has 0 of it.
+fn by_type(matched: &Matched) -> Vec<Seconds> {
+    let is_part = |wait: &&Wait| {
+        wait.wait_s().is_finite() && !matches!(wait.class, WaitClass::Idle | WaitClass::Client)
     };
-    part(matched, kind, &blocks(&matched.from), &blocks(&matched.to))
-}
-
-/// One part, from a value for each block of each side.
-fn part(matched: &Matched, kind: PartKind, from: &[f64], to: &[f64]) -> Part {
-    let Test { interval, p_value, .. } = Test::of(matched.paired, from, to, RESOLUTION_S);
-    let (from_s, to_s) = (mean(from), mean(to));
-    Part { kind, from_s, to_s, change_s: to_s - from_s, interval, p_value, share: None }
-}
-
-fn share(parts: &mut [Part], total: &Part) {
-    let known = total.change_s.abs() > RESOLUTION_S;
-    for part in parts {
-        part.share = known.then(|| part.change_s / total.change_s);
-    }
+    let waits = matched.from.iter().chain(&matched.to).flatten().flat_map(|trial| &trial.waits);
+    let names: BTreeSet<&str> = waits.filter(is_part).map(|wait| wait.wait_type.as_str()).collect();
+    let of = |name: &str| {
+        Seconds::of(matched, PartKind::WaitType(name.to_owned()), |seen| {
+            seen.waits.iter().filter(is_part).filter(|wait| wait.wait_type == name).map(Wait::wait_s).sum()
+        })
+    };
+    let mut waits: Vec<Seconds> = names.into_iter().map(of).collect();
+    waits.sort_by(Seconds::largest_first);
+    let mut parts = by_class(matched);
+    parts.retain(|part| !matches!(part.kind, PartKind::Resource(_) | PartKind::Signal));
+    parts.splice(1..1, waits);
+    parts
 }

@@ -30,9 +30,10 @@ pub struct FactorEffect {
     pub factor: String,
     /// Whether every level is a number, so that "sweet spot" has a meaning.
     pub ordered: bool,
-    /// Whether the levels were set up once and not anew in each block: the intervals then do not
-    /// hold the variation from one set-up to the next.
+    /// Whether the levels were set up and not chosen anew in each block.
     pub hard_to_change: bool,
+    /// Whether each level was set up once: a level cannot be told apart from its set-up, so that nothing is said of it.
+    pub set_up_once: bool,
     /// Position of the reference level (the baseline's, else the first).
     pub reference: usize,
     /// Position of the best level, where one can be told.
@@ -149,7 +150,8 @@ impl FactorEffect {
         let Means { levels: estimates, left_out } = Means::of(layout, grid, response);
         let compare = |from, to| layout.compare(grid, from, to, response);
         let comparisons = against(Some(layout.reference), layout.levels, &compare);
-        let best = best(&estimates, &comparisons, layout.reference);
+        let set_up_once = layout.hard_to_change && grid.set_up_once();
+        let best = best(&estimates, &comparisons, layout.reference).filter(|_| !set_up_once);
         let against_best = against(best, layout.levels, &compare);
         let standings = compare::standings(best, &against_best);
         let numeric = factor.numeric.as_deref().filter(|numbers| numbers.len() == estimates.len());
@@ -172,6 +174,7 @@ impl FactorEffect {
             factor: factor.name.clone(),
             ordered: factor.numeric.is_some(),
             hard_to_change: factor.hard_to_change,
+            set_up_once,
             reference: layout.reference,
             best,
             levels: levels.collect(),

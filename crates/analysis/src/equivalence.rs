@@ -1,6 +1,7 @@
 //! Is a difference too small to matter? That two configurations cannot be told apart does not say so: it may as well be
 //! that there were too few blocks.
 
+use crate::compare::Values;
 use crate::{Comparison, ResponseChoice, Scale};
 use observations::{Direction, number};
 
@@ -10,17 +11,15 @@ impl Comparison {
     /// Source: D. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987).
     pub(crate) fn equivalence(
         is_paired: bool,
-        from: &[Vec<f64>],
-        to: &[Vec<f64>],
+        from: &Values,
+        to: &Values,
         response: &ResponseChoice,
     ) -> Option<f64> {
         let margin = response.equivalence_margin;
         let higher_is_better = response.direction == Direction::HigherIsBetter;
         // Times the margin, or divided by it, `to` has to be seen above and below `from`.
         let one_sided = |factor: f64| {
-            let moved: Vec<Vec<f64>> =
-                to.iter().map(|block| block.iter().map(|value| value * factor).collect()).collect();
-            let test = Self::of_blocks(is_paired, from, &moved, response.direction)?;
+            let test = Self::of_values(is_paired, from, &to.times(factor), response.direction)?;
             let is_beyond = test.is_better() == (higher_is_better == (factor > 1.0));
             let p = test.p_value.filter(|_| test.scale == Scale::Ratio)?;
             Some(if is_beyond { p / 2.0 } else { 1.0 - p / 2.0 })

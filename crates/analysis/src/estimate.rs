@@ -122,33 +122,71 @@ impl Estimate {
     }
 }
 
+/// What limits how well the mean of a sample is known, besides the spread of its values.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known {
+    /// The spread is estimated from so many values at the beginning: those of the first stage of adaptive repeats. The
+    /// others are as many as that spread asked for, so that theirs would be too small where the first was too small.
+    pub first: usize,
+    /// Variance of the rounding error of the mean. Values that hardly vary are all rounded alike, so that no number of
+    /// repeats averages it out; it is the least variance that a mean has.
+    pub rounding: f64,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self { first: usize::MAX, rounding: 0.0 }
+    }
+}
+
+impl Known {
+    /// How many of so many values the spread is estimated from: with fewer than two the first stage has decided nothing.
+    pub fn of(&self, values: usize) -> usize {
+        if self.first < 2 { values } else { self.first.min(values) }
+    }
+}
+
 /// Mean and standard deviation of a sample.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moments {
     pub n: usize,
     pub mean: f64,
     pub sd: Option<f64>,
+    /// Standard error of the mean.
+    pub error: Option<f64>,
+    /// Degrees of freedom of the standard error.
+    pub df: f64,
 }
 
 impl Moments {
     pub fn of(values: &[f64]) -> Self {
-        let (n, mean) = (values.len(), mean(values));
-        let sd = (n > 1).then(|| {
-            let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-            (squares / (n as f64 - 1.0)).sqrt()
-        });
-        Self { n, mean, sd }
+        Self::known(values, Known::default())
     }
 
-    /// Standard error of the mean.
-    pub fn standard_error(&self) -> Option<f64> {
-        self.sd.map(|sd| sd / (self.n as f64).sqrt())
+    pub fn known(values: &[f64], known: Known) -> Self {
+        let n = values.len();
+        let first = &values[..known.of(n)];
+        let error = |sd: f64| (sd / (n as f64).sqrt()).max(known.rounding.sqrt());
+        Self {
+            n,
+            mean: mean(values),
+            sd: sd(values),
+            error: sd(first).map(error),
+            df: first.len() as f64 - 1.0,
+        }
     }
 
     /// [`t_test`] of the mean.
     pub fn test(&self) -> Option<(Interval, f64)> {
-        self.standard_error().map(|error| t_test(self.mean, error, self.n as f64 - 1.0))
+        self.error.map(|error| t_test(self.mean, error, self.df))
     }
+}
+
+/// Sample standard deviation (n - 1).
+fn sd(values: &[f64]) -> Option<f64> {
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (values.len() > 1).then(|| (squares / (values.len() as f64 - 1.0)).sqrt())
 }
 
 /// 95 % interval of a value with this standard error, and the two-sided p-value of "it is 0". Without any spread
@@ -176,17 +214,25 @@ pub(crate) fn median(values: &[f64]) -> Option<f64> {
     Some(if sorted.len() % 2 == 1 { upper } else { f64::midpoint(sorted[middle - 1], upper) })
 }
 
-/// Whether the 95 % interval of every configuration's mean is at most this narrow (0.02: mean ± 2 %), so that
-/// adaptive repeats are enough.
+/// How many blocks make the half width of every configuration's 95 % interval at most this share of its mean (0.02:
+/// mean ± 2 %), from the values of a first stage. `None`: that cannot be told.
 ///
-/// A configuration without any value has failed every time: more repeats of the others do not
-/// help it, so that it is left out. Without any value at all the answer is no.
-pub fn narrow_enough(values_by_configuration: &[Vec<f64>], until_relative_half_width: f64) -> bool {
-    // Unit and direction have no part in a relative width.
-    let estimate = |values: &Vec<f64>| Estimate::of(values, "", Direction::LowerIsBetter);
-    let estimates: Vec<Estimate> = values_by_configuration.iter().filter_map(estimate).collect();
-    let narrow = |one: &Estimate| one.relative_half_width().is_some_and(|it| it <= until_relative_half_width);
-    !estimates.is_empty() && estimates.iter().all(narrow)
+/// The second stage of C. Stein, Annals of Mathematical Statistics 16 (1945): it is decided once, and intervals use the
+/// spread of the first stage ([`Known::first`]), which makes them and all tests exact. Stopping as soon as an interval
+/// is narrow enough favours spreads that came out too small.
+///
+/// A configuration without any value has failed every time: more repeats of the others do not help it, so that it is
+/// left out.
+pub fn blocks_needed(first_stage: &[Vec<f64>], until_relative_half_width: f64) -> Option<f64> {
+    let needed = |values: &Vec<f64>| {
+        let moments = Moments::of(values);
+        let half = t_quantile(0.025, moments.df) * moments.sd?;
+        let needed = (half / (until_relative_half_width * moments.mean.abs())).powi(2).ceil();
+        (!needed.is_nan()).then_some(needed)
+    };
+    let measured = first_stage.iter().filter(|values| !values.is_empty());
+    let needed: Option<Vec<f64>> = measured.map(needed).collect();
+    needed?.into_iter().reduce(f64::max)
 }
 
 #[cfg(test)]
@@ -207,26 +253,43 @@ mod tests {
         assert_eq!((zero.cv(), zero.relative_half_width()), (None, None));
     }
 
+    /// Expected by hand: (t(0.975, 3) x 0.8165 / (until x 100))^2, which is (0.025985 / until)^2.
     #[test]
-    fn stops_when_all_are_narrow() {
+    fn the_first_stage_says_how_many_blocks_are_needed() {
         let steady = vec![100.0, 101.0, 99.0, 100.0];
         let noisy = vec![100.0, 130.0, 70.0, 100.0];
-        // Half width of the steady one: t(0.975, 3) x 0.8165 / 2 = 1.299.
-        let width = Estimate::of(&steady, "", Direction::LowerIsBetter).unwrap().relative_half_width();
-        assert!((width.unwrap() - 0.012_992).abs() < 1e-5);
-        assert!(narrow_enough(std::slice::from_ref(&steady), 0.013));
-        assert!(!narrow_enough(std::slice::from_ref(&steady), 0.0129));
-        assert!(!narrow_enough(&[steady.clone(), noisy], 0.02));
-        assert!(!narrow_enough(&[steady.clone(), vec![5.0]], 0.02));
-        assert!(narrow_enough(&[steady, vec![]], 0.02));
-        assert!(narrow_enough(&[vec![2.0, 2.0]], 0.001));
+        let of = |values: &[&Vec<f64>], until| {
+            blocks_needed(&values.iter().map(|it| (*it).clone()).collect::<Vec<_>>(), until)
+        };
+        assert_eq!(of(&[&steady], 0.026), Some(1.0));
+        assert_eq!(of(&[&steady], 0.013), Some(4.0));
+        assert_eq!(of(&[&steady], 0.01), Some(7.0));
+        assert!(of(&[&steady, &noisy], 0.02).unwrap() > 1_000.0);
+        assert_eq!(of(&[&steady, &vec![5.0]], 0.02), None);
+        assert_eq!(of(&[&steady, &vec![]], 0.013), Some(4.0));
+        assert_eq!(of(&[&vec![2.0, 2.0]], 0.001), Some(0.0));
+        assert_eq!(of(&[], 0.5), None);
+        assert_eq!(of(&[&vec![], &vec![]], 0.5), None);
+        assert_eq!(of(&[&vec![f64::NAN, 1.0]], 0.5), None);
+        assert_eq!(of(&[&vec![-1.0, 1.0]], 0.5), Some(f64::INFINITY));
+    }
+
+    /// The interval of Stein's second stage: t with the degrees of freedom and the spread of the first.
+    #[test]
+    fn the_spread_is_that_of_the_first_stage() {
+        let known = Known { first: 3, ..Known::default() };
+        let moments = Moments::known(&[9.0, 10.0, 11.0, 10.0, 10.0], known);
+        assert_eq!((moments.n, moments.mean, moments.df), (5, 10.0, 2.0));
+        assert!((moments.error.unwrap() - 1.0 / 5_f64.sqrt()).abs() < 1e-12);
+        assert!(moments.sd.unwrap() < 0.71);
     }
 
     #[test]
-    fn never_stops_on_nothing() {
-        assert!(!narrow_enough(&[], 0.5));
-        assert!(!narrow_enough(&[vec![], vec![]], 0.5));
-        assert!(!narrow_enough(&[vec![f64::NAN]], 0.5));
-        assert!(!narrow_enough(&[vec![-1.0, 1.0]], 0.5));
+    fn rounding_is_the_least_error() {
+        let known = Known { rounding: 1.0 / 12.0, ..Known::default() };
+        let equal = Moments::known(&[10.0; 8], known);
+        assert!((equal.error.unwrap() - 12_f64.sqrt().recip()).abs() < 1e-12);
+        let spread = [8.0, 12.0, 9.0, 11.0];
+        assert_eq!(Moments::known(&spread, known).error, Moments::of(&spread).error);
     }
 }

@@ -2,12 +2,14 @@
 //! it: `wording.rs`.
 
 mod caveats;
+mod claims;
 mod factors;
+mod responses;
 pub(crate) mod verdict;
 pub(crate) mod why;
 
-use crate::grid::Matched;
 use crate::{ConfigurationRow, Decomposition, FactorEffect, Standing, Summary, wording};
+use claims::{Claim, Explained};
 use observations::LevelRecord;
 use serde::Serialize;
 
@@ -15,7 +17,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
-    /// The verdict: sweet spot and factor, or that nothing differs.
+    /// The verdict: the level of a factor, or the configuration, that is better or worse.
     Verdict,
     /// Which waits fell and rose.
     Waits,
@@ -23,8 +25,12 @@ pub enum FindingKind {
     Code,
     /// How the response goes along a factor, and what depends on another one.
     Factors,
+    /// What else differs between the levels of a factor: another response than the one compared on.
+    Responses,
     /// Something that limits what can be concluded: failed trials, marks, drift, synthetic figures.
     Caveat,
+    /// That a factor has no supported effect, or that nothing can be told of it.
+    NoDifference,
 }
 
 /// One sentence and why it may be said.
@@ -45,23 +51,31 @@ impl Finding {
 }
 
 impl Summary<'_> {
-    /// The findings of a run: the verdict, the waits that explain it, the other factors, the caveats.
+    /// The findings of a run: the largest supported effect and its cause; the other effects by size; the best
+    /// configuration; other responses; what limits all this; what has no supported effect.
     pub fn findings(&self) -> Vec<Finding> {
+        let claims = Claim::all(self);
         let mut findings = Vec::new();
-        let main = self.main_effect();
         if self.done() > 0 {
-            match main {
-                Some(effect) => findings.push(verdict::main_factor(self, effect)),
-                None => findings.extend(verdict::single(self)),
+            let explanations = self.explanations();
+            let (cause, best) = explanations.split_at(explanations.len().min(1));
+            findings.extend(verdict::single(self));
+            for (position, claim) in claims.iter().enumerate() {
+                findings.extend(factors::told(self, claim));
+                findings.extend(cause.iter().filter(|_| position == 0).flat_map(why::find));
             }
-            findings.extend(verdict::other_factors(self, self.main_factor));
-            findings.extend(factors::shapes(self));
-            findings.extend(factors::interaction(self));
-            findings.extend(verdict::best_configuration(self));
-            findings.extend(self.explanations().iter().flat_map(why::find));
+            findings.extend(verdict::best_configuration(self).filter(|_| !claims.is_empty()));
+            findings.extend(best.iter().flat_map(why::find));
+            findings.extend(responses::find(self, &claims));
         }
-        findings.extend(caveats::find(self, main.and_then(verdict::span)));
+        findings.extend(caveats::find(self, claims.first()));
+        findings.extend(verdict::no_difference(self));
         findings
+    }
+
+    /// The finding to tell where there is room for one: the first that is no caveat.
+    pub fn headline(&self) -> Option<Finding> {
+        self.findings().into_iter().find(|finding| finding.kind != FindingKind::Caveat)
     }
 }
 
@@ -86,13 +100,18 @@ impl Explanation {
 }
 
 impl Summary<'_> {
-    /// What is explained of a run: the levels of the main factor that its verdict names, then, when there are several
-    /// factors, the best configuration against the baseline, which alone is left where it differs in the main factor
-    /// only. Only differences in the response that are supported at 95 %.
+    /// What is explained of a run: the sides of the largest supported effect, then, when there are several factors, the
+    /// best configuration against the baseline, which alone is left where it differs in that factor only. Only
+    /// differences in the response that are supported at 95 %.
     pub fn explanations(&self) -> Vec<Explanation> {
-        let configurations = configurations(self);
-        let repeats = configurations.as_ref().is_some_and(|own| repeats(self, own));
-        let levels = if repeats { None } else { levels(self) };
+        let claims = Claim::all(self);
+        let configurations = configurations(self).filter(|_| !claims.is_empty());
+        let largest = claims.into_iter().find_map(|claim| claim.explained(self));
+        let repeats = |own: &(Vec<&str>, Explanation)| {
+            largest.as_ref().is_some_and(|largest| own.0 == [largest.effect.factor.as_str()])
+        };
+        let levels = if configurations.as_ref().is_some_and(repeats) { None } else { largest };
+        let levels = levels.and_then(levels_explained);
         levels.into_iter().chain(configurations.map(|(_, explanation)| explanation)).collect()
     }
 
@@ -102,19 +121,10 @@ impl Summary<'_> {
     }
 }
 
-fn levels(summary: &Summary) -> Option<Explanation> {
-    let effect = summary.main_effect()?;
-    let (from, to) = verdict::span(effect)?;
-    let layout = summary.layouts.get(summary.main_factor?)?;
-    let matched = layout.matched(&summary.grid, from, to, &Decomposition::usable);
-    let name = wording::short_name(&effect.factor);
-    let several = summary.factors.effects.len() > 1;
-    Some(Explanation {
-        from: format!("{name}={}", effect.levels[from].level),
-        to: format!("{name}={}", effect.levels[to].level),
-        both: if several { "on average over the other factors".to_owned() } else { String::new() },
-        decomposition: Decomposition::of(&matched)?,
-    })
+fn levels_explained(Explained { effect, from, to, both, matched }: Explained) -> Option<Explanation> {
+    let side =
+        |level: usize| format!("{}={}", wording::short_name(&effect.factor), effect.levels[level].level);
+    Some(Explanation { from: side(from), to: side(to), both, decomposition: Decomposition::of(&matched)? })
 }
 
 /// The factors in which the two configurations differ, and why they do.
@@ -123,8 +133,8 @@ fn configurations<'s>(summary: &'s Summary) -> Option<(Vec<&'s str>, Explanation
     let baseline = rows.iter().find(|row| row.baseline).filter(|_| summary.factors.effects.len() > 1)?;
     let best = rows.iter().find(|row| row.standing == Standing::Best)?;
     best.factor.as_ref().filter(|factor| factor.supported())?;
-    let (from, to) = (grid.cells.get(baseline.index)?, grid.cells.get(best.index)?);
-    let decomposition = Decomposition::of(&Matched::configurations(from, to, &Decomposition::usable))?;
+    let matched = grid.matched(baseline.index, best.index, &Decomposition::usable);
+    let decomposition = Decomposition::of(&matched)?;
     let shared = |level: &&LevelRecord| baseline.levels.contains(level) && best.levels.contains(level);
     let name = |level: &LevelRecord| format!("{}={}", wording::short_name(&level.factor), level.level);
     let own = |row: &ConfigurationRow| -> String {
@@ -140,9 +150,4 @@ fn configurations<'s>(summary: &'s Summary) -> Option<(Vec<&'s str>, Explanation
     };
     let differing = best.levels.iter().filter(|level| !shared(level)).map(|level| level.factor.as_str());
     Some((differing.collect(), explanation))
-}
-
-/// Whether the configurations differ in the main factor alone, so that its levels would be the same story again.
-fn repeats(summary: &Summary, (differing, _): &(Vec<&str>, Explanation)) -> bool {
-    summary.main_effect().is_some_and(|main| *differing == [main.factor.as_str()])
 }

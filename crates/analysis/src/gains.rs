@@ -1,6 +1,6 @@
 //! The tables that studies print: what one level gains over another, for each level of the main factor.
 
-use crate::estimate::mean;
+use crate::estimate::{Known, Moments, mean};
 use crate::grid::{FactorLayout, Grid, Matched};
 use crate::{Comparison, Estimate, ResponseChoice, Scale, compare};
 use observations::{Direction, Observations};
@@ -76,7 +76,10 @@ fn average_gain(matched: &Matched, response: &ResponseChoice) -> Option<Estimate
         gains.filter(|gains| !gains.is_empty()).map(|gains| mean(&gains))
     };
     let blocks: Option<Vec<f64>> = matched.from.iter().zip(&matched.to).map(block).collect();
-    Estimate::of(&blocks?, "%", Direction::HigherIsBetter)
+    let blocks = blocks?;
+    let moments = Moments::known(&blocks, Known { first: matched.first[0], ..Known::default() });
+    let estimate = Estimate::of(&blocks, "%", Direction::HigherIsBetter)?;
+    Some(Estimate { interval: moments.test().map(|(interval, _)| interval), ..estimate })
 }
 
 /// The best configuration of a level, and how much better it is than the reference level's best.
@@ -99,8 +102,7 @@ impl BestOfLevel {
         }
         let best = |level: usize| -> Option<(usize, Estimate)> {
             let own: Vec<usize> = layout.configurations(level).collect();
-            let mut estimates: Vec<_> =
-                own.iter().map(|c| response.estimate(&grid.with_timeouts(*c))).collect();
+            let mut estimates: Vec<_> = own.iter().map(|c| grid.estimate(*c, response)).collect();
             let best = compare::best(&estimates.iter().map(Option::as_ref).collect::<Vec<_>>())?;
             Some((own[best], estimates[best].take()?))
         };

@@ -1,7 +1,8 @@
 //! A recording laid out as configurations x blocks, and pairs taken from it.
 
-use crate::{Comparison, ResponseChoice};
-use observations::{FactorRecord, Observations, Recording};
+use crate::response::distinct;
+use crate::{Comparison, Estimate, ResponseChoice};
+use observations::{ConfigurationRecord, FactorRecord, Observations, Recording};
 use std::collections::{BTreeMap, HashMap};
 
 /// What the trials of a configuration saw, by block.
@@ -11,15 +12,30 @@ pub type Cells<'a> = BTreeMap<u32, &'a Observations>;
 pub struct Grid<'a> {
     /// For each configuration: block to what its last successful attempt saw, or the one that timed out.
     pub cells: Vec<Cells<'a>>,
+    /// For each configuration: its levels of the hard-to-change factors, as a number.
+    plots: Vec<usize>,
+    /// The set-up that each block belongs to.
+    setups: BTreeMap<u32, u32>,
+    /// Blocks of the first stage of adaptive repeats.
+    first_stage: Option<u32>,
 }
 
-/// What is compared with what. Each element is a block: all trials of one side in it.
+/// Repeats of one configuration: all its trials in each block, or in each set-up.
+pub struct Repeats<'a> {
+    pub units: Vec<Vec<&'a Observations>>,
+    /// How many of them the spread is estimated from: [`Known::first`](crate::estimate::Known).
+    pub first: usize,
+}
+
+/// What is compared with what. Each element is a block, or a set-up: all trials of one side in it.
 ///
 /// When `paired`, `from[i]` and `to[i]` are the same block and their trials match one by one.
 pub struct Matched<'a> {
     pub paired: bool,
     pub from: Vec<Vec<&'a Observations>>,
     pub to: Vec<Vec<&'a Observations>>,
+    /// How many elements of each side its spread is estimated from.
+    pub first: [usize; 2],
 }
 
 impl<'a> Grid<'a> {
@@ -32,7 +48,19 @@ impl<'a> Grid<'a> {
                 blocks.insert(trial.block, observations);
             }
         }
-        Self { cells }
+        let hard = || recording.factors.iter().filter(|factor| factor.hard_to_change);
+        let levels = |own: &'a ConfigurationRecord| hard().map(|it| own.level(&it.name)).collect::<Vec<_>>();
+        let mut numbers = HashMap::new();
+        let mut number = |own| {
+            let next = numbers.len();
+            *numbers.entry(levels(own)).or_insert(next)
+        };
+        Self {
+            cells,
+            plots: recording.configurations.iter().map(&mut number).collect(),
+            setups: recording.trials.iter().map(|trial| (trial.block, trial.setup)).collect(),
+            first_stage: recording.run.adaptive.map(|adaptive| adaptive.min),
+        }
     }
 
     /// What all trials done saw.
@@ -50,44 +78,115 @@ impl<'a> Grid<'a> {
         self.cells[configuration].values().copied().collect()
     }
 
-    /// How much better the configuration `to` is than `from`.
-    pub fn compare(&self, from: usize, to: usize, response: &ResponseChoice) -> Option<Comparison> {
-        Comparison::of(&self.matched(from, to, response), response)
+    /// Whether configurations differ in what is hard to change, so that figures of one of them vary from set-up to
+    /// set-up, and their blocks within a set-up are no repeats of it.
+    pub fn has_setups(&self) -> bool {
+        self.plots.iter().any(|plot| *plot > 0)
     }
 
-    /// Two configurations by the trials that have this response.
-    pub fn matched(&self, from: usize, to: usize, response: &ResponseChoice) -> Matched<'a> {
-        Matched::configurations(&self.cells[from], &self.cells[to], &|o| response.counts(o))
+    /// Whether that was set up once: a level cannot be told apart from its set-up.
+    pub fn set_up_once(&self) -> bool {
+        self.has_setups() && distinct(self.setups.values()).len() < 2
+    }
+
+    /// Number of the block, or of the set-up that it belongs to.
+    pub fn unit(&self, by_setup: bool, block: u32) -> u32 {
+        if by_setup { self.setups.get(&block).copied().unwrap_or(1) } else { block }
+    }
+
+    /// The mean of a configuration over the trials that have this response; its interval is over what repeats it.
+    pub fn estimate(&self, configuration: usize, response: &ResponseChoice) -> Option<Estimate> {
+        response.estimate(&self.repeats(configuration, self.has_setups(), &|o| response.counts(o)))
+    }
+
+    /// The usable trials of a configuration.
+    pub fn repeats(
+        &self,
+        configuration: usize,
+        by_setup: bool,
+        usable: &dyn Fn(&Observations) -> bool,
+    ) -> Repeats<'a> {
+        let units = self.units(configuration, by_setup, usable);
+        Repeats { first: self.first(units.keys()), units: units.into_values().collect() }
+    }
+
+    /// The same by the number of the block or set-up.
+    pub fn units(
+        &self,
+        configuration: usize,
+        by_setup: bool,
+        usable: &dyn Fn(&Observations) -> bool,
+    ) -> BTreeMap<u32, Vec<&'a Observations>> {
+        let mut units: BTreeMap<u32, Vec<_>> = BTreeMap::new();
+        for (block, trial) in self.cells[configuration].iter().filter(|(_, trial)| usable(trial)) {
+            units.entry(self.unit(by_setup, *block)).or_default().push(*trial);
+        }
+        units
+    }
+
+    /// How many of these blocks the first stage of adaptive repeats had.
+    pub fn first<'b>(&self, blocks: impl Iterator<Item = &'b u32>) -> usize {
+        self.first_stage.map_or(usize::MAX, |last| blocks.filter(|block| **block <= last).count())
+    }
+
+    /// How much better the configuration `to` is than `from`.
+    pub fn compare(&self, from: usize, to: usize, response: &ResponseChoice) -> Option<Comparison> {
+        Comparison::of(&self.matched(from, to, &|o| response.counts(o)), response)
+    }
+
+    /// What repeats a comparison of two configurations.
+    pub fn unit_between(&self, from: usize, to: usize) -> &'static str {
+        if self.plots[from] == self.plots[to] { "block" } else { "set-up" }
+    }
+
+    /// Two configurations by their usable trials: by set-up where they differ in what is hard to change, else by block.
+    ///
+    /// By pairs when at least two blocks have both; else all blocks of each apart, if both have two;
+    /// else by what there is.
+    pub fn matched(&self, from: usize, to: usize, usable: &dyn Fn(&Observations) -> bool) -> Matched<'a> {
+        let by_setup = self.plots[from] != self.plots[to];
+        let paired = self.paired([(from, to)].into_iter(), by_setup, usable);
+        if paired.from.len() < 2 {
+            let repeats = |side| self.repeats(side, by_setup, usable);
+            let apart = Matched::apart(repeats(from), repeats(to));
+            if paired.from.is_empty() || (apart.from.len() >= 2 && apart.to.len() >= 2) {
+                return apart;
+            }
+        }
+        paired
+    }
+
+    /// Pairs of configurations by the blocks, or the set-ups, in which both have usable trials.
+    fn paired(
+        &self,
+        pairs: impl Iterator<Item = (usize, usize)>,
+        by_setup: bool,
+        usable: &dyn Fn(&Observations) -> bool,
+    ) -> Matched<'a> {
+        let mut units: BTreeMap<u32, (Vec<_>, Vec<_>)> = BTreeMap::new();
+        for (from, to) in pairs.map(|(from, to)| (&self.cells[from], &self.cells[to])) {
+            for (block, from) in from {
+                let Some(to) = to.get(block).filter(|to| usable(from) && usable(to)) else { continue };
+                let sides = units.entry(self.unit(by_setup, *block)).or_default();
+                sides.0.push(*from);
+                sides.1.push(*to);
+            }
+        }
+        let first = self.first(units.keys());
+        let (from, to) = units.into_values().unzip();
+        Matched { paired: true, from, to, first: [first; 2] }
     }
 }
 
 impl<'a> Matched<'a> {
-    /// Two configurations of one run.
-    ///
-    /// By pairs when at least two blocks have both; else all blocks of each apart, if both have two;
-    /// else by what there is.
-    pub fn configurations(from: &Cells<'a>, to: &Cells<'a>, usable: &dyn Fn(&Observations) -> bool) -> Self {
-        let pairs = from.iter().filter_map(|(block, a)| Some((*a, *to.get(block)?)));
-        let common: Vec<_> = pairs.filter(|(a, b)| usable(a) && usable(b)).collect();
-        if common.len() < 2 {
-            let apart = Self::apart(from, to, usable);
-            if common.is_empty() || (apart.from.len() >= 2 && apart.to.len() >= 2) {
-                return apart;
-            }
-        }
-        let (from, to) = common.into_iter().map(|(a, b)| (vec![a], vec![b])).unzip();
-        Self { paired: true, from, to }
-    }
-
     /// Whether any trial timed out.
     pub fn timed_out(&self) -> bool {
         self.from.iter().chain(&self.to).flatten().any(|seen| seen.timed_out())
     }
 
-    /// Two configurations whose blocks have nothing in common, such as those of two runs.
-    pub fn apart(from: &Cells<'a>, to: &Cells<'a>, usable: &dyn Fn(&Observations) -> bool) -> Self {
-        let blocks = |side: &Cells<'a>| side.values().filter(|o| usable(o)).map(|o| vec![*o]).collect();
-        Self { paired: false, from: blocks(from), to: blocks(to) }
+    /// Two sides whose blocks have nothing in common, such as those of two runs.
+    pub fn apart(from: Repeats<'a>, to: Repeats<'a>) -> Self {
+        Self { paired: false, first: [from.first, to.first], from: from.units, to: to.units }
     }
 }
 
@@ -99,6 +198,8 @@ pub struct FactorLayout {
     pub levels: usize,
     /// The level that the others are compared with: the baseline's, else the first.
     pub reference: usize,
+    /// Whether its levels are set up and not chosen anew in each block.
+    pub hard_to_change: bool,
     /// Position of each configuration's level; `None` where it has none.
     pub positions: Vec<Option<usize>>,
     /// For each combination of the other factors' levels: the configuration of each level.
@@ -124,7 +225,14 @@ impl FactorLayout {
         }
         let baseline = recording.run.baseline.filter(|index| *index < positions.len());
         let reference = baseline.and_then(|index| positions[index]).unwrap_or(0);
-        Self { factor, levels: record.levels.len(), reference, positions, groups }
+        Self {
+            factor,
+            levels: record.levels.len(),
+            reference,
+            hard_to_change: record.hard_to_change,
+            positions,
+            groups,
+        }
     }
 
     /// Whether the factor is the only one.
@@ -147,14 +255,6 @@ impl FactorLayout {
         self.groups.iter().filter_map(move |group| group[level])
     }
 
-    /// Configurations of a level in the groups that have every level; when exclusions leave no
-    /// such group, all of them. Means over these are not confounded with the other factors.
-    pub fn balanced(&self, level: usize) -> impl Iterator<Item = usize> {
-        let complete = |group: &Vec<Option<usize>>| group.iter().all(Option::is_some);
-        let any = self.groups.iter().any(complete);
-        self.groups.iter().filter(move |group| !any || complete(group)).filter_map(move |group| group[level])
-    }
-
     /// How much better the level `to` is than `from`, over the levels of all other factors.
     pub fn compare(
         &self,
@@ -174,14 +274,23 @@ impl FactorLayout {
         to: usize,
         response: &ResponseChoice,
     ) -> Option<Comparison> {
+        self.at(by, level).compare(grid, self.reference, to, response)
+    }
+
+    /// The part of it where another factor has one of its levels.
+    pub fn at(&self, by: &Self, level: usize) -> Self {
         let keep = |own: &Option<usize>| own.filter(|own| by.positions[*own] == Some(level));
         let kept = self.groups.iter().map(|group| group.iter().map(keep).collect());
         let groups = kept.filter(|group: &Vec<Option<usize>>| group.iter().any(Option::is_some)).collect();
-        let here = Self { positions: Vec::new(), groups, ..*self };
-        here.compare(grid, self.reference, to, response)
+        Self { positions: Vec::new(), groups, ..*self }
     }
 
-    /// Two levels, paired by block and by the levels of all other factors.
+    /// The configuration that differs from this one in the level of the factor alone.
+    pub fn sibling(&self, configuration: usize, level: usize) -> Option<usize> {
+        self.groups.iter().find(|group| group.contains(&Some(configuration)))?[level]
+    }
+
+    /// Two levels, paired by block (by set-up if they are hard to change) and by the levels of all other factors.
     pub fn matched<'a>(
         &self,
         grid: &Grid<'a>,
@@ -189,24 +298,11 @@ impl FactorLayout {
         to: usize,
         usable: &dyn Fn(&Observations) -> bool,
     ) -> Matched<'a> {
-        let pairs = self.groups.iter().filter_map(|group| Some((group[from]?, group[to]?)));
-        let pairs = pairs.map(|(a, b)| (&grid.cells[a], &grid.cells[b]));
-        if self.single() {
-            let empty = (&BTreeMap::new(), &BTreeMap::new());
-            let (from, to) = pairs.into_iter().next().unwrap_or(empty);
-            return Matched::configurations(from, to, usable);
+        let mut pairs = self.groups.iter().filter_map(|group| Some((group[from]?, group[to]?)));
+        match pairs.next() {
+            Some((from, to)) if self.single() => grid.matched(from, to, usable),
+            first => grid.paired(first.into_iter().chain(pairs), self.hard_to_change, usable),
         }
-        let mut blocks: BTreeMap<u32, (Vec<_>, Vec<_>)> = BTreeMap::new();
-        for (a, b) in pairs {
-            for (block, from) in a {
-                let Some(to) = b.get(block).filter(|to| usable(from) && usable(to)) else { continue };
-                let sides = blocks.entry(*block).or_default();
-                sides.0.push(*from);
-                sides.1.push(*to);
-            }
-        }
-        let (from, to) = blocks.into_values().unzip();
-        Matched { paired: true, from, to }
     }
 }
 

@@ -87,13 +87,16 @@ pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
     let response = ResponseChoice::of(from.recording).or_else(|| ResponseChoice::of(to.recording))?;
     let same_run = std::ptr::eq(from.recording, to.recording);
     let (grid_from, grid_to) = (Grid::new(from.recording), Grid::new(to.recording));
-    let cells_from = grid_from.cells.get(from.configuration)?;
-    let cells_to = grid_to.cells.get(to.configuration)?;
+    grid_from.cells.get(from.configuration).and(grid_to.cells.get(to.configuration))?;
     let matched = |usable: &dyn Fn(&Observations) -> bool| {
-        let matching = if same_run { Matched::configurations } else { Matched::apart };
-        matching(cells_from, cells_to, usable)
+        if same_run {
+            return grid_from.matched(from.configuration, to.configuration, usable);
+        }
+        let [from, to] = [(&grid_from, from.configuration), (&grid_to, to.configuration)]
+            .map(|(grid, own)| grid.repeats(own, grid.has_setups(), usable));
+        Matched::apart(from, to)
     };
-    let sides = [grid_from.with_timeouts(from.configuration), grid_to.with_timeouts(to.configuration)];
+    let sides = [(&grid_from, from.configuration), (&grid_to, to.configuration)];
     let decomposition = Decomposition::of(&matched(&Decomposition::usable));
     let explanation = decomposition.clone().map(|decomposition| {
         let (from, to, both) = ("A".to_owned(), "B".to_owned(), String::new());
@@ -101,8 +104,8 @@ pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
     });
     let compare = |response: &ResponseChoice| Comparison::of(&matched(&|own| response.counts(own)), response);
     Some(HeadToHead {
-        from: response.estimate(&sides[0]),
-        to: response.estimate(&sides[1]),
+        from: grid_from.estimate(from.configuration, &response),
+        to: grid_to.estimate(to.configuration, &response),
         responses: changes(&sides, &compare),
         comparison: compare(&response),
         why: explanation.as_ref().map(findings::why::find).unwrap_or_default(),
@@ -113,18 +116,20 @@ pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
 
 /// Responses by the same name, in the same unit and direction, on both sides.
 fn changes(
-    [from, to]: &[Vec<&Observations>; 2],
+    sides: &[(&Grid, usize); 2],
     compare: &dyn Fn(&ResponseChoice) -> Option<Comparison>,
 ) -> Vec<ResponseChange> {
+    let [from, to] = sides.map(|(grid, own)| grid.trials(own));
     let find = |side: &[&Observations], name: &str| side.iter().find_map(|o| ResponseChoice::named(name, o));
     let change = |name: &str| {
-        let response = find(from, name).filter(|response| find(to, name).as_ref() == Some(response))?;
-        let (from, to) = (response.estimate(from)?, response.estimate(to)?);
+        let response = find(&from, name).filter(|response| find(&to, name).as_ref() == Some(response))?;
+        let [from, to] = sides.map(|(grid, own)| grid.estimate(own, &response));
+        let (from, to) = (from?, to?);
         let comparison = compare(&response);
         let percent = comparison.as_ref().and_then(|comparison| Percent::of(comparison, response.direction));
         Some(ResponseChange { response, from, to, comparison, percent })
     };
-    let mut changes: Vec<ResponseChange> = response::names(from).into_iter().filter_map(change).collect();
+    let mut changes: Vec<ResponseChange> = response::names(&from).into_iter().filter_map(change).collect();
     let family = changes.iter_mut().filter_map(|change| change.comparison.as_mut());
     correct(family.map(|comparison| (comparison.p_value, &mut comparison.adjusted_p)).collect());
     changes

@@ -1,8 +1,8 @@
 //! Does what a factor does depend on another factor?
 
-use crate::compare::{self, Betterness, Scale};
+use crate::compare::{self, Betterness, Sample, Scale};
 use crate::distribution::f_upper_p;
-use crate::estimate::mean;
+use crate::estimate::{Known, mean};
 use crate::grid::{FactorLayout, Grid};
 use crate::{Comparison, ResponseChoice};
 use serde::Serialize;
@@ -56,9 +56,15 @@ impl Interaction {
         let values: Vec<f64> = grid.observations().iter().filter_map(|o| response.value(o)).collect();
         let scale = Betterness::of(&values, response.direction);
         let tables = tables(factor, by, grid, response, scale)?;
-        let (f, df) = f_test(&tables, scale.resolution)?;
-        let (from, (to, most, least)) = (factor.reference, largest(&tables, factor.reference)?);
-        let gain = |by: usize| -> Vec<f64> { tables.iter().map(|t| t[to][by] - t[from][by]).collect() };
+        let seen = grid.observations();
+        let rounding = scale.rounding(response.resolution(&seen), mean(&values));
+        let (f, df) = f_test(&tables, scale.resolution, rounding)?;
+        let (from, (to, most, least)) = (factor.reference, largest(&tables.all, factor.reference)?);
+        let known = Known { first: tables.first, rounding: 2.0 * rounding };
+        let gain = |by: usize| Sample {
+            values: tables.all.iter().map(|t| t[to][by] - t[from][by]).collect(),
+            known,
+        };
         let gain_at = |level: usize| factor.compare_at((by, level), grid, to, response);
         Some(Self {
             factor: factor.factor,
@@ -67,7 +73,7 @@ impl Interaction {
             df,
             p_value: f_upper_p(f, df.0, df.1),
             adjusted_p: None,
-            blocks: tables.len(),
+            blocks: tables.all.len(),
             from,
             to,
             size: scale.comparison(&compare::paired(&gain(least), &gain(most), scale.resolution)),
@@ -82,6 +88,18 @@ impl Interaction {
         self.adjusted_p.unwrap_or(self.p_value) < 0.05
     }
 
+    /// The level of `by` at which the factor does most, for better or worse; `None` where nothing is supported there.
+    pub(crate) fn largest_gain(&self) -> Option<usize> {
+        let supported = |level: usize| self.gains.get(level)?.as_ref().filter(|gain| gain.supported());
+        let size = |gain: &Comparison| match gain.scale {
+            Scale::Ratio => gain.value.ln().abs(),
+            Scale::Difference => gain.value.abs(),
+        };
+        let ends =
+            [self.most, self.least].into_iter().filter_map(|level| Some((level, size(supported(level)?))));
+        ends.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(level, _)| level)
+    }
+
     /// How much the gains differ, so that interactions can be ranked.
     fn magnitude(&self) -> f64 {
         if self.size.scale == Scale::Ratio { self.size.value.ln() } else { self.size.value }
@@ -94,14 +112,21 @@ pub fn largest_supported(interactions: &[Interaction]) -> Option<&Interaction> {
     supported.max_by(|a, b| a.magnitude().total_cmp(&b.magnitude()))
 }
 
-/// For each complete block: the mean over all other factors of each pair of levels.
+/// For each complete block (set-up, where both factors are hard to change): the mean over all other factors of each pair
+/// of levels.
+struct Tables {
+    all: Vec<Vec<Vec<f64>>>,
+    /// How many of them the spread is estimated from: [`Known::first`].
+    first: usize,
+}
+
 fn tables(
     factor: &FactorLayout,
     by: &FactorLayout,
     grid: &Grid,
     response: &ResponseChoice,
     scale: Betterness,
-) -> Option<Vec<Vec<Vec<f64>>>> {
+) -> Option<Tables> {
     let mut members: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     for configuration in 0..grid.cells.len() {
         if let (Some(a), Some(b)) = (factor.positions[configuration], by.positions[configuration]) {
@@ -127,30 +152,51 @@ fn tables(
         Some(table)
     };
     let blocks: BTreeSet<u32> = grid.cells.iter().flat_map(BTreeMap::keys).copied().collect();
-    let tables: Vec<_> = blocks.into_iter().filter_map(table).collect();
-    (tables.len() >= 2).then_some(tables)
+    let by_setup = factor.hard_to_change && by.hard_to_change;
+    let mut units: BTreeMap<u32, Vec<Vec<Vec<f64>>>> = BTreeMap::new();
+    for (block, table) in blocks.into_iter().filter_map(|block| Some((block, table(block)?))) {
+        units.entry(grid.unit(by_setup, block)).or_default().push(table);
+    }
+    let first = grid.first(units.keys());
+    let all: Vec<_> = units.into_values().map(|tables| mean_table(&tables)).collect();
+    (all.len() >= 2).then_some(Tables { all, first })
+}
+
+fn mean_table(tables: &[Vec<Vec<f64>>]) -> Vec<Vec<f64>> {
+    let cell = |i: usize, j: usize| tables.iter().map(|table| table[i][j]).sum::<f64>() / tables.len() as f64;
+    let (rows, columns) = (tables[0].len(), tables[0][0].len());
+    (0..rows).map(|i| (0..columns).map(|j| cell(i, j)).collect()).collect()
 }
 
 /// F of the interaction: what is left of the block means of each pair of levels when the means of both levels are
-/// taken out, against how much that varies from block to block.
-fn f_test(tables: &[Vec<Vec<f64>>], resolution: f64) -> Option<(f64, (f64, f64))> {
-    let n = tables.len() as f64;
-    let contrasts = ((tables[0].len() - 1) * (tables[0][0].len() - 1)) as f64;
-    let mut residuals: Vec<Vec<f64>> = tables.iter().map(|table| centred(table)).collect();
-    let means: Vec<f64> =
-        (0..residuals[0].len()).map(|i| residuals.iter().map(|block| block[i]).sum::<f64>() / n).collect();
-    for block in &mut residuals {
-        block.iter_mut().zip(&means).for_each(|(value, mean)| *value -= mean);
-    }
+/// taken out, against how much that varies from block to block, and at least by how much rounding does.
+fn f_test(tables: &Tables, resolution: f64, rounding: f64) -> Option<(f64, (f64, f64))> {
+    let n = tables.all.len() as f64;
+    let (rows, columns) = (tables.all[0].len(), tables.all[0][0].len());
+    let contrasts = ((rows - 1) * (columns - 1)) as f64;
+    let residuals: Vec<Vec<f64>> = tables.all.iter().map(|table| centred(table)).collect();
+    let (means, _) = around_means(&residuals);
     let between = n * means.iter().map(|mean| mean * mean).sum::<f64>();
-    let within: f64 = residuals.iter().flatten().map(|value| value * value).sum();
+    let first = Known { first: tables.first, rounding }.of(residuals.len());
+    let (_, around) = around_means(&residuals[..first]);
+    let df = first as f64 - 1.0;
+    let within = around.iter().flatten().map(|value| value * value).sum::<f64>() / df;
     // Without noise (a scripted engine) nothing but rounding is left: that is no interaction.
-    if means.iter().all(|mean| mean.abs() < resolution) && within < resolution * resolution {
-        return Some((0.0, (contrasts, contrasts * (n - 1.0))));
+    if means.iter().all(|mean| mean.abs() < resolution) && within * df < resolution * resolution {
+        return Some((0.0, (contrasts, contrasts * df)));
     }
-    let epsilon = epsilon(&residuals, contrasts);
-    let f = between / (within / (n - 1.0));
-    (!f.is_nan()).then_some((f, (epsilon * contrasts, epsilon * contrasts * (n - 1.0))))
+    let epsilon = epsilon(&around, contrasts);
+    let f = between / within.max(n * contrasts * rounding);
+    (!f.is_nan()).then_some((f, (epsilon * contrasts, epsilon * contrasts * df)))
+}
+
+/// The mean of each column, and what is left without it.
+fn around_means(rows: &[Vec<f64>]) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let mean = |i: usize| rows.iter().map(|row| row[i]).sum::<f64>() / rows.len() as f64;
+    let means: Vec<f64> = (0..rows[0].len()).map(mean).collect();
+    let around = rows.iter().map(|row| row.iter().zip(&means).map(|(value, mean)| value - mean).collect());
+    let around = around.collect();
+    (means, around)
 }
 
 /// How evenly the noise is spread over the contrasts: 1 when evenly, 1 / contrasts when it is all in one. With the

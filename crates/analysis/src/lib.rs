@@ -2,7 +2,7 @@
 //! [`summarize`] is the entry point; the data of each section is a method of [`Summary`], in a file of its own. From small
 //! to large: [`Estimate`] is a mean with its interval, [`Comparison`] two configurations by paired blocks, [`FactorEffect`]
 //! what the levels of a factor do, [`Decomposition`] why two configurations differ, [`Finding`] a sentence with its evidence.
-//! [`health::warnings`] and [`narrow_enough`] serve the runner while a run goes on.
+//! [`health::warnings`] and [`blocks_needed`] serve the runner while a run goes on.
 
 pub mod accounting;
 pub mod activity;
@@ -43,14 +43,14 @@ mod wording;
 
 pub use accounting::Accounting;
 pub use activity::{ActivitySummary, activity};
-pub use ceiling::{Ceiling, MeasuredCeiling, Way};
+pub use ceiling::{Ceiling, Limit, MeasuredCeiling, Way};
 pub use compare::{Comparison, Method, Scale, Standing};
 pub use configurations::ConfigurationRow;
 pub use decompose::{CodeChange, Decomposition, Part, PartKind, WaitShape};
 pub use devices::{ConfigurationDevices, DeviceFigures};
 pub use disk::{DiskFigures, DiskRow, DiskSummary, Knee, KneePoint, Little, SearchLevels, knee};
 pub use effects::{FactorEffect, Factors, LevelEffect, Segment, Step, Trend};
-pub use estimate::{Estimate, Interval, narrow_enough};
+pub use estimate::{Estimate, Interval, blocks_needed};
 pub use findings::{Explanation, Finding, FindingKind};
 pub use gains::{BestOfLevel, GainColumn, GainTable};
 pub use head_to_head::{HeadToHead, Percent, ResponseChange, Side, compare};
@@ -69,4 +69,4 @@ pub use summary::{Environments, Overview, Summary, summarize, summarize_with};
 pub use timeline::Timeline;
 pub use timeouts::Bound;
 pub use volume_advice::volume_advice;
-pub use waits::{LevelWaits, WaitOptions, WaitRow, WaitTable};
+pub use waits::{ConfigurationWaits, WaitOptions, WaitRow, WaitTable};

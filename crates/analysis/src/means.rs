@@ -1,8 +1,7 @@
 //! Means of a factor's levels that differ in nothing but the level: over the blocks and levels of the other factors in
 //! which all have a figure. A level that failed where everything is slow would else look fast.
 
-use crate::estimate::mean;
-use crate::grid::{FactorLayout, Grid};
+use crate::grid::{FactorLayout, Grid, Repeats};
 use crate::{Estimate, ResponseChoice};
 use observations::Observations;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +29,9 @@ impl Means {
         let is_matched = |place: &&Place| compared.iter().all(|level| place.levels[*level].is_some());
         let matched: Vec<&Place> = places.iter().filter(is_matched).collect();
         let in_means = |level: usize| layout.single() || compared.contains(&level);
-        let estimate = |level: usize| estimate(&matched, level, response).filter(|_| in_means(level));
+        let estimate = |level: usize| {
+            estimate(&matched, level, grid, layout.hard_to_change, response).filter(|_| in_means(level))
+        };
         let all = places.iter().flat_map(|place| place.levels.iter().flatten()).count();
         let used = |place: &&Place| {
             (0..layout.levels).filter(|level| in_means(*level) && place.levels[*level].is_some()).count()
@@ -76,17 +77,18 @@ fn compared(places: &[Place], levels: usize, reference: usize) -> Vec<usize> {
     }
 }
 
-/// Over the places of each block, then over blocks.
-fn estimate(places: &[&Place], level: usize, response: &ResponseChoice) -> Option<Estimate> {
-    let seen: Vec<(u32, &Observations)> =
-        places.iter().filter_map(|place| Some((place.block, place.levels[level]?))).collect();
-    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for (block, seen) in &seen {
-        blocks.entry(*block).or_default().extend(response.value_or_bound(seen));
+/// Over the places of each block or set-up, then over these.
+fn estimate(
+    places: &[&Place],
+    level: usize,
+    grid: &Grid,
+    by_setup: bool,
+    response: &ResponseChoice,
+) -> Option<Estimate> {
+    let mut units: BTreeMap<u32, Vec<&Observations>> = BTreeMap::new();
+    for place in places {
+        units.entry(grid.unit(by_setup, place.block)).or_default().extend(place.levels[level]);
     }
-    let means: Vec<f64> =
-        blocks.values().filter(|values| !values.is_empty()).map(|values| mean(values)).collect();
-    let timeouts = seen.iter().filter(|(_, seen)| seen.timed_out()).count();
-    let is_bound = seen.iter().all(|(_, seen)| response.value_or_bound(seen).is_some());
-    Some(Estimate::of(&means, &response.unit, response.direction)?.with_timeouts(timeouts, is_bound))
+    let first = grid.first(units.keys());
+    response.estimate_means(&Repeats { units: units.into_values().collect(), first })
 }

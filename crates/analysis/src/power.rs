@@ -2,15 +2,16 @@
 
 use crate::ResponseChoice;
 use crate::distribution::t_quantile;
-use crate::estimate::{Moments, mean};
+use crate::estimate::{Known, Moments, mean};
 use crate::grid::Matched;
+use observations::Observations;
 use serde::Serialize;
 use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 use statrs::function::gamma::ln_gamma;
 
 /// A relative difference beyond this is no figure to plan with: so few and so different blocks tell hardly
 /// anything apart.
-pub const RELATIVE_MAX: f64 = 9.0;
+pub const RELATIVE_MAX: f64 = 1.0;
 
 /// The smallest difference that would be found with a probability of 80 %: an estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -37,9 +38,13 @@ impl Detectable {
         if blocks < 2 || !sd_log_ratio.is_finite() {
             return None;
         }
-        let n = blocks as f64;
-        let relative = (noncentrality(n - 1.0, comparisons) * sd_log_ratio / n.sqrt()).exp_m1();
-        Some(Self { relative, blocks, sd_log_ratio, comparisons })
+        Some(Self::by_df(sd_log_ratio, blocks as f64 - 1.0, blocks, comparisons))
+    }
+
+    /// The same where the test has other degrees of freedom.
+    fn by_df(sd_log_ratio: f64, df: f64, blocks: usize, comparisons: usize) -> Self {
+        let relative = (noncentrality(df, comparisons) * sd_log_ratio / (blocks as f64).sqrt()).exp_m1();
+        Self { relative, blocks, sd_log_ratio, comparisons }
     }
 
     /// From comparisons by paired blocks, pooling the spread of their log ratios; the number of blocks is the median one.
@@ -53,9 +58,11 @@ impl Detectable {
         let (mut squares, mut df, mut blocks) = (0.0, 0.0, Vec::new());
         for matched in comparisons.iter().filter(|matched| matched.paired && !matched.timed_out()) {
             let ratios = log_ratios(matched, response);
-            let Some(sd) = Moments::of(&ratios).sd else { continue };
-            let weight = ratios.len() as f64 - 1.0;
-            squares += sd * sd * weight;
+            let known = Known { first: matched.first[0], rounding: rounding(matched, response) };
+            let Moments { n, error: Some(error), df: weight, .. } = Moments::known(&ratios, known) else {
+                continue;
+            };
+            squares += error * error * n as f64 * weight;
             df += weight;
             blocks.push(ratios.len());
         }
@@ -63,13 +70,27 @@ impl Detectable {
             return None;
         }
         blocks.sort_unstable();
-        Self::of((squares / df).sqrt(), blocks[blocks.len() / 2], family)
+        let blocks = blocks[blocks.len() / 2];
+        // Of adaptive repeats the degrees of freedom are those of the first stage.
+        let first = comparisons.iter().map(|matched| matched.first[0].max(2)).min();
+        let test_df = first.unwrap_or(blocks).min(blocks) as f64 - 1.0;
+        Some(Self::by_df((squares / df).sqrt(), test_df, blocks, family))
     }
+}
+
+/// Variance of rounding the log ratios.
+fn rounding(matched: &Matched, response: &ResponseChoice) -> f64 {
+    let side = |side: &[Vec<&Observations>]| {
+        let all = side.concat();
+        let values: Vec<f64> = all.iter().filter_map(|own| response.value(own)).collect();
+        (response.resolution(&all) / mean(&values)).powi(2) / 12.0
+    };
+    side(&matched.from) + side(&matched.to)
 }
 
 /// Mean log ratio of the pairs in each block whose values all have logarithms.
 fn log_ratios(matched: &Matched, response: &ResponseChoice) -> Vec<f64> {
-    let mean_log = |block: &[&observations::Observations]| {
+    let mean_log = |block: &[&Observations]| {
         let values = block.iter().filter_map(|o| response.value(o));
         let logs: Option<Vec<f64>> = values.map(|value| (value > 0.0).then(|| value.ln())).collect();
         logs.filter(|logs| !logs.is_empty()).map(|logs| mean(&logs))

@@ -1,7 +1,8 @@
 //! The response on which configurations are compared.
 
 use crate::Estimate;
-use crate::grid::Cells;
+use crate::estimate::{Known, Moments, mean};
+use crate::grid::{Cells, Repeats};
 use observations::{Direction, Observations, Recording, Response};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -64,6 +65,40 @@ impl ResponseChoice {
         Some(Self { name: name.to_owned(), unit, direction, missing: None, equivalence_margin: 0.0 })
     }
 
+    /// The mean over trials that have it; the interval is over the blocks or set-ups that repeat it.
+    pub(crate) fn estimate(&self, repeats: &Repeats) -> Option<Estimate> {
+        let trials = repeats.units.iter().flatten();
+        let values: Vec<f64> = trials.filter_map(|own| self.value_or_bound(own)).collect();
+        let estimate = Estimate::of(&values, &self.unit, self.direction)?;
+        let Estimate { interval, timeouts, bound, .. } = self.estimate_means(repeats)?;
+        let sd = estimate.sd.filter(|_| bound.is_none());
+        Some(Estimate { interval, timeouts, bound, sd, ..estimate })
+    }
+
+    /// The mean over the means of blocks or set-ups; with time-outs among them a bound, or that of the other trials.
+    pub(crate) fn estimate_means(&self, repeats: &Repeats) -> Option<Estimate> {
+        let values = |unit: &Vec<&Observations>| -> Vec<f64> {
+            unit.iter().filter_map(|own| self.value_or_bound(own)).collect()
+        };
+        let units = repeats.units.iter().map(values).filter(|values| !values.is_empty());
+        let means: Vec<f64> = units.map(|values| mean(&values)).collect();
+        let rounding = self.resolution(&repeats.units.concat()).powi(2) / 12.0;
+        let estimate = Estimate::of(&means, &self.unit, self.direction)?;
+        let moments = Moments::known(&means, Known { first: repeats.first, rounding });
+        let estimate = Estimate { interval: moments.test().map(|(interval, _)| interval), ..estimate };
+        let timed_out = || repeats.units.iter().flatten().filter(|own| own.timed_out());
+        let is_bound = timed_out().all(|own| self.value_or_bound(own).is_some());
+        Some(estimate.with_timeouts(timed_out().count(), is_bound))
+    }
+
+    /// In which steps its values were counted or rounded: the mean over these trials.
+    pub(crate) fn resolution(&self, trials: &[&Observations]) -> f64 {
+        let steps =
+            trials.iter().flat_map(|own| &own.responses).filter(|response| response.name == self.name);
+        let steps: Vec<f64> = steps.map(|response| response.resolution).collect();
+        if steps.is_empty() { 0.0 } else { mean(&steps) }
+    }
+
     /// The values of a configuration's trials by block, where they have one.
     pub(crate) fn values(&self, cells: &Cells) -> BTreeMap<u32, f64> {
         cells.iter().filter_map(|(block, own)| Some((*block, self.value(own)?))).collect()
@@ -86,8 +121,15 @@ impl ResponseChoice {
 
 /// The mean of a response, recorded or derived, over the trials that have it.
 pub(crate) fn estimate(name: &str, trials: &[&Observations]) -> Option<Estimate> {
+    let choice = named(name, trials)?;
+    let has_it = trials.iter().filter(|own| choice.counts(own));
+    choice.estimate(&Repeats { units: has_it.map(|own| vec![*own]).collect(), first: usize::MAX })
+}
+
+/// The response of this name that any of these trials has; of one that timed out its unit may not be known.
+pub(crate) fn named(name: &str, trials: &[&Observations]) -> Option<ResponseChoice> {
     let done = trials.iter().filter(|seen| !seen.timed_out());
-    done.chain(trials).find_map(|observations| ResponseChoice::named(name, observations))?.estimate(trials)
+    done.chain(trials).find_map(|seen| ResponseChoice::named(name, seen))
 }
 
 /// Names of the responses that any of these trials recorded, in the order in which they first occur: a trial

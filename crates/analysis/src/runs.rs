@@ -10,10 +10,10 @@ pub use gate::{Decision, Gate, Judged, Limit, LimitError, LimitJudged, Way, judg
 pub use history::{History, HistoryChange, HistoryRun, HistorySeries, history};
 
 use crate::compare::corrected;
-use crate::grid::{Grid, Matched};
+use crate::grid::Grid;
 use crate::{Comparison, Estimate, ResponseChoice, response};
 use observations::{Recording, RunRecord};
-use samples::Samples;
+use samples::{Samples, Side};
 use serde::Serialize;
 
 /// Which responses of two runs are compared.
@@ -249,18 +249,14 @@ impl<'a> Pair<'a> {
 
     fn compare(&self, response: ResponseChoice) -> ResponseCompared {
         let samples = self.samples(&response);
-        let one = |own: &Match| {
-            let (from, to) = (&self.grids.0.cells[own.from], &self.grids.1.cells[own.to]);
-            Comparison::of(&Matched::apart(from, to, &|seen| response.counts(seen)), &response)
-        };
-        let comparisons = corrected(self.matches.iter().map(one).collect());
+        let comparisons = corrected(samples.iter().map(|own| own.compare(&response)).collect());
         let compared =
             |((own, samples), comparison): ((&Match, &Samples), Option<Comparison>)| ConfigurationCompared {
                 from_label: self.from.configurations[own.from].label.clone(),
                 to_label: self.to.configurations[own.to].label.clone(),
                 matched_by: own.by,
-                from: response.estimate(&self.grids.0.with_timeouts(own.from)),
-                to: response.estimate(&self.grids.1.with_timeouts(own.to)),
+                from: self.grids.0.estimate(own.from, &response),
+                to: self.grids.1.estimate(own.to, &response),
                 verdict: Verdict::of(comparison.as_ref()),
                 detectable: samples.detectable(),
                 comparison,
@@ -274,8 +270,10 @@ impl<'a> Pair<'a> {
 
     /// The values of each match.
     fn samples(&self, response: &ResponseChoice) -> Vec<Samples> {
-        let of =
-            |own: &Match| Samples::of(&self.grids.0.cells[own.from], &self.grids.1.cells[own.to], response);
+        let of = |own: &Match| Samples {
+            from: Side::of(&self.grids.0, own.from, response),
+            to: Side::of(&self.grids.1, own.to, response),
+        };
         self.matches.iter().map(of).collect()
     }
 }

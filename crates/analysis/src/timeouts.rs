@@ -42,14 +42,6 @@ impl ResponseChoice {
     pub(crate) fn counts(&self, seen: &Observations) -> bool {
         seen.timed_out() || self.value(seen).is_some()
     }
-
-    /// The mean over the trials that have the response; with time-outs among them a bound, or that of the others.
-    pub(crate) fn estimate(&self, trials: &[&Observations]) -> Option<Estimate> {
-        let timeouts = trials.iter().filter(|seen| seen.timed_out()).count();
-        let values: Vec<f64> = trials.iter().filter_map(|seen| self.value_or_bound(seen)).collect();
-        let is_bound = trials.iter().all(|seen| !seen.timed_out() || self.value_or_bound(seen).is_some());
-        Some(Estimate::of(&values, &self.unit, self.direction)?.with_timeouts(timeouts, is_bound))
-    }
 }
 
 impl Estimate {
@@ -64,32 +56,30 @@ impl Estimate {
     }
 }
 
-/// A comparison of sides of which some trials may have timed out; `compare` makes it of the values in each block.
+/// A comparison of sides of which some trials may have timed out; `compare` makes it of what is known of each.
 pub(crate) fn compare(
     matched: &Matched,
     response: &ResponseChoice,
-    compare: impl FnOnce(&[Vec<f64>], &[Vec<f64>]) -> Option<Comparison>,
+    compare: impl FnOnce() -> Option<Comparison>,
 ) -> Option<Comparison> {
-    let known = |side: &[Vec<&Observations>]| -> Option<Vec<Vec<f64>>> {
-        let block = |block: &Vec<&Observations>| {
-            let trials = block.iter().filter(|seen| response.counts(seen));
-            trials.map(|seen| response.value_or_bound(seen)).collect::<Option<Vec<f64>>>()
-        };
-        let blocks: Option<Vec<Vec<f64>>> = side.iter().map(block).collect();
-        Some(blocks?.into_iter().filter(|block| !block.is_empty()).collect())
-    };
-    let timed_out = |side: &[Vec<&Observations>]| side.iter().flatten().any(|seen| seen.timed_out());
-    let bound = match (timed_out(&matched.from), timed_out(&matched.to)) {
-        (true, true) => return None,
-        (true, false) => Some(Bound::AtLeast),
-        (false, true) => Some(Bound::AtMost),
-        (false, false) => None,
-    };
-    let comparison = compare(&known(&matched.from)?, &known(&matched.to)?)?;
-    Some(bound.map_or(comparison.clone(), |bound| comparison.bounded(bound)))
+    let trials = || [&matched.from, &matched.to].map(|side| side.iter().flatten());
+    let is_known = |seen: &&Observations| !seen.timed_out() || response.value_or_bound(seen).is_some();
+    let all_known = trials().into_iter().flatten().all(is_known);
+    let timed_out = trials().map(|mut side| side.any(|seen| seen.timed_out()));
+    all_known.then(compare)?.and_then(|comparison| comparison.with_timeouts(timed_out))
 }
 
 impl Comparison {
+    /// Of sides of which the first, the second, or both have time-outs.
+    pub(crate) fn with_timeouts(self, timed_out: [bool; 2]) -> Option<Self> {
+        match timed_out {
+            [false, false] => Some(self),
+            [true, false] => Some(self.bounded(Bound::AtLeast)),
+            [false, true] => Some(self.bounded(Bound::AtMost)),
+            [true, true] => None,
+        }
+    }
+
     /// With only one end of its interval, and a claim in that direction only.
     ///
     /// With each time-out at its bound the mean difference is a bound of the true one, so that a test which supports a

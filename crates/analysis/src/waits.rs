@@ -207,11 +207,13 @@ fn trimmed(value: f64, decimals: usize) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// Waits and accounting of one level, over all configurations that have it.
+/// Waits and accounting of one configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LevelWaits {
-    /// Label of the level; `None` when the experiment has no factor.
-    pub level: Option<String>,
+pub struct ConfigurationWaits {
+    /// Its position in the recording.
+    pub index: usize,
+    /// Its short label.
+    pub configuration: String,
     /// Where sessions waited.
     pub waits: WaitTable,
     /// Where their time went.
@@ -219,24 +221,20 @@ pub struct LevelWaits {
 }
 
 impl Summary<'_> {
-    /// Waits and accounting of each level of the main factor that has trials; one entry without a level when there is
-    /// no factor.
-    pub fn waits(&self) -> Vec<LevelWaits> {
-        let of = |level: Option<&String>, trials: &[&Observations]| {
-            Some(LevelWaits {
-                level: level.cloned(),
-                waits: WaitTable::of_trials(trials),
-                accounting: Accounting::mean(trials)?,
+    /// Waits and accounting of the configurations that the verdict names: of all where there is one factor, else of the
+    /// baseline, of what shows the largest effect from there, and of the best. Each by itself: what sessions wait for
+    /// at the levels of another factor is another story.
+    pub fn waits(&self) -> Vec<ConfigurationWaits> {
+        let of = |index: usize| {
+            let row = self.configurations.get(index)?;
+            Some(ConfigurationWaits {
+                index,
+                configuration: row.label.clone(),
+                waits: row.waits.clone(),
+                accounting: row.accounting.clone()?,
             })
         };
-        let Some(main) = self.main_factor else {
-            return of(None, &self.grid.observations()).into_iter().collect();
-        };
-        let levels = self.recording.factors[main].levels.iter().enumerate();
-        let trials = |level| -> Vec<&Observations> {
-            self.layouts[main].balanced(level).flat_map(|own| self.grid.trials(own)).collect()
-        };
-        levels.filter_map(|(position, level)| of(Some(level), &trials(position))).collect()
+        self.named_configurations().into_iter().filter_map(of).collect()
     }
 }
 

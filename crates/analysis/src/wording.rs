@@ -10,14 +10,16 @@
 //! - A level is named `data_files=8`: the last part of the factor's path and the label.
 //! - The baseline is called so only if the experiment names one; else it is "the first level".
 //!
-//! Why two sides differ (`findings/why.rs`), in elapsed time for each unit of work:
+//! Why two sides differ (`findings/why.rs`), in session time (sessions x elapsed) for each unit of work:
 //!
 //! | phrase | evidence |
 //! |---|---|
-//! | elapsed falls, rises; "of this gain", "of this loss" | the change of elapsed time, t over blocks |
-//! | less, more X wait; CPU time; unaccounted time | the change of that part; the family is all parts |
-//! | N % is | the part goes the way of the whole: its share of the change |
-//! | offset by +N %, -N % | the part goes the other way |
+//! | throughput is N x: A x the sessions, divided by B x the session time | Little's law: throughput = sessions / session time of a unit of work; said where the numbers of sessions differ |
+//! | session time falls, rises; "of this decrease", "of this increase" | the change of session time, t over blocks |
+//! | less, more X wait; CPU time; unaccounted time | the interval of that part's change does not hold 0 (`decompose/judge.rs`: of the causes named at most 5 % are expected to be wrong) |
+//! | N % \[a, b\] | the part's share of the change, with its interval; the three largest each way of 5 % or more |
+//! | offset by | the part goes the other way |
+//! | not told apart from no change | one of the largest, and its interval holds 0 |
 //! | wait that is gone, new wait | a supported change, and less than 1 % of it is on the other side |
 //! | fewer waits, each longer (more, each shorter) | number and length of the waits each changed, the length in resource time and in all; the family is number and length of every wait type of 5 % of the waits or more |
 //! | as many waits, each longer (shorter) | the length changed, the number differs by less than 5 % |
@@ -25,6 +27,7 @@
 use crate::{Comparison, Scale, WaitShape};
 pub use observations::number::{
     figure, p_value, plain_percent, plural as count, ratio, seconds_unit, short_percent as percent,
+    uncertain, whole,
 };
 use observations::{WarningKind, number};
 
@@ -109,6 +112,11 @@ pub fn warning(kind: WarningKind) -> &'static str {
         WarningKind::NotSteady => "throughput not steady",
         WarningKind::DeviceDisagrees => "device counters disagree",
     }
+}
+
+/// An end of an interval in percent: whole, with one decimal below 10.
+pub fn figure_of_percent(percent: f64) -> String {
+    number::fixed(percent, usize::from(percent.abs() < 9.95))
 }
 
 /// The last part of a dotted path: `data_files`.

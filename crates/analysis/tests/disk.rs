@@ -4,10 +4,12 @@
 mod common;
 
 use analysis::disk::little_difference;
-use analysis::{Ceiling, Side, Way, compare, knee, summarize, summarize_with};
+use analysis::{Ceiling, Limit, MeasuredCeiling, Side, Way, compare, knee, summarize, summarize_with};
 use common::disk::{DISK, Device, device_use, disk_observed, on_volume, saturation, with_settings};
 use common::{done, observed, recording};
-use observations::{DeviceUse, Latency, Recording, Value, device_agreement, write_copies};
+use observations::{
+    DeviceUse, Latency, Observations, Recording, Value, VolumeEnvironment, device_agreement, write_copies,
+};
 
 fn ceilings(database: &Recording, disk_runs: &[Recording]) -> Vec<Ceiling> {
     summarize_with(database, disk_runs.to_vec()).ceilings()
@@ -262,17 +264,90 @@ fn database(writes: f64, size: f64, throttle: Option<&str>) -> Recording {
     run
 }
 
+fn measured(ceiling: &Ceiling) -> &MeasuredCeiling {
+    let Limit::Measured(measured) = &ceiling.ceiling else { panic!("{ceiling:?}") };
+    measured
+}
+
+/// The work directory and a throttled volume on the same device, which 60 writes a second saturate. It does 5,400
+/// without the throttle.
+#[test]
+fn a_throttled_volume_beside_the_work_directory_has_its_own_ceiling() {
+    let on_both = |run: &mut Recording, throttle: Option<&str>| {
+        on_volume(run, "slow", throttle);
+        let volumes = &mut run.environments[0].volumes;
+        volumes.insert(0, VolumeEnvironment { name: "default".into(), throttle: None, ..volumes[0].clone() });
+        for seen in run.trials.iter_mut().filter_map(|trial| trial.observations.as_mut()) {
+            seen.devices = vec![DeviceUse { volume: "default, slow".into(), ..seen.devices[0].clone() }];
+        }
+    };
+    let disk = |iops: f64, volume: &str, throttle| {
+        let mut run = recording(&[("target.volume", &[volume])]);
+        let pattern = ("workload.pattern", "\"random-write\"");
+        with_settings(&mut run, &[&[pattern], &DISK[..1], &DISK[2..]].concat());
+        for block in 1..=3 {
+            let seen = disk_observed(iops * (0.99 + 0.005 * f64::from(block)), 4.0, 8192.0, false);
+            let devices = vec![device_use("slow", 0.0, iops, 8192.0)];
+            run.trials.push(done(0, block, Observations { devices, ..seen }));
+        }
+        on_both(&mut run, throttle);
+        run
+    };
+    let mut database = database(59.0, 8192.0, None);
+    let throttle = Some("reads 3000 IOPS, writes 60 IOPS, writes 100000000 bytes/s");
+    on_both(&mut database, throttle);
+    let unthrottled = disk(5400.0, "default", None);
+    let [own] = &*ceilings(&database, std::slice::from_ref(&unthrottled)) else {
+        panic!("one for the volumes")
+    };
+    assert_eq!(own.ceiling, Limit::Throttle { throttle: 60.0, unit: "IOPS".into() });
+    close(own.share, 59.0 / 60.0, 1e-3);
+    assert!(own.interval.unwrap().contains(59.0 / 60.0));
+    let [own] = &*ceilings(&database, &[unthrottled, disk(60.0, "slow", throttle)]) else { panic!("one") };
+    close(measured(own).iops.mean, 60.0, 1e-3);
+    close(own.share, 59.0 / 60.0, 1e-3);
+}
+
+/// A volume on two devices, one of which carries the work directory too: what both did counts for it.
+#[test]
+fn a_volume_has_all_its_devices() {
+    let mut run = disk_run(None);
+    let mut database = database(20_000.0, 8192.0, None);
+    for trial in run.trials.iter_mut().chain(&mut database.trials) {
+        let devices = &mut trial.observations.as_mut().unwrap().devices;
+        let first = devices[0].clone();
+        let shared = DeviceUse { volume: "default, ssd".into(), device: "vdc".into(), ..first.clone() };
+        *devices = vec![shared, first];
+    }
+    let found = ceilings(&database, &[run]);
+    let [ceiling] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((ceiling.volume.as_str(), ceiling.devices.join(" ")), ("ssd", "vdb vdc".to_owned()));
+    close(ceiling.rate.mean, 40_000.0, 1e-3);
+}
+
+/// Two trials that differ by three orders of magnitude leave the share open.
+#[test]
+fn an_interval_that_says_nothing_is_left_out() {
+    let mut database = database(1000.0, 8192.0, None);
+    for (trial, writes) in database.trials.iter_mut().zip([2.0, 2.0, 2000.0]) {
+        trial.observations.as_mut().unwrap().devices = vec![device_use("ssd", 0.1, writes, 8192.0)];
+    }
+    let [ceiling] = &*ceilings(&database, &[disk_run(None)]) else { panic!("one") };
+    assert_eq!(ceiling.interval, None);
+}
+
 #[test]
 fn a_database_is_held_against_the_ceiling_that_fits() {
     let found = ceilings(&database(21_443.0, 10_000.0, None), &[disk_run(None)]);
     let [ceiling] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!((ceiling.way, ceiling.volume.as_str()), (Way::Write, "ssd"));
-    assert_eq!((ceiling.ceiling.block_bytes, ceiling.ceiling.random, ceiling.ceiling.run), (8192, true, 3));
+    let of = measured(ceiling);
+    assert_eq!((of.block_bytes, of.random, of.run), (8192, true, 3));
     // 21,443 of 52,300; both vary alike, so the interval holds the share.
     close(ceiling.share, 0.41, 1e-4);
     assert!(ceiling.interval.unwrap().contains(0.41));
     let large = &ceilings(&database(2000.0, 40_000.0, None), &[disk_run(None)])[0];
-    assert_eq!(large.ceiling.block_bytes, 65_536);
+    assert_eq!(measured(large).block_bytes, 65_536);
     assert!(ceilings(&database(100_000.0, 8192.0, None), &[disk_run(None)])[0].share > 1.0);
 }
 
@@ -281,7 +356,7 @@ fn a_sequential_ceiling_only_where_no_random_one_is() {
     let mut run = disk_run(None);
     run.trials.retain(|trial| trial.configuration >= 2);
     let ceiling = &ceilings(&database(7000.0, 8192.0, None), &[run])[0];
-    assert!(!ceiling.ceiling.random);
+    assert!(!measured(ceiling).random);
     close(ceiling.share, 0.1, 1e-3);
 }
 
@@ -318,8 +393,10 @@ fn other_storage_is_no_ceiling() {
         });
     }
     let throttled = self::database(2000.0, 8192.0, Some("writes 3000 IOPS"));
-    assert_eq!(ceilings(&throttled, &[disk_run(None)]), []);
-    assert_eq!(ceilings(&throttled, &[disk_run(Some("writes 3000 IOPS"))]).len(), 1);
+    let [ceiling] = &*ceilings(&throttled, &[disk_run(None)]) else { panic!("the throttle is the ceiling") };
+    assert_eq!(ceiling.ceiling, Limit::Throttle { throttle: 3000.0, unit: "IOPS".into() });
+    let [ceiling] = &*ceilings(&throttled, &[disk_run(Some("writes 3000 IOPS"))]) else { panic!("one") };
+    assert_eq!(measured(ceiling).block_bytes, 8192);
     assert_eq!(ceilings(&disk_run(None), &[disk_run(None)]), [], "the probe is its own ceiling");
 }
 

@@ -4,7 +4,7 @@ mod common;
 
 use analysis::{FindingKind, Standing, Summary, summarize};
 use common::{data_files, done, failed, observed, recording, wait};
-use observations::{Environment, Recording, WaitClass, Warning, WarningKind};
+use observations::{Environment, Recording, Response, WaitClass, Warning, WarningKind};
 
 fn texts(summary: &Summary, kind: FindingKind) -> Vec<String> {
     summary.findings().into_iter().filter(|f| f.kind == kind).map(|f| f.text).collect()
@@ -55,12 +55,13 @@ fn the_sweet_spot_and_the_waits_that_explain_it() {
         ["The sweet spot of data_files is 8: 2.02x [1.99, 2.05] the baseline data_files=1 \
           (9.90 against 20.0 s); 4 is equivalent within 5 %."]
     );
-    // 20 s over 10 thousand rows are 2 s a thousand rows; half of it is waits.
+    // 4 sessions x 20 s over 10 thousand rows are 8 s a thousand rows; half of it is waits.
     assert_eq!(
         texts(&summary, FindingKind::Waits),
         [
-            "From data_files=1 to data_files=8, elapsed falls from 2.00 to 0.990 s per 1,000 rows. Of this gain 69 % is \
-             less WRITER_LOCK wait and 50 % less CPU time, offset by +19 % WAL_SYNC wait.",
+            "From data_files=1 to data_files=8, session time falls from 8.00 to 3.96 s per 1,000 rows. Of this decrease: \
+             69 % [68, 70] less WRITER_LOCK wait and 50 % [50, 50] less CPU time, offset by 19 % [18, 20] more WAL_SYNC \
+             wait.",
             "WRITER_LOCK: as many waits, each shorter: 10 of 3.20 s -> 10 of 396 ms; \
              WAL_SYNC: as many waits, each longer: 10 of 800 ms -> 10 of 1.58 s."
         ]
@@ -78,14 +79,14 @@ fn a_baseline_that_nothing_beats() {
           4 is worse (0.67x [0.66, 0.68])."]
     );
     let waits = texts(&summary, FindingKind::Waits);
-    assert!(waits[0].contains("Of this loss 70 % is more WRITER_LOCK wait"), "{}", waits[0]);
+    assert!(waits[0].contains("Of this increase: 70 % [69, 71] more WRITER_LOCK wait"), "{}", waits[0]);
 }
 
 #[test]
 fn nothing_differs() {
     let recording = insert_study(&["1", "2", "4"], &[10.0; 3], &[0.5; 3]);
     let summary = summarize(&recording);
-    let verdict = texts(&summary, FindingKind::Verdict);
+    let verdict = texts(&summary, FindingKind::NoDifference);
     assert_eq!(
         verdict,
         ["No level of data_files differs from the baseline data_files=1 at 95 % confidence; \
@@ -99,7 +100,7 @@ fn one_block_and_one_level_claim_nothing() {
     let single = data_files(&["1", "2"], &[&[20.0], &[10.0]]);
     let summary = summarize(&single);
     assert_eq!(
-        texts(&summary, FindingKind::Verdict),
+        texts(&summary, FindingKind::NoDifference),
         ["One block is not enough to compare the levels of data_files: run at least two, better five."]
     );
     assert_eq!(summary.configurations[1].standing, Standing::Best);
@@ -107,15 +108,12 @@ fn one_block_and_one_level_claim_nothing() {
     let only_second = data_files(&["1", "2"], &[&[], &[10.0, 11.0]]);
     let summary = summarize(&only_second);
     assert_eq!(
-        texts(&summary, FindingKind::Verdict),
+        texts(&summary, FindingKind::NoDifference),
         ["Only data_files=2 has figures: there is nothing to compare it with."]
     );
     let mut plain = recording(&[]);
     plain.trials = (1..=2).map(|block| done(0, block, observed(10.0))).collect();
-    assert_eq!(
-        texts(&summarize(&plain), FindingKind::Verdict),
-        ["elapsed: 10.0 s [10.0, 10.0] over 2 blocks."]
-    );
+    assert_eq!(texts(&summarize(&plain), FindingKind::Verdict), ["elapsed: 10.0 ± 0.0 s over 2 blocks."]);
 }
 
 #[test]
@@ -144,8 +142,7 @@ fn caveats_stand_beside_the_verdict() {
             "The figures are synthetic: they come from a scripted engine and measure nothing.",
             "No trial has the response \"latency_p99\"; configurations are compared on elapsed.",
             "3 attempts failed; 1 block of a configuration is missing from the figures.",
-            "2 of these 10 trials carry a warning: short measurement.",
-            "Each level of data_files was set up once: intervals do not include the variation between set-ups.",
+            "3 of these 14 trials carry a warning: short measurement (2 trials) and CPU steal (1 trial).",
             "The run was resumed in another environment: trials before and after may not be comparable.",
         ]
     );
@@ -194,8 +191,16 @@ fn several_factors_are_told_one_by_one() {
         ]
     );
     let waits = summary.waits();
-    let levels: Vec<_> = waits.iter().map(|l| (l.level.as_deref(), l.waits.trials)).collect();
-    assert_eq!(levels, [(Some("1"), 10), (Some("4"), 10)]);
+    // Each configuration by itself: the baseline, the largest effect from there, the best.
+    let shown: Vec<_> = waits.iter().map(|own| (own.configuration.as_str(), own.waits.trials)).collect();
+    assert_eq!(
+        shown,
+        [
+            ("synchronous=full data_files=1", 5),
+            ("synchronous=full data_files=4", 5),
+            ("synchronous=normal data_files=4", 5)
+        ]
+    );
 }
 
 /// One configuration for each pair of levels, the second factor fastest.
@@ -303,4 +308,99 @@ fn more_connections_are_not_more_waiting_by_themselves() {
         }
     }
     assert!(texts(&summarize(&recording), FindingKind::Waits).is_empty());
+}
+
+/// A grid whose first factor does nothing: the second one's 2.35x stands first, its cause after it, what was not found last.
+#[test]
+fn the_largest_effect_stands_first_and_what_was_not_found_last() {
+    let (buffers, commit): (common::Factor, common::Factor) = (
+        ("target.settings.shared_buffers", &["128", "512"]),
+        ("target.settings.synchronous_commit", &["on", "off"]),
+    );
+    let mut recording = two_factors(buffers, commit, &[23.5, 10.0, 23.5, 10.0]);
+    recording.trials[0]
+        .observations
+        .as_mut()
+        .unwrap()
+        .warnings
+        .push(Warning { kind: WarningKind::Short, detail: "took 0.5 s".to_owned() });
+    let summary = summarize(&recording);
+    let findings = summary.findings();
+    let kinds: Vec<FindingKind> = findings.iter().map(|finding| finding.kind).collect();
+    assert!(
+        findings[0].text.starts_with("The best level of synchronous_commit is off: 2.35x ["),
+        "{findings:?}"
+    );
+    assert_eq!(kinds[1], FindingKind::Waits, "{findings:?}");
+    assert_eq!(kinds[kinds.len() - 2..], [FindingKind::Caveat, FindingKind::NoDifference]);
+    let last = &findings[kinds.len() - 1].text;
+    assert!(last.starts_with("No level of shared_buffers differs from the baseline"), "{last}");
+    assert_eq!(summary.headline().as_ref(), findings.first());
+    // Between the levels that the verdict names, not those of the first factor.
+    assert!(summary.explanations()[0].sides().starts_with("synchronous_commit=on to synchronous_commit=off"));
+    let shown = summary.waits().into_iter().map(|own| own.configuration).collect::<Vec<_>>();
+    assert!(shown.contains(&"shared_buffers=128 synchronous_commit=on".to_owned()), "{shown:?}");
+    assert!(shown.contains(&"shared_buffers=128 synchronous_commit=off".to_owned()), "{shown:?}");
+    // Nothing but noise: what was not found is all there is to tell.
+    let nothing = summarize_owned(&two_factors(buffers, commit, &[10.0; 4]));
+    assert_eq!(nothing, [FindingKind::NoDifference; 2]);
+}
+
+fn summarize_owned(recording: &Recording) -> Vec<FindingKind> {
+    summarize(recording).findings().into_iter().map(|finding| finding.kind).collect()
+}
+
+/// Four threads are 4 times as fast on memory of their own and 4 times as slow on a shared counter: on average nothing.
+#[test]
+fn a_crossing_is_told_and_not_that_nothing_differs() {
+    let (threads, primitive): (common::Factor, common::Factor) =
+        (("workload.threads", &["1", "4"]), ("workload.primitive", &["local", "atomic"]));
+    let recording = two_factors(threads, primitive, &[20.0, 10.0, 5.0, 40.0]);
+    let summary = summarize(&recording);
+    let findings = summary.findings();
+    assert!(
+        findings[0].text.starts_with("threads=4 is better than 1 with primitive=local (4.00x [")
+            && findings[0].text.contains("but worse with atomic (0.25x ["),
+        "{findings:?}"
+    );
+    assert!(findings[1].text.starts_with("From threads=1 to threads=4 with primitive=local"), "{findings:?}");
+    let threads = findings.last().unwrap();
+    assert_eq!(threads.kind, FindingKind::NoDifference);
+    assert!(
+        threads.text.starts_with("On average over primitive, no level of threads differs"),
+        "{threads:?}"
+    );
+    assert!(threads.text.ends_with("What threads does depends on primitive."), "{threads:?}");
+    // Every configuration of the crossing by itself.
+    assert_eq!(summary.waits().len(), 4);
+}
+
+/// Configurations are compared on elapsed time, which does not differ; one is five times as dear.
+#[test]
+fn an_effect_on_another_response_is_told_before_what_was_not_found() {
+    let told = |cost: [f64; 2], elapsed: [f64; 2]| {
+        let mut recording = recording(&[("target.compression", &["on", "off"])]);
+        for block in 1..=5 {
+            for configuration in 0..2 {
+                let mut seen = observed(elapsed[configuration] * noise(configuration, block));
+                let cost = cost[configuration] * noise(2 + configuration, block);
+                seen.responses.push(Response::lower("cost", "$", cost));
+                recording.trials.push(done(configuration, block, seen));
+            }
+        }
+        let findings = summarize(&recording).findings();
+        findings.into_iter().map(|finding| (finding.kind, finding.text)).collect::<Vec<_>>()
+    };
+    let alone = told([1.0, 5.0], [10.0; 2]);
+    assert_eq!((alone.len(), alone[0].0, alone[1].0), (2, FindingKind::Responses, FindingKind::NoDifference));
+    assert_eq!(
+        alone[0].1,
+        "Other responses that differ at compression=off against on (above 1x is better): cost 0.20x [0.20, 0.20]."
+    );
+    // Beside an effect on the response compared, at the level that the verdict names.
+    let beside = told([1.0, 5.0], [10.0, 5.0]);
+    let position = |kind| beside.iter().position(|(own, _)| *own == kind);
+    assert_eq!(position(FindingKind::Verdict), Some(0));
+    assert!(position(FindingKind::Responses) > position(FindingKind::Waits), "{beside:?}");
+    assert!(told([1.0; 2], [10.0; 2]).iter().all(|(kind, _)| *kind == FindingKind::NoDifference));
 }

@@ -71,10 +71,8 @@ fn decomposition_adds_up() {
         let from = Side { recording: &run, configuration: 0 };
         for to in [&run, &other].map(|recording| Side { recording, configuration: 1 }) {
             let decomposition = compare(from, to).unwrap().decomposition.unwrap();
-            for (parts, total) in [
-                (&decomposition.session, &decomposition.session_total),
-                (&decomposition.elapsed, &decomposition.elapsed_total),
-            ] {
+            let total = &decomposition.total;
+            for parts in [&decomposition.by_class, &decomposition.by_type] {
                 let size: f64 = parts.iter().map(|part| part.from_s.abs() + part.to_s.abs()).sum();
                 close(parts.iter().map(|p| p.from_s).sum(), total.from_s, size);
                 close(parts.iter().map(|p| p.to_s).sum(), total.to_s, size);
@@ -87,13 +85,25 @@ fn decomposition_adds_up() {
                 let values: Vec<f64> = own.map(|(_, o)| of(o) / o.work.amount as f64).collect();
                 values.iter().sum::<f64>() / values.len() as f64
             };
-            let (session, elapsed) = (&decomposition.session_total, &decomposition.elapsed_total);
-            for side in [(from, session.from_s, elapsed.from_s), (to, session.to_s, elapsed.to_s)] {
-                let (measured, whole) =
-                    (per_unit(side.0, |o| o.time.session_s), per_unit(side.0, |o| o.elapsed_s));
-                assert!((side.1 / measured - 1.0).abs() < 1e-9 && (side.2 / whole - 1.0).abs() < 1e-9);
+            for (side, session_s) in [(from, total.from_s), (to, total.to_s)] {
+                assert!((session_s / per_unit(side, |o| o.time.session_s) - 1.0).abs() < 1e-9);
             }
         }
+    }
+}
+
+/// Throughput = sessions / session time of a unit of work: of each side, and so of their ratio.
+#[test]
+fn littles_law_holds_between_any_numbers_of_sessions() {
+    let mut random = Random::new(14);
+    for _ in 0..200 {
+        let mut run = recording(&[("workload.connections", &["1", "2"])]);
+        run.trials = vec![done(0, 1, any(&mut random)), done(1, 1, any(&mut random))];
+        let side = |configuration| Side { recording: &run, configuration };
+        let decomposition = compare(side(0), side(1)).unwrap().decomposition.unwrap();
+        let throughput: Vec<f64> = run.done().map(|(_, o)| o.work.amount as f64 / o.elapsed_s).collect();
+        let measured = throughput[1] / throughput[0];
+        close(decomposition.throughput_ratio(), measured, measured);
     }
 }
 

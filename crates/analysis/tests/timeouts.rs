@@ -45,7 +45,7 @@ fn a_retry_does_not_make_a_time_out_good() {
     assert_eq!(summary.configurations[0].standing, Standing::Best);
     assert_ne!(moody.standing, Standing::Equivalent);
     assert_eq!(
-        texts(&run, FindingKind::Verdict),
+        texts(&run, FindingKind::NoDifference),
         ["The levels of script cannot be compared: trials of moody timed out."]
     );
     assert_eq!(
@@ -174,7 +174,7 @@ fn a_time_out_of_unknown_length_still_forbids_a_verdict() {
     assert_eq!(summary.configurations[1].factor, None);
     assert_eq!(summary.configurations[0].standing, Standing::Best);
     assert_eq!(
-        texts(&run, FindingKind::Verdict),
+        texts(&run, FindingKind::NoDifference),
         ["The levels of script cannot be compared: trials of moody timed out."]
     );
 }

@@ -35,8 +35,8 @@ fn targets() -> Vec<Target> {
         name: name.into(),
         engine,
         configuration: Configuration {
-            levels: Vec::new(),
             settings: settings.into_iter().map(|(path, value)| (path.to_owned(), value)).collect(),
+            ..Configuration::default()
         },
     };
     let mut targets = vec![target("skeleton", &skeleton::Skeleton, Vec::new())];

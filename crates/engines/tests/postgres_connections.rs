@@ -32,8 +32,8 @@ fn configuration(installation: &Installation) -> Configuration {
         ("target.settings.fsync", Value::Bool(false)),
     ];
     Configuration {
-        levels: Vec::new(),
         settings: settings.map(|(path, value)| (path.to_owned(), value)).into(),
+        ..Configuration::default()
     }
 }
 

@@ -20,7 +20,8 @@ fn live() -> (TempDir, Box<dyn Instance>, Box<dyn ConnectionSet>) {
         cgroup_joins: Vec::new(),
     };
     let journal_mode = ("target.settings.journal_mode".to_owned(), Value::Text("wal".into()));
-    let configuration = Configuration { levels: Vec::new(), settings: [journal_mode].into_iter().collect() };
+    let configuration =
+        Configuration { settings: [journal_mode].into_iter().collect(), ..Configuration::default() };
     let engine = engines::by_name("sqlite").unwrap();
     let instance = engine.host(place).prepare(&configuration, 1, &Cancel::new()).unwrap();
     let columns = vec![

@@ -2,17 +2,21 @@
 //! new one.
 
 use crate::common::{ENGINE, PROBE};
-use crate::file::{BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, HARD_TO_CHANGE, SEED, SETTINGS};
-use crate::{Blocks, Catalog, Declaration, Experiment, Factor, FileErrors, Kind, Volume, human, parse};
+use crate::file::{BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, HARD_TO_CHANGE, SEED, SETTINGS, SETUPS};
+use crate::{
+    Blocks, Catalog, Declaration, Experiment, Factor, FileErrors, Kind, Repeats, Volume, human, parse,
+};
+use observations::FileRecord;
 use std::collections::BTreeSet;
 
 /// Compared as parts of configurations, of `repeats.blocks` or of the order that follows from it.
-const NOT_COMPARED: [&str; 6] = [
+const NOT_COMPARED: [&str; 7] = [
     ENGINE.path(),
     PROBE.path(),
     BLOCKS_MIN.path(),
     BLOCKS_MAX.path(),
     BLOCKS_UNTIL.path(),
+    SETUPS.path(),
     HARD_TO_CHANGE.path(),
 ];
 
@@ -23,12 +27,38 @@ pub struct Changes {
     pub harmless: Vec<String>,
     /// Differences that make recorded trials incomparable with new ones.
     pub incompatible: Vec<String>,
+    /// What cannot be told.
+    pub unknown: Vec<String>,
 }
 
 impl Changes {
     /// Whether a run that was begun with the old version can go on with the new one.
     pub fn resumable(&self) -> bool {
         self.incompatible.is_empty()
+    }
+
+    /// Adds what differs in the files that the experiment names, as they were recorded and as they are. A version that
+    /// kept no files leaves it open.
+    pub fn of_files(&mut self, old: &[FileRecord], new: &[FileRecord]) {
+        let in_other = |others: &[FileRecord], own: &FileRecord| {
+            others.iter().find(|it| (&it.named_by, &it.path) == (&own.named_by, &own.path)).cloned()
+        };
+        for is in new {
+            let (path, named_by) = (&is.path, &is.named_by);
+            match in_other(old, is) {
+                Some(was) if was.sha256 != is.sha256 => {
+                    let same = was.content.lines().zip(is.content.lines()).take_while(|(was, is)| was == is);
+                    let line = same.count() + 1;
+                    self.incompatible.push(format!("{named_by}: {path} differs from line {line} on"));
+                }
+                Some(_) => {}
+                None => self.unknown.push(format!(
+                    "{named_by}: whether {path} has changed since this run was begun is not known: it was not kept then"
+                )),
+            }
+        }
+        let gone = old.iter().filter(|was| in_other(new, was).is_none());
+        self.incompatible.extend(gone.map(|was| format!("{}: {} is gone", was.named_by, was.path)));
     }
 }
 
@@ -37,7 +67,7 @@ impl Changes {
 /// # Errors
 /// Those of the version that cannot be read, the old one first.
 pub fn describe(old_source: &str, new_source: &str, catalog: &Catalog) -> Result<Vec<String>, FileErrors> {
-    let Changes { harmless, mut incompatible } =
+    let Changes { harmless, mut incompatible, .. } =
         changes(&parse(old_source, catalog)?, &parse(new_source, catalog)?);
     incompatible.extend(harmless);
     Ok(incompatible)
@@ -45,7 +75,7 @@ pub fn describe(old_source: &str, new_source: &str, catalog: &Catalog) -> Result
 
 /// Compares two versions of an experiment. Comments and layout do not count.
 pub fn changes(old: &Experiment, new: &Experiment) -> Changes {
-    let Changes { mut harmless, mut incompatible } = Changes::default();
+    let (mut harmless, mut incompatible) = (Vec::new(), Vec::new());
     for setting in SETTINGS.iter().filter(|setting| !NOT_COMPARED.contains(&setting.path)) {
         let surrounds_trials = setting.path.starts_with("hooks.") || setting.path == SEED.path();
         let differences = if surrounds_trials { &mut incompatible } else { &mut harmless };
@@ -59,6 +89,7 @@ pub fn changes(old: &Experiment, new: &Experiment) -> Changes {
             note(&mut incompatible, &what, &value(before), &value(volume));
         }
     }
+    compare_setups(&old.repeats, &new.repeats, &mut harmless, &mut incompatible);
     note(&mut incompatible, "order.hard_to_change", &order(old), &order(new));
     let before = incompatible.len();
     let factors = in_both("factor", &old.factors, &new.factors, |it| &it.name, &mut incompatible);
@@ -69,7 +100,7 @@ pub fn changes(old: &Experiment, new: &Experiment) -> Changes {
     if incompatible.len() == before {
         compare_configurations(old, new, &mut incompatible);
     }
-    Changes { harmless, incompatible }
+    Changes { harmless, incompatible, unknown: Vec::new() }
 }
 
 type Shown = fn(&Volume) -> String;
@@ -123,6 +154,20 @@ fn order(experiment: &Experiment) -> String {
     let names: Vec<&str> =
         experiment.hard_to_change.iter().map(|factor| experiment.factors[*factor].name.as_str()).collect();
     if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
+/// More set-ups may follow those that were done, but no block moves to another one.
+fn compare_setups(old: &Repeats, new: &Repeats, harmless: &mut Vec<String>, incompatible: &mut Vec<String>) {
+    let both = 1..=old.blocks.max().min(new.blocks.max());
+    let moved = both.into_iter().find(|block| old.setup(*block) != new.setup(*block));
+    match moved {
+        Some(block) => incompatible.push(format!(
+            "repeats.setups: block {block} was planned for set-up {} and would be in set-up {}",
+            old.setup(block),
+            new.setup(block)
+        )),
+        None => note(harmless, SETUPS.path(), &old.setups.to_string(), &new.setups.to_string()),
+    }
 }
 
 /// Notes what is gone and what is new; returns what is in both versions, with the positions.

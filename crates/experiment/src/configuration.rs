@@ -1,6 +1,7 @@
-use crate::{FromValue, Setting, Value};
+use crate::{FromValue, NamedFile, Setting, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// One level of one factor, as labelled in the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -12,12 +13,14 @@ pub struct Level {
 }
 
 /// One level for each factor: all settings of a trial, defaults filled in, validated.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Configuration {
     /// The level of each factor, in the order of the file.
     pub levels: Vec<Level>,
     /// Every setting by dotted path.
     pub settings: BTreeMap<String, Value>,
+    /// The files that its settings name, as they were read: every trial runs what they held then.
+    pub files: Vec<Arc<NamedFile>>,
 }
 
 /// A setting that an engine or probe rejects. The experiment's owner adds line and column.
@@ -70,11 +73,27 @@ impl Configuration {
             .filter_map(move |(path, value)| path.strip_prefix(prefix).map(|name| (name, value)))
     }
 
-    /// Stable identity: FNV-1a (64 bit) of the settings as JSON with sorted keys, in hexadecimal.
+    /// The content of a file that one of its settings names.
+    pub fn file(&self, path: &str) -> Option<&str> {
+        self.files.iter().find(|file| file.path == path).map(|file| file.content.as_str())
+    }
+
+    /// All that it is: every setting and, by the path of the setting that names it, a dot and its own, the SHA-256 of
+    /// each file: `workload.script.r.sql`.
+    pub fn identity(&self) -> BTreeMap<String, Value> {
+        let mut identity = self.settings.clone();
+        let files = self.files.iter();
+        identity.extend(
+            files.map(|file| (format!("{}.{}", file.named_by, file.path), Value::Text(file.sha256()))),
+        );
+        identity
+    }
+
+    /// Stable identity: FNV-1a (64 bit) of [`Self::identity`] as JSON with sorted keys, in hexadecimal.
     /// The same settings have the same key in every run, on every machine.
     pub fn key(&self) -> String {
         // A map of plain values can always be written.
-        let text = serde_json::to_string(&self.settings).unwrap_or_default();
+        let text = serde_json::to_string(&self.identity()).unwrap_or_default();
         // Offset basis and prime: RFC 9923, the FNV hash.
         let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,7 +1,8 @@
 use crate::error::FileErrors;
 use crate::experiment::Experiment;
 use crate::file::{BLOCKS, NAME, QUESTION, SEED};
-use crate::{Catalog, FromValue, Kind, Setting, Value, human, parse};
+use crate::{Catalog, FromValue, Kind, NamedFile, Setting, Value, human, parse};
+use std::sync::Arc;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, value};
 
 /// A list that is longer than this has a line for each element.
@@ -15,6 +16,7 @@ const LIST_LENGTH_MAX: usize = 80;
 pub struct Draft {
     comments: String,
     document: DocumentMut,
+    files: Vec<Arc<NamedFile>>,
 }
 
 /// The settings of one linked level.
@@ -33,6 +35,11 @@ impl Draft {
     /// Adds a comment at the beginning of the file.
     pub fn comment(&mut self, text: &str) {
         self.comments.extend(text.lines().flat_map(|line| ["# ", line, "\n"]));
+    }
+
+    /// Keeps a file with the experiment that it was made from.
+    pub fn made_from(&mut self, file: NamedFile) {
+        self.files.push(Arc::new(file));
     }
 
     /// Gives a setting a value.
@@ -98,7 +105,7 @@ impl Draft {
     /// # Errors
     /// Everything that is wrong, each with its place in [`Draft::source`].
     pub fn build(&self, catalog: &Catalog) -> Result<Experiment, FileErrors> {
-        parse(&self.source(), catalog)
+        Ok(Experiment { files: self.files.clone(), ..parse(&self.source(), catalog)? })
     }
 
     /// A section, which is new with its first setting.

@@ -1,8 +1,9 @@
 use crate::error::{Errors, FileErrors};
-use crate::{Configuration, FromValue, Invalid, Setting, Value};
+use crate::{Configuration, FromValue, Invalid, NamedFile, Setting, Value};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
 
 /// A validated experiment file.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +25,8 @@ pub struct Experiment {
     pub hard_to_change: Vec<usize>,
     /// The file as it is.
     pub source: String,
+    /// Other files that it names, as they were read, each once.
+    pub files: Vec<Arc<NamedFile>>,
     /// What the file says of the settings that no engine or probe owns.
     pub(crate) settings: BTreeMap<String, Value>,
     /// Where each setting stands that the file gives or varies.
@@ -120,6 +123,8 @@ impl fmt::Display for Throttle {
 pub struct Repeats {
     /// Blocks.
     pub blocks: Blocks,
+    /// How often each level of the hard-to-change factors is set up.
+    pub setups: u32,
     /// Seed of the order and of the data.
     pub seed: u64,
     /// How often a failed trial is tried again.
@@ -149,6 +154,22 @@ impl Blocks {
             Self::Fixed(blocks) => blocks,
             Self::Adaptive { max, .. } => max,
         }
+    }
+}
+
+impl Repeats {
+    /// The set-up (from 1) that a block belongs to: the blocks are divided among the set-ups as evenly as they can be,
+    /// in their order.
+    pub fn setup(&self, block: u32) -> u32 {
+        (u64::from(block - 1) * u64::from(self.setups) / u64::from(self.blocks.max())) as u32 + 1
+    }
+
+    /// The blocks of a set-up.
+    pub fn blocks_of(&self, setup: u32) -> RangeInclusive<u32> {
+        let before = |setup: u32| {
+            (u64::from(setup) * u64::from(self.blocks.max())).div_ceil(u64::from(self.setups)) as u32
+        };
+        before(setup - 1) + 1..=before(setup)
     }
 }
 

@@ -75,6 +75,9 @@ settings! {
     pub(crate) BLOCKS_MAX: Option<u32> = "repeats.blocks.max", Kind::Count { min: 2, max: 1_000_000 };
     /// Half width of the 95 % interval, as a share of the mean, at which to stop.
     pub(crate) BLOCKS_UNTIL: Option<f64> = "repeats.blocks.until", Kind::Share;
+    /// How often each level of the hard-to-change factors is set up: the blocks are divided among the set-ups. Without
+    /// repeated set-ups a level and its set-up cannot be told apart.
+    pub(crate) SETUPS: u32 = "repeats.setups", COUNT, "1";
     /// Seed of the order of trials and of the data.
     pub SEED: u64 = "repeats.seed", SEEDS, "1";
     /// How often a failed trial is tried again. One that `limits.trial_time` stopped in its measurement is not: it is

@@ -8,8 +8,10 @@
 //! - [`file`], [`common`]: the settings that no engine or probe owns
 //! - `parse`: from the text to factors, from factors to configurations
 //! - `draft`: an experiment that a program builds, written as a file
+//! - `named_file`: scripts and other files that an experiment names
 //! - `plan`: the order of the trials
 //! - `changes`: what differs between two versions of a file
+//! - `read`: reads files that people write, up to a size
 //! - `schema`, `example`: what editors and newcomers need
 
 mod changes;
@@ -22,9 +24,11 @@ mod example;
 mod experiment;
 pub mod file;
 mod human;
+mod named_file;
 mod nearest;
 mod parse;
 mod plan;
+mod read;
 mod schema;
 mod setting;
 
@@ -34,9 +38,11 @@ pub use draft::{Draft, LinkedSettings};
 pub use error::{FileError, FileErrors};
 pub use example::example;
 pub use experiment::{Blocks, Experiment, Factor, FactorLevel, Repeats, Throttle, Volume};
+pub use named_file::NamedFile;
 pub use nearest::{nearest, unknown_name};
 pub use observations::{FromValue, Value};
 pub use parse::parse;
 pub use plan::{Plan, PlannedTrial};
+pub use read::{SOURCE_BYTES_MAX, read_text};
 pub use schema::schema;
 pub use setting::{Catalog, Declaration, Kind, Setting};

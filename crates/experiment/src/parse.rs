@@ -53,6 +53,7 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     let volumes = reader.volumes();
     let hard_to_change = reader.hard_to_change(&mut factors, &volumes);
     let repeats = reader.repeats(&core);
+    reader.check_setups(&repeats, &hard_to_change);
     let configurations = reader.configurations(&base, &factors);
     let baseline = reader.baseline(&factors, &configurations);
     reader.check_number_of_trials(repeats.blocks.max(), configurations.len());
@@ -64,6 +65,7 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
         repeats,
         hard_to_change,
         source: source.into(),
+        files: Vec::new(),
         spans: spans(&root),
         settings: core,
         factors,

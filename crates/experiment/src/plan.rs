@@ -5,11 +5,15 @@
 //! hits all alike. Configurations that share their levels of the hard-to-change factors form a
 //! group; the groups come one after the other in random order, each with all its blocks, so that
 //! such a factor changes as seldom as it can.
+//!
+//! What is set up once cannot be told apart from its set-up. With `repeats.setups = N` the blocks are divided into N
+//! repetitions: in each of them every level of the hard-to-change factors is set up anew, in a random order of its own.
 
 use crate::configuration::names_volume;
 use crate::{Configuration, Experiment, Factor, Level};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::ops::RangeInclusive;
 
 /// One trial of the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +22,8 @@ pub struct PlannedTrial {
     pub configuration: usize,
     /// Block, from 1.
     pub block: u32,
+    /// Which set-up of the levels of its hard-to-change factors it belongs to, from 1.
+    pub setup: u32,
     /// Position in the whole plan with its largest number of blocks, from 1.
     pub sequence: u32,
 }
@@ -25,20 +31,38 @@ pub struct PlannedTrial {
 /// The order of the trials. The same experiment and seed give the same plan on every machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    groups: Vec<Vec<usize>>,
-    blocks_max: u32,
+    groups: Vec<Group>,
     seed: u64,
     /// Positions of the factors of which a change is more than another value of a setting.
     noticed: Vec<usize>,
 }
 
+/// Configurations that share their hard-to-change levels, in one of the set-ups of these.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Group {
+    configurations: Vec<usize>,
+    setup: u32,
+    blocks: RangeInclusive<u32>,
+    /// Trials of the groups before it.
+    before: usize,
+}
+
 impl Plan {
     /// The plan of an experiment.
     pub fn new(experiment: &Experiment) -> Self {
-        let seed = experiment.repeats.seed;
+        let repeats = &experiment.repeats;
         let all: Vec<usize> = (0..experiment.configurations.len()).collect();
-        let mut random = generator(seed, 0, 0);
-        let groups = grouped(experiment, &all, &experiment.hard_to_change, &mut random);
+        let mut groups: Vec<Group> = Vec::new();
+        let mut before = 0;
+        for setup in 1..=repeats.setups {
+            let mut random = generator(repeats.seed, 0, u64::from(setup) - 1);
+            let blocks = repeats.blocks_of(setup);
+            for configurations in grouped(experiment, &all, &experiment.hard_to_change, &mut random) {
+                let trials = configurations.len() * blocks.clone().count();
+                groups.push(Group { configurations, setup, blocks: blocks.clone(), before });
+                before += trials;
+            }
+        }
         let noticed = |(position, factor): (usize, &Factor)| {
             let volume =
                 factor.levels.iter().flat_map(|level| &level.set).any(|(path, _)| names_volume(path));
@@ -46,49 +70,56 @@ impl Plan {
         };
         Self {
             groups,
-            blocks_max: experiment.repeats.blocks.max(),
-            seed,
+            seed: repeats.seed,
             noticed: experiment.factors.iter().enumerate().filter_map(noticed).collect(),
         }
     }
 
-    /// Number of groups of configurations that share their hard-to-change levels; one when no
-    /// factor is hard to change.
+    /// Number of groups of configurations that share one set-up of their hard-to-change levels; one when no factor is
+    /// hard to change.
     pub fn groups(&self) -> usize {
         self.groups.len()
     }
 
     /// The configurations of a group.
     pub fn group(&self, group: usize) -> &[usize] {
-        &self.groups[group]
+        &self.groups[group].configurations
+    }
+
+    /// The blocks of a group.
+    pub fn blocks(&self, group: usize) -> RangeInclusive<u32> {
+        self.groups[group].blocks.clone()
     }
 
     /// The trials of one block (from 1) of a group, in order. Each block has an order of its own,
     /// independent of which blocks were asked for before.
     pub fn block(&self, group: usize, block: u32) -> Vec<PlannedTrial> {
-        let mut order = self.groups[group].clone();
+        let Group { configurations, setup, blocks, before } = &self.groups[group];
+        let mut order = configurations.clone();
         shuffle(&mut order, &mut generator(self.seed, group as u64 + 1, u64::from(block)));
-        let before: usize =
-            self.groups[..group].iter().map(Vec::len).sum::<usize>() * self.blocks_max as usize;
-        let first = before + order.len() * (block as usize - 1) + 1;
+        let first = before + order.len() * (block - blocks.start()) as usize + 1;
         let planned = |(i, configuration): (usize, &usize)| PlannedTrial {
             configuration: *configuration,
             block,
+            setup: *setup,
             sequence: (first + i) as u32,
         };
         order.iter().enumerate().map(planned).collect()
     }
 
+    /// Each block of each group, in order.
+    pub fn rounds(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        (0..self.groups.len()).flat_map(|group| self.blocks(group).map(move |block| (group, block)))
+    }
+
     /// All trials, with the largest number of blocks.
     pub fn trials(&self) -> impl Iterator<Item = PlannedTrial> + '_ {
-        let blocks =
-            (0..self.groups.len()).flat_map(|group| (1..=self.blocks_max).map(move |block| (group, block)));
-        blocks.flat_map(|(group, block)| self.block(group, block))
+        self.rounds().flat_map(|(group, block)| self.block(group, block))
     }
 
     /// Number of trials, with the largest number of blocks.
     pub fn len(&self) -> usize {
-        self.groups.iter().map(Vec::len).sum::<usize>() * self.blocks_max as usize
+        self.groups.iter().map(|group| group.configurations.len() * group.blocks.clone().count()).sum()
     }
 
     /// Whether there is nothing to run.

@@ -495,3 +495,19 @@ fn control_characters_are_not_shown() {
         assert!(!shown.contains('\u{202e}'), "{shown:?}");
     }
 }
+
+#[test]
+fn set_ups_need_a_factor_and_blocks() {
+    check(
+        DESIGN,
+        "[repeats]",
+        "[repeats]\nsetups = 3",
+        "3",
+        &["repeats.setups: no factor is hard to change", "order.hard_to_change"],
+    );
+    let hard = "[order]\nhard_to_change = [\"target.data_files\"]\n[repeats]";
+    let six = format!("{hard}\nsetups = 6");
+    check(DESIGN, "[repeats]", &six, "6", &["5 blocks cannot be divided among 6 set-ups"]);
+    check(EVERYTHING, "[repeats]", "[repeats]\nsetups = 2", "2", &["adaptive repeats cannot be divided"]);
+    parse(&DESIGN.replace("[repeats]", &format!("{hard}\nsetups = 5"))).unwrap();
+}

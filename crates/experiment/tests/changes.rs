@@ -177,3 +177,27 @@ fn sources_are_described() {
     );
     assert!(describe(DESIGN, "not a file", &catalog()).is_err());
 }
+
+/// Blocks of further set-ups may follow, but no block moves from one to another.
+#[test]
+fn set_ups_can_be_added() {
+    let hard = "[order]\nhard_to_change = [\"target.data_files\"]\n[repeats]\nsetups = 1";
+    let source = DESIGN.replace("[repeats]", hard);
+    let both = |from: &str, to: &str| {
+        let with = |repeats: &str| experiment(&source.replace("setups = 1\nblocks = 5", repeats));
+        let changes = changes(&with(from), &with(to));
+        (changes.harmless, changes.incompatible)
+    };
+    assert_eq!(
+        both("setups = 1\nblocks = 5", "setups = 2\nblocks = 10"),
+        (strings(&["repeats.blocks: 5 -> 10", "repeats.setups: 1 -> 2"]), Vec::new())
+    );
+    assert_eq!(
+        both("setups = 1\nblocks = 6", "setups = 3\nblocks = 6").1,
+        ["repeats.setups: block 3 was planned for set-up 1 and would be in set-up 2"]
+    );
+    assert_eq!(
+        both("setups = 2\nblocks = 6", "setups = 2\nblocks = 8").1,
+        ["repeats.setups: block 4 was planned for set-up 2 and would be in set-up 1"]
+    );
+}

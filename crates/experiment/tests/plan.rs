@@ -191,3 +191,40 @@ fn the_data_of_a_block_are_the_same_for_all() {
     let seeds: BTreeSet<u64> = (1..=100).map(|block| plan.data_seed(block)).collect();
     assert_eq!(seeds.len(), 100);
 }
+
+/// Each level of a hard-to-change factor is set up as often as the file says, each time with its share of the blocks.
+#[test]
+fn set_ups_are_repeated() {
+    let hard = "[order]\nhard_to_change = [\"target.settings.synchronous\"]\n[repeats]\nsetups = 3";
+    let source = DESIGN.replace("[repeats]", hard).replace("blocks = 5", "blocks = 7");
+    let experiment = experiment(&source);
+    let plan = Plan::new(&experiment);
+    let once = Plan::new(&common::experiment(&source.replace("setups = 3", "setups = 1")));
+    let trials: Vec<PlannedTrial> = plan.trials().collect();
+    assert_eq!((plan.groups(), plan.len(), trials.len()), (6, once.len(), once.len()));
+    assert!(trials.iter().zip(1..).all(|(trial, sequence)| trial.sequence == sequence));
+    // 7 blocks in 3 set-ups are 3, 2 and 2; set-up follows set-up.
+    let blocks: BTreeSet<(u32, u32)> = trials.iter().map(|trial| (trial.setup, trial.block)).collect();
+    assert_eq!(
+        blocks.into_iter().collect::<Vec<_>>(),
+        [(1, 1), (1, 2), (1, 3), (2, 4), (2, 5), (3, 6), (3, 7)]
+    );
+    assert!(trials.is_sorted_by_key(|trial| trial.setup));
+    // Every configuration once in every block, as with one set-up.
+    let cells = |plan: &Plan| -> BTreeSet<(usize, u32)> {
+        plan.trials().map(|trial| (trial.configuration, trial.block)).collect()
+    };
+    assert_eq!(cells(&plan), cells(&once));
+    // In each set-up each level in one stretch.
+    let level = |trial: &PlannedTrial| &experiment.configurations[trial.configuration].levels[1].label;
+    let mut stretches: Vec<_> = trials.iter().map(|trial| (trial.setup, level(trial))).collect();
+    stretches.dedup();
+    assert_eq!(stretches.len(), 6, "{stretches:?}");
+    // The levels come in an order of their own in each set-up.
+    let first = |seed: u32| -> Vec<String> {
+        let experiment = common::experiment(&source.replace("seed = 1", &format!("seed = {seed}")));
+        let plan = Plan::new(&experiment);
+        [0, 2, 4].map(|group| experiment.configurations[plan.group(group)[0]].levels[1].label.clone()).into()
+    };
+    assert!((1..20).any(|seed| first(seed)[0] != first(seed)[1]));
+}

@@ -27,9 +27,10 @@ pub enum RunEnd {
         /// What has to be done.
         text: String,
     },
-    /// A cap on time or disk space was reached; `run` again with a higher cap resumes.
+    /// A cap on time or disk space was reached, or a program that hooks run was changed; once that is mended, `run` again
+    /// resumes.
     Limit {
-        /// Which cap, and what was found.
+        /// Which cap or program, and what was found.
         text: String,
     },
 }

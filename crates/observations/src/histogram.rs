@@ -86,6 +86,11 @@ impl Histogram {
         self.counts().value_at_percentile(percentile)
     }
 
+    /// Width in ns of the bucket that a latency is counted in: what its percentiles are rounded to.
+    pub fn bucket_ns(&self, latency_ns: u64) -> u64 {
+        self.counts().equivalent_range(latency_ns)
+    }
+
     /// Smallest, mean and largest latency in ns.
     pub fn min_mean_max_ns(&self) -> (u64, f64, u64) {
         let counts = self.counts();

@@ -26,8 +26,8 @@ pub use health::{LoadHealth, MachineLoad, Warning, WarningKind};
 pub use histogram::{Histogram, HistogramError};
 pub use profile::{Frame, Profile, Stack, UNKNOWN};
 pub use record::{
-    ConfigurationRecord, EngineVersion, Environment, FactorRecord, HookOutput, LevelRecord, Recording,
-    RunRecord, TrialRecord, TrialStatus, VolumeEnvironment,
+    AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, FactorRecord, FileRecord, HookOutput,
+    LevelRecord, Recording, RunRecord, TrialRecord, TrialStatus, VolumeEnvironment,
 };
 pub use series::{Amounts, Series, add_by_interval};
 pub use server_activity::{ActivityCell, ProcessUse, Sampling, ServerActivity, TaskSession, WaitingTask};

@@ -66,6 +66,11 @@ pub fn count(value: u64) -> String {
     groups.collect::<Vec<_>>().join(",")
 }
 
+/// A number of things that may be a mean over several numbers: `16`, `4.67`.
+pub fn whole(value: f64) -> String {
+    if value.fract() == 0.0 { fixed(value, 0) } else { figure(value) }
+}
+
 /// A figure for reading against others: four digits and separators from 1,000 on, three below.
 pub fn grouped(value: f64) -> String {
     if !value.is_finite() || value.abs() < 999.5 {

@@ -13,6 +13,9 @@ pub struct Recording {
     pub factors: Vec<FactorRecord>,
     /// Configurations; a trial refers to one by its position here.
     pub configurations: Vec<ConfigurationRecord>,
+    /// Files that the experiment names, as they were when the run was begun: scripts, what hooks run.
+    #[serde(default)]
+    pub files: Vec<FileRecord>,
     /// Trials in the order in which they ended. Failed ones are data too.
     pub trials: Vec<TrialRecord>,
 }
@@ -36,10 +39,25 @@ pub struct RunRecord {
     pub baseline: Option<usize>,
     /// A relative difference below this is no difference that matters: 0.05 is 5 %. 0: any may matter.
     pub equivalence_margin: f64,
+    /// The rule by which the number of blocks was decided; `None`: it was given.
+    #[serde(default)]
+    pub adaptive: Option<AdaptiveRepeats>,
     /// Start in milliseconds since 1970 UTC.
     pub started_ms: i64,
     /// Version of Steelbench that made the run.
     pub steelbench: String,
+}
+
+/// Adaptive repeats by two stages (C. Stein, Annals of Mathematical Statistics 16, 1945): the spread within the first
+/// blocks decides how many there are, and it is the spread that intervals and tests use.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct AdaptiveRepeats {
+    /// Blocks of the first stage.
+    pub min: u32,
+    /// Blocks at most.
+    pub max: u32,
+    /// Half width of every 95 % interval as a share of its mean that was asked for.
+    pub until: f64,
 }
 
 /// A factor and its levels, as labelled.
@@ -80,6 +98,19 @@ impl ConfigurationRecord {
     }
 }
 
+/// A file that an experiment names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileRecord {
+    /// What names it: the path of a setting, a hook of a volume, or the option of a quick command.
+    pub named_by: String,
+    /// Its path as named.
+    pub path: String,
+    /// SHA-256 of its content in hexadecimal, as `sha256sum` prints it.
+    pub sha256: String,
+    /// Its content, with stars for the passwords in it.
+    pub content: String,
+}
+
 /// One factor's level in a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LevelRecord {
@@ -96,6 +127,9 @@ pub struct TrialRecord {
     pub configuration: usize,
     /// Block (round), from 1.
     pub block: u32,
+    /// Which set-up of the levels of its hard-to-change factors it belongs to, from 1; 1 where none is hard to change.
+    #[serde(default = "first_setup")]
+    pub setup: u32,
     /// Position in the planned order, from 1.
     pub sequence: u32,
     /// 1 for the first try, more for retries.
@@ -118,6 +152,11 @@ impl TrialRecord {
     pub fn timed_out(&self) -> bool {
         self.observations.as_ref().is_some_and(Observations::timed_out)
     }
+}
+
+/// Of recordings that do not say it: every level was set up once.
+fn first_setup() -> u32 {
+    1
 }
 
 /// How a trial ended.

@@ -126,6 +126,10 @@ pub struct Response {
     pub direction: Direction,
     /// The value in that unit.
     pub value: f64,
+    /// The step in which it was counted or rounded, in that unit: 1 of a count, the width of the bucket of a percentile.
+    /// 0: as fine as the clock.
+    #[serde(default)]
+    pub resolution: f64,
 }
 
 /// A figure of a trial that is neither better nor worse: how many sockets the threads ran on.
@@ -149,11 +153,29 @@ impl Fact {
 impl Response {
     /// A response of which less is better (time, latency, cost).
     pub fn lower(name: &str, unit: &str, value: f64) -> Self {
-        Self { name: name.into(), unit: unit.into(), direction: Direction::LowerIsBetter, value }
+        Self {
+            name: name.into(),
+            unit: unit.into(),
+            direction: Direction::LowerIsBetter,
+            value,
+            resolution: 0.0,
+        }
     }
 
     /// A response of which more is better (throughput).
     pub fn higher(name: &str, unit: &str, value: f64) -> Self {
-        Self { name: name.into(), unit: unit.into(), direction: Direction::HigherIsBetter, value }
+        Self {
+            name: name.into(),
+            unit: unit.into(),
+            direction: Direction::HigherIsBetter,
+            value,
+            resolution: 0.0,
+        }
+    }
+
+    /// The same, counted or rounded in steps of this size.
+    #[must_use]
+    pub fn in_steps_of(self, resolution: f64) -> Self {
+        Self { resolution: if resolution.is_finite() { resolution } else { 0.0 }, ..self }
     }
 }

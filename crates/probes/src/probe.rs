@@ -16,6 +16,11 @@ pub trait Probe: Send + Sync {
     fn connections(&self, _configuration: &Configuration) -> u32 {
         1
     }
+    /// The files that a configuration names, each with the path of the setting that does. They are read before anything
+    /// else is done ([`Configuration::file`]), so that all trials run what they held then.
+    fn files(&self, _configuration: &Configuration) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
     /// Objections to a configuration on this target, found before anything runs.
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid>;
     /// Runs one trial on a prepared target: load, warm up, settle, measure.

@@ -30,7 +30,7 @@ fn configuration(installation: &Installation, given: &[(&str, Value)]) -> Config
     .map(|(path, value)| (path.into(), value))
     .into();
     settings.extend(given.iter().map(|(path, value)| ((*path).to_owned(), value.clone())));
-    Configuration { levels: Vec::new(), settings }
+    Configuration { settings, ..Configuration::default() }
 }
 
 /// Runs a trial and lets a check look at the server before what the trial made is removed.

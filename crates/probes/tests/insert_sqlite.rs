@@ -24,7 +24,7 @@ fn configuration(given: &[(&str, Value)]) -> Configuration {
     .into();
     settings.extend(given.iter().map(|(path, value)| ((*path).to_string(), value.clone())));
     settings.retain(|_, value| *value != Value::Text(String::new()));
-    Configuration { levels: Vec::new(), settings }
+    Configuration { settings, ..Configuration::default() }
 }
 
 fn absent() -> Value {

@@ -486,7 +486,7 @@ fn compare_tables(server: &Server) {
     assert!(server.run("pgbench", &["-i", "-s", "2", "theirs"], "").status.success());
     let url = Value::Text(server.url("ours"));
     let configuration =
-        Configuration { levels: Vec::new(), settings: [("target.url".to_owned(), url)].into() };
+        Configuration { settings: [("target.url".to_owned(), url)].into(), ..Configuration::default() };
     let place = Folders {
         directory: std::env::temp_dir(),
         volumes: Vec::new(),

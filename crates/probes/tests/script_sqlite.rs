@@ -13,7 +13,7 @@ use std::path::Path;
 /// Runs a trial and hands its data file to a check before it is removed.
 fn measured(given: &[(&str, Value)], check: impl FnOnce(&Connection, &Observations)) {
     let settings = given.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect();
-    let configuration = Configuration { levels: Vec::new(), settings };
+    let configuration = Configuration { settings, ..Configuration::default() };
     let target = Target::of(&Sqlite, &configuration);
     let connections = ScriptProbe.connections(&configuration);
     let objections =

@@ -1,11 +1,9 @@
 //! Two configurations against each other, and what their difference is made of.
 
 use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Document, Section, Table, Tone};
+use crate::sections::RUN_QUEUE;
 use crate::{Text, number};
 use analysis::{Comparison, Decomposition, HeadToHead, Interval, Part, PartKind, ResponseChange, Scale};
-
-/// Wait types that are listed below the decomposition.
-const WAIT_TYPES: usize = 10;
 
 /// Two configurations head to head: how much they differ, and why.
 pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Document {
@@ -15,13 +13,13 @@ pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Document {
     if let Some(decomposition) = &compared.decomposition {
         let mut drawn = Section::new("From A to B");
         drawn.chart(crate::sections::waterfall(decomposition, "A", "B"));
+        drawn.note(crate::sections::legend(decomposition));
         sections.push(drawn);
         let scale = WorkScale::of(decomposition);
-        let heading = format!("Elapsed seconds for {}", scale.name);
-        sections.push(parts(&heading, &decomposition.elapsed, &decomposition.elapsed_total, &scale));
-        let heading = format!("Session seconds for {}, summed over connections", scale.name);
-        sections.push(parts(&heading, &decomposition.session, &decomposition.session_total, &scale));
-        sections.extend(wait_types(decomposition, &scale));
+        for (by, of) in [("wait type", &decomposition.by_type), ("class of wait", &decomposition.by_class)] {
+            let heading = format!("Session seconds for {} by {by}", scale.name);
+            sections.push(parts(&heading, of, &decomposition.total, &scale));
+        }
         sections.extend(crate::sections::changes(decomposition, "from A to B", ["A", "B"]));
     }
     Document { title: format!("A: {from}; B: {to}").into(), sections }
@@ -142,28 +140,11 @@ fn parts(heading: &str, parts: &[Part], total: &Part, scale: &WorkScale) -> Sect
     section
 }
 
-/// The wait types that changed most: detail of the parts above, with their signal waits.
-fn wait_types(decomposition: &Decomposition, scale: &WorkScale) -> Option<Section> {
-    let all = &decomposition.wait_types;
-    let largest = all.iter().flat_map(|part| [part.from_s, part.to_s]).fold(0.0, f64::max);
-    let decimals = number::places(largest * scale.units, 4);
-    let visible = |part: &&Part| (part.change_s * scale.units * 10_f64.powi(decimals as i32)).abs() >= 0.5;
-    let changed: Vec<&Part> = all.iter().filter(visible).take(WAIT_TYPES).collect();
-    if changed.is_empty() {
-        return None;
-    }
-    let mut section =
-        Section::new(format!("Wait types that changed most, elapsed seconds for {}", scale.name));
-    section.table(scale.table("wait type", ["A", "B"], changed.into_iter(), largest));
-    section.note("Detail of the parts above, resource and signal wait together; not to be added to them.");
-    Some(section)
-}
-
 pub(crate) fn name(kind: &PartKind) -> String {
     match kind {
         PartKind::Cpu => "CPU".to_owned(),
         PartKind::Resource(class) => class.name().to_owned(),
-        PartKind::Signal => "signal".to_owned(),
+        PartKind::Signal => RUN_QUEUE.to_owned(),
         PartKind::Client => "client".to_owned(),
         PartKind::Unaccounted => "unaccounted".to_owned(),
         PartKind::WaitType(name) => name.clone(),
@@ -173,12 +154,12 @@ pub(crate) fn name(kind: &PartKind) -> String {
     }
 }
 
-/// Less time is better; said only of what is supported.
+/// Less time is better; said only of what is supported, and not of time in which sessions wait for their client.
 pub(crate) fn tone(part: &Part) -> Tone {
-    match part.p_value {
-        Some(p) if p < 0.05 && part.change_s < 0.0 => Tone::Good,
-        Some(p) if p < 0.05 && part.change_s > 0.0 => Tone::Bad,
-        _ => Tone::Plain,
+    match part.change_s {
+        _ if !part.supported() || part.kind == PartKind::Client => Tone::Plain,
+        less if less < 0.0 => Tone::Good,
+        _ => Tone::Bad,
     }
 }
 
@@ -232,7 +213,7 @@ impl WorkScale {
         table.right(to, |(_, (_, to))| fixed(*to));
         table.right("change", change);
         table
-            .left("95 % interval", |(part, _)| {
+            .left("interval", |(part, _)| {
                 let Some(Interval { low, high }) = part.interval else { return "".into() };
                 let ends = (low * self.units, high * self.units);
                 Cell::ends(ends, format!("[{}, {}]", end(ends.0), end(ends.1)))

@@ -38,13 +38,13 @@ impl Chart {
             return Figure {
                 spec: json!({ "kind": "waterfall", "label": heading.as_str(), "steps": self.steps() }),
                 caption: format!(
-                    "{heading}: the sessions' time by wait type, divided by the connections; the changes add up to the \
-                     difference. Pale bars: not supported at 95 %."
+                    "{heading}: the sessions' time by wait type; the changes add up to the difference. Pale bars: the \
+                     interval of the change holds 0, or time of the client."
                 )
                 .into(),
                 alternative: format!("Waterfall: {heading}. {}.", self.said()).into(),
                 data,
-                data_heading: "Changes with 95 % intervals, and their share of the whole change".into(),
+                data_heading: "Changes with intervals, and their share of the whole change".into(),
                 chart: None,
             };
         }
@@ -77,7 +77,7 @@ impl Chart {
     fn steps(&self) -> Vec<Value> {
         let bars: Vec<&Bar> = self.bars().collect();
         let step = |(bar, (from, to)): (&&Bar, (f64, f64))| {
-            let doubt = if bar.tone == Tone::Muted { "not supported at 95 %" } else { "" };
+            let doubt = if bar.tone == Tone::Muted { "not supported, or time of the client" } else { "" };
             json!({
                 "kind": if self.is_total(bar) { "total" } else { "change" },
                 "label": bar.label.as_str(), "from": coordinate(from), "to": coordinate(to), "doubt": doubt,

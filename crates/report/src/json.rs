@@ -1,21 +1,26 @@
 //! The analysis for programs: exact figures, stable names.
 //!
-//! Every object has `schema` (`steelbench/1`, of a run `steelbench/2`: a number that grows when a program that reads it
+//! Every object has `schema` (`steelbench/1`, as recorded and of a comparison `steelbench/2`, of a run `steelbench/3`: a
+//! number that grows when a program that reads it
 //! would have to change) and `kind`, then the fields of the type that it is made of. Seconds are seconds, shares are
 //! from 0 to 1; a figure that cannot be told is `null`. The errors are those that serde's signature has: the types of the
 //! analysis allow none.
 
+use crate::escaped;
 use analysis::runs::{Gate, History, RunsCompared};
 use analysis::survey::Merged;
 use analysis::{ActivitySummary, HeadToHead, ProfileComparison, ProfileSummary, Summary};
 use observations::{Advice, Profile, Recording, Survey, VolumeFacts};
 use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Result, Value, json};
 use std::io::{self, Write};
 
 /// Version of what this module writes.
 pub const SCHEMA: &str = "steelbench/1";
-/// Version of a run's object, as it was analysed and as it was recorded.
+/// Version of a run's object as it was analysed.
+const SUMMARY_SCHEMA: &str = "steelbench/3";
+/// Version of a run's object as it was recorded, and of two configurations.
 const RUN_SCHEMA: &str = "steelbench/2";
 /// Kind of a profile with all its stacks.
 pub const SAMPLES: &str = "samples";
@@ -35,7 +40,7 @@ fn object(kind: &str, content: &impl Serialize, others: Value) -> Result<Value> 
 
 /// A run: the data of each section by its name.
 pub fn summary(summary: &Summary) -> Result<Value> {
-    object("summary", &crate::sections::data(summary)?, json!({ "schema": RUN_SCHEMA }))
+    object("summary", &crate::sections::data(summary)?, json!({ "schema": SUMMARY_SCHEMA }))
 }
 
 /// All that a run recorded, as one object: its schema, then the fields of [`Recording`]. Histograms are arrays of
@@ -50,9 +55,20 @@ pub fn recording(recording: &Recording, mut writer: impl Write) -> io::Result<()
         #[serde(flatten)]
         recording: &'a Recording,
     }
-    serde_json::to_writer(&mut writer, &Recorded { schema: RUN_SCHEMA, recording })?;
+    let recorded = Recorded { schema: RUN_SCHEMA, recording };
+    recorded.serialize(&mut Serializer::with_formatter(&mut writer, Printable))?;
     writeln!(writer)?;
     writer.flush()
+}
+
+/// Compact JSON that is safe to print: see [`crate::escaped`].
+struct Printable;
+
+impl Formatter for Printable {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, text: &str) -> io::Result<()> {
+        let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+        if plain { writer.write_all(text.as_bytes()) } else { writer.write_all(escaped(text).as_bytes()) }
+    }
 }
 
 /// A profile.
@@ -72,7 +88,7 @@ pub fn profile_comparison(compared: &ProfileComparison) -> Result<Value> {
 
 /// Two configurations, with their labels.
 pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Result<Value> {
-    object("comparison", compared, json!({ "from_label": from, "to_label": to }))
+    object("comparison", compared, json!({ "schema": RUN_SCHEMA, "from_label": from, "to_label": to }))
 }
 
 /// A live server.

@@ -89,6 +89,7 @@ pub fn trials(recording: &Recording) -> Table<'_> {
     columns.add("cause", "", cause).headed("cause of failure").on_page =
         recording.trials.iter().any(is_failed);
     columns.add("timeout", "s", |row| seen(row)?.timeout_s);
+    columns.add("setup", "", |row| row.trial.setup);
     columns.add("sequence", "", |row| row.trial.sequence);
     columns.add("started", "", |row| Time(row.trial.started_ms));
     columns.add("wall", "s", |row| row.trial.wall_s).headed("whole trial");
@@ -393,6 +394,21 @@ pub fn experiment(recording: &Recording) -> Table<'_> {
     columns.add("line", "", |(number, _)| *number);
     columns.add("experiment_file", "", |(_, line)| *line);
     columns.named("experiment")
+}
+
+/// The files that the experiment names, line by line.
+pub fn files(recording: &Recording) -> Table<'_> {
+    let rows = recording
+        .files
+        .iter()
+        .flat_map(|file| (1_u64..).zip(file.content.lines()).map(move |(number, line)| (file, number, line)));
+    let mut columns = Columns::of(rows);
+    columns.add("named_by", "", |(file, ..)| file.named_by.as_str());
+    columns.add("file", "", |(file, ..)| file.path.as_str());
+    columns.add("sha256", "", |(file, ..)| file.sha256.as_str());
+    columns.add("line", "", |(_, number, _)| *number);
+    columns.add("content", "", |(.., line)| *line);
+    columns.named("files")
 }
 
 /// The run, then one row for each fact of each environment that a session of the run found.

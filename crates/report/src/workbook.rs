@@ -5,7 +5,7 @@ use crate::model::Columns;
 use crate::sections::{better, part, parts};
 use crate::table::{Plot, PlotKind, PlotSeries, Share, Table};
 use crate::{Text, number, text};
-use analysis::{Comparison, ConfigurationRow, Estimate, FindingKind, LevelWaits, Standing, Summary};
+use analysis::{Accounting, Comparison, ConfigurationRow, Estimate, FindingKind, Standing, Summary};
 use observations::{Direction, Response, WaitClass};
 
 /// With more lines than this nobody tells them apart: then the factor's own effect is drawn, over
@@ -125,38 +125,34 @@ fn lines<'a>(summary: &'a Summary<'a>) -> Vec<Line<'a>> {
     lines
 }
 
-/// Where the sessions' time went, by level of the main factor.
+/// A configuration and where its sessions' time went.
+type Measured<'a> = (&'a ConfigurationRow, &'a Accounting);
+
+/// Where the sessions' time went, by configuration.
 fn profile<'a>(summary: &'a Summary<'a>) -> Table<'a> {
-    let levels = summary.waits();
-    let occurs = |name: &str| levels.iter().any(|waits| part(&waits.accounting, name) != 0.0);
+    let measured: Vec<Measured> =
+        summary.configurations.iter().filter_map(|row| Some((row, row.accounting.as_ref()?))).collect();
+    let occurs = |name: &str| measured.iter().any(|(_, own)| part(own, name) != 0.0);
     let is_class = |name: &str| WaitClass::ALL.iter().any(|class| class.name() == name);
-    let names = levels.first().map_or_else(Vec::new, |waits| parts(&waits.accounting));
+    let names = measured.first().map_or_else(Vec::new, |(_, own)| parts(own));
     let names = names.into_iter().map(|(name, _)| name).filter(|name| !is_class(name) || occurs(name));
     let headed = |name: &'static str| match name {
-        "signal" => (name, "wait for a processor".to_owned()),
         class if is_class(class) => (name, format!("{class} wait")),
         _ => (name, name.to_owned()),
     };
     let names: Vec<(&str, String)> = names.map(headed).collect();
-    let mut columns = Columns::of(levels);
-    match summary.main_factor.and_then(|main| summary.recording.factors.get(main)) {
-        Some(factor) => {
-            let label =
-                |waits: &LevelWaits| factor.levels.iter().find(|own| Some(*own) == waits.level.as_ref());
-            columns.factor(factor, move |waits| label(waits).map(String::as_str));
-        }
-        None => drop(columns.add("level", "", |_| "all trials")),
-    }
-    columns.add("trials", "", |waits| waits.accounting.trials);
-    columns.add("sessions", "s", |waits| waits.accounting.session_s);
+    let mut columns = Columns::of(measured);
+    columns.add("configuration", "", |(row, _)| text::label(&row.label));
+    columns.add("trials", "", |(_, own)| own.trials);
+    columns.add("sessions", "s", |(_, own)| own.session_s);
     let mut series = Vec::new();
     for (name, heading) in &names {
         series.push(PlotSeries { name: heading.into(), values: columns.len(), reach: None });
         let name = *name;
-        columns.add(heading, "", move |waits| Share(waits.accounting.share(part(&waits.accounting, name))));
+        columns.add(heading, "", move |(_, own)| Share(own.share(part(own, name))));
     }
     for (name, heading) in names {
-        columns.add(heading, "s", move |waits| part(&waits.accounting, name));
+        columns.add(heading, "s", move |(_, own)| part(own, name));
     }
     let mut table = columns.named("profile");
     let title = "Where the sessions' time went".into();

@@ -43,7 +43,7 @@ pub fn xlsx(summary: &Summary) -> Result<Vec<u8>, WorkbookError> {
         sheets(&mut book, &table, ROWS_MAX)?;
     }
     sheet::report(&mut book, &crate::run(summary, Medium::Page))?;
-    let recorded = [recording::settings, recording::environment, recording::experiment];
+    let recorded = [recording::settings, recording::environment, recording::experiment, recording::files];
     let recorded = recorded.into_iter().map(|table| table(summary.recording));
     for table in recording::tables(summary.recording).into_iter().chain(recorded) {
         sheets(&mut book, &table, ROWS_MAX)?;

@@ -229,6 +229,21 @@ data_files=1   vdb (ssd)        0    21,440   176     -  500 us         80 %   4
         over.contains(" did 115 % (112-118 %) of ") && over.contains("more than the ceiling: "),
         "{over}"
     );
+    database.environments[0].volumes[0].throttle = Some("writes 61000 IOPS, reads 5000000 bytes/s".into());
+    let mut said = |writes: [f64; 3]| {
+        for (trial, writes) in database.trials.iter_mut().zip(writes) {
+            trial.observations.as_mut().unwrap().devices = vec![device_use("ssd", 0.0, writes, 4096.0)];
+        }
+        text(&report::run(&summarize(&database), Medium::Any), "Storage ceiling", 300)
+    };
+    let throttled = said([60_000.0, 60_000.0, 59_000.0]);
+    let expected = " (vdb) did 98 % (95-100 %) of the 61,000 IOPS that its throttle allows for writes.\n";
+    assert!(throttled.contains(expected), "{throttled}");
+    assert!(throttled.contains("the disk probe has not measured it under this throttle."), "{throttled}");
+    let little = said([2.0, 2.0, 60.0]);
+    assert!(little.contains(" did less than 0.1 % of the 61,000 IOPS"), "{little}");
+    assert!(little.contains("The interval of the share is too wide to be printed."), "{little}");
+    database.environments[0].volumes[0].throttle = None;
     let none = report::run(&summarize(&database), Medium::Any);
     assert!(none.sections.iter().all(|section| section.heading.as_str() != "Storage ceiling"));
 }

@@ -90,5 +90,10 @@ fn every_response_has_its_median_and_spread() {
     // Mean 12, sd sqrt((4 + 1 + 9) / 2) = 2.646; the other has no spread.
     assert!(text.contains("data_files=1 3 12.0 ± 6.6 s 11.0 s 22.0 %"), "{text}");
     assert!(text.contains("data_files=4 3 8.00 ± 0.00 s 8.00 s 0.0 % best"), "{text}");
-    assert!(text.contains("response better data_files=1 data_files=4 throughput higher 27.5k"), "{text}");
+    assert!(
+        text.contains(
+            "throughput, higher is better configuration throughput data_files=1 27.5k ± 13.7k rows/s data_files=4 40.0k"
+        ),
+        "{text}"
+    );
 }

@@ -44,10 +44,28 @@ data_files  n  elapsed      rows/s   vs baseline         best
     );
 }
 
+/// The waits of a configuration are not mixed with those of another level of another factor, and every configuration is
+/// among the responses.
+#[test]
+fn waits_are_those_of_one_configuration() {
+    let recording = two_factors();
+    let text = plain(&recording, 100);
+    let summary = summarize(&recording);
+    for own in summary.waits() {
+        assert!(text.contains(&format!("\nWaits: {}\n", own.configuration)), "{text}");
+        assert_eq!(own.waits, summary.configurations[own.index].waits);
+    }
+    let (_, responses) = text.split_once("\nEvery response\n").unwrap();
+    let other = responses.split_once("throughput, higher is better").unwrap().1;
+    for row in summary.configurations.iter().filter(|row| row.done > 0) {
+        assert!(other.contains(&row.label), "{} in {other}", row.label);
+    }
+}
+
 #[test]
 fn accounting_adds_up_to_the_sessions_time() {
     let recording = data_files(&["1"], &[&[78.4]]);
-    let line = "16 connections x 78.4 s = CPU 30.0 % + log 60.0 % + signal 8.0 % + client 0.0 % + unaccounted 2.0 %\n";
+    let line = "16 sessions x 78.4 s = CPU 30.0 % + log 60.0 % + run queue 8.0 % + client 0.0 % + unaccounted 2.0 %\n";
     assert!(plain(&recording, 120).contains(line));
     let mut over = recording;
     let seen = over.trials[0].observations.as_mut().unwrap();
@@ -209,7 +227,7 @@ fn json_has_exact_figures_and_a_version() {
     recording.run.seed = u64::MAX;
     let summary = summarize(&recording);
     let value: Value = report::json::summary(&summary).unwrap();
-    assert_eq!((value["schema"].as_str(), value["kind"].as_str()), (Some("steelbench/2"), Some("summary")));
+    assert_eq!((value["schema"].as_str(), value["kind"].as_str()), (Some("steelbench/3"), Some("summary")));
     assert_eq!(value["overview"]["run"]["seed"], u64::MAX);
     let row = &summary.configurations[0];
     let exact = row.elapsed.as_ref().unwrap().mean;

@@ -4,9 +4,10 @@ use crate::hosts::folder_error;
 use crate::{Options, RunError, catalog, volumes};
 use experiment::common::ENGINE;
 use experiment::file::{EQUIVALENCE_MARGIN, QUESTION, RESPONSE};
-use experiment::{Changes, Configuration, Experiment, Factor, changes, parse};
+use experiment::{Blocks, Changes, Configuration, Experiment, Factor, changes, parse};
 use observations::{
-    ConfigurationRecord, Environment, Event, FactorRecord, LevelRecord, Recording, RunRecord,
+    AdaptiveRepeats, ConfigurationRecord, Environment, Event, FactorRecord, FileRecord, LevelRecord,
+    Recording, RunRecord,
 };
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -47,6 +48,7 @@ pub fn begin(
             environments: vec![environment],
             factors: experiment.factors.iter().map(factor_record).collect(),
             configurations: experiment.configurations.iter().map(configuration_record).collect(),
+            files: file_records(experiment),
             trials: Vec::new(),
         })?
     };
@@ -69,18 +71,21 @@ fn go_on(
     environment: &Environment,
     announce: &mut dyn FnMut(Event),
 ) -> Result<bool, RunError> {
-    if latest.source != experiment.source {
+    let recorded = store.read_plan(latest.id)?;
+    let files = file_records(experiment);
+    if latest.source != experiment.source || recorded.files != files {
         let unreadable = "the recorded version cannot be read by this version of Steelbench";
-        let changes = match parse(&latest.source, &catalog()) {
+        let mut changes = match parse(&latest.source, &catalog()) {
             Ok(old) => changes(&old, experiment),
             Err(_) => Changes { incompatible: vec![unreadable.into()], ..Changes::default() },
         };
+        changes.of_files(&recorded.files, &files);
         if !changes.resumable() {
             if store.recorded_trials(latest.id)?.is_empty() {
                 return Ok(false);
             }
             return Err(RunError::Refused(format!(
-                "the experiment file has changed since this run was begun:\n  {}\nchange it back to go on with the \
+                "the experiment has changed since this run was begun:\n  {}\nchange it back to go on with the \
                  run, or start a new one with --fresh (the old one is kept)",
                 changes.incompatible.join("\n  ")
             )));
@@ -88,10 +93,16 @@ fn go_on(
         for change in changes.harmless {
             announce(Event::Warning { text: format!("the experiment file has changed: {change}") });
         }
-        store.update_run(latest.id, &run_record(experiment))?;
+        for unknown in changes.unknown {
+            announce(Event::Warning { text: unknown });
+        }
     }
-    let known = store.read_plan(latest.id)?.environments;
-    if let Some(last) = known.last() {
+    let record = run_record(experiment);
+    // A run of a version before may not say how its number of blocks comes about.
+    if latest.source != record.source || recorded.files != files || latest.adaptive != record.adaptive {
+        store.update_run(latest.id, &record, &files)?;
+    }
+    if let Some(last) = recorded.environments.last() {
         let differences = environment_differences(last, environment);
         if !differences.is_empty() {
             let text =
@@ -158,6 +169,10 @@ fn run_record(experiment: &Experiment) -> RunRecord {
         response: experiment.get(RESPONSE),
         baseline: experiment.baseline,
         equivalence_margin: experiment.get(EQUIVALENCE_MARGIN),
+        adaptive: match experiment.repeats.blocks {
+            Blocks::Fixed(_) => None,
+            Blocks::Adaptive { min, max, until } => Some(AdaptiveRepeats { min, max, until }),
+        },
         started_ms: now_ms(),
         steelbench: env!("CARGO_PKG_VERSION").into(),
     }
@@ -172,6 +187,10 @@ fn factor_record(factor: &Factor) -> FactorRecord {
     }
 }
 
+fn file_records(experiment: &Experiment) -> Vec<FileRecord> {
+    experiment.files.iter().map(|file| file.record()).collect()
+}
+
 fn configuration_record(configuration: &Configuration) -> ConfigurationRecord {
     let levels = configuration.levels.iter();
     ConfigurationRecord {
@@ -180,6 +199,6 @@ fn configuration_record(configuration: &Configuration) -> ConfigurationRecord {
         levels: levels
             .map(|level| LevelRecord { factor: level.factor.clone(), level: level.label.clone() })
             .collect(),
-        settings: configuration.settings.clone(),
+        settings: configuration.identity(),
     }
 }

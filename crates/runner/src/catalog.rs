@@ -1,6 +1,8 @@
 use experiment::common::{ENGINE, PROBE};
-use experiment::{Catalog, Experiment, FileErrors, Invalid};
+use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
+use experiment::{Catalog, Experiment, FileErrors, Invalid, NamedFile};
 use probes::Target;
+use std::sync::Arc;
 
 /// The settings of all engines and probes.
 pub fn catalog() -> Catalog {
@@ -8,6 +10,56 @@ pub fn catalog() -> Catalog {
         engines: engines::all().map(|engine| (engine.name(), engine.settings())).collect(),
         probes: probes::all().map(|probe| (probe.name(), probe.settings())).collect(),
     }
+}
+
+/// Reads the files that an experiment names and validates it with them. What they hold now is what its trials run.
+///
+/// # Errors
+/// Files that cannot be read, else all objections of engines and probes, with the positions in the experiment's file.
+pub fn load(mut experiment: Experiment) -> Result<Experiment, FileErrors> {
+    let mut unreadable: Vec<Invalid> = Vec::new();
+    for configuration in &mut experiment.configurations {
+        let probe = probes::by_name(&configuration.get(PROBE));
+        for (setting, path) in probe.map(|probe| probe.files(configuration)).unwrap_or_default() {
+            let known = experiment.files.iter().find(|file| file.named_by == setting && file.path == path);
+            match known.cloned().map_or_else(|| NamedFile::read(setting, &path).map(Arc::new), Ok) {
+                Ok(file) => {
+                    if known.is_none() {
+                        experiment.files.push(file.clone());
+                    }
+                    configuration.files.push(file);
+                }
+                Err(error) => {
+                    let objection = Invalid::new(setting, format!("{path}: {error}"));
+                    if !unreadable.contains(&objection) {
+                        unreadable.push(objection);
+                    }
+                }
+            }
+        }
+    }
+    if !unreadable.is_empty() {
+        return Err(experiment.objections(&unreadable));
+    }
+    let programs = programs(&experiment);
+    experiment.files.extend(programs.into_iter().map(Arc::new));
+    validate(&experiment).map(|()| experiment)
+}
+
+/// What the commands of an experiment run, as far as they name it.
+fn programs(experiment: &Experiment) -> Vec<NamedFile> {
+    let mut files = Vec::new();
+    for hook in [BEFORE_RUN, AFTER_RUN, BEFORE_TRIAL, AFTER_TRIAL] {
+        let command = experiment.get(hook).unwrap_or_default();
+        files.extend(NamedFile::in_command(hook.path(), &command));
+    }
+    for volume in &experiment.volumes {
+        for (what, command) in [("prepare", &volume.prepare), ("cleanup", &volume.cleanup)] {
+            let named_by = format!("volume {}: {what}", volume.name);
+            files.extend(NamedFile::in_command(&named_by, command.as_deref().unwrap_or_default()));
+        }
+    }
+    files
 }
 
 /// What engines and probes object to in an experiment, with the positions in its file.

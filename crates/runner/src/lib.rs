@@ -19,7 +19,7 @@ mod throttle;
 mod trial;
 mod volumes;
 
-pub use catalog::{catalog, validate};
+pub use catalog::{catalog, load};
 pub use run::{Manual, Options, RunError, run};
 pub use schedule::{Outlook, outlook};
 pub use trial::Interrupt;

@@ -1,19 +1,20 @@
 //! A session of a run: from opening the results file until everything is done or something stops it.
 
 use crate::begin::{Session, begin, now_ms};
+use crate::catalog::validate;
 use crate::hooks::{Hook, variables};
 use crate::hosts::{Hosts, Workdir};
 use crate::schedule::{NextTrial, Schedule, unknown_response};
+use crate::throttle;
 use crate::trial::{Interrupt, Limit, Outcome, Trial};
 use crate::volumes::Volumes;
-use crate::{throttle, validate};
 use engines::{CancelReason, Permits};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{
     AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, DISK_SPACE_BYTES, HOOKS_TIMEOUT_S, RUN_TIME_S,
     TRIAL_TIME_S,
 };
-use experiment::{Configuration, Experiment, Level, Plan, Setting};
+use experiment::{Configuration, Experiment, Level, NamedFile, Plan, PlannedTrial, Setting};
 use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -90,7 +91,7 @@ pub fn run(
     });
     let (overwrite, destroy) = (options.overwrite.clone(), options.destroy.clone());
     let permits = Permits { overwrite, destroy };
-    let previous = session.recorded.trials.last().map(|trial| trial.configuration);
+    let previous = session.recorded.trials.last().map(|trial| (trial.configuration, trial.setup));
     let run_deadline = experiment.get(RUN_TIME_S).map(|s| Instant::now() + Duration::from_secs_f64(s));
     let mut runner = Runner {
         experiment,
@@ -109,7 +110,7 @@ pub fn run(
     let mut hooks = Vec::new();
     let problems = runner.volumes.clean_all(&mut hooks);
     announce_hooks(hooks, announce);
-    for text in problems {
+    for text in problems.into_iter().chain(edited(experiment)) {
         announce(Event::Warning { text });
     }
     // Only when it is empty; what we could not remove stays to be seen.
@@ -126,6 +127,17 @@ fn announce_removed(orphans: Vec<PathBuf>, announce: &mut dyn FnMut(Event)) {
     }
 }
 
+/// What is told of files that every trial ran as they were read, and that are not so any more.
+fn edited(experiment: &Experiment) -> impl Iterator<Item = String> {
+    let read = experiment.files.iter().filter(|file| !file.is_program && !file.is_unchanged());
+    read.map(|file| {
+        let NamedFile { named_by, path, .. } = file.as_ref();
+        format!(
+            "{named_by}: {path} has changed; every trial of this session ran what it held at the beginning"
+        )
+    })
+}
+
 struct Runner<'a> {
     experiment: &'a Experiment,
     plan: &'a Plan,
@@ -135,8 +147,8 @@ struct Runner<'a> {
     volumes: Volumes<'a>,
     hosts: Hosts,
     run_deadline: Option<Instant>,
-    /// Configuration of the trial before, of an earlier session if need be.
-    previous: Option<usize>,
+    /// Configuration and set-up of the trial before, of an earlier session if need be.
+    previous: Option<(usize, u32)>,
     options: &'a mut Options,
 }
 
@@ -191,10 +203,19 @@ impl Runner<'_> {
         if self.run_deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Some(run_time_limit());
         }
+        // What a shell runs cannot be kept from changing under it.
+        let mut programs = self.experiment.files.iter().filter(|file| file.is_program);
+        if let Some(file) = programs.find(|file| !file.is_unchanged()) {
+            let text = format!(
+                "{}: {} has changed since the run was begun; change it back",
+                file.named_by, file.path
+            );
+            return Some(RunEnd::Limit { text });
+        }
         // It was the step at which the run stopped that was done, no later one.
         let done_before = std::mem::take(&mut self.options.manual_done);
         // Several steps that are due at once are one stop: whoever goes on has done them all.
-        let steps = self.manual_steps(next.planned.configuration);
+        let steps = self.manual_steps(next.planned);
         if steps.is_empty() {
             return None;
         }
@@ -208,11 +229,12 @@ impl Runner<'_> {
         (!done).then_some(RunEnd::ManualStep { text })
     }
 
-    /// What a person has to do before this configuration can be run.
-    fn manual_steps(&self, configuration: usize) -> Vec<String> {
+    /// What a person has to do before this trial can be run: in another set-up all of it, also where the level stays.
+    fn manual_steps(&self, next: PlannedTrial) -> Vec<String> {
         let configurations = &self.experiment.configurations;
-        let previous = self.previous.map(|previous| &configurations[previous]);
-        let changes = self.plan.changes(previous, &configurations[configuration]);
+        let previous = self.previous.filter(|(_, setup)| *setup == next.setup);
+        let previous = previous.map(|(previous, _)| &configurations[previous]);
+        let changes = self.plan.changes(previous, &configurations[next.configuration]);
         let step = |level: &Level| {
             let factor = self.experiment.factors.iter().find(|factor| factor.name == level.factor)?;
             Some(factor.manual.as_ref()?.replace("{level}", &level.label))
@@ -247,6 +269,7 @@ impl Runner<'_> {
         let record = TrialRecord {
             configuration: next.planned.configuration,
             block: next.planned.block,
+            setup: next.planned.setup,
             sequence: next.planned.sequence,
             attempt: next.attempt,
             started_ms,
@@ -257,7 +280,7 @@ impl Runner<'_> {
         };
         self.session.store.record_trial(self.session.run, &record)?;
         self.schedule.record(&record);
-        self.previous = Some(record.configuration);
+        self.previous = Some((record.configuration, record.setup));
         self.finished(reference, record, announce);
         Ok(None)
     }
@@ -296,6 +319,9 @@ impl Runner<'_> {
         let (Some(engine), Some(probe)) = (engine, probe) else {
             return Ok(Outcome::Failed("the engine or probe is not known".into(), None));
         };
+        if let Err(cause) = self.leave_setup(next.planned.setup, hooks) {
+            return Ok(Outcome::Failed(cause, None));
+        }
         self.hosts.release_unless(engine.name(), &self.volumes.used_by(configuration));
         match self.volumes.change_to(configuration, block, hooks) {
             Err(cause) => return Ok(Outcome::Failed(cause, None)),
@@ -337,6 +363,16 @@ impl Runner<'_> {
             Err(cause) if matches!(outcome, Outcome::Done(_)) => Ok(Outcome::Failed(cause, None)),
             _ => Ok(outcome),
         }
+    }
+
+    /// Ends what the set-up before has left, so that every level is set up anew.
+    fn leave_setup(&mut self, setup: u32, hooks: &mut Vec<HookOutput>) -> Result<(), String> {
+        if self.previous.is_none_or(|(_, previous)| previous == setup) {
+            return Ok(());
+        }
+        self.hosts.release();
+        let problems = self.volumes.clean_all(hooks);
+        if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
     }
 
     /// Runs a hook, if there is one, until `interrupt` is requested.

@@ -3,7 +3,7 @@
 use experiment::file::RESPONSE;
 use experiment::{Blocks, Experiment, Plan, PlannedTrial};
 use observations::{Observations, Recording, TrialRecord, TrialStatus};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// A trial that is to be run now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,11 +30,10 @@ pub struct Schedule<'a> {
     retries: u32,
     response: Option<String>,
     tried: HashMap<(usize, u32), Tried>,
-    /// Values of the primary response by configuration, for adaptive repeats.
-    values: Vec<Vec<f64>>,
-    /// Where the walk is.
-    group: usize,
-    block: u32,
+    /// Values of the primary response by configuration and block, for adaptive repeats.
+    values: Vec<BTreeMap<u32, f64>>,
+    /// The rounds that are left: group and block.
+    rounds: VecDeque<(usize, u32)>,
     /// Trials of the plan that adaptive repeats have made needless so far.
     pub needless: usize,
 }
@@ -48,9 +47,8 @@ impl<'a> Schedule<'a> {
             retries: experiment.repeats.retries,
             response: experiment.get(RESPONSE),
             tried: HashMap::new(),
-            values: vec![Vec::new(); experiment.configurations.len()],
-            group: 0,
-            block: 1,
+            values: vec![BTreeMap::new(); experiment.configurations.len()],
+            rounds: plan.rounds().collect(),
             needless: 0,
         };
         for trial in &recorded.trials {
@@ -68,7 +66,7 @@ impl<'a> Schedule<'a> {
             return;
         }
         if let Some(value) = trial.observations.as_ref().and_then(|seen| self.value(seen)) {
-            self.values[trial.configuration].push(value);
+            self.values[trial.configuration].insert(trial.block, value);
         }
     }
 
@@ -80,20 +78,15 @@ impl<'a> Schedule<'a> {
 
     /// The next trial; `None` when everything is done.
     pub fn next(&mut self) -> Option<NextTrial> {
-        while self.group < self.plan.groups() {
-            while self.block <= self.blocks.max() {
-                let mut block = self.plan.block(self.group, self.block).into_iter();
-                let open = block.find_map(|planned| self.open(planned));
-                if open.is_some() {
-                    return open;
-                }
-                if self.enough() {
-                    self.skip_rest();
-                    break;
-                }
-                self.block += 1;
+        while let Some((group, block)) = self.rounds.front().copied() {
+            let open = self.plan.block(group, block).into_iter().find_map(|planned| self.open(planned));
+            if open.is_some() {
+                return open;
             }
-            (self.group, self.block) = (self.group + 1, 1);
+            self.rounds.pop_front();
+            if self.enough(group, block) {
+                self.skip_rest(group);
+            }
         }
         None
     }
@@ -104,19 +97,26 @@ impl<'a> Schedule<'a> {
         is_open.then_some(NextTrial { planned, attempt: tried.attempts + 1 })
     }
 
-    /// Whether the blocks of this group so far are enough.
-    fn enough(&self) -> bool {
+    /// Whether the blocks of a group up to this one are enough: adaptive repeats decide after their first stage how many
+    /// there are.
+    fn enough(&self, group: usize, block: u32) -> bool {
         let Blocks::Adaptive { min, until, .. } = self.blocks else { return false };
-        let values: Vec<Vec<f64>> =
-            self.plan.group(self.group).iter().map(|position| self.values[*position].clone()).collect();
-        self.block >= min && analysis::narrow_enough(&values, until)
+        let first = |configuration: &usize| -> Vec<f64> {
+            self.values[*configuration].range(..=min).map(|(_, value)| *value).collect()
+        };
+        let values: Vec<Vec<f64>> = self.plan.group(group).iter().map(first).collect();
+        block >= min
+            && analysis::blocks_needed(&values, until).is_some_and(|needed| f64::from(block) >= needed)
     }
 
-    /// Counts what the blocks after this one would have run, less what is recorded of them (a
+    /// Counts what the blocks of this group that are left would have run, less what is recorded of them (a
     /// wider limit can have been narrowed since).
-    fn skip_rest(&mut self) {
-        let rest = (self.block + 1..=self.blocks.max()).flat_map(|block| self.plan.block(self.group, block));
-        self.needless += rest.filter_map(|planned| self.open(planned)).count();
+    fn skip_rest(&mut self, group: usize) {
+        while let Some((_, block)) = self.rounds.front().copied().filter(|(other, _)| *other == group) {
+            self.rounds.pop_front();
+            let planned = self.plan.block(group, block).into_iter();
+            self.needless += planned.filter_map(|planned| self.open(planned)).count();
+        }
     }
 
     /// Whether a trial that failed will be tried again.

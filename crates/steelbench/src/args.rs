@@ -132,6 +132,9 @@ pub struct Show {
     /// List the runs of the results file
     #[arg(long)]
     pub runs: bool,
+    /// Print the experiment file of the run, and the files that it names, as they were
+    #[arg(long, conflicts_with_all = ["runs", "only"])]
+    pub source: bool,
     #[command(flatten)]
     pub form: Form,
 }

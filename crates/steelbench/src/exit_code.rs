@@ -36,9 +36,12 @@ impl From<StoreError> for Failure {
     /// A file that is not what its name was taken for is a wrong argument; the rest happened on the way.
     fn from(error: StoreError) -> Self {
         match error.fault {
-            Fault::Missing | Fault::Empty | Fault::Foreign(_) | Fault::Newer(_) | Fault::NoRun(_) => {
-                Self::usage(error)
-            }
+            Fault::Missing
+            | Fault::Empty
+            | Fault::Foreign(_)
+            | Fault::Altered(_)
+            | Fault::Newer(_)
+            | Fault::NoRun(_) => Self::usage(error),
             _ => Self::failed(error),
         }
     }

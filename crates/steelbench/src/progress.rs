@@ -54,7 +54,7 @@ impl Progress {
     pub fn hear(&mut self, event: &Event) {
         match self {
             // A reader that has gone does not stop the run.
-            Self::Json => drop(serde_json::to_string(event).map(|line| output::print(&format!("{line}\n")))),
+            Self::Json => drop(serde_json::to_value(event).map(|event| output::print_json(&event))),
             Self::People(display) => display.hear(event),
         }
     }
@@ -143,7 +143,7 @@ impl Display {
 
     fn message(&self, text: &str) {
         let separator = if text.is_empty() { "" } else { ": " };
-        self.bar.set_message(format!("{}{separator}{text}", self.current));
+        self.bar.set_message(format!("{}{separator}{}", self.current, Text::from(text)));
     }
 
     /// A trial is over; `counts` when it will not be tried again.

@@ -159,6 +159,11 @@ fn what_we_do_not_have_is_named_all_at_once() {
         .expect(0)
         .says("left out")
         .says("nrfiles (line 5)");
+    // The job file is kept with the run.
+    assert_eq!(
+        lab.rows("a", "SELECT named_by, path, content FROM files"),
+        [format!("--fio|a.fio|{}", lab.read("a.fio"))]
+    );
     for (more, words) in [
         ("ioengine=rdma\nbs=x\n", "a.fio:5: ioengine"),
         ("ioengine=rdma\nbs=x\n", "a.fio:6: bs"),

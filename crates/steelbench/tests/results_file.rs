@@ -23,6 +23,15 @@ fn two_runs_on_one_results_file_exclude_each_other() {
     let first = lab.start();
     wait_until("a trial runs", || !lab.work_folders().is_empty());
     lab.run(1).says(&format!("in use by another run (process {})", first.id()));
+    // By whatever name or link: it is the file that is claimed, and no file beside it is written to.
+    lab.write("precious", "salaries");
+    std::os::unix::fs::symlink(lab.path("precious"), lab.path("results/hard.steelbench.lock")).unwrap();
+    std::fs::hard_link(lab.path(FILE), lab.path("results/hard.steelbench")).unwrap();
+    std::os::unix::fs::symlink(lab.path(FILE), lab.path("link.steelbench")).unwrap();
+    for name in ["results/hard.steelbench", "link.steelbench"] {
+        lab.run_with(&["--results", name], 1).says("in use by another run");
+    }
+    assert_eq!(lab.read("precious"), "salaries");
     // Reading needs no claim: there is a run, without trials so far.
     let shown = lab.steelbench(&["show", "t", "--runs"]).expect(0);
     assert!(shown.stdout.starts_with("run 1: t, "), "{shown:?}");
@@ -124,6 +133,36 @@ fn a_read_only_folder_is_named() {
     }
     assert!(!lab.path(FILE).exists());
     allow("results", 0o755);
+}
+
+/// Reading a neighbour for its ceilings, or listing it, must not run what somebody has put into it.
+#[test]
+fn a_results_file_that_never_ends_hangs_neither_itself_nor_others() {
+    let lab = recorded();
+    std::fs::copy(lab.path(FILE), lab.path("results/evil.steelbench")).unwrap();
+    let endless = "ALTER TABLE runs RENAME TO theirs;
+        CREATE VIEW runs AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+        SELECT i AS id, '1' AS seed, 'x' AS name, NULL AS question, '' AS source, NULL AS response, NULL AS baseline,
+               1 AS started_ms, '' AS steelbench FROM n";
+    lab.results("evil").execute_batch(endless).unwrap();
+    for arguments in [&["show", "evil"][..], &["history", "evil"], &["export", "evil", "--format", "json"]] {
+        end(lab.start_with(arguments)).expect(2).says("not as Steelbench makes it");
+    }
+    end(lab.start_with(&["show", "t"])).expect(0).shows("2 trials done");
+    lab.run_with(&["--results", "results/evil.steelbench"], 2).says("not as Steelbench makes it");
+}
+
+#[test]
+fn a_pipe_in_place_of_a_file_is_refused_at_once() {
+    let lab = Lab::with(&scripted(1, "", ""));
+    std::fs::create_dir(lab.path("results")).unwrap();
+    assert!(Command::new("mkfifo").arg(lab.path(FILE)).status().unwrap().success());
+    end(lab.start()).expect(2).says("not a regular file");
+    lab.steelbench(&["show", "t"]).expect(2);
+    // The same where the report is to be written.
+    std::fs::remove_file(lab.path(FILE)).unwrap();
+    assert!(Command::new("mkfifo").arg(lab.path("results/t.html")).status().unwrap().success());
+    end(lab.start()).expect(0).says("cannot write results/t.html");
 }
 
 /// A small file system of its own; unmounted when dropped.

@@ -39,7 +39,8 @@ fn a_configuration_with_time_outs_is_not_called_better() {
     let count: usize = count.parse().unwrap();
     assert!((1..6).contains(&count), "the seed decides which blocks are slow: {count}");
     assert_eq!(lab.trials("t"), 12);
-    let measured = "SELECT min(elapsed_s) > 0.1 AND max(elapsed_s) < 60 FROM trials WHERE timeout_s IS NOT NULL";
+    let measured =
+        "SELECT min(elapsed_s) > 0.1 AND max(elapsed_s) < 60 FROM trials WHERE timeout_s IS NOT NULL";
     assert_eq!(lab.rows("t", measured), ["1"]);
     let shown = lab.steelbench(&["show", "t"]).expect(0).stdout;
     for part in [

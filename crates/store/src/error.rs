@@ -24,6 +24,17 @@ pub enum Fault {
     /// It is this instead, a file of another program; it was not touched.
     #[error("is {0}, not a Steelbench results file; name another file")]
     Foreign(String),
+    /// This in its schema is not ours, and could do anything when it is used.
+    #[error(
+        "{0} in it is not as Steelbench makes it; restore a copy, or drop a view, an index or a trigger of your own with \
+         `sqlite3 FILE`"
+    )]
+    Altered(String),
+    /// Reading it took longer than any file of ours does.
+    #[error(
+        "reading it took too long and was stopped; restore a copy, or save what is in it with `sqlite3 FILE .dump`"
+    )]
+    Slow,
     /// The file was truncated or overwritten, as this shows.
     #[error("is damaged ({0}); restore a copy, or save what is left with `sqlite3 FILE .recover`")]
     Damaged(String),
@@ -90,6 +101,7 @@ impl From<rusqlite::Error> for Fault {
                 ErrorCode::DatabaseCorrupt => {
                     Self::Damaged(message.clone().unwrap_or_else(|| failure.to_string()))
                 }
+                ErrorCode::OperationInterrupted => Self::Slow,
                 ErrorCode::DiskFull => Self::Full,
                 ErrorCode::ReadOnly => Self::ReadOnly,
                 ErrorCode::CannotOpen => Self::Closed,

@@ -1,13 +1,17 @@
+use crate::claim::RunLock;
 use crate::schema::{self, APPLICATION_ID};
 use crate::{Fault, Result, StoreError};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read as _, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How long to wait for another process: a reader of a large file keeps a writer waiting no longer.
 const BUSY_WAIT: Duration = Duration::from_secs(30);
+/// How long one reading may take. That of a large file takes seconds; whatever takes longer is no file of ours.
+const READING_MAX: Duration = Duration::from_secs(60);
+/// Steps of SQLite's machine between two looks at the time: some milliseconds.
+const STEPS: i32 = 100_000;
 /// The first bytes of every SQLite file.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// SQLite has no smaller page: whatever begins like SQLite and is shorter was cut off.
@@ -24,6 +28,10 @@ const WRITING: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE;
 pub struct Store {
     pub(crate) connection: Connection,
     path: PathBuf,
+    /// How long one reading may take.
+    pub(crate) reading_max: Duration,
+    /// When the reading at hand has to be over; `None` while the file is written.
+    deadline: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Store {
@@ -84,6 +92,7 @@ impl Store {
             Ok(copy)
         };
         self.connection = copy().map_err(|error: rusqlite::Error| Fault::from(error).of(&self.path))?;
+        self.watch_deadline()?;
         self.write(schema::migrate)
     }
 
@@ -101,13 +110,27 @@ impl Store {
     fn connect(path: &Path, flags: OpenFlags) -> Result<Self> {
         let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
         let connection = connection.map_err(|error| Fault::from(error).of(path))?;
-        let store = Self { connection, path: path.to_owned() };
+        let (path, deadline) = (path.to_owned(), Arc::default());
+        let mut store = Self { connection, path, reading_max: READING_MAX, deadline };
+        store.watch_deadline()?;
         store.sql(|connection| {
             connection.busy_timeout(BUSY_WAIT)?;
+            // Nothing in the file may call functions that do more than compute.
+            connection.pragma_update(None, "trusted_schema", false)?;
             connection.pragma_update(None, "foreign_keys", true)?;
             connection.pragma_update(None, "synchronous", "EXTRA")
         })?;
         Ok(store)
+    }
+
+    /// Has SQLite stop a reading that takes too long.
+    fn watch_deadline(&mut self) -> Result<()> {
+        let deadline = self.deadline.clone();
+        let is_over = move || {
+            deadline.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|end| Instant::now() > end)
+        };
+        let set = self.connection.progress_handler(STEPS, Some(is_over));
+        set.map_err(|error| self.fault(error.into()))
     }
 
     /// The format of the file; 0 when nothing was written yet.
@@ -120,7 +143,12 @@ impl Store {
             (APPLICATION_ID, version, _) if version > schema::NEWEST => {
                 Err(self.fault(Fault::Newer(version)))
             }
-            (APPLICATION_ID, version, _) => Ok(version),
+            (APPLICATION_ID, version, _) => {
+                match self.sql(|connection| schema::foreign(connection, version))? {
+                    Some(what) => Err(self.fault(Fault::Altered(what))),
+                    None => Ok(version),
+                }
+            }
             (id, ..) => {
                 let what = format!("another program's database (application id {id})");
                 Err(self.fault(Fault::Foreign(what)))
@@ -131,8 +159,8 @@ impl Store {
     /// SQLite counts a last page that was cut as whole and reads zeros there.
     fn refuse_cut_file(&self) -> Result<()> {
         let (pages, page_size): (u64, u64) = self.sql(|connection| {
-            let sql = "SELECT page_count, page_size FROM pragma_page_count, pragma_page_size";
-            connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
+            let pragma = |name| connection.pragma_query_value(None, name, |row| row.get(0));
+            Ok((pragma("page_count")?, pragma("page_size")?))
         })?;
         let metadata = self.path.metadata().map_err(|error| self.fault(Fault::io("read it", error)))?;
         if metadata.len() < pages * page_size {
@@ -142,22 +170,28 @@ impl Store {
         Ok(())
     }
 
-    /// Runs SQL, naming the file in the error.
+    /// Runs SQL that reads, within the time for it, naming the file in the error.
     pub(crate) fn sql<'c, T>(
         &'c self,
         work: impl FnOnce(&'c Connection) -> rusqlite::Result<T>,
     ) -> Result<T> {
+        self.end_at(Some(Instant::now() + self.reading_max));
         work(&self.connection).map_err(|error| self.fault(error.into()))
     }
 
     /// The same in a transaction, which takes the lock of writers first: two processes may write at once.
     pub(crate) fn write<T>(&mut self, work: impl FnOnce(&Transaction) -> rusqlite::Result<T>) -> Result<T> {
+        self.end_at(None);
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let written = transaction.and_then(|transaction| {
             let result = work(&transaction)?;
             transaction.commit().map(|()| result)
         });
         written.map_err(|error| Fault::from(error).of(&self.path))
+    }
+
+    fn end_at(&self, end: Option<Instant>) {
+        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) = end;
     }
 
     /// An error of this file.
@@ -186,67 +220,4 @@ fn refuse_other_files(path: &Path) -> Result<u64> {
         return Err(fault.of(path));
     }
     Ok(metadata.len())
-}
-
-/// The claim of one run on a results file: an advisory lock on `<file>.lock` beside it.
-///
-/// The kernel releases it when the process ends in any way, kill -9 included, so there is never a
-/// stale claim. The lock file stays (empty): removing it could let two runs each lock their own.
-#[derive(Debug)]
-pub struct RunLock {
-    file: File,
-}
-
-impl RunLock {
-    pub(crate) fn acquire(results: &Path) -> Result<Self, Fault> {
-        // One lock for one file, whatever name or link leads to it.
-        let real = results.canonicalize().map_err(|error| Fault::io("resolve its path", error))?;
-        let mut open = OpenOptions::new();
-        open.read(true).write(true).create(true).truncate(false);
-        let mut file = open.open(lock_path(&real)).map_err(|error| Fault::io("open its lock file", error))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut pid = String::new();
-                // The holder's number only helps to find it; without it the error is as true.
-                let _ = file.read_to_string(&mut pid);
-                return Err(Fault::InUse(pid.trim().parse().ok()));
-            }
-            Err(TryLockError::Error(error)) => return Err(Fault::io("lock its lock file", error)),
-        }
-        let written = file.set_len(0).and_then(|()| file.rewind());
-        written
-            .and_then(|()| writeln!(file, "{}", std::process::id()))
-            .map_err(|error| Fault::io("write to its lock file", error))?;
-        Ok(Self { file })
-    }
-}
-
-/// The process that holds the claim on a results file: `None` when no run uses it, and where the kernel does not
-/// show us the locks of that process (another machine or container).
-///
-/// Claims nothing itself, not even for a moment, so that a run that begins meanwhile is not refused.
-pub fn claimed_by(results: &Path) -> Option<u32> {
-    let path = lock_path(&results.canonicalize().ok()?);
-    let process: u32 = std::fs::read_to_string(path).ok()?.trim().parse().ok()?;
-    // A killed run leaves its number; what it does not leave is a lock. proc(5): `1: FLOCK ADVISORY WRITE 4711 ...`.
-    let locks = std::fs::read_to_string("/proc/locks").ok()?;
-    let holds = |line: &str| {
-        let mut words = line.split_whitespace().skip(1);
-        words.next() == Some("FLOCK") && words.nth(2).is_some_and(|holder| holder.parse() == Ok(process))
-    };
-    locks.lines().any(holds).then_some(process)
-}
-
-impl Drop for RunLock {
-    fn drop(&mut self) {
-        // Only tidiness: the lock itself goes with the descriptor.
-        let _ = self.file.set_len(0);
-    }
-}
-
-fn lock_path(results: &Path) -> PathBuf {
-    let mut name = results.as_os_str().to_owned();
-    name.push(".lock");
-    name.into()
 }

@@ -6,6 +6,7 @@
 //! *Rule*: a trial and all its observations are one transaction, so whatever happens to the
 //! process, the file holds whole trials only.
 
+mod claim;
 mod error;
 mod file;
 mod folder;
@@ -21,8 +22,9 @@ mod tests;
 #[cfg(test)]
 extern crate self as store;
 
+pub use claim::{RunLock, is_claimed};
 pub use error::{Fault, StoreError};
-pub use file::{RunLock, Store, claimed_by};
+pub use file::Store;
 pub use folder::{EXTENSION, ceilings, is_results_file, newest_results_file, results_files};
 
 /// Result of everything in this crate.

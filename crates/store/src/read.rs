@@ -32,7 +32,7 @@ impl Store {
         Ok(self.sql(|connection| Trials::read(connection, run))?.records)
     }
 
-    /// A run without its trials: factors, configurations, environments. Fails with `NoRun`, `Damaged`, `Busy`.
+    /// A run without its trials: factors, configurations, files, environments. Fails with `NoRun`, `Damaged`, `Busy`.
     pub fn read_plan(&self, run: i64) -> Result<Recording> {
         let record = self.runs()?.into_iter().find(|record| record.id == run);
         let record = record.ok_or_else(|| self.fault(Fault::NoRun(run)))?;
@@ -41,6 +41,7 @@ impl Store {
                 environments: owned(connection, "run", run)?,
                 factors: factors(connection, run)?,
                 configurations: configurations(connection, run)?,
+                files: owned(connection, "run", run)?,
                 trials: Vec::new(),
                 run: record,
             })

@@ -4,10 +4,10 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use observations::{
-    ConfigurationRecord, DeviceUse, Direction, Environment, Fact, FactorRecord, Frame, Histogram, HookOutput,
-    Latency, LevelRecord, LoadHealth, MachineLoad, Observations, Operation, Profile, Response, RunRecord,
-    Series, Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait, WaitClass, WaitSource, Warning,
-    WarningKind, Work,
+    AdaptiveRepeats, ConfigurationRecord, DeviceUse, Direction, Environment, Fact, FactorRecord, FileRecord,
+    Frame, Histogram, HookOutput, Latency, LevelRecord, LoadHealth, MachineLoad, Observations, Operation,
+    Profile, Response, RunRecord, Series, Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait, WaitClass,
+    WaitSource, Warning, WarningKind, Work,
 };
 use rusqlite::types::{Null, ToSqlOutput, Type};
 use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction, params_from_iter};
@@ -158,7 +158,7 @@ macro_rules! fields {
 }
 
 fields! {
-    plain: bool i64 u32 u64 String Option<i32> Option<u64> Option<usize> Option<f64> Option<String>;
+    plain: bool i64 u32 u64 String Option<i32> Option<u32> Option<u64> Option<usize> Option<f64> Option<String>;
     words: Direction WaitClass WarningKind;
     json: Environment Value
 }
@@ -203,21 +203,24 @@ macro_rules! tables {
 
 tables! {
     "runs": RunRecord {
-        name, question, source, response, baseline, equivalence_margin, started_ms, steelbench; id: 0, seed: 0
+        name, question, source, response, baseline, equivalence_margin,
+        adaptive as "blocks_min, blocks_max, blocks_until", started_ms, steelbench;
+        id: 0, seed: 0
     }
     "factors": FactorRecord { name, numeric as "is_numeric", hard_to_change; levels: Vec::new() }
     "levels": Level { label, number }
     "configurations": ConfigurationRecord { key, label; levels: Vec::new(), settings: [].into() }
     "configuration_levels": LevelRecord { factor, level }
     "settings": Setting { path, value }
+    "files": FileRecord { named_by, path, sha256, content }
     "trials": TrialRecord {
-        block, sequence, attempt, started_ms, wall_s, status as "status, cause",
+        block, setup, sequence, attempt, started_ms, wall_s, status as "status, cause",
         observations as "observed, elapsed_s, connections, work_unit, work_amount, transactions, errors, retries, \
                          session_s, cpu_s, cpu_user_s, synthetic, timeout_s";
         configuration: 0, hooks: Vec::new()
     }
     "hooks": HookOutput { hook, command, exit_code, elapsed_s, output }
-    "responses": Response { name, unit, direction, value }
+    "responses": Response { name, unit, direction, value, resolution }
     "facts": Fact { name, unit, value }
     "waits": Wait { wait_type, class, count, resource_s, signal_s, source as "source, sampled_hz" }
     // The figures beside the histogram are for people who query the table.
@@ -258,6 +261,22 @@ pub(crate) struct Setting {
 impl Record for Environment {
     const TABLE: &'static str = "environments";
     const COLUMNS: &'static [&'static str] = &["json"];
+}
+
+/// NULL in each of its columns: the number of blocks was given.
+impl Field for Option<AdaptiveRepeats> {
+    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+        values.extend(match self {
+            Some(AdaptiveRepeats { min, max, until }) => [(*min).into(), (*max).into(), (*until).into()],
+            None => [Null.to_sql()?, Null.to_sql()?, Null.to_sql()?],
+        });
+        Ok(())
+    }
+
+    fn read(columns: &mut Columns) -> Result<Self> {
+        let (min, max, until) = (Option::read(columns)?, Option::read(columns)?, Option::read(columns)?);
+        Ok((|| Some(AdaptiveRepeats { min: min?, max: max?, until: until? }))())
+    }
 }
 
 /// A REAL column; SQLite keeps what is not a number as NULL.

@@ -1,18 +1,20 @@
 //! The format of the file: its application id, its version and the steps from each version to the next.
 
-use rusqlite::{Connection, Transaction};
+use rusqlite::{Connection, Row, Transaction};
 
 /// Written to the file header so that `file` and other programs can tell whose it is (the letters `StLb`).
 pub(crate) const APPLICATION_ID: i64 = 0x5374_4c62;
 
 /// Step `i` leads from version `i` to version `i + 1`. Published steps never change.
-pub(crate) const STEPS: [&str; 6] = [
+pub(crate) const STEPS: [&str; 8] = [
     include_str!("schema/1_tables.sql"),
     include_str!("schema/2_views.sql"),
     include_str!("schema/3_devices.sql"),
     include_str!("schema/4_profiles.sql"),
     include_str!("schema/5_warnings_and_facts.sql"),
-    include_str!("schema/6_timeouts.sql"),
+    include_str!("schema/6_files.sql"),
+    include_str!("schema/7_setups_and_steps.sql"),
+    include_str!("schema/8_timeouts.sql"),
 ];
 
 /// The newest version, which this program writes.
@@ -25,6 +27,37 @@ pub(crate) fn inspect(connection: &Connection) -> rusqlite::Result<(i64, i64, i6
     let objects = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get(0));
     Ok((pragma("application_id")?, pragma("user_version")?, objects))
+}
+
+/// A table, a view, an index or a trigger: its type, its name, the table that it belongs to, and its SQL.
+type Object = [String; 4];
+
+fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
+    let mut query = connection.prepare("SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_schema")?;
+    let row = |row: &Row| {
+        // A table that was renamed bears quotes.
+        Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, String>(3)?.replace('"', "")])
+    };
+    query.query_map([], row)?.collect()
+}
+
+/// What a file of this version has in its schema and should not have, in words: a view or a trigger of others, which
+/// could do anything when they are used, or something else than ours under a name of ours or on a table of ours.
+/// Further tables of others are left alone: nothing reads them.
+pub(crate) fn foreign(connection: &Connection, version: i64) -> rusqlite::Result<Option<String>> {
+    let ours = Connection::open_in_memory()?;
+    for step in STEPS.iter().take(usize::try_from(version).unwrap_or(0)) {
+        ours.execute_batch(step)?;
+    }
+    let ours = objects(&ours)?;
+    let is_foreign = |object: &&Object| {
+        let [kind, name, table, _] = *object;
+        let is_view = kind == "view" || kind == "trigger";
+        let has_name_of_ours = ours.iter().any(|known| known[1] == *name || known[1] == *table);
+        (is_view || has_name_of_ours) && !ours.contains(object)
+    };
+    let found = objects(connection)?;
+    Ok(found.iter().find(is_foreign).map(|[kind, name, ..]| format!("the {kind} {name}")))
 }
 
 /// Brings the file to the newest version, or does nothing. The version is read inside of the transaction: two

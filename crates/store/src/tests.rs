@@ -180,31 +180,40 @@ fn a_read_only_file_refuses_in_mid_write() {
     assert_eq!(store.read(1).unwrap(), sample::recording(2));
 }
 
-/// Takes back step 6.
-const TO_5: &str =
+/// Takes back step 8.
+const TO_7: &str =
     "ALTER TABLE trials DROP COLUMN timeout_s; ALTER TABLE runs DROP COLUMN equivalence_margin";
 
 #[test]
 fn an_older_format_is_brought_up_to_date_with_its_data() {
-    // Back to an older version: step 6 added columns, step 5 renamed a table and added facts, steps 2 to 4 only added
-    // views and the tables of devices and profiles. What step 5 makes of older responses is tested on files that were
-    // recorded before it.
+    // Back to an older version: steps 8 and 7 added columns, step 6 the files that experiments name, step 5 renamed a table
+    // and added facts, steps 2 to 4 only added views and the tables of devices and profiles. What steps 5 and 7 make of
+    // older responses is tested on files that were recorded before them.
+    let to_6 = "ALTER TABLE trials DROP COLUMN setup; ALTER TABLE responses DROP COLUMN resolution; \
+                ALTER TABLE runs DROP COLUMN blocks_min; ALTER TABLE runs DROP COLUMN blocks_max; \
+                ALTER TABLE runs DROP COLUMN blocks_until; PRAGMA user_version = 6";
+    let to_5 = "DROP TABLE files; PRAGMA user_version = 5";
     let to_4 = "DROP TABLE facts; ALTER TABLE warnings RENAME TO marks; PRAGMA user_version = 4";
     let to_3 = "DROP TABLE profiles; PRAGMA user_version = 3";
     let to_2 = "DROP VIEW trial_devices; DROP TABLE devices; PRAGMA user_version = 2";
     let to_1 = "DROP VIEW trial_responses; DROP VIEW trial_waits; PRAGMA user_version = 1";
     let mut expected = sample::recording(4);
     expected.run.equivalence_margin = 0.05;
+    expected.files.clear();
+    expected.run.adaptive = None;
+    expected.trials.iter_mut().for_each(|trial| trial.setup = 1);
     let seen = expected.trials.iter_mut().filter_map(|trial| trial.observations.as_mut());
     seen.for_each(|seen| {
         seen.devices.clear();
         seen.facts.clear();
         seen.profile = None;
+        seen.responses.iter_mut().for_each(|response| response.resolution = 0.0);
     });
     for open in [|path: &Path| Store::open(path), |path: &Path| Store::create_or_open(path)]
         as [fn(&Path) -> Result<Store>; 2]
     {
-        for back in [vec![TO_5, to_4, to_3, to_2], vec![TO_5, to_4, to_3, to_2, to_1]] {
+        for back in [vec![TO_7, to_6, to_5, to_4, to_3, to_2], vec![TO_7, to_6, to_5, to_4, to_3, to_2, to_1]]
+        {
             let (_folder, path) = file();
             let (store, run) = filled(&path, 4);
             store.connection.execute_batch(&back.join(";")).unwrap();
@@ -248,7 +257,7 @@ fn looking_for_ceilings_touches_no_file() {
     older
         .connection
         .execute_batch(&format!(
-            "{TO_5}; DROP TABLE facts; ALTER TABLE warnings RENAME TO marks; PRAGMA user_version = 4"
+            "{TO_7}; DROP TABLE facts; ALTER TABLE warnings RENAME TO marks; PRAGMA user_version = 4"
         ))
         .unwrap();
     killed(&folder.path().join("killed.steelbench"));
@@ -347,4 +356,66 @@ fn a_time_out_of_before_is_known_as_one() {
     let seen = recording.trials[0].observations.as_ref().unwrap();
     assert!(seen.timeout_s == Some(4.2) && seen.elapsed_s.is_nan(), "{seen:?}");
     assert!(recording.trials[1].observations.is_none());
+}
+
+/// What would run when the file is read, or stands where a table of ours should be, is refused before anything uses it.
+#[test]
+fn what_others_have_put_into_the_schema_is_refused() {
+    const ENDLESS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)";
+    let as_view = |table: &str| {
+        format!(
+            "ALTER TABLE {table} RENAME TO theirs; CREATE VIEW {table} AS {ENDLESS} SELECT i AS id FROM n"
+        )
+    };
+    for (sql, what) in [
+        (as_view("runs"), "not as Steelbench makes it"),
+        (as_view("trials"), "not as Steelbench makes it"),
+        (format!("CREATE VIEW mine AS {ENDLESS} SELECT * FROM n"), "the view mine"),
+        ("DROP VIEW trial_waits; CREATE VIEW trial_waits AS SELECT 1".to_owned(), "the view trial_waits"),
+        (
+            "CREATE TRIGGER t AFTER INSERT ON trials BEGIN SELECT RAISE(ABORT, 'x'); END".to_owned(),
+            "the trigger t",
+        ),
+        ("CREATE INDEX i ON trials (abs(id))".to_owned(), "the index i"),
+        ("ALTER TABLE waits ADD COLUMN more BLOB AS (zeroblob(1000000000))".to_owned(), "the table waits"),
+    ] {
+        let (_folder, path) = file();
+        let (store, _) = filled(&path, 1);
+        store.connection.execute_batch(&sql).unwrap();
+        drop(store);
+        refused(&path, |fault| matches!(fault, Fault::Altered(_)));
+        let message = Store::open(&path).unwrap_err().to_string();
+        assert!(message.contains(what), "{message}");
+    }
+    // A table of the user's own is nobody's business.
+    let (_folder, path) = file();
+    let (store, run) = filled(&path, 1);
+    store
+        .connection
+        .execute_batch("CREATE TABLE notes (text); CREATE INDEX by_text ON notes (text); ANALYZE")
+        .unwrap();
+    assert_eq!(Store::open(&path).unwrap().read(run).unwrap(), store.read(run).unwrap());
+}
+
+#[test]
+fn a_reading_that_takes_too_long_is_stopped() {
+    let (_folder, path) = file();
+    let (mut store, run) = filled(&path, 1);
+    store.reading_max = std::time::Duration::from_millis(50);
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+    let error =
+        store.sql(|connection| connection.query_row(endless, [], |row| row.get::<_, i64>(0))).unwrap_err();
+    assert!(matches!(error.fault, Fault::Slow), "{error:?}");
+    assert_eq!(store.read(run).unwrap(), sample::recording(1));
+}
+
+/// Opening a pipe would wait for its other end.
+#[test]
+fn a_pipe_is_refused() {
+    let (_folder, path) = file();
+    let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+    assert!(made.success());
+    for attempt in [Store::open(&path), Store::create_or_open(&path)] {
+        assert!(matches!(attempt.unwrap_err().fault, Fault::Foreign(_)));
+    }
 }

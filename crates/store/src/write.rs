@@ -2,7 +2,7 @@
 
 use crate::rows::{Level, Setting, insert, insert_all, unrecordable};
 use crate::{Fault, Result, Store};
-use observations::{Environment, Recording, RunRecord, TrialRecord};
+use observations::{Environment, FileRecord, Recording, RunRecord, TrialRecord};
 use rusqlite::{OptionalExtension, Transaction, params};
 use std::slice::from_ref;
 
@@ -19,19 +19,21 @@ impl Store {
             insert_all(transaction, ("run", run), &plan.environments)?;
             insert_factors(transaction, run, plan)?;
             insert_configurations(transaction, run, plan)?;
+            insert_all(transaction, ("run", run), &plan.files)?;
             Ok(run)
         })
     }
 
     /// Records that a run goes on with another version of its file, one that recorded trials do not
-    /// depend on: its name, question, source, response, baseline and margin are those of `run` from now on.
-    /// Fails with `NoRun`; `Full`, `ReadOnly`, `Busy`.
-    pub fn update_run(&mut self, id: i64, run: &RunRecord) -> Result<()> {
+    /// depend on: its name, question, source, response, baseline, margin and adaptive repeats are those of `run` from now
+    /// on, and the files that it names are these. Fails with `NoRun`; `Full`, `ReadOnly`, `Busy`.
+    pub fn update_run(&mut self, id: i64, run: &RunRecord, files: &[FileRecord]) -> Result<()> {
         self.require_run(id)?;
         self.write(|transaction| {
             transaction.execute(
                 "UPDATE runs SET name = ?2, question = ?3, source = ?4, response = ?5, baseline = ?6,
-                 equivalence_margin = ?7 WHERE id = ?1",
+                                  blocks_min = ?7, blocks_max = ?8, blocks_until = ?9, equivalence_margin = ?10
+                 WHERE id = ?1",
                 params![
                     id,
                     run.name,
@@ -39,11 +41,15 @@ impl Store {
                     run.source,
                     run.response,
                     run.baseline,
-                    run.equivalence_margin
+                    run.adaptive.map(|adaptive| adaptive.min),
+                    run.adaptive.map(|adaptive| adaptive.max),
+                    run.adaptive.map(|adaptive| adaptive.until),
+                    run.equivalence_margin,
                 ],
-            )
-        })?;
-        Ok(())
+            )?;
+            transaction.execute("DELETE FROM files WHERE run = ?1", [id])?;
+            insert_all(transaction, ("run", id), files)
+        })
     }
 
     /// Records that a resumed run goes on in another environment. Fails with `NoRun`; `Full`, `ReadOnly`, `Busy`.

@@ -1,6 +1,7 @@
 //! Which code took more or less processor time, from the profiles of trials.
 
-use super::{Part, PartKind, largest_first, part, share};
+use super::judge::{Seconds, judged};
+use super::{Part, PartKind};
 use crate::grid::Matched;
 use crate::profile;
 use observations::{Observations, Profile};
@@ -26,15 +27,15 @@ pub struct CodeChange {
 type Key = (String, String);
 
 /// Seconds by function.
-type Seconds = HashMap<Key, f64>;
+type ByFunction = HashMap<Key, f64>;
 
 impl CodeChange {
     /// `None` where a side has trials without a profile.
     pub(super) fn of(matched: &Matched) -> Option<Self> {
         let [from, to] = [blocks(&matched.from)?, blocks(&matched.to)?];
-        let measured = |kind: PartKind, seconds: &dyn Fn(&Seconds) -> f64| {
-            let of_side = |side: &[Seconds]| side.iter().map(seconds).collect::<Vec<f64>>();
-            part(matched, kind, &of_side(&from), &of_side(&to))
+        let measured = |kind: PartKind, seconds: &dyn Fn(&ByFunction) -> f64| {
+            let of_side = |side: &[ByFunction]| side.iter().map(seconds).collect();
+            Seconds::new(matched, kind, of_side(&from), of_side(&to))
         };
         let large: BTreeSet<&Key> = [&from, &to].into_iter().flat_map(|side| large(side)).collect();
         let function = |key: &Key| {
@@ -42,19 +43,19 @@ impl CodeChange {
             let kind = PartKind::Function { function, module };
             measured(kind, &|block| block.get(key).copied().unwrap_or(0.0))
         };
-        let mut parts: Vec<Part> = large.iter().map(|key| function(key)).collect();
-        parts.sort_by(largest_first);
+        let mut parts: Vec<Seconds> = large.iter().map(|key| function(key)).collect();
+        parts.sort_by(Seconds::largest_first);
         parts.push(measured(PartKind::OtherCode, &|block| {
             block.iter().filter(|(key, _)| !large.contains(key)).map(|(_, seconds)| seconds).sum()
         }));
         let total = measured(PartKind::Total, &|block| block.values().sum());
-        share(&mut parts, &total);
+        let (parts, total) = (judged(parts, &total), total.part());
         Some(Self { parts, total, samples: [samples(&matched.from), samples(&matched.to)] })
     }
 }
 
 /// Functions that are more than a small share of a side.
-fn large(side: &[Seconds]) -> Vec<&Key> {
+fn large(side: &[ByFunction]) -> Vec<&Key> {
     let all: f64 = side.iter().flat_map(HashMap::values).sum();
     let mut each: HashMap<&Key, f64> = HashMap::new();
     for (key, seconds) in side.iter().flatten() {
@@ -64,9 +65,9 @@ fn large(side: &[Seconds]) -> Vec<&Key> {
 }
 
 /// Seconds for each unit of work by function, of each block the mean over its trials.
-fn blocks(side: &[Vec<&Observations>]) -> Option<Vec<Seconds>> {
+fn blocks(side: &[Vec<&Observations>]) -> Option<Vec<ByFunction>> {
     let of_block = |block: &Vec<&Observations>| {
-        let mut sums = Seconds::new();
+        let mut sums = ByFunction::new();
         for observations in block {
             let profile = observations.profile.as_ref()?;
             let units = profile.hz * observations.work.amount as f64 * block.len() as f64;

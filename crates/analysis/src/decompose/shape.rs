@@ -1,6 +1,6 @@
 //! How many waits of a type there were and how long each was: the two ways in which a wait's time changes.
 
-use crate::compare::{RESOLUTION, Test};
+use crate::compare::{RESOLUTION, Sample, Test};
 use crate::grid::Matched;
 use observations::{Observations, Wait, WaitClass};
 use serde::Serialize;
@@ -55,7 +55,7 @@ pub(super) fn shapes(matched: &Matched, work: f64) -> Vec<WaitShape> {
         let side = |blocks: &[Vec<&Observations>]| -> Option<Vec<Sum>> {
             blocks.iter().map(|block| sum(name, block)).collect()
         };
-        shape(matched.paired, name, &side(&matched.from)?, &side(&matched.to)?, work)
+        shape(matched, name, &side(&matched.from)?, &side(&matched.to)?, work)
     };
     names.into_iter().filter_map(of).collect()
 }
@@ -80,12 +80,14 @@ fn sum(name: &str, block: &[&Observations]) -> Option<Sum> {
     Some(sum)
 }
 
-fn shape(is_paired: bool, name: &str, from: &[Sum], to: &[Sum], work: f64) -> Option<WaitShape> {
+fn shape(matched: &Matched, name: &str, from: &[Sum], to: &[Sum], work: f64) -> Option<WaitShape> {
     let test = |of: fn(&Sum) -> f64| -> Option<Test> {
-        let logs = |side: &[Sum]| -> Option<Vec<f64>> {
-            side.iter().map(|sum| Some(of(sum)).filter(|value| *value > 0.0).map(f64::ln)).collect()
+        let logs = |side: &[Sum], first| {
+            let logs = side.iter().map(|sum| Some(of(sum)).filter(|value| *value > 0.0).map(f64::ln));
+            Some(Sample::new(logs.collect::<Option<_>>()?, first))
         };
-        Some(Test::of(is_paired, &logs(from)?, &logs(to)?, RESOLUTION))
+        let [first_from, first_to] = matched.first;
+        Some(Test::of(matched.paired, &logs(from, first_from)?, &logs(to, first_to)?, RESOLUTION))
     };
     let all = |side: &[Sum], of: fn(&Sum) -> f64| side.iter().map(of).sum::<f64>();
     let count = |side: &[Sum]| work * all(side, |sum| sum.rate) / side.len() as f64;

@@ -1,18 +1,19 @@
+use super::claims::Claim;
 use super::{Finding, FindingKind};
 use crate::{ConfigurationRow, Failure, Summary, WarningCount, health, wording};
 use observations::{Observations, number};
 
 /// What limits the conclusions.
-pub fn find(summary: &Summary, span: Option<(usize, usize)>) -> Vec<Finding> {
+pub fn find(summary: &Summary, largest: Option<&Claim>) -> Vec<Finding> {
     let caveats = [
         synthetic(summary),
         missing_response(summary),
         nothing_measured(summary),
         failed(summary),
         timed_out(summary),
-        warned(summary, span),
+        warned(summary, largest),
         drift(summary),
-        set_up_once(summary),
+        adaptive(summary),
         environments(summary),
     ];
     let finding = |(text, evidence)| Finding::new(FindingKind::Caveat, text, evidence);
@@ -88,11 +89,10 @@ fn are(n: usize, singular: &str, plural: &str) -> String {
 }
 
 /// Warnings of the trials behind the verdict: of the two levels compared, else of all.
-fn warned(summary: &Summary, span: Option<(usize, usize)>) -> Caveat {
-    let effect = summary.main_effect();
-    let behind = |row: &&ConfigurationRow| match (effect, span) {
-        (Some(effect), Some((from, to))) => {
-            let labels = [&effect.levels[from].level, &effect.levels[to].level];
+fn warned(summary: &Summary, largest: Option<&Claim>) -> Caveat {
+    let behind = |row: &&ConfigurationRow| match largest {
+        Some(Claim::Factor { effect, from, to, .. }) => {
+            let labels = [&effect.levels[*from].level, &effect.levels[*to].level];
             row.levels.iter().any(|own| own.factor == effect.factor && labels.contains(&&own.level))
         }
         _ => true,
@@ -127,14 +127,18 @@ fn drift(summary: &Summary) -> Caveat {
     Some((text, format!("F = {f}, {p} over {}", wording::count(drift.blocks, "block"))))
 }
 
-fn set_up_once(summary: &Summary) -> Caveat {
-    let hard = summary.factors.effects.iter().filter(|factor| factor.hard_to_change);
-    let names: Vec<String> = hard.map(|factor| wording::short_name(&factor.factor).to_owned()).collect();
-    let names = Some(wording::list(&names)).filter(|names| !names.is_empty() && summary.done() > 0)?;
+/// How the number of blocks came about.
+fn adaptive(summary: &Summary) -> Caveat {
+    let adaptive = summary.recording.run.adaptive.filter(|_| summary.done() > 0)?;
     let text = format!(
-        "Each level of {names} was set up once: intervals do not include the variation between set-ups."
+        "Repeats were adaptive: the spread within the first {} decided how many there were, {} at most, so that every \
+         95 % interval is within {} of its mean.",
+        wording::count(adaptive.min as usize, "block"),
+        adaptive.max,
+        wording::percent(adaptive.until)
     );
-    Some((text, String::new()))
+    let evidence = "Stein's two stages: intervals and tests use the spread of the first stage";
+    Some((text, evidence.to_owned()))
 }
 
 fn environments(summary: &Summary) -> Caveat {

@@ -1,20 +1,23 @@
+use super::claims::Claim;
 use super::{Finding, FindingKind, verdict};
-use crate::interaction::{self, Interaction};
-use crate::{Comparison, FactorEffect, Segment, Summary, Trend, effects, wording};
+use crate::{Comparison, FactorEffect, Interaction, Segment, Summary, Trend, effects, wording};
 use observations::Direction;
 
-/// How the response goes along each ordered factor that has a supported effect.
+/// What an effect is, and how the response goes along its factor where that is ordered.
 ///
-/// The effect is asked for first: without it a step that stands out by chance would be a finding.
-pub fn shapes(summary: &Summary) -> Vec<Finding> {
-    let ordered = summary.factors.effects.iter().filter(|effect| effect.steps.len() > 1);
-    ordered
-        .filter(|effect| verdict::span(effect).is_some())
-        .filter_map(|effect| shape(summary, effect))
-        .collect()
+/// Only of a supported effect: without it a step that stands out by chance would be a finding.
+pub fn told(summary: &Summary, claim: &Claim) -> Vec<Finding> {
+    match *claim {
+        Claim::Factor { effect, to, .. } => {
+            let shape = Some(effect).filter(|effect| effect.steps.len() > 1);
+            let shape = shape.and_then(|effect| shape_of(summary, effect));
+            verdict::factor(summary, effect, to).into_iter().chain(shape).collect()
+        }
+        Claim::Interaction(interaction) => together(summary, interaction).into_iter().collect(),
+    }
 }
 
-fn shape(summary: &Summary, effect: &FactorEffect) -> Option<Finding> {
+fn shape_of(summary: &Summary, effect: &FactorEffect) -> Option<Finding> {
     let response = summary.response.as_ref()?;
     let name = wording::short_name(&effect.factor);
     let segments = effects::segments(&effect.steps);
@@ -49,9 +52,8 @@ fn part(effect: &FactorEffect, segment: Segment, direction: Direction, first: bo
     format!("{verb} from {name}{from} to {to}")
 }
 
-/// The largest interaction of two factors, where one is supported.
-pub fn interaction(summary: &Summary) -> Option<Finding> {
-    let interaction = interaction::largest_supported(&summary.factors.interactions)?;
+/// What two factors do together.
+fn together(summary: &Summary, interaction: &Interaction) -> Option<Finding> {
     let (factor, by) =
         (&summary.factors.effects[interaction.factor], &summary.factors.effects[interaction.by]);
     let unit = summary.unit();

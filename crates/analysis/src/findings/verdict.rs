@@ -17,41 +17,53 @@ fn worst(effect: &FactorEffect) -> Option<usize> {
     values.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
 }
 
-/// What the levels of the factor do.
-pub fn main_factor(summary: &Summary, effect: &FactorEffect) -> Finding {
-    let name = wording::short_name(&effect.factor);
-    let verdict = |text, evidence| Finding::new(FindingKind::Verdict, text, evidence);
-    let Some(best) = effect.best else {
-        return verdict(format!("No level of {name} has a figure to compare."), String::new());
+/// What the levels of a factor do, of which `level` is told; `None` where it has no supported effect.
+pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<Finding> {
+    let comparison = effect.levels[level].supported()?;
+    let text = match effect.winner() {
+        Some(_) => sweet_spot(summary, effect, level, comparison),
+        None => nothing_beats(summary, effect, &effect.levels[level], comparison),
     };
-    let measured = effect.levels.iter().filter(|level| level.trials > 0).count();
-    let compared = effect.levels.iter().any(|level| level.comparison.is_some());
-    if measured < 2 && !compared {
-        let level = &effect.levels[best].level;
-        let text = format!("Only {name}={level} has figures: there is nothing to compare it with.");
-        return verdict(text, String::new());
-    }
-    if let Some((level, comparison)) =
-        span(effect).and_then(|(_, to)| Some((to, effect.levels[to].supported()?)))
-    {
-        let text = match effect.winner() {
-            Some(_) => sweet_spot(summary, effect, level, comparison),
-            None => nothing_beats(summary, effect, &effect.levels[level], comparison),
-        };
-        return verdict(text, statistics(comparison, &family(summary)));
-    }
-    if effect.levels.iter().filter_map(exact).any(|comparison| comparison.p_value.is_some()) {
-        return verdict(nothing_differs(summary, effect), spread(effect));
-    }
+    Some(Finding::new(FindingKind::Verdict, text, statistics(comparison, &family(summary), unit(effect))))
+}
+
+/// Of each factor without a supported effect, that nothing can be told of it, or which difference could have been found.
+pub fn no_difference(summary: &Summary) -> Vec<Finding> {
+    let effects = summary.factors.effects.iter().enumerate();
+    let without = effects.filter(|(_, effect)| summary.done() > 0 && span(effect).is_none());
+    let finding = |(factor, effect)| {
+        let (text, evidence) = nothing(summary, factor, effect);
+        Finding::new(FindingKind::NoDifference, text, evidence)
+    };
+    without.map(finding).collect()
+}
+
+fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, String) {
+    let name = wording::short_name(&effect.factor);
+    let has_figures = |level: &&LevelEffect| level.trials > 0 || level.response.is_some();
+    let measured: Vec<&LevelEffect> = effect.levels.iter().filter(has_figures).collect();
+    let tested = |level: &LevelEffect| exact(level).is_some_and(|comparison| comparison.p_value.is_some());
     let timed_out = labels(effect.levels.iter().filter(timed_out));
-    if !timed_out.is_empty() {
-        let timed_out = wording::list(&timed_out);
-        let text = format!("The levels of {name} cannot be compared: trials of {timed_out} timed out.");
-        return verdict(text, String::new());
-    }
-    let text =
-        format!("One block is not enough to compare the levels of {name}: run at least two, better five.");
-    verdict(text, String::new())
+    let text = match measured[..] {
+        [] => format!("No level of {name} has a figure to compare."),
+        [only] => {
+            format!("Only {name}={} has figures: there is nothing to compare it with.", only.level)
+        }
+        _ if effect.set_up_once => {
+            format!("{name}: set-up and level cannot be told apart; repeat the set-up (repeats.setups = 3).")
+        }
+        _ if effect.levels.iter().any(tested) => {
+            return (nothing_differs(summary, factor, effect), spread(effect, unit(effect)));
+        }
+        _ if !timed_out.is_empty() => {
+            let timed_out = wording::list(&timed_out);
+            format!("The levels of {name} cannot be compared: trials of {timed_out} timed out.")
+        }
+        _ => {
+            format!("One block is not enough to compare the levels of {name}: run at least two, better five.")
+        }
+    };
+    (text, String::new())
 }
 
 fn sweet_spot(summary: &Summary, effect: &FactorEffect, best: usize, comparison: &Comparison) -> String {
@@ -108,10 +120,15 @@ fn nothing_beats(
     format!("No level of {name} beats {reference}{equal}; {} {verb} worse ({figure}).", wording::list(&worse))
 }
 
-fn nothing_differs(summary: &Summary, effect: &FactorEffect) -> String {
+/// What repeats a comparison of its levels.
+fn unit(effect: &FactorEffect) -> &'static str {
+    if effect.hard_to_change { "set-up" } else { "block" }
+}
+
+fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> String {
     let name = wording::short_name(&effect.factor);
     let power = effect.detectable.map_or_else(String::new, |detectable| {
-        let blocks = wording::count(detectable.blocks, "block");
+        let blocks = wording::count(detectable.blocks, unit(effect));
         if detectable.relative > RELATIVE_MAX {
             return format!("; {blocks} differ so much that hardly any difference could be detected");
         }
@@ -124,7 +141,16 @@ fn nothing_differs(summary: &Summary, effect: &FactorEffect) -> String {
         0 => String::new(),
         _ => format!(" Nothing can be said of {}, of which trials timed out.", wording::list(&timed_out)),
     };
-    format!("No level of {name} differs from {reference} at 95 % confidence{power}.{unknown}")
+    let differs = format!("o level of {name} differs from {reference} at 95 % confidence{power}.{unknown}");
+    // Opposite effects at the levels of another factor can be none on average.
+    let other = |interaction: &&Interaction| {
+        interaction.supported() && [interaction.factor, interaction.by].contains(&factor)
+    };
+    let depends = summary.factors.interactions.iter().find(other).map(|it| it.factor + it.by - factor);
+    match depends.map(|other| wording::short_name(&summary.factors.effects[other].factor)) {
+        Some(other) => format!("On average over {other}, n{differs} What {name} does depends on {other}."),
+        None => format!("N{differs}"),
+    }
 }
 
 /// Whether trials of a level timed out.
@@ -139,40 +165,30 @@ fn exact(level: &LevelEffect) -> Option<&Comparison> {
 
 /// A run without factors has one figure to tell.
 pub fn single(summary: &Summary) -> Option<Finding> {
+    if !summary.factors.effects.is_empty() {
+        return None;
+    }
     let row = summary.configurations.iter().find(|row| row.response.is_some())?;
     let (response, estimate) = (summary.response.as_ref()?, row.response.as_ref()?);
-    let interval =
-        estimate.interval.map(|i| format!(" [{}, {}]", wording::figure(i.low), wording::figure(i.high)));
+    let half = estimate.interval.map(|interval| (interval.high - interval.low) / 2.0);
     let bound = estimate.bound.map_or_else(String::new, |bound| format!("{} ", bound.words()));
     let text = format!(
-        "{}: {bound}{} {}{} over {}.",
+        "{}: {bound}{} over {}.",
         response.name,
-        wording::figure(estimate.mean),
-        estimate.unit,
-        interval.unwrap_or_default(),
+        wording::uncertain(estimate.mean, half, &estimate.unit),
         wording::count(estimate.n, "block")
     );
     Some(Finding::new(FindingKind::Verdict, text, String::new()))
 }
 
-/// What the factors other than the main one do, where that is supported.
-pub fn other_factors(summary: &Summary, main: Option<usize>) -> Vec<Finding> {
-    let others = summary.factors.effects.iter().enumerate().filter(|(i, _)| Some(*i) != main);
-    let supported = others.filter(|(_, effect)| span(effect).is_some() && effect.best.is_some());
-    supported.map(|(_, effect)| main_factor(summary, effect)).collect()
-}
-
-/// With several factors: the best of all configurations against the baseline, where a factor or an interaction has a
-/// supported effect. Asked on its own it would be one more chance of a false finding.
+/// With several factors: the best of all configurations against the baseline. To be told only where a factor or an
+/// interaction has a supported effect: asked on its own it would be one more chance of a false finding.
 pub fn best_configuration(summary: &Summary) -> Option<Finding> {
-    let effect = || {
-        summary.factors.effects.iter().any(|effect| span(effect).is_some())
-            || summary.factors.interactions.iter().any(Interaction::supported)
-    };
-    if summary.factors.effects.len() < 2 || !effect() {
+    if summary.factors.effects.len() < 2 {
         return None;
     }
     let best = summary.configurations.iter().find(|row| row.standing == Standing::Best)?;
+    let baseline = summary.configurations.iter().find(|row| row.baseline)?;
     let comparison = best.factor.as_ref().filter(|factor| factor.supported())?;
     let figure = wording::comparison(comparison, summary.unit());
     let others = |standing| summary.configurations.iter().filter(|row| row.standing == standing).count();
@@ -188,7 +204,9 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
         .collect();
     let others = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
     let text = format!("The best configuration is {}: {figure} against the baseline{others}.", best.label);
-    let evidence = statistics(comparison, &wording::count(summary.configurations.len() - 1, "comparison"));
+    let comparisons = wording::count(summary.configurations.len() - 1, "comparison");
+    let evidence =
+        statistics(comparison, &comparisons, summary.grid.unit_between(baseline.index, best.index));
     Some(Finding::new(FindingKind::Verdict, text, evidence))
 }
 
@@ -241,7 +259,7 @@ fn family(summary: &Summary) -> String {
     wording::count(summary.factors.family, what)
 }
 
-fn statistics(comparison: &Comparison, family: &str) -> String {
+fn statistics(comparison: &Comparison, family: &str, unit: &str) -> String {
     let method = match comparison.method {
         Method::PairedT => "paired t",
         Method::PairedBootstrap => "paired bootstrap",
@@ -250,15 +268,15 @@ fn statistics(comparison: &Comparison, family: &str) -> String {
     };
     let p = comparison.adjusted_p.or(comparison.p_value).map(wording::p_value);
     let p = p.map_or_else(String::new, |p| format!(", {p} (Holm over {family})"));
-    format!("{method} over {}{p}", wording::count(comparison.blocks, "block"))
+    format!("{method} over {}{p}", wording::count(comparison.blocks, unit))
 }
 
-fn spread(effect: &FactorEffect) -> String {
+fn spread(effect: &FactorEffect, unit: &str) -> String {
     effect.detectable.map_or_else(String::new, |detectable| {
         let sd = wording::percent(detectable.sd_log_ratio);
         format!(
-            "standard deviation of the ratios between blocks: {sd}, over {}",
-            wording::count(detectable.blocks, "block")
+            "standard deviation of the ratios between {unit}s: {sd}, over {}",
+            wording::count(detectable.blocks, unit)
         )
     })
 }

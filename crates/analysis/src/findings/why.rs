@@ -1,14 +1,13 @@
 //! Why two configurations differ, in words. Which evidence each phrase needs: `wording.rs`.
 
 use super::{Finding, FindingKind};
+use crate::decompose::SHARE_MIN;
 use crate::distribution::adjusted;
 use crate::wording::{self, SUPPORTED};
 use crate::{Decomposition, Explanation, Part, PartKind, WaitShape};
 
 /// Parts named in one sentence, each way, and wait types whose number and length are told.
 const NAMED: usize = 3;
-/// A change smaller than this share of the largest one is noise to a reader, however well supported.
-const SMALL: f64 = 0.05;
 /// Number and length are told of waits that are at least this share of all of a side's waits.
 const SHARE_OF_WAITS: f64 = 0.05;
 /// Less than this share of the other side's time is none.
@@ -22,84 +21,154 @@ pub fn find(explanation: &Explanation) -> Vec<Finding> {
     waits.chain(code(explanation)).collect()
 }
 
-/// A part whose change is supported, with its corrected p-value.
-type Supported<'a> = (&'a Part, f64);
-
-/// CPU and wait types that changed, as shares of the gain or loss; `None` when no change is supported.
-///
-/// Of elapsed time and not session time, which a level with more connections has more of for no other reason.
+/// How sessions and session time changed, and the CPU and wait types that this time is less or more of. `None` of single
+/// blocks, and where nothing changed.
 fn parts(explanation: &Explanation) -> Option<Finding> {
     let decomposition = &explanation.decomposition;
-    let supported = supported(decomposition.by_type());
-    let total = &decomposition.elapsed_total;
-    let (same, opposite): (Vec<&Supported>, Vec<&Supported>) =
-        supported.iter().partition(|(part, _)| (part.change_s < 0.0) == (total.change_s < 0.0));
-    let (same, opposite) = (first(&same), first(&opposite));
-    let named = [same, opposite].concat();
-    if named.is_empty() {
+    decomposition.total.interval?;
+    let said = Said::of(decomposition);
+    let causes = said.causes();
+    let [sessions_from, sessions_to] = decomposition.sessions;
+    let more_sessions = (sessions_to / sessions_from - 1.0).abs() > 1e-9;
+    if causes.is_empty() && !more_sessions {
         return None;
     }
-    let (scale, units) = wording::work_scale(decomposition.work, &decomposition.unit);
-    let (unit_s, unit) = wording::seconds_unit(scale * total.from_s.max(total.to_s));
-    let time = |seconds: f64| wording::figure(scale * seconds / unit_s);
-    let sides = explanation.sides();
-    let text = if total.p_value.is_some_and(|p| p < SUPPORTED) {
-        let falls = total.change_s < 0.0;
-        let (verb, what) = if falls { ("falls", "gain") } else { ("rises", "loss") };
-        let (from, to) = (time(total.from_s), time(total.to_s));
-        let shares = shares(what, same, opposite);
-        format!("From {sides}, elapsed {verb} from {from} to {to} {unit} per {units}. {shares}.")
-    } else {
-        let changes: Vec<String> = named.iter().map(|(part, _)| phrase(part)).collect();
-        format!(
-            "From {sides}, elapsed per {units} does not differ at 95 % confidence, but its parts do: {}.",
-            wording::list(&changes)
-        )
-    };
-    // The intervals are beside the waterfall.
-    let evidence: Vec<String> =
-        named.iter().map(|(part, p)| format!("{} {}", name(part), wording::p_value(*p))).collect();
+    let text = [format!("From {}, {}.", explanation.sides(), said.change())].into_iter().chain(causes);
     let blocks = wording::count(decomposition.blocks, "block");
-    let evidence = format!("t over {blocks}, Holm: {}", evidence.join(", "));
-    Some(Finding::new(FindingKind::Waits, text, evidence))
+    let evidence = format!(
+        "[ ]: t intervals over {blocks}; of the causes named at most 5 % are expected to be wrong (Benjamini and Hochberg)"
+    );
+    Some(Finding::new(FindingKind::Waits, text.collect::<Vec<_>>().join(" "), evidence))
 }
 
-/// Largest change first; the family of the correction is every part.
-fn supported<'a>(parts: impl Iterator<Item = &'a Part>) -> Vec<Supported<'a>> {
-    let parts: Vec<&Part> = parts.collect();
-    let adjusted = adjusted(&parts.iter().map(|part| part.p_value).collect::<Vec<_>>());
-    let supported = parts.into_iter().zip(adjusted);
-    let mut supported: Vec<Supported> =
-        supported.filter_map(|(part, p)| Some((part, p.filter(|p| *p < SUPPORTED)?))).collect();
-    supported.sort_by(|a, b| b.0.change_s.abs().total_cmp(&a.0.change_s.abs()));
-    let largest = supported.first().map_or(0.0, |(part, _)| part.change_s.abs());
-    supported.retain(|(part, _)| part.change_s.abs() >= SMALL * largest);
-    supported
+/// A decomposition, and the units in which it is said.
+struct Said<'d> {
+    decomposition: &'d Decomposition,
+    /// For how many units of work seconds are said, and its name.
+    work: (f64, String),
+    /// Length and name of the unit of time.
+    time: (f64, &'static str),
 }
 
-fn first<'a, 'b>(parts: &'b [&'a Supported<'a>]) -> &'b [&'a Supported<'a>] {
-    &parts[..parts.len().min(NAMED)]
-}
+impl<'d> Said<'d> {
+    fn of(decomposition: &'d Decomposition) -> Self {
+        let work = wording::work_scale(decomposition.work, &decomposition.unit);
+        let total = &decomposition.total;
+        let time = wording::seconds_unit(work.0 * total.from_s.max(total.to_s));
+        Self { decomposition, work, time }
+    }
 
-/// `Of this gain 59 % is less WRITER_LOCK wait and 6.3 % less CPU time, offset by +3.0 % WAL_SYNC wait`.
-fn shares(what: &str, same: &[&Supported], opposite: &[&Supported]) -> String {
-    let share = |part: &Part| wording::percent(part.share.unwrap_or_default().abs());
-    let consists = same.iter().enumerate().map(|(i, (part, _))| {
-        let verb = if i == 0 { " is" } else { "" };
-        format!("{}{verb} {}", share(part), phrase(part))
-    });
-    let sign = if what == "gain" { "+" } else { "-" };
-    let offset = opposite.iter().map(|(part, _)| format!("{sign}{} {}", share(part), subject(part)));
-    let (consists, offset): (Vec<String>, Vec<String>) = (consists.collect(), offset.collect());
-    match (consists.is_empty(), offset.is_empty()) {
-        (false, true) => format!("Of this {what} {}", wording::list(&consists)),
-        (false, false) => {
-            format!("Of this {what} {}, offset by {}", wording::list(&consists), wording::list(&offset))
+    fn figure(&self, seconds: f64) -> String {
+        wording::figure(self.work.0 * seconds / self.time.0)
+    }
+
+    fn total_changed(&self) -> bool {
+        self.decomposition.total.supported()
+    }
+
+    /// `session time falls from 8.00 to 3.96 s per 1,000 rows`; with another number of sessions, what throughput makes of both.
+    fn change(&self) -> String {
+        let Decomposition { sessions: [from, to], total, .. } = self.decomposition;
+        let (unit, work) = (self.time.1, &self.work.1);
+        let (from_s, to_s) = (self.figure(total.from_s), self.figure(total.to_s));
+        let verb = if total.change_s < 0.0 { "falls" } else { "rises" };
+        let changes = if self.total_changed() {
+            format!("session time {verb} from {from_s} to {to_s} {unit} per {work}")
+        } else {
+            format!("session time per {work} does not differ at 95 % confidence ({from_s} and {to_s} {unit})")
+        };
+        if (to / from - 1.0).abs() <= 1e-9 {
+            return changes;
         }
-        _ => format!(
-            "No part of this {what} is supported by itself; it is offset by {}",
-            wording::list(&offset)
-        ),
+        format!(
+            "throughput is {}x: {}x the sessions ({} to {}), divided by {}x the session time of the same work; {changes}",
+            wording::ratio(self.decomposition.throughput_ratio()),
+            wording::ratio(to / from),
+            wording::whole(*from),
+            wording::whole(*to),
+            wording::ratio(total.to_s / total.from_s),
+        )
+    }
+
+    /// Sentences on the parts: what the change consists of and what took some of it back, what cannot be told, and how
+    /// much of it is no cause: `Of this decrease: 59 % [52, 66] less WRITER_LOCK wait and 6.3 % [5, 8] less CPU time, offset
+    /// by 3.0 % [1, 5] more WAL_SYNC wait.`
+    fn causes(&self) -> Vec<String> {
+        let total = &self.decomposition.total;
+        let least = SHARE_MIN * total.change_s.abs();
+        let mut parts: Vec<&Part> = self
+            .decomposition
+            .by_type
+            .iter()
+            .filter(|part| part.change_s != 0.0 && part.change_s.abs() >= least)
+            .collect();
+        parts.sort_by(|a, b| b.change_s.abs().total_cmp(&a.change_s.abs()));
+        let (client, parts): (Vec<&Part>, Vec<&Part>) =
+            parts.into_iter().partition(|part| part.kind == PartKind::Client);
+        if !self.total_changed() {
+            let supported = parts.iter().filter(|part| part.supported()).take(NAMED);
+            let changes: Vec<String> =
+                supported.map(|part| format!("{} {}", self.seconds(part), phrase(part))).collect();
+            let but = (!changes.is_empty()).then(|| format!("Its parts do: {}.", wording::list(&changes)));
+            return but.into_iter().collect();
+        }
+        let (same, opposite): (Vec<&Part>, Vec<&Part>) =
+            parts.into_iter().partition(|part| (part.change_s < 0.0) == (total.change_s < 0.0));
+        // Parts that cancel out can be larger than what is left of them, which no reader takes for a share.
+        let as_shares =
+            same.iter().chain(&opposite).all(|part| part.share.is_some_and(|share| share.abs() <= 1.0));
+        let size = |part: &Part| if as_shares { self.share(part) } else { self.seconds(part) };
+        let named = |side: &[&'d Part], supported: bool| -> Vec<String> {
+            let largest = side.iter().take(NAMED).filter(|part| part.supported() == supported);
+            largest.map(|part| format!("{} {}", size(part), phrase(part))).collect()
+        };
+        let what = if total.change_s < 0.0 { "decrease" } else { "increase" };
+        let begin = if as_shares { format!("Of this {what}") } else { "By part".to_owned() };
+        let offset = wording::list(&named(&opposite, true));
+        let offset = if offset.is_empty() { offset } else { format!(", offset by {offset}") };
+        let unsure = [named(&same, false), named(&opposite, false)].concat();
+        let mut said = vec![match named(&same, true) {
+            supported if supported.is_empty() => {
+                format!("No part of this {what} is supported by itself{offset}.")
+            }
+            supported => format!("{begin}: {}{offset}.", wording::list(&supported)),
+        }];
+        said.extend(
+            (!unsure.is_empty())
+                .then(|| format!("Not told apart from no change: {}.", wording::list(&unsure))),
+        );
+        said.extend(client.iter().map(|part| {
+            format!("{} is time in which sessions waited for their client: no cause.", size(part))
+        }));
+        said
+    }
+
+    /// `59 % [52, 66]`; where the interval has no end, the seconds with theirs.
+    fn share(&self, part: &Part) -> String {
+        let percent = |share: f64| wording::percent(share.abs());
+        let share = percent(part.share.unwrap_or_default());
+        match part.share_interval {
+            Some(interval) => {
+                let sign = part.share.unwrap_or_default().signum();
+                let (a, b) = (100.0 * sign * interval.low, 100.0 * sign * interval.high);
+                format!(
+                    "{share} [{}, {}]",
+                    wording::figure_of_percent(a.min(b)),
+                    wording::figure_of_percent(a.max(b))
+                )
+            }
+            None => format!("{share} ({})", self.seconds(part)),
+        }
+    }
+
+    /// `0.31 s [0.20, 0.42]`, without the sign.
+    fn seconds(&self, part: &Part) -> String {
+        let sign = part.change_s.signum();
+        let interval = part.interval.map_or_else(String::new, |interval| {
+            let (a, b) = (sign * interval.low, sign * interval.high);
+            format!(" [{}, {}]", self.figure(a.min(b)), self.figure(a.max(b)))
+        });
+        format!("{} {}{interval}", self.figure(part.change_s.abs()), self.time.1)
     }
 }
 
@@ -123,28 +192,23 @@ fn subject(part: &Part) -> String {
             None => format!("{name} wait"),
         },
         PartKind::Cpu => "CPU time".to_owned(),
-        PartKind::Function { function, .. } => format!("{function} time"),
         _ => "unaccounted time".to_owned(),
-    }
-}
-
-fn name(part: &Part) -> &str {
-    match &part.kind {
-        PartKind::WaitType(name) => name,
-        PartKind::Cpu => "CPU",
-        _ => "unaccounted",
     }
 }
 
 /// Waits of which there are fewer, each longer (or the other way round), or as many, each longer or shorter.
 fn shapes(decomposition: &Decomposition) -> Option<Finding> {
-    let parts = &decomposition.wait_types;
-    let all = |side: fn(&Part) -> f64| parts.iter().map(side).sum::<f64>();
-    let (all_from, all_to) = (all(|part| part.from_s), all(|part| part.to_s));
-    let matters =
-        |part: &&Part| part.from_s >= SHARE_OF_WAITS * all_from || part.to_s >= SHARE_OF_WAITS * all_to;
-    let shapes: Vec<&WaitShape> =
-        parts.iter().filter(matters).filter_map(|part| decomposition.shape(name(part))).collect();
+    let wait = |part: &Part| match &part.kind {
+        PartKind::WaitType(name) => Some((name.clone(), part.from_s, part.to_s)),
+        _ => None,
+    };
+    let waits: Vec<(String, f64, f64)> = decomposition.by_type.iter().filter_map(wait).collect();
+    let all_from: f64 = waits.iter().map(|(_, from, _)| from).sum();
+    let all_to: f64 = waits.iter().map(|(_, _, to)| to).sum();
+    let matters = waits
+        .iter()
+        .filter(|(_, from, to)| *from >= SHARE_OF_WAITS * all_from || *to >= SHARE_OF_WAITS * all_to);
+    let shapes: Vec<&WaitShape> = matters.filter_map(|(name, ..)| decomposition.shape(name)).collect();
     let counts = shapes.iter().map(|shape| shape.count_p);
     let adjusted = adjusted(&counts.chain(shapes.iter().map(|shape| shape.each_p)).collect::<Vec<_>>());
     let (counts, eachs) = adjusted.split_at(shapes.len());
@@ -182,9 +246,14 @@ fn tell(shape: &WaitShape, count_p: Option<f64>, each_p: f64) -> Option<(String,
 /// supported.
 fn code(explanation: &Explanation) -> Option<Finding> {
     let code = explanation.decomposition.code.as_ref()?;
-    let functions = code.parts.iter().filter(|part| matches!(part.kind, PartKind::Function { .. }));
-    let supported = supported(functions);
-    let named = &supported[..supported.len().min(NAMED)];
+    let supported = code.parts.iter().filter(|part| part.supported());
+    let named: Vec<(&String, &String, &Part)> = supported
+        .filter_map(|part| match &part.kind {
+            PartKind::Function { function, module } => Some((function, module, part)),
+            _ => None,
+        })
+        .take(NAMED)
+        .collect();
     if named.is_empty() {
         return None;
     }
@@ -192,35 +261,22 @@ fn code(explanation: &Explanation) -> Option<Finding> {
     let (scale, units) = wording::work_scale(decomposition.work, &decomposition.unit);
     let (unit_s, unit) = wording::seconds_unit(scale * code.total.from_s.max(code.total.to_s));
     let time = |seconds: f64| wording::figure(scale * seconds / unit_s);
-    let changes: Vec<String> = named
-        .iter()
-        .map(|(part, _)| {
-            let (function, module) = function(part);
-            format!("{function} ({module}) from {} to {} {unit}", time(part.from_s), time(part.to_s))
-        })
-        .collect();
+    let change = |(function, module, part): &(&String, &String, &Part)| {
+        let (from, to) = (time(part.from_s), time(part.to_s));
+        format!("{function} ({module}) from {from} to {to} {unit}")
+    };
     let text = format!(
         "From {}, processor time per {units} goes from {} to {} {unit} in the profiles; by function: {}.",
         explanation.sides(),
         time(code.total.from_s),
         time(code.total.to_s),
-        wording::list(&changes)
+        wording::list(&named.iter().map(change).collect::<Vec<_>>())
     );
-    let tests: Vec<String> =
-        named.iter().map(|(part, p)| format!("{} {}", function(part).0, wording::p_value(*p))).collect();
     let [from, to] = code.samples;
     let blocks = wording::count(decomposition.blocks, "block");
     let evidence = format!(
-        "{from} and {to} samples, t over {blocks}, Holm over {}: {}",
-        wording::count(code.parts.len() - 1, "function"),
-        tests.join(", ")
+        "{from} and {to} samples, t over {blocks}; of the functions named at most 5 % are expected to be wrong (Benjamini \
+         and Hochberg)"
     );
     Some(Finding::new(FindingKind::Code, text, evidence))
-}
-
-fn function(part: &Part) -> (&str, &str) {
-    match &part.kind {
-        PartKind::Function { function, module } => (function, module),
-        _ => ("", ""),
-    }
 }

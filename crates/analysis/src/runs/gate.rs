@@ -207,12 +207,13 @@ fn judge_one(label: String, samples: &Samples, rise: bool, share: f64) -> (Judge
     let seen = welch(&from, &to, RESOLUTION);
     let sign = if rise { 1.0 } else { -1.0 };
     // The test of "no more than the limit" is that of "no difference" from values that are at the limit.
-    let at_limit: Vec<f64> = from.iter().map(|log| log + (sign * share).ln_1p()).collect();
+    let mut at_limit = from.clone();
+    at_limit.values.iter_mut().for_each(|log| *log += (sign * share).ln_1p());
     let beyond = welch(&at_limit, &to, RESOLUTION);
     let p_value = beyond.p_value.map(|p| if sign * beyond.value > 0.0 { p / 2.0 } else { 1.0 - p / 2.0 });
     let kept = p_value.is_some_and(|p| 1.0 - p < ONE_SIDED);
     // The first run's time-outs make the change smaller than it looks, the second's make it larger.
-    let [smaller, larger] = samples.timed_out;
+    let [smaller, larger] = samples.timed_out();
     let (may_break, may_keep) = if rise { (!smaller, !larger) } else { (!larger, !smaller) };
     let exact = !smaller && !larger;
     let judged = Judged {

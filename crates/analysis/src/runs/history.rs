@@ -79,7 +79,7 @@ pub fn history(runs: &[Recording], which: Responses) -> Result<History, RunsErro
     let series = (0..latest.configurations.len()).map(|configuration| {
         let points = grids.iter().zip(&matches).map(|(grid, matches)| {
             let own = matches.iter().find(|it| it.from == configuration)?;
-            response.estimate(&grid.with_timeouts(own.to))
+            grid.estimate(own.to, &response)
         });
         HistorySeries::of(latest.configurations[configuration].label.clone(), points.collect())
     });

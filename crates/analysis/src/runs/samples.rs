@@ -1,46 +1,81 @@
 //! The values of one configuration in two runs.
 
-use crate::compare::{RESOLUTION, welch_error};
+use crate::compare::{RESOLUTION, Sample, Values, welch_error};
 use crate::distribution::t_quantile;
-use crate::estimate::{Moments, mean};
-use crate::grid::Cells;
+use crate::estimate::{Known, Moments, mean};
+use crate::grid::Grid;
 use crate::{Comparison, ResponseChoice};
+use observations::Observations;
 use std::collections::BTreeMap;
 
-/// The values of a response in both runs, by block.
+/// The values of a response in both runs.
 pub(super) struct Samples {
-    pub from: BTreeMap<u32, f64>,
-    pub to: BTreeMap<u32, f64>,
-    /// Which side has time-outs: values that are larger than is known.
-    pub timed_out: [bool; 2],
+    pub from: Side,
+    pub to: Side,
+}
+
+/// The values of a configuration in one run: by block, or, where the run has factors that are hard to change, by set-up.
+pub(super) struct Side {
+    values: BTreeMap<u32, f64>,
+    /// Whether trials timed out: values are larger than is known.
+    pub timed_out: bool,
+    first: usize,
+    resolution: f64,
+}
+
+impl Side {
+    pub fn of(grid: &Grid, configuration: usize, response: &ResponseChoice) -> Self {
+        let units = grid.units(configuration, grid.has_setups(), &|trial| response.counts(trial));
+        // Without values where nothing is known of a time-out.
+        let value = |trials: &Vec<&Observations>| {
+            let values = trials.iter().map(|trial| response.value_or_bound(trial));
+            values.collect::<Option<Vec<f64>>>().map(|values| mean(&values))
+        };
+        let values = units.iter().map(|(unit, trials)| Some((*unit, value(trials)?)));
+        Self {
+            first: grid.first(units.keys()),
+            values: values.collect::<Option<_>>().unwrap_or_default(),
+            timed_out: units.values().flatten().any(|trial| trial.timed_out()),
+            resolution: response.resolution(&grid.trials(configuration)),
+        }
+    }
+
+    fn values(&self) -> Values {
+        let blocks = self.values.values().map(|value| vec![*value]).collect();
+        Values { blocks, first: self.first, resolution: self.resolution }
+    }
+
+    /// `None` where a value has no logarithm, or there is none.
+    fn logarithms(&self) -> Option<Sample> {
+        let logs = self.values.values().map(|value| (*value > 0.0).then(|| value.ln()));
+        let values = logs.collect::<Option<Vec<f64>>>().filter(|logs| !logs.is_empty())?;
+        let rounding = (self.resolution / mean(&self.values().blocks.concat())).powi(2) / 12.0;
+        Some(Sample { values, known: Known { first: self.first, rounding } })
+    }
 }
 
 impl Samples {
-    /// Without values where nothing is known of a time-out.
-    pub fn of(from: &Cells, to: &Cells, response: &ResponseChoice) -> Self {
-        let known = |cells: &Cells| -> BTreeMap<u32, f64> {
-            let counts = cells.iter().filter(|(_, seen)| response.counts(seen));
-            let values = counts.map(|(block, seen)| Some((*block, response.value_or_bound(seen)?)));
-            values.collect::<Option<_>>().unwrap_or_default()
-        };
-        let timed_out = |cells: &Cells| cells.values().any(|seen| seen.timed_out());
-        Self { from: known(from), to: known(to), timed_out: [timed_out(from), timed_out(to)] }
+    /// The second run against the first.
+    pub fn compare(&self, response: &ResponseChoice) -> Option<Comparison> {
+        let (from, to) = (self.from.values(), self.to.values());
+        Comparison::of_values(false, &from, &to, response.direction)?.with_timeouts(self.timed_out())
+    }
+
+    /// Which side has time-outs.
+    pub fn timed_out(&self) -> [bool; 2] {
+        [self.from.timed_out, self.to.timed_out]
     }
 
     /// Logarithms of both sides; `None` where a value has none, or there is none.
-    pub fn logarithms(&self) -> Option<[Vec<f64>; 2]> {
-        let logs = |side: &BTreeMap<u32, f64>| -> Option<Vec<f64>> {
-            let logs = side.values().map(|value| (*value > 0.0).then(|| value.ln()));
-            logs.collect::<Option<_>>().filter(|logs: &Vec<f64>| !logs.is_empty())
-        };
-        Some([logs(&self.from)?, logs(&self.to)?])
+    pub fn logarithms(&self) -> Option<[Sample; 2]> {
+        Some([self.from.logarithms()?, self.to.logarithms()?])
     }
 
     /// The relative difference that Welch's test finds with a probability of 80 %: (t for 5 % two-sided + t for
     /// 80 % power) standard errors.
     pub fn detectable(&self) -> Option<f64> {
-        let [from, to] = self.logarithms()?;
-        let (error, df) = welch_error(&Moments::of(&from), &Moments::of(&to))?;
+        let [from, to] = self.logarithms()?.map(|side| Moments::known(&side.values, side.known));
+        let (error, df) = welch_error(&from, &to)?;
         let errors = || t_quantile(0.025, df) + t_quantile(0.2, df);
         Some(if error <= RESOLUTION { 0.0 } else { (errors() * error).exp_m1() })
     }
@@ -51,22 +86,25 @@ impl Samples {
 /// Blocks hit all configurations of a run alike, so that these are not independent: the mean logarithm of a
 /// block is. Blocks in which a configuration is missing are left out. `None` where a trial timed out.
 pub(super) fn overall(all: &[Samples], response: &ResponseChoice) -> Option<Comparison> {
-    let measured: Vec<&Samples> = all.iter().filter(|it| !it.from.is_empty() && !it.to.is_empty()).collect();
-    let logs: Vec<[Vec<f64>; 2]> = measured.iter().map(|it| it.logarithms()).collect::<Option<_>>()?;
-    if measured.len() < 2 || all.iter().any(|it| it.timed_out.contains(&true)) {
+    let measured = all.iter().filter(|it| !it.from.values.is_empty() && !it.to.values.is_empty());
+    let measured: Vec<&Samples> = measured.collect();
+    let logs: Vec<[Sample; 2]> = measured.iter().map(|it| it.logarithms()).collect::<Option<_>>()?;
+    if measured.len() < 2 || all.iter().any(|it| it.timed_out().contains(&true)) {
         return None;
     }
-    let blocks = |own: fn(&Samples) -> &BTreeMap<u32, f64>| -> Vec<f64> {
-        let complete = own(measured[0]).keys().filter_map(|block| {
-            let logs = measured.iter().map(|samples| own(samples).get(block).map(|it| it.ln()));
-            logs.collect::<Option<Vec<f64>>>().map(|logs| mean(&logs).exp())
+    let side = |own: fn(&Samples) -> &Side| -> Values {
+        let complete = own(measured[0]).values.keys().filter_map(|block| {
+            let logs = measured.iter().map(|samples| own(samples).values.get(block).map(|it| it.ln()));
+            logs.collect::<Option<Vec<f64>>>().map(|logs| vec![mean(&logs).exp()])
         });
-        complete.collect()
+        let first = measured.iter().map(|samples| own(samples).first).min();
+        Values { blocks: complete.collect(), first: first.unwrap_or(usize::MAX), resolution: 0.0 }
     };
-    let (mut from, mut to) = (blocks(|it| &it.from), blocks(|it| &it.to));
-    if from.len() < 2 || to.len() < 2 {
-        let all = |side: usize| mean(&logs.iter().map(|logs| mean(&logs[side])).collect::<Vec<f64>>()).exp();
-        (from, to) = (vec![all(0)], vec![all(1)]);
+    let (mut from, mut to) = (side(|it| &it.from), side(|it| &it.to));
+    if from.blocks.len() < 2 || to.blocks.len() < 2 {
+        let all =
+            |side: usize| mean(&logs.iter().map(|logs| mean(&logs[side].values)).collect::<Vec<f64>>()).exp();
+        (from, to) = (Values::each([&all(0)]), Values::each([&all(1)]));
     }
-    Comparison::apart(&from, &to, response.direction)
+    Comparison::of_values(false, &from, &to, response.direction)
 }

@@ -60,6 +60,7 @@ pub fn done(configuration: usize, block: u32, observations: Observations) -> Tri
     TrialRecord {
         configuration,
         block,
+        setup: 1,
         sequence: 0,
         attempt: 1,
         started_ms: 0,

@@ -168,7 +168,7 @@ fn configuration(
     for (path, default) in defaults {
         settings.entry(path.clone()).or_insert_with(|| default.clone());
     }
-    let configuration = Configuration { levels: labels, settings };
+    let configuration = Configuration { levels: labels, settings, files: Vec::new() };
     for (path, Fault { message, help }) in misfits {
         let message = format!("in configuration {}: {message}", configuration.label());
         own.misfits.entry(path.into()).or_insert(Fault { message, help });

@@ -8,8 +8,8 @@ use crate::error::Fault;
 use crate::experiment::{Blocks, Repeats, Throttle, Volume};
 use crate::file::{
     BANDWIDTH, BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, READ_BANDWIDTH, READ_IOPS, RETRIES, SEED,
-    VOLUME, VOLUME_CLEANUP, VOLUME_NAME, VOLUME_PATH, VOLUME_PREPARE, VOLUME_TIMEOUT_S, WRITE_BANDWIDTH,
-    WRITE_IOPS,
+    SETUPS, VOLUME, VOLUME_CLEANUP, VOLUME_NAME, VOLUME_PATH, VOLUME_PREPARE, VOLUME_TIMEOUT_S,
+    WRITE_BANDWIDTH, WRITE_IOPS,
 };
 
 /// More trials than this are a mistake: at a second each they take eleven days.
@@ -73,9 +73,30 @@ impl Reader<'_> {
             blocks: given
                 .and_then(|node| self.adaptive(node, core))
                 .unwrap_or(Blocks::Fixed(BLOCKS.of(core))),
+            setups: SETUPS.of(core),
             seed: SEED.of(core),
             retries: RETRIES.of(core),
         }
+    }
+
+    /// More than one set-up needs something that is set up, and a block for each.
+    pub fn check_setups(&mut self, repeats: &Repeats, hard_to_change: &[usize]) {
+        let message = match repeats.blocks {
+            _ if repeats.setups == 1 => return,
+            _ if hard_to_change.is_empty() => {
+                "no factor is hard to change, so that there is nothing to set up; list the factor in order.hard_to_change"
+                    .to_owned()
+            }
+            Blocks::Adaptive { .. } => {
+                "adaptive repeats cannot be divided among set-ups; give repeats.blocks as a number".to_owned()
+            }
+            Blocks::Fixed(blocks) if blocks < repeats.setups => {
+                format!("{blocks} blocks cannot be divided among {} set-ups; each needs at least one", repeats.setups)
+            }
+            Blocks::Fixed(_) => return,
+        };
+        let span = self.root.at(SETUPS.path()).map_or(0..0, |node| node.span.clone());
+        self.errors.add(&span, SETUPS.path(), message);
     }
 
     /// `{ min, max, until }`; a part that is there and cannot be read is an error already.

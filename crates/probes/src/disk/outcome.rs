@@ -251,7 +251,12 @@ fn responses(stream: &StreamOutcome, prefix: &str, elapsed_s: f64, cpu_s: Option
     let rate = |amount: u64| if elapsed_s > 0.0 { amount as f64 / elapsed_s } else { 0.0 };
     let higher = |name: &str, unit, value| Response::higher(&named(name), unit, value);
     let (ios, bytes) = (ios(stream), stream.reads.bytes + stream.writes.bytes);
-    let mut all = vec![higher("iops", "I/Os/s", rate(ios)), higher("bandwidth", "MB/s", rate(bytes) / 1e6)];
+    // Whole I/Os are done.
+    let bandwidth = rate(bytes) / 1e6;
+    let mut all = vec![
+        higher("iops", "I/Os/s", rate(ios)).in_steps_of(rate(1)),
+        higher("bandwidth", "MB/s", bandwidth).in_steps_of(bandwidth / ios.max(1) as f64),
+    ];
     let figures = ["mean", "min", "p50", "p95", "p99", "p99.9", "max"];
     all.extend(latencies(&named("latency"), &latency(stream), &figures));
     let cpu_s = cpu_s.filter(|_| ios > 0);
@@ -265,7 +270,7 @@ fn responses(stream: &StreamOutcome, prefix: &str, elapsed_s: f64, cpu_s: Option
         ("syncs", "syncs/s", "sync_latency", &stream.syncs.latency, !stream.syncs.latency.is_empty()),
     ];
     for (name, unit, latency_name, latency, _) in parts.into_iter().filter(|(.., shown)| *shown) {
-        all.push(higher(name, unit, rate(latency.len())));
+        all.push(higher(name, unit, rate(latency.len())).in_steps_of(rate(1)));
         all.extend(latencies(&named(latency_name), latency, &["mean", "p99"]));
     }
     all
@@ -277,16 +282,17 @@ fn latencies(name: &str, latency: &Histogram, figures: &[&str]) -> Vec<Response>
         return Vec::new();
     }
     let (min_ns, mean_ns, max_ns) = latency.min_mean_max_ns();
-    let ns = |figure: &str| match figure {
-        "mean" => mean_ns,
-        "min" => min_ns as f64,
-        "max" => max_ns as f64,
-        percentile => latency.percentile_ns(percentile[1..].parse().unwrap_or(100.0)) as f64,
+    let response = |figure: &&str| {
+        let in_bucket = match *figure {
+            "mean" => return Response::lower(&format!("{name}_mean"), "us", mean_ns / 1e3),
+            "min" => min_ns,
+            "max" => max_ns,
+            percentile => latency.percentile_ns(percentile[1..].parse().unwrap_or(100.0)),
+        };
+        let response = Response::lower(&format!("{name}_{figure}"), "us", in_bucket as f64 / 1e3);
+        response.in_steps_of(latency.bucket_ns(in_bucket) as f64 / 1e3)
     };
-    figures
-        .iter()
-        .map(|figure| Response::lower(&format!("{name}_{figure}"), "us", ns(figure) / 1e3))
-        .collect()
+    figures.iter().map(response).collect()
 }
 
 fn in_words(failure: &IoFailure) -> String {

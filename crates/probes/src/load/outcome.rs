@@ -179,16 +179,21 @@ fn responses(
 ) -> Vec<Response> {
     let rate = |amount: u64| if elapsed_s > 0.0 { amount as f64 / elapsed_s } else { 0.0 };
     let elapsed = Response::lower("elapsed", "s", elapsed_s);
-    let throughput = Response::higher("throughput", plan.rate_unit, rate(work.amount));
+    // In a given time whole units are done; a given number of them takes a time that no step limits.
+    let step = if plan.duration_s.is_some() { rate(1) } else { 0.0 };
+    let throughput = Response::higher("throughput", plan.rate_unit, rate(work.amount)).in_steps_of(step);
     let mut responses =
         if plan.duration_s.is_none() { vec![elapsed, throughput] } else { vec![throughput, elapsed] };
     if plan.unit != TRANSACTION {
-        responses.push(Response::higher("transactions", "transactions/s", rate(work.transactions)));
+        let transactions = Response::higher("transactions", "transactions/s", rate(work.transactions));
+        responses.push(transactions.in_steps_of(step));
     }
     if plan.latencies {
         responses.push(Response::lower("latency_mean", "ms", latency.min_mean_max_ns().1 / 1e6));
         for (name, percentile) in [("latency_p50", 50.0), ("latency_p95", 95.0), ("latency_p99", 99.0)] {
-            responses.push(Response::lower(name, "ms", latency.percentile_ns(percentile) as f64 / 1e6));
+            let ns = latency.percentile_ns(percentile);
+            let response = Response::lower(name, "ms", ns as f64 / 1e6);
+            responses.push(response.in_steps_of(latency.bucket_ns(ns) as f64 / 1e6));
         }
     }
     responses.push(Response::lower("flush", "s", flush_s));

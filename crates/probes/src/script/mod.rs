@@ -76,6 +76,12 @@ impl Probe for ScriptProbe {
         configuration.get(CONNECTIONS)
     }
 
+    fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
+        let named =
+            |argument: &String| Some((SCRIPT.path(), parse_file_argument(argument).ok()?.0.to_owned()));
+        configuration.get(SCRIPT).iter().filter_map(named).collect()
+    }
+
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = LoadPlan::objections(configuration, target, TRANSACTIONS);
         if !target.abilities.contains(&Ability::Statements) {
@@ -115,7 +121,7 @@ fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, Invalid> {
         sources.push(Source::builtin(&argument).map_err(|message| Invalid::new(BUILTIN.path(), message))?);
     }
     for argument in configuration.get(SCRIPT) {
-        sources.push(file(&argument).map_err(|message| Invalid::new(SCRIPT.path(), message))?);
+        sources.push(file(configuration, &argument).map_err(|message| Invalid::new(SCRIPT.path(), message))?);
     }
     if sources.is_empty() {
         return Err(Invalid::new(
@@ -131,8 +137,8 @@ fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, Invalid> {
     Mix::parse(&sources, configuration.get(PROTOCOL), &presets).map_err(|message| Invalid::new(path, message))
 }
 
-fn file(argument: &str) -> Result<Source, String> {
+fn file(configuration: &Configuration, argument: &str) -> Result<Source, String> {
     let (path, weight) = parse_file_argument(argument)?;
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    let text = configuration.file(path).ok_or_else(|| format!("{path}: was not read"))?.to_owned();
     Ok(Source { name: path.to_owned(), text, weight })
 }

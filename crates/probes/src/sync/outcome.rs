@@ -45,8 +45,13 @@ fn merged(threads: &[ThreadOutcome], part: fn(&ThreadOutcome) -> &Histogram) -> 
 
 fn responses(outcome: &Outcome, acquire: &Histogram, operation: &Histogram) -> Vec<Response> {
     let operations = outcome.operations().max(1) as f64;
-    let per_million = |part: fn(&ThreadOutcome) -> u64| {
-        outcome.threads.iter().map(part).sum::<u64>() as f64 * 1e6 / operations
+    let switches = |name: &str, part: fn(&ThreadOutcome) -> u64| {
+        let (switches, one) = (outcome.threads.iter().map(part).sum::<u64>() as f64, 1e6 / operations);
+        Response::lower(name, "/million ops", switches * one).in_steps_of(one)
+    };
+    let p99 = |name: &str, latency: &Histogram| {
+        let ns = latency.percentile_ns(99.0);
+        Response::lower(name, "ns", ns as f64).in_steps_of(latency.bucket_ns(ns) as f64)
     };
     let cpu_ns: u64 = outcome.threads.iter().map(|thread| thread.used.times.cpu_ns).sum();
     let elapsed_ms = outcome.elapsed_s * 1e3;
@@ -56,13 +61,13 @@ fn responses(outcome: &Outcome, acquire: &Histogram, operation: &Histogram) -> V
         Response::higher("fairness_jain", "", outcome.fairness_jain()),
         Response::higher("fairness_min_max", "", outcome.fairness_min_max()),
         Response::lower("cpu", "ns/op", cpu_ns as f64 / operations),
-        Response::lower("voluntary_switches", "/million ops", per_million(|t| t.used.voluntary_switches)),
-        Response::lower("involuntary_switches", "/million ops", per_million(|t| t.used.involuntary_switches)),
-        Response::lower("operation_p99", "ns", operation.percentile_ns(99.0) as f64),
+        switches("voluntary_switches", |t| t.used.voluntary_switches),
+        switches("involuntary_switches", |t| t.used.involuntary_switches),
+        p99("operation_p99", operation),
     ];
     if !acquire.is_empty() {
         responses.push(Response::lower("acquire_mean", "ns", acquire.min_mean_max_ns().1));
-        responses.push(Response::lower("acquire_p99", "ns", acquire.percentile_ns(99.0) as f64));
+        responses.push(p99("acquire_p99", acquire));
     }
     responses
 }

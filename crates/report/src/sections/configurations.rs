@@ -9,6 +9,9 @@ use observations::Direction;
 const LEGEND: &str = "best: the best mean; within: equivalent to it, a larger difference is excluded; up to: cannot be told apart from \
                       it, the difference may be so large (95 %, Holm). ± and [ ]: 95 % intervals.";
 
+/// Responses beside each other in a text.
+const RESPONSES_BESIDE: usize = 3;
+
 /// Outliers named below the table; of a run with more, something else is to be said than their names.
 const OUTLIERS_SHOWN: usize = 12;
 
@@ -154,8 +157,8 @@ fn all(summary: &Summary) -> Option<Section> {
     (!names.is_empty()).then_some(section)
 }
 
-/// The response compared in full, the others of the baseline and the best configuration only: what a terminal has
-/// room for. [`all`] says no less.
+/// The response compared in full, of the others the means of every configuration: what a terminal has room for.
+/// [`all`] has their spread too.
 fn brief(summary: &Summary) -> Option<Section> {
     let compared_on = summary.response.as_ref()?.name.as_str();
     let mut section = Section::new("Every response");
@@ -163,20 +166,21 @@ fn brief(summary: &Summary) -> Option<Section> {
     section.line(format!("{compared_on}, {} is better", better(&rows)));
     section.table(response_table(summary, compared_on, &rows));
     section.note(SPREAD_LEGEND);
-    let shown = |row: &&ConfigurationRow| row.baseline || row.standing == Standing::Best;
-    let shown: Vec<&ConfigurationRow> = summary.configurations.iter().filter(shown).collect();
     let others: Vec<&str> = names(summary).into_iter().filter(|name| *name != compared_on).collect();
-    if others.is_empty() || shown.is_empty() {
-        return Some(section);
+    for names in others.chunks(RESPONSES_BESIDE) {
+        for name in names {
+            section.line(format!("{name}, {} is better", better(&with_response(summary, name))));
+        }
+        let mut table = Columns::of(summary.configurations.iter().filter(|row| row.done > 0));
+        table.name("configuration", |row| &row.label);
+        for name in names.iter().copied() {
+            let own = move |row: &&ConfigurationRow| {
+                row.responses.iter().find(|(own, _)| own == name).map(|(_, own)| Cell::from(own))
+            };
+            table.left(name, own);
+        }
+        section.table(table);
     }
-    let mut table = Columns::of(others);
-    table.name("response", |name| *name);
-    table.left("better", |name| better(&with_response(summary, name)));
-    for row in shown {
-        let own = |name: &&str| row.responses.iter().find(|(own, _)| own == name);
-        table.left(&row.label, move |name| own(name).map(|(_, estimate)| estimate));
-    }
-    section.table(table);
     Some(section)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::model::{Cell, Columns, Section};
 use crate::number;
-use analysis::{Ceiling, ConfigurationDevices, DeviceFigures, Standing, Summary};
+use analysis::{Ceiling, ConfigurationDevices, DeviceFigures, Limit, Standing, Summary};
 
 /// Of more configurations than this only the baseline and the best are shown.
 const CONFIGURATIONS_MAX: usize = 4;
@@ -95,44 +95,81 @@ pub(crate) fn ceilings(summary: &Summary, ceilings: &[Ceiling]) -> Option<Sectio
 }
 
 fn sentence(ceiling: &Ceiling) -> String {
-    let measured = &ceiling.ceiling;
     let label = if ceiling.label.is_empty() { String::new() } else { format!("{}: ", ceiling.label) };
     let decimals = usize::from(ceiling.share < 0.0995);
-    let interval = ceiling.interval.map_or_else(String::new, |interval| {
-        let end = |share: f64| number::fixed(100.0 * share, decimals);
-        format!(" ({}-{} %)", end(interval.low), end(interval.high))
-    });
+    let share = if ceiling.share < SHARE_MIN {
+        format!("less than {}", number::percent(SHARE_MIN, 1))
+    } else {
+        number::percent(ceiling.share, decimals)
+    };
+    let interval =
+        ceiling.interval.filter(|_| ceiling.share >= SHARE_MIN).map_or_else(String::new, |interval| {
+            let end = |share: f64| number::fixed(100.0 * share, decimals);
+            format!(" ({}-{} %)", end(interval.low), end(interval.high))
+        });
     let volumes = if ceiling.volume.contains(", ") { "volumes" } else { "volume" };
-    let half = measured.iops.relative_half_width();
-    let half = half.map_or_else(String::new, |half| format!(" ± {}", number::percent(half, 1)));
-    let over = if ceiling.share > 1.0 {
-        "; more than the ceiling: its I/Os are smaller or closer together than the measured ones, or more were in \
-         flight than were tried"
+    let (limit, over) = limit(ceiling);
+    let over = if ceiling.share > 1.0 { over } else { "" };
+    format!(
+        "{label}{volumes} {} ({}) did {share}{interval} of {limit}{over}.",
+        ceiling.volume,
+        ceiling.devices.join(", ")
+    )
+}
+
+/// A share below this would be printed as 0.
+const SHARE_MIN: f64 = 0.001;
+
+/// What the load is held against, and what it means to be above it.
+fn limit(ceiling: &Ceiling) -> (String, &'static str) {
+    match &ceiling.ceiling {
+        Limit::Measured(measured) => {
+            let half = measured.iops.relative_half_width();
+            let half = half.map_or_else(String::new, |half| format!(" ± {}", number::percent(half, 1)));
+            let limit = format!(
+                "the {} {} {} ceiling measured on it (run {} of {}, {} IOPS{half})",
+                number::bytes(measured.block_bytes),
+                if measured.random { "random" } else { "sequential" },
+                ceiling.way.name(),
+                measured.run,
+                measured.experiment,
+                number::grouped(measured.iops.mean),
+            );
+            let over = "; more than the ceiling: its I/Os are smaller or closer together than the measured ones, or \
+                        more were in flight than were tried";
+            (limit, over)
+        }
+        Limit::Throttle { throttle, unit } => {
+            let amount =
+                if unit == "IOPS" { number::grouped(*throttle) } else { number::figure(throttle / 1e6) };
+            let unit = if unit == "IOPS" { unit } else { "MB/s" };
+            let limit = format!("the {amount} {unit} that its throttle allows for {}s", ceiling.way.name());
+            (
+                limit,
+                "; more than the limit: the kernel counts for all that use the device, the throttle is the load's",
+            )
+        }
+    }
+}
+
+fn evidence(ceiling: &Ceiling) -> String {
+    let held = match &ceiling.ceiling {
+        Limit::Measured(measured) => {
+            let by =
+                if measured.label.is_empty() { String::new() } else { format!(" by {}", measured.label) };
+            format!("ceiling{by} (n = {})", measured.iops.n)
+        }
+        Limit::Throttle { .. } => "the disk probe has not measured it under this throttle".to_owned(),
+    };
+    let vague = if ceiling.interval.is_none() && ceiling.rate.n > 1 {
+        " The interval of the share is too wide to be printed."
     } else {
         ""
     };
     format!(
-        "{label}{volumes} {} ({}) did {}{interval} of the {} {} {} ceiling measured on it (run {} of {}, {} IOPS{half}){over}.",
-        ceiling.volume,
-        ceiling.devices.join(", "),
-        number::percent(ceiling.share, decimals),
-        number::bytes(measured.block_bytes),
-        if measured.random { "random" } else { "sequential" },
-        ceiling.way.name(),
-        measured.run,
-        measured.experiment,
-        number::grouped(measured.iops.mean),
-    )
-}
-
-fn evidence(ceiling: &Ceiling) -> String {
-    let measured = &ceiling.ceiling;
-    let by = if measured.label.is_empty() { String::new() } else { format!(" by {}", measured.label) };
-    format!(
-        "{} by the kernel's counters, {} each on average (n = {}); ceiling{by} (n = {}).",
+        "{} by the kernel's counters, {} each on average (n = {}); {held}.{vague}",
         number::estimate(&ceiling.rate),
         number::bytes(ceiling.mean_bytes as u64),
         ceiling.rate.n,
-        measured.iops.n
     )
 }

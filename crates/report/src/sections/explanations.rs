@@ -7,32 +7,34 @@ use analysis::{Decomposition, Explanation, Finding, Part, PartKind, Summary};
 
 /// Changes that are drawn one by one; the rest is one bar.
 const PARTS_MAX: usize = 8;
-/// A change is drawn by itself if it is this share of the larger side, or supported and a tenth of that.
+/// A change is drawn by itself if it is this share of the larger side, or of the whole change.
 const VISIBLE: f64 = 0.02;
 
 /// A waterfall for each difference that is explained. Texts show the last one, which is the larger question: the best
 /// configuration where there are several factors.
-pub(crate) fn sections(summary: &Summary, explanations: &[Explanation]) -> Vec<Section> {
-    if explanations.is_empty() && summary.done() > 0 {
-        let mut section = Section::page("Why");
-        section.note("No difference is supported at 95 %: there is nothing to explain.");
-        return vec![section];
-    }
+pub(crate) fn sections(_: &Summary, explanations: &[Explanation]) -> Vec<Section> {
     let last = explanations.len().saturating_sub(1);
     let section = |(position, explanation): (usize, &Explanation)| {
         let Explanation { from, to, decomposition, .. } = explanation;
         let heading = format!("Why: from {}", explanation.sides());
         let mut section = if position == last { Section::new(heading) } else { Section::page(heading) };
         section.chart(waterfall(decomposition, from, to));
-        let blocks = number::plural(decomposition.blocks, "block");
-        let legend = format!(
-            "Sessions' time by wait type, divided by the connections; the changes add up. In brackets: 95 % intervals, t \
-             over {blocks}; %: share of the whole change."
-        );
-        section.note(legend);
+        section.note(legend(decomposition));
         section
     };
     explanations.iter().enumerate().map(section).collect()
+}
+
+/// How to read a waterfall.
+pub(crate) fn legend(decomposition: &Decomposition) -> String {
+    let blocks = number::plural(decomposition.blocks, "block");
+    let [from, to] = decomposition.sessions.map(number::whole);
+    let sessions = if from == to { format!("{from} on both sides") } else { format!("{from} and {to}") };
+    format!(
+        "Session time is sessions x elapsed; throughput = sessions ({sessions}) / session time of a unit of work. The \
+         changes add up; %: share of the whole change. [ ]: t intervals over {blocks}. A change is solid where its interval \
+         does not hold 0: of those at most 5 % are expected to be wrong. Time of the client is no cause."
+    )
 }
 
 /// The same in words; `None` when nothing is supported.
@@ -45,17 +47,17 @@ pub(crate) fn sentences(findings: &[Finding]) -> Option<Section> {
     section.unless_empty()
 }
 
-/// Elapsed time for some work on both sides, and between them the changes by wait type, the largest first.
+/// Session time of some work on both sides, and between them the changes by wait type, the largest first.
 pub(crate) fn waterfall(decomposition: &Decomposition, from: &str, to: &str) -> Chart {
     let scale = WorkScale::of(decomposition);
-    let total = &decomposition.elapsed_total;
+    let total = &decomposition.total;
     let largest = total.from_s.max(total.to_s);
     let (unit, unit_name) = number::common_unit(largest * scale.units, "s");
     let units = scale.units * unit;
     let (unaccounted, parts): (Vec<&Part>, Vec<&Part>) =
-        decomposition.by_type().partition(|part| part.kind == PartKind::Unaccounted);
+        decomposition.by_type.iter().partition(|part| part.kind == PartKind::Unaccounted);
     let (mut shown, small): (Vec<&Part>, Vec<&Part>) =
-        parts.into_iter().partition(|part| is_visible(part, largest));
+        parts.into_iter().partition(|part| is_visible(part, total));
     shown.sort_by(|a, b| b.change_s.abs().total_cmp(&a.change_s.abs()));
     let small: f64 = small.iter().chain(&shown[shown.len().min(PARTS_MAX)..]).map(|part| part.change_s).sum();
     shown.truncate(PARTS_MAX);
@@ -72,16 +74,16 @@ pub(crate) fn waterfall(decomposition: &Decomposition, from: &str, to: &str) -> 
     let start = [whole(from, total.from_s)];
     let bars = start.into_iter().chain(changes).chain([whole(to, total.to_s)]);
     Chart {
-        title: format!("Elapsed for {}", scale.name).into(),
+        title: format!("Session time for {}", scale.name).into(),
         unit: unit_name.into(),
         kind: ChartKind::Waterfall,
         groups: vec![BarGroup { label: Text::default(), bars: that_add_up(bars.collect()) }],
     }
 }
 
-fn is_visible(part: &Part, largest: f64) -> bool {
-    let supported = part.p_value.is_some_and(|p| p < 0.05);
-    part.change_s.abs() >= largest * if supported { VISIBLE / 10.0 } else { VISIBLE }
+fn is_visible(part: &Part, total: &Part) -> bool {
+    let least = total.from_s.max(total.to_s).min(total.change_s.abs());
+    part.change_s.abs() >= VISIBLE * least
 }
 
 fn change(part: &Part, units: f64) -> Bar {

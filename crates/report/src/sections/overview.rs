@@ -38,7 +38,11 @@ pub(crate) fn better(direction: Direction) -> &'static str {
 pub(crate) fn findings(_: &Summary, findings: &[Finding]) -> Option<Section> {
     let mut section = Section::new("Findings");
     for finding in findings {
-        let tone = if finding.kind == FindingKind::Caveat { Tone::Warning } else { Tone::Plain };
+        let tone = match finding.kind {
+            FindingKind::Caveat => Tone::Warning,
+            FindingKind::NoDifference => Tone::Muted,
+            _ => Tone::Plain,
+        };
         section.toned(finding.text.as_str(), tone);
         if !finding.evidence.is_empty() {
             section.detail(finding.evidence.as_str());

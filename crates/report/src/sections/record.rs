@@ -38,12 +38,16 @@ fn trials(summary: &Summary) -> Section {
     section
 }
 
-/// The experiment file as it was, and everything that was recorded of the environments.
+/// The experiment file and those that it names as they were, and everything that was recorded of the environments.
 fn experiment(summary: &Summary) -> Section {
     let mut section = Section::page("Experiment file and environment");
     match summary.recording.run.source.as_str() {
         "" => section.note("It was not recorded."),
         source => section.blocks.push(listing(source)),
+    }
+    for file in &summary.recording.files {
+        let heading = format!("{}: {}, SHA-256 {}", file.named_by, file.path, file.sha256);
+        section.blocks.push(Block::Fold(heading.into(), vec![listing(&file.content)]));
     }
     for (i, environment) in summary.recording.environments.iter().enumerate() {
         let when = match i {

@@ -13,26 +13,21 @@ use serde_json::{Value, json};
 const SAID: usize = 12;
 /// A configuration and where its time went.
 type Measured<'s> = (&'s ConfigurationRow, &'s Accounting);
+/// Time ready to run without a processor: the signal wait of all wait types.
+pub(crate) const RUN_QUEUE: &str = "run queue";
 /// What closes the sum.
 const UNACCOUNTED: &str = "unaccounted";
 
-/// Share and seconds of CPU, each class of waits, and what is unaccounted for, stacked; for pages.
+/// Share and seconds of CPU, each class of waits, and what is unaccounted for, stacked; for pages. `None` where there is
+/// nothing to compare: the section on waits says where the time of one configuration went.
 pub(crate) fn section(summary: &Summary) -> Option<Section> {
-    if summary.done() == 0 {
-        return None;
-    }
-    let mut section = Section::page("Time: where it went");
     let rows = summary.configurations.iter();
     let measured: Vec<Measured> = rows
         .filter_map(|row| Some((row, row.accounting.as_ref().filter(|own| own.session_s > 0.0)?)))
         .collect();
-    match Panels::without_series(summary).filter(|_| measured.len() > 1) {
-        Some(panels) => section.figure(figure(&measured, &panels)),
-        None if measured.len() == 1 => {
-            section.note("There is one configuration: the section on waits says where its time went.");
-        }
-        None => section.note("No trial has recorded where its sessions' time went."),
-    }
+    let panels = Panels::without_series(summary).filter(|_| measured.len() > 1)?;
+    let mut section = Section::page("Time: where it went");
+    section.figure(figure(&measured, &panels));
     Some(section)
 }
 
@@ -53,8 +48,8 @@ fn figure(measured: &[Measured], panels: &Panels) -> Figure {
             "unit": string("s"),
         }),
         caption: format!(
-            "Use of the sessions' time (connections x elapsed, mean of a trial) against {}: above as a share, below in \
-             seconds. Waits are time suspended; signal is time ready to run but waiting for a processor. Unaccounted \
+            "Use of the sessions' time (sessions x elapsed, mean of a trial) against {}: above as a share, below in \
+             seconds. Waits are time suspended; run queue is time ready to run, waiting for a processor. Unaccounted \
              time closes the sum and may be negative.",
             panels.factor
         )
@@ -75,7 +70,7 @@ fn figure(measured: &[Measured], panels: &Panels) -> Figure {
 pub(crate) fn parts(accounting: &Accounting) -> Vec<(&'static str, f64)> {
     let mut parts = vec![("CPU", accounting.cpu_s)];
     parts.extend(WaitClass::ALL.into_iter().map(|class| (class.name(), accounting.resource(class))));
-    parts.push(("signal", accounting.signal_s));
+    parts.push((RUN_QUEUE, accounting.signal_s));
     // The class of waits for the client has no resource part of its own.
     parts.retain(|(name, _)| *name != WaitClass::Client.name());
     parts.push(("client", accounting.client_s));
@@ -119,22 +114,18 @@ fn data(measured: &[Measured], names: &[&'static str]) -> Table<'static> {
 }
 
 /// Where the sessions' time went, as a sum that is 100 %:
-/// `16 connections x 78.4 s = CPU 31.0 % + log 2.1 % + signal 60.1 % + client 6.0 % + unaccounted 0.8 %`.
+/// `16 sessions x 78.4 s = CPU 31.0 % + log 2.1 % + run queue 60.1 % + client 6.0 % + unaccounted 0.8 %`.
 pub(crate) fn accounting(own: &Accounting) -> String {
     let mut parts = vec![("CPU", own.cpu_s)];
     parts.extend(own.resource_s.iter().map(|(class, seconds)| (class.name(), *seconds)));
-    parts.push(("signal", own.signal_s));
+    parts.push((RUN_QUEUE, own.signal_s));
     parts.push(("client", own.client_s));
     parts.push(("unaccounted", own.unaccounted_s));
     let shares: Vec<f64> = parts.iter().map(|(_, seconds)| 100.0 * own.share(*seconds)).collect();
     let (shares, _) = number::parts_that_add_up(&shares, 1);
     let terms =
         parts.iter().zip(shares).map(|((name, _), share)| format!("{name} {} %", number::fixed(share, 1)));
-    // A mean over configurations with different numbers of connections need not be whole.
-    let connections = match own.connections {
-        whole if whole.fract() == 0.0 => number::fixed(whole, 0),
-        mean => number::figure(mean),
-    };
-    let elapsed = number::seconds(own.elapsed_s);
-    format!("{connections} connections x {elapsed} = {}", joined(terms, " + "))
+    let (sessions, elapsed) = (number::whole(own.connections), number::seconds(own.elapsed_s));
+    let plural = if sessions == "1" { "" } else { "s" };
+    format!("{sessions} session{plural} x {elapsed} = {}", joined(terms, " + "))
 }

@@ -1,26 +1,30 @@
-//! Where sessions waited, by level of the main factor.
+//! Where sessions waited, by configuration.
 
 use super::session_time::accounting;
 use crate::model::{Cell, Columns, Section, Table};
+use crate::number;
 use crate::text::listed;
-use crate::{number, text};
 use analysis::waits::{Averages, HEADINGS, WaitRow};
-use analysis::{LevelWaits, Summary, WaitTable};
+use analysis::{ConfigurationWaits, Summary, WaitTable};
 use observations::WaitSource;
 
-/// For each level of the main factor: where the sessions' time went, and the waits in it.
-pub(crate) fn sections(summary: &Summary, levels: &[LevelWaits]) -> Vec<Section> {
-    let factor = summary.main_effect().map_or("", |effect| text::factor(summary, &effect.factor));
-    levels.iter().map(|level| section(factor, level)).collect()
+/// For each configuration that the verdict names: where the sessions' time went, and the waits in it.
+pub(crate) fn sections(summary: &Summary, configurations: &[ConfigurationWaits]) -> Vec<Section> {
+    let mut sections: Vec<Section> = configurations.iter().map(section).collect();
+    let all = summary.configurations.iter().filter(|row| row.accounting.is_some()).count();
+    if let Some(last) = sections.last_mut().filter(|_| all > configurations.len()) {
+        let others = number::plural(all - configurations.len(), "other configuration");
+        last.note(format!("{others}: see `show --only` and the JSON output."));
+    }
+    sections
 }
 
-fn section(factor: &str, level: &LevelWaits) -> Section {
-    let mut section = Section::new(match &level.level {
-        Some(label) => format!("Waits: {factor} = {label}"),
-        None => "Waits".to_owned(),
-    });
-    section.line(accounting(&level.accounting));
-    waits(&mut section, &level.waits);
+fn section(own: &ConfigurationWaits) -> Section {
+    let label = own.configuration.as_str();
+    let mut section =
+        Section::new(if label.is_empty() { "Waits".to_owned() } else { format!("Waits: {label}") });
+    section.line(accounting(&own.accounting));
+    waits(&mut section, &own.waits);
     section
 }
 

@@ -40,6 +40,7 @@ pub fn done(configuration: usize, block: u32, observations: Observations) -> Tri
     TrialRecord {
         configuration,
         block,
+        setup: 1,
         sequence: 1,
         attempt: 1,
         started_ms: 0,
@@ -97,6 +98,7 @@ pub fn plan(factors: &[(&str, &[&str])]) -> Recording {
             })
             .collect(),
         configurations: combinations.into_iter().map(configuration).collect(),
+        files: Vec::new(),
         trials: Vec::new(),
     }
 }

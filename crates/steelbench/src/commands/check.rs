@@ -89,7 +89,11 @@ fn as_text(experiment: &Experiment, plan: &Plan, estimate: &Estimate, order: Ord
             format!("{min} to {max} blocks, until every 95 % interval is within {} %", until * 100.0)
         }
     };
-    lines.push(format!("{number} configurations x {repeats} = {} trials, seed {seed}", plan.len()));
+    let setups = match experiment.repeats.setups {
+        1 => String::new(),
+        setups => format!(" in {setups} set-ups of each level that is hard to change"),
+    };
+    lines.push(format!("{number} configurations x {repeats}{setups} = {} trials, seed {seed}", plan.len()));
     let trial_max = minutes(experiment.get(TRIAL_TIME_S));
     lines.push(format!("time: {}; a trial at most {trial_max}", estimate.text(plan.len())));
     lines.extend(needs(experiment));
@@ -104,8 +108,8 @@ fn as_text(experiment: &Experiment, plan: &Plan, estimate: &Estimate, order: Ord
     lines.extend([String::new(), "order:".into()]);
     for group in 0..plan.groups() {
         let of_group = if plan.groups() > 1 { format!("group {}, ", group + 1) } else { String::new() };
-        let blocks = if order == Order::All { experiment.repeats.blocks.max() } else { 1 };
-        for block in 1..=blocks {
+        let blocks = if order == Order::All { usize::MAX } else { 1 };
+        for block in plan.blocks(group).take(blocks) {
             let trials: Vec<String> =
                 plan.block(group, block).iter().map(|trial| (trial.configuration + 1).to_string()).collect();
             lines.push(format!("  {of_group}block {block}: {}", trials.join(" ")));
@@ -145,11 +149,11 @@ fn as_json(experiment: &Experiment, plan: &Plan, estimate: &Estimate) -> Value {
     let configurations: Vec<Value> = experiment
         .configurations
         .iter()
-        .map(|it| json!({ "label": it.label(), "key": it.key(), "levels": it.levels, "settings": it.settings }))
+        .map(|it| json!({ "label": it.label(), "key": it.key(), "levels": it.levels, "settings": it.identity() }))
         .collect();
     let order: Vec<Value> = plan
         .trials()
-        .map(|it| json!({ "sequence": it.sequence, "block": it.block, "configuration": it.configuration }))
+        .map(|it| json!({ "sequence": it.sequence, "block": it.block, "setup": it.setup, "configuration": it.configuration }))
         .collect();
     json!({
         "schema": report::json::SCHEMA,

@@ -10,8 +10,8 @@ use engines::files::{
     BACKUP_PATH, BACKUP_VOLUME, COMPRESS, DATA_FILES, FILE_SIZE, LOG_PATH, LOG_VOLUME, OFFSET, Origin, PATHS,
     PRECONDITION, Precondition, VOLUME,
 };
-use experiment::Draft;
 use experiment::common::{ENGINE, PROBE};
+use experiment::{Draft, NamedFile};
 use observations::RunEnd;
 use probes::disk::{
     ALIGN, BATCH, BLOCK_SIZE, DIRECT, DURATION, FILE, IO_ENGINE, MIX, PATTERN, Pattern, QUEUE_DEPTH, RATE,
@@ -42,7 +42,7 @@ pub fn disk(arguments: &Disk) -> Result<ExitCode, Failure> {
         Some(Output::FioJson) => {
             let end = session.conduct(&super::build(&draft, PRINTED)?)?;
             let recording = session.recording()?;
-            output::print(&format!("{:#}\n", report::fio_json(&recording)))?;
+            output::print_as_it_is(&report::escaped(&format!("{:#}\n", report::fio_json(&recording))))?;
             Ok(exit_code(&end, recording.done().count() < recording.trials.len(), None))
         }
     }
@@ -51,9 +51,12 @@ pub fn disk(arguments: &Disk) -> Result<ExitCode, Failure> {
 /// The experiment that a fio job file stands for.
 fn fio(arguments: &Disk, file: &Path, name: &str) -> Result<(Draft, Permits), Failure> {
     let shown = file.display().to_string();
-    let text = std::fs::read_to_string(file).map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
+    let jobs =
+        NamedFile::read("--fio", &shown).map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
     let ignore = arguments.exchange.fio_ignore;
-    let mut imported = probes::disk::fio::import(&text, &shown, name, ignore).map_err(Failure::usage)?;
+    let mut imported =
+        probes::disk::fio::import(&jobs.content, &shown, name, ignore).map_err(Failure::usage)?;
+    imported.draft.made_from(jobs);
     let permits = arguments.files.permits(imported.existing.iter().map(|file| Path::new(&file.path)));
     if let Some(reason) = imported.refused(&permits) {
         return Err(Failure::usage(reason));

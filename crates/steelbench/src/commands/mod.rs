@@ -20,10 +20,11 @@ use crate::exit_code::Failure;
 use experiment::{Draft, Experiment, FileErrors};
 use std::path::Path;
 
-/// Reads and validates an experiment file, engines and probes included.
+/// Reads and validates an experiment file and the files that it names, engines and probes included.
 fn read_experiment(path: &Path) -> Result<Experiment, Failure> {
     let name = path.display().to_string();
-    let source = std::fs::read_to_string(path).map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+    let source = experiment::read_text(path, experiment::SOURCE_BYTES_MAX)
+        .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
     valid(experiment::parse(&source, &runner::catalog()), &name, &source)
 }
 
@@ -33,6 +34,5 @@ fn build(draft: &Draft, name: &str) -> Result<Experiment, Failure> {
 }
 
 fn valid(read: Result<Experiment, FileErrors>, name: &str, source: &str) -> Result<Experiment, Failure> {
-    read.and_then(|experiment| runner::validate(&experiment).map(|()| experiment))
-        .map_err(|errors| Failure::usage(errors.render(name, source)))
+    read.and_then(runner::load).map_err(|errors| Failure::usage(errors.render(name, source)))
 }

@@ -6,7 +6,7 @@ use crate::exit_code::{ExitCode, Failure};
 use crate::output::Replace;
 use crate::{output, results};
 use analysis::runs::Responses;
-use observations::Recording;
+use observations::{FileRecord, Recording};
 use report::{Medium, Text};
 use std::fs;
 use std::io::ErrorKind;
@@ -20,9 +20,28 @@ pub fn show(arguments: &Show) -> Result<ExitCode, Failure> {
         return runs(&store, arguments.form.json);
     }
     let mut recording = results::read_run(&store, arguments.recorded.run)?;
+    if arguments.source {
+        return source(&recording, arguments.form.json);
+    }
     keep_only(&mut recording, &arguments.only)?;
     let summary = results::summary(&recording, store.path());
     output::show(arguments.form, || report::json::summary(&summary), || report::run(&summary, Medium::Text))
+}
+
+/// The experiment file, then each file that it names below a comment that says which.
+fn source(recording: &Recording, json: bool) -> Result<ExitCode, Failure> {
+    let (source, files) = (&recording.run.source, &recording.files);
+    if json {
+        return output::print_json(&serde_json::json!({
+            "schema": report::json::SCHEMA, "kind": "source", "source": source, "files": files
+        }));
+    }
+    let named = |file: &FileRecord| {
+        format!("\n# {}: {} (SHA-256 {})\n{}", file.named_by, file.path, file.sha256, file.content)
+    };
+    let text: String = [source.clone()].into_iter().chain(files.iter().map(named)).collect();
+    let line = |line: &str| format!("{}\n", Text::from(line.replace('\t', "    ")));
+    output::print(&text.lines().map(line).collect::<String>())
 }
 
 fn runs(store: &Store, json: bool) -> Result<ExitCode, Failure> {

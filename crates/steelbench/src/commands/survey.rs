@@ -6,9 +6,7 @@ use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Form, Replace};
 use engines::Server;
 use observations::{Survey, SurveyedServer, Unread};
-use report::Text;
-use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -31,9 +29,7 @@ pub fn survey(arguments: &Arguments) -> Result<ExitCode, Failure> {
                 taken.unread.extend(unread);
             }
             Err(unread) => {
-                // A message may be the server's own.
-                let message = Text::from(format!("{}: {}", unread.what, unread.why).as_str());
-                output::complain(&format!("error: {}", message.as_str()));
+                output::complain(&format!("error: {}: {}", unread.what, unread.why));
                 taken.unread.push(unread);
                 code = ExitCode::Failed;
             }
@@ -93,8 +89,7 @@ fn merge(files: &[PathBuf], anonymous: bool, form: Form) -> Result<ExitCode, Fai
         match read(file) {
             Ok(survey) => surveys.push(survey),
             Err(why) => {
-                let message = format!("{}: {why}", file.display());
-                output::complain(&format!("error: {}", Text::from(message.as_str()).as_str()));
+                output::complain(&format!("error: {}: {why}", file.display()));
                 code = ExitCode::Failed;
             }
         }
@@ -111,11 +106,6 @@ fn merge(files: &[PathBuf], anonymous: bool, form: Form) -> Result<ExitCode, Fai
 }
 
 fn read(path: &Path) -> Result<Survey, String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    let mut text = String::new();
-    file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
-    if text.len() as u64 > FILE_BYTES_MAX {
-        return Err(format!("it is larger than any inventory ({} MiB)", FILE_BYTES_MAX >> 20));
-    }
+    let text = experiment::read_text(path, FILE_BYTES_MAX).map_err(|error| error.to_string())?;
     report::json::read_survey(&text).map_err(|error| error.to_string())
 }

@@ -71,7 +71,12 @@ impl Lab {
 
     /// Starts `run e.toml` and does not wait for it. It is killed when the test ends before.
     pub fn start(&self) -> Child {
-        let mut command = self.command(&["run", "e.toml"]);
+        self.start_with(&["run", "e.toml"])
+    }
+
+    /// The same with any command.
+    pub fn start_with(&self, arguments: &[&str]) -> Child {
+        let mut command = self.command(arguments);
         // SAFETY: between fork and exec a system call alone is made.
         unsafe {
             command.pre_exec(|| {
@@ -201,6 +206,18 @@ pub fn signal(child: &Child, signal: libc::c_int) {
 pub fn end(mut child: Child) -> Ended {
     wait_until("the process ends", || child.try_wait().unwrap().is_some());
     child.wait_with_output().unwrap().into()
+}
+
+/// The command with no more than 1 GiB of memory.
+pub fn limited_memory(command: &mut Command) -> &mut Command {
+    let limit = libc::rlimit { rlim_cur: 1 << 30, rlim_max: 1 << 30 };
+    // SAFETY: between fork and exec a system call alone is made.
+    unsafe {
+        command.pre_exec(move || match libc::setrlimit(libc::RLIMIT_AS, &raw const limit) {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        })
+    }
 }
 
 /// Says that a check was left out; `xtask test` collects these lines.

@@ -30,6 +30,7 @@ pub fn plan() -> Recording {
             response: Some("throughput".into()),
             baseline: Some(2),
             equivalence_margin: 0.02,
+            adaptive: Some(AdaptiveRepeats { min: 3, max: 20, until: 0.02 }),
             started_ms: 1_700_000_000_123,
             steelbench: "0.1.0".into(),
         },
@@ -49,6 +50,12 @@ pub fn plan() -> Recording {
             },
         ],
         configurations: levels.map(configuration).to_vec(),
+        files: vec![FileRecord {
+            named_by: "workload.script".into(),
+            path: "scripts/größe.sql".into(),
+            sha256: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".into(),
+            content: "SELECT 1;\n\tSELECT 'ü';".into(),
+        }],
         trials: Vec::new(),
     }
 }
@@ -80,6 +87,7 @@ pub fn trial(i: usize) -> TrialRecord {
     TrialRecord {
         configuration: i % 3,
         block: (i / 3 + 1) as u32,
+        setup: (i / 6 + 1) as u32,
         sequence: i as u32 + 1,
         attempt: 1 + (i % 2) as u32,
         started_ms: 1_700_000_000_000 + i as i64,
@@ -111,7 +119,7 @@ fn observations(i: usize) -> Observations {
     });
     let response = |n: usize| match n % 2 {
         0 => Response::lower(&format!("time_{n}"), "s", x / 9.0),
-        _ => Response::higher(&format!("rate_{n}"), "rows/s", x * 1e9),
+        _ => Response::higher(&format!("rate_{n}"), "rows/s", x * 1e9).in_steps_of(x / 7.0),
     };
     let operation = |n: u64| Operation {
         name: format!("OPERATION_{n}"),

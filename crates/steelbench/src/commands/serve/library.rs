@@ -82,9 +82,9 @@ impl File {
         // What changed this moment may change again at the same time: asked later, the version is another one.
         let fresh = SystemTime::now().duration_since(modified).is_ok_and(|age| age < CLOCK_STEP);
         let nanoseconds = modified.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
-        let process = store::claimed_by(&self.path).unwrap_or(0);
+        let claimed = store::is_claimed(&self.path);
         let (length, mark) = (metadata.len(), if fresh { "~" } else { "" });
-        format!("{}:{nanoseconds:x}.{length:x}.{process}{mark}", self.name)
+        format!("{}:{nanoseconds:x}.{length:x}.{claimed}{mark}", self.name)
     }
 }
 
@@ -144,7 +144,7 @@ pub fn read_run(file: &File, store: &Store, run: i64, latest: i64) -> Result<Rea
 
 /// `running: 12 of 30 trials`. `latest`: whether it is the latest run of its file, the only one that can be running.
 fn said(file: &File, recording: &Recording, latest: bool) -> String {
-    let running = latest && store::claimed_by(&file.path).is_some();
+    let running = latest && store::is_claimed(&file.path);
     let failed = recording.trials.iter().filter(|trial| trial.status != TrialStatus::Done).count();
     let failed = match failed {
         0 => String::new(),

@@ -5,8 +5,8 @@ use super::library::{self, File, Read, Site, read_run};
 use super::page::{Page, Query, Refusal, address, live, without_figures};
 use crate::commands::select::{find, is_level, keep_only};
 use crate::results;
+use analysis::Side;
 use analysis::runs::{Responses, compare_runs};
-use analysis::{FindingKind, Side};
 use observations::{FactorRecord, Recording, RunRecord, TrialStatus};
 use report::web::{self, text};
 use report::{Medium, Text};
@@ -71,7 +71,7 @@ fn listed(file: &File, known: Option<Listed>) -> Listed {
 }
 
 fn lines(file: &File, known: Vec<(Key, String)>) -> Result<Vec<(Key, String)>, Refusal> {
-    let claimed = store::claimed_by(&file.path).is_some();
+    let claimed = store::is_claimed(&file.path);
     let store = Store::open(&file.path)?;
     let runs = store.runs()?;
     let latest = runs.iter().map(|run| run.id).max().unwrap_or_default();
@@ -88,7 +88,8 @@ fn row(file: &File, store: &Store, run: &RunRecord, latest: i64) -> Result<Strin
     let Read { recording, said } = read_run(file, store, run.id, latest)?;
     // Without the ceilings of other files' disk runs: the verdict does not depend on them.
     let summary = analysis::summarize(&recording);
-    let verdict = summary.findings().into_iter().find(|finding| finding.kind == FindingKind::Verdict);
+    let headline = summary.headline();
+    let question = run.question.as_deref().map(|question| format!("<br><small>{}</small>", text(question)));
     let done = recording.trials.iter().filter(|trial| trial.status == TrialStatus::Done).count();
     let failed = recording.trials.len() - done;
     let name = text(&format!("{}@{}", file.name, run.id));
@@ -107,7 +108,8 @@ fn row(file: &File, store: &Store, run: &RunRecord, latest: i64) -> Result<Strin
         experiment = text(&run.name),
         run = run.id,
         file = text(&of_file),
-        verdict = text(&verdict.map_or_else(String::new, |finding| finding.text)),
+        question = question.unwrap_or_default(),
+        verdict = text(&headline.map_or_else(String::new, |finding| finding.text)),
         state = text(&said),
         started = text(&report::utc(run.started_ms)),
         done = done,

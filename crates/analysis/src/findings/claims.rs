@@ -1,0 +1,122 @@
+//! What may be said of factors, the largest effect first, and between which configurations it is.
+
+use super::verdict;
+use crate::grid::Matched;
+use crate::interaction::largest_supported;
+use crate::{Comparison, Decomposition, FactorEffect, Interaction, Scale, Standing, Summary, wording};
+use std::cmp::Ordering;
+
+/// A supported effect on the response on which configurations are compared.
+#[derive(Clone, Copy)]
+pub enum Claim<'s> {
+    /// The levels of a factor differ: its position, and the levels between which it is told.
+    Factor { factor: usize, effect: &'s FactorEffect, from: usize, to: usize },
+    /// What a factor does depends on another one.
+    Interaction(&'s Interaction),
+}
+
+/// Two levels that differ, and what holds for both sides.
+pub struct Explained<'s> {
+    pub effect: &'s FactorEffect,
+    pub from: usize,
+    pub to: usize,
+    pub both: String,
+    pub matched: Matched<'s>,
+}
+
+impl<'s> Claim<'s> {
+    /// Every factor with a supported effect and the largest supported interaction; the largest first.
+    pub fn all(summary: &'s Summary) -> Vec<Self> {
+        let factors = summary.factors.effects.iter().enumerate().filter_map(|(factor, effect)| {
+            let (from, to) = verdict::span(effect)?;
+            Some(Self::Factor { factor, effect, from, to })
+        });
+        let together = largest_supported(&summary.factors.interactions).map(Self::Interaction);
+        let mut claims: Vec<Self> = factors.chain(together).collect();
+        claims.sort_by(Self::largest_first);
+        claims
+    }
+
+    fn comparison(&self) -> Option<&Comparison> {
+        match self {
+            Self::Factor { effect, to, .. } => effect.levels[*to].comparison.as_ref(),
+            Self::Interaction(interaction) => Some(&interaction.size),
+        }
+    }
+
+    /// Effects that have no ratio, because a value is zero or negative, go before those that have.
+    fn largest_first(&self, other: &Self) -> Ordering {
+        let size = |claim: &Self| {
+            claim.comparison().map_or((Scale::Ratio, 0.0), |comparison| match comparison.scale {
+                Scale::Ratio => (Scale::Ratio, comparison.value.ln().abs()),
+                Scale::Difference => (Scale::Difference, comparison.value.abs()),
+            })
+        };
+        let ((own_scale, own), (scale, value)) = (size(self), size(other));
+        (own_scale == Scale::Ratio).cmp(&(scale == Scale::Ratio)).then(value.total_cmp(&own))
+    }
+
+    /// The factor whose effect it is.
+    pub fn factor(&self) -> usize {
+        match self {
+            Self::Factor { factor, .. } => *factor,
+            Self::Interaction(interaction) => interaction.factor,
+        }
+    }
+
+    /// The sides between which the effect is; of an interaction those where it is largest. `None` where none of its
+    /// gains is supported by itself.
+    pub fn explained(&self, summary: &'s Summary) -> Option<Explained<'s>> {
+        let layout = &summary.layouts[self.factor()];
+        let factors = summary.factors.effects.len();
+        let (from, to, both, layout) = match *self {
+            Self::Factor { from, to, .. } => {
+                let both = if factors > 1 { "on average over the other factors" } else { "" };
+                (from, to, both.to_owned(), None)
+            }
+            Self::Interaction(interaction) => {
+                let by = &summary.factors.effects[interaction.by];
+                let level = interaction.largest_gain()?;
+                let others = if factors > 2 { " on average over the other factors" } else { "" };
+                let both =
+                    format!("with {}={}{others}", wording::short_name(&by.factor), by.levels[level].level);
+                let here = layout.at(&summary.layouts[interaction.by], level);
+                (interaction.from, interaction.to, both, Some(here))
+            }
+        };
+        let layout = layout.as_ref().unwrap_or(&summary.layouts[self.factor()]);
+        let matched = layout.matched(&summary.grid, from, to, &Decomposition::usable);
+        Some(Explained { effect: &summary.factors.effects[self.factor()], from, to, both, matched })
+    }
+
+    /// Positions of the configurations that show it: those that have its levels and are otherwise as `base` is.
+    fn configurations(&self, summary: &Summary, base: usize) -> Vec<Option<usize>> {
+        let layout = &summary.layouts[self.factor()];
+        match *self {
+            Self::Factor { from, to, .. } => [from, to].map(|level| layout.sibling(base, level)).into(),
+            Self::Interaction(interaction) => {
+                let at = |level| summary.layouts[interaction.by].sibling(base, level);
+                let with = |base: Option<usize>| {
+                    [interaction.from, interaction.to].map(|level| layout.sibling(base?, level))
+                };
+                [interaction.least, interaction.most].into_iter().flat_map(|level| with(at(level))).collect()
+            }
+        }
+    }
+}
+
+impl Summary<'_> {
+    /// Positions of the configurations that the verdict names, in the order of the file: all where there is one factor;
+    /// else the baseline, what shows the largest effect from there, and the best.
+    pub(crate) fn named_configurations(&self) -> Vec<usize> {
+        let all = 0..self.configurations.len();
+        if self.factors.effects.len() < 2 {
+            return all.collect();
+        }
+        let base = self.recording.run.baseline.unwrap_or(0);
+        let best = self.configurations.iter().find(|row| row.standing == Standing::Best).map(|row| row.index);
+        let claim = Claim::all(self).first().map(|claim| claim.configurations(self, base));
+        let named: Vec<usize> = claim.into_iter().flatten().chain([Some(base), best]).flatten().collect();
+        all.filter(|configuration| named.contains(configuration)).collect()
+    }
+}
