@@ -1,8 +1,8 @@
 //! The response on which configurations are compared.
 
-use crate::Estimate;
 use crate::estimate::{Known, Moments, mean};
 use crate::grid::{Cells, Repeats};
+use crate::{Estimate, health};
 use observations::{Direction, Observations, Recording, Response};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -24,17 +24,21 @@ pub struct ResponseChoice {
 
 impl ResponseChoice {
     /// The response that the run compares configurations on: the one asked for where a trial has
-    /// it, else the first of the first trial done, else elapsed time; `None` when no trial was done.
+    /// it, else the first of the first trial done, else elapsed time; `None` when no trial was done. One that measures
+    /// nothing in any trial, as latencies of an overloaded open loop, gives way to the next one.
     pub(crate) fn of(recording: &Recording) -> Option<Self> {
         let (_, first) = recording.done().next()?;
+        let measured = |choice: &Self| recording.done().any(|(_, seen)| choice.value(seen).is_some());
         let asked = recording.run.response.as_deref();
         let found = asked.and_then(|name| {
             let recorded = recording.done().flat_map(|(_, o)| &o.responses).find(|r| r.name == name);
             recorded.map(Self::from_response).or_else(|| Self::derived(name, first))
         });
-        let first_response = || first.responses.first().map(Self::from_response);
+        let found = found.filter(measured);
         let missing = asked.filter(|_| found.is_none()).map(str::to_owned);
-        let choice = found.or_else(first_response).or_else(|| Self::derived("elapsed", first))?;
+        let responses = || first.responses.iter().map(Self::from_response);
+        let first_measured = || responses().find(measured).or_else(|| responses().next());
+        let choice = found.or_else(first_measured).or_else(|| Self::derived("elapsed", first))?;
         Some(Self { missing, equivalence_margin: recording.run.equivalence_margin, ..choice })
     }
 
@@ -104,9 +108,11 @@ impl ResponseChoice {
         cells.iter().filter_map(|(block, own)| Some((*block, self.value(own)?))).collect()
     }
 
-    /// The value of a trial that was measured to the end, if it has a finite one.
+    /// The value of a trial that was measured to the end, if it has a finite one that says something of the target:
+    /// latencies of an overloaded open loop only measure how long the trial was.
     pub fn value(&self, observations: &Observations) -> Option<f64> {
-        if observations.timed_out() {
+        let says_nothing = self.name.starts_with("latency") && health::is_overloaded(observations);
+        if says_nothing || observations.timed_out() {
             return None;
         }
         let elapsed_s = observations.elapsed_s;

@@ -60,6 +60,12 @@ impl Progress {
     }
 }
 
+impl Drop for Display {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 impl Display {
     fn hear(&mut self, event: &Event) {
         match event {
@@ -128,7 +134,24 @@ impl Display {
             self.bar.set_style(style);
         }
         self.line(&format!("{experiment}: {configurations} configurations, {trials} trials{resumed}"));
-        self.bar.enable_steady_tick(TICK);
+        if self.terminal {
+            self.tick();
+        }
+    }
+
+    /// Has the clock on the bar move. Where no thread can be started for it, it moves with the events.
+    fn tick(&self) {
+        let bar = self.bar.downgrade();
+        let tick = move || {
+            while let Some(bar) = bar.upgrade() {
+                if !bar.is_finished() {
+                    bar.tick();
+                }
+                drop(bar);
+                std::thread::sleep(TICK);
+            }
+        };
+        let _ = std::thread::Builder::new().name("progress".into()).spawn(tick);
     }
 
     /// Shows the bar again after a manual step.
@@ -137,7 +160,6 @@ impl Display {
             self.bar.reset();
             self.bar.set_position(self.done);
             self.bar.set_elapsed(self.start.elapsed());
-            self.bar.enable_steady_tick(TICK);
         }
     }
 

@@ -1,4 +1,4 @@
--- Step 8: a trial that limits.trial_time stopped is an observation of at least that long.
+-- Step 9: a trial that limits.trial_time stopped is an observation of at least that long.
 --  * timeout_s: that limit, at which the trial was stopped: elapsed_s ends there; NULL: measured to the end, or failed
 --    otherwise. Of trials that older versions recorded: the seconds of the whole trial, and elapsed_s is not known.
 --  * equivalence_margin: a relative difference below this is no difference that matters.
