@@ -357,7 +357,9 @@ pub(crate) fn corrected(mut family: Vec<Option<Comparison>>) -> Vec<Option<Compa
     correct(family.iter_mut().flatten().map(|c| (c.p_value, &mut c.adjusted_p)).collect());
     let equivalence: Vec<Option<f64>> = family.iter().map(|c| c.as_ref()?.equivalence_p).collect();
     for (comparison, p) in family.iter_mut().zip(adjusted(&equivalence)) {
-        comparison.iter_mut().for_each(|comparison| comparison.equivalence_p = p);
+        if let Some(comparison) = comparison {
+            comparison.equivalence_p = p;
+        }
     }
     family
 }

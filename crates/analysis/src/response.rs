@@ -76,7 +76,7 @@ impl ResponseChoice {
         let estimate = Estimate::of(&values, &self.unit, self.direction)?;
         let Estimate { interval, timeouts, bound, .. } = self.estimate_means(repeats)?;
         let sd = estimate.sd.filter(|_| bound.is_none());
-        Some(Estimate { interval, timeouts, bound, sd, ..estimate })
+        Some(Estimate { timeouts, bound, interval, sd, ..estimate })
     }
 
     /// The mean over the means of blocks or set-ups; with time-outs among them a bound, or that of the other trials.

@@ -43,7 +43,7 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
     let has_figures = |level: &&LevelEffect| level.trials > 0 || level.response.is_some();
     let measured: Vec<&LevelEffect> = effect.levels.iter().filter(has_figures).collect();
     let tested = |level: &LevelEffect| exact(level).is_some_and(|comparison| comparison.p_value.is_some());
-    let timed_out = labels(effect.levels.iter().filter(timed_out));
+    let timed_out = labels(effect.levels.iter().filter(|level| timed_out(level)));
     let text = match measured[..] {
         [] => format!("No level of {name} has a figure to compare."),
         [only] => {
@@ -136,7 +136,7 @@ fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> S
         format!("; {blocks} detect a difference of about {size} or more with 80 % power (estimate)")
     });
     let reference = reference(summary, effect);
-    let timed_out = labels(effect.levels.iter().filter(timed_out));
+    let timed_out = labels(effect.levels.iter().filter(|level| timed_out(level)));
     let unknown = match timed_out.len() {
         0 => String::new(),
         _ => format!(" Nothing can be said of {}, of which trials timed out.", wording::list(&timed_out)),
@@ -154,7 +154,7 @@ fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> S
 }
 
 /// Whether trials of a level timed out.
-fn timed_out(level: &&LevelEffect) -> bool {
+fn timed_out(level: &LevelEffect) -> bool {
     level.response.as_ref().is_some_and(|own| own.timeouts > 0)
 }
 
