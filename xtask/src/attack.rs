@@ -2,7 +2,6 @@
 //! a table at the end.
 
 use crate::process::cargo;
-use crate::tools::install_tools;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
@@ -16,7 +15,6 @@ type Row = [String; 4];
 
 /// Attacks; an error when a try failed.
 pub fn run(arguments: &[String]) -> Result<(), String> {
-    let environment = install_tools(false)?;
     let (mut kinds, mut tries, mut seed) = (Vec::new(), TRIES.to_owned(), "1".to_owned());
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
@@ -29,7 +27,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         }
     }
     let mut test = cargo(&["test", "-p", "steelbench", "--all-features", "--test", "attack", "--"]);
-    test.args(kinds).args(["--nocapture", "--test-threads", "2"]).envs(environment);
+    test.args(kinds).args(["--nocapture", "--test-threads", "2"]);
     test.env("STEELBENCH_ATTACK_TRIES", tries).env("STEELBENCH_ATTACK_SEED", seed);
     let mut child = test.stdout(Stdio::piped()).spawn().map_err(|error| format!("{test:?}: {error}"))?;
     let mut rows = Vec::new();

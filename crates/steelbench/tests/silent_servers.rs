@@ -46,7 +46,7 @@ fn wait(socket: &mut TcpStream, lets_in: bool, is_waited_for: impl Fn()) -> std:
 fn by_url(url: &str, limits: &str) -> String {
     format!(
         "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \"{url}\"\n\
-         [workload]\nprobe = \"insert\"\nconnections = 2\nduration = \"1 s\"\nrows_per_transaction = 10\n\
+         [workload]\nprobe = \"insert\"\nconnections = 2\nduration = \"4 s\"\nrows_per_transaction = 10\n\
          [repeats]\nblocks = 1\n{limits}"
     )
 }
