@@ -1,4 +1,4 @@
--- Step 9: what sampled waits rest on, which waits a server's own counter timed, and what samples and kernel say of the
+-- Step 10: what sampled waits rest on, which waits a server's own counter timed, and what samples and kernel say of the
 -- same time independently of each other.
 
 ALTER TABLE waits ADD COLUMN samples INTEGER;        -- samples of this wait; NULL: not sampled, or recorded before this step
