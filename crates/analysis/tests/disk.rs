@@ -53,26 +53,31 @@ fn no_knee_where_iops_still_rise() {
     assert!(knee(&open_loop).is_empty(), "its IOPS are those that were asked for");
 }
 
-/// 92 % of the maximum is the knee when the blocks are too noisy to tell it from the maximum; 80 % never is.
+/// A knee at 4 or 16 I/Os in flight is claimed only as far as the blocks support it.
 #[test]
 fn what_cannot_be_told_from_the_maximum() {
-    let knee_at = |noise: f64, second: f64| {
+    let between = |noise: f64, second: f64| {
         let mut run = saturation(DEVICE, &["1"], &["1", "4", "16", "64"]);
         for trial in &mut run.trials {
             let (depth, iops) =
                 [(1.0, 10_000.0), (4.0, second), (16.0, 50_000.0), (64.0, 50_001.0)][trial.configuration];
             let wave =
-                [1.0, -2.0, 1.0][trial.block as usize - 1] * [1.0, -1.0, 1.0, 1.0][trial.configuration];
+                [1.0, -2.0, 1.0][trial.block as usize - 1] * [1.0, -1.0, 1.0, -1.0][trial.configuration];
             let seen = disk_observed(iops * (1.0 + noise * wave), depth, 8192.0, true);
             trial.observations = Some(seen);
         }
         let knee = knee(&run).remove(0);
-        knee.points[knee.knee.unwrap()].outstanding
+        let outstanding = |at: usize| knee.points[at].outstanding;
+        let between = knee.between.unwrap();
+        (outstanding(between.from), between.to.map(outstanding))
     };
-    assert_eq!(knee_at(0.001, 46_000.0), 16);
-    assert_eq!(knee_at(0.1, 46_000.0), 4);
-    assert_eq!(knee_at(0.1, 40_000.0), 16);
-    assert_eq!(knee_at(0.001, 48_000.0), 4);
+    assert_eq!(between(0.0005, 46_000.0), (16, Some(16)));
+    assert_eq!(between(0.0005, 49_000.0), (4, Some(4)));
+    // 3 % less may be more than 5 % less.
+    assert_eq!(between(0.005, 48_500.0), (4, Some(16)));
+    // The issue: means with 17 to 33 % of spread.
+    assert_eq!(between(0.1, 46_000.0), (4, None));
+    assert_eq!(between(0.1, 40_000.0), (4, None));
 }
 
 #[test]
@@ -91,7 +96,8 @@ fn the_knee_of_each_combination_of_the_other_factors() {
     let knees = knee(&run);
     assert_eq!(knees[0].group, "pattern=random-read");
     assert_eq!(knees[1].group, "pattern=random-write");
-    // One block: nothing is tested, only shares count. 16 / 85 us is below 1 / 5 us.
+    // One block: nothing can be claimed, only shares count. 16 / 85 us is below 1 / 5 us.
+    assert!(knees.iter().all(|knee| knee.between.is_none() && knee.maximum_interval.is_none()));
     assert_eq!(knees[0].points[knees[0].knee.unwrap()].outstanding, 8);
     assert_eq!(knees[1].knee, None);
     let disk = summarize(&run).disk().unwrap();
