@@ -30,12 +30,15 @@ pub mod scaling;
 pub mod summary;
 pub mod survey;
 pub mod timeline;
+pub mod timeouts;
 pub mod volume_advice;
 pub mod waits;
 
 mod configurations;
 mod distribution;
+mod equivalence;
 mod grid;
+mod means;
 mod settings;
 mod wording;
 
@@ -66,5 +69,6 @@ pub use scaling::{ScalingClass, ScalingSummary};
 pub use settings::ConfigurationGroup;
 pub use summary::{Environments, Overview, Summary, summarize, summarize_with};
 pub use timeline::Timeline;
+pub use timeouts::Bound;
 pub use volume_advice::volume_advice;
 pub use waits::{ConfigurationWaits, WaitOptions, WaitRow, WaitTable};
