@@ -42,7 +42,7 @@ mod means;
 mod settings;
 mod wording;
 
-pub use accounting::Accounting;
+pub use accounting::{Accounting, Check};
 pub use activity::{ActivitySummary, activity};
 pub use ceiling::{Ceiling, Limit, MeasuredCeiling, Way};
 pub use compare::{Comparison, Method, Scale, Standing};
