@@ -35,6 +35,7 @@ pub mod waits;
 mod configurations;
 mod distribution;
 mod grid;
+mod selected;
 mod settings;
 mod wording;
 

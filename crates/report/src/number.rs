@@ -74,6 +74,7 @@ mod tests {
             p_value: None,
             adjusted_p: None,
             blocks: 5,
+            df: None,
             method: Method::PairedT,
         };
         assert_eq!(comparison(&one, "s"), "1.93x [1.88, 1.99]");
