@@ -89,6 +89,7 @@ pub fn warning(kind: WarningKind) -> &'static str {
         WarningKind::LoadLimited => "limited by the load generator",
         WarningKind::OtherLoad => "other load on the machine",
         WarningKind::Steal => "CPU steal",
+        WarningKind::Overloaded => "more asked for than was done",
         WarningKind::CacheState => "cache state not as declared",
         WarningKind::Short => "short measurement",
         WarningKind::Unaccounted => "unaccounted time",

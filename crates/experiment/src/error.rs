@@ -33,48 +33,84 @@ impl FileError {
     }
 }
 
+/// Errors that are shown; the rest are counted.
+const SHOWN_MAX: usize = 20;
+/// Characters of a line of the file that are shown.
+const WIDTH_MAX: usize = 200;
+/// Characters that are said of an error, which may quote a long value.
+const SAID_MAX: usize = 2_000;
+
 impl fmt::Display for FileErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = |error: &FileError| {
             let help = error.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
-            format!("{}:{}: {}", error.line, error.column, printable(&(error.headline() + &help)))
+            format!("{}:{}: {}", error.line, error.column, said(&(error.headline() + &help)))
         };
-        f.write_str(&self.errors.iter().map(line).collect::<Vec<_>>().join("\n"))
+        let shown = self.errors.iter().take(SHOWN_MAX).map(line).chain(self.more());
+        f.write_str(&shown.collect::<Vec<_>>().join("\n"))
     }
 }
 
 impl FileErrors {
-    /// All errors as a compiler shows them: message, position, the line and carets below it. Plain
-    /// text; control characters of the file do not reach a terminal.
+    /// The errors as a compiler shows them: message, position, the line and carets below it. Plain
+    /// text; control characters of the file do not reach a terminal. Of many errors the first, of long lines
+    /// the part around the error.
     pub fn render(&self, file_name: &str, source: &str) -> String {
         let lines: Vec<&str> = source.lines().collect();
         let mut text = String::new();
-        for error in &self.errors {
+        for error in self.errors.iter().take(SHOWN_MAX) {
             let line = lines.get(error.line - 1).copied().unwrap_or_default();
+            let (line, indent, length) = excerpt(&printable(&hide_passwords(line)), error);
             let gutter = error.line.to_string().len();
             // Writing to a string cannot fail.
             let _ = write!(
                 text,
-                "error: {}\n{:gutter$}--> {}:{}:{}\n{:gutter$} |\n{} | {}\n{:gutter$} | {:indent$}{}\n",
-                printable(&hide_passwords(&error.headline())),
+                "error: {}\n{:gutter$}--> {}:{}:{}\n{:gutter$} |\n{} | {line}\n{:gutter$} | {:indent$}{}\n",
+                said(&hide_passwords(&error.headline())),
                 "",
                 printable(file_name),
                 error.line,
                 error.column,
                 "",
                 error.line,
-                printable(&hide_passwords(line)),
                 "",
                 "",
-                "^".repeat(error.length),
-                indent = error.column - 1,
+                "^".repeat(length),
             );
             if let Some(help) = &error.help {
-                let _ = writeln!(text, "{:gutter$} = help: {}", "", printable(help));
+                let _ = writeln!(text, "{:gutter$} = help: {}", "", said(help));
             }
         }
+        text.extend(self.more().map(|more| more + "\n"));
         text
     }
+
+    /// What is said instead of the errors that are too many to show.
+    fn more(&self) -> Option<String> {
+        let more = self.errors.len().saturating_sub(SHOWN_MAX);
+        (more > 0).then(|| format!("and {more} more errors"))
+    }
+}
+
+/// The part of a line around an error, with an ellipsis where it is cut; how far the error is indented in it, and
+/// how many of its characters are shown.
+fn excerpt(line: &str, error: &FileError) -> (String, usize, usize) {
+    let (before, length) = (error.column - 1, error.length.min(WIDTH_MAX / 2));
+    let width = line.chars().count();
+    let start = if width > WIDTH_MAX { before.saturating_sub(WIDTH_MAX / 4) } else { 0 };
+    let shown: String = line.chars().skip(start).take(WIDTH_MAX).collect();
+    let (left, right) = (if start > 0 { "…" } else { "" }, if width > start + WIDTH_MAX { "…" } else { "" });
+    (format!("{left}{shown}{right}"), before - start + left.chars().count(), length)
+}
+
+/// What is said of an error, on one line.
+fn said(text: &str) -> String {
+    let mut text = printable(text);
+    if let Some((end, _)) = text.char_indices().nth(SAID_MAX) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 /// The text with a star for each character of the passwords in it: those of URLs, between the colon

@@ -11,6 +11,7 @@
 //! - `named_file`: scripts and other files that an experiment names
 //! - `plan`: the order of the trials
 //! - `changes`: what differs between two versions of a file
+//! - `read`: reads files that people write, up to a size
 //! - `schema`, `example`: what editors and newcomers need
 
 mod changes;
@@ -27,6 +28,7 @@ mod named_file;
 mod nearest;
 mod parse;
 mod plan;
+mod read;
 mod schema;
 mod setting;
 
@@ -41,5 +43,6 @@ pub use nearest::{nearest, unknown_name};
 pub use observations::{FromValue, Value};
 pub use parse::parse;
 pub use plan::{Plan, PlannedTrial};
+pub use read::{SOURCE_BYTES_MAX, read_text};
 pub use schema::schema;
 pub use setting::{Catalog, Declaration, Kind, Setting};

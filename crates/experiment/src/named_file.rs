@@ -1,14 +1,11 @@
 use crate::error::hide_passwords;
+use crate::read::{SOURCE_BYTES_MAX, read_text};
 use observations::FileRecord;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-
-/// More than any script has, and little enough to be kept with each run.
-const BYTES_MAX: u64 = 16 << 20;
 
 /// How the names of programs end that an interpreter is given.
 const PROGRAMS: [&str; 4] = ["sh", "sql", "py", "fio"];
@@ -30,13 +27,9 @@ impl NamedFile {
     /// Reads a file.
     ///
     /// # Errors
-    /// When it cannot be read, is no text (UTF-8), or is larger than 16 MiB.
+    /// When it cannot be read, is no text (UTF-8), or is larger than [`SOURCE_BYTES_MAX`].
     pub fn read(named_by: &str, path: &str) -> io::Result<Self> {
-        let mut content = String::new();
-        File::open(path)?.take(BYTES_MAX + 1).read_to_string(&mut content)?;
-        if content.len() as u64 > BYTES_MAX {
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than 16 MiB"));
-        }
+        let content = read_text(path.as_ref(), SOURCE_BYTES_MAX)?;
         Ok(Self { named_by: named_by.to_owned(), path: path.to_owned(), content, is_program: false })
     }
 

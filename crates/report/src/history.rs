@@ -87,8 +87,8 @@ fn changes(history: &History) -> Option<Section> {
         section.warn("With fewer than 8 runs no change can be told from chance.");
     }
     section.note(
-        "Found by E-divisive over the means of runs: of configurations that never change, 5 % are said to. \
-         An interval takes the place of the change as known.",
+        "Found by E-divisive over the means of runs, and more than runs show that resemble the one before: of \
+         configurations that never change, at most 5 % are said to. An interval takes the place of the change as known.",
     );
     Some(section).filter(|_| !history.configurations.is_empty())
 }

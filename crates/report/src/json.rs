@@ -6,11 +6,13 @@
 //! from 0 to 1; a figure that cannot be told is `null`. The errors are those that serde's signature has: the types of the
 //! analysis allow none.
 
+use crate::escaped;
 use analysis::runs::{Gate, History, RunsCompared};
 use analysis::survey::Merged;
 use analysis::{ActivitySummary, HeadToHead, ProfileComparison, ProfileSummary, Summary};
 use observations::{Advice, Profile, Recording, Survey, VolumeFacts};
 use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Result, Value, json};
 use std::io::{self, Write};
 
@@ -53,9 +55,20 @@ pub fn recording(recording: &Recording, mut writer: impl Write) -> io::Result<()
         #[serde(flatten)]
         recording: &'a Recording,
     }
-    serde_json::to_writer(&mut writer, &Recorded { schema: RUN_SCHEMA, recording })?;
+    let recorded = Recorded { schema: RUN_SCHEMA, recording };
+    recorded.serialize(&mut Serializer::with_formatter(&mut writer, Printable))?;
     writeln!(writer)?;
     writer.flush()
+}
+
+/// Compact JSON that is safe to print: see [`crate::escaped`].
+struct Printable;
+
+impl Formatter for Printable {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, text: &str) -> io::Result<()> {
+        let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+        if plain { writer.write_all(text.as_bytes()) } else { writer.write_all(escaped(text).as_bytes()) }
+    }
 }
 
 /// A profile.

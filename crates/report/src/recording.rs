@@ -135,6 +135,9 @@ fn observed(columns: &mut Parts<'_, ()>) {
     columns.add("run_delay_share", "", |row| seen(row).map(|seen| Share(seen.load.run_delay_share)));
     columns.add("sends_intended", "", |row| seen(row).map(|seen| seen.load.sends_intended));
     columns.add("sends_missed", "", |row| seen(row).map(|seen| seen.load.sends_missed));
+    columns.add("sends_late", "", |row| seen(row)?.load.sends_late);
+    columns.add("schedule", "s", |row| seen(row)?.load.schedule_s);
+    columns.add("free_until", "s", |row| seen(row)?.load.free_until_s);
     columns
         .add("send_delay_us_max", "", |row| seen(row).map(|seen| seen.load.send_delay_us_max))
         .headed("longest send delay (us)");

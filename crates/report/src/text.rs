@@ -1,7 +1,7 @@
 //! Texts that are safe to print, names of configurations and factors, times of day.
 
 use analysis::{ConfigurationRow, Summary};
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::ops::Deref;
 
 /// Text that is safe to print: one line, without control characters.
@@ -31,7 +31,7 @@ impl From<&str> for Text {
     fn from(raw: &str) -> Self {
         let mut safe = String::with_capacity(raw.len());
         for character in raw.chars() {
-            if character.is_control() || turns_direction(character) {
+            if is_harmful(character) {
                 safe.extend(character.escape_default());
             } else {
                 safe.push(character);
@@ -59,6 +59,26 @@ impl fmt::Display for Text {
     }
 }
 
+/// Several lines, each as a [`Text`].
+pub fn lines(raw: &str) -> String {
+    joined(raw.split('\n').map(Text::from), "\n")
+}
+
+/// Lines of JSON or TOML with the characters that a [`Text`] spells out as escapes of their strings: these formats ask
+/// that only of characters below the space.
+pub fn escaped(lines: &str) -> String {
+    let mut safe = String::with_capacity(lines.len());
+    for character in lines.chars() {
+        if is_harmful(character) && character != '\n' {
+            // All of them are in the basic plane; writing to a string cannot fail.
+            let _ = write!(safe, "\\u{:04x}", u32::from(character));
+        } else {
+            safe.push(character);
+        }
+    }
+    safe
+}
+
 /// Items with a separator between them.
 pub(crate) fn joined(items: impl IntoIterator<Item: ToString>, separator: &str) -> String {
     items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(separator)
@@ -68,6 +88,11 @@ pub(crate) fn joined(items: impl IntoIterator<Item: ToString>, separator: &str) 
 pub(crate) fn listed(items: impl IntoIterator<Item: ToString>) -> Option<String> {
     let mut items = items.into_iter().peekable();
     items.peek().is_some().then(|| joined(items, ", "))
+}
+
+/// Whether a character could command a terminal or turn the reading direction.
+fn is_harmful(character: char) -> bool {
+    character.is_control() || turns_direction(character)
 }
 
 /// Line and paragraph separators, and the marks, embeddings, overrides and isolates of Unicode's

@@ -23,8 +23,13 @@ pub struct Form {
     pub md: bool,
 }
 
-/// Prints to standard output. A reader that has gone (`| head`) has seen enough.
-pub fn print(text: &str) -> Result<ExitCode, Failure> {
+/// Prints lines to standard output. What could command a terminal is spelled out.
+pub fn print(lines: &str) -> Result<ExitCode, Failure> {
+    print_as_it_is(&report::lines(lines))
+}
+
+/// Prints what holds nothing of others, or has been made safe. A reader that has gone (`| head`) has seen enough.
+pub fn print_as_it_is(text: &str) -> Result<ExitCode, Failure> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -34,9 +39,10 @@ pub fn print(text: &str) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Prints a line to standard error; there is nobody to tell when that fails.
-pub fn complain(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+/// Prints lines to standard error; there is nobody to tell when that fails. Errors may quote anything, such as
+/// a message of a server: what could command a terminal is spelled out.
+pub fn complain(lines: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", report::lines(lines));
 }
 
 /// What a file that is written may replace. Each permits what those before it do.
@@ -121,7 +127,7 @@ fn partial(path: &Path) -> std::io::Result<(PathBuf, File)> {
 
 /// Prints a JSON value in one line.
 pub fn print_json(value: &Value) -> Result<ExitCode, Failure> {
-    print(&format!("{value}\n"))
+    print_as_it_is(&format!("{}\n", report::escaped(&value.to_string())))
 }
 
 /// Prints what a command found in the form that the user asks for.
@@ -132,7 +138,7 @@ pub fn show(
 ) -> Result<ExitCode, Failure> {
     match form {
         Form { json: true, .. } => print_json(&json().map_err(Failure::failed)?),
-        Form { md: true, .. } => print(&report::markdown(&document())),
+        Form { md: true, .. } => print_as_it_is(&report::markdown(&document())),
         Form { .. } => print_document(&document()),
     }
 }
@@ -146,7 +152,7 @@ pub fn print_document(document: &Document) -> Result<ExitCode, Failure> {
     let width =
         terminal.then(terminal_size::terminal_size).flatten().map_or(WIDTH, |(width, _)| width.0.into());
     let render = if unicode() { report::terminal } else { report::ascii };
-    print(&render(document, width, style))
+    print_as_it_is(&render(document, width, style))
 }
 
 /// Whether the locale is one of UTF-8, and where none is set: terminals have been that for long. POSIX: the first

@@ -54,9 +54,15 @@ impl Progress {
     pub fn hear(&mut self, event: &Event) {
         match self {
             // A reader that has gone does not stop the run.
-            Self::Json => drop(serde_json::to_string(event).map(|line| output::print(&format!("{line}\n")))),
+            Self::Json => drop(serde_json::to_value(event).map(|event| output::print_json(&event))),
             Self::People(display) => display.hear(event),
         }
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
     }
 }
 
@@ -128,7 +134,24 @@ impl Display {
             self.bar.set_style(style);
         }
         self.line(&format!("{experiment}: {configurations} configurations, {trials} trials{resumed}"));
-        self.bar.enable_steady_tick(TICK);
+        if self.terminal {
+            self.tick();
+        }
+    }
+
+    /// Has the clock on the bar move. Where no thread can be started for it, it moves with the events.
+    fn tick(&self) {
+        let bar = self.bar.downgrade();
+        let tick = move || {
+            while let Some(bar) = bar.upgrade() {
+                if !bar.is_finished() {
+                    bar.tick();
+                }
+                drop(bar);
+                std::thread::sleep(TICK);
+            }
+        };
+        let _ = std::thread::Builder::new().name("progress".into()).spawn(tick);
     }
 
     /// Shows the bar again after a manual step.
@@ -137,13 +160,12 @@ impl Display {
             self.bar.reset();
             self.bar.set_position(self.done);
             self.bar.set_elapsed(self.start.elapsed());
-            self.bar.enable_steady_tick(TICK);
         }
     }
 
     fn message(&self, text: &str) {
         let separator = if text.is_empty() { "" } else { ": " };
-        self.bar.set_message(format!("{}{separator}{text}", self.current));
+        self.bar.set_message(format!("{}{separator}{}", self.current, Text::from(text)));
     }
 
     /// A trial is over; `counts` when it will not be tried again.

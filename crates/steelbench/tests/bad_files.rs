@@ -98,3 +98,57 @@ fn control_characters_of_a_file_do_not_reach_the_terminal() {
     let ended = lab.steelbench(&["check", "e.toml"]).expect(2);
     assert!(!ended.stderr.contains(['\u{1b}', '\u{7}']), "{ended:?}");
 }
+
+/// What one line can cause is limited, however long it is.
+#[test]
+fn a_long_line_of_errors_is_cut() {
+    let levels: Vec<String> = (0..12_000).map(|level| format!("\"bad {level} größe\"")).collect();
+    let file = scripted(1, "", "").replace("[1, 2]", &format!("[{}]", levels.join(", ")));
+    let ended = Lab::with(&file).steelbench(&["check", "e.toml"]).expect(2);
+    assert!(ended.stderr.len() < 20_000, "{} bytes", ended.stderr.len());
+    assert!(
+        ended.stderr.contains("`bad 3 größe`") && ended.stderr.contains("more errors"),
+        "{}",
+        ended.stderr
+    );
+    // The only error of the line lies beyond column 65,536: the carets point to it all the same.
+    let mut levels: Vec<String> = (1..=30_000).map(|level| level.to_string()).collect();
+    levels[20_000] = "\"größe\"".to_owned();
+    let file = scripted(1, "", "").replace("[1, 2]", &format!("[{}]", levels.join(",")));
+    let ended = Lab::with(&file).steelbench(&["check", "e.toml"]).expect(2);
+    let lines: Vec<&str> = ended.stderr.lines().collect();
+    let carets = lines.iter().rposition(|line| line.ends_with("^^^^^^^")).unwrap();
+    let column = lines[carets].chars().position(|c| c == '^').unwrap();
+    let marked: String = lines[carets - 1].chars().skip(column).take(7).collect();
+    assert_eq!(marked, "\"größe\"", "{}", ended.stderr);
+}
+
+/// A device that never ends, and a file of 5 GB that takes no space: neither is read to its end.
+#[test]
+fn what_is_too_large_is_refused() {
+    let lab = Lab::with(&scripted(1, "", ""));
+    std::fs::File::create(lab.path("huge")).unwrap().set_len(5 << 30).unwrap();
+    lab.write("script.toml", &scripted_by("huge"));
+    for arguments in [
+        &["check", "huge"][..],
+        &["run", "huge"],
+        &["check", "/dev/zero"],
+        &["disk", "--fio", "huge"],
+        &["disk", "--fio", "/dev/zero"],
+        &["check", "script.toml"],
+        &["survey", "merge", "huge"],
+    ] {
+        let mut command = lab.command(arguments);
+        let ended = common::limited_memory(&mut command).output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains("larger than") && said.contains("MiB"), "{arguments:?}: {said}");
+    }
+}
+
+/// An experiment whose load is this script.
+fn scripted_by(script: &str) -> String {
+    scripted(1, "", "")
+        .replace("insert", "script")
+        .replace("rows = 10\nrows_per_transaction = 1", &format!("script = \"{script}\""))
+}

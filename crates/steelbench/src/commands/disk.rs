@@ -42,7 +42,7 @@ pub fn disk(arguments: &Disk) -> Result<ExitCode, Failure> {
         Some(Output::FioJson) => {
             let end = session.conduct(&super::build(&draft, PRINTED)?)?;
             let recording = session.recording()?;
-            output::print(&format!("{:#}\n", report::fio_json(&recording)))?;
+            output::print_as_it_is(&report::escaped(&format!("{:#}\n", report::fio_json(&recording))))?;
             Ok(exit_code(&end, recording.done().count() < recording.trials.len(), None))
         }
     }

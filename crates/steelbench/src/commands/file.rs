@@ -32,5 +32,5 @@ pub fn init(file: &Path) -> Result<ExitCode, Failure> {
 pub fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "steelbench", &mut text);
-    output::print(&String::from_utf8_lossy(&text))
+    output::print_as_it_is(&String::from_utf8_lossy(&text))
 }

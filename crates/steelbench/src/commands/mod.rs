@@ -23,7 +23,8 @@ use std::path::Path;
 /// Reads and validates an experiment file and the files that it names, engines and probes included.
 fn read_experiment(path: &Path) -> Result<Experiment, Failure> {
     let name = path.display().to_string();
-    let source = std::fs::read_to_string(path).map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+    let source = experiment::read_text(path, experiment::SOURCE_BYTES_MAX)
+        .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
     valid(experiment::parse(&source, &runner::catalog()), &name, &source)
 }
 

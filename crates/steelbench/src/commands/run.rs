@@ -55,7 +55,7 @@ impl Session {
     pub fn run(&self, draft: &Draft, name: &str, only_print: bool) -> Result<ExitCode, Failure> {
         let experiment = build(draft, name)?;
         if only_print {
-            return output::print(&draft.source());
+            return output::print_as_it_is(&report::escaped(&draft.source()));
         }
         let end = self.conduct(&experiment)?;
         Ok(exit_code(&end, self.show()?, None))

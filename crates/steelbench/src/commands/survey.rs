@@ -4,12 +4,12 @@ use super::waits::server;
 use crate::args::{Survey as Arguments, SurveyCommand};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Form, Replace};
-use engines::Server;
+use crate::signals;
+use engines::{Server, Stop};
 use observations::{Survey, SurveyedServer, Unread};
-use report::Text;
-use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 /// No inventory comes near to this size.
@@ -22,20 +22,23 @@ pub fn survey(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     // What is typed wrong ends us before anything is asked.
     let servers = arguments.server.iter().map(|url| server(url)).collect::<Result<Vec<_>, _>>()?;
+    let interrupt = signals::stop_flag()?;
+    let stop = Stop::when({
+        let interrupt = interrupt.clone();
+        move || interrupt.load(Ordering::Relaxed)
+    });
     let mut taken = machine(arguments)?;
     let mut code = ExitCode::Ok;
     for server in &servers {
-        match ask(&**server) {
+        match ask(&**server, &stop) {
             Ok((server, unread)) => {
                 taken.servers.push(server);
                 taken.unread.extend(unread);
             }
             Err(unread) => {
-                // A message may be the server's own.
-                let message = Text::from(format!("{}: {}", unread.what, unread.why).as_str());
-                output::complain(&format!("error: {}", message.as_str()));
+                output::complain(&format!("error: {}: {}", unread.what, unread.why));
                 taken.unread.push(unread);
-                code = ExitCode::Failed;
+                code = if stop.is_asked() { ExitCode::Interrupted } else { ExitCode::Failed };
             }
         }
     }
@@ -61,8 +64,8 @@ fn machine(arguments: &Arguments) -> Result<Survey, Failure> {
 }
 
 /// What a server says, and what of it could not be read; or why it says nothing.
-fn ask(server: &dyn Server) -> Result<(SurveyedServer, Vec<Unread>), Unread> {
-    let (surveyed, mut unread) = server.survey().map_err(|error| {
+fn ask(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), Unread> {
+    let (surveyed, mut unread) = server.survey(stop).map_err(|error| {
         let advice = error.advice.map(|advice| format!(". {advice}")).unwrap_or_default();
         Unread { what: server.to_string(), why: format!("{error}{advice}") }
     })?;
@@ -93,8 +96,7 @@ fn merge(files: &[PathBuf], anonymous: bool, form: Form) -> Result<ExitCode, Fai
         match read(file) {
             Ok(survey) => surveys.push(survey),
             Err(why) => {
-                let message = format!("{}: {why}", file.display());
-                output::complain(&format!("error: {}", Text::from(message.as_str()).as_str()));
+                output::complain(&format!("error: {}: {why}", file.display()));
                 code = ExitCode::Failed;
             }
         }
@@ -111,11 +113,6 @@ fn merge(files: &[PathBuf], anonymous: bool, form: Form) -> Result<ExitCode, Fai
 }
 
 fn read(path: &Path) -> Result<Survey, String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    let mut text = String::new();
-    file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
-    if text.len() as u64 > FILE_BYTES_MAX {
-        return Err(format!("it is larger than any inventory ({} MiB)", FILE_BYTES_MAX >> 20));
-    }
+    let text = experiment::read_text(path, FILE_BYTES_MAX).map_err(|error| error.to_string())?;
     report::json::read_survey(&text).map_err(|error| error.to_string())
 }

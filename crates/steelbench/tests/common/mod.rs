@@ -208,6 +208,18 @@ pub fn end(mut child: Child) -> Ended {
     child.wait_with_output().unwrap().into()
 }
 
+/// The command with no more than 1 GiB of memory.
+pub fn limited_memory(command: &mut Command) -> &mut Command {
+    let limit = libc::rlimit { rlim_cur: 1 << 30, rlim_max: 1 << 30 };
+    // SAFETY: between fork and exec a system call alone is made.
+    unsafe {
+        command.pre_exec(move || match libc::setrlimit(libc::RLIMIT_AS, &raw const limit) {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        })
+    }
+}
+
 /// Says that a check was left out; `xtask test` collects these lines.
 #[allow(clippy::print_stdout, reason = "a test speaks on its standard output")]
 pub fn skipped(reason: &str) {

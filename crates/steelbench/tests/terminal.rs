@@ -1,0 +1,123 @@
+//! What others wrote must not command the reader's terminal: the characters are planted wherever text of others
+//! is printed, in errors above all.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{Ended, Lab, scripted};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
+/// Sets a title, clears the screen in both ways to write it, rings, erases, and turns the reading direction.
+const EVIL: &str = "x\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}2J\u{7f}\u{8}\r\u{202e}\u{2066}\u{200f}y";
+
+/// Nothing of it was printed as it is.
+#[track_caller]
+fn harmless(ended: &Ended) {
+    for said in [&ended.stdout, &ended.stderr] {
+        let harmful = |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{2066}\u{200f}".contains(c);
+        assert!(!said.contains(harmful), "{said:?}");
+    }
+}
+
+/// Nor is it left out: it is spelled out.
+#[track_caller]
+fn safe(ended: &Ended) {
+    harmless(ended);
+    let all = format!("{}{}", ended.stdout, ended.stderr);
+    assert!(all.contains("u{202e}") || all.contains("u202e"), "{all}");
+}
+
+/// A results file in which something was changed.
+fn changed(sql: &str) -> Lab {
+    let lab = Lab::with(&scripted(1, "", ""));
+    lab.run(0);
+    lab.results("t").execute_batch(&sql.replace("EVIL", &EVIL.replace('\'', "''"))).unwrap();
+    lab
+}
+
+#[test]
+fn from_results_files() {
+    let named = changed("UPDATE runs SET name = 'EVIL'");
+    for arguments in
+        [&["show"][..], &["show", "--runs"], &["history"], &["show", "--md"], &["show", "--json"]]
+    {
+        safe(&named.steelbench(&[arguments, &["t"]].concat()).expect(0));
+    }
+    safe(&named.steelbench(&["export", "t", "--format", "json"]).expect(0));
+    let warned = changed("INSERT INTO warnings SELECT id, 1, 'EVIL', '' FROM trials LIMIT 1");
+    safe(&warned.steelbench(&["show", "t"]).expect(1));
+    let malformed = changed(
+        "PRAGMA writable_schema = on;
+         INSERT INTO sqlite_schema VALUES ('view', 'EVIL', 'EVIL', 0, 'CREATE VIEW v AS SELECT (')",
+    );
+    safe(&malformed.steelbench(&["show", "t"]).expect(1));
+    let triggered =
+        changed("CREATE TRIGGER \"EVIL\" BEFORE INSERT ON trials BEGIN SELECT RAISE(ABORT, 'EVIL'); END");
+    triggered.write("e.toml", &scripted(2, "", ""));
+    safe(&triggered.run(1));
+}
+
+/// Where a run's name becomes the name of files.
+#[test]
+fn from_the_name_of_a_run_that_is_exported() {
+    let named = changed("UPDATE runs SET name = 'no/EVIL'");
+    named.write("no", "a file, so that no folder can be made of it");
+    let ended = named.steelbench(&["export", "t", "--format", "csv"]);
+    harmless(&ended);
+}
+
+#[test]
+fn from_a_servers_errors() {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in server.incoming() {
+            let (mut stream, mut request) = (stream.unwrap(), [0; 1024]);
+            while stream.read(&mut request).is_ok_and(|length| length == 8) {
+                // No TLS, no encryption by GSS.
+                stream.write_all(b"N").unwrap();
+            }
+            let fields = format!("SFATAL\0VFATAL\0C28000\0M{EVIL}\0D{EVIL}\0H{EVIL}\0\0");
+            let length = (fields.len() as u32 + 4).to_be_bytes();
+            let _ = stream.write_all(&[b"E", &length[..], fields.as_bytes()].concat());
+        }
+    });
+    let url = format!("host=127.0.0.1 port={port} user=u dbname=d");
+    for command in ["waits", "survey"] {
+        let arguments =
+            if command == "waits" { vec![command, &url] } else { vec![command, "--server", &url] };
+        let ended = Lab::new().steelbench(&arguments);
+        assert!(ended.stderr.contains("u{1b}]0;owned"), "{ended:?}");
+        safe(&ended);
+    }
+}
+
+#[test]
+fn from_job_files_and_scripts() {
+    let lab = Lab::new();
+    for (name, job) in [
+        ("nul.fio", "[job\0\u{202e}]\nrw=randread\nsize=1m\nfilename=a\n"),
+        ("value.fio", "[job]\nrw=\u{7f}\u{202e}\nfilename=a\n"),
+        ("key.fio", "[job]\nrw=randread\nsize=1m\n\u{9b}2J\u{7f}\u{202e}=1\nfilename=a\n"),
+        ("variable.fio", "[job]\nrw=randread\nfilename=${\u{7f}\u{202e}}\n"),
+    ] {
+        lab.write(name, job);
+        harmless(&lab.steelbench(&["disk", "--fio", name]).expect(2));
+    }
+    lab.write("\u{202e}\u{7f}.fio", "");
+    safe(&lab.steelbench(&["disk", "--fio", "\u{202e}\u{7f}.fio"]).expect(2));
+    lab.write("e.toml", &scripted_by("s.sql"));
+    for script in [format!("\\set {EVIL} 1\n"), format!("\\{EVIL}\n"), format!("\\set a :{EVIL}\n")] {
+        lab.write("s.sql", &script);
+        harmless(&lab.steelbench(&["check", "e.toml"]).expect(2));
+    }
+}
+
+/// An experiment whose load is this script.
+fn scripted_by(script: &str) -> String {
+    scripted(1, "", "")
+        .replace("null", "sqlite")
+        .replace("insert", "script")
+        .replace("rows = 10\nrows_per_transaction = 1", &format!("script = \"{script}\"\ntransactions = 10"))
+}
