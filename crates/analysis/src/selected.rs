@@ -47,7 +47,8 @@ impl Comparison {
         Self { interval: Some(interval), ..self.clone() }
     }
 
-    /// The same with an interval that holds together with those of so many comparisons (Bonferroni).
+    /// The same with an interval that holds together with those of so many comparisons (Bonferroni), and does not reach
+    /// beyond "no difference" where there is one.
     pub(crate) fn simultaneous(&self, comparisons: usize) -> Self {
         let Some(df) = self.df else { return self.clone() };
         let wider = t_quantile(TAIL / comparisons.max(1) as f64, df) / t_quantile(TAIL, df);
@@ -56,7 +57,13 @@ impl Comparison {
                 Scale::Ratio => self.value * (end / self.value).powf(wider),
                 Scale::Difference => self.value + wider * (end - self.value),
             };
-            interval.map(around)
+            let Interval { low, high } = interval.map(around);
+            // Holm's steps support more than this interval alone does.
+            match self.scale.equal() {
+                equal if !self.supported() || !(low..=high).contains(&equal) => Interval { low, high },
+                equal if self.is_better() => Interval { low: equal, high },
+                equal => Interval { low, high: equal },
+            }
         };
         Self { interval: self.interval.map(widen), ..self.clone() }
     }
