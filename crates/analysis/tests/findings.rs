@@ -76,7 +76,7 @@ fn a_baseline_that_nothing_beats() {
     assert_eq!(
         texts(&summary, FindingKind::Verdict),
         ["No level of data_files beats the baseline data_files=1 (2 is as good); \
-          4 is worse (0.67x [0.65, 0.68])."]
+          4 is worse (0.67x [0.66, 0.68])."]
     );
     let waits = texts(&summary, FindingKind::Waits);
     assert!(waits[0].contains("Of this increase: 70 % [69, 71] more WRITER_LOCK wait"), "{}", waits[0]);
@@ -245,7 +245,7 @@ fn what_depends_on_another_factor_is_told() {
     );
     assert_eq!(
         told(&[10.0, 25.0, 8.0, 12.5])[0].0,
-        "The gain of data_files=4 over 1 depends on synchronous: 2.00x [1.98, 2.02] with full, 1.25x [1.22, 1.28] with normal."
+        "The gain of data_files=4 over 1 depends on synchronous: 2.00x [1.98, 2.02] with full, 1.25x [1.23, 1.27] with normal."
     );
     // Factors that multiply do not depend on each other, however large they are.
     assert!(told(&[10.0, 30.0, 5.0, 15.0]).is_empty());

@@ -223,7 +223,7 @@ fn responses(
         for (name, percentile) in [("latency_p50", 50.0), ("latency_p95", 95.0), ("latency_p99", 99.0)] {
             let ns = latency.percentile_ns(percentile);
             let response = Response::lower(name, "ms", ns as f64 / 1e6);
-            responses.push(response.in_steps_of(latency.bucket_ns(ns) as f64 / 1e6));
+            responses.push(response.in_steps_of(Histogram::bucket_ns(ns) as f64 / 1e6));
         }
     }
     if plan.latencies && plan.rate.is_some() {
