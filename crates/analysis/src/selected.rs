@@ -24,7 +24,7 @@ impl Comparison {
     /// in its direction beside `others`, and because it is supported within a family of so many comparisons.
     ///
     /// Only the end near "no difference" moves, for a choice errs upwards. It is the hybrid of I. Andrews, T. Kitagawa
-    /// and A. McCloskey, Inference on Winners, Quarterly Journal of Economics 139 (2024): the end of the interval that
+    /// and others, Inference on Winners, Quarterly Journal of Economics 139 (2024): the end of the interval that
     /// is conditional on the choice, but none below that of the interval that holds all of the family together, and none
     /// beyond "no difference". A difference that stands out by far keeps its interval.
     pub(crate) fn selected<'a>(&self, others: impl Iterator<Item = &'a Self>, family: usize) -> Self {
