@@ -1,6 +1,7 @@
 //! Designs in which the usual t-test errs, simulated with known truth: levels that are set up, values in steps, repeats
 //! that depend on what was seen, and differences that were chosen by looking.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
+#![allow(clippy::print_stdout, reason = "rates are shown with a failure")]
 
 mod common;
 

@@ -21,7 +21,6 @@ impl Coverage {
 
     pub fn check(&self, of: &str, intervals_min: usize) {
         let share = self.share();
-        println!("{of}: {share:.3} of {}", self.intervals);
         assert!(self.intervals >= intervals_min, "{of}: {}", self.intervals);
         assert!((0.93..=0.97).contains(&share), "{of}: {share}");
     }
