@@ -30,7 +30,9 @@ impl Comparison {
     pub(crate) fn selected<'a>(&self, others: impl Iterator<Item = &'a Self>, family: usize) -> Self {
         let sign = if self.is_better() { 1.0 } else { -1.0 };
         let on_scale = |value: f64| sign * if self.scale == Scale::Ratio { value.ln() } else { value };
-        let (Some(interval), Some(df)) = (self.interval, self.df) else { return self.clone() };
+        let (Some(interval), Some(df), None) = (self.interval, self.df, self.bound) else {
+            return self.clone();
+        };
         let (a, b) = (on_scale(interval.low), on_scale(interval.high));
         let own = Chosen {
             value: on_scale(self.value),
@@ -50,7 +52,7 @@ impl Comparison {
     /// The same with an interval that holds together with those of so many comparisons (Bonferroni), and does not reach
     /// beyond "no difference" where there is one.
     pub(crate) fn simultaneous(&self, comparisons: usize) -> Self {
-        let Some(df) = self.df else { return self.clone() };
+        let (Some(df), None) = (self.df, self.bound) else { return self.clone() };
         let wider = t_quantile(TAIL / comparisons.max(1) as f64, df) / t_quantile(TAIL, df);
         let widen = |interval: Interval| {
             let around = |end: f64| match self.scale {

@@ -88,6 +88,7 @@ pub fn trials(recording: &Recording) -> Table<'_> {
     let is_failed = |trial: &TrialRecord| matches!(trial.status, TrialStatus::Failed { .. });
     columns.add("cause", "", cause).headed("cause of failure").on_page =
         recording.trials.iter().any(is_failed);
+    columns.add("timeout", "s", |row| seen(row)?.timeout_s);
     columns.add("setup", "", |row| row.trial.setup);
     columns.add("sequence", "", |row| row.trial.sequence);
     columns.add("started", "", |row| Time(row.trial.started_ms));

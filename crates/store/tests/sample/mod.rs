@@ -29,6 +29,7 @@ pub fn plan() -> Recording {
             seed: u64::MAX,
             response: Some("throughput".into()),
             baseline: Some(2),
+            equivalence_margin: 0.02,
             adaptive: Some(AdaptiveRepeats { min: 3, max: 20, until: 0.02 }),
             started_ms: 1_700_000_000_123,
             steelbench: "0.1.0".into(),
@@ -140,6 +141,7 @@ fn observations(i: usize) -> Observations {
         WarningKind::Fallback,
     ];
     Observations {
+        timeout_s: (i % 10 == 9).then_some(4.5),
         elapsed_s: x,
         connections: 16,
         work: Work { unit: "row".into(), amount: i64::MAX as u64, transactions: 320, errors: 2, retries: 7 },
