@@ -75,7 +75,20 @@ fn check_file(name: &str) -> Vec<String> {
             wrong.push(format!("{name}:{}: {}", number + 1, line.trim()));
         }
     }
+    if name.contains("/src/") && !name.ends_with("tests.rs") {
+        wrong.extend(check_threads(name, &text));
+    }
     wrong
+}
+
+/// Threads are started by a `Builder`, whose error says why one could not be: the short forms panic then.
+fn check_threads<'a>(name: &'a str, text: &'a str) -> impl Iterator<Item = String> + 'a {
+    let tested = text.find("#[cfg(test)]\nmod tests").unwrap_or(text.len());
+    let short = |line: &str| {
+        [concat!("thread::", "spawn("), concat!("scope.", "spawn(")].iter().any(|form| line.contains(form))
+    };
+    let lines = text[..tested].lines().enumerate().filter(move |(_, line)| short(line));
+    lines.map(move |(number, line)| format!("{name}:{}: {} panics without a thread", number + 1, line.trim()))
 }
 
 fn check_edges(name: &str, allowed: &str) -> Result<Vec<String>, String> {
@@ -137,7 +150,15 @@ fn places(path: &str, folder: Option<&str>) -> Option<impl Iterator<Item = PathB
 
 #[cfg(test)]
 mod tests {
-    use super::{GUIDES, check_guide, places};
+    use super::{GUIDES, check_guide, check_threads, places};
+
+    #[test]
+    fn a_thread_that_cannot_be_started_without_a_panic_is_noticed() {
+        let short =
+            format!("a\nstd::{}|| ());\n#[cfg(test)]\nmod tests {{ scope.{}", "thread::spawn(", "spawn(");
+        let found: Vec<String> = check_threads("f.rs", &short).collect();
+        assert_eq!(found, ["f.rs:2: std::thread::spawn(|| ()); panics without a thread"]);
+    }
 
     #[test]
     fn the_guides_name_what_there_is() {

@@ -66,9 +66,15 @@ impl Summary<'_> {
 /// All configurations in the order of the file.
 pub fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice>) -> Vec<ConfigurationRow> {
     let names = response::all_names(&grid.observations());
-    let all = 0..recording.configurations.len();
+    let mut attempts = vec![Vec::new(); recording.configurations.len()];
+    for trial in &recording.trials {
+        if let Some(own) = attempts.get_mut(trial.configuration) {
+            own.push(trial);
+        }
+    }
+    let all = attempts.iter().enumerate();
     let mut rows: Vec<ConfigurationRow> =
-        all.map(|index| row(recording, index, grid, &names, response)).collect();
+        all.map(|(index, own)| row(recording, index, own, grid, &names, response)).collect();
     if let Some(response) = response {
         compare_rows(&mut rows, recording.run.baseline, grid, response);
     }
@@ -78,14 +84,14 @@ pub fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice
 fn row(
     recording: &Recording,
     index: usize,
+    attempts: &[&TrialRecord],
     grid: &Grid,
     names: &[&str],
     response: Option<&ResponseChoice>,
 ) -> ConfigurationRow {
     let (record, trials) = (&recording.configurations[index], &grid.trials(index));
-    let own = || recording.trials.iter().filter(|trial| trial.configuration == index);
-    let failed = |trial: &&TrialRecord| trial.status != TrialStatus::Done;
-    let tried = own().filter(|trial| failed(trial) || trial.observations.is_some());
+    let failed = |trial: &&&TrialRecord| trial.status != TrialStatus::Done;
+    let tried = attempts.iter().filter(|trial| failed(trial) || trial.observations.is_some());
     let blocks: BTreeSet<u32> = tried.map(|trial| trial.block).collect();
     let named = |name: &str| {
         let choice = trials.iter().find_map(|trial| ResponseChoice::named(name, trial))?;
@@ -105,7 +111,7 @@ fn row(
         against_best: None,
         standing: Standing::Unknown,
         done: trials.len(),
-        failed: own().filter(failed).count(),
+        failed: attempts.iter().filter(failed).count(),
         lost_blocks: blocks.len() - trials.len(),
         warnings: health::count(trials),
         waits: WaitTable::of_trials(trials),

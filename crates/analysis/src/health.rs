@@ -17,6 +17,10 @@ pub const OTHER_LOAD_SHARE: f64 = 0.05;
 pub const STEAL_SHARE: f64 = 0.01;
 /// The promise of the accounting rule where the engine is instrumented.
 pub const UNACCOUNTED_SHARE: f64 = 0.03;
+/// An open loop is overloaded when no connection was free for a start in the rest of its schedule, from this share of it
+/// on. Where the target keeps up, connections become free again and again; where it does not, the queue grows from the
+/// first moment, and latencies measure how long the trial was.
+pub const OVERLOADED_FROM: f64 = 0.5;
 /// Start-up, scheduling and one late checkpoint are of the order of 10 ms: 1 % of this.
 pub const SHORT_S: f64 = 1.0;
 
@@ -143,6 +147,7 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
     let short = || format!("the measurement took only {elapsed_s:.3} s, under {SHORT_S} s");
     let found = [
         (WarningKind::LoadLimited, load_limited(observations)),
+        (WarningKind::Overloaded, overloaded(observations)),
         above(WarningKind::OtherLoad, OTHER_LOAD_SHARE, &|share| {
             format!("other processes used {share} of the processors")
         }),
@@ -164,6 +169,24 @@ fn load_limited(observations: &Observations) -> Option<String> {
     let missed = load.sends_missed as f64 / load.sends_intended.max(1) as f64;
     (missed > SENDS_MISSED_SHARE).then(|| {
         format!("the load generator started {} of the transactions late", number::percent(missed, 1))
+    })
+}
+
+/// Whether a trial has the warning that its open loop asked for more than was done.
+pub(crate) fn is_overloaded(observations: &Observations) -> bool {
+    observations.warnings.iter().any(|warning| warning.kind == WarningKind::Overloaded)
+}
+
+fn overloaded(observations: &Observations) -> Option<String> {
+    let load = &observations.load;
+    let (schedule_s, free_until_s) = (load.schedule_s?, load.free_until_s?);
+    (free_until_s < OVERLOADED_FROM * schedule_s && observations.elapsed_s > 0.0).then(|| {
+        let asked = number::grouped(load.sends_intended as f64 / schedule_s);
+        let done = number::grouped(load.sends_intended as f64 / observations.elapsed_s);
+        format!(
+            "{asked} transactions/s were asked for and {done}/s done: latencies from the intended start grow with the \
+             length of the trial"
+        )
     })
 }
 

@@ -1,8 +1,8 @@
 //! The response on which configurations are compared.
 
-use crate::Estimate;
 use crate::estimate::{Known, Moments, mean};
 use crate::grid::{Cells, Repeats};
+use crate::{Estimate, health};
 use observations::{Direction, Observations, Recording, Response};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -22,19 +22,22 @@ pub struct ResponseChoice {
 
 impl ResponseChoice {
     /// The response that the run compares configurations on: the one asked for where a trial has
-    /// it, else the first of the first trial done, else elapsed time; `None` when no trial was done.
+    /// it, else the first of the first trial done, else elapsed time; `None` when no trial was done. One that measures
+    /// nothing in any trial, as latencies of an overloaded open loop, gives way to the next one.
     pub(crate) fn of(recording: &Recording) -> Option<Self> {
         let (_, first) = recording.done().next()?;
+        let measured = |choice: &Self| recording.done().any(|(_, seen)| choice.value(seen).is_some());
         let asked = recording.run.response.as_deref();
         let found = asked.and_then(|name| {
             let recorded = recording.done().flat_map(|(_, o)| &o.responses).find(|r| r.name == name);
             recorded.map(Self::from_response).or_else(|| Self::derived(name, first))
         });
-        if let Some(found) = found {
+        if let Some(found) = found.filter(measured) {
             return Some(found);
         }
-        let first_response = first.responses.first().map(Self::from_response);
-        let choice = first_response.or_else(|| Self::derived("elapsed", first))?;
+        let responses = || first.responses.iter().map(Self::from_response);
+        let choice = responses().find(measured).or_else(|| responses().next());
+        let choice = choice.or_else(|| Self::derived("elapsed", first))?;
         Some(Self { missing: asked.map(str::to_owned), ..choice })
     }
 
@@ -94,8 +97,12 @@ impl ResponseChoice {
         cells.iter().filter_map(|(block, own)| Some((*block, self.value(own)?))).collect()
     }
 
-    /// The value of a trial, if it has a finite one.
+    /// The value of a trial, if it has a finite one that says something of the target: latencies of an overloaded open
+    /// loop only measure how long the trial was.
     pub fn value(&self, observations: &Observations) -> Option<f64> {
+        if self.name.starts_with("latency") && health::is_overloaded(observations) {
+            return None;
+        }
         let elapsed_s = observations.elapsed_s;
         let derived = || match self.name.as_str() {
             "elapsed" => Some(elapsed_s),

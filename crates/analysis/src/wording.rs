@@ -40,11 +40,9 @@ pub fn comparison(comparison: &Comparison, unit: &str) -> String {
         Scale::Difference => {
             let sign = comparison.value.signum();
             let (word, value) = (if sign < 0.0 { "worse" } else { "better" }, comparison.value.abs());
-            let interval = comparison.interval.map(|i| {
-                let (a, b) = if sign < 0.0 { (-i.high, -i.low) } else { (i.low, i.high) };
-                format!(" [{}, {}]", figure(a), figure(b))
-            });
-            format!("{} {unit}{} {word}", figure(value), interval.unwrap_or_default())
+            let ends =
+                comparison.interval.map(|i| if sign < 0.0 { (-i.high, -i.low) } else { (i.low, i.high) });
+            format!("{} {word}", number::difference(value, ends, unit))
         }
     }
 }
@@ -73,14 +71,9 @@ pub fn shape(shape: &WaitShape) -> String {
     format!("{} -> {}", side(shape.from_count, shape.from_each_s), side(shape.to_count, shape.to_each_s))
 }
 
-/// What the wait types of our own load driver are, which no manual of an engine explains.
+/// What the wait type of our own load driver is, which no manual of an engine explains.
 pub fn meaning(wait_type: &str) -> Option<&'static str> {
-    match wait_type {
-        "CPU_QUEUE" => Some("for a processor"),
-        "ARRIVAL" => Some("for the next intended start"),
-        "CONNECTION_DONE" => Some("connections that had finished, for the others"),
-        _ => None,
-    }
+    (wait_type == "CPU_QUEUE").then_some("for a processor")
 }
 
 /// What a warning is about.
@@ -89,6 +82,7 @@ pub fn warning(kind: WarningKind) -> &'static str {
         WarningKind::LoadLimited => "limited by the load generator",
         WarningKind::OtherLoad => "other load on the machine",
         WarningKind::Steal => "CPU steal",
+        WarningKind::Overloaded => "more asked for than was done",
         WarningKind::CacheState => "cache state not as declared",
         WarningKind::Short => "short measurement",
         WarningKind::Unaccounted => "unaccounted time",

@@ -163,7 +163,10 @@ fn a_machine_that_changes_is_told() {
     }
     let caveats = summarize(&recording);
     let caveats = texts(&caveats, FindingKind::Caveat);
-    assert!(caveats[0].starts_with("Blocks differ (from 89 % to 108 % of the mean)"), "{caveats:?}");
+    assert!(
+        caveats[0].starts_with("Blocks differ in elapsed (from 89 % to 108 % of the mean)"),
+        "{caveats:?}"
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::{Counter, Reader};
 use quanta::Clock;
+use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,9 +65,18 @@ pub enum LoadError {
         /// The cause.
         source: std::io::Error,
     },
-    /// A load thread panicked: a defect of Steelbench.
+    /// A thread of the load or its director panicked: a defect of Steelbench.
     #[error("a load thread panicked: {0}")]
     Panicked(String),
+}
+
+impl LoadError {
+    /// From what a panic was caught with.
+    fn panicked(panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        Self::Panicked(text.unwrap_or_else(|| "no message".into()))
+    }
 }
 
 /// What a lane shows while it runs.
@@ -213,11 +223,8 @@ impl Shared {
         lane: impl FnOnce(&Stage<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
         let stage = Stage { shared: self, lane: number, passed: Cell::new(0) };
-        let result = catch_unwind(AssertUnwindSafe(|| lane(&stage))).unwrap_or_else(|panic| {
-            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-            Err(LoadError::Panicked(text.unwrap_or_else(|| "no message".into())).into())
-        });
+        let result = catch_unwind(AssertUnwindSafe(|| lane(&stage)))
+            .unwrap_or_else(|panic| Err(LoadError::panicked(&*panic).into()));
         if result.is_err() {
             self.lock().cause.get_or_insert(number);
             self.stop();
@@ -227,8 +234,21 @@ impl Shared {
         result
     }
 
-    /// Leads this many lanes, which run already, to their end; whether the director let them.
-    fn lead(&self, lanes: usize, warmup: Duration, director: &mut dyn Director) -> bool {
+    /// Leads this many lanes, which run already, to their end, unless the director stops them or panics: nobody would
+    /// open their gate then.
+    fn lead(&self, lanes: usize, warmup: Duration, director: &mut dyn Director) -> Result<(), LoadError> {
+        match catch_unwind(AssertUnwindSafe(|| self.look_on(lanes, warmup, director))) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(LoadError::Stopped),
+            Err(panic) => {
+                self.stop();
+                Err(LoadError::panicked(&*panic))
+            }
+        }
+    }
+
+    /// Whether the director let them come to their end.
+    fn look_on(&self, lanes: usize, warmup: Duration, director: &mut dyn Director) -> bool {
         let mut last = Instant::now();
         let (mut wait, mut looked_at, mut latency) = (LOOK_EVERY, 0, (0, None));
         let mut state = self.lock();
@@ -313,11 +333,11 @@ pub fn conduct<R: Send, E: From<LoadError> + Send>(
         let led = shared.lead(handles.len(), lanes.warmup, director);
         // What a lane panics with is caught in it.
         results.extend(handles.into_iter().filter_map(|handle| handle.join().ok()));
-        if led { refused.map_or(Ok(()), Err) } else { Err(LoadError::Stopped) }
+        refused.map_or(led, Err)
     });
     let cause = shared.lock().cause;
     match (led, cause) {
-        (Err(refused @ LoadError::Start { .. }), _) => Err(refused.into()),
+        (Err(cause @ (LoadError::Start { .. } | LoadError::Panicked(_))), _) => Err(cause.into()),
         (_, Some(cause)) => Err(results.swap_remove(cause).err().unwrap_or(LoadError::Stopped.into())),
         (Err(error), None) => Err(error.into()),
         (Ok(()), None) => results.into_iter().collect(),
@@ -425,5 +445,27 @@ mod tests {
             assert!(matches!(stopped, Err(Failure::Load(LoadError::Stopped))), "{stopped:?}");
             assert_eq!(director.heard.len(), stops_at);
         }
+    }
+
+    /// Panics instead of letting the load go.
+    struct Clumsy;
+
+    impl Director for Clumsy {
+        fn go(&mut self) -> bool {
+            panic!("cannot start a thread");
+        }
+
+        fn look(&mut self, _: &LoadProgress) -> Option<Duration> {
+            Some(LOOK_EVERY)
+        }
+    }
+
+    #[test]
+    fn a_director_that_panics_leaves_nobody_at_a_gate() {
+        let (tell, told) = std::sync::mpsc::channel();
+        std::thread::spawn(move || tell.send(conduct(FOUR, &mut Clumsy, hangs)));
+        let ended = told.recv_timeout(Duration::from_secs(60)).expect("the lanes wait for ever");
+        let failure = ended.unwrap_err().to_string();
+        assert_eq!(failure, "a load thread panicked: cannot start a thread");
     }
 }

@@ -1,3 +1,4 @@
+use crate::Stop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -35,6 +36,12 @@ impl Cancel {
     #[inline]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed) != 0
+    }
+
+    /// Ends waiting for a server when this trial is asked to stop.
+    pub fn stop(&self) -> Stop {
+        let cancel = self.clone();
+        Stop::when(move || cancel.is_cancelled())
     }
 
     /// Why, if somebody asked to stop.

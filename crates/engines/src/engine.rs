@@ -1,4 +1,4 @@
-use crate::{Cancel, FileSet, Request, Role, Servers, WaitType, Work};
+use crate::{Cancel, FileSet, Request, Role, Servers, Stop, WaitType, Work};
 use experiment::{Configuration, Declaration, Invalid, choice};
 use observations::{EngineVersion, Operation, TimeUse, Wait};
 use observe::Clock;
@@ -18,8 +18,8 @@ pub trait Engine: Send + Sync {
     /// What it can do.
     fn abilities(&self) -> &'static [Ability];
     /// Version and compile options, for the environment record, of what these configurations use.
-    /// Where a server cannot be asked, the answer says so.
-    fn version(&self, configurations: &[&Configuration]) -> EngineVersion;
+    /// Where a server cannot be asked, the answer says so, also when somebody asks to stop meanwhile.
+    fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion;
     /// Objections to a configuration on which a load opens so many connections, found without creating anything.
     fn validate(&self, _configuration: &Configuration, _connections: u32) -> Vec<Invalid> {
         Vec::new()
@@ -407,6 +407,12 @@ impl EngineError {
     /// That something failed, in words.
     pub fn failed(doing: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Engine { doing: doing.into(), message: message.into() }
+    }
+
+    /// That a thread could not be started.
+    pub fn no_thread(error: &std::io::Error) -> Self {
+        let message = format!("{error}; free memory, or raise the limit of processes (ulimit -u)");
+        Self::failed("starting a thread", message)
     }
 
     /// The error of an operation on a file.

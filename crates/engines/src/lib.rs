@@ -34,6 +34,9 @@ pub use work::{
     Values, Work,
 };
 
+/// Says whether one who waits for a server is asked to stop.
+pub use transport::Stop;
+
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A lock; what a thread that panicked has left behind it is found out by using it.

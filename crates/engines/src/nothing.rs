@@ -1,6 +1,6 @@
 //! No target: for probes that measure the machine itself.
 
-use crate::{Ability, Cancel, ConnectionSet, Engine, EngineError, Folders, Host, Instance};
+use crate::{Ability, Cancel, ConnectionSet, Engine, EngineError, Folders, Host, Instance, Stop};
 use experiment::Configuration;
 use observations::EngineVersion;
 
@@ -17,7 +17,7 @@ impl Engine for Nothing {
         &[Ability::Embedded]
     }
 
-    fn version(&self, _: &[&Configuration]) -> EngineVersion {
+    fn version(&self, _: &[&Configuration], _: &Stop) -> EngineVersion {
         let kernel = observe::environment::capture(&[]).kernel;
         EngineVersion { version: kernel.unwrap_or_default(), options: Vec::new() }
     }
@@ -42,11 +42,11 @@ impl Instance for Nothing {
 #[cfg(test)]
 mod tests {
     use super::Nothing;
-    use crate::{Ability, Engine, by_name};
+    use crate::{Ability, Cancel, Engine, by_name};
 
     #[test]
     fn no_load_can_work_on_it() {
         assert_eq!(by_name("none").unwrap().abilities(), [Ability::Embedded]);
-        assert!(!Nothing.version(&[]).version.is_empty());
+        assert!(!Nothing.version(&[], &Cancel::new().stop()).version.is_empty());
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::{
     Ability, Cancel, Collected, ConnectionSet, Done, Engine, EngineError, Folders, Host, Instance, Key,
-    Request, Session, SetOfOne, WaitCollector, Work, lock,
+    Request, Session, SetOfOne, Stop, WaitCollector, Work, lock,
 };
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::{EngineVersion, TimeUse, Wait, WaitClass, WaitSource};
@@ -81,7 +81,7 @@ impl Engine for Null {
         &[Ability::Embedded, Ability::Synthetic, Ability::Tables, Ability::BulkLoad]
     }
 
-    fn version(&self, _: &[&Configuration]) -> EngineVersion {
+    fn version(&self, _: &[&Configuration], _: &Stop) -> EngineVersion {
         EngineVersion { version: "scripted".into(), options: Vec::new() }
     }
 

@@ -1,6 +1,6 @@
 //! What an engine can tell of a server that runs already: chosen by the scheme of its URL, changed in nothing.
 
-use crate::{Engine, EngineError, all, by_name};
+use crate::{Engine, EngineError, Stop, all, by_name};
 use observations::{Advice, ServerActivity, Survey, SurveyedServer, Unread, WaitingTask};
 use std::fmt;
 
@@ -22,16 +22,17 @@ pub trait Servers: Sync {
 pub trait Server: fmt::Display {
     /// What is doubtful about the URL, one sentence each.
     fn warnings(&self) -> &[String];
-    /// Connects, and begins to observe.
+    /// Connects, and begins to observe. When somebody asks to stop, connecting ends at once, and the server has
+    /// little time for what it is asked after that.
     ///
     /// # Errors
-    /// When the server refuses.
-    fn observe(&self, options: ObserveOptions) -> Result<Box<dyn LiveObserver>, ServerError>;
+    /// When the server refuses, or does not answer in time.
+    fn observe(&self, options: ObserveOptions, stop: &Stop) -> Result<Box<dyn LiveObserver>, ServerError>;
     /// Asks what the server is and how it is set. What may not be read is returned beside what may.
     ///
     /// # Errors
-    /// When the server cannot be reached, or refuses.
-    fn survey(&self) -> Result<(SurveyedServer, Vec<Unread>), ServerError>;
+    /// When the server cannot be reached, refuses, or does not answer in time or before somebody asks to stop.
+    fn survey(&self, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError>;
 }
 
 /// Watches all sessions of a server, whoever they work for.

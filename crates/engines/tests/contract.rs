@@ -233,7 +233,7 @@ fn observes_waits_and_space_and_leaves_nothing(own: &Target) {
         assert!(known.is_some(), "{}: {} has no meaning", own.name, wait.wait_type);
     }
     assert!(instance.space_bytes().unwrap() > 0, "{}", own.name);
-    assert!(!own.engine.version(&[&own.configuration]).version.is_empty());
+    assert!(!own.engine.version(&[&own.configuration], &Cancel::new().stop()).version.is_empty());
     instance.remove().unwrap();
     drop(host);
     assert!(is_empty(folder.path()), "{} leaves files", own.name);

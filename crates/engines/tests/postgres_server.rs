@@ -46,7 +46,7 @@ fn a_server_is_created_asked_and_removed() {
         cluster.restart(&Cancel::new()).unwrap();
         assert_ne!(started(&cluster), before);
         assert!(!cluster.log_tail(50).contains("not properly shut down"));
-        cluster.stop(Stop::Immediate).unwrap();
+        cluster.stop(Stop::Immediate, &Cancel::new()).unwrap();
         assert!(!cluster.is_running());
         cluster.start(&Cancel::new()).unwrap();
         assert!(cluster.log_tail(50).contains("not properly shut down"));
@@ -130,10 +130,10 @@ fn files_of_tablespaces_count_and_leave_the_page_cache() {
         assert!(path.starts_with(&place));
         let file = std::fs::File::open(path).unwrap();
         assert!(cluster.space_bytes() > before + (10 << 20));
-        cluster.checkpoint().unwrap();
+        cluster.checkpoint(&Cancel::new()).unwrap();
         observe::page_cache::load(&file).unwrap();
         assert!(observe::page_cache::resident_bytes(&file).unwrap() > 10 << 20);
-        cluster.drop_os_cache().unwrap();
+        cluster.drop_os_cache(&Cancel::new()).unwrap();
         let volume = ("here".to_owned(), place.clone());
         if observe::environment::capture(&[volume]).volumes[0].file_system.as_deref() == Some("tmpfs") {
             println!("SKIPPED: files on tmpfs cannot leave the page cache");

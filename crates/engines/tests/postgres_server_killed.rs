@@ -153,7 +153,7 @@ fn a_server_started_by_hand_in_our_directory_is_reclaimed() {
     for installation in installations() {
         let folder = folder();
         let mut cluster = running(options(&installation, folder.path()));
-        cluster.stop(Stop::Fast).unwrap();
+        cluster.stop(Stop::Fast, &Cancel::new()).unwrap();
         let owner = cluster.data_directory().metadata().unwrap();
         let mut command = Command::new(installation.program("postgres"));
         command.arg("-D").arg(cluster.data_directory()).stderr(Stdio::null()).current_dir("/");

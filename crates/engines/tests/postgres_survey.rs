@@ -4,13 +4,13 @@
 mod common;
 
 use common::{folder, installations, options, running};
-use engines::ServerError;
+use engines::{Cancel, ServerError};
 use observations::{ServerSetting, SurveyedServer, Unread};
 
 const SECRET: &str = "Geh3imnis-never-to-be-seen";
 
 fn survey(url: &str) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
-    engines::server::by_url(url).unwrap().survey()
+    engines::server::by_url(url).unwrap().survey(&Cancel::new().stop())
 }
 
 fn changed(server: &SurveyedServer) -> Vec<&str> {

@@ -78,7 +78,7 @@ fn live() -> ObserveOptions {
 }
 
 fn observer(url: &str) -> Box<dyn LiveObserver> {
-    engines::server::by_url(url).unwrap().observe(live()).unwrap()
+    engines::server::by_url(url).unwrap().observe(live(), &Cancel::new().stop()).unwrap()
 }
 
 /// What a collector sees of these sessions while something goes on.

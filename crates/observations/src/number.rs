@@ -131,6 +131,15 @@ pub fn uncertain(mean: f64, half: Option<f64>, unit: &str) -> String {
     with_unit(format!("{}{prefix} ± {}{prefix}", fixed(mean, decimals), fixed(half, decimals)))
 }
 
+/// A difference with the ends of its interval, all in one unit: `3.20 s [-1.00, 7.40]`, `30.9k rows/s [-5.17k, 67.0k]`.
+pub fn difference(value: f64, ends: Option<(f64, f64)>, unit: &str) -> String {
+    let largest = ends.map_or(0.0, |(low, high)| low.abs().max(high.abs())).max(value.abs());
+    let (factor, prefix, unit) = unit_scale(largest, unit);
+    let shown = |value: f64| format!("{}{prefix}", figure(value * factor));
+    let ends = ends.map_or_else(String::new, |(low, high)| format!(" [{}, {}]", shown(low), shown(high)));
+    format!("{} {unit}{ends}", shown(value))
+}
+
 /// The factor and the unit in which figures of which this is the largest are shown beside each other.
 pub fn common_unit(largest: f64, unit: &str) -> (f64, String) {
     let (factor, prefix, unit) = unit_scale(largest, unit);
@@ -236,6 +245,8 @@ mod tests {
         for (value, unit, text) in quantities {
             assert_eq!(quantity(value, unit), text);
         }
+        assert_eq!(difference(30_901.0, Some((-5168.0, 66_971.0)), "rows/s"), "30.9k rows/s [-5.17k, 67.0k]");
+        assert_eq!(difference(0.002, Some((-0.01, 0.014)), "s"), "2.00 ms [-10.0, 14.0]");
         assert_eq!([bytes(0), bytes(1023), bytes(32 << 30)], ["0 B", "1023 B", "32.0 GiB"]);
         assert_eq!(bytes(u64::MAX), "16.0 EiB");
         assert_eq!([count(0), count(999), count(1000), count(1_234_567)], ["0", "999", "1,000", "1,234,567"]);

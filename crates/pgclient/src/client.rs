@@ -1,7 +1,7 @@
 //! A connection that asks and waits, and what ends its requests or all of it from another thread.
 
 use crate::Config;
-use crate::connect::{self, Address, Deadline};
+use crate::connect::{self, Address};
 use crate::error::{Error, ServerError};
 use crate::login::BackendKey;
 use crate::messages::Messages;
@@ -16,12 +16,12 @@ use socket2::Socket;
 use std::io;
 use std::net::Shutdown;
 use std::time::Duration;
-use transport::Stream;
+use transport::{Patience, Stop, Stream};
 
 /// Bytes of one message of a COPY: enough to make its header and its system call cheap.
 const COPY_BYTES: usize = 64 << 10;
 /// A server that does not react within this time does not react to a cancellation either.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A connection to a server. A request fails when the server refuses it: after [`Error::Server`] the
 /// connection can be used on, after [`Error::Lost`] it cannot.
@@ -164,21 +164,27 @@ impl Client {
         self.messages.stream.socket().try_clone().map(Disconnector).map_err(Error::Lost)
     }
 
-    /// How long to wait for the server to send something; `None` is for ever.
-    pub fn set_read_timeout(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
-        self.messages.set_read_timeout(timeout)
+    /// How long the server may take to answer a request, all of it; `None` is for ever. For a COPY: to take what is
+    /// sent at once.
+    pub fn set_answer_timeout(&mut self, timeout: Option<Duration>) {
+        self.messages.answer_timeout = timeout;
+    }
+
+    /// Who may end the waiting for answers, and how long it then goes on.
+    pub fn set_stop(&mut self, stop: Stop, goes_on: Duration) {
+        self.messages.stream.patience.stop = Some((stop, goes_on));
     }
 
     /// The bare connection, for a load that writes and reads messages itself, once all requests are
     /// answered.
     pub fn into_stream(mut self) -> Result<Stream, Error> {
         self.catch_up()?;
-        self.messages.set_read_timeout(None)?;
         Ok(self.messages.into_stream())
     }
 
     /// Sends a request, after the answers to earlier ones.
     fn request(&mut self, write: impl FnOnce(&mut BytesMut) -> io::Result<()>) -> Result<(), Error> {
+        self.messages.begin();
         self.catch_up()?;
         if let Err(error) = write(&mut self.messages.output) {
             self.messages.output.clear();
@@ -306,6 +312,7 @@ impl CopyIn<'_> {
     pub fn finish(mut self) -> Result<u64, Error> {
         self.send_chunk()?;
         self.is_over = true;
+        self.client.messages.begin();
         frontend::copy_done(&mut self.client.messages.output);
         self.client.send()?;
         let mut count = 0;
@@ -325,6 +332,7 @@ impl CopyIn<'_> {
             let message = frontend::CopyData::new(&*self.chunk).map_err(Error::malformed)?;
             message.write(&mut self.client.messages.output);
             self.chunk.clear();
+            self.client.messages.begin();
             self.client.send().inspect_err(|_| self.is_over = true)?;
         }
         Ok(())
@@ -352,19 +360,17 @@ pub struct Canceller {
 impl Canceller {
     /// Asks the server over a connection of its own, encrypted as the first one is, and returns when
     /// the server has passed it on. The request then fails with SQLSTATE 57014, if it is still running.
-    /// Fails when the server cannot be reached within ten seconds.
+    /// Fails when the server has not done so within five seconds.
     pub fn cancel(&self) -> Result<(), Error> {
-        let deadline = Deadline::after(Some(PATIENCE));
-        let mut stream = connect::open(&self.address, deadline)?;
+        let mut stream = connect::open(&self.address, Patience::of(Some(PATIENCE), None))?;
         if let Some(encryption) = &self.encryption
-            && !encryption.start(&mut stream, &self.address, deadline)?
+            && !encryption.start(&mut stream, &self.address)?
         {
             return Err(Encryption::declined(&self.address));
         }
         let mut request = BytesMut::new();
         frontend::cancel_request(self.key.process, self.key.secret, &mut request);
         let mut ask = || {
-            stream.set_read_timeout(Some(PATIENCE))?;
             stream.write_all(&request)?;
             // The server closes the connection once it has sent the signal; how it does it is the same.
             match stream.read_blocking(&mut [0; 1]) {

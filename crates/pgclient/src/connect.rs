@@ -6,13 +6,12 @@ use crate::login::Exchange;
 use crate::messages::Messages;
 use crate::tls::{Encryption, TlsMode};
 use crate::{Error, LoginError};
-use socket2::{Domain, SockAddr, SockRef, Socket, TcpKeepalive, Type};
+use socket2::{Domain, SockAddr, SockRef, TcpKeepalive};
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
-use transport::Stream;
+use transport::{Patience, Stream};
 
 /// A server that is starting up or shutting down: another host may be ready.
 const CANNOT_CONNECT_NOW: &str = "57P03";
@@ -51,24 +50,6 @@ impl fmt::Display for Address {
     }
 }
 
-/// When patience ends.
-#[derive(Debug, Clone, Copy)]
-pub struct Deadline(Option<Instant>);
-
-impl Deadline {
-    pub fn after(time: Option<Duration>) -> Self {
-        Self(time.map(|time| Instant::now() + time))
-    }
-
-    /// What is left; `None` is for ever.
-    pub fn remaining(self) -> io::Result<Option<Duration>> {
-        match self.0.map(|end| end.saturating_duration_since(Instant::now())) {
-            Some(Duration::ZERO) => Err(io::ErrorKind::TimedOut.into()),
-            remaining => Ok(remaining),
-        }
-    }
-}
-
 /// Tries the hosts in order, and each of a host's addresses, as libpq does: what cannot be reached is
 /// passed over; a server that refuses the login ends the search.
 pub fn connect(config: &Config) -> Result<Client, Error> {
@@ -79,7 +60,8 @@ pub fn connect(config: &Config) -> Result<Client, Error> {
             match connect_to(config, host, &address) {
                 Ok(client) => return Ok(client),
                 Err(error) => {
-                    let refused = error.code().is_some_and(|code| code != CANNOT_CONNECT_NOW);
+                    let refused =
+                        error.code().is_some_and(|code| code != CANNOT_CONNECT_NOW) || error.is_stopped();
                     errors.push(error);
                     if refused {
                         break 'hosts;
@@ -157,54 +139,37 @@ fn connect_as(
     declined: &mut bool,
 ) -> Result<Client, Error> {
     // Each address has the whole timeout, as in libpq.
-    let deadline = Deadline::after(config.connect_timeout);
-    let mut stream = open(address, deadline)?;
+    let mut stream = open(address, Patience::of(config.connect_timeout, config.stop.clone()))?;
     keep_alive(&stream, &config.keep_alive).map_err(|error| failed(address, error))?;
     let mut encryption = None;
     if let Attempt::Encrypted { or_plain } = *attempt {
         let wanted = Encryption::new(config, host, address)?;
-        *declined = !wanted.start(&mut stream, address, deadline)?;
+        *declined = !wanted.start(&mut stream, address)?;
         if !*declined {
             encryption = Some(wanted);
         } else if !or_plain {
             return Err(Encryption::declined(address));
         }
     }
-    let (messages, key) =
-        Exchange { messages: Messages::new(stream), deadline, config, host, address }.login()?;
+    let (messages, key) = Exchange { messages: Messages::new(stream), config, host, address }.login()?;
     Ok(Client::new(messages, Canceller { address: address.clone(), encryption, key }))
 }
 
 /// A connected socket.
-pub fn open(address: &Address, deadline: Deadline) -> Result<Stream, Error> {
-    let socket = socket(address, deadline).map_err(|source| failed(address, source))?;
-    Ok(Stream::new(socket, TERMINATE))
+pub fn open(address: &Address, patience: Patience) -> Result<Stream, Error> {
+    let connect = || match address {
+        Address::Unix(path) => Stream::connect(&SockAddr::unix(path)?, TERMINATE, patience),
+        Address::Tcp { address, .. } => {
+            let stream = Stream::connect(&(*address).into(), TERMINATE, patience)?;
+            stream.socket().set_tcp_nodelay(true)?;
+            Ok(stream)
+        }
+    };
+    connect().map_err(|source| failed(address, source))
 }
 
 pub fn failed(address: &Address, source: io::Error) -> Error {
     Error::Connect(address.to_string(), source)
-}
-
-fn socket(address: &Address, deadline: Deadline) -> io::Result<Socket> {
-    match address {
-        Address::Unix(path) => {
-            let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
-            // Linux waits this long for room in the queue of a busy server.
-            socket.set_write_timeout(deadline.remaining()?)?;
-            socket.connect(&SockAddr::unix(path)?)?;
-            socket.set_write_timeout(None)?;
-            Ok(socket)
-        }
-        Address::Tcp { address, .. } => {
-            let socket = Socket::new(Domain::for_address(*address), Type::STREAM, None)?;
-            match deadline.remaining()? {
-                Some(remaining) => socket.connect_timeout(&(*address).into(), remaining)?,
-                None => socket.connect(&(*address).into())?,
-            }
-            socket.set_tcp_nodelay(true)?;
-            Ok(socket)
-        }
-    }
 }
 
 fn keep_alive(stream: &Stream, wanted: &KeepAlive) -> io::Result<()> {

@@ -3,6 +3,10 @@
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::ErrorFields;
 use std::io;
+use transport::Stopped;
+
+/// Most bytes of a text in a server's error: those of PostgreSQL are much shorter.
+const TEXT_BYTES_MAX: usize = 4096;
 
 /// Why a connection or a request failed. No message contains a password.
 #[derive(Debug, thiserror::Error)]
@@ -26,10 +30,13 @@ pub enum Error {
     /// The connection is gone, and the server did not say why.
     #[error("lost the connection to the server: {0}")]
     Lost(#[source] io::Error),
-    /// No answer within the read timeout. The request goes on in the server; the next request
-    /// first waits for its answer.
-    #[error("the server did not answer within the read timeout")]
-    Timeout,
+    /// No answer within the answer timeout, which it tells. The request goes on in the server; the next request first
+    /// waits for its answer.
+    #[error("{0}")]
+    Timeout(#[source] io::Error),
+    /// Somebody asked to stop before the server had answered; the rest is as after [`Error::Timeout`].
+    #[error("{0}")]
+    Stopped(#[source] io::Error),
     /// What arrived is not PostgreSQL's protocol, or was asked for in a way that it does not have.
     #[error("{0}")]
     Protocol(String),
@@ -50,11 +57,22 @@ impl Error {
         }
     }
 
-    /// Of a failed read or write: a socket's timeout, or a lost connection.
+    /// Whether somebody asked to stop.
+    pub fn is_stopped(&self) -> bool {
+        match self {
+            Self::Stopped(_) => true,
+            Self::Connect(_, error) => Stopped::is_cause_of(error),
+            Self::Attempts(errors) => errors.iter().any(Self::is_stopped),
+            _ => false,
+        }
+    }
+
+    /// Of a failed read or write.
     pub(crate) fn of_socket(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Self::Timeout,
+            io::ErrorKind::TimedOut => Self::Timeout(error),
             io::ErrorKind::InvalidData => Self::Protocol(format!("cannot decrypt: {error}")),
+            _ if Stopped::is_cause_of(&error) => Self::Stopped(error),
             _ => Self::Lost(error),
         }
     }
@@ -120,9 +138,15 @@ impl ServerError {
         error
     }
 
+    /// No text is longer than a page: what a server says is shown and recorded.
+    ///
     /// Letters: <https://www.postgresql.org/docs/current/protocol-error-fields.html>.
     fn set(&mut self, kind: u8, text: &[u8]) {
-        let text = String::from_utf8_lossy(text).into_owned();
+        let kept = String::from_utf8_lossy(&text[..text.len().min(TEXT_BYTES_MAX)]);
+        let text = match text.len() {
+            bytes if bytes > TEXT_BYTES_MAX => format!("{kept}... ({bytes} bytes in all)"),
+            _ => kept.into_owned(),
+        };
         match kind {
             // `S` may be translated, `V` (from 9.6 on) never is; it comes after `S`.
             b'S' | b'V' => self.severity = text,

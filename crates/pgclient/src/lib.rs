@@ -19,6 +19,7 @@ pub use client::{Canceller, Client, CopyIn, Disconnector};
 pub use config::{Config, Environment};
 pub use error::{ConfigError, Error, LoginError, ServerError};
 pub use rows::{Row, Rows, Statement};
+pub use transport::Stop;
 
 /// A name as SQL writes it, whatever it contains: `"my ""table"""`.
 pub use postgres_protocol::escape::escape_identifier as quote_identifier;

@@ -1,7 +1,7 @@
 //! From a socket to a session.
 
 use crate::config::{ChannelBindingMode, Config, Host};
-use crate::connect::{Address, Deadline};
+use crate::connect::Address;
 use crate::error::{LoginError, ServerError};
 use crate::messages::Messages;
 use crate::{Error, connect, tls};
@@ -13,7 +13,10 @@ use postgres_protocol::authentication::sasl::{
 use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 use std::fmt;
-use std::io;
+use transport::Patience;
+
+/// Most iterations of SCRAM that are done: about a second. PostgreSQL's default (`scram_iterations`) is 4,096.
+const SCRAM_ITERATIONS_MAX: u64 = 1_000_000;
 
 /// Process and key of a backend: they let anyone cancel its requests.
 #[derive(Clone, Copy, Default)]
@@ -31,7 +34,6 @@ impl fmt::Debug for BackendKey {
 /// A login in progress.
 pub struct Exchange<'a> {
     pub messages: Messages,
-    pub deadline: Deadline,
     pub config: &'a Config,
     pub host: &'a Host,
     pub address: &'a Address,
@@ -41,8 +43,9 @@ impl<'a> Exchange<'a> {
     /// Logs in.
     pub fn login(mut self) -> Result<(Messages, BackendKey), Error> {
         let key = self.run().map_err(|error| match error {
-            Error::Timeout => connect::failed(self.address, io::ErrorKind::TimedOut.into()),
-            Error::Lost(source) => connect::failed(self.address, source),
+            Error::Timeout(source) | Error::Stopped(source) | Error::Lost(source) => {
+                connect::failed(self.address, source)
+            }
             Error::Protocol(reason) if self.messages.stream.is_tls() => {
                 Error::Tls(self.address.to_string(), reason)
             }
@@ -50,14 +53,14 @@ impl<'a> Exchange<'a> {
             error => error,
         })?;
         self.messages.is_login = false;
-        self.messages.set_read_timeout(None)?;
+        self.messages.stream.patience = Patience::default();
         Ok((self.messages, key))
     }
 
     fn run(&mut self) -> Result<BackendKey, Error> {
         frontend::startup_message(self.config.startup_parameters(), &mut self.messages.output)
             .map_err(Error::malformed)?;
-        self.send()?;
+        self.messages.flush()?;
         self.authenticate()?;
         let mut key = BackendKey::default();
         loop {
@@ -97,7 +100,7 @@ impl<'a> Exchange<'a> {
                 ));
             }
         }
-        self.send()?;
+        self.messages.flush()?;
         match self.receive()? {
             Message::AuthenticationOk => Ok(()),
             _ => Err(self.method("an unexpected message instead of the end of the login")),
@@ -111,20 +114,33 @@ impl<'a> Exchange<'a> {
         let mut scram = ScramSha256::new(self.password()?.as_bytes(), binding);
         frontend::sasl_initial_response(mechanism, scram.message(), &mut self.messages.output)
             .map_err(Error::malformed)?;
-        self.send()?;
+        self.messages.flush()?;
         match self.receive()? {
             Message::AuthenticationSaslContinue(body) => {
+                self.limit_iterations(body.data())?;
                 scram.update(body.data()).map_err(|error| self.failed(LoginError::Scram(error)))?;
             }
             _ => return Err(self.method("an unexpected message in SCRAM")),
         }
         frontend::sasl_response(scram.message(), &mut self.messages.output).map_err(Error::malformed)?;
-        self.send()?;
+        self.messages.flush()?;
         match self.receive()? {
             Message::AuthenticationSaslFinal(body) => {
                 scram.finish(body.data()).map_err(|error| self.failed(LoginError::Scram(error)))
             }
             _ => Err(self.method("an unexpected message in SCRAM")),
+        }
+    }
+
+    /// Refuses a number of iterations that would keep us at work for minutes.
+    fn limit_iterations(&self, server_first: &[u8]) -> Result<(), Error> {
+        let text = String::from_utf8_lossy(server_first);
+        let iterations = text.split(',').find_map(|part| part.strip_prefix("i=")?.parse::<u64>().ok());
+        match iterations.filter(|iterations| *iterations > SCRAM_ITERATIONS_MAX) {
+            Some(iterations) => Err(self.method(&format!(
+                "the server asks for {iterations} iterations of SCRAM; no more than {SCRAM_ITERATIONS_MAX} are done"
+            ))),
+            None => Ok(()),
         }
     }
 
@@ -151,14 +167,8 @@ impl<'a> Exchange<'a> {
         self.config.password_for(self.host).ok_or_else(|| self.failed(LoginError::NoPassword))
     }
 
-    fn send(&mut self) -> Result<(), Error> {
-        self.limit()?;
-        self.messages.flush()
-    }
-
     /// The next message that is not an error.
     fn receive(&mut self) -> Result<Message, Error> {
-        self.limit()?;
         match self.messages.receive()? {
             Message::ErrorResponse(error) => {
                 Err(self.failed(LoginError::Server(ServerError::read(error.fields())?)))
@@ -173,10 +183,5 @@ impl<'a> Exchange<'a> {
 
     fn method(&self, reason: &str) -> Error {
         self.failed(LoginError::Method(reason.to_owned()))
-    }
-
-    fn limit(&mut self) -> Result<(), Error> {
-        let remaining = self.deadline.remaining().map_err(|_| Error::Timeout)?;
-        self.messages.set_read_timeout(remaining)
     }
 }

@@ -4,8 +4,10 @@ use crate::Error;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::{DataRowBody, RowDescriptionBody};
 use std::io;
-use std::ops::Range;
 use std::str::FromStr;
+
+/// Marks the end of a value that is NULL. An answer is limited to much less than 2 GiB.
+const NULL: u32 = 1 << 31;
 
 /// The rows of one statement, in the server's text format.
 #[derive(Debug, Clone, Default)]
@@ -13,8 +15,8 @@ pub struct Rows {
     pub(crate) columns: Vec<String>,
     /// All values, one after the other.
     text: String,
-    /// Where each value is in `text`; `None` is NULL.
-    values: Vec<Option<Range<usize>>>,
+    /// Where each value ends in `text`, and [`NULL`]: no more than its length on the wire takes.
+    ends: Vec<u32>,
     row_count: usize,
 }
 
@@ -52,13 +54,12 @@ impl Rows {
         let mut ranges = row.ranges();
         let mut count = 0;
         while let Some(range) = ranges.next().map_err(Error::malformed)? {
-            let value = range.map(|range| {
-                let start = self.text.len();
+            if let Some(range) = &range {
                 // Only a database without an encoding (SQL_ASCII) sends what is not UTF-8.
-                self.text.push_str(&String::from_utf8_lossy(&row.buffer()[range]));
-                start..self.text.len()
-            });
-            self.values.push(value);
+                self.text.push_str(&String::from_utf8_lossy(&row.buffer()[range.clone()]));
+            }
+            let null = if range.is_none() { NULL } else { 0 };
+            self.ends.push(self.text.len() as u32 | null);
             count += 1;
         }
         if count != self.columns.len() {
@@ -83,8 +84,10 @@ impl<'a> Row<'a> {
         if index >= self.rows.columns.len() {
             return None;
         }
-        let range = self.rows.values[self.index * self.rows.columns.len() + index].clone()?;
-        Some(&self.rows.text[range])
+        let at = self.index * self.rows.columns.len() + index;
+        let end = |at: usize| (self.rows.ends[at] & !NULL) as usize;
+        let start = at.checked_sub(1).map_or(0, end);
+        (self.rows.ends[at] & NULL == 0).then(|| &self.rows.text[start..end(at)])
     }
 
     /// The value in a column as text; empty for NULL.

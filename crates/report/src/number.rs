@@ -20,15 +20,16 @@ fn half(estimate: &Estimate) -> Option<f64> {
 
 /// `1.93x [1.88, 1.99]`; for a difference, which is better above 0, `+3.20 s [2.90, 3.50]`.
 pub fn comparison(comparison: &Comparison, unit: &str) -> String {
-    let interval = |show: fn(f64) -> String| {
-        let show = |Interval { low, high }| format!(" [{}, {}]", show(low), show(high));
-        comparison.interval.map(show).unwrap_or_default()
-    };
+    let interval = comparison.interval;
     match comparison.scale {
-        Scale::Ratio => format!("{}x{}", ratio(comparison.value), interval(ratio)),
+        Scale::Ratio => {
+            let show = |Interval { low, high }| format!(" [{}, {}]", ratio(low), ratio(high));
+            format!("{}x{}", ratio(comparison.value), interval.map(show).unwrap_or_default())
+        }
         Scale::Difference => {
-            let value = signed(comparison.value, places(comparison.value, 3));
-            format!("{value} {unit}{}", interval(figure))
+            let sign = if comparison.value > 0.0 { "+" } else { "" };
+            let ends = interval.map(|Interval { low, high }| (low, high));
+            format!("{sign}{}", difference(comparison.value, ends, unit))
         }
     }
 }

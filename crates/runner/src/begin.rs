@@ -1,7 +1,8 @@
 //! A new run, or going on with one that was stopped.
 
-use crate::hosts::folder_error;
+use crate::workdir::folder_error;
 use crate::{Options, RunError, catalog, volumes};
+use engines::Stop;
 use experiment::common::ENGINE;
 use experiment::file::{QUESTION, RESPONSE};
 use experiment::{Blocks, Changes, Configuration, Experiment, Factor, changes, parse};
@@ -144,11 +145,13 @@ fn environment(experiment: &Experiment, options: &Options) -> Environment {
         volume.throttle = declared.and_then(|declared| declared.throttle).map(|limits| limits.to_string());
     }
     environment.steelbench = env!("CARGO_PKG_VERSION").into();
+    let interrupt = options.interrupt.clone();
+    let stop = Stop::when(move || interrupt.requested());
     for engine in engines::all() {
         let on_it = |configuration: &&Configuration| configuration.get(ENGINE) == engine.name();
         let configurations: Vec<&Configuration> = experiment.configurations.iter().filter(on_it).collect();
         if !configurations.is_empty() {
-            environment.engines.insert(engine.name().to_owned(), engine.version(&configurations));
+            environment.engines.insert(engine.name().to_owned(), engine.version(&configurations, &stop));
         }
     }
     environment

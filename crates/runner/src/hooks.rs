@@ -52,8 +52,7 @@ impl Hook<'_> {
         let start = Instant::now();
         let (mut printed, mut exit_code) = (Vec::new(), None);
         let result = self.spawn().map_err(|error| format!("cannot start a shell: {error}"));
-        let result = result.and_then(|(mut child, stream)| {
-            let chunks = read(stream);
+        let result = result.and_then(|(mut child, chunks)| {
             let ended = self.wait(&mut child, start, interrupt, || {
                 for chunk in chunks.try_iter() {
                     keep_end(&mut printed, &chunk);
@@ -85,8 +84,9 @@ impl Hook<'_> {
 
     /// Starts the command in a process group of its own. Both its streams are one pipe, so that what
     /// it prints stays in order: the last line is where the error is.
-    fn spawn(&self) -> std::io::Result<(Child, PipeReader)> {
+    fn spawn(&self) -> std::io::Result<(Child, Receiver<Vec<u8>>)> {
         let (reader, writer) = std::io::pipe()?;
+        let chunks = read(reader)?;
         let child = Command::new("sh")
             .arg("-c")
             .arg(self.command)
@@ -96,7 +96,7 @@ impl Hook<'_> {
             .stderr(writer)
             .process_group(0)
             .spawn()?;
-        Ok((child, reader))
+        Ok((child, chunks))
     }
 
     fn wait(
@@ -132,15 +132,15 @@ impl Hook<'_> {
 }
 
 /// Reads on a thread of its own, and to the end, so that a full pipe never stops a process.
-fn read(mut stream: PipeReader) -> Receiver<Vec<u8>> {
+fn read(mut stream: PipeReader) -> std::io::Result<Receiver<Vec<u8>>> {
     let (sender, chunks) = channel();
-    std::thread::spawn(move || {
+    std::thread::Builder::new().name("hook output".into()).spawn(move || {
         let mut buffer = [0; 4096];
         while let Ok(length @ 1..) = stream.read(&mut buffer) {
             let _ = sender.send(buffer[..length].to_vec());
         }
-    });
-    chunks
+    })?;
+    Ok(chunks)
 }
 
 fn keep_end(printed: &mut Vec<u8>, chunk: &[u8]) {

@@ -4,7 +4,8 @@
 //! - `begin`: a new run, or going on with one that was stopped
 //! - `schedule`: which trial is next, and how far a recorded run has come
 //! - `trial`: prepare a target, run the probe under limits, remove the target
-//! - `hosts`: what consecutive trials share, and folders with a marker that says that they are ours
+//! - `hosts`: what consecutive trials share
+//! - `workdir`: folders with a marker that says whose they are
 //! - `volumes`, `hooks`: what happens around trials
 //! - `throttle`: volumes that are slower than their device
 //! - `run`: all of it in order
@@ -18,6 +19,7 @@ mod schedule;
 mod throttle;
 mod trial;
 mod volumes;
+mod workdir;
 
 pub use catalog::{catalog, load};
 pub use run::{Manual, Options, RunError, run};

@@ -3,11 +3,12 @@
 use crate::begin::{Session, begin, now_ms};
 use crate::catalog::validate;
 use crate::hooks::{Hook, variables};
-use crate::hosts::{Hosts, Workdir};
+use crate::hosts::Hosts;
 use crate::schedule::{NextTrial, Schedule, unknown_response};
 use crate::throttle;
 use crate::trial::{Interrupt, Limit, Outcome, Trial};
 use crate::volumes::Volumes;
+use crate::workdir::Workdir;
 use engines::{CancelReason, Permits};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{
@@ -74,7 +75,7 @@ pub fn run(
 ) -> Result<RunEnd, RunError> {
     validate(experiment).map_err(|errors| RunError::Refused(errors.to_string()))?;
     let session = begin(experiment, &options, announce)?;
-    let workdir = Workdir::of(&options.results)?;
+    let workdir = Workdir::of(&options.results, &session.store.runs()?)?;
     let volumes = Volumes::new(experiment, options.interrupt.clone());
     announce_removed(workdir.remove_orphans(&workdir.default), announce);
     for volume in &experiment.volumes {

@@ -4,7 +4,7 @@
 //! The limits belong to a group of processes and to whole devices: whoever is in the group has them
 //! on everything that it does on that device.
 
-use crate::hosts::{is_of_gone_process, new_folder};
+use crate::workdir::{is_of_gone_process, new_folder};
 use experiment::{Experiment, Throttle, Volume};
 use observe::devices::{Device, devices_of};
 use observe::mounts::{self, Mount};

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// What a trial is and what it works with.
@@ -60,15 +61,15 @@ impl Trial<'_> {
         });
         // Read while the target is still there.
         let log = if result.is_err() { instance.log_tail() } else { None };
-        let removed = instance.remove();
+        let full = cancel.reason() == Some(CancelReason::DiskSpace);
+        let removed = watched(&self.limit, &cancel, self.interrupt, None, || instance.remove());
         match (result, removed) {
-            (Ok(_), _) if cancel.reason() == Some(CancelReason::DiskSpace) => {
-                failed(&EngineError::Cancelled, &cancel, log)
-            }
+            (Ok(_), _) if full => failed(&EngineError::Cancelled, &cancel, log),
             (Ok(mut observations), Ok(())) => {
                 observations.warnings.extend(analysis::health::warnings(&observations));
                 Outcome::Done(Box::new(observations))
             }
+            (Ok(_), Err(error @ EngineError::Cancelled)) => failed(&error, &cancel, log),
             (Ok(_), Err(error)) => Outcome::Failed(format!("removing the target: {error}")),
             (Err(error), removed) => {
                 let outcome = match error {
@@ -140,16 +141,16 @@ const SPACE_EVERY: Duration = Duration::from_millis(500);
 
 /// Runs `work` while watching its limits; cancels it when one is exceeded. `instance` is the
 /// target, once there is one.
-pub fn watched<T>(
+pub fn watched<T, E: From<EngineError>>(
     limit: &Limit,
     cancel: &Cancel,
     interrupt: &Interrupt,
     instance: Option<&dyn Instance>,
-    work: impl FnOnce() -> T,
-) -> T {
+    work: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
     let (done, waiting) = channel::<()>();
     std::thread::scope(|scope| {
-        scope.spawn(move || {
+        let watch = move || {
             let mut space_checked = Instant::now();
             while let Err(RecvTimeoutError::Timeout) = waiting.recv_timeout(LOOK_EVERY) {
                 let mut reason = limit.exceeded(interrupt);
@@ -162,7 +163,9 @@ pub fn watched<T>(
                     return;
                 }
             }
-        });
+        };
+        let watcher = Builder::new().name("limits".into()).spawn_scoped(scope, watch);
+        watcher.map_err(|error| EngineError::no_thread(&error))?;
         let result = work();
         drop(done);
         // Short work can be over before anybody has looked.

@@ -70,6 +70,12 @@ impl Failure {
         Self { code: ExitCode::Failed, message: message.to_string() }
     }
 
+    /// The user interrupted it.
+    #[expect(clippy::needless_pass_by_value, reason = "as the argument of `map_err`")]
+    pub fn interrupted(message: impl ToString) -> Self {
+        Self { code: ExitCode::Interrupted, message: message.to_string() }
+    }
+
     /// An optional part was left out when the program was built.
     #[cfg(not(all(feature = "parquet", feature = "serve", feature = "watch", feature = "xlsx")))]
     pub fn not_built(what: &str) -> Self {

@@ -2,7 +2,8 @@
 
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
-use observations::{Event, Response, RunEnd, TrialRef, number};
+use observations::number::{self, plural};
+use observations::{Event, Response, RunEnd, TrialRef};
 use report::Text;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -60,6 +61,12 @@ impl Progress {
     }
 }
 
+impl Drop for Display {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 impl Display {
     fn hear(&mut self, event: &Event) {
         match event {
@@ -109,7 +116,10 @@ impl Display {
                 self.trials = self.trials.saturating_sub(*trials as u64);
                 self.bar.set_length(self.trials);
                 let all = self.trials;
-                self.line(&format!("no more repeats are needed: {trials} trials fewer, {all} in all"));
+                self.line(&format!(
+                    "no more repeats are needed: {} fewer, {all} in all",
+                    plural(*trials, "trial")
+                ));
             }
             Event::RunFinished(RunEnd::Completed) if self.finished.1 == 0 => {
                 self.line("the run is complete: nothing was left to do; --fresh begins a new one");
@@ -127,8 +137,26 @@ impl Display {
         {
             self.bar.set_style(style);
         }
-        self.line(&format!("{experiment}: {configurations} configurations, {trials} trials{resumed}"));
-        self.bar.enable_steady_tick(TICK);
+        let (configurations, trials) = (plural(configurations, "configuration"), plural(trials, "trial"));
+        self.line(&format!("{experiment}: {configurations}, {trials}{resumed}"));
+        if self.terminal {
+            self.tick();
+        }
+    }
+
+    /// Has the clock on the bar move. Where no thread can be started for it, it moves with the events.
+    fn tick(&self) {
+        let bar = self.bar.downgrade();
+        let tick = move || {
+            while let Some(bar) = bar.upgrade() {
+                if !bar.is_finished() {
+                    bar.tick();
+                }
+                drop(bar);
+                std::thread::sleep(TICK);
+            }
+        };
+        let _ = std::thread::Builder::new().name("progress".into()).spawn(tick);
     }
 
     /// Shows the bar again after a manual step.
@@ -137,7 +165,6 @@ impl Display {
             self.bar.reset();
             self.bar.set_position(self.done);
             self.bar.set_elapsed(self.start.elapsed());
-            self.bar.enable_steady_tick(TICK);
         }
     }
 

@@ -71,7 +71,7 @@ fn warnings_of_trials_are_shown_and_change_no_decision() {
     let lab = two_runs();
     let plain = lab.compare(&["t@1", "t@2", "--fail-if", "slower:150%"]).expect(0).stdout;
     assert!(plain.contains("Gate passed") && !plain.contains("Warnings"), "{plain}");
-    let sql = "INSERT INTO warnings SELECT id, 90, 'other-load', 'others used 40 %' FROM trials
+    let sql = "INSERT INTO warnings SELECT id, 90, 'other_load', 'others used 40 %' FROM trials
                WHERE run = 2 AND block < 3 UNION ALL
                SELECT id, 91, 'steal', 'stolen' FROM trials WHERE run = 1 AND block = 1";
     lab.results("t").execute_batch(sql).unwrap();
@@ -145,7 +145,7 @@ fn wrong_arguments_are_explained() {
     single.run_with(&["--fresh"], 0);
     let gate = single.compare(&["t@1", "t@2", "--fail-if", "slower:3%"]).expect(2);
     gate.says("no configuration can be judged by slower:3%").shows("Gate unsure");
-    single.compare(&["t@1", "t@2"]).expect(0).shows("too few blocks");
+    single.compare(&["t@1", "t@2"]).expect(0).shows("few blocks to tell");
 }
 
 #[test]

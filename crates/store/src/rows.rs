@@ -230,7 +230,8 @@ tables! {
     "operations": Operation { name, count, bytes, wall_s }
     "series": Series { name, unit, start_s, interval_s, values as "interval_values" }
     "load_health", one: true: LoadHealth {
-        client_share, run_delay_share, sends_intended, sends_missed, send_delay_us_max
+        client_share, run_delay_share, sends_intended, sends_missed, send_delay_us_max, sends_late, schedule_s,
+        free_until_s
     }
     "machine_load", one: true: MachineLoad { cpus, busy_s, own_s, steal_s, iowait_s }
     "devices": DeviceUse {

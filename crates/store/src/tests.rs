@@ -182,9 +182,11 @@ fn a_read_only_file_refuses_in_mid_write() {
 
 #[test]
 fn an_older_format_is_brought_up_to_date_with_its_data() {
-    // Back to an older version: step 7 added columns, step 6 the files that experiments name, step 5 renamed a table and
+    // Back to an older version: steps 7 and 8 added columns, step 6 the files that experiments name, step 5 renamed a table and
     // added facts, steps 2 to 4 only added views and the tables of devices and profiles. What steps 5 and 7 make of older
     // responses is tested on files that were recorded before them.
+    let to_7 = "ALTER TABLE load_health DROP COLUMN sends_late; ALTER TABLE load_health DROP COLUMN schedule_s; \
+                ALTER TABLE load_health DROP COLUMN free_until_s; PRAGMA user_version = 7";
     let to_6 = "ALTER TABLE trials DROP COLUMN setup; ALTER TABLE responses DROP COLUMN resolution; \
                 ALTER TABLE runs DROP COLUMN blocks_min; ALTER TABLE runs DROP COLUMN blocks_max; \
                 ALTER TABLE runs DROP COLUMN blocks_until; PRAGMA user_version = 6";
@@ -201,13 +203,15 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
     seen.for_each(|seen| {
         seen.devices.clear();
         seen.facts.clear();
+        (seen.load.sends_late, seen.load.schedule_s, seen.load.free_until_s) = (None, None, None);
         seen.profile = None;
         seen.responses.iter_mut().for_each(|response| response.resolution = 0.0);
     });
     for open in [|path: &Path| Store::open(path), |path: &Path| Store::create_or_open(path)]
         as [fn(&Path) -> Result<Store>; 2]
     {
-        for back in [vec![to_6, to_5, to_4, to_3, to_2], vec![to_6, to_5, to_4, to_3, to_2, to_1]] {
+        for back in [vec![to_7, to_6, to_5, to_4, to_3, to_2], vec![to_7, to_6, to_5, to_4, to_3, to_2, to_1]]
+        {
             let (_folder, path) = file();
             let (store, run) = filled(&path, 4);
             store.connection.execute_batch(&back.join(";")).unwrap();

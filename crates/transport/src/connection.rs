@@ -1,9 +1,21 @@
 use crate::{Stream, Wire};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Room for ordinary answers; larger ones make it grow.
 const INPUT_BYTES: usize = 16 << 10;
+
+/// Most bytes of one message, and most that all connections of this process have for messages that are larger than
+/// ordinary: what a server sends must not fill our memory.
+const MESSAGE_BYTES_MAX: usize = 64 << 20;
+const ALL_BYTES_MAX: usize = 512 << 20;
+
+/// Bytes that inputs have grown by.
+static GROWN: AtomicUsize = AtomicUsize::new(0);
+
+/// Bytes that are read from one socket before others have their turn.
+const TURN_BYTES: usize = 1 << 20;
 
 /// One connection with what it has to send and what it has received.
 pub struct Connection<W> {
@@ -77,34 +89,41 @@ impl<W: Wire> Connection<W> {
         Ok(())
     }
 
-    /// Reads from the socket until it is empty or the request is over.
+    /// Reads from the socket until it is empty, the request is over or others have their turn.
     ///
     /// `closing`: the server has closed its side, which no other event will report.
-    pub fn receive(&mut self, closing: bool) -> Option<W::Answer> {
-        loop {
-            self.make_room(1);
+    pub fn receive(&mut self, closing: bool) -> Received<W::Answer> {
+        let mut turn = 0;
+        while turn < TURN_BYTES {
+            if let Err(error) = self.make_room(1) {
+                return Received::All(self.lost(&error));
+            }
             let room = self.input.len() - self.received.end;
             let read = match self.stream.read(&mut self.input[self.received.end..]) {
-                Ok(0) => return self.closed(),
+                Ok(0) => return Received::All(self.closed()),
                 Ok(read) => read,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return None,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Received::All(None),
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => return self.lost(&error),
+                Err(error) => return Received::All(self.lost(&error)),
             };
             self.received.end += read;
+            turn += read;
             let answer = self.take();
             // A socket that gave less than was asked for has nothing more (epoll(7)); TLS can hold
             // more than it gave.
             let empty = read < room && !closing && !self.stream.is_tls();
             if answer.is_some() || empty {
-                return answer;
+                return Received::All(answer);
             }
         }
+        Received::Part
     }
 
     /// Takes bytes that have been received.
     pub fn received(&mut self, bytes: &[u8]) -> Option<W::Answer> {
-        self.make_room(bytes.len());
+        if let Err(error) = self.make_room(bytes.len()) {
+            return self.lost(&error);
+        }
         let end = self.received.end + bytes.len();
         self.input[self.received.end..end].copy_from_slice(bytes);
         self.received.end = end;
@@ -113,7 +132,10 @@ impl<W: Wire> Connection<W> {
 
     /// Sending has failed: what the server said before it closed the connection is still to be read.
     pub fn send_failed(&mut self, error: &io::Error) -> Option<W::Answer> {
-        self.receive(true).or_else(|| self.lost(error))
+        match self.receive(true) {
+            Received::All(Some(answer)) => Some(answer),
+            _ => self.lost(error),
+        }
     }
 
     /// The server has closed the connection.
@@ -145,7 +167,7 @@ impl<W: Wire> Connection<W> {
 
     /// Makes room for so many more bytes: reuses that of bytes that were taken, and grows for a
     /// message that is larger than all of it.
-    fn make_room(&mut self, bytes: usize) {
+    fn make_room(&mut self, bytes: usize) -> io::Result<()> {
         if self.received.is_empty() {
             self.received = 0..0;
         }
@@ -153,8 +175,43 @@ impl<W: Wire> Connection<W> {
             self.input.copy_within(self.received.clone(), 0);
             self.received = 0..self.received.len();
             if self.received.end + bytes > self.input.len() {
-                self.input.resize(self.input.len() * 2, 0);
+                self.grow()?;
             }
         }
+        Ok(())
     }
+
+    fn grow(&mut self) -> io::Result<()> {
+        let bytes = self.input.len();
+        if bytes >= MESSAGE_BYTES_MAX {
+            return self.refuse(format!("a message is longer than {} MiB", MESSAGE_BYTES_MAX >> 20));
+        }
+        if GROWN.fetch_add(bytes, Ordering::Relaxed) + bytes > ALL_BYTES_MAX {
+            GROWN.fetch_sub(bytes, Ordering::Relaxed);
+            return self.refuse(format!("long messages take more than {} MiB in all", ALL_BYTES_MAX >> 20));
+        }
+        self.input.resize(2 * bytes, 0);
+        Ok(())
+    }
+
+    /// Gives up a connection whose server sends more than we take.
+    fn refuse(&mut self, why: String) -> io::Result<()> {
+        self.received = 0..0;
+        let _ = self.stream.socket().shutdown(std::net::Shutdown::Both);
+        Err(io::Error::other(why))
+    }
+}
+
+impl<W> Drop for Connection<W> {
+    fn drop(&mut self) {
+        GROWN.fetch_sub(self.input.len() - INPUT_BYTES, Ordering::Relaxed);
+    }
+}
+
+/// What came of reading a socket.
+pub enum Received<A> {
+    /// All that it had, or the answer.
+    All(Option<A>),
+    /// It has more.
+    Part,
 }

@@ -1,4 +1,4 @@
-use crate::connection::Connection;
+use crate::connection::{Connection, Received};
 use crate::{Stream, Wire};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
@@ -19,6 +19,8 @@ pub struct Epoll {
     epoll: OwnedFd,
     /// Connections whose sockets are full, and are watched for room.
     full: Vec<bool>,
+    /// Connections that have more to read than fitted into their turn, which no event will report again.
+    rest: Vec<usize>,
 }
 
 impl Epoll {
@@ -28,7 +30,7 @@ impl Epoll {
         for (number, stream) in (0..).zip(streams) {
             epoll::add(&epoll, stream.socket(), EventData::new_u64(number), flags(false))?;
         }
-        Ok(Self { epoll, full: vec![false; streams.len()] })
+        Ok(Self { epoll, full: vec![false; streams.len()], rest: Vec::new() })
     }
 
     /// Sends what a connection has left to send; the answer when that fails.
@@ -55,6 +57,8 @@ impl Epoll {
         connections: &mut [Connection<W>],
         mut answer: impl FnMut(usize, W::Answer),
     ) -> io::Result<()> {
+        let rest = std::mem::take(&mut self.rest);
+        let timeout = if rest.is_empty() { timeout } else { Duration::ZERO };
         let timeout = Timespec { tv_sec: timeout.as_secs() as _, tv_nsec: timeout.subsec_nanos().into() };
         let mut room = [const { MaybeUninit::<epoll::Event>::uninit() }; EVENTS];
         let events = match epoll::wait(&self.epoll, &mut room, Some(&timeout)) {
@@ -65,6 +69,11 @@ impl Epoll {
         for event in events {
             let (number, flags) = (event.data.u64() as usize, event.flags);
             if let Some(result) = self.serve(number, &mut connections[number], flags.intersects(CLOSING)) {
+                answer(number, result);
+            }
+        }
+        for number in rest {
+            if let Some(result) = self.serve(number, &mut connections[number], true) {
                 answer(number, result);
             }
         }
@@ -85,8 +94,14 @@ impl Epoll {
         }
         match connection.receive(closing) {
             // The next exchange of the request.
-            None if !self.full[number] && connection.has_unsent() => self.send(number, connection),
-            answer => answer,
+            Received::All(None) if !self.full[number] && connection.has_unsent() => {
+                self.send(number, connection)
+            }
+            Received::All(answer) => answer,
+            Received::Part => {
+                self.rest.push(number);
+                None
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 //! permits it, else and with TLS with `epoll(7)`. All of it is compiled for one protocol: no call of
 //! the hot path is dynamic, and none allocates once the buffers have grown.
 //!
-//! - `stream`: a socket, encrypted or not, which also serves blocking clients
+//! - `stream`: a socket, encrypted or not, which also serves blocking clients; `patience`: for how long these wait
 //! - `connection`: what one connection has left to send and has received
 //! - `connections`: the connections of a thread
 //! - `ring`: `io_uring(7)` and the buffers that it receives into
@@ -14,10 +14,12 @@
 mod connection;
 mod connections;
 mod epoll;
+mod patience;
 mod ring;
 mod stream;
 #[cfg(test)]
 mod tests;
 
 pub use connections::{Connections, Wire};
+pub use patience::{Patience, Stop, Stopped};
 pub use stream::Stream;

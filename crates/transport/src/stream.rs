@@ -1,11 +1,10 @@
-use rustix::event::{PollFd, PollFlags, poll};
+use crate::Patience;
+use rustix::event::PollFlags;
 use rustix::net::{RecvFlags, SendFlags};
-use rustix::time::Timespec;
 use rustls::ClientConnection;
-use socket2::Socket;
+use socket2::{SockAddr, Socket};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
-use std::time::Duration;
 
 /// A socket, encrypted or not, for a load that does its own waiting and for a client that blocks.
 ///
@@ -20,12 +19,22 @@ pub struct Stream {
     /// Received and put back; read first.
     unread: VecDeque<u8>,
     goodbye: &'static [u8],
+    /// For how long what blocks waits for the other end.
+    pub patience: Patience,
 }
 
 impl Stream {
     /// A connected socket in blocking mode. When it is dropped, it sends the protocol's `goodbye`.
     pub fn new(socket: Socket, goodbye: &'static [u8]) -> Self {
-        Self { socket, tls: None, unread: VecDeque::new(), goodbye }
+        Self { socket, tls: None, unread: VecDeque::new(), goodbye, patience: Patience::default() }
+    }
+
+    /// Connects. Fails with [`ErrorKind::TimedOut`] or [`Stopped`](crate::Stopped) when the patience ends first,
+    /// which also holds for what blocks later.
+    pub fn connect(address: &SockAddr, goodbye: &'static [u8], patience: Patience) -> io::Result<Self> {
+        let mut stream = Self::new(patience.connect(address)?, goodbye);
+        stream.patience = patience;
+        Ok(stream)
     }
 
     /// The socket, to wait on or to set its options.
@@ -47,24 +56,10 @@ impl Stream {
     /// [`ErrorKind::WouldBlock`] when nothing is there, and with [`ErrorKind::InvalidData`] when it cannot
     /// be decrypted.
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.read_as(buffer, false)
-    }
-
-    /// Reads what is there, and waits for it up to the read timeout ([`ErrorKind::TimedOut`]).
-    pub fn read_blocking(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            match self.read_as(buffer, true).map_err(timed_out) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                result => return result,
-            }
-        }
-    }
-
-    fn read_as(&mut self, buffer: &mut [u8], waits: bool) -> io::Result<usize> {
         if !self.unread.is_empty() {
             return self.unread.read(buffer);
         }
-        let mut socket = Calls { socket: &self.socket, waits };
+        let mut socket = Calls(&self.socket);
         let Some(tls) = &mut self.tls else { return socket.read(buffer) };
         loop {
             match tls.reader().read(buffer) {
@@ -80,11 +75,22 @@ impl Stream {
         }
     }
 
+    /// Reads what is there, and waits for it as long as the patience lasts.
+    pub fn read_blocking(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.read(buffer) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.wait(PollFlags::IN)?,
+                result => return result,
+            }
+        }
+    }
+
     /// Writes as much as the socket takes, or as TLS buffers, without waiting. Fails with
     /// [`ErrorKind::WouldBlock`] when it takes nothing.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(tls) = &mut self.tls else {
-            return Calls { socket: &self.socket, waits: false }.write(bytes);
+            return Calls(&self.socket).write(bytes);
         };
         let taken = tls.writer().write(bytes)?;
         match self.flush() {
@@ -99,20 +105,21 @@ impl Stream {
     pub fn flush(&mut self) -> io::Result<()> {
         if let Some(tls) = &mut self.tls {
             while tls.wants_write() {
-                tls.write_tls(&mut Calls { socket: &self.socket, waits: false })?;
+                tls.write_tls(&mut Calls(&self.socket))?;
             }
         }
         Ok(())
     }
 
-    /// Writes all of it, waiting as long as it takes: for messages that fit into a socket's buffer.
+    /// Writes all of it, and waits for it as long as the patience lasts: for messages that fit into a socket's
+    /// buffer.
     pub fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() || self.wants_write() {
             let written = if bytes.is_empty() { self.flush().map(|()| 0) } else { self.write(bytes) };
             match written {
                 Ok(count) => bytes = &bytes[count..],
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => self.wait_for_room(None)?,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.wait(PollFlags::OUT)?,
                 Err(error) => return Err(error),
             }
         }
@@ -120,33 +127,26 @@ impl Stream {
     }
 
     /// Waits until the socket takes more, or has something to read, which the server may want read
-    /// first; fails with [`ErrorKind::TimedOut`].
-    pub fn wait_for_room(&self, timeout: Option<Duration>) -> io::Result<()> {
-        let timeout = timeout.map(|timeout| Timespec {
-            tv_sec: timeout.as_secs().min(u32::MAX.into()) as _,
-            tv_nsec: timeout.subsec_nanos().into(),
-        });
-        let mut socket = [PollFd::new(&self.socket, PollFlags::IN | PollFlags::OUT)];
-        match poll(&mut socket, timeout.as_ref()) {
-            Ok(0) => Err(ErrorKind::TimedOut.into()),
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+    /// first, as long as the patience lasts.
+    pub fn wait_for_room(&self) -> io::Result<()> {
+        self.wait(PollFlags::IN | PollFlags::OUT)
     }
 
-    /// How long [`read_blocking`](Self::read_blocking) waits; `None` is for ever.
-    pub fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
-        // Zero means for ever to the system.
-        self.socket.set_read_timeout(timeout.map(|timeout| timeout.max(Duration::from_millis(1))))
+    fn wait(&self, events: PollFlags) -> io::Result<()> {
+        self.patience.wait(&self.socket, events)
     }
 
-    /// Encrypts from now on: blocks until the handshake is done, up to the read timeout for each answer.
+    /// Encrypts from now on: blocks until the handshake is done, as long as the patience lasts.
     /// When the handshake fails, a [`rustls::Error`] is inside the error.
     pub fn encrypt(&mut self, mut tls: ClientConnection) -> io::Result<()> {
         while tls.is_handshaking() {
-            match tls.complete_io(&mut Calls { socket: &self.socket, waits: true }) {
+            match tls.complete_io(&mut Calls(&self.socket)) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    let writes = if tls.wants_write() { PollFlags::OUT } else { PollFlags::empty() };
+                    self.wait(PollFlags::IN | writes)?;
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                result => drop(result.map_err(timed_out)?),
+                result => drop(result?),
             }
         }
         self.tls = Some(Box::new(tls));
@@ -175,29 +175,19 @@ impl Drop for Stream {
     }
 }
 
-/// A socket that waits reports its timeout as a call to repeat.
-fn timed_out(error: io::Error) -> io::Error {
-    if error.kind() == ErrorKind::WouldBlock { ErrorKind::TimedOut.into() } else { error }
-}
-
-/// A socket whose calls wait or not.
-struct Calls<'a> {
-    socket: &'a Socket,
-    waits: bool,
-}
+/// A socket whose calls do not wait.
+struct Calls<'a>(&'a Socket);
 
 impl Read for Calls<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let flags = if self.waits { RecvFlags::empty() } else { RecvFlags::DONTWAIT };
-        let (read, _) = rustix::net::recv(self.socket, buffer, flags)?;
+        let (read, _) = rustix::net::recv(self.0, buffer, RecvFlags::DONTWAIT)?;
         Ok(read)
     }
 }
 
 impl Write for Calls<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let flags = if self.waits { SendFlags::empty() } else { SendFlags::DONTWAIT };
-        Ok(rustix::net::send(self.socket, bytes, flags | SendFlags::NOSIGNAL)?)
+        Ok(rustix::net::send(self.0, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?)
     }
 
     fn flush(&mut self) -> io::Result<()> {

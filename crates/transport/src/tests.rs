@@ -3,14 +3,14 @@
 use crate::connections::Events;
 use crate::epoll::Epoll;
 use crate::ring::Ring;
-use crate::{Connections, Stream, Wire};
+use crate::{Connections, Patience, Stop, Stopped, Stream, Wire};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned};
-use socket2::Socket;
-use std::io::{self, Read, Write};
+use socket2::{SockAddr, Socket};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::Command;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -251,8 +251,93 @@ fn what_was_put_back_is_read_first() {
     stream.unread(*b"early");
     let mut bytes = [0; 10];
     assert_eq!((stream.read(&mut bytes).unwrap(), &bytes[..5]), (5, &b"early"[..]));
-    stream.set_read_timeout(Some(LONG)).unwrap();
+    stream.patience = Patience::of(Some(LONG), None);
     assert_eq!((stream.read_blocking(&mut bytes).unwrap(), &bytes[..5]), (5, &b"\0\0\0\x01x"[..]));
+}
+
+/// Reads one message, then sends so many bytes as the beginning of a single message.
+fn flood(mut socket: UnixStream) -> usize {
+    message(&mut socket).unwrap();
+    let (mut sent, piece) = (4, vec![1; 1 << 20]);
+    socket.write_all(&u32::MAX.to_be_bytes()).unwrap();
+    while sent < 4 << 30 && socket.write_all(&piece).is_ok() {
+        sent += piece.len();
+    }
+    sent
+}
+
+#[test]
+fn a_message_that_would_fill_memory_is_refused_and_the_others_go_on() {
+    with_each(|events| {
+        let (mut connections, flooding) = connect(1, flood);
+        let (others, _servers) = connect(1, |socket| echo(socket, usize::MAX));
+        connections.extend(others);
+        let mut connections = Connections::with(connections, events).unwrap();
+        connections.send(0, (b"all", 1));
+        let lost = answers(&mut connections, 1).remove(0).unwrap_err();
+        assert!(lost.starts_with("a message is longer than 64 MiB"), "{lost}");
+        connections.send(1, (b"work", 3));
+        assert_eq!(answers(&mut connections, 1), [Ok(12)]);
+        for flooding in flooding {
+            assert!(flooding.join().unwrap() < 100 << 20);
+        }
+    });
+}
+
+/// Reads one message, then sends short ones without end.
+fn chatter(mut socket: UnixStream) {
+    message(&mut socket).unwrap();
+    let notices = b"\0\0\0\x04talk".repeat(100_000);
+    while socket.write_all(&notices).is_ok() {}
+}
+
+#[test]
+fn a_server_that_never_stops_talking_does_not_keep_others_from_their_turn() {
+    with_each(|events| {
+        let (mut connections, talking) = connect(1, chatter);
+        let (others, _servers) = connect(1, |socket| echo(socket, usize::MAX));
+        connections.extend(others);
+        let mut connections = Connections::with(connections, events).unwrap();
+        connections.send(0, (b"all", 1));
+        connections.send(1, (b"work", 100));
+        assert_eq!(answers(&mut connections, 1), [Ok(400)]);
+        drop(connections);
+        for talking in talking {
+            talking.join().unwrap();
+        }
+    });
+}
+
+#[test]
+fn whoever_waits_for_a_silent_server_hears_that_its_time_is_over_and_that_it_is_to_stop() {
+    let folder = tempfile::tempdir().unwrap();
+    let address = SockAddr::unix(folder.path().join("socket")).unwrap();
+    let (ours, _theirs) = UnixStream::pair().unwrap();
+    let mut silent = Stream::new(Socket::from(OwnedFd::from(ours)), b"");
+    let listener = UnixListener::bind(folder.path().join("socket")).unwrap();
+    // Nobody accepts: the queue of a listening socket has room for some.
+    let mut waiting = Vec::new();
+    let short = || Patience::of(Some(Duration::from_millis(30)), None);
+    let full = loop {
+        match Stream::connect(&address, b"", short()) {
+            Ok(stream) => waiting.push(stream),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(full.kind(), ErrorKind::TimedOut);
+    silent.patience = short();
+    assert_eq!(silent.read_blocking(&mut [0]).unwrap_err().kind(), ErrorKind::TimedOut);
+    assert_eq!(silent.write_all(&vec![0; 10 << 20]).unwrap_err().kind(), ErrorKind::TimedOut);
+    let stopped = || Patience::of(None, Some(Stop::when(|| true)));
+    silent.patience = stopped();
+    for error in [
+        Stream::connect(&address, b"", stopped()).unwrap_err(),
+        silent.read_blocking(&mut [0]).unwrap_err(),
+        silent.write_all(&vec![0; 10 << 20]).unwrap_err(),
+    ] {
+        assert!(Stopped::is_cause_of(&error), "{error}");
+    }
+    drop(listener);
 }
 
 /// A certificate of `localhost` and its key, by openssl; `None` without it.

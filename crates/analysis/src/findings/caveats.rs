@@ -10,6 +10,7 @@ pub fn find(summary: &Summary, largest: Option<&Claim>) -> Vec<Finding> {
         missing_response(summary),
         nothing_measured(summary),
         failed(summary),
+        overloaded(summary),
         warned(summary, largest),
         drift(summary),
         adaptive(summary),
@@ -90,14 +91,39 @@ fn warned(summary: &Summary, largest: Option<&Claim>) -> Caveat {
     Some((format!("{carry} of these {all} {verb} a warning: {}.", wording::list(&kinds)), example))
 }
 
+/// An open loop that asked for more than was done, with the configurations.
+fn overloaded(summary: &Summary) -> Caveat {
+    let loops = summary.open_loop();
+    let hit: Vec<_> = loops.iter().filter(|own| own.overloaded > 0).collect();
+    let first = hit.first()?;
+    let (trials, of) = hit.iter().fold((0, 0), |sum, own| (sum.0 + own.overloaded, sum.1 + own.trials));
+    let labels: Vec<String> =
+        hit.iter().map(|own| own.label.clone()).filter(|label| !label.is_empty()).collect();
+    let of_them = if labels.is_empty() { String::new() } else { format!(" of {}", wording::list(&labels)) };
+    let text = format!(
+        "In {trials} of {} {of_them} more was asked for than was done: latencies from the intended start then only \
+         measure how long the trial was. They are left out, and nothing is concluded from them.",
+        wording::count(of, "trial")
+    );
+    let rate = |rate: f64| number::grouped(rate);
+    let evidence = format!(
+        "{}asked {} transactions/s, done {}/s",
+        if first.label.is_empty() { String::new() } else { format!("{}: ", first.label) },
+        rate(first.asked),
+        rate(first.done)
+    );
+    Some((text.replace("  ", " "), evidence))
+}
+
 fn drift(summary: &Summary) -> Caveat {
     let drift = summary.drift().filter(|drift| drift.supported)?;
     let values = || drift.relative.iter().map(|(_, relative)| *relative);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     let (low, high) = (wording::percent(low), wording::percent(high));
     let text = format!(
-        "Blocks differ (from {low} to {high} of the mean): the machine changed during the run; \
-         comparisons are made within blocks and remain valid, but means vary more."
+        "Blocks differ in {} (from {low} to {high} of the mean): the machine changed during the run; \
+         comparisons are made within blocks and remain valid, but means vary more.",
+        drift.response
     );
     let (f, p) = (wording::figure(drift.f), wording::p_value(drift.p_value));
     Some((text, format!("F = {f}, {p} over {}", wording::count(drift.blocks, "block"))))

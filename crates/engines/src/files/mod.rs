@@ -9,6 +9,7 @@ mod set;
 
 pub use set::{FileSet, Origin, Role, TargetFile, not_permitted};
 
+use crate::Stop;
 use crate::engine::{Ability, CacheState, Engine, EngineError, Folders, Host};
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
 use observations::EngineVersion;
@@ -80,7 +81,7 @@ impl Engine for Files {
         &[Ability::Embedded, Ability::Keeps, Ability::Files]
     }
 
-    fn version(&self, _: &[&Configuration]) -> EngineVersion {
+    fn version(&self, _: &[&Configuration], _: &Stop) -> EngineVersion {
         let kernel = observe::environment::capture(&[]).kernel;
         EngineVersion { version: kernel.unwrap_or_default(), options: Vec::new() }
     }

@@ -7,6 +7,7 @@ use crate::{Cancel, EngineError, lock};
 use pgclient::{Client, Config, quote_identifier, quote_literal};
 use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// Name of the schema; on the search path of a load's connections.
@@ -27,6 +28,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How long a server may take to stop what it does when it is asked to.
 const STOPPING: Duration = Duration::from_secs(10);
 
+/// How long it may take for each step of cleaning up, unless it is asked to stop.
+const CLEANING: Duration = Duration::from_secs(300);
+
 /// How long a server may take to recover from a crash before we give up what is on it.
 const RECOVERY: Duration = Duration::from_secs(30);
 
@@ -41,14 +45,15 @@ const ENDED_MAX: Duration = Duration::from_secs(10);
 /// The server is starting, stopping or recovering (`cannot_connect_now`).
 const CANNOT_CONNECT_NOW: &str = "57P03";
 
-/// Connects, also to a server that is starting or recovering from a crash.
-fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
+/// Connects, also to a server that is starting or, for so long, recovering from a crash.
+fn connect(config: &Config, recovery: Duration, cancel: &Cancel) -> Result<Client, EngineError> {
+    let config = config.clone().with_stop(cancel.stop());
     let not_yet = |error: &pgclient::Error| error.code() == Some(CANNOT_CONNECT_NOW);
-    let connected = wait_for(RECOVERY, cancel, || match Client::connect(config) {
+    let connected = wait_for(recovery, cancel, || match Client::connect(&config) {
         Err(error) if not_yet(&error) => Ok(None),
         connected => connected.map(Some).map_err(failed_at("connecting")),
     })?;
-    connected.map_or_else(|| Client::connect(config).map_err(failed_at("connecting")), Ok)
+    connected.map_or_else(|| Client::connect(&config).map_err(failed_at("connecting")), Ok)
 }
 
 /// A connection whose requests end when the trial is asked to stop, also when the server does not
@@ -63,7 +68,7 @@ impl Admin {
     /// Connects, and takes our schema, emptied, for the life of the connection.
     pub fn take_schema(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
         let config = config.clone().with_application_name("steelbench");
-        let client = connect(&config, cancel)?;
+        let client = connect(&config, RECOVERY, cancel)?;
         let admin = Self { config, client: Mutex::new(client), cancel: cancel.clone() };
         admin.ask(|client| take(client, cancel))?;
         Ok(admin)
@@ -72,10 +77,17 @@ impl Admin {
     /// Connects anew, to a server that may have a new place and may be recovering, and takes our
     /// schema as it is.
     pub fn reconnect(&self, config: Option<Config>) -> Result<(), EngineError> {
-        let config = config.unwrap_or_else(|| self.config.clone()).with_application_name("steelbench");
+        let mut config = config.unwrap_or_else(|| self.config.clone()).with_application_name("steelbench");
+        let (mut cancel, mut recovery, mut held) = (self.cancel.clone(), RECOVERY, HELD_MAX);
         // Also after the trial was asked to stop: that is when we clean up.
-        let mut client = connect(&config, &Cancel::new())?;
-        take_again(&mut client, &Cancel::new())?;
+        if cancel.is_cancelled() {
+            (cancel, recovery, held) = (Cancel::new(), STOPPING, STOPPING);
+            config = config.with_connect_timeout(Some(STOPPING));
+        }
+        let mut client = connect(&config, recovery, &cancel)?;
+        client.set_answer_timeout(Some(held));
+        take_again(&mut client, held, &cancel)?;
+        client.set_answer_timeout(None);
         *lock(&self.client) = client;
         Ok(())
     }
@@ -108,28 +120,38 @@ impl Admin {
     /// Drops the schema and these tablespaces, also when the trial was asked to stop: then a server that is silent
     /// for long has little time.
     pub fn drop_all<'a>(&self, tablespaces: impl Iterator<Item = &'a str>) -> Result<(), EngineError> {
-        let patience = if self.cancel.is_cancelled() { STOPPING } else { Duration::from_secs(300) };
         let mut client = lock(&self.client);
-        client.set_read_timeout(Some(patience)).map_err(failed_at("cleaning up"))?;
-        drop_schema(&mut client)?;
-        for name in tablespaces {
-            let sql = format!("DROP TABLESPACE {}", quote_identifier(name));
-            client.batch(&sql).map_err(failed_at(&sql))?;
-        }
-        Ok(())
+        client.set_answer_timeout(Some(CLEANING));
+        let canceller = client.canceller();
+        let disconnector = client.disconnector().map_err(failed_at("cleaning up"))?;
+        let stop = move |goes_on_for: &dyn Fn(Duration) -> bool| {
+            if goes_on_for(STOPPING) {
+                // What is still there is left to the next run.
+                let _ = canceller.cancel();
+                disconnector.disconnect();
+            }
+        };
+        until_cancelled(&self.cancel, stop, || {
+            drop_schema(&mut client)?;
+            for name in tablespaces {
+                let sql = format!("DROP TABLESPACE {}", quote_identifier(name));
+                client.batch(&sql).map_err(failed_at(&sql))?;
+            }
+            Ok(())
+        })
     }
 }
 
 /// Does some work. When the trial is asked to stop meanwhile, `stop` is called in another thread, with
 /// a way to wait for the end of the work: true when it goes on for longer than that.
-pub fn until_cancelled<T>(
+fn until_cancelled<T>(
     cancel: &Cancel,
     stop: impl FnOnce(&dyn Fn(Duration) -> bool) + Send,
-    work: impl FnOnce() -> T,
-) -> T {
+    work: impl FnOnce() -> Result<T, EngineError>,
+) -> Result<T, EngineError> {
     std::thread::scope(|scope| {
         let (working, done) = channel::<()>();
-        scope.spawn(move || {
+        let watch = move || {
             // Nothing is ever sent: at its end the work hangs up.
             let goes_on_for = |time| matches!(done.recv_timeout(time), Err(RecvTimeoutError::Timeout));
             while goes_on_for(LOOK_EVERY) {
@@ -138,7 +160,9 @@ pub fn until_cancelled<T>(
                     return;
                 }
             }
-        });
+        };
+        let watcher = Builder::new().name("cancel".into()).spawn_scoped(scope, watch);
+        watcher.map_err(|error| EngineError::no_thread(&error))?;
         let result = work();
         drop(working);
         result
@@ -149,7 +173,7 @@ pub fn until_cancelled<T>(
 /// ends: two runs cannot measure in one database. Fails when another run has it, when there is a schema of that name
 /// that we did not make, or when the role may not make one.
 fn take(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
-    take_again(client, cancel)?;
+    take_again(client, HELD_MAX, cancel)?;
     let sql =
         "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace WHERE nspname = $1";
     let found = client.query(sql, &[Some(SCHEMA)]).map_err(failed_at("looking for our schema"))?;
@@ -169,21 +193,21 @@ fn take(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
     client.batch(&sql).map_err(failed_at(&doing))
 }
 
-/// Takes the schema, as it is, for this session. Fails when another session has it.
-fn take_again(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
+/// Takes the schema, as it is, for this session. Fails when another session has it for so long.
+fn take_again(client: &mut Client, held: Duration, cancel: &Cancel) -> Result<(), EngineError> {
     let doing = "taking our schema";
     let sql = format!("SELECT pg_try_advisory_lock({LOCK})");
-    let taken = wait_for(HELD_MAX, cancel, || {
+    let taken = wait_for(held, cancel, || {
         let taken = client.cell(&sql).map_err(failed_at(doing))?;
         Ok(taken.filter(|taken| taken == "t"))
     })?;
     if taken.is_none() {
-        return Err(EngineError::failed(doing, held(client)));
+        return Err(EngineError::failed(doing, holder(client)));
     }
     client.batch(&format!("SET search_path = {}", quote_identifier(SCHEMA))).map_err(failed_at(doing))
 }
 
-fn held(client: &mut Client) -> String {
+fn holder(client: &mut Client) -> String {
     // A key of 64 bits is shown in halves (pg_locks).
     let holder = "SELECT pid::text, coalesce(usename, '?') FROM pg_locks LEFT JOIN pg_stat_activity USING (pid) \
                   WHERE locktype = 'advisory' AND granted AND (classid::bigint << 32 | objid::bigint) = $1 \

@@ -85,12 +85,12 @@ fn patient(config: Config) -> Config {
 /// Brings a server that has served a trial into the state that its file asks for.
 fn put_back(cluster: &mut Cluster, resets: &[&str], cancel: &Cancel) -> Result<(), EngineError> {
     if resets.contains(&"restart") {
-        cluster.stop(Stop::Fast)?;
+        cluster.stop(Stop::Fast, cancel)?;
     } else if resets.contains(&"checkpoint") {
-        cluster.checkpoint()?;
+        cluster.checkpoint(cancel)?;
     }
     if resets.contains(&"os-cache") {
-        cluster.drop_os_cache()?;
+        cluster.drop_os_cache(cancel)?;
     }
     cluster.start(cancel)
 }

@@ -63,9 +63,9 @@ impl PostgresInstance {
         connections: u32,
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
-        let load = load_config(&config, cluster.is_some(), configuration);
+        let load = load_config(&config, cluster.is_some(), configuration).with_stop(cancel.stop());
         if cluster.is_none() {
-            verify_session_settings(&load, configuration)?;
+            verify_session_settings(&load, configuration, cancel)?;
         }
         let observe = configuration.get(OBSERVE_WAITS);
         let mut instance = Self {
@@ -223,13 +223,18 @@ fn escaped(value: &str) -> String {
 
 /// On another's server a session's settings are read back: what it would take them for if it set
 /// them now is what it must have.
-fn verify_session_settings(load: &Config, configuration: &Configuration) -> Result<(), EngineError> {
+fn verify_session_settings(
+    load: &Config,
+    configuration: &Configuration,
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
     let wanted = settings::server_settings(configuration);
     if wanted.is_empty() {
         return Ok(());
     }
     let doing = "setting target.settings of a server by URL, where a session must be allowed to";
     let mut client = Client::connect(load).map_err(failed_at(doing))?;
+    client.set_stop(cancel.stop(), Duration::ZERO);
     for (name, value) in wanted {
         let setting = format!("target.settings.{name}");
         let sql = "SELECT current_setting($1), set_config($1, $2, true)";
@@ -276,9 +281,15 @@ impl Instance for PostgresInstance {
         open_files::allow(self.connections, || format!("opening {} connections", self.connections))?;
         let (backends, checkpoints) =
             (self.backends.clone(), self.final_checkpoint.then(|| self.admin.clone()));
-        let connections =
-            PostgresConnections::connect(&self.load, connections, statements, backends, checkpoints)?;
-        Ok(Box::new(connections))
+        let (load, cancel) = (&self.load, self.cancel.clone());
+        Ok(Box::new(PostgresConnections::connect(
+            load,
+            connections,
+            statements,
+            backends,
+            checkpoints,
+            cancel,
+        )?))
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
@@ -287,8 +298,8 @@ impl Instance for PostgresInstance {
         };
         let mut cluster = lock(cluster);
         if cache == CacheState::Cold {
-            cluster.stop(Stop::Fast)?;
-            cluster.drop_os_cache()?;
+            cluster.stop(Stop::Fast, &self.cancel)?;
+            cluster.drop_os_cache(&self.cancel)?;
             cluster.start(&self.cancel)?;
             self.admin.reconnect(Some(cluster.config()))?;
         }
@@ -342,7 +353,7 @@ impl Instance for PostgresInstance {
             // A trial that was stopped has left work in flight. Such a server, and one that could not be put in
             // order, will not be used again: for the next trial there will be a new one.
             Some(cluster) if self.cancel.is_cancelled() || self.drop_everything().is_err() => {
-                lock(cluster).stop(Stop::Immediate)?;
+                lock(cluster).stop(Stop::Immediate, &self.cancel)?;
             }
             Some(_) => {}
             // The connection may be lost and the server still be there.

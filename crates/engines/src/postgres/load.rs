@@ -5,7 +5,7 @@ use super::admin::Admin;
 use super::failed_at;
 use super::waits::FLUSH_OWN_COUNTERS;
 use super::wire::{PostgresWire, StatementText};
-use crate::{Answer, ConnectionSet, EngineError, Request, Statement, lock};
+use crate::{Answer, Cancel, ConnectionSet, EngineError, Request, Statement, lock};
 use pgclient::{Client, Config};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -31,6 +31,7 @@ pub struct PostgresConnections {
     /// The server lets a session report its counters now.
     publishes: bool,
     listed: Listed,
+    cancel: Cancel,
 }
 
 /// The backends of this set in the list of all; dropping it removes them.
@@ -60,6 +61,7 @@ impl PostgresConnections {
         statements: &Arc<[StatementText]>,
         backends: Backends,
         checkpoints: Option<Arc<Admin>>,
+        cancel: Cancel,
     ) -> Result<Self, EngineError> {
         let mut listed = Listed { backends, ours: Vec::new() };
         let mut opened = Vec::with_capacity(connections as usize);
@@ -73,7 +75,7 @@ impl PostgresConnections {
             opened.push((stream, PostgresWire::new(Arc::clone(statements))));
         }
         let connections = Connections::new(opened).map_err(|error| waiting_failed(&error))?;
-        Ok(Self { connections, checkpoints, publishes, listed })
+        Ok(Self { connections, checkpoints, publishes, listed, cancel })
     }
 }
 
@@ -109,8 +111,13 @@ impl ConnectionSet for PostgresConnections {
         }
         let (mut answers, started) = (Vec::new(), Instant::now());
         while answers.len() < connections {
+            if self.cancel.is_cancelled() {
+                return Err(EngineError::Cancelled);
+            }
             if started.elapsed() > PUBLISH_MAX {
-                return Err(waiting_failed(&std::io::ErrorKind::TimedOut.into()));
+                let late =
+                    format!("its sessions have not reported their counters in {} s", PUBLISH_MAX.as_secs());
+                return Err(EngineError::failed("waiting for the server", late));
             }
             self.wait(None, &mut answers)?;
         }

@@ -23,7 +23,7 @@ mod wire;
 
 use crate::{
     Ability, CacheState, Engine, EngineError, Folders, Host, LiveObserver, ObserveOptions, Server,
-    ServerError, Servers, WaitType,
+    ServerError, Servers, Stop, WaitType,
 };
 #[cfg(test)]
 pub(crate) use dialect::PostgresDialect;
@@ -56,7 +56,7 @@ impl Engine for Postgres {
         &[Ability::Keeps, Ability::Tables, Ability::Statements, Ability::BulkLoad, Ability::Procedures]
     }
 
-    fn version(&self, configurations: &[&Configuration]) -> EngineVersion {
+    fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion {
         let server = |own: &Configuration| {
             (own.get(settings::URL), own.get(settings::VERSION), own.get(settings::BINDIR))
         };
@@ -66,7 +66,8 @@ impl Engine for Postgres {
                 asked.push(configuration);
             }
         }
-        let (versions, options): (Vec<String>, Vec<String>) = asked.into_iter().map(version_of).unzip();
+        let (versions, options): (Vec<String>, Vec<String>) =
+            asked.into_iter().map(|own| version_of(own, stop)).unzip();
         EngineVersion { version: versions.join(", "), options }
     }
 
@@ -98,6 +99,7 @@ impl Engine for Postgres {
 /// Says what was being done when the server or the connection failed.
 fn failed_at(doing: &str) -> impl FnOnce(pgclient::Error) -> EngineError + '_ {
     move |error| match error.server_error() {
+        _ if error.is_stopped() => EngineError::Cancelled,
         Some(server) => said_by_server(doing, server),
         None => EngineError::failed(doing, error.to_string()),
     }
@@ -116,9 +118,10 @@ fn said_by_server(doing: &str, error: &pgclient::ServerError) -> EngineError {
 }
 
 /// The version that a configuration runs on, and where its server comes from.
-fn version_of(configuration: &Configuration) -> (String, String) {
+fn version_of(configuration: &Configuration, stop: &Stop) -> (String, String) {
     if let Some(url) = configuration.get(settings::URL) {
         let version = Config::parse(&url).map_err(|error| error.to_string()).and_then(|config| {
+            let config = config.with_default_patience(CONNECTING, SILENCE).with_stop(stop.clone());
             let client = Client::connect(&config).map_err(|error| error.to_string())?;
             Ok(client.parameter("server_version").unwrap_or("unknown").to_owned())
         });
@@ -150,12 +153,12 @@ impl Server for Config {
         &self.warnings
     }
 
-    fn observe(&self, options: ObserveOptions) -> Result<Box<dyn LiveObserver>, ServerError> {
-        Ok(Box::new(waits::PostgresObserver::start(self, options)?))
+    fn observe(&self, options: ObserveOptions, stop: &Stop) -> Result<Box<dyn LiveObserver>, ServerError> {
+        Ok(Box::new(waits::PostgresObserver::start(self, options, stop)?))
     }
 
-    fn survey(&self) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
-        survey::survey(self)
+    fn survey(&self, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
+        survey::survey(self, stop)
     }
 }
 

@@ -21,6 +21,9 @@ pub struct StatementText {
     pub integer_key: bool,
 }
 
+/// Most results of one request that are kept: a server must not fill our memory with them.
+const RESULTS_MAX: usize = 1000;
+
 /// Numbers of our own statements; those of operations follow.
 const BEGIN: usize = 0;
 const COMMIT: usize = 1;
@@ -198,6 +201,10 @@ impl Wire for PostgresWire {
                     }
                 }
                 b'E' if self.error.is_none() => self.error = Some(ServerError::parse(body)),
+                b'T' if self.results.len() == RESULTS_MAX => {
+                    let message = format!("a statement has more than {RESULTS_MAX} results");
+                    self.error.get_or_insert(ServerError { message, ..ServerError::default() });
+                }
                 b'T' if self.keeps_results => {
                     let columns = column_names(body);
                     self.results.push(Results { columns, ..Results::default() });

@@ -13,7 +13,7 @@ mod vfs;
 mod wait_type;
 
 use crate::engine::{Ability, CacheState, Engine, EngineError, Folders, Host, Instance};
-use crate::{Cancel, WaitType};
+use crate::{Cancel, Stop, WaitType};
 #[cfg(test)]
 pub(crate) use dialect::SqliteDialect;
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, choice, settings};
@@ -74,7 +74,7 @@ impl Engine for Sqlite {
         &[Ability::Embedded, Ability::Tables, Ability::Statements]
     }
 
-    fn version(&self, _: &[&Configuration]) -> EngineVersion {
+    fn version(&self, _: &[&Configuration], _: &Stop) -> EngineVersion {
         let options = rusqlite::Connection::open_in_memory().and_then(|connection| {
             let mut statement = connection.prepare("PRAGMA compile_options")?;
             statement.query_map([], |row| row.get(0))?.collect()

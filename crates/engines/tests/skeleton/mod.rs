@@ -3,7 +3,7 @@
 
 use engines::{
     Ability, Cancel, ConnectionSet, Done, Engine, EngineError, Filter, Folders, Host, Instance, Key,
-    Operation, Output, Parameter, Request, Results, Session, SetOfOne, Statement, Work,
+    Operation, Output, Parameter, Request, Results, Session, SetOfOne, Statement, Stop, Work,
 };
 use experiment::{Configuration, Declaration};
 use observations::EngineVersion;
@@ -30,7 +30,7 @@ impl Engine for Skeleton {
         &[Ability::Embedded, Ability::Tables]
     }
 
-    fn version(&self, _: &[&Configuration]) -> EngineVersion {
+    fn version(&self, _: &[&Configuration], _: &Stop) -> EngineVersion {
         EngineVersion { version: "1".into(), options: Vec::new() }
     }
 

@@ -15,6 +15,7 @@ use environment::Passfile;
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
+use transport::Stop;
 
 /// A complete description of a connection. [`Display`](fmt::Display) and [`Debug`] write it as
 /// `keyword=value` without its password.
@@ -32,6 +33,8 @@ pub struct Config {
     /// Further settings of the session, from the environment.
     session: Vec<(&'static str, String)>,
     pub(crate) connect_timeout: Option<Duration>,
+    /// Who may end connecting before that.
+    pub(crate) stop: Option<Stop>,
     pub(crate) keep_alive: KeepAlive,
     pub(crate) tls: TlsSettings,
     pub(crate) channel_binding: ChannelBindingMode,
@@ -95,6 +98,7 @@ impl Config {
             options: settings.take("options"),
             session: environment.session_settings(),
             connect_timeout: settings.positive("connect_timeout")?.map(Duration::from_secs),
+            stop: None,
             keep_alive: KeepAlive {
                 is_off: settings.number("keepalives")? == Some(0),
                 idle: settings.positive("keepalives_idle")?.map(Duration::from_secs),
@@ -146,6 +150,14 @@ impl Config {
     #[must_use]
     pub fn with_connect_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.connect_timeout = timeout;
+        self
+    }
+
+    /// With somebody who may end connecting sooner, login included. After that: see
+    /// [`Client::set_stop`](crate::Client::set_stop).
+    #[must_use]
+    pub fn with_stop(mut self, stop: Stop) -> Self {
+        self.stop = Some(stop);
         self
     }
 

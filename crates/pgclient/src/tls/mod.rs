@@ -6,7 +6,7 @@ mod certificate;
 pub use certificate::end_point;
 
 use crate::config::{Config, Environment, Host, Settings};
-use crate::connect::{self, Address, Deadline};
+use crate::connect::{self, Address};
 use crate::{ConfigError, Error};
 use bytes::BytesMut;
 use certificate::{TrustedRoots, Verifier};
@@ -21,7 +21,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use transport::Stream;
+use transport::{Stopped, Stream};
 
 /// `sslmode`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,18 +123,20 @@ impl Encryption {
     }
 
     /// Encrypts the connection from here on; `false` when the server declines to.
-    pub fn start(&self, stream: &mut Stream, address: &Address, deadline: Deadline) -> Result<bool, Error> {
-        if !self.is_offered(stream, address, deadline)? {
+    pub fn start(&self, stream: &mut Stream, address: &Address) -> Result<bool, Error> {
+        if !self.is_offered(stream, address)? {
             return Ok(false);
         }
         let tls = ClientConnection::new(Arc::clone(&self.config), self.name.clone())
             .map_err(|cause| failed(address, cause.to_string()))?;
-        let remaining = deadline.remaining().map_err(|source| connect::failed(address, source))?;
-        let encrypted = stream.set_read_timeout(remaining).and_then(|()| stream.encrypt(tls));
-        encrypted.map(|()| true).map_err(|cause| failed(address, explained(&cause)))
+        stream.encrypt(tls).map(|()| true).map_err(|cause| match cause.kind() {
+            io::ErrorKind::TimedOut => connect::failed(address, cause),
+            _ if Stopped::is_cause_of(&cause) => connect::failed(address, cause),
+            _ => failed(address, explained(&cause)),
+        })
     }
 
-    fn is_offered(&self, stream: &mut Stream, address: &Address, deadline: Deadline) -> Result<bool, Error> {
+    fn is_offered(&self, stream: &mut Stream, address: &Address) -> Result<bool, Error> {
         if self.is_direct {
             return Ok(true);
         }
@@ -142,12 +144,8 @@ impl Encryption {
         frontend::ssl_request(&mut request);
         // One byte and no more: what follows it is for TLS alone (CVE-2021-23222).
         let mut answer = [0];
-        let count = (|| {
-            stream.set_read_timeout(deadline.remaining()?)?;
-            stream.write_all(&request)?;
-            stream.read_blocking(&mut answer)
-        })()
-        .map_err(|source| connect::failed(address, source))?;
+        let read = stream.write_all(&request).and_then(|()| stream.read_blocking(&mut answer));
+        let count = read.map_err(|source| connect::failed(address, source))?;
         match (count, answer[0]) {
             (0, _) => Err(connect::failed(address, io::ErrorKind::UnexpectedEof.into())),
             (_, b'S') => Ok(true),

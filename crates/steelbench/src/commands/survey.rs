@@ -4,10 +4,12 @@ use super::waits::server;
 use crate::args::{Survey as Arguments, SurveyCommand};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Form, Replace};
-use engines::Server;
+use crate::signals;
+use engines::{Server, Stop};
 use observations::{Survey, SurveyedServer, Unread};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 /// No inventory comes near to this size.
@@ -20,10 +22,15 @@ pub fn survey(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     // What is typed wrong ends us before anything is asked.
     let servers = arguments.server.iter().map(|url| server(url)).collect::<Result<Vec<_>, _>>()?;
+    let interrupt = signals::stop_flag()?;
+    let stop = Stop::when({
+        let interrupt = interrupt.clone();
+        move || interrupt.load(Ordering::Relaxed)
+    });
     let mut taken = machine(arguments)?;
     let mut code = ExitCode::Ok;
     for server in &servers {
-        match ask(&**server) {
+        match ask(&**server, &stop) {
             Ok((server, unread)) => {
                 taken.servers.push(server);
                 taken.unread.extend(unread);
@@ -31,7 +38,7 @@ pub fn survey(arguments: &Arguments) -> Result<ExitCode, Failure> {
             Err(unread) => {
                 output::complain(&format!("error: {}: {}", unread.what, unread.why));
                 taken.unread.push(unread);
-                code = ExitCode::Failed;
+                code = if stop.is_asked() { ExitCode::Interrupted } else { ExitCode::Failed };
             }
         }
     }
@@ -57,8 +64,8 @@ fn machine(arguments: &Arguments) -> Result<Survey, Failure> {
 }
 
 /// What a server says, and what of it could not be read; or why it says nothing.
-fn ask(server: &dyn Server) -> Result<(SurveyedServer, Vec<Unread>), Unread> {
-    let (surveyed, mut unread) = server.survey().map_err(|error| {
+fn ask(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), Unread> {
+    let (surveyed, mut unread) = server.survey(stop).map_err(|error| {
         let advice = error.advice.map(|advice| format!(". {advice}")).unwrap_or_default();
         Unread { what: server.to_string(), why: format!("{error}{advice}") }
     })?;

@@ -27,9 +27,15 @@ pub struct Answer {
 
 impl Server {
     pub fn start(lab: &Lab, arguments: &[&str]) -> Self {
+        Self::start_in(lab, &lab.path(""), arguments)
+    }
+
+    /// The same in another folder.
+    pub fn start_in(lab: &Lab, folder: &Path, arguments: &[&str]) -> Self {
         let arguments = [&["serve", "--port", "0"], arguments].concat();
-        let mut child =
-            lab.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut command = lab.command(&arguments);
+        command.current_dir(folder);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let address =

@@ -3,7 +3,6 @@
 use crate::EngineError;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, lchown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -153,14 +152,16 @@ pub(super) fn unfinished(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// A command for the account, without the PostgreSQL settings of our environment.
+/// Variables that a server may have from our environment: where programs and libraries are, and its clock. Others may
+/// be secrets of ours, settings of PostgreSQL or folders that are closed to the account.
+const VARIABLES: [&str; 3] = ["PATH", "LD_LIBRARY_PATH", "TZ"];
+
+/// A command for the account, with a clean environment.
 pub(super) fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
+    let known = VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
     // The account may not be allowed in our folder.
-    command.current_dir("/").stdin(Stdio::null()).env("LC_ALL", "C");
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_bytes().starts_with(b"PG")) {
-        command.env_remove(name);
-    }
+    command.current_dir("/").stdin(Stdio::null()).env_clear().envs(known).env("LC_ALL", "C");
     command
 }
 

@@ -127,7 +127,21 @@ impl Cluster {
 
     /// Opens a connection as superuser. The error has the end of the log when the server has ended.
     pub fn connect(&self) -> Result<Client, EngineError> {
-        Client::connect(&self.config()).map_err(|error| {
+        self.connect_until(&Cancel::new())
+    }
+
+    /// The same for work between trials: no answer may take longer than a proper shutdown, or than until somebody asks
+    /// to stop.
+    pub(super) fn connect_until(&self, cancel: &Cancel) -> Result<Client, EngineError> {
+        let connected = Client::connect(&self.config().with_stop(cancel.stop())).map(|mut client| {
+            client.set_answer_timeout(Some(STOP_FAST));
+            client.set_stop(cancel.stop(), Duration::ZERO);
+            client
+        });
+        connected.map_err(|error| {
+            if error.is_stopped() {
+                return EngineError::Cancelled;
+            }
             let ended = self.process.as_ref().and_then(Process::ended);
             let ended = ended.map(|status| {
                 format!("; the server has ended with {status}; its log:\n{}", self.log_tail(LOG_LINES))
@@ -142,8 +156,8 @@ impl Cluster {
     }
 
     /// Writes all dirty pages of the server.
-    pub fn checkpoint(&self) -> Result<(), EngineError> {
-        self.connect()?.batch("CHECKPOINT").map_err(failed_at("CHECKPOINT"))
+    pub fn checkpoint(&self, cancel: &Cancel) -> Result<(), EngineError> {
+        self.connect_until(cancel)?.batch("CHECKPOINT").map_err(failed_at("CHECKPOINT"))
     }
 
     /// The files of the data directory, the log and the tablespaces.
@@ -153,9 +167,9 @@ impl Cluster {
 
     /// Puts the files out of the operating system's page cache, after a checkpoint if it runs.
     /// What the server has in its shared buffers stays there: stop it before to begin cold.
-    pub fn drop_os_cache(&self) -> Result<(), EngineError> {
+    pub fn drop_os_cache(&self, cancel: &Cancel) -> Result<(), EngineError> {
         if self.is_running() {
-            self.checkpoint()?;
+            self.checkpoint(cancel)?;
         }
         files::evict(&self.files()?)
     }
@@ -172,13 +186,13 @@ impl Cluster {
             return Ok(());
         }
         // What a server that was killed may have left running.
-        self.stop(Stop::Immediate)?;
+        self.stop(Stop::Immediate, cancel)?;
         self.options.account.write(&self.layout.data.join(BASELINE_FILE), &self.baseline())?;
         self.process = Some(self.spawn()?);
         let started = self.await_ready(cancel);
         if started.is_err() {
             // What goes on nevertheless is found by the next start, which says so.
-            let _ = self.stop(Stop::Immediate);
+            let _ = self.stop(Stop::Immediate, cancel);
         }
         started
     }
@@ -204,7 +218,10 @@ impl Cluster {
                 return Ok(None);
             }
             // It says so a moment before it does.
-            Ok(Client::connect(&self.config().with_connect_timeout(Some(CONNECT))).ok())
+            Ok({
+                let config = self.config().with_connect_timeout(Some(CONNECT)).with_stop(cancel.stop());
+                Client::connect(&config).ok()
+            })
         })?;
         let late = || self.failed_start(&format!("it was not ready after {} s", START.as_secs()));
         ready.map(drop).ok_or_else(late)
@@ -233,15 +250,18 @@ impl Cluster {
         settings.iter().map(|(name, value)| super::settings::line(name, value) + "\n").collect()
     }
 
-    /// Stops the server and waits until it has ended. Nothing happens if it does not run.
-    pub fn stop(&mut self, how: Stop) -> Result<(), EngineError> {
+    /// Stops the server and waits until it has ended, without its checkpoint once somebody asks to stop. Nothing
+    /// happens if it does not run.
+    pub fn stop(&mut self, how: Stop, cancel: &Cancel) -> Result<(), EngineError> {
         if let Some(process) = &self.process {
             if how == Stop::Fast {
                 process.signal(Signal::INT);
-                process.wait(STOP_FAST);
+                process.wait(STOP_FAST, cancel);
             }
             process.signal(Signal::QUIT);
-            process.wait(STOP_IMMEDIATE);
+            // One that was frozen hears it now.
+            process.signal(Signal::CONT);
+            process.wait(STOP_IMMEDIATE, &Cancel::new());
         }
         let data = &self.layout.data;
         // After a proper end there is nobody; after a kill its children may go on.
@@ -256,7 +276,7 @@ impl Cluster {
 
     /// Stops it so that nothing is left to recover, and starts it again.
     pub fn restart(&mut self, cancel: &Cancel) -> Result<(), EngineError> {
-        self.stop(Stop::Fast)?;
+        self.stop(Stop::Fast, cancel)?;
         self.start(cancel)
     }
 
@@ -303,7 +323,7 @@ impl Cluster {
     }
 
     fn clear(&mut self) -> Result<(), EngineError> {
-        self.stop(Stop::Immediate)?;
+        self.stop(Stop::Immediate, &Cancel::new())?;
         if let Some((key, id)) = Postmaster::of(&self.layout.data).shared_memory {
             free_shared_memory(key, id);
         }

@@ -68,10 +68,9 @@ impl Process {
         }
     }
 
-    /// Waits until it has ended; `false` when it has not in this time.
-    pub(super) fn wait(&self, at_most: Duration) -> bool {
-        let never = Cancel::new();
-        matches!(wait_for(at_most, &never, || Ok(self.ended())), Ok(Some(_)))
+    /// Waits until it has ended; `false` when it has not in this time, or before somebody asks to stop.
+    pub(super) fn wait(&self, at_most: Duration, cancel: &Cancel) -> bool {
+        matches!(wait_for(at_most, cancel, || Ok(self.ended())), Ok(Some(_)))
     }
 }
 

@@ -42,7 +42,7 @@ impl Cluster {
     }
 
     fn change_to(&mut self, wanted: &BTreeMap<String, String>, cancel: &Cancel) -> Result<bool, EngineError> {
-        let mut client = self.connect()?;
+        let mut client = self.connect_until(cancel)?;
         let mut restarted = false;
         if self.applied.as_ref() != Some(wanted) {
             check(wanted, &Known::read(&mut client)?, self.options.installation.version.major)?;
@@ -50,7 +50,7 @@ impl Cluster {
             if Known::read(&mut client)?.values().any(|known| known.pending_restart) {
                 drop(client);
                 self.restart(cancel)?;
-                client = self.connect()?;
+                client = self.connect_until(cancel)?;
                 restarted = true;
             }
         }
@@ -72,7 +72,7 @@ impl Cluster {
         self.signal_reload();
         // A connection made after the first process has loaded the file has what it has.
         let loaded = wait_for(RELOAD, cancel, || {
-            let mut client = self.connect()?;
+            let mut client = self.connect_until(cancel)?;
             Ok((load_time(&mut client)? != before).then_some(client))
         })?;
         let Some(mut client) = loaded else {

@@ -3,7 +3,7 @@
 pub(super) mod rules;
 
 use super::{is_local, while_doing};
-use crate::ServerError;
+use crate::{ServerError, Stop};
 use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
 use pgclient::{Client, Config, Row, Rows};
 use std::time::Duration;
@@ -54,10 +54,11 @@ const LOG_TIMEZONE: &str = "log_timezone";
 
 /// Asks a server. What this role may not see is told beside what it sees.
 /// Fails when the server cannot be reached, or does not tell its settings.
-pub(super) fn survey(config: &Config) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
-    let config = config.clone().with_application_name("steelbench survey");
+pub(super) fn survey(config: &Config, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
+    let config = config.clone().with_application_name("steelbench survey").with_stop(stop.clone());
     let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
-    client.set_read_timeout(Some(PATIENCE)).map_err(while_doing("connecting"))?;
+    client.set_answer_timeout(Some(PATIENCE));
+    client.set_stop(stop.clone(), Duration::ZERO);
     // Settings first: what we set for the session below would hide what the server gives to sessions.
     let rows = client.query(SETTINGS, &[]).map_err(while_doing("asking for its settings"))?;
     let settings: Vec<ServerSetting> = rows.iter().filter_map(|row| setting(&row)).collect();

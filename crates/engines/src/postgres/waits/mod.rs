@@ -23,13 +23,12 @@ pub use sampler::Sampler;
 pub use types::{WAIT_TYPES, class};
 pub use window::{ACTIVITY, PROFILE, Process, Sample, Window};
 
-use super::admin::until_cancelled;
 use super::while_doing;
-use crate::{Cancel, Collected, EngineError, ObserveOptions, ServerError, WaitCollector, lock};
+use crate::{Cancel, Collected, EngineError, ObserveOptions, ServerError, Stop, WaitCollector, lock};
 use accounting::SessionSamples;
 use counters::Counters;
 use observations::Operation;
-use pgclient::{Client, Config, Disconnector};
+use pgclient::{Client, Config};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -40,11 +39,16 @@ pub const OBSERVER: &str = "steelbench observer";
 /// A server that needs longer to answer a question about its state has a problem that waits do not show.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Opens a connection that can change nothing and takes few resources.
-fn connect(config: &Config) -> Result<Client, ServerError> {
-    let config = config.clone().with_application_name(OBSERVER);
+/// Opens a connection that can change nothing and takes few resources. Once somebody asks to stop, waiting for answers
+/// goes on for so long.
+fn connect(config: &Config, stop: Option<(&Stop, Duration)>) -> Result<Client, ServerError> {
+    let mut config = config.clone().with_application_name(OBSERVER);
+    config = stop.map_or(config.clone(), |(stop, _)| config.with_stop(stop.clone()));
     let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
-    client.set_read_timeout(Some(PATIENCE)).map_err(while_doing("connecting"))?;
+    client.set_answer_timeout(Some(PATIENCE));
+    if let Some((stop, goes_on)) = stop {
+        client.set_stop(stop.clone(), goes_on);
+    }
     let major = client.server_version() / 10_000;
     if major < 14 {
         let what = format!("the server is PostgreSQL {major}; waits can be observed from version 14 on");
@@ -116,38 +120,28 @@ impl PostgresCollector {
         Self { config, options, sessions, cancel, running: None }
     }
 
-    /// Does some work with connections, which are cut some time after the trial was asked to stop; then only that is
-    /// told of an error.
-    fn watched<T>(
-        &self,
-        disconnectors: [&Disconnector; 2],
-        work: impl FnOnce() -> Result<T, ServerError>,
-    ) -> Result<T, EngineError> {
-        let stop = |goes_on_for: &dyn Fn(Duration) -> bool| {
-            if goes_on_for(STOPPING) {
-                disconnectors.into_iter().for_each(Disconnector::disconnect);
-            }
-        };
-        let result = until_cancelled(&self.cancel, stop, work);
-        result.map_err(|error| if self.cancel.is_cancelled() { EngineError::Cancelled } else { error.into() })
+    /// When the trial was asked to stop, only that is told of an error.
+    fn told(&self, error: ServerError) -> EngineError {
+        if self.cancel.is_cancelled() { EngineError::Cancelled } else { error.into() }
     }
 }
 
 impl WaitCollector for PostgresCollector {
     fn start(&mut self) -> Result<(), EngineError> {
-        let clients = [connect(&self.config)?, connect(&self.config)?];
-        let disconnectors = [disconnector(&clients[0])?, disconnector(&clients[1])?];
-        self.running = Some(self.watched(disconnectors.each_ref(), || Watch::start(clients, self.options))?);
+        let stop = self.cancel.stop();
+        let connect = || connect(&self.config, Some((&stop, STOPPING)));
+        let watch = || Watch::start([connect()?, connect()?], self.options);
+        self.running = Some(watch().map_err(|error| self.told(error))?);
         Ok(())
     }
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
         let mut watch = self.running.take().ok_or_else(|| ServerError::new("nothing was started"))?;
-        let (counting, sampling) = (disconnector(&watch.client)?, watch.sampler.disconnector.clone());
-        let (window, operations, untimed) = self.watched([&counting, &sampling], || {
+        let mut finish = || {
             let (window, operations) = watch.window()?;
             Ok((window, operations?, untimed(&mut watch.client)))
-        })?;
+        };
+        let (window, operations, untimed) = finish().map_err(|error| self.told(error))?;
         let lost = window.lost().into_iter().chain(untimed).collect();
         let sessions: HashSet<i32> = lock(&self.sessions).iter().copied().collect();
         // They count as connected for the whole window.
@@ -158,10 +152,6 @@ impl WaitCollector for PostgresCollector {
         let server_cpu_s = all.map(|times| times.cpu_ns as f64 / 1e9).sum();
         Ok(Collected { waits, operations, time: Some(time), server_cpu_s, lost })
     }
-}
-
-fn disconnector(client: &Client) -> Result<Disconnector, ServerError> {
-    client.disconnector().map_err(while_doing("connecting"))
 }
 
 /// What the server could time and does not; asking for it is as good as not knowing.

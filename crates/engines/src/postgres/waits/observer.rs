@@ -2,11 +2,15 @@ use super::accounting::{KernelTime, SessionSamples};
 use super::types::WAIT_TYPES;
 use super::window::{PROFILE, Process, Sample, Window};
 use super::{Watch, class, connect, tasks, while_doing};
-use crate::{LiveObserver, ObserveOptions, ServerError, WaitType};
+use crate::{LiveObserver, ObserveOptions, ServerError, Stop, WaitType};
 use observations::{ActivityCell, ProcessUse, Sampling, ServerActivity, TimeUse, Wait, WaitingTask};
 use pgclient::{Client, Config};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
+
+/// How long the server may take for what was seen until somebody asked to stop.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
 /// Watches all processes of a server, whoever they work for.
 #[derive(Debug)]
@@ -58,10 +62,11 @@ impl LiveObserver for PostgresObserver {
 
 impl PostgresObserver {
     /// Connects, and begins the first interval.
-    pub fn start(config: &Config, options: ObserveOptions) -> Result<Self, ServerError> {
-        let mut client = connect(config)?;
+    pub fn start(config: &Config, options: ObserveOptions, stop: &Stop) -> Result<Self, ServerError> {
+        let connect = || connect(config, Some((stop, LAST_ANSWERS)));
+        let mut client = connect()?;
         let meanings = meanings(&mut client)?;
-        Ok(Self { watch: Watch::start([client, connect(config)?], options)?, meanings, options })
+        Ok(Self { watch: Watch::start([client, connect()?], options)?, meanings, options })
     }
 
     /// What the waits mean: in our words, else in those of the server, else in general.

@@ -29,7 +29,7 @@ pub struct Sampler {
     watcher: Option<Arc<Mutex<Watcher>>>,
     thread: Option<JoinHandle<()>>,
     /// Ends its connection from elsewhere.
-    pub(super) disconnector: Arc<Disconnector>,
+    disconnector: Disconnector,
 }
 
 impl Sampler {
@@ -38,12 +38,12 @@ impl Sampler {
     /// # Errors
     /// When the server refuses, or no thread can be started.
     pub fn start(config: &Config, options: ObserveOptions) -> Result<Self, ServerError> {
-        Self::on(connect(config)?, options)
+        Self::on(connect(config, None)?, options)
     }
 
     /// The same on a connection for observing.
     pub(super) fn on(client: Client, options: ObserveOptions) -> Result<Self, ServerError> {
-        let disconnector = Arc::new(client.disconnector().map_err(while_doing("connecting"))?);
+        let disconnector = client.disconnector().map_err(while_doing("connecting"))?;
         let watcher = Arc::new(Mutex::new(Watcher::begin(client, options)?));
         let watched = Arc::downgrade(&watcher);
         let thread =
@@ -202,6 +202,9 @@ impl Watcher {
                 continue;
             }
             self.stranger |= !window.processes.contains_key(&sample.pid);
+            if !window.samples.contains_key(&sample) {
+                window.keep(sample.bytes())?;
+            }
             *window.samples.entry(sample).or_insert(0) += 1;
         }
         Ok(())
@@ -218,8 +221,12 @@ impl Watcher {
         self.stranger = false;
         self.read_kernel();
         self.roster.read(&mut self.client)?;
-        let new = self.roster.present.iter().map(|(pid, process)| (*pid, process.clone()));
-        self.window.processes.extend(new);
+        for (pid, process) in &self.roster.present {
+            if self.window.processes.get(pid) != Some(process) {
+                self.window.keep(process.bytes())?;
+                self.window.processes.insert(*pid, process.clone());
+            }
+        }
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use crate::ServerError;
 use crate::postgres::is_local;
 use observe::ProcessTimes;
 use pgclient::{Client, Statement, quote_identifier};
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 /// Who is connected: read about once a second, because it costs more than a sample.
@@ -18,7 +19,11 @@ pub(super) struct Roster {
     pub(super) observers: HashSet<i32>,
     /// Texts of statements seen, by their number.
     pub(super) statements: HashMap<i64, String>,
+    text_bytes: usize,
 }
+
+/// Most bytes of statements' texts that are kept; the others have only their number.
+const TEXT_BYTES_MAX: usize = 16 << 20;
 
 impl Roster {
     /// Prepares it; statements' texts are kept only if they are asked for.
@@ -29,7 +34,13 @@ impl Roster {
              query = '<insufficient privilege>' AS hidden FROM pg_stat_activity"
         );
         let list = client.prepare(&sql).map_err(while_doing("listing the server's processes"))?;
-        Ok(Self { list, present: HashMap::new(), observers: HashSet::new(), statements: HashMap::new() })
+        Ok(Self {
+            list,
+            present: HashMap::new(),
+            observers: HashSet::new(),
+            statements: HashMap::new(),
+            text_bytes: 0,
+        })
     }
 
     pub(super) fn read(&mut self, client: &mut Client) -> Result<(), ServerError> {
@@ -49,8 +60,12 @@ impl Roster {
                 self.observers.insert(pid);
                 continue;
             }
-            if let (Some(id), Some(query)) = (row.parse(5), row.parse(6)) {
-                self.statements.entry(id).or_insert(query);
+            if let (Some(id), Some(query)) = (row.parse(5), row.parse::<String>(6))
+                && let Entry::Vacant(unknown) = self.statements.entry(id)
+                && self.text_bytes + query.len() <= TEXT_BYTES_MAX
+            {
+                self.text_bytes += query.len();
+                unknown.insert(query);
             }
             // The number of an observer that has ended may be given to anybody.
             self.observers.remove(&pid);

@@ -1,3 +1,4 @@
+use crate::ServerError;
 use observe::ProcessTimes;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -18,6 +19,12 @@ pub struct Process {
 }
 
 impl Process {
+    /// Roughly what it takes of memory.
+    pub(super) fn bytes(&self) -> usize {
+        let texts = [&self.kind, &self.application, &self.user, &self.database];
+        texts.iter().map(|text| text.len()).sum::<usize>() + size_of::<Self>()
+    }
+
     /// Whether it works for a client: the client's own process, or a worker of its query.
     pub fn for_client(&self) -> bool {
         matches!(self.kind.as_str(), "client backend" | "parallel worker")
@@ -38,6 +45,17 @@ pub struct Sample {
     /// Nothing was asked of the session.
     pub idle: bool,
 }
+
+impl Sample {
+    /// Roughly what it takes of memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.state.len() + self.wait.as_ref().map_or(0, String::len) + size_of::<Self>()
+    }
+}
+
+/// Most bytes that a window keeps of processes and samples: for tens of thousands of sessions. What a server says must
+/// not fill our memory.
+const WINDOW_BYTES_MAX: usize = 64 << 20;
 
 /// Samples come from polls of this view, or from the profile that this extension keeps in the server.
 pub const ACTIVITY: &str = "pg_stat_activity";
@@ -67,12 +85,24 @@ pub struct Window {
     pub kernel: Option<HashMap<i32, ProcessTimes>>,
     /// Texts of statements that were seen.
     pub statements: HashMap<i64, String>,
+    /// Bytes of samples and processes.
+    pub(super) bytes: usize,
 }
 
 impl Window {
     /// Seconds that one sample stands for.
     pub fn sample_s(&self) -> f64 {
         if self.polls == 0 { 0.0 } else { self.elapsed.as_secs_f64() / self.polls as f64 }
+    }
+
+    /// Takes so many bytes more; fails when it would be too many.
+    pub(super) fn keep(&mut self, bytes: usize) -> Result<(), ServerError> {
+        self.bytes += bytes;
+        if self.bytes > WINDOW_BYTES_MAX {
+            let what = "the server shows so many different sessions and waits that they take more than";
+            return Err(ServerError::new(format!("{what} {} MiB", WINDOW_BYTES_MAX >> 20)));
+        }
+        Ok(())
     }
 
     /// Adds what polls leave out: a process that was there but not in a sample had nothing to do.

@@ -1,0 +1,197 @@
+//! Folders for the data of trials. Each has a marker that says whose it is, and that its run holds locked as long as the
+//! folder lives: nothing is removed without our marker, or while somebody holds its lock.
+//!
+//! What is removed is reached by the descriptor of its folder, so that no link leads us elsewhere.
+
+use crate::RunError;
+use observations::RunRecord;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// The file that marks a folder as made by Steelbench. It holds the path of the results file and which run of it.
+const MARKER: &str = ".steelbench-work";
+/// No marker of ours is larger.
+const MARKER_BYTES_MAX: u64 = 16 << 10;
+const PREFIX: &str = "steelbench-trial-";
+
+/// Makes and removes folders for the trials of one results file. The caller holds the claim on that file.
+#[derive(Debug, Clone)]
+pub struct Workdir {
+    /// What the markers of the runs of the results file hold; the last is that of the run at hand.
+    owners: Vec<String>,
+    /// The folder for trials on the default volume, beside the results file.
+    pub default: PathBuf,
+}
+
+impl Workdir {
+    /// The folders of a results file with these runs, of which the last is the one at hand.
+    pub fn of(results: &Path, runs: &[RunRecord]) -> Result<Self, RunError> {
+        let real = results.canonicalize().map_err(folder_error(results, "resolve its path"))?;
+        let mut default = real.clone().into_os_string();
+        default.push(".work");
+        let default = PathBuf::from(default);
+        let made = std::fs::create_dir(&default).or_else(|error| match error.kind() {
+            ErrorKind::AlreadyExists => Ok(()),
+            _ => Err(error),
+        });
+        // A link could lead to anybody's folder.
+        made.and_then(|()| open_folder(&default)).map_err(folder_error(&default, "make a folder there"))?;
+        let owner =
+            |run: &RunRecord| format!("{}\nrun {} begun {}\n", real.display(), run.id, run.started_ms);
+        Ok(Self { owners: runs.iter().map(owner).collect(), default })
+    }
+
+    /// A new folder below `parent`.
+    pub fn create(&self, parent: &Path) -> Result<WorkFolder, RunError> {
+        loop {
+            let path = new_folder(parent, PREFIX).map_err(folder_error(parent, "create a folder in it"))?;
+            let owner = self.owners.last().map_or("", String::as_str);
+            match WorkFolder::mark(path.clone(), owner) {
+                Ok(folder) => return Ok(folder),
+                // Another run took it for left over before it was marked.
+                Err(error) if [ErrorKind::NotFound, ErrorKind::WouldBlock].contains(&error.kind()) => {}
+                Err(error) => return Err(folder_error(&path, "write its marker")(error)),
+            }
+        }
+    }
+
+    /// Removes folders that a killed run of the same results file left below `parent`; returns them.
+    pub fn remove_orphans(&self, parent: &Path) -> Vec<PathBuf> {
+        let Ok(entries) = std::fs::read_dir(parent) else { return Vec::new() };
+        let paths = entries.flatten().map(|entry| entry.path());
+        let named = paths
+            .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX)));
+        let orphans = named.filter_map(|path| WorkFolder::orphan(path, &self.owners).ok()?);
+        let removed = orphans.filter(|orphan| reclaim(&orphan.path) && orphan.remove().is_ok());
+        removed.map(|orphan| orphan.path.clone()).collect()
+    }
+}
+
+/// A folder of one host, or one that a killed run has left.
+#[derive(Debug)]
+pub struct WorkFolder {
+    path: PathBuf,
+    folder: File,
+    /// Locked.
+    _marker: Option<File>,
+    /// Whether it goes when this is dropped.
+    is_ours: bool,
+}
+
+impl WorkFolder {
+    /// Claims a folder that was made just now.
+    fn mark(path: PathBuf, owner: &str) -> io::Result<Self> {
+        let folder = open_folder(&path)?;
+        let mut marker = File::create_new(within(&folder, MARKER))?;
+        marker.try_lock()?;
+        marker.write_all(owner.as_bytes())?;
+        if marker.metadata()?.nlink() == 0 {
+            return Err(ErrorKind::NotFound.into());
+        }
+        Ok(Self { path, folder, _marker: Some(marker), is_ours: true })
+    }
+
+    /// A folder that is marked with one of these owners and that nobody holds, or an empty one of a process that is
+    /// gone.
+    fn orphan(path: PathBuf, owners: &[String]) -> io::Result<Option<Self>> {
+        let folder = open_folder(&path)?;
+        // SAFETY: asks for our own user number and has no preconditions.
+        let is_foreign = folder.metadata()?.uid() != unsafe { libc::geteuid() };
+        let mut open = OpenOptions::new();
+        open.read(true).write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        let marker = match open.open(within(&folder, MARKER)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            marker => Some(marker?),
+        };
+        let mut owner = String::new();
+        if let Some(marker) = &marker {
+            marker.try_lock()?;
+            marker.take(MARKER_BYTES_MAX).read_to_string(&mut owner)?;
+        }
+        // Killed between making the folder and marking it.
+        let is_unmarked = || owner.is_empty() && is_empty(&folder) && is_of_gone_process(&path, PREFIX);
+        let is_orphan = !is_foreign && (owners.contains(&owner) || is_unmarked());
+        Ok(is_orphan.then_some(Self { path, folder, _marker: marker, is_ours: false }))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes it with everything in it, its marker last, so that what a kill leaves is still known as ours.
+    fn remove(&self) -> io::Result<()> {
+        for entry in std::fs::read_dir(within(&self.folder, ""))? {
+            let entry = entry?;
+            if entry.file_name() == MARKER {
+                continue;
+            }
+            if entry.file_type()?.is_dir() {
+                std::fs::remove_dir_all(entry.path())?;
+            } else {
+                std::fs::remove_file(entry.path())?;
+            }
+        }
+        match std::fs::remove_file(within(&self.folder, MARKER)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        std::fs::remove_dir(&self.path)
+    }
+}
+
+impl Drop for WorkFolder {
+    fn drop(&mut self) {
+        if self.is_ours {
+            // What cannot be removed now is found as an orphan by the next run.
+            let _ = self.remove();
+        }
+    }
+}
+
+/// Opens a folder; a link to one is an error.
+fn open_folder(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(path)
+}
+
+/// A name in an open folder, whatever the folder's own path leads to meanwhile (proc(5), `/proc/self/fd`).
+fn within(folder: &File, name: &str) -> PathBuf {
+    format!("/proc/self/fd/{}/{name}", folder.as_raw_fd()).into()
+}
+
+/// Whether there is nothing in a folder but a marker.
+fn is_empty(folder: &File) -> bool {
+    let entries = std::fs::read_dir(within(folder, ""));
+    entries.is_ok_and(|entries| entries.flatten().all(|entry| entry.file_name() == MARKER))
+}
+
+/// Stops what a killed run has left running in a folder; what cannot be stopped keeps its folder.
+fn reclaim(path: &Path) -> bool {
+    engines::all().all(|engine| engine.reclaim(path).is_ok())
+}
+
+/// Makes a folder named after this process: `prefix`, its number, and one that is free.
+pub fn new_folder(parent: &Path, prefix: &str) -> std::io::Result<PathBuf> {
+    let pid = std::process::id();
+    let mut paths = (0_u32..).map(|number| parent.join(format!("{prefix}{pid}-{number}")));
+    let made = paths.find_map(|path| match std::fs::create_dir(&path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => None,
+        result => Some(result.map(|()| path)),
+    });
+    made.unwrap_or_else(|| Err(ErrorKind::AlreadyExists.into()))
+}
+
+/// Whether [`new_folder`] made it in a process that is gone.
+pub fn is_of_gone_process(path: &Path, prefix: &str) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()?.strip_prefix(prefix)?.split_once('-'));
+    let pid = name.and_then(|(pid, number)| number.parse::<u32>().and(pid.parse::<u32>()).ok());
+    pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())
+}
+
+/// That a folder of ours cannot be used.
+pub fn folder_error(path: &Path, action: &'static str) -> impl FnOnce(std::io::Error) -> RunError {
+    move |source| RunError::Failed(format!("{}: cannot {action}: {source}", path.display()))
+}

@@ -1,0 +1,253 @@
+//! Where the program is attacked: tries with seeds, limits for each command, and what must hold after it.
+
+use crate::common::Lab;
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::BTreeMap;
+use std::fs::{File, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// The first seed of a campaign that names none.
+const SEED: u64 = 1;
+/// Failures that are told in full.
+const FAILURES_SHOWN: usize = 3;
+/// Nothing that is printed is longer.
+const OUTPUT_BYTES_MAX: u64 = 4 << 20;
+
+/// What is random in a try.
+pub struct Random(Xoshiro256PlusPlus);
+
+impl Random {
+    /// A number below this one.
+    pub fn below(&mut self, end: usize) -> usize {
+        (self.0.next_u64() % end.max(1) as u64) as usize
+    }
+
+    pub fn of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
+        &choices[self.below(choices.len())]
+    }
+
+    /// Replaces, repeats, removes or moves bytes, and puts in some of these pieces.
+    pub fn mutate(&mut self, bytes: &[u8], pieces: &[&[u8]]) -> Vec<u8> {
+        let mut bytes = bytes.to_vec();
+        for _ in 0..=self.below(4) {
+            let start = self.below(bytes.len());
+            let length = self.below(30).min(bytes.len() - start) * self.below(2);
+            let piece = match self.below(5) {
+                0 => Vec::new(),
+                1 => {
+                    let other = self.below(bytes.len());
+                    bytes[other..(other + 30).min(bytes.len())].to_vec()
+                }
+                2 => (0..=self.below(8)).map(|_| self.below(256) as u8).collect(),
+                _ => self.of(pieces).to_vec(),
+            };
+            bytes.splice(start..start + length, piece);
+        }
+        bytes
+    }
+}
+
+/// So many tries of a kind, or as many as the campaign asks for; prints its line of the table.
+pub fn campaign(kind: &str, short: u64, mut attempt: impl FnMut(&mut Random) -> Result<(), String>) {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let seed = number("STEELBENCH_ATTACK_SEED").unwrap_or(SEED);
+    let tries = number("STEELBENCH_ATTACK_TRIES").unwrap_or(short);
+    let mut failures = Vec::new();
+    for seed in seed..seed.saturating_add(tries) {
+        if let Err(why) = attempt(&mut Random(Xoshiro256PlusPlus::seed_from_u64(seed))) {
+            failures.push((seed, why));
+        }
+    }
+    let seeds: Vec<String> = failures.iter().map(|(seed, _)| seed.to_string()).collect();
+    println!("ATTACK {kind} {tries} {} {}", failures.len(), seeds.join(","));
+    for (seed, why) in failures.iter().take(FAILURES_SHOWN) {
+        println!("{kind}, seed {seed}: {why}");
+    }
+    assert!(failures.is_empty(), "{} of {tries} tries failed: seeds {}", failures.len(), seeds.join(", "));
+}
+
+/// What a command may use.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    pub time: Duration,
+    /// Address space.
+    pub bytes: u64,
+    pub files: u64,
+    /// Processes and threads, which only others than root are held to.
+    pub threads: Option<u64>,
+}
+
+pub const USUAL: Limits =
+    Limits { time: Duration::from_secs(60), bytes: 2 << 30, files: 1024, threads: None };
+
+/// A lab with things around it that are nobody's business.
+pub struct Arena {
+    pub lab: Lab,
+    around: BTreeMap<PathBuf, Trace>,
+}
+
+/// What shows that a file was touched.
+type Trace = (u64, i64, u64, Vec<u8>);
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Seen {
+    pub status: ExitStatus,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+}
+
+impl Arena {
+    pub fn new() -> Self {
+        let lab = Lab::new();
+        for folder in ["inside", "victim", "victim/sub"] {
+            std::fs::create_dir(lab.path(folder)).unwrap();
+        }
+        for file in ["victim/salaries.csv", "victim/sub/notes.html", "salaries.xlsx"] {
+            lab.write(file, "not yours");
+        }
+        let mut arena = Self { lab, around: BTreeMap::new() };
+        arena.around = arena.look_around();
+        arena
+    }
+
+    /// A path in the folder in which commands run.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.lab.path("inside").join(name)
+    }
+
+    pub fn write(&self, name: &str, bytes: &[u8]) {
+        std::fs::write(self.path(name), bytes).unwrap();
+    }
+
+    fn look_around(&self) -> BTreeMap<PathBuf, Trace> {
+        let mut found = BTreeMap::new();
+        let mut folders = vec![self.lab.path("")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap().flatten() {
+                let metadata = entry.path().symlink_metadata().unwrap();
+                if metadata.is_dir() && entry.path() != self.lab.path("inside") {
+                    folders.push(entry.path());
+                }
+                if entry.path() != self.lab.path("inside") {
+                    found.insert(entry.path(), trace(&entry.path(), &metadata));
+                }
+            }
+        }
+        found
+    }
+
+    /// Runs the program within limits.
+    pub fn run(&self, arguments: &[&str], limits: Limits) -> Result<Seen, String> {
+        self.run_command(self.lab.command(arguments), limits)
+    }
+
+    pub fn run_command(&self, mut command: Command, limits: Limits) -> Result<Seen, String> {
+        let printed = tempfile::tempdir().unwrap();
+        let [out, err] = ["out", "err"].map(|name| printed.path().join(name));
+        command.current_dir(self.lab.path("inside"));
+        command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
+        // SAFETY: between fork and exec system calls alone are made.
+        unsafe { command.pre_exec(move || limits.hold()) };
+        let mut child = command.spawn().unwrap();
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if begun.elapsed() > limits.time {
+                let _ = child.kill().and_then(|()| child.wait().map(drop));
+                return Err(format!("{command:?}: hangs"));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        let bytes = out.metadata().unwrap().len() + err.metadata().unwrap().len();
+        if bytes > OUTPUT_BYTES_MAX {
+            return Err(format!("{command:?}: prints {bytes} bytes"));
+        }
+        let seen = Seen { status, stdout: std::fs::read(out).unwrap(), stderr: std::fs::read(err).unwrap() };
+        seen.is_sound().map_err(|why| format!("{command:?}: {why}"))?;
+        Ok(seen)
+    }
+
+    /// Nothing outside was touched, and no work folder is left.
+    pub fn is_clean(&self) -> Result<(), String> {
+        let around = self.look_around();
+        if around != self.around {
+            let changed = around.iter().filter(|(path, trace)| self.around.get(*path) != Some(trace));
+            let changed: Vec<&PathBuf> = changed.map(|(path, _)| path).collect();
+            return Err(format!("writes outside: {changed:?}"));
+        }
+        let left = self.lab.work_folders();
+        if left.is_empty() { Ok(()) } else { Err(format!("leaves {left:?}")) }
+    }
+}
+
+fn trace(path: &Path, metadata: &Metadata) -> Trace {
+    let content = if metadata.is_file() { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
+    let changed = if metadata.is_file() { metadata.mtime_nsec() } else { 0 };
+    (metadata.ino(), changed, metadata.mode().into(), content)
+}
+
+impl Limits {
+    fn hold(&self) -> std::io::Result<()> {
+        let hold = |resource, most: u64| {
+            let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+            // SAFETY: a system call with a pointer to a structure that lives.
+            let done = unsafe { libc::setrlimit(resource, &raw const limit) } == 0;
+            if done { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+        };
+        hold(libc::RLIMIT_AS, self.bytes)?;
+        hold(libc::RLIMIT_NOFILE, self.files)?;
+        hold(libc::RLIMIT_CORE, 0)?;
+        if let Some(threads) = self.threads {
+            hold(libc::RLIMIT_NPROC, threads)?;
+            // SAFETY: system calls about this process alone.
+            let changed = unsafe { libc::setgid(65534) == 0 && libc::setuid(65534) == 0 };
+            if !changed {
+                return Err(std::io::Error::last_os_error());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Seen {
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&[self.stdout.as_slice(), b"\n", self.stderr.as_slice()].concat())
+            .into_owned()
+    }
+
+    /// How it ended and what it printed are what they may be.
+    fn is_sound(&self) -> Result<(), String> {
+        let text = self.text();
+        let end = || text.chars().rev().take(2000).collect::<Vec<_>>().into_iter().rev().collect::<String>();
+        if let Some(signal) = self.status.signal() {
+            return Err(format!("ends by signal {signal}: {}", end()));
+        }
+        if text.contains("panicked at") {
+            return Err(format!("panics: {}", end()));
+        }
+        if !matches!(self.status.code(), Some(0..=3 | 130)) {
+            return Err(format!("ends with {}: {}", self.status, end()));
+        }
+        let commands = |c: char| {
+            (c.is_control() && !matches!(c, '\n' | '\t'))
+                || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        };
+        match text.chars().find(|c| commands(*c)) {
+            Some(c) => Err(format!("sends {c:?} to the terminal: {:?}", around(&text, c))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn around(text: &str, c: char) -> String {
+    let at = text.chars().position(|other| other == c).unwrap_or(0);
+    text.chars().skip(at.saturating_sub(60)).take(120).collect()
+}

@@ -1,0 +1,175 @@
+//! What people write: experiment files, fio's job files, connection strings, scripts.
+
+use crate::arena::{Arena, Random, USUAL, campaign};
+use crate::common::scripted;
+
+/// What means something to a parser, a terminal, a shell or a number.
+const PIECES: &[&[u8]] = &[
+    b"\n",
+    b"\r\n",
+    b"=",
+    b"[",
+    b"]",
+    b"[[",
+    b"{",
+    b"}",
+    b"\"",
+    b"'",
+    b"\"\"\"",
+    b",",
+    b".",
+    b"#",
+    b"\\",
+    b"%",
+    b"$",
+    b";",
+    b":",
+    b"/",
+    b"@",
+    b"../",
+    b"\0",
+    b"\x1b[2J",
+    b"\x1b]0;x\x07",
+    b"\x7f",
+    b"\xc2\x9b",
+    b"\xe2\x80\xae",
+    b"\xff\xfe",
+    b"\xef\xbb\xbf",
+    b"0",
+    b"-1",
+    b"1e308",
+    b"nan",
+    b"-inf",
+    b"9223372036854775807",
+    b"18446744073709551616",
+    b"99999999999999999999",
+    b"1e400 GiB",
+    b"100%",
+    b"true",
+    b"[]",
+    b"\"\"",
+    b"\\u0000",
+    b"\\u001b",
+    b"[factors]",
+    b"[[level]]",
+    b"[[exclude]]",
+    b"[[volume]]",
+    b"name = ",
+    b"set = {}",
+    b"engine = \"postgres\"",
+    b"\"/dev/zero\"",
+    b"\"/proc/self/mem\"",
+    b"((((((((((((((((((((((((((((((",
+    b"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+];
+
+fn mutated(random: &mut Random, text: &str) -> Vec<u8> {
+    random.mutate(text.as_bytes(), PIECES)
+}
+
+/// Now and then something that is only large.
+fn large(random: &mut Random) -> Option<Vec<u8>> {
+    Some(match random.below(60) {
+        0 => b"[".repeat(100_000),
+        1 => b"x = [".repeat(20_000),
+        2 => b"a.".repeat(50_000),
+        3 => [b"[experiment]\nname = \"".as_slice(), &b"n".repeat(1 << 20), b"\"\n"].concat(),
+        4 => b"\"target.data_files\" = [1]\n".repeat(10_000),
+        5 => Vec::new(),
+        _ => return None,
+    })
+}
+
+fn experiments() -> Vec<String> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+    let files = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|it| it == "toml")).collect();
+    files.sort();
+    let texts = files.iter().map(|path| std::fs::read_to_string(path).unwrap());
+    texts.chain([scripted(3, "", "")]).collect()
+}
+
+#[test]
+fn experiment_files() {
+    let texts = experiments();
+    let arena = Arena::new();
+    campaign("experiment_files", 60, |random| {
+        let text = random.of(&texts);
+        let bytes = large(random).unwrap_or_else(|| mutated(random, text));
+        arena.write("e.toml", &bytes);
+        arena.run(&["check", "e.toml"], USUAL)?;
+        arena.is_clean()
+    });
+}
+
+const JOBS: &str = "[global]\nioengine=libaio\ndirect=1\nbs=4k\nsize=64m\nruntime=2\ntime_based\ngroup_reporting\n\
+    [random-read]\nrw=randread\niodepth=16\nnumjobs=4\nfilename=data\n\
+    [log]\nstonewall\nrw=write\nbs=8k-64k\nfsync=1\nrate_iops=500\nrwmixread=70\n\
+    [mixed]\nrw=randrw:8\nrandom_distribution=zipf:1.2\nbssplit=4k/50:8k/50\nthinktime=100us\nsize=50%\n";
+
+#[test]
+fn fio_job_files() {
+    let arena = Arena::new();
+    campaign("fio_job_files", 60, |random| {
+        let bytes = large(random).unwrap_or_else(|| mutated(random, JOBS));
+        arena.write("a.fio", &bytes);
+        let ignore = ["--fio-ignore", "--print"];
+        arena.run(&[&["disk", "--fio", "a.fio"], &ignore[random.below(2)..]].concat(), USUAL)?;
+        arena.is_clean()
+    });
+}
+
+const SECRET: &str = "Geh3imnis";
+
+#[test]
+fn connection_strings() {
+    let arena = Arena::new();
+    let strings = [
+        "postgres://me:Geh3imnis@127.0.0.1:5432/d?sslmode=require&connect_timeout=3",
+        "host=127.0.0.1 port=5432 user=me password=Geh3imnis dbname=d options='-c a=b'",
+        "postgresql://me:Geh3imnis@[::1],127.0.0.1:5433/d?application_name=x",
+        "mysql://me:Geh3imnis@h/d",
+        "me:Geh3imnis@h",
+    ];
+    campaign("connection_strings", 80, |random| {
+        let text = random.of(&strings).to_owned();
+        let url = String::from_utf8_lossy(&mutated(random, text)).into_owned();
+        let quoted: Vec<String> = url.chars().map(|c| format!("\\U{:08X}", u32::from(c))).collect();
+        let quoted = quoted.concat();
+        let file = scripted(1, "", "").replace("\"null\"", "\"postgres\"");
+        arena.write(
+            "e.toml",
+            file.replace("[workload]", &format!("url = \"{quoted}\"\n[workload]")).as_bytes(),
+        );
+        let seen = arena.run(&["check", "e.toml"], USUAL)?;
+        if seen.text().contains(SECRET) {
+            return Err(format!("{url:?}: tells the password: {}", seen.text()));
+        }
+        arena.is_clean()
+    });
+}
+
+const SCRIPT: &str = "\\set aid random(1, 100000 * :scale)\n\\set delta random_gaussian(-5000, 5000, 2.5)\n\
+    \\if :delta > 0 and not (:aid % 7 = 0)\nBEGIN;\nUPDATE t SET a = a + :delta WHERE b = :aid;\n\
+    SELECT a FROM t WHERE b = :aid \\gset p_\n\\sleep 10 us\nEND;\n\\elif hash(:aid, 5) between 3 and 9\n\
+    SELECT 'it''s', \"q\", $$x;y$$, $tag$ :aid $tag$; -- comment\n/* a /* nested */ one */ SELECT :p_a;\n\\endif\n";
+
+#[test]
+fn scripts() {
+    let arena = Arena::new();
+    let workload = "probe = \"script\"\nscript = \"s.sql\"\nvariables = { scale = 2 }\nconnections = 1\ntransactions = 3\n";
+    let file = format!(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\n[workload]\n{workload}[repeats]\nblocks = 1\n\
+         [limits]\ntrial_time = \"10 s\"\n"
+    );
+    arena.write("e.toml", file.as_bytes());
+    campaign("scripts", 60, |random| {
+        let bytes = large(random).unwrap_or_else(|| mutated(random, SCRIPT));
+        arena.write("s.sql", &bytes);
+        arena.run(&["check", "e.toml"], USUAL)?;
+        if random.below(4) == 0 {
+            arena.run(&["run", "e.toml", "--fresh"], USUAL)?;
+        }
+        arena.is_clean()
+    });
+}

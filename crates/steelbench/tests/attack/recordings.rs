@@ -1,0 +1,160 @@
+//! Results files that are damaged, or whose values, views and triggers mean harm.
+
+use crate::arena::{Arena, Random, USUAL, campaign};
+use crate::common::scripted;
+use rusqlite::Connection;
+
+/// Values that mean something to a terminal, a browser, a spreadsheet, a path or a number.
+const VALUES: &[&str] = &[
+    "NULL",
+    "''",
+    "0",
+    "-1",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "1e308",
+    "-1e308",
+    "9e999",
+    "-9e999",
+    "x'ff00fe'",
+    "zeroblob(1000000)",
+    "char(27) || '[2J' || char(7)",
+    "char(155) || '31m'",
+    "char(8238) || 'txt.exe'",
+    "'a' || char(0) || 'b'",
+    "'<script>alert(1)</script>'",
+    "'\"></table><img src=x onerror=alert(1)>'",
+    "'=cmd|x'",
+    "'../victim/salaries'",
+    "'/etc/passwd'",
+    "'../../x'",
+    "printf('%.200000c', 'x')",
+    "'{\"a\": [1, 2'",
+    "'[]'",
+    "'nan'",
+    "randomblob(300)",
+    "'failed'",
+    "'done'",
+    "1.5",
+    "'9999999999999'",
+];
+
+/// Definitions that replace or join what we made.
+const DEFINITIONS: &[&str] = &[
+    "ALTER TABLE TABLE_ RENAME TO moved; CREATE VIEW TABLE_ AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) \
+     SELECT * FROM moved, n",
+    "ALTER TABLE TABLE_ RENAME TO moved; CREATE VIEW TABLE_ AS SELECT * FROM moved UNION ALL SELECT * FROM moved",
+    "CREATE TRIGGER bad BEFORE INSERT ON TABLE_ BEGIN SELECT RAISE(ABORT, 'no \u{1b}[2J'); END",
+    "CREATE TRIGGER bad AFTER INSERT ON TABLE_ BEGIN DELETE FROM TABLE_; END",
+    "DROP TABLE TABLE_",
+    "DELETE FROM TABLE_",
+    "INSERT INTO TABLE_ SELECT * FROM TABLE_",
+    "CREATE TABLE more AS SELECT * FROM TABLE_",
+    "CREATE VIRTUAL TABLE bad USING fts5(x)",
+    "PRAGMA user_version = 999999",
+    "PRAGMA user_version = -1",
+    "PRAGMA user_version = 0",
+    "PRAGMA application_id = 1",
+    "PRAGMA encoding = 'UTF-16'",
+    "PRAGMA journal_mode = WAL",
+];
+
+/// A run of two configurations, once for all tries.
+fn recorded(arena: &Arena) -> Vec<u8> {
+    arena.write("e.toml", scripted(3, "", "").as_bytes());
+    let seen = arena.run(&["run", "e.toml"], USUAL).unwrap();
+    assert!(seen.status.success(), "{}", seen.text());
+    std::fs::read(arena.path("results/t.steelbench")).unwrap()
+}
+
+/// Everything that reads a results file, and one command that writes to it.
+fn read_all(arena: &Arena, random: &mut Random) -> Result<(), String> {
+    let commands: &[&[&str]] = &[
+        &["show", "t"],
+        &["show", "t", "--json"],
+        &["show", "t", "--runs"],
+        &["compare", "t", "data_files=1", "data_files=2"],
+        &["history", "t"],
+        &["report", "t"],
+        &["export", "t", "--format", "csv"],
+        &["export", "t", "--format", "json"],
+        &["export", "t", "--format", "parquet"],
+        &["export", "t", "--format", "xlsx"],
+        &["run", "e.toml"],
+    ];
+    for command in commands {
+        // Not all of them on each file: a campaign reaches them all.
+        if random.below(3) == 0 {
+            arena.run(command, USUAL)?;
+        }
+    }
+    arena.is_clean()
+}
+
+/// Puts the file where it is looked for, without what a try before has left beside it.
+fn place(arena: &Arena, bytes: &[u8]) {
+    let _ = std::fs::remove_dir_all(arena.path("results"));
+    std::fs::create_dir(arena.path("results")).unwrap();
+    arena.write("results/t.steelbench", bytes);
+}
+
+#[test]
+fn damaged_results_files() {
+    let arena = Arena::new();
+    let whole = recorded(&arena);
+    campaign("damaged_results_files", 25, |random| {
+        let mut bytes = whole.clone();
+        for _ in 0..=random.below(20) {
+            // The beginning of each page says what it is.
+            let (page, any) = (random.below(bytes.len() / 4096) * 4096, random.below(256) as u8);
+            let within = *random.of(&[110, 4096]);
+            let at = (page + random.below(within)).min(bytes.len() - 1);
+            bytes[at] = *random.of(&[0, 1, 0xff, 0x80, any]);
+        }
+        match random.below(6) {
+            0 => bytes.truncate(random.below(whole.len())),
+            1 => bytes.extend(vec![0; random.below(10_000)]),
+            _ => {}
+        }
+        place(&arena, &bytes);
+        read_all(&arena, random)
+    });
+}
+
+fn tables(file: &Connection) -> Vec<String> {
+    let sql =
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
+    let mut statement = file.prepare(sql).unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn hostile_results_files() {
+    let arena = Arena::new();
+    let whole = recorded(&arena);
+    campaign("hostile_results_files", 40, |random| {
+        place(&arena, &whole);
+        let file = Connection::open(arena.path("results/t.steelbench")).unwrap();
+        file.execute_batch("PRAGMA foreign_keys = off; PRAGMA ignore_check_constraints = on").unwrap();
+        let tables = tables(&file);
+        for _ in 0..=random.below(4) {
+            let table = random.of(&tables);
+            // What SQLite itself refuses is no attack.
+            if random.below(3) == 0 {
+                let _ = file.execute_batch(&random.of(DEFINITIONS).replace("TABLE_", table));
+                continue;
+            }
+            let columns = format!("SELECT name FROM pragma_table_info('{table}')");
+            let mut statement = file.prepare(&columns).unwrap();
+            let columns: Vec<String> =
+                statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
+            if !columns.is_empty() {
+                let (column, value) = (random.of(&columns), random.of(VALUES));
+                let some = if random.below(2) == 0 { "" } else { " WHERE rowid % 2 = 0" };
+                let _ = file.execute_batch(&format!("UPDATE {table} SET \"{column}\" = {value}{some}"));
+            }
+        }
+        drop(file);
+        read_all(&arena, random)
+    });
+}

@@ -1,0 +1,193 @@
+//! Servers that stop answering: every wait for them ends in its time, and at the first Ctrl-C.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+mod servers;
+
+use common::{Lab, end, signal, wait_until};
+use servers::by_url::{OWNER, Server, bindirs};
+use servers::{await_load, causes, inserts, lab, managed, newest, nothing_is_left, versions};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+
+/// The end of a login without a password: `AuthenticationOk`, `server_version`, `ReadyForQuery`.
+const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0S\0\0\0\x18server_version\x0015.0\0Z\0\0\0\x05I";
+
+/// A server that lets in whom it is told to and then says nothing. Tells of everybody who waits for it.
+fn silent(lets_in: bool) -> (u16, Receiver<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        for mut socket in listener.incoming().flatten() {
+            let tell = tell.clone();
+            std::thread::spawn(move || {
+                let _ = wait(&mut socket, lets_in, || tell.send(()).unwrap_or_default());
+            });
+        }
+    });
+    (port, told)
+}
+
+fn wait(socket: &mut TcpStream, lets_in: bool, is_waited_for: impl Fn()) -> std::io::Result<()> {
+    socket.read_exact(&mut [0])?;
+    let _ = socket.read(&mut [0; 10_000])?;
+    if lets_in {
+        socket.write_all(WELCOME)?;
+        socket.read_exact(&mut [0])?;
+    }
+    is_waited_for();
+    while socket.read(&mut [0; 10_000])? > 0 {}
+    Ok(())
+}
+
+fn by_url(url: &str, limits: &str) -> String {
+    format!(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \"{url}\"\n\
+         [workload]\nprobe = \"insert\"\nconnections = 2\nduration = \"1 s\"\nrows_per_transaction = 10\n\
+         [repeats]\nblocks = 1\n{limits}"
+    )
+}
+
+/// The commands that ask a server by URL.
+fn commands(url: &str) -> [(Lab, Vec<String>); 3] {
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    [
+        (Lab::new(), words(&["waits", url, "--seconds", "1"])),
+        (Lab::new(), words(&["survey", "--server", url])),
+        (Lab::with(&by_url(url, "")), words(&["run", "e.toml"])),
+    ]
+}
+
+fn start(lab: &Lab, words: &[String]) -> Child {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    lab.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn the_first_interruption_ends_every_wait_for_a_silent_server() {
+    for lets_in in [false, true] {
+        let (port, told) = silent(lets_in);
+        let url = format!("host=127.0.0.1 port={port} user=me dbname=d sslmode=disable connect_timeout=600");
+        for (lab, words) in commands(&url) {
+            let child = start(&lab, &words);
+            told.recv().unwrap();
+            signal(&child, libc::SIGINT);
+            end(child).expect(130);
+            assert_eq!(lab.work_folders().len(), 0, "{words:?}");
+            while told.try_recv().is_ok() {}
+        }
+    }
+}
+
+#[test]
+fn a_server_that_does_not_let_us_in_is_given_up_in_the_time_of_its_url() {
+    let (port, _told) = silent(false);
+    let url = format!("host=127.0.0.1 port={port} user=me dbname=d sslmode=prefer connect_timeout=2");
+    for (lab, words) in commands(&url) {
+        let ended = end(start(&lab, &words)).expect(1);
+        let told = ended.stderr.clone() + &ended.stdout;
+        assert!(told.contains("no answer within 2 s"), "{words:?}: {ended:#?}");
+    }
+}
+
+#[test]
+fn limits_hold_for_a_server_that_does_not_answer() {
+    let (port, _told) = silent(true);
+    let url = format!("host=127.0.0.1 port={port} user=me dbname=d sslmode=disable");
+    let lab = Lab::with(&by_url(&url, "[limits]\ntrial_time = \"1 s\"\n"));
+    end(lab.start()).expect(1);
+    assert_eq!(causes(&lab).len(), 1);
+    let lab = Lab::with(&by_url(&url, "[limits]\nrun_time = \"1 s\"\n"));
+    end(lab.start()).expect(1).says("limits.run_time is reached");
+}
+
+/// Freezes every process of the private servers that the lab's run has started.
+const FREEZE: &str = "[hooks]\nafter_trial = \"\"\"for process in /proc/[0-9]*; do \
+     if [ \"$(cat $process/comm 2>/dev/null)\" = postgres ] && \
+     case \"$(readlink $process/cwd)\" in \"$PWD\"*) true;; *) false;; esac; \
+     then kill -STOP ${process#/proc/}; fi; done; touch frozen\"\"\"\n";
+
+#[test]
+fn a_private_server_that_is_frozen_between_trials_fails_the_next_in_its_time() {
+    let Some(versions) = versions() else { return };
+    let limits = "[limits]\ntrial_time = \"5 s\"\n";
+    let settings = format!("{limits}{FREEZE}");
+    let lab = lab(&managed(2, &newest(&versions), ["", &inserts(0.2), &settings]));
+    end(lab.start()).expect(1);
+    let causes = causes(&lab);
+    assert!(causes.len() == 1 && causes[0].contains("took longer than limits.trial_time"), "{causes:?}");
+    nothing_is_left(&lab);
+}
+
+#[test]
+fn an_interruption_ends_the_wait_for_a_private_server_that_is_frozen() {
+    let Some(versions) = versions() else { return };
+    let lab = lab(&managed(2, &newest(&versions), ["", &inserts(0.2), FREEZE]));
+    let child = lab.start();
+    wait_until("the server is frozen", || lab.path("frozen").exists());
+    wait_until("a trial is recorded", || lab.trials("t") == 1);
+    signal(&child, libc::SIGINT);
+    end(child).expect(130);
+    nothing_is_left(&lab);
+}
+
+#[test]
+fn an_interruption_ends_cleaning_up_that_somebody_stands_in_the_way_of() {
+    let Some(bin) = bindirs().pop() else { return };
+    let server = Server::start(&bin, "host all all 127.0.0.1/32 trust", &[]);
+    let url = format!("host=127.0.0.1 port={} user={OWNER} dbname=postgres", server.port);
+    let lab = lab(&by_url(&url, ""));
+    let child = lab.start();
+    await_load(&server.config());
+    let mut other = server.connect();
+    let table = "SELECT c.oid::regclass FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+                 WHERE n.nspname = 'steelbench' AND c.relkind IN ('r', 'p')";
+    let table = other.cell(table).unwrap().unwrap();
+    other.batch(&format!("BEGIN; LOCK TABLE {table} IN ACCESS SHARE MODE")).unwrap();
+    let mut admin = server.connect();
+    wait_until("the schema is being dropped", || {
+        let sql =
+            "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'DROP SCHEMA%' AND wait_event_type = 'Lock'";
+        !admin.query(sql, &[]).unwrap().is_empty()
+    });
+    signal(&child, libc::SIGINT);
+    end(child).expect(130);
+    other.batch("ROLLBACK").unwrap();
+    // The run after it takes over what it could not remove.
+    lab.run(0);
+    assert!(admin.query("SELECT 1 FROM pg_namespace WHERE nspname = 'steelbench'", &[]).unwrap().is_empty());
+}
+
+#[test]
+fn a_server_of_another_user_knows_nothing_of_our_environment() {
+    let Some(versions) = versions() else { return };
+    let look = "[hooks]\nafter_trial = \"\"\"for process in /proc/[0-9]*; do \
+         if [ \"$(cat $process/comm 2>/dev/null)\" = postgres ] && \
+         case \"$(readlink $process/cwd)\" in \"$PWD\"*) true;; *) false;; esac; \
+         then tr '\\\\0' '\\\\n' < $process/environ; fi; done > environment\"\"\"\n";
+    let lab = lab(&managed(1, &newest(&versions), ["", &inserts(0.2), look]));
+    let mut command = lab.command(&["run", "e.toml"]);
+    command.env("CLOUD_TOKEN", "planted-secret").env("PGPASSWORD", "planted-secret").env("TZ", "UTC");
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let environment = lab.read("environment");
+    assert!(environment.contains("LC_ALL=C") && environment.contains("TZ=UTC"), "{environment}");
+    let known = ["PATH", "LD_LIBRARY_PATH", "TZ", "LC_ALL"];
+    for line in environment.lines() {
+        // The server adds variables of its own.
+        let (name, _) = line.split_once('=').unwrap_or((line, ""));
+        let own = [
+            "PGDATA",
+            "PG_GRANDPARENT_PID",
+            "PGLOCALEDIR",
+            "PGSYSCONFDIR",
+            "LC_COLLATE",
+            "LC_CTYPE",
+            "LC_MESSAGES",
+        ];
+        assert!(known.contains(&name) || own.contains(&name) || line.is_empty(), "{environment}");
+    }
+}

@@ -1,0 +1,131 @@
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::time::Timespec;
+use socket2::{Domain, SockAddr, Socket, Type};
+use std::cell::Cell;
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often one who waits looks whether to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// How soon a socket is tried again whose server has no room for more connections.
+const TRY_AGAIN: Duration = Duration::from_millis(10);
+
+/// Says whether one who waits is asked to stop.
+#[derive(Clone)]
+pub struct Stop(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl Stop {
+    /// Asked to stop when this says so; it is called twenty times a second.
+    pub fn when(is_asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(is_asked))
+    }
+
+    /// Whether to stop.
+    pub fn is_asked(&self) -> bool {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stop({})", self.is_asked())
+    }
+}
+
+/// A wait that ended because somebody asked to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("stopped on request")]
+pub struct Stopped;
+
+impl Stopped {
+    /// Whether this is why an operation failed.
+    pub fn is_cause_of(error: &io::Error) -> bool {
+        error.get_ref().and_then(|cause| cause.downcast_ref::<Self>()).is_some()
+    }
+}
+
+/// How long to wait for the other end of a connection; by default for ever.
+#[derive(Debug, Clone, Default)]
+pub struct Patience {
+    /// When it ends ([`ErrorKind::TimedOut`]), after so long.
+    limit: Option<(Instant, Duration)>,
+    /// Who may end it sooner ([`Stopped`]), and for how long it goes on then.
+    pub stop: Option<(Stop, Duration)>,
+    asked: Cell<Option<Instant>>,
+}
+
+impl Patience {
+    /// So much from now on, unless somebody asks to stop, who ends it at once.
+    pub fn of(time: Option<Duration>, stop: Option<Stop>) -> Self {
+        let mut patience = Self { stop: stop.map(|stop| (stop, Duration::ZERO)), ..Self::default() };
+        patience.restart(time);
+        patience
+    }
+
+    /// So much from now on.
+    pub fn restart(&mut self, time: Option<Duration>) {
+        self.limit = time.and_then(|time| Some((Instant::now().checked_add(time)?, time)));
+    }
+
+    /// How long to wait before the next look; fails when it has ended.
+    fn slice(&self) -> io::Result<Option<Duration>> {
+        let now = Instant::now();
+        let left = self.limit.map(|(until, _)| until.saturating_duration_since(now));
+        if let Some((until, time)) = self.limit
+            && until <= now
+        {
+            let text = format!("no answer within {} s", time.as_secs_f64());
+            return Err(io::Error::new(ErrorKind::TimedOut, text));
+        }
+        let Some((stop, goes_on)) = &self.stop else { return Ok(left) };
+        if self.asked.get().is_none() && stop.is_asked() {
+            self.asked.set(Some(now));
+        }
+        if self.asked.get().is_some_and(|asked| now.duration_since(asked) >= *goes_on) {
+            return Err(io::Error::other(Stopped));
+        }
+        Ok(Some(left.unwrap_or(LOOK_EVERY).min(LOOK_EVERY)))
+    }
+
+    /// Waits for one of these events of a socket.
+    pub(crate) fn wait(&self, socket: &Socket, events: PollFlags) -> io::Result<()> {
+        loop {
+            let slice = self.slice()?.map(|slice| Timespec {
+                tv_sec: slice.as_secs().min(u32::MAX.into()) as _,
+                tv_nsec: slice.subsec_nanos().into(),
+            });
+            match poll(&mut [PollFd::new(socket, events)], slice.as_ref()) {
+                Ok(0) | Err(Errno::INTR) => {}
+                Ok(_) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// A socket that is connected to this address.
+    pub(crate) fn connect(&self, address: &SockAddr) -> io::Result<Socket> {
+        let socket = Socket::new(Domain::from(i32::from(address.family())), Type::STREAM, None)?;
+        socket.set_nonblocking(true)?;
+        loop {
+            self.slice()?;
+            match socket.connect(address) {
+                Ok(()) => break,
+                Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {
+                    self.wait(&socket, PollFlags::OUT)?;
+                    socket.take_error()?.map_or(Ok(()), Err)?;
+                    break;
+                }
+                // The queue of a unix socket is full, which no event will report to be over.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(TRY_AGAIN),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        socket.set_nonblocking(false)?;
+        Ok(socket)
+    }
+}
