@@ -38,7 +38,9 @@ pub struct ConfigurationRow {
     pub done: usize,
     /// Attempts that failed.
     pub failed: usize,
-    /// Blocks in which every attempt failed.
+    /// Trials that `limits.trial_time` stopped while they were measured.
+    pub timeouts: usize,
+    /// Blocks in which every attempt failed otherwise.
     pub lost_blocks: usize,
     /// Warnings of its trials.
     pub warnings: Vec<WarningCount>,
@@ -90,11 +92,12 @@ fn row(
     response: Option<&ResponseChoice>,
 ) -> ConfigurationRow {
     let (record, trials) = (&recording.configurations[index], &grid.trials(index));
+    let timeouts = grid.with_timeouts(index).len() - trials.len();
     let failed = |trial: &&&TrialRecord| trial.status != TrialStatus::Done;
     let tried = attempts.iter().filter(|trial| failed(trial) || trial.observations.is_some());
     let blocks: BTreeSet<u32> = tried.map(|trial| trial.block).collect();
     let named = |name: &str| {
-        let choice = trials.iter().find_map(|trial| ResponseChoice::named(name, trial))?;
+        let choice = response::named(name, &grid.with_timeouts(index))?;
         grid.estimate(index, &choice)
     };
     let estimate = |name: &&str| Some(((*name).to_owned(), named(name)?));
@@ -112,7 +115,8 @@ fn row(
         standing: Standing::Unknown,
         done: trials.len(),
         failed: attempts.iter().filter(failed).count(),
-        lost_blocks: blocks.len() - trials.len(),
+        timeouts,
+        lost_blocks: blocks.len() - trials.len() - timeouts,
         warnings: health::count(trials),
         waits: WaitTable::of_trials(trials),
         accounting: Accounting::mean(trials),

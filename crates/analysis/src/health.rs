@@ -1,7 +1,7 @@
 //! Reasons to trust a trial less, with the thresholds and why they are where they are.
 
 use crate::{Accounting, Summary};
-use observations::{Observations, TrialStatus, Warning, WarningKind, number};
+use observations::{Observations, TrialRecord, TrialStatus, Warning, WarningKind, number};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,6 +85,8 @@ pub struct Failure {
     pub cause: String,
     /// Attempts that failed so.
     pub attempts: usize,
+    /// Whether it is that they took longer than they may.
+    pub timed_out: bool,
     /// Labels of the configurations that it hit, in the order of the file.
     pub configurations: Vec<String>,
 }
@@ -92,18 +94,20 @@ pub struct Failure {
 impl Summary<'_> {
     /// Causes of failure, the most frequent first.
     pub fn failures(&self) -> Vec<Failure> {
-        let mut causes: BTreeMap<&str, (&str, usize, BTreeSet<usize>)> = BTreeMap::new();
+        let mut causes: BTreeMap<&str, (&str, Vec<&TrialRecord>)> = BTreeMap::new();
         for trial in &self.recording.trials {
             let TrialStatus::Failed { cause } = &trial.status else { continue };
-            let of_cause = causes.entry(reason(cause)).or_insert((cause, 0, BTreeSet::new()));
-            of_cause.1 += 1;
-            of_cause.2.insert(trial.configuration);
+            causes.entry(reason(cause)).or_insert((cause, Vec::new())).1.push(trial);
         }
         let label = |index: usize| Some(self.recording.configurations.get(index)?.label.clone());
-        let failure = |(cause, attempts, hit): (&str, usize, BTreeSet<usize>)| Failure {
-            cause: cause.to_owned(),
-            attempts,
-            configurations: hit.into_iter().filter_map(label).collect(),
+        let failure = |(cause, trials): (&str, Vec<&TrialRecord>)| {
+            let hit: BTreeSet<usize> = trials.iter().map(|trial| trial.configuration).collect();
+            Failure {
+                cause: cause.to_owned(),
+                attempts: trials.len(),
+                timed_out: trials.iter().all(|trial| trial.timed_out()),
+                configurations: hit.into_iter().filter_map(label).collect(),
+            }
         };
         let mut failures: Vec<Failure> = causes.into_values().map(failure).collect();
         failures.sort_by_key(|failure| std::cmp::Reverse(failure.attempts));
@@ -137,7 +141,11 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
         (kind, share.map(|share| said(number::percent(share, 1))))
     };
     let too_much = Accounting::of(observations).unaccounted_s <= 0.0;
+    let check = Accounting::of(observations).check;
     let unaccounted = |share: String| {
+        if check.is_some() {
+            return format!("samples and kernel disagree on {share} of the sessions' time");
+        }
         let (before, after) = if too_much { ("more than", "accounted") } else { ("of", "unaccounted") };
         format!("{share} {before} the sessions' time is {after} for")
     };
@@ -239,7 +247,7 @@ mod tests {
         Observations {
             elapsed_s: 10.0,
             connections: 2,
-            time: TimeUse { session_s: 20.0, cpu_s: 19.5, cpu_user_s: None },
+            time: TimeUse { session_s: 20.0, cpu_s: 19.5, cpu_user_s: None, ..TimeUse::default() },
             load: LoadHealth {
                 client_share: 0.25,
                 sends_intended: 1000,

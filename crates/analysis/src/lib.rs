@@ -30,16 +30,19 @@ pub mod scaling;
 pub mod summary;
 pub mod survey;
 pub mod timeline;
+pub mod timeouts;
 pub mod volume_advice;
 pub mod waits;
 
 mod configurations;
 mod distribution;
+mod equivalence;
 mod grid;
+mod means;
 mod settings;
 mod wording;
 
-pub use accounting::Accounting;
+pub use accounting::{Accounting, Check};
 pub use activity::{ActivitySummary, activity};
 pub use ceiling::{Ceiling, Limit, MeasuredCeiling, Way};
 pub use compare::{Comparison, Method, Scale, Standing};
@@ -66,5 +69,6 @@ pub use scaling::{ScalingClass, ScalingSummary};
 pub use settings::ConfigurationGroup;
 pub use summary::{Environments, Overview, Summary, summarize, summarize_with};
 pub use timeline::Timeline;
+pub use timeouts::Bound;
 pub use volume_advice::volume_advice;
 pub use waits::{ConfigurationWaits, WaitOptions, WaitRow, WaitTable};

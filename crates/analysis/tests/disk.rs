@@ -4,7 +4,9 @@
 mod common;
 
 use analysis::disk::little_difference;
-use analysis::{Ceiling, Limit, MeasuredCeiling, Side, Way, compare, knee, summarize, summarize_with};
+use analysis::{
+    Ceiling, FindingKind, Limit, MeasuredCeiling, Side, Way, compare, knee, summarize, summarize_with,
+};
 use common::disk::{DISK, Device, device_use, disk_observed, on_volume, saturation, with_settings};
 use common::{done, observed, recording};
 use observations::{
@@ -34,6 +36,26 @@ fn the_knee_of_a_closed_network() {
     let outstanding: Vec<u64> = knee.points.iter().map(|point| point.outstanding).collect();
     assert_eq!(outstanding, [1, 2, 2, 4, 4, 8, 8, 16, 16, 32]);
     assert!(knee.points.iter().all(|point| point.little.unwrap().holds()));
+}
+
+/// What the search asks for stands first, and that a factor alone does nothing stands last.
+#[test]
+fn the_findings_begin_with_the_knee() {
+    let mut run = saturation(DEVICE, &["1", "2"], &["4", "8", "16", "32", "64"]);
+    run.trials.iter_mut().for_each(|trial| trial.observations.as_mut().unwrap().synthetic = true);
+    let summary = summarize(&run);
+    let findings = summary.findings();
+    let knee = &summary.disk().unwrap().knees[0];
+    let (from, to) = (knee.between.unwrap().from, knee.between.unwrap().to.unwrap());
+    let text = &findings[0].text;
+    assert!(text.starts_with("IOPS saturate "), "{findings:?}");
+    for end in [from, to] {
+        assert!(text.contains(&format!(" {} ", knee.points[end].outstanding)), "{text}");
+    }
+    assert_eq!(summary.headline().as_ref(), findings.first());
+    let silent: Vec<bool> =
+        findings.iter().map(|finding| finding.kind == FindingKind::NoDifference).collect();
+    assert!(silent.is_sorted(), "{findings:?}");
 }
 
 #[test]

@@ -43,6 +43,12 @@ pub fn short_percent(share: f64) -> String {
     percent(share, usize::from(share.abs() < 0.0995))
 }
 
+/// A share that somebody has set, without decimals that say nothing: `5 %`, `2.5 %`.
+pub fn plain_percent(share: f64) -> String {
+    let text = fixed(100.0 * share, 3);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// `p < 0.001` or `p = 0.012`.
 pub fn p_value(p: f64) -> String {
     if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
@@ -223,6 +229,7 @@ mod tests {
             ["4.6 %", "10 %", "91 %"]
         );
         assert_eq!([short_percent(0.0), short_percent(-0.0004)], ["0.0 %", "0.0 %"]);
+        assert_eq!([0.05, 0.025, 0.1, 1.0].map(plain_percent), ["5 %", "2.5 %", "10 %", "100 %"]);
         assert_eq!([signed(1.3, 2), signed(-12.4, 1), signed(0.001, 2)], ["+1.30", "-12.4", "0.00"]);
     }
 

@@ -42,9 +42,18 @@ pub struct Observations {
     pub warnings: Vec<Warning>,
     /// True when the figures come from a scripted engine and not from a measurement.
     pub synthetic: bool,
+    /// Seconds of `limits.trial_time`, at which the trial was stopped: `elapsed_s` ends there, so that the measurement
+    /// takes at least as long, and nothing else was seen. `None`: measured to the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_s: Option<f64>,
 }
 
 impl Observations {
+    /// Whether `limits.trial_time` stopped it.
+    pub fn timed_out(&self) -> bool {
+        self.timeout_s.is_some()
+    }
+
     /// The fact with this name.
     pub fn fact(&self, name: &str) -> Option<f64> {
         self.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value)
@@ -94,6 +103,11 @@ pub struct TimeUse {
     pub cpu_s: f64,
     /// The part of `cpu_s` in user mode, where known.
     pub cpu_user_s: Option<f64>,
+    /// Of sampled sessions of which the kernel tells the time on a processor and in the run queue too: what the
+    /// samples alone say of that, the seconds without a wait event.
+    pub sampled_running_s: Option<f64>,
+    /// Of the same: seconds that were taken off the sampled waits, so that they leave room for the kernel's figures.
+    pub corrected_s: Option<f64>,
 }
 
 /// Which way a response is better.

@@ -88,6 +88,7 @@ pub fn trials(recording: &Recording) -> Table<'_> {
     let is_failed = |trial: &TrialRecord| matches!(trial.status, TrialStatus::Failed { .. });
     columns.add("cause", "", cause).headed("cause of failure").on_page =
         recording.trials.iter().any(is_failed);
+    columns.add("timeout", "s", |row| seen(row)?.timeout_s);
     columns.add("setup", "", |row| row.trial.setup);
     columns.add("sequence", "", |row| row.trial.sequence);
     columns.add("started", "", |row| Time(row.trial.started_ms));
@@ -186,8 +187,14 @@ fn waits(recording: &Recording) -> Table<'_> {
     columns.add("class", "", |row| row.part.wait.class.name());
     columns.add("top", "", |row| row.part.of_all.map(|(_, top)| top)).headed("top 95 %");
     columns.add("sampled", "Hz", |row| match row.part.wait.source {
-        WaitSource::Counted => None,
-        WaitSource::Sampled { hz } => Some(hz),
+        WaitSource::Sampled { hz, .. } => Some(hz),
+        _ => None,
+    });
+    columns.add("samples", "", |row| row.part.wait.source.samples());
+    columns.add("standard_error", "s", |row| row.part.wait.source.error_s());
+    columns.add("counter", "", |row| match &row.part.wait.source {
+        WaitSource::Server { counter, .. } => Some(counter.as_str()),
+        _ => None,
     });
     columns.named("waits")
 }

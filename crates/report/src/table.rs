@@ -2,7 +2,7 @@
 //! workbook. A cell holds a recorded or computed value with its unit and its 95 % interval, and how people read it.
 
 use crate::{Text, number, text};
-use analysis::{Comparison, Estimate, Interval, Standing};
+use analysis::{Comparison, Estimate, Interval, Standing, Summary};
 use observations::FactorRecord;
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -491,11 +491,17 @@ impl Cell {
         value.within(comparison.interval).shown(shown).toned(tone)
     }
 
-    /// Whether it is the best, or as good.
-    pub(crate) fn standing(standing: Standing) -> Self {
+    /// How far from the best: `best`, `within 5 %` where that is shown, `up to 12 %` where it cannot be told.
+    pub(crate) fn standing(standing: Standing, against_best: Option<&Comparison>, summary: &Summary) -> Self {
+        let possible = against_best.and_then(|own| own.possible(summary.unit()));
         match standing {
             Standing::Best => Self::new("best", Tone::Good),
-            Standing::AsGoodAsBest => Self::new("=", Tone::Good),
+            Standing::Equivalent => {
+                Self::new(format!("within {}", number::plain_percent(summary.margin())), Tone::Good)
+            }
+            Standing::NotDistinguished => {
+                Self::from(possible.map_or_else(|| "unclear".to_owned(), |size| format!("up to {size}")))
+            }
             Standing::Worse | Standing::Unknown => Self::from(""),
         }
     }

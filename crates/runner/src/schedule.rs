@@ -17,7 +17,9 @@ pub struct NextTrial {
 #[derive(Debug, Clone, Copy, Default)]
 struct Tried {
     attempts: u32,
-    done: bool,
+    /// Measured to the end, or known to take longer than a trial may: trying again until it happens to be fast would
+    /// bias the figures.
+    settled: bool,
 }
 
 /// Walks through the plan.
@@ -59,10 +61,10 @@ impl<'a> Schedule<'a> {
     pub fn record(&mut self, trial: &TrialRecord) {
         let tried = self.tried.entry((trial.configuration, trial.block)).or_default();
         tried.attempts = tried.attempts.max(trial.attempt);
+        tried.settled |= trial.status == TrialStatus::Done || trial.timed_out();
         if trial.status != TrialStatus::Done {
             return;
         }
-        tried.done = true;
         if let Some(value) = trial.observations.as_ref().and_then(|seen| self.value(seen)) {
             self.values[trial.configuration].insert(trial.block, value);
         }
@@ -91,7 +93,7 @@ impl<'a> Schedule<'a> {
 
     fn open(&self, planned: PlannedTrial) -> Option<NextTrial> {
         let tried = self.tried.get(&(planned.configuration, planned.block)).copied().unwrap_or_default();
-        let is_open = !tried.done && tried.attempts <= self.retries;
+        let is_open = !tried.settled && tried.attempts <= self.retries;
         is_open.then_some(NextTrial { planned, attempt: tried.attempts + 1 })
     }
 
@@ -117,9 +119,9 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// Whether a trial that failed at this try will be tried again.
-    pub fn will_retry(&self, attempt: u32) -> bool {
-        attempt <= self.retries
+    /// Whether a trial that failed will be tried again.
+    pub fn will_retry(&self, trial: &TrialRecord) -> bool {
+        trial.attempt <= self.retries && !trial.timed_out()
     }
 
     /// Number of planned trials that earlier sessions have settled. Blocks that the file no longer

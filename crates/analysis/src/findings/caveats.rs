@@ -1,6 +1,6 @@
 use super::claims::Claim;
 use super::{Finding, FindingKind};
-use crate::{ConfigurationRow, Summary, WarningCount, health, wording};
+use crate::{ConfigurationRow, Failure, Summary, WarningCount, health, wording};
 use observations::{Observations, number};
 
 /// What limits the conclusions.
@@ -10,6 +10,7 @@ pub fn find(summary: &Summary, largest: Option<&Claim>) -> Vec<Finding> {
         missing_response(summary),
         nothing_measured(summary),
         failed(summary),
+        timed_out(summary),
         overloaded(summary),
         warned(summary, largest),
         drift(summary),
@@ -46,8 +47,9 @@ fn nothing_measured(summary: &Summary) -> Caveat {
 
 fn failed(summary: &Summary) -> Caveat {
     let failures = summary.failures();
+    let failures: Vec<&Failure> = failures.iter().filter(|failure| !failure.timed_out).collect();
     let first = failures.first()?;
-    let attempts = wording::count(summary.failed(), "attempt");
+    let attempts = wording::count(summary.failed() - summary.timeouts(), "attempt");
     let lost: usize = summary.configurations.iter().map(|row| row.lost_blocks).sum();
     let lost = match lost {
         0 => "; a retry of each succeeded".to_owned(),
@@ -59,6 +61,28 @@ fn failed(summary: &Summary) -> Caveat {
     let most = if failures.len() == 1 { "the cause" } else { "the most frequent cause" };
     let evidence = format!("{most}: {} ({})", first.reason(), first.configurations.join(", "));
     Some((format!("{attempts} failed{lost}."), evidence))
+}
+
+/// Trials that took longer than they may are observations, and their configurations are not called better.
+fn timed_out(summary: &Summary) -> Caveat {
+    let rows: Vec<&ConfigurationRow> = summary.configurations.iter().filter(|row| row.timeouts > 0).collect();
+    let label = |row: &&ConfigurationRow| {
+        let all = wording::count(row.done + row.timeouts, "trial");
+        let label = if row.label.is_empty() { String::new() } else { format!(" of {}", row.label) };
+        format!("{} of {all}{label}", row.timeouts)
+    };
+    let named: Vec<String> = rows.iter().map(label).collect();
+    let bound = rows.iter().filter_map(|row| row.response.as_ref()).any(|own| own.bound.is_some());
+    let figures = if bound {
+        "each counts with the time until then, so that figures with \"at least\" are lower bounds"
+    } else {
+        "of the response nothing is known of them, so that figures are those of the other trials"
+    };
+    let text = format!(
+        "limits.trial_time stopped {}: {figures}. No configuration with such trials is called better than one without.",
+        wording::list(&named)
+    );
+    (!rows.is_empty()).then(|| (text, String::new()))
 }
 
 fn are(n: usize, singular: &str, plural: &str) -> String {

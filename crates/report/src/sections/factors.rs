@@ -36,9 +36,19 @@ fn effect_section(summary: &Summary, factor: &FactorEffect) -> Section {
         None if *i == factor.reference => "reference".into(),
         None => Cell::default(),
     });
-    table.left("best", |(_, level)| Cell::standing(level.standing));
+    let standing = |level: &LevelEffect| Cell::standing(level.standing, level.against_best.as_ref(), summary);
+    table.left("best", move |(_, level)| standing(level));
     table.left("its best configuration", |(_, level)| best(summary, factor, level)).optional(1);
     section.table(table);
+    if factor.left_out > 0 {
+        section.note(format!(
+            "Means are over the blocks and levels of the other factors in which every level has a figure; {} left out.",
+            match factor.left_out {
+                1 => "1 trial is".to_owned(),
+                n => format!("{} are", number::plural(n, "trial")),
+            }
+        ));
+    }
     section
 }
 

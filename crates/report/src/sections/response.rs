@@ -180,7 +180,7 @@ fn means(effect: &FactorEffect) -> BarGroup {
 fn bar(level: &str, estimate: &Estimate, standing: Standing, worse: bool) -> Bar {
     let (note, tone) = match standing {
         Standing::Best => ("best", Tone::Good),
-        Standing::AsGoodAsBest => ("= as good", Tone::Good),
+        Standing::Equivalent => ("equivalent", Tone::Good),
         _ if worse => ("worse than the baseline", Tone::Bad),
         _ => ("", Tone::Plain),
     };

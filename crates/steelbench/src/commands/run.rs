@@ -99,7 +99,7 @@ impl Session {
             output::print_document(&report::run(&summary, report::Medium::Text))?;
             output::print(&format!("\nResults: {}\nReport:  {}\n", self.results.display(), page.display()))?;
         }
-        Ok(summary.configurations.iter().any(|row| row.lost_blocks > 0))
+        Ok(summary.configurations.iter().any(|row| row.lost_blocks + row.timeouts > 0))
     }
 }
 
@@ -123,7 +123,10 @@ pub fn exit_code(end: &RunEnd, failed: bool, file: Option<&str>) -> ExitCode {
         RunEnd::Completed if !failed => return ExitCode::Ok,
         RunEnd::Completed => {
             let retry = file.map_or_else(String::new, |file| {
-                format!(" With a larger repeats.retries `steelbench run {file}` tries them again.")
+                format!(
+                    " With a larger repeats.retries `steelbench run {file}` tries them again, except those that \
+                     limits.trial_time stopped."
+                )
             });
             (ExitCode::Failed, format!("Trials failed.{retry}"))
         }
