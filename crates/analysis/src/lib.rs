@@ -39,6 +39,7 @@ mod distribution;
 mod equivalence;
 mod grid;
 mod means;
+mod selected;
 mod settings;
 mod wording;
 

@@ -26,8 +26,8 @@
 
 use crate::{Comparison, Scale, WaitShape};
 pub use observations::number::{
-    figure, p_value, plain_percent, plural as count, ratio, seconds_unit, short_percent as percent,
-    uncertain, whole,
+    figure, p_value, plain_percent, plural as count, ratio, seconds_unit, short_percent as percent, whole,
+    within,
 };
 use observations::{WarningKind, number};
 
@@ -144,6 +144,7 @@ mod tests {
             equivalence_p: None,
             bound: None,
             blocks: 5,
+            df: None,
             method: Method::PairedT,
         };
         assert_eq!(comparison(&one, "s"), "1.93x [1.88, 1.99]");

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+pub mod coverage;
 pub mod disk;
 
 pub use recording as plan;
