@@ -1,8 +1,8 @@
 //! The response on which configurations are compared.
 
-use crate::Estimate;
 use crate::estimate::{Known, Moments, mean};
 use crate::grid::{Cells, Repeats};
+use crate::{Estimate, Interval};
 use observations::{Direction, Observations, Recording, Response};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -93,7 +93,11 @@ impl ResponseChoice {
         let rounding = self.resolution(&repeats.units.concat()).powi(2) / 12.0;
         let estimate = Estimate::of(&means, &self.unit, self.direction)?;
         let moments = Moments::known(&means, Known { first: repeats.first, rounding });
-        let estimate = Estimate { interval: moments.test().map(|(interval, _)| interval), ..estimate };
+        // Times, rates and counts are not below zero: what an interval has there is cut off, which costs no coverage.
+        let is_amount = means.iter().all(|mean| *mean >= 0.0);
+        let cut = |interval: Interval| Interval { low: interval.low.max(0.0), ..interval };
+        let interval = moments.test().map(|(interval, _)| if is_amount { cut(interval) } else { interval });
+        let estimate = Estimate { interval, ..estimate };
         let timed_out = || repeats.units.iter().flatten().filter(|own| own.timed_out());
         let is_bound = timed_out().all(|own| self.value_or_bound(own).is_some());
         Some(estimate.with_timeouts(timed_out().count(), is_bound))
