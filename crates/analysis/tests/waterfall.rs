@@ -59,7 +59,7 @@ fn parts_of_session_time() {
     assert_eq!(table(std::slice::from_ref(&decomposition.total)), [(PartKind::Total, 40_000, 40_000)]);
     // Session time did not change: no part is a share of nothing.
     assert!(decomposition.by_class.iter().all(|part| part.share.is_none()));
-    assert_eq!(decomposition.sessions, [4.0, 8.0]);
+    assert_eq!(decomposition.sessions.map(f64::to_bits), [4.0, 8.0_f64].map(f64::to_bits));
     assert!((decomposition.throughput_ratio() - 2.0).abs() < 1e-12);
     // Resource and signal wait together, the largest change first.
     let wait = |name: &str| PartKind::WaitType(name.to_owned());
