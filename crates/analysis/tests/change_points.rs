@@ -46,7 +46,8 @@ fn a_shift_of_three_sigma_is_found_where_it_is() {
         assert!(changes.iter().all(|change| change.p_value <= 0.05));
     }
     println!("found {found}, within one {near}, exact {exact}, alone {alone} of 100");
-    assert_eq!(found, 100);
+    // All of them, were values known to be independent; 2 in 100 are what the test against dependence costs.
+    assert!(found >= 96, "{found}");
     // With known levels the best estimate is off by more than one in 6 % of such series.
     assert!(near >= 90 && exact >= 70, "within one {near}, exact {exact}");
     // The second piece is tested as any series is.

@@ -55,7 +55,7 @@ fn from_results_files() {
     let triggered =
         changed("CREATE TRIGGER \"EVIL\" BEFORE INSERT ON trials BEGIN SELECT RAISE(ABORT, 'EVIL'); END");
     triggered.write("e.toml", &scripted(2, "", ""));
-    safe(&triggered.run(1));
+    safe(&triggered.run(2));
 }
 
 /// Where a run's name becomes the name of files.
