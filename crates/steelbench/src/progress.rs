@@ -2,7 +2,7 @@
 
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
-use observations::{Event, Response, RunEnd, TrialRef, number};
+use observations::{Event, Response, RunEnd, TrialRef, number, redacted};
 use report::Text;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -54,7 +54,7 @@ impl Progress {
     pub fn hear(&mut self, event: &Event) {
         match self {
             // A reader that has gone does not stop the run.
-            Self::Json => drop(serde_json::to_value(event).map(|event| output::print_json(&event))),
+            Self::Json => drop(serde_json::to_value(event).map(|event| output::print_json_redacted(&event))),
             Self::People(display) => display.hear(event),
         }
     }
@@ -117,7 +117,13 @@ impl Display {
                 let all = self.trials;
                 self.line(&format!("no more repeats are needed: {trials} trials fewer, {all} in all"));
             }
-            Event::RunFinished(RunEnd::Completed) if self.finished.1 == 0 => {
+            Event::RunFinished(RunEnd::Completed { failed: failed @ 1.. }) if self.finished.1 == 0 => {
+                let trials = number::plural(*failed, "trial");
+                self.line(&format!(
+                    "nothing was run: {trials} failed before; --retry-failed runs failed trials again"
+                ));
+            }
+            Event::RunFinished(RunEnd::Completed { .. }) if self.finished.1 == 0 => {
                 self.line("the run is complete: nothing was left to do; --fresh begins a new one");
             }
             Event::Hook(_) | Event::RunFinished(_) => {}
@@ -181,7 +187,7 @@ impl Display {
     }
 
     fn line(&self, text: &str) {
-        let text = Text::from(text);
+        let text = Text::from(redacted(text));
         let text = text.as_str();
         if self.terminal {
             self.bar.println(text);
