@@ -1,7 +1,8 @@
-//! Developer commands: `cargo xtask test | bench | tidy`.
+//! Developer commands: `cargo xtask test | bench | attack | tidy`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
+mod attack;
 mod bench;
 mod process;
 mod test;
@@ -15,6 +16,8 @@ cargo xtask test [ARGUMENTS OF cargo test]   install what the tests need, run th
 cargo xtask bench [NAME...]                  measure: insert, instruments, overhead, start-up, report, a-a,
                                              disk-check, -cpu, -cached; recorder; postgres-cpu, -load, -observer,
                                              -population; a beginning names all that have it: disk, postgres
+cargo xtask attack [KIND...] [--tries N] [--seed SEED]
+                                             try to break it: mutated files, hostile servers and results files, kills
 cargo xtask tidy                             file sizes, left-over notes, crate edges, large files";
 
 fn main() -> ExitCode {
@@ -23,6 +26,7 @@ fn main() -> ExitCode {
         Some((command, rest)) => match command.as_str() {
             "test" => test::run(rest),
             "bench" => bench::run(rest),
+            "attack" => attack::run(rest),
             "tidy" => tidy::run(),
             _ => Err(HELP.into()),
         },

@@ -1,9 +1,9 @@
 //! Two configurations against each other, by paired blocks.
 
-use crate::distribution::{bootstrap, correct};
+use crate::distribution::{adjusted, bootstrap, correct};
 use crate::estimate::{Known, Moments, mean, t_test};
 use crate::grid::Matched;
-use crate::{Estimate, Interval, ResponseChoice};
+use crate::{Bound, Estimate, Interval, ResponseChoice, timeouts};
 use observations::{Direction, Observations};
 use serde::Serialize;
 
@@ -52,6 +52,11 @@ pub struct Comparison {
     pub p_value: Option<f64>,
     /// The p-value after Holm's correction over the family of comparisons that it is shown with.
     pub adjusted_p: Option<f64>,
+    /// The p-value of "they differ by the margin of the response or more", corrected likewise; `None` without a margin.
+    pub equivalence_p: Option<f64>,
+    /// With time-outs on one side: the true value lies on this side of `value`, and the interval is open there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Bound>,
     /// Number of blocks behind it.
     pub blocks: usize,
     /// How it was made.
@@ -64,11 +69,13 @@ pub struct Comparison {
 pub enum Standing {
     /// The best mean.
     Best,
-    /// Not distinguishable from the best at a family level of 5 % (Holm).
-    AsGoodAsBest,
+    /// Differs from the best by less than the margin, supported at a family level of 5 % (Holm).
+    Equivalent,
+    /// Not distinguished from the best: it may be as good, or blocks may be too few to tell.
+    NotDistinguished,
     /// Worse than the best, supported at a family level of 5 %.
     Worse,
-    /// Cannot be told: no values, or a single block.
+    /// Cannot be told: no values, a single block, or trials that timed out.
     Unknown,
 }
 
@@ -95,8 +102,15 @@ impl Values {
         Self { blocks, first: usize::MAX, resolution: 0.0 }
     }
 
+    /// The same values times a factor.
+    pub fn times(&self, factor: f64) -> Self {
+        let blocks = self.blocks.iter().map(|block| block.iter().map(|value| value * factor).collect());
+        Self { blocks: blocks.collect(), resolution: self.resolution * factor, ..*self }
+    }
+
     fn of(side: &[Vec<&Observations>], first: usize, response: &ResponseChoice) -> Self {
-        let values = side.iter().map(|block| block.iter().filter_map(|o| response.value(o)).collect());
+        let values =
+            side.iter().map(|block| block.iter().filter_map(|o| response.value_or_bound(o)).collect());
         let all: Vec<&Observations> = side.iter().flatten().copied().collect();
         Self {
             blocks: values.filter(|block: &Vec<f64>| !block.is_empty()).collect(),
@@ -112,9 +126,13 @@ impl Comparison {
     /// The factor is always `> 1` when `to` is better: `from / to` where lower is better,
     /// `to / from` where higher is. Blocks count once: within a block the mean of its pairs is taken.
     pub(crate) fn of(matched: &Matched, response: &ResponseChoice) -> Option<Self> {
-        let from = Values::of(&matched.from, matched.first[0], response);
-        let to = Values::of(&matched.to, matched.first[1], response);
-        Self::of_values(matched.paired, &from, &to, response.direction)
+        timeouts::compare(matched, response, || {
+            let from = Values::of(&matched.from, matched.first[0], response);
+            let to = Values::of(&matched.to, matched.first[1], response);
+            let comparison = Self::of_values(matched.paired, &from, &to, response.direction)?;
+            let equivalence_p = Self::equivalence(matched.paired, &from, &to, response);
+            Some(Self { equivalence_p, ..comparison })
+        })
     }
 
     /// The same of the values of both sides.
@@ -197,6 +215,8 @@ impl Betterness {
             interval: test.interval.map(|interval| interval.map(back)),
             p_value: test.p_value,
             adjusted_p: None,
+            equivalence_p: None,
+            bound: None,
             blocks: test.blocks,
             method: test.method,
         }
@@ -280,11 +300,21 @@ pub(crate) fn welch_error(a: &Moments, b: &Moments) -> Option<(f64, f64)> {
     Some((square.sqrt(), if square > 0.0 { df } else { a.df + b.df }))
 }
 
-/// Position of the best mean: among those with at least two blocks, if there are any.
+/// Positions of those that can be the best: without time-outs, if there are any such, and of these with at least two
+/// blocks, if there are any.
+pub(crate) fn candidates(estimates: &[Option<&Estimate>]) -> Vec<usize> {
+    let some = |usable: &dyn Fn(&Estimate) -> bool| estimates.iter().flatten().any(|own| usable(own));
+    let is_complete = |own: &Estimate| own.timeouts == 0 || !some(&|own| own.timeouts == 0);
+    let is_usable = |own: &Estimate| {
+        is_complete(own) && (own.n >= 2 || !some(&|other| is_complete(other) && other.n >= 2))
+    };
+    (0..estimates.len()).filter(|at| estimates[*at].is_some_and(is_usable)).collect()
+}
+
+/// Position of the best mean among the candidates.
 pub(crate) fn best(estimates: &[Option<&Estimate>]) -> Option<usize> {
-    let enough = if estimates.iter().flatten().any(|e| e.n >= 2) { 2 } else { 1 };
-    let measured = estimates.iter().enumerate().filter_map(|(i, estimate)| Some((i, (*estimate)?)));
-    let best = measured.filter(|(_, e)| e.n >= enough).min_by(|(_, left), (_, right)| match left.direction {
+    let measured = candidates(estimates).into_iter().filter_map(|i| Some((i, estimates[i]?)));
+    let best = measured.min_by(|(_, left), (_, right)| match left.direction {
         Direction::LowerIsBetter => left.mean.total_cmp(&right.mean),
         Direction::HigherIsBetter => right.mean.total_cmp(&left.mean),
     });
@@ -310,8 +340,12 @@ pub(crate) fn standings(best: Option<usize>, against_best: &[Option<Comparison>]
         _ if best == Some(i) => Standing::Best,
         Some(comparison) if comparison.p_value.is_some() => {
             // The best mean may be the worse one on the scale of ratios.
-            let worse = comparison.supported() && !comparison.is_better();
-            if worse { Standing::Worse } else { Standing::AsGoodAsBest }
+            match comparison.supported() && !comparison.is_better() {
+                true => Standing::Worse,
+                false if comparison.bound.is_some() => Standing::Unknown,
+                false if comparison.is_equivalent() => Standing::Equivalent,
+                false => Standing::NotDistinguished,
+            }
         }
         _ => Standing::Unknown,
     };
@@ -321,5 +355,11 @@ pub(crate) fn standings(best: Option<usize>, against_best: &[Option<Comparison>]
 /// A family with its corrected p-values.
 pub(crate) fn corrected(mut family: Vec<Option<Comparison>>) -> Vec<Option<Comparison>> {
     correct(family.iter_mut().flatten().map(|c| (c.p_value, &mut c.adjusted_p)).collect());
+    let equivalence: Vec<Option<f64>> = family.iter().map(|c| c.as_ref()?.equivalence_p).collect();
+    for (comparison, p) in family.iter_mut().zip(adjusted(&equivalence)) {
+        if let Some(comparison) = comparison {
+            comparison.equivalence_p = p;
+        }
+    }
     family
 }

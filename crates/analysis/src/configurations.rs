@@ -38,7 +38,9 @@ pub struct ConfigurationRow {
     pub done: usize,
     /// Attempts that failed.
     pub failed: usize,
-    /// Blocks in which every attempt failed.
+    /// Trials that `limits.trial_time` stopped while they were measured.
+    pub timeouts: usize,
+    /// Blocks in which every attempt failed otherwise.
     pub lost_blocks: usize,
     /// Warnings of its trials.
     pub warnings: Vec<WarningCount>,
@@ -66,9 +68,15 @@ impl Summary<'_> {
 /// All configurations in the order of the file.
 pub fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice>) -> Vec<ConfigurationRow> {
     let names = response::all_names(&grid.observations());
-    let all = 0..recording.configurations.len();
+    let mut attempts = vec![Vec::new(); recording.configurations.len()];
+    for trial in &recording.trials {
+        if let Some(own) = attempts.get_mut(trial.configuration) {
+            own.push(trial);
+        }
+    }
+    let all = attempts.iter().enumerate();
     let mut rows: Vec<ConfigurationRow> =
-        all.map(|index| row(recording, index, grid, &names, response)).collect();
+        all.map(|(index, own)| row(recording, index, own, grid, &names, response)).collect();
     if let Some(response) = response {
         compare_rows(&mut rows, recording.run.baseline, grid, response);
     }
@@ -78,17 +86,18 @@ pub fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice
 fn row(
     recording: &Recording,
     index: usize,
+    attempts: &[&TrialRecord],
     grid: &Grid,
     names: &[&str],
     response: Option<&ResponseChoice>,
 ) -> ConfigurationRow {
     let (record, trials) = (&recording.configurations[index], &grid.trials(index));
-    let own = || recording.trials.iter().filter(|trial| trial.configuration == index);
-    let failed = |trial: &&TrialRecord| trial.status != TrialStatus::Done;
-    let tried = own().filter(|trial| failed(trial) || trial.observations.is_some());
+    let timeouts = grid.with_timeouts(index).len() - trials.len();
+    let failed = |trial: &&&TrialRecord| trial.status != TrialStatus::Done;
+    let tried = attempts.iter().filter(|trial| failed(trial) || trial.observations.is_some());
     let blocks: BTreeSet<u32> = tried.map(|trial| trial.block).collect();
     let named = |name: &str| {
-        let choice = trials.iter().find_map(|trial| ResponseChoice::named(name, trial))?;
+        let choice = response::named(name, &grid.with_timeouts(index))?;
         grid.estimate(index, &choice)
     };
     let estimate = |name: &&str| Some(((*name).to_owned(), named(name)?));
@@ -105,8 +114,9 @@ fn row(
         against_best: None,
         standing: Standing::Unknown,
         done: trials.len(),
-        failed: own().filter(failed).count(),
-        lost_blocks: blocks.len() - trials.len(),
+        failed: attempts.iter().filter(failed).count(),
+        timeouts,
+        lost_blocks: blocks.len() - trials.len() - timeouts,
         warnings: health::count(trials),
         waits: WaitTable::of_trials(trials),
         accounting: Accounting::mean(trials),

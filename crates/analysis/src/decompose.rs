@@ -33,7 +33,7 @@ pub struct Decomposition {
     pub blocks: usize,
     /// Sessions of each side (mean of a trial). Throughput is this divided by [`Self::total`].
     pub sessions: [f64; 2],
-    /// CPU, each wait type (resource and signal wait; largest change first), client, unaccounted.
+    /// CPU, each wait type (resource and signal wait; largest change first), each wait type for the client, unaccounted.
     pub by_type: Vec<Part>,
     /// CPU, each class of resource wait, signal, client, unaccounted.
     pub by_class: Vec<Part>,
@@ -61,6 +61,8 @@ pub enum PartKind {
     Unaccounted,
     /// Resource and signal wait of one wait type.
     WaitType(String),
+    /// Waiting for the client, by wait type: a session without work. It is no cause.
+    ClientWait(String),
     /// Processor time in a function itself.
     Function {
         /// Its name.
@@ -72,6 +74,13 @@ pub enum PartKind {
     OtherCode,
     /// The sum.
     Total,
+}
+
+impl PartKind {
+    /// Whether it is time in which sessions waited for their client.
+    pub fn is_client(&self) -> bool {
+        matches!(self, Self::Client | Self::ClientWait(_))
+    }
 }
 
 /// One part: from `from_s` to `to_s`.
@@ -162,22 +171,26 @@ fn by_class(matched: &Matched) -> Vec<Seconds> {
     parts
 }
 
-/// The same by wait type, largest change first; a block in which a type does not occur has 0 of it.
+/// The same by wait type, largest change first, those for the client after the others; a block in which a type does not
+/// occur has 0 of it.
 fn by_type(matched: &Matched) -> Vec<Seconds> {
-    let is_part = |wait: &&Wait| {
-        wait.wait_s().is_finite() && !matches!(wait.class, WaitClass::Idle | WaitClass::Client)
-    };
+    let is_part = |wait: &&Wait| wait.wait_s().is_finite() && wait.class != WaitClass::Idle;
     let waits = matched.from.iter().chain(&matched.to).flatten().flat_map(|trial| &trial.waits);
-    let names: BTreeSet<&str> = waits.filter(is_part).map(|wait| wait.wait_type.as_str()).collect();
-    let of = |name: &str| {
-        Seconds::of(matched, PartKind::WaitType(name.to_owned()), |seen| {
-            seen.waits.iter().filter(is_part).filter(|wait| wait.wait_type == name).map(Wait::wait_s).sum()
+    let types: BTreeSet<(bool, &str)> = waits
+        .filter(is_part)
+        .map(|wait| (wait.class == WaitClass::Client, wait.wait_type.as_str()))
+        .collect();
+    let of = |(is_client, name): (bool, &str)| {
+        let kind = if is_client { PartKind::ClientWait } else { PartKind::WaitType };
+        let own = |wait: &&Wait| wait.wait_type == name && (wait.class == WaitClass::Client) == is_client;
+        Seconds::of(matched, kind(name.to_owned()), |seen| {
+            seen.waits.iter().filter(is_part).filter(own).map(Wait::wait_s).sum()
         })
     };
-    let mut waits: Vec<Seconds> = names.into_iter().map(of).collect();
-    waits.sort_by(Seconds::largest_first);
+    let mut waits: Vec<Seconds> = types.into_iter().map(of).collect();
+    waits.sort_by(|a, b| a.kind.is_client().cmp(&b.kind.is_client()).then_with(|| a.largest_first(b)));
     let mut parts = by_class(matched);
-    parts.retain(|part| !matches!(part.kind, PartKind::Resource(_) | PartKind::Signal));
+    parts.retain(|part| matches!(part.kind, PartKind::Cpu | PartKind::Unaccounted));
     parts.splice(1..1, waits);
     parts
 }

@@ -2,13 +2,13 @@
 
 use crate::compare::{self, against, corrected};
 use crate::distribution::correct;
-use crate::grid::{FactorLayout, Grid, Matched, Repeats};
+use crate::grid::{FactorLayout, Grid, Matched};
+use crate::means::Means;
 use crate::{
     BestOfLevel, Comparison, Detectable, Estimate, GainTable, Interaction, ResponseChoice, Scale, Standing,
 };
 use observations::{FactorRecord, Recording};
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// Main effects, interactions and the studies' tables.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -40,6 +40,9 @@ pub struct FactorEffect {
     pub best: Option<usize>,
     /// The levels in the order of the file.
     pub levels: Vec<LevelEffect>,
+    /// Trials with a figure that are in no level's mean, because another level has none in the same block and at the
+    /// same levels of the other factors.
+    pub left_out: usize,
     /// From level to level in the order of their numbers; empty when the factor is not ordered.
     pub steps: Vec<Step>,
     /// Which difference from the reference level could have been found; `None` when it cannot be told.
@@ -53,12 +56,15 @@ pub struct LevelEffect {
     pub level: String,
     /// The level as a number, when all levels of the factor are.
     pub numeric: Option<f64>,
-    /// Mean of the response over the other factors in each block, then over blocks.
+    /// Mean of the response over the other factors in each block, then over blocks, where every level has a figure;
+    /// `None` where there are too few such places.
     pub response: Option<Estimate>,
     /// Against the reference level (above 1 is better), corrected (Holm) over the main effects and interactions of the
     /// whole experiment; `None` for the reference level itself and where nothing can be compared.
     pub comparison: Option<Comparison>,
-    /// Against the best level.
+    /// Against the best level; `None` for the best itself and where nothing can be compared.
+    pub against_best: Option<Comparison>,
+    /// What that says.
     pub standing: Standing,
     /// The best of its configurations; `None` when the factor is the only one.
     pub best: Option<BestOfLevel>,
@@ -126,8 +132,7 @@ impl Factors {
         let together = interactions.iter_mut().map(|it| (Some(it.p_value), &mut it.adjusted_p));
         let family = correct(alone.chain(together).collect());
         for (effect, layout) in effects.iter_mut().zip(layouts) {
-            let usable =
-                |level| layout.matched(grid, layout.reference, level, &|o| response.value(o).is_some());
+            let usable = |level| layout.matched(grid, layout.reference, level, &|o| response.counts(o));
             let matched: Vec<Matched> = layout.others().map(usable).collect();
             effect.detectable = Detectable::of_comparisons(&matched, response, family);
         }
@@ -142,8 +147,7 @@ impl Factors {
 impl FactorEffect {
     /// The effect of a factor on a response. [`Factors::of`] fills in what holds for the whole experiment.
     fn of(factor: &FactorRecord, layout: &FactorLayout, grid: &Grid, response: &ResponseChoice) -> Self {
-        let estimates: Vec<_> =
-            (0..layout.levels).map(|level| estimate(layout, grid, level, response)).collect();
+        let Means { levels: estimates, left_out } = Means::of(layout, grid, response);
         let compare = |from, to| layout.compare(grid, from, to, response);
         let comparisons = against(Some(layout.reference), layout.levels, &compare);
         let set_up_once = layout.hard_to_change && grid.set_up_once();
@@ -153,16 +157,19 @@ impl FactorEffect {
         let numeric = factor.numeric.as_deref().filter(|numbers| numbers.len() == estimates.len());
         let steps = numeric.map(|numeric| steps(numeric, &estimates, &compare)).unwrap_or_default();
         let bests = BestOfLevel::all(layout, grid, response);
-        let levels = estimates.into_iter().zip(comparisons).zip(standings).zip(bests).enumerate();
-        let levels = levels.map(|(level, (((response, comparison), standing), best))| LevelEffect {
-            level: factor.levels[level].clone(),
-            numeric: factor.numeric.as_ref().and_then(|numbers| numbers.get(level).copied()),
-            response,
-            comparison,
-            standing,
-            best,
-            trials: layout.configurations(level).map(|c| grid.cells[c].len()).sum(),
-        });
+        let compared = comparisons.into_iter().zip(against_best).zip(standings);
+        let levels = estimates.into_iter().zip(compared).zip(bests).enumerate();
+        let levels =
+            levels.map(|(level, ((response, ((comparison, against_best), standing)), best))| LevelEffect {
+                level: factor.levels[level].clone(),
+                numeric: factor.numeric.as_ref().and_then(|numbers| numbers.get(level).copied()),
+                response,
+                comparison,
+                against_best,
+                standing,
+                best,
+                trials: layout.configurations(level).map(|c| grid.trials(c).len()).sum(),
+            });
         Self {
             factor: factor.name.clone(),
             ordered: factor.numeric.is_some(),
@@ -171,6 +178,7 @@ impl FactorEffect {
             reference: layout.reference,
             best,
             levels: levels.collect(),
+            left_out,
             steps,
             detectable: None,
         }
@@ -191,15 +199,16 @@ impl FactorEffect {
     /// Levels among which the best one is, as far as the data can tell: those that the verdict does not call worse
     /// than the sweet spot, or, where no level beats the reference, than the reference.
     pub fn sweet_spot(&self) -> Vec<usize> {
-        let levels = || (0..self.levels.len()).filter(|level| self.levels[*level].response.is_some());
+        let estimates: Vec<_> = self.levels.iter().map(|level| level.response.as_ref()).collect();
+        let levels = || compare::candidates(&estimates).into_iter();
         let Some(winner) = self.winner() else {
             return levels().filter(|level| self.levels[*level].supported().is_none()).collect();
         };
-        let as_good = |level: &usize| {
-            *level == winner
-                || matches!(self.levels[*level].standing, Standing::Best | Standing::AsGoodAsBest)
+        let not_worse = |level: &usize| {
+            let standing = self.levels[*level].standing;
+            *level == winner || !matches!(standing, Standing::Worse | Standing::Unknown)
         };
-        levels().filter(as_good).collect()
+        levels().filter(not_worse).collect()
     }
 }
 
@@ -210,18 +219,6 @@ impl LevelEffect {
     }
 }
 
-/// Mean over the configurations of a level in each block, then over blocks.
-fn estimate(layout: &FactorLayout, grid: &Grid, level: usize, response: &ResponseChoice) -> Option<Estimate> {
-    let mut units: BTreeMap<u32, Vec<_>> = BTreeMap::new();
-    for (block, trial) in layout.balanced(level).flat_map(|own| &grid.cells[own]) {
-        if response.value(trial).is_some() {
-            units.entry(grid.unit(layout.hard_to_change, *block)).or_default().push(*trial);
-        }
-    }
-    let first = grid.first(units.keys());
-    response.estimate_means(&Repeats { units: units.into_values().collect(), first })
-}
-
 /// Position of the best level: by its comparison with the reference, so that a level is best on the scale on which
 /// it is compared, and over the same blocks; by its mean where not every level can be compared with the reference.
 fn best(
@@ -230,8 +227,7 @@ fn best(
     reference: usize,
 ) -> Option<usize> {
     let estimates: Vec<Option<&Estimate>> = estimates.iter().map(Option::as_ref).collect();
-    let enough = if estimates.iter().flatten().any(|e| e.n >= 2) { 2 } else { 1 };
-    let measured = (0..estimates.len()).filter(|level| estimates[*level].is_some_and(|e| e.n >= enough));
+    let measured = compare::candidates(&estimates).into_iter();
     let scale = comparisons.iter().flatten().map(|comparison| comparison.scale).next();
     let gain = |level: usize| match &comparisons[level] {
         _ if level == reference => scale.map(Scale::equal),

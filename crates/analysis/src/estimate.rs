@@ -1,5 +1,6 @@
 //! A mean with what is known about its precision.
 
+use crate::Bound;
 use crate::distribution::{t_quantile, t_two_sided_p};
 use observations::Direction;
 use serde::Serialize;
@@ -18,6 +19,13 @@ pub struct Interval {
 pub struct Estimate {
     /// Number of blocks (trials) behind it; non-finite values are left out.
     pub n: usize,
+    /// Trials that timed out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub timeouts: usize,
+    /// With time-outs: mean, median and largest value are bounds, because a bound is known of each time-out and takes
+    /// its place; `None`: the figures are those of the other trials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Bound>,
     /// Arithmetic mean.
     pub mean: f64,
     /// 95 % t interval of the mean; `None` with fewer than two values.
@@ -34,6 +42,11 @@ pub struct Estimate {
     pub unit: String,
     /// Which way is better.
     pub direction: Direction,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
+fn is_zero(timeouts: &usize) -> bool {
+    *timeouts == 0
 }
 
 impl Interval {
@@ -61,6 +74,8 @@ impl Estimate {
         let moments = Moments::of(&sorted);
         Some(Self {
             n: sorted.len(),
+            timeouts: 0,
+            bound: None,
             mean: moments.mean,
             interval: moments.test().map(|(interval, _)| interval),
             sd: moments.sd,
@@ -82,6 +97,8 @@ impl Estimate {
         let unit_s = crate::response::seconds(&self.unit)?;
         Some(Self {
             n: self.n,
+            timeouts: self.timeouts,
+            bound: self.bound,
             mean: self.mean * unit_s,
             interval: self.interval.map(|interval| interval.map(|end| end * unit_s)),
             sd: self.sd.map(|sd| sd * unit_s),

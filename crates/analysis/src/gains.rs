@@ -44,7 +44,7 @@ impl GainTable {
         let cells = (0..main.levels).flat_map(|row| others.iter().map(move |to| (row, *to)));
         let one = |(row, to)| factor.compare_at((main, row), grid, to, response);
         let family = compare::corrected(cells.map(one).collect());
-        let usable = |o: &Observations| response.value(o).is_some();
+        let usable = |o: &Observations| response.counts(o);
         let column = |(i, to): (usize, &usize)| GainColumn {
             to: *to,
             by_row: family.iter().skip(i).step_by(others.len()).cloned().collect(),
@@ -55,7 +55,8 @@ impl GainTable {
     }
 }
 
-/// Mean gain in percent over all pairs of each block, then over blocks; 20.5 is 20.5 % better.
+/// Mean gain in percent over all pairs of each block, then over blocks; 20.5 is 20.5 % better. `None` where a trial timed
+/// out.
 ///
 /// The arithmetic mean of gains, as studies print it, not the geometric mean of a main effect.
 fn average_gain(matched: &Matched, response: &ResponseChoice) -> Option<Estimate> {
@@ -110,7 +111,8 @@ impl BestOfLevel {
             let (configuration, estimate) = best(level)?;
             let from = first.as_ref().filter(|_| level != layout.reference);
             let comparison = from.and_then(|(from, _)| grid.compare(*from, configuration, response));
-            let factor = comparison.filter(|it| it.scale == Scale::Ratio).map(|it| it.value);
+            let factor =
+                comparison.filter(|it| it.scale == Scale::Ratio && it.bound.is_none()).map(|it| it.value);
             Some(Self { configuration, response: estimate, factor })
         };
         (0..layout.levels).map(one).collect()

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 /// What the trials of a configuration saw, by block.
 pub type Cells<'a> = BTreeMap<u32, &'a Observations>;
 
-/// The trials done, by configuration and block.
+/// The trials done, and those that timed out, by configuration and block.
 pub struct Grid<'a> {
-    /// For each configuration: block to what its last successful attempt saw.
+    /// For each configuration: block to what its last successful attempt saw, or the one that timed out.
     pub cells: Vec<Cells<'a>>,
     /// For each configuration: its levels of the hard-to-change factors, as a number.
     plots: Vec<usize>,
@@ -41,7 +41,9 @@ pub struct Matched<'a> {
 impl<'a> Grid<'a> {
     pub fn new(recording: &'a Recording) -> Self {
         let mut cells = vec![BTreeMap::new(); recording.configurations.len()];
-        for (trial, observations) in recording.done() {
+        let timed_out = recording.trials.iter().filter(|trial| trial.timed_out());
+        let timed_out = timed_out.filter_map(|trial| Some((trial, trial.observations.as_ref()?)));
+        for (trial, observations) in recording.done().chain(timed_out) {
             if let Some(blocks) = cells.get_mut(trial.configuration) {
                 blocks.insert(trial.block, observations);
             }
@@ -61,13 +63,18 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// What all trials saw.
+    /// What all trials done saw.
     pub fn observations(&self) -> Vec<&'a Observations> {
-        self.cells.iter().flat_map(|blocks| blocks.values().copied()).collect()
+        (0..self.cells.len()).flat_map(|configuration| self.trials(configuration)).collect()
     }
 
-    /// What the trials of a configuration saw.
+    /// What the trials done of a configuration saw.
     pub fn trials(&self, configuration: usize) -> Vec<&'a Observations> {
+        self.cells[configuration].values().copied().filter(|seen| !seen.timed_out()).collect()
+    }
+
+    /// The same with those that timed out.
+    pub fn with_timeouts(&self, configuration: usize) -> Vec<&'a Observations> {
         self.cells[configuration].values().copied().collect()
     }
 
@@ -89,7 +96,7 @@ impl<'a> Grid<'a> {
 
     /// The mean of a configuration over the trials that have this response; its interval is over what repeats it.
     pub fn estimate(&self, configuration: usize, response: &ResponseChoice) -> Option<Estimate> {
-        response.estimate(&self.repeats(configuration, self.has_setups(), &|o| response.value(o).is_some()))
+        response.estimate(&self.repeats(configuration, self.has_setups(), &|o| response.counts(o)))
     }
 
     /// The usable trials of a configuration.
@@ -124,7 +131,7 @@ impl<'a> Grid<'a> {
 
     /// How much better the configuration `to` is than `from`.
     pub fn compare(&self, from: usize, to: usize, response: &ResponseChoice) -> Option<Comparison> {
-        Comparison::of(&self.matched(from, to, &|o| response.value(o).is_some()), response)
+        Comparison::of(&self.matched(from, to, &|o| response.counts(o)), response)
     }
 
     /// What repeats a comparison of two configurations.
@@ -172,6 +179,11 @@ impl<'a> Grid<'a> {
 }
 
 impl<'a> Matched<'a> {
+    /// Whether any trial timed out.
+    pub fn timed_out(&self) -> bool {
+        self.from.iter().chain(&self.to).flatten().any(|seen| seen.timed_out())
+    }
+
     /// Two sides whose blocks have nothing in common, such as those of two runs.
     pub fn apart(from: Repeats<'a>, to: Repeats<'a>) -> Self {
         Self { paired: false, first: [from.first, to.first], from: from.units, to: to.units }
@@ -228,6 +240,11 @@ impl FactorLayout {
         self.groups.len() == 1
     }
 
+    /// For each combination of the other factors' levels: the configuration of each level.
+    pub fn groups(&self) -> &[Vec<Option<usize>>] {
+        &self.groups
+    }
+
     /// Levels other than the reference.
     pub fn others(&self) -> impl Iterator<Item = usize> {
         (0..self.levels).filter(|level| *level != self.reference)
@@ -238,14 +255,6 @@ impl FactorLayout {
         self.groups.iter().filter_map(move |group| group[level])
     }
 
-    /// Configurations of a level in the groups that have every level; when exclusions leave no
-    /// such group, all of them. Means over these are not confounded with the other factors.
-    pub fn balanced(&self, level: usize) -> impl Iterator<Item = usize> {
-        let complete = |group: &Vec<Option<usize>>| group.iter().all(Option::is_some);
-        let any = self.groups.iter().any(complete);
-        self.groups.iter().filter(move |group| !any || complete(group)).filter_map(move |group| group[level])
-    }
-
     /// How much better the level `to` is than `from`, over the levels of all other factors.
     pub fn compare(
         &self,
@@ -254,7 +263,7 @@ impl FactorLayout {
         to: usize,
         response: &ResponseChoice,
     ) -> Option<Comparison> {
-        Comparison::of(&self.matched(grid, from, to, &|o| response.value(o).is_some()), response)
+        Comparison::of(&self.matched(grid, from, to, &|o| response.counts(o)), response)
     }
 
     /// The same where another factor has one of its levels.

@@ -102,8 +102,7 @@ pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
         let (from, to, both) = ("A".to_owned(), "B".to_owned(), String::new());
         Explanation { from, to, both, decomposition }
     });
-    let compare =
-        |response: &ResponseChoice| Comparison::of(&matched(&|own| response.value(own).is_some()), response);
+    let compare = |response: &ResponseChoice| Comparison::of(&matched(&|own| response.counts(own)), response);
     Some(HeadToHead {
         from: grid_from.estimate(from.configuration, &response),
         to: grid_to.estimate(to.configuration, &response),

@@ -1,7 +1,7 @@
 //! Reasons to trust a trial less, with the thresholds and why they are where they are.
 
 use crate::{Accounting, Summary};
-use observations::{Observations, TrialStatus, Warning, WarningKind, number};
+use observations::{Observations, TrialRecord, TrialStatus, Warning, WarningKind, number};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +17,10 @@ pub const OTHER_LOAD_SHARE: f64 = 0.05;
 pub const STEAL_SHARE: f64 = 0.01;
 /// The promise of the accounting rule where the engine is instrumented.
 pub const UNACCOUNTED_SHARE: f64 = 0.03;
+/// An open loop is overloaded when no connection was free for a start in the rest of its schedule, from this share of it
+/// on. Where the target keeps up, connections become free again and again; where it does not, the queue grows from the
+/// first moment, and latencies measure how long the trial was.
+pub const OVERLOADED_FROM: f64 = 0.5;
 /// Start-up, scheduling and one late checkpoint are of the order of 10 ms: 1 % of this.
 pub const SHORT_S: f64 = 1.0;
 
@@ -40,6 +44,8 @@ pub struct Failure {
     pub cause: String,
     /// Attempts that failed so.
     pub attempts: usize,
+    /// Whether it is that they took longer than they may.
+    pub timed_out: bool,
     /// Labels of the configurations that it hit, in the order of the file.
     pub configurations: Vec<String>,
 }
@@ -47,18 +53,20 @@ pub struct Failure {
 impl Summary<'_> {
     /// Causes of failure, the most frequent first.
     pub fn failures(&self) -> Vec<Failure> {
-        let mut causes: BTreeMap<&str, (&str, usize, BTreeSet<usize>)> = BTreeMap::new();
+        let mut causes: BTreeMap<&str, (&str, Vec<&TrialRecord>)> = BTreeMap::new();
         for trial in &self.recording.trials {
             let TrialStatus::Failed { cause } = &trial.status else { continue };
-            let of_cause = causes.entry(reason(cause)).or_insert((cause, 0, BTreeSet::new()));
-            of_cause.1 += 1;
-            of_cause.2.insert(trial.configuration);
+            causes.entry(reason(cause)).or_insert((cause, Vec::new())).1.push(trial);
         }
         let label = |index: usize| Some(self.recording.configurations.get(index)?.label.clone());
-        let failure = |(cause, attempts, hit): (&str, usize, BTreeSet<usize>)| Failure {
-            cause: cause.to_owned(),
-            attempts,
-            configurations: hit.into_iter().filter_map(label).collect(),
+        let failure = |(cause, trials): (&str, Vec<&TrialRecord>)| {
+            let hit: BTreeSet<usize> = trials.iter().map(|trial| trial.configuration).collect();
+            Failure {
+                cause: cause.to_owned(),
+                attempts: trials.len(),
+                timed_out: trials.iter().all(|trial| trial.timed_out()),
+                configurations: hit.into_iter().filter_map(label).collect(),
+            }
         };
         let mut failures: Vec<Failure> = causes.into_values().map(failure).collect();
         failures.sort_by_key(|failure| std::cmp::Reverse(failure.attempts));
@@ -102,6 +110,7 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
     let short = || format!("the measurement took only {elapsed_s:.3} s, under {SHORT_S} s");
     let found = [
         (WarningKind::LoadLimited, load_limited(observations)),
+        (WarningKind::Overloaded, overloaded(observations)),
         above(WarningKind::OtherLoad, OTHER_LOAD_SHARE, &|share| {
             format!("other processes used {share} of the processors")
         }),
@@ -123,6 +132,24 @@ fn load_limited(observations: &Observations) -> Option<String> {
     let missed = load.sends_missed as f64 / load.sends_intended.max(1) as f64;
     (missed > SENDS_MISSED_SHARE).then(|| {
         format!("the load generator started {} of the transactions late", number::percent(missed, 1))
+    })
+}
+
+/// Whether a trial has the warning that its open loop asked for more than was done.
+pub(crate) fn is_overloaded(observations: &Observations) -> bool {
+    observations.warnings.iter().any(|warning| warning.kind == WarningKind::Overloaded)
+}
+
+fn overloaded(observations: &Observations) -> Option<String> {
+    let load = &observations.load;
+    let (schedule_s, free_until_s) = (load.schedule_s?, load.free_until_s?);
+    (free_until_s < OVERLOADED_FROM * schedule_s && observations.elapsed_s > 0.0).then(|| {
+        let asked = number::grouped(load.sends_intended as f64 / schedule_s);
+        let done = number::grouped(load.sends_intended as f64 / observations.elapsed_s);
+        format!(
+            "{asked} transactions/s were asked for and {done}/s done: latencies from the intended start grow with the \
+             length of the trial"
+        )
     })
 }
 

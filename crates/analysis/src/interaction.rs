@@ -49,6 +49,10 @@ impl Interaction {
         grid: &Grid,
         response: &ResponseChoice,
     ) -> Option<Self> {
+        // Without the blocks in which a trial timed out gains would be those of fast trials only.
+        if grid.cells.iter().flat_map(BTreeMap::values).any(|seen| seen.timed_out()) {
+            return None;
+        }
         let values: Vec<f64> = grid.observations().iter().filter_map(|o| response.value(o)).collect();
         let scale = Betterness::of(&values, response.direction);
         let tables = tables(factor, by, grid, response, scale)?;

@@ -62,14 +62,10 @@ impl Summary<'_> {
 
 impl ConfigurationLatency {
     fn of(summary: &Summary, row: &ConfigurationRow, name: &str) -> Option<Self> {
-        let own = summary.recording.done().filter(|(trial, _)| trial.configuration == row.index);
-        let recorded = own.filter_map(|(_, seen)| seen.latency(name));
+        let recorded = summary.grid.cells[row.index].values().filter_map(|seen| seen.latency(name));
         let trials: Vec<&Histogram> = recorded.filter(|histogram| !histogram.is_empty()).collect();
-        let mut merged = Histogram::default();
-        for histogram in &trials {
-            merged.merge(histogram);
-        }
-        (!merged.is_empty()).then(|| Self {
+        let merged = Histogram::sum(trials.iter().copied());
+        (!trials.is_empty()).then(|| Self {
             configuration: row.index,
             label: row.label.clone(),
             trials: trials.len(),

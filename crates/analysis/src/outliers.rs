@@ -130,6 +130,8 @@ pub struct Drift {
     pub blocks: usize,
     /// Configurations used.
     pub configurations: usize,
+    /// Name of the response tested.
+    pub response: String,
     /// Mean of the response of each block relative to the mean of all (1 = equal), by block number.
     pub relative: Vec<(u32, f64)>,
     /// Whether the block effect is supported at 95 %.
@@ -169,6 +171,7 @@ impl Drift {
             p_value,
             blocks: b,
             configurations: k,
+            response: String::new(),
             relative: blocks.iter().copied().zip(block_means.into_iter().map(relative)).collect(),
             supported: p_value < 0.05,
         })
@@ -178,9 +181,13 @@ impl Drift {
 impl Summary<'_> {
     /// The block effect over the configurations that have values and the blocks that are complete for them; `None` when
     /// it cannot be tested, or when blocks were not rounds of the whole run because a factor is hard to change: block 1
-    /// of two groups may be days apart.
+    /// of two groups may be days apart. Each block of an open loop has a schedule of its own, which its throughput, its
+    /// elapsed time and its queues follow: there the time from the actual start is tested.
     pub fn drift(&self) -> Option<Drift> {
-        let response = self.response.as_ref()?;
+        let mut done = self.recording.done().map(|(_, seen)| seen);
+        let open = done.find(|seen| seen.load.sends_intended > 0);
+        let service = open.map(|seen| ResponseChoice::named("service_mean", seen));
+        let response = service.unwrap_or_else(|| self.response.clone())?;
         if self.recording.factors.iter().any(|factor| factor.hard_to_change) {
             return None;
         }
@@ -191,7 +198,7 @@ impl Summary<'_> {
             first.keys().copied().filter(|block| rows.iter().all(|row| row.contains_key(block))).collect();
         let complete: Vec<Vec<f64>> =
             rows.iter().map(|row| blocks.iter().map(|block| row[block]).collect()).collect();
-        Drift::of(&complete, &blocks)
+        Some(Drift { response: response.name, ..Drift::of(&complete, &blocks)? })
     }
 }
 

@@ -56,7 +56,7 @@ impl Detectable {
         family: usize,
     ) -> Option<Self> {
         let (mut squares, mut df, mut blocks) = (0.0, 0.0, Vec::new());
-        for matched in comparisons.iter().filter(|matched| matched.paired) {
+        for matched in comparisons.iter().filter(|matched| matched.paired && !matched.timed_out()) {
             let ratios = log_ratios(matched, response);
             let known = Known { first: matched.first[0], rounding: rounding(matched, response) };
             let Moments { n, error: Some(error), df: weight, .. } = Moments::known(&ratios, known) else {

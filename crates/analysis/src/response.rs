@@ -1,14 +1,14 @@
 //! The response on which configurations are compared.
 
-use crate::Estimate;
 use crate::estimate::{Known, Moments, mean};
 use crate::grid::{Cells, Repeats};
+use crate::{Estimate, health};
 use observations::{Direction, Observations, Recording, Response};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The response on which configurations are compared.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ResponseChoice {
     /// Name: `elapsed`.
     pub name: String,
@@ -18,24 +18,28 @@ pub struct ResponseChoice {
     pub direction: Direction,
     /// The name that the experiment asked for, when no trial has it.
     pub missing: Option<String>,
+    /// A relative difference below this does not matter: 0.05 is 5 %. 0: not stated.
+    pub equivalence_margin: f64,
 }
 
 impl ResponseChoice {
     /// The response that the run compares configurations on: the one asked for where a trial has
-    /// it, else the first of the first trial done, else elapsed time; `None` when no trial was done.
+    /// it, else the first of the first trial done, else elapsed time; `None` when no trial was done. One that measures
+    /// nothing in any trial, as latencies of an overloaded open loop, gives way to the next one.
     pub(crate) fn of(recording: &Recording) -> Option<Self> {
         let (_, first) = recording.done().next()?;
+        let measured = |choice: &Self| recording.done().any(|(_, seen)| choice.value(seen).is_some());
         let asked = recording.run.response.as_deref();
         let found = asked.and_then(|name| {
             let recorded = recording.done().flat_map(|(_, o)| &o.responses).find(|r| r.name == name);
             recorded.map(Self::from_response).or_else(|| Self::derived(name, first))
         });
-        if let Some(found) = found {
-            return Some(found);
-        }
-        let first_response = first.responses.first().map(Self::from_response);
-        let choice = first_response.or_else(|| Self::derived("elapsed", first))?;
-        Some(Self { missing: asked.map(str::to_owned), ..choice })
+        let found = found.filter(measured);
+        let missing = asked.filter(|_| found.is_none()).map(str::to_owned);
+        let responses = || first.responses.iter().map(Self::from_response);
+        let first_measured = || responses().find(measured).or_else(|| responses().next());
+        let choice = found.or_else(first_measured).or_else(|| Self::derived("elapsed", first))?;
+        Some(Self { missing, equivalence_margin: recording.run.equivalence_margin, ..choice })
     }
 
     /// A response that this trial has, recorded or derived.
@@ -50,6 +54,7 @@ impl ResponseChoice {
             unit: response.unit.clone(),
             direction: response.direction,
             missing: None,
+            equivalence_margin: 0.0,
         }
     }
 
@@ -61,24 +66,33 @@ impl ResponseChoice {
             ("throughput", unit) => (format!("{unit}s/s"), Direction::HigherIsBetter),
             _ => return None,
         };
-        Some(Self { name: name.to_owned(), unit, direction, missing: None })
+        Some(Self { name: name.to_owned(), unit, direction, missing: None, equivalence_margin: 0.0 })
     }
 
     /// The mean over trials that have it; the interval is over the blocks or set-ups that repeat it.
     pub(crate) fn estimate(&self, repeats: &Repeats) -> Option<Estimate> {
-        let values: Vec<f64> = repeats.units.iter().flatten().filter_map(|own| self.value(own)).collect();
+        let trials = repeats.units.iter().flatten();
+        let values: Vec<f64> = trials.filter_map(|own| self.value_or_bound(own)).collect();
         let estimate = Estimate::of(&values, &self.unit, self.direction)?;
-        Some(Estimate { interval: self.estimate_means(repeats)?.interval, ..estimate })
+        let Estimate { interval, timeouts, bound, .. } = self.estimate_means(repeats)?;
+        let sd = estimate.sd.filter(|_| bound.is_none());
+        Some(Estimate { timeouts, bound, interval, sd, ..estimate })
     }
 
-    /// The mean over the means of blocks or set-ups.
+    /// The mean over the means of blocks or set-ups; with time-outs among them a bound, or that of the other trials.
     pub(crate) fn estimate_means(&self, repeats: &Repeats) -> Option<Estimate> {
-        let values = |unit: &Vec<&Observations>| unit.iter().filter_map(|own| self.value(own)).collect();
-        let means: Vec<f64> = repeats.units.iter().map(|unit| mean(&values(unit) as &Vec<f64>)).collect();
+        let values = |unit: &Vec<&Observations>| -> Vec<f64> {
+            unit.iter().filter_map(|own| self.value_or_bound(own)).collect()
+        };
+        let units = repeats.units.iter().map(values).filter(|values| !values.is_empty());
+        let means: Vec<f64> = units.map(|values| mean(&values)).collect();
         let rounding = self.resolution(&repeats.units.concat()).powi(2) / 12.0;
-        let moments = Moments::known(&means, Known { first: repeats.first, rounding });
         let estimate = Estimate::of(&means, &self.unit, self.direction)?;
-        Some(Estimate { interval: moments.test().map(|(interval, _)| interval), ..estimate })
+        let moments = Moments::known(&means, Known { first: repeats.first, rounding });
+        let estimate = Estimate { interval: moments.test().map(|(interval, _)| interval), ..estimate };
+        let timed_out = || repeats.units.iter().flatten().filter(|own| own.timed_out());
+        let is_bound = timed_out().all(|own| self.value_or_bound(own).is_some());
+        Some(estimate.with_timeouts(timed_out().count(), is_bound))
     }
 
     /// In which steps its values were counted or rounded: the mean over these trials.
@@ -94,8 +108,13 @@ impl ResponseChoice {
         cells.iter().filter_map(|(block, own)| Some((*block, self.value(own)?))).collect()
     }
 
-    /// The value of a trial, if it has a finite one.
+    /// The value of a trial that was measured to the end, if it has a finite one that says something of the target:
+    /// latencies of an overloaded open loop only measure how long the trial was.
     pub fn value(&self, observations: &Observations) -> Option<f64> {
+        let says_nothing = self.name.starts_with("latency") && health::is_overloaded(observations);
+        if says_nothing || observations.timed_out() {
+            return None;
+        }
         let elapsed_s = observations.elapsed_s;
         let derived = || match self.name.as_str() {
             "elapsed" => Some(elapsed_s),
@@ -108,9 +127,15 @@ impl ResponseChoice {
 
 /// The mean of a response, recorded or derived, over the trials that have it.
 pub(crate) fn estimate(name: &str, trials: &[&Observations]) -> Option<Estimate> {
-    let choice = trials.iter().find_map(|observations| ResponseChoice::named(name, observations))?;
-    let has_it = trials.iter().filter(|own| choice.value(own).is_some());
+    let choice = named(name, trials)?;
+    let has_it = trials.iter().filter(|own| choice.counts(own));
     choice.estimate(&Repeats { units: has_it.map(|own| vec![*own]).collect(), first: usize::MAX })
+}
+
+/// The response of this name that any of these trials has; of one that timed out its unit may not be known.
+pub(crate) fn named(name: &str, trials: &[&Observations]) -> Option<ResponseChoice> {
+    let done = trials.iter().filter(|seen| !seen.timed_out());
+    done.chain(trials).find_map(|seen| ResponseChoice::named(name, seen))
 }
 
 /// Names of the responses that any of these trials recorded, in the order in which they first occur: a trial

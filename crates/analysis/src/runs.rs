@@ -283,7 +283,7 @@ impl Verdict {
         match comparison {
             Some(own) if own.supported() && own.is_better() => Self::Better,
             Some(own) if own.supported() => Self::Worse,
-            Some(own) if own.p_value.is_some() => Self::NotSeen,
+            Some(own) if own.p_value.is_some() && own.bound.is_none() => Self::NotSeen,
             _ => Self::Unknown,
         }
     }

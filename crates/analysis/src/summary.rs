@@ -106,6 +106,11 @@ impl Summary<'_> {
         self.response.as_ref().map_or("", |response| response.unit.as_str())
     }
 
+    /// A relative difference below this does not matter; 0: not stated.
+    pub fn margin(&self) -> f64 {
+        self.response.as_ref().map_or(0.0, |response| response.equivalence_margin)
+    }
+
     /// Where the trials ran, if recorded.
     pub fn environment(&self) -> Option<Environments> {
         let (first, others) = self.recording.environments.split_first()?;

@@ -79,7 +79,7 @@ const RULES: [Rule; 15] = [
         "what was written may be lost with the power until the cache is flushed: every commit needs a flush, and its \
          time, not that of the write, is the log's latency. A cache that the power cannot empty says write through"),
     (Note, "scheduler", Device(scheduler),
-        "without a moving head there is no order of I/Os to be gained: schedulers that sort or share out I/Os cost \
+        "a drive that does not rotate gains nothing from sorted I/Os: schedulers that sort or share out I/Os cost \
          processor time on each (Documentation/block/switching-sched.rst)"),
     (Note, "online-discard", Mount(online_discard),
         "each deletion of a file or of log sends discards, which some drives answer slowly and in between other I/Os"),
@@ -267,7 +267,7 @@ fn write_cache(device: &DeviceFacts) -> Option<Said> {
 fn scheduler(device: &DeviceFacts) -> Option<Said> {
     let scheduler = device.scheduler.as_deref().filter(|name| !["none", "mq-deadline"].contains(name))?;
     let disk = disk(device);
-    let fact = format!("has the scheduler {scheduler} and no moving head");
+    let fact = format!("has the scheduler {scheduler} and does not rotate");
     let action = format!("echo none > /sys/block/{disk}/queue/scheduler, and measure both");
     (device.rotational == Some(false)).then_some((fact, action))
 }

@@ -3,7 +3,10 @@
 //! - A figure has three significant digits and its unit; a factor is `1.93x` with its interval in brackets.
 //! - "falls", "rises", "better", "worse", "less", "more" are said only of what is supported at 95 % after Holm's
 //!   correction over the family of its sentence; with a single block nothing is, and that is said.
-//! - What is not supported is "as good as" or "does not differ", never "the same".
+//! - What is not supported "cannot be told apart", with the difference that is possible, or "does not differ at 95 %
+//!   confidence". "Equivalent" is said only where a difference of the margin is excluded (`equivalence.rs`), "the same"
+//!   never.
+//! - With trials that timed out a figure is "at least" or "at most" what is said, and no claim is made the other way.
 //! - A level is named `data_files=8`: the last part of the factor's path and the label.
 //! - The baseline is called so only if the experiment names one; else it is "the first level".
 //!
@@ -23,7 +26,8 @@
 
 use crate::{Comparison, Scale, WaitShape};
 pub use observations::number::{
-    figure, p_value, plural as count, ratio, seconds_unit, short_percent as percent, uncertain, whole,
+    figure, p_value, plain_percent, plural as count, ratio, seconds_unit, short_percent as percent,
+    uncertain, whole,
 };
 use observations::{WarningKind, number};
 
@@ -31,7 +35,17 @@ use observations::{WarningKind, number};
 pub const SUPPORTED: f64 = 0.05;
 
 /// `1.93x [1.88, 1.99]`, or for a difference `3.2 s [2.9, 3.5] better`.
+///
+/// With time-outs what is supported: `at least 2.20x`.
 pub fn comparison(comparison: &Comparison, unit: &str) -> String {
+    if let Some(bound) = comparison.bound {
+        let limit = comparison.limit();
+        let limit = match comparison.scale {
+            Scale::Ratio => format!("{}x", ratio(limit)),
+            Scale::Difference => format!("{} {unit} better", figure(limit)),
+        };
+        return format!("{} {limit}", bound.words());
+    }
     match comparison.scale {
         Scale::Ratio => {
             let interval = comparison.interval.map(|i| format!(" [{}, {}]", ratio(i.low), ratio(i.high)));
@@ -40,11 +54,9 @@ pub fn comparison(comparison: &Comparison, unit: &str) -> String {
         Scale::Difference => {
             let sign = comparison.value.signum();
             let (word, value) = (if sign < 0.0 { "worse" } else { "better" }, comparison.value.abs());
-            let interval = comparison.interval.map(|i| {
-                let (a, b) = if sign < 0.0 { (-i.high, -i.low) } else { (i.low, i.high) };
-                format!(" [{}, {}]", figure(a), figure(b))
-            });
-            format!("{} {unit}{} {word}", figure(value), interval.unwrap_or_default())
+            let ends =
+                comparison.interval.map(|i| if sign < 0.0 { (-i.high, -i.low) } else { (i.low, i.high) });
+            format!("{} {word}", number::difference(value, ends, unit))
         }
     }
 }
@@ -73,14 +85,9 @@ pub fn shape(shape: &WaitShape) -> String {
     format!("{} -> {}", side(shape.from_count, shape.from_each_s), side(shape.to_count, shape.to_each_s))
 }
 
-/// What the wait types of our own load driver are, which no manual of an engine explains.
+/// What the wait type of our own load driver is, which no manual of an engine explains.
 pub fn meaning(wait_type: &str) -> Option<&'static str> {
-    match wait_type {
-        "CPU_QUEUE" => Some("for a processor"),
-        "ARRIVAL" => Some("for the next intended start"),
-        "CONNECTION_DONE" => Some("connections that had finished, for the others"),
-        _ => None,
-    }
+    (wait_type == "CPU_QUEUE").then_some("for a processor")
 }
 
 /// What a warning is about.
@@ -89,6 +96,7 @@ pub fn warning(kind: WarningKind) -> &'static str {
         WarningKind::LoadLimited => "limited by the load generator",
         WarningKind::OtherLoad => "other load on the machine",
         WarningKind::Steal => "CPU steal",
+        WarningKind::Overloaded => "more asked for than was done",
         WarningKind::CacheState => "cache state not as declared",
         WarningKind::Short => "short measurement",
         WarningKind::Unaccounted => "unaccounted time",
@@ -133,6 +141,8 @@ mod tests {
             interval: Some(Interval { low: 1.88, high: 1.99 }),
             p_value: None,
             adjusted_p: None,
+            equivalence_p: None,
+            bound: None,
             blocks: 5,
             method: Method::PairedT,
         };

@@ -49,11 +49,11 @@ fn the_sweet_spot_and_the_waits_that_explain_it() {
     assert_eq!((effect.ordered, effect.reference), (true, 0));
     let standings: Vec<_> = effect.levels.iter().map(|level| level.standing).collect();
     assert_eq!(standings[..2], [Standing::Worse, Standing::Worse]);
-    assert!(standings[2..].iter().all(|s| matches!(s, Standing::Best | Standing::AsGoodAsBest)));
+    assert!(standings[2..].iter().all(|s| matches!(s, Standing::Best | Standing::Equivalent)));
     assert_eq!(
         texts(&summary, FindingKind::Verdict),
         ["The sweet spot of data_files is 8: 2.02x [1.99, 2.05] the baseline data_files=1 \
-          (9.90 against 20.0 s); 4 is as good."]
+          (9.90 against 20.0 s); 4 is equivalent within 5 %."]
     );
     // 4 sessions x 20 s over 10 thousand rows are 8 s a thousand rows; half of it is waits.
     assert_eq!(
@@ -75,7 +75,7 @@ fn a_baseline_that_nothing_beats() {
     let summary = summarize(&recording);
     assert_eq!(
         texts(&summary, FindingKind::Verdict),
-        ["No level of data_files beats the baseline data_files=1 (2 is as good); \
+        ["No level of data_files beats the baseline data_files=1 (2 is equivalent within 5 %); \
           4 is worse (0.67x [0.66, 0.68])."]
     );
     let waits = texts(&summary, FindingKind::Waits);
@@ -163,7 +163,10 @@ fn a_machine_that_changes_is_told() {
     }
     let caveats = summarize(&recording);
     let caveats = texts(&caveats, FindingKind::Caveat);
-    assert!(caveats[0].starts_with("Blocks differ (from 89 % to 108 % of the mean)"), "{caveats:?}");
+    assert!(
+        caveats[0].starts_with("Blocks differ in elapsed (from 89 % to 108 % of the mean)"),
+        "{caveats:?}"
+    );
 }
 
 #[test]

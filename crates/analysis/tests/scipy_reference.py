@@ -179,6 +179,20 @@ def interactions():
     return cases
 
 
+def equivalences():
+    """Two paired t-tests of log ratios, each one-sided against a difference of 5 %; the larger p-value counts."""
+    generator = numpy.random.default_rng(7)
+    cases = []
+    for n, effect, noise in ((3, 0.0, 0.004), (5, 0.01, 0.01), (5, 0.03, 0.02), (8, -0.045, 0.03), (10, 0.2, 0.02)):
+        first = generator.lognormal(2.5, 0.1, n).round(6)
+        second = (first * generator.lognormal(effect, noise, n)).round(6)
+        log, margin = numpy.log(first) - numpy.log(second), math.log(1.05)
+        below = stats.ttest_1samp(log, margin, alternative="less").pvalue
+        above = stats.ttest_1samp(log, -margin, alternative="greater").pvalue
+        cases.append({"first": first.tolist(), "second": second.tolist(), "p": max(below, above)})
+    return cases
+
+
 reference = {
     "versions": {"scipy": scipy.__version__, "statsmodels": statsmodels.__version__},
     "t_quantile": t_quantiles(),
@@ -193,6 +207,7 @@ reference = {
     "detectable": detectables(),
     "outliers": outliers(),
     "interaction": interactions(),
+    "equivalence": equivalences(),
 }
 path = pathlib.Path(__file__).with_suffix(".json")
 path.write_text(json.dumps(reference, indent=1, default=float) + "\n")

@@ -70,7 +70,7 @@ fn parts_of_session_time() {
             (wait("WRITER_LOCK"), 0, 16_000),
             (wait("WAL_SYNC"), 22_000, 7_000),
             (wait("CPU_QUEUE"), 0, 5_000),
-            (PartKind::Client, 4_000, 0),
+            (PartKind::ClientWait("ARRIVAL".to_owned()), 4_000, 0),
             (PartKind::Unaccounted, 4_000, 0),
         ]
     );

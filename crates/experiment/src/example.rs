@@ -50,13 +50,13 @@ pub fn example(catalog: &Catalog, engine: &str, probe: &str) -> String {
         let _ = write!(text, "\n{}", factors(path, levels, engine_settings));
     }
     text.push_str(include_str!("example/volumes.toml"));
-    for name in ["repeats", "order", "limits", "hooks"] {
+    for name in ["repeats", "order", "limits", "hooks", "report"] {
         section(&mut text, name, SETTINGS, &[]);
     }
     if let Some((path, [first, ..])) = factor {
         let _ = write!(
             text,
-            "\n[report]\n# The configuration that the others are compared with.\nbaseline = {{ \"{path}\" = {first} }}\n",
+            "# The configuration that the others are compared with.\nbaseline = {{ \"{path}\" = {first} }}\n",
         );
     }
     text

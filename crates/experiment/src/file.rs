@@ -80,7 +80,8 @@ settings! {
     pub(crate) SETUPS: u32 = "repeats.setups", COUNT, "1";
     /// Seed of the order of trials and of the data.
     pub SEED: u64 = "repeats.seed", SEEDS, "1";
-    /// How often a failed trial is tried again.
+    /// How often a failed trial is tried again. One that `limits.trial_time` stopped in its measurement is not: it is
+    /// known to take at least that long.
     pub RETRIES: u32 = "repeats.retries", Kind::Count { min: 0, max: 100 }, "0";
 
     /// A trial that takes longer, preparation included, is stopped and has failed.
@@ -89,6 +90,10 @@ settings! {
     pub RUN_TIME_S: Option<f64> = "limits.run_time", Kind::PositiveDuration;
     /// Space that the data of a trial may take; checked before the run and during it.
     pub DISK_SPACE_BYTES: Option<u64> = "limits.disk_space", Kind::Size { min: 1, max: i64::MAX };
+
+    /// A relative difference below this does not matter: configurations are called equivalent where a larger one is
+    /// excluded at 95 % confidence.
+    pub EQUIVALENCE_MARGIN: f64 = "report.equivalence_margin", Kind::Share, "5%";
 }
 
 settings! {

@@ -10,7 +10,7 @@ mod run;
 use crate::document::{Content, Leaf, Node};
 use crate::error::{Errors, Fault, FileErrors};
 use crate::experiment::Experiment;
-use crate::file::{NAME, OBSERVE, SECTIONS, SETTINGS};
+use crate::file::{EQUIVALENCE_MARGIN, NAME, OBSERVE, SECTIONS, SETTINGS};
 use crate::setting::{Catalog, Known};
 use crate::{Declaration, Value, human};
 use std::collections::BTreeMap;
@@ -161,11 +161,16 @@ impl<'a> Reader<'a> {
                 self.read_table(node, section, SETTINGS, &[], &mut values);
             }
         }
-        for entry in self.root.value("report").map(Node::entries).unwrap_or_default() {
-            if entry.key != "baseline" {
-                let fault = Fault::unknown("setting", &entry.key, &["baseline"]);
+        if let Some(node) = self.root.value("report") {
+            // What the baseline names are paths of factors, with dots in them.
+            let is_setting = |key: &str| EQUIVALENCE_MARGIN.path().strip_prefix("report.") == Some(key);
+            let others = node.entries().iter().filter(|entry| !is_setting(&entry.key));
+            for entry in others.clone().filter(|entry| entry.key != "baseline") {
+                let fault = Fault::unknown("setting", &entry.key, &["baseline", "equivalence_margin"]);
                 self.errors.add(&entry.key_span, "report", fault);
             }
+            let besides: Vec<&str> = others.map(|entry| entry.key.as_str()).collect();
+            self.read_table(node, "report", SETTINGS, &besides, &mut values);
         }
         values
     }

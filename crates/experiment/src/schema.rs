@@ -162,14 +162,12 @@ fn level() -> Value {
 }
 
 fn report() -> Value {
-    json!({
+    let mut schema = table("report", SETTINGS.iter());
+    schema["properties"]["baseline"] = json!({
         "type": "object",
-        "additionalProperties": false,
-        "properties": { "baseline": {
-            "type": "object",
-            "description": "The configuration that the others are compared with: a level for each factor; the first one where none is given.",
-        } },
-    })
+        "description": "The configuration that the others are compared with: a level for each factor; the first one where none is given.",
+    });
+    schema
 }
 
 fn list(items: &Value) -> Value {

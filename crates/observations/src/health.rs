@@ -14,6 +14,16 @@ pub struct LoadHealth {
     pub sends_missed: u64,
     /// The worst such delay in microseconds.
     pub send_delay_us_max: u64,
+    /// Those that were started later than 1 ms after the intended time because every connection was busy; `None`: not
+    /// an open loop, or not counted.
+    #[serde(default)]
+    pub sends_late: Option<u64>,
+    /// Seconds from "go" to the last intended start of an open loop.
+    #[serde(default)]
+    pub schedule_s: Option<f64>,
+    /// The last intended start, in seconds after "go", for which a connection was free: those after it all had to wait.
+    #[serde(default)]
+    pub free_until_s: Option<f64>,
 }
 
 /// What the whole machine did during the measurement.
@@ -50,6 +60,8 @@ named! {
         OtherLoad = "other-load",
         /// A hypervisor took processor time away.
         Steal = "steal",
+        /// An open loop asked for more than was done: its latencies grow with the length of the trial.
+        Overloaded = "overloaded",
         /// The declared cache state could not be made or verified.
         CacheState = "cache-state",
         /// The measurement was too short for its figures to be steady.

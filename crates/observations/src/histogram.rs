@@ -1,6 +1,8 @@
-use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+mod packed;
+
+use packed::{Packed, Slot, equivalent};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Highest recordable value: one hour in nanoseconds. Longer is recorded as one hour.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
@@ -9,8 +11,8 @@ const DIGITS: u8 = 3;
 
 /// A latency distribution in nanoseconds (an `HdrHistogram`: 1 ns to 1 h, three digits).
 ///
-/// One that was read from the store stays packed, some hundred bytes instead of 264 KiB, so that
-/// the thousands of a large recording fit in memory. Asking it anything unpacks it for that question.
+/// One that was read from the store, or is a sum, takes some hundred bytes instead of 264 KiB, so that the thousands
+/// of a large recording fit in memory. It answers like the original.
 ///
 /// Serde writes the recorded `(value, count)` pairs, so that exports need no special reader.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -23,8 +25,8 @@ type Counts = hdrhistogram::Histogram<u64>;
 enum Form {
     /// Laid out for recording.
     Open(Counts),
-    /// The compressed standard form, known to be readable, and how many values it holds.
-    Packed(Box<[u8]>, u64),
+    /// Laid out for keeping.
+    Packed(Packed),
 }
 
 /// A stored histogram could not be read.
@@ -43,7 +45,7 @@ impl Default for Histogram {
 
 impl PartialEq for Histogram {
     fn eq(&self, other: &Self) -> bool {
-        self.counts() == other.counts()
+        self.len() == other.len() && self.slots().eq(other.slots())
     }
 }
 
@@ -63,16 +65,25 @@ impl Histogram {
     /// Adds all of another histogram.
     pub fn merge(&mut self, other: &Self) {
         let counts = self.open();
-        for value in other.counts().iter_recorded() {
-            counts.saturating_record_n(value.value_iterated_to().max(1), value.count_at_value());
+        for slot in other.slots() {
+            counts.saturating_record_n(slot.high.max(1), slot.count);
         }
+    }
+
+    /// The sum of all, packed.
+    pub fn sum<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut sum = BTreeMap::new();
+        for slot in all.into_iter().flat_map(Self::slots) {
+            *sum.entry(slot.low).or_insert(0_u64) += slot.count;
+        }
+        Self(Form::Packed(Packed::of(sum.into_iter())))
     }
 
     /// Number of recorded values.
     pub fn len(&self) -> u64 {
         match &self.0 {
             Form::Open(counts) => counts.len(),
-            Form::Packed(_, len) => *len,
+            Form::Packed(packed) => packed.len(),
         }
     }
 
@@ -81,32 +92,41 @@ impl Histogram {
         self.len() == 0
     }
 
-    /// Latency in ns at a percentile from 0 to 100.
+    /// Latency in ns at a percentile from 0 to 100: the largest that is not told from it; 0 of an empty histogram.
     pub fn percentile_ns(&self, percentile: f64) -> u64 {
-        self.counts().value_at_percentile(percentile)
+        let packed = match &self.0 {
+            Form::Open(counts) => return counts.value_at_percentile(percentile),
+            Form::Packed(packed) => packed,
+        };
+        let wanted = ((percentile / 100.0).min(1.0) * packed.len() as f64).ceil().max(1.0) as u64;
+        let mut below = 0;
+        let mut reached = packed.slots().skip_while(|slot| {
+            below += slot.count;
+            below < wanted
+        });
+        reached.next().map_or(0, |slot| if percentile == 0.0 { slot.low } else { slot.high })
     }
 
-    /// Width in ns of the bucket that a latency is counted in: what its percentiles are rounded to.
-    pub fn bucket_ns(&self, latency_ns: u64) -> u64 {
-        self.counts().equivalent_range(latency_ns)
+    /// Width in ns of the slot that a latency is counted in: what its percentiles are rounded to.
+    pub fn bucket_ns(latency_ns: u64) -> u64 {
+        let (low, high) = equivalent(latency_ns);
+        high - low + 1
     }
 
-    /// Smallest, mean and largest latency in ns.
+    /// Smallest, mean and largest latency in ns; of what cannot be told apart the smallest, middle and largest.
     pub fn min_mean_max_ns(&self) -> (u64, f64, u64) {
-        let counts = self.counts();
-        (counts.min(), counts.mean(), counts.max())
+        let (mut min, mut sum, mut max) = (None, 0.0, 0);
+        for slot in self.slots() {
+            min.get_or_insert(slot.low);
+            max = slot.high;
+            sum += (slot.low + (slot.high - slot.low).div_ceil(2)) as f64 * slot.count as f64;
+        }
+        (min.unwrap_or(0), sum / self.len().max(1) as f64, max)
     }
 
     /// The compressed standard form (V2 deflate), for the store.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let counts = match &self.0 {
-            Form::Open(counts) => counts,
-            Form::Packed(bytes, _) => return bytes.to_vec(),
-        };
-        let mut bytes = Vec::new();
-        // Writing to memory cannot fail: the counts fit, because they were recorded one by one.
-        let _ = V2DeflateSerializer::new().serialize(counts, &mut bytes);
-        bytes
+        self.pack().to_bytes()
     }
 
     /// Reads the form that [`Histogram::to_bytes`] writes.
@@ -114,46 +134,46 @@ impl Histogram {
     /// # Errors
     /// When the bytes are not such a histogram.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, HistogramError> {
-        unpack(bytes).map(|counts| Self(Form::Packed(bytes.into(), counts.len())))
+        Packed::from_bytes(bytes).map(|packed| Self(Form::Packed(packed)))
     }
 
-    /// The counts, unpacked for as long as they are looked at.
-    fn counts(&self) -> Cow<'_, Counts> {
+    fn slots(&self) -> Box<dyn Iterator<Item = Slot> + '_> {
         match &self.0 {
-            Form::Open(counts) => Cow::Borrowed(counts),
-            Form::Packed(bytes, _) => Cow::Owned(unpack_known(bytes)),
+            Form::Open(counts) => Box::new(counts.iter_recorded().map(|recorded| {
+                let (low, high) = equivalent(recorded.value_iterated_to());
+                Slot { low, high, count: recorded.count_at_value() }
+            })),
+            Form::Packed(packed) => Box::new(packed.slots()),
+        }
+    }
+
+    fn pack(&self) -> Packed {
+        match &self.0 {
+            Form::Open(_) => Packed::of(self.slots().map(|slot| (slot.low, slot.count))),
+            Form::Packed(packed) => packed.clone(),
         }
     }
 
     /// The counts for recording; a packed histogram stays unpacked from then on.
     #[inline]
     fn open(&mut self) -> &mut Counts {
-        if let Form::Packed(bytes, _) = &self.0 {
-            self.0 = Form::Open(unpack_known(bytes));
+        if let Form::Packed(_) = &self.0 {
+            let mut open = Self::default();
+            open.merge(self);
+            *self = open;
         }
         match &mut self.0 {
             Form::Open(counts) => counts,
-            Form::Packed(..) => unreachable!("unpacked above"),
+            Form::Packed(_) => unreachable!("unpacked above"),
         }
     }
-}
-
-fn unpack(bytes: &[u8]) -> Result<Counts, HistogramError> {
-    Deserializer::new().deserialize(&mut &bytes[..]).map_err(|error| HistogramError(format!("{error:?}")))
-}
-
-#[cold]
-#[expect(clippy::expect_used, reason = "`from_bytes` unpacked the same bytes before it kept them")]
-fn unpack_known(bytes: &[u8]) -> Counts {
-    unpack(bytes).expect("unpacked before")
 }
 
 impl From<Vec<(u64, u64)>> for Histogram {
     fn from(pairs: Vec<(u64, u64)>) -> Self {
         let mut histogram = Self::default();
-        let counts = histogram.open();
         for (value, count) in pairs {
-            counts.saturating_record_n(value.max(1), count);
+            histogram.add(value, count);
         }
         histogram
     }
@@ -161,13 +181,14 @@ impl From<Vec<(u64, u64)>> for Histogram {
 
 impl From<Histogram> for Vec<(u64, u64)> {
     fn from(histogram: Histogram) -> Self {
-        histogram.counts().iter_recorded().map(|v| (v.value_iterated_to(), v.count_at_value())).collect()
+        histogram.slots().map(|slot| (slot.high, slot.count)).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::Histogram;
+    use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
     #[test]
     fn survives_both_stored_forms() {
@@ -214,9 +235,42 @@ mod tests {
             }
             whole.record(i * 777);
         }
+        assert_eq!(Histogram::sum([&left, &right]), whole);
         left.merge(&right);
         for p in [0.0, 50.0, 99.0, 99.9, 100.0] {
             assert_eq!(left.percentile_ns(p), whole.percentile_ns(p));
         }
+    }
+
+    /// What other programs can read, and what they write.
+    #[test]
+    fn the_stored_form_is_the_standard_one() {
+        let mut ours = Histogram::default();
+        let mut theirs =
+            hdrhistogram::Histogram::<u64>::new_with_bounds(1, super::HIGHEST_NS, super::DIGITS).unwrap();
+        for i in 0..100_000_u64 {
+            let latency = (i * i) % 7_777_777_777 + 1;
+            ours.record(latency);
+            theirs.record(latency).unwrap();
+        }
+        let read: hdrhistogram::Histogram<u64> =
+            Deserializer::new().deserialize(&mut ours.to_bytes().as_slice()).unwrap();
+        assert_eq!(read, theirs);
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new().serialize(&theirs, &mut bytes).unwrap();
+        let read = Histogram::from_bytes(&bytes).unwrap();
+        assert_eq!(read, ours);
+        for percentile in [0.0, 0.001, 10.0, 50.0, 99.0, 99.999, 100.0] {
+            assert_eq!(
+                read.percentile_ns(percentile),
+                theirs.value_at_percentile(percentile),
+                "{percentile}"
+            );
+        }
+        let (min, mean, max) = read.min_mean_max_ns();
+        assert_eq!((min, max), (theirs.min(), theirs.max()));
+        assert!((mean / theirs.mean() - 1.0).abs() < 1e-12, "{mean} {}", theirs.mean());
+        let empty = Histogram::from_bytes(&Histogram::default().to_bytes()).unwrap();
+        assert_eq!((empty.percentile_ns(99.0), empty.min_mean_max_ns()), (0, (0, 0.0, 0)));
     }
 }

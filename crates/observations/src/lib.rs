@@ -42,4 +42,4 @@ pub use value::{FromValue, Value};
 pub use volume_facts::{
     ArrayFacts, DeviceFacts, LoopFacts, MappedFacts, MountFacts, PartitionFacts, VolumeFacts,
 };
-pub use wait::{Operation, Wait, WaitClass, WaitSource};
+pub use wait::{Operation, Wait, WaitClass, WaitSource, shown};

@@ -43,6 +43,12 @@ pub fn short_percent(share: f64) -> String {
     percent(share, usize::from(share.abs() < 0.0995))
 }
 
+/// A share that somebody has set, without decimals that say nothing: `5 %`, `2.5 %`.
+pub fn plain_percent(share: f64) -> String {
+    let text = fixed(100.0 * share, 3);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// `p < 0.001` or `p = 0.012`.
 pub fn p_value(p: f64) -> String {
     if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
@@ -131,6 +137,15 @@ pub fn uncertain(mean: f64, half: Option<f64>, unit: &str) -> String {
     with_unit(format!("{}{prefix} ± {}{prefix}", fixed(mean, decimals), fixed(half, decimals)))
 }
 
+/// A difference with the ends of its interval, all in one unit: `3.20 s [-1.00, 7.40]`, `30.9k rows/s [-5.17k, 67.0k]`.
+pub fn difference(value: f64, ends: Option<(f64, f64)>, unit: &str) -> String {
+    let largest = ends.map_or(0.0, |(low, high)| low.abs().max(high.abs())).max(value.abs());
+    let (factor, prefix, unit) = unit_scale(largest, unit);
+    let shown = |value: f64| format!("{}{prefix}", figure(value * factor));
+    let ends = ends.map_or_else(String::new, |(low, high)| format!(" [{}, {}]", shown(low), shown(high)));
+    format!("{} {unit}{ends}", shown(value))
+}
+
 /// The factor and the unit in which figures of which this is the largest are shown beside each other.
 pub fn common_unit(largest: f64, unit: &str) -> (f64, String) {
     let (factor, prefix, unit) = unit_scale(largest, unit);
@@ -214,6 +229,7 @@ mod tests {
             ["4.6 %", "10 %", "91 %"]
         );
         assert_eq!([short_percent(0.0), short_percent(-0.0004)], ["0.0 %", "0.0 %"]);
+        assert_eq!([0.05, 0.025, 0.1, 1.0].map(plain_percent), ["5 %", "2.5 %", "10 %", "100 %"]);
         assert_eq!([signed(1.3, 2), signed(-12.4, 1), signed(0.001, 2)], ["+1.30", "-12.4", "0.00"]);
     }
 
@@ -236,6 +252,8 @@ mod tests {
         for (value, unit, text) in quantities {
             assert_eq!(quantity(value, unit), text);
         }
+        assert_eq!(difference(30_901.0, Some((-5168.0, 66_971.0)), "rows/s"), "30.9k rows/s [-5.17k, 67.0k]");
+        assert_eq!(difference(0.002, Some((-0.01, 0.014)), "s"), "2.00 ms [-10.0, 14.0]");
         assert_eq!([bytes(0), bytes(1023), bytes(32 << 30)], ["0 B", "1023 B", "32.0 GiB"]);
         assert_eq!(bytes(u64::MAX), "16.0 EiB");
         assert_eq!([count(0), count(999), count(1000), count(1_234_567)], ["0", "999", "1,000", "1,234,567"]);

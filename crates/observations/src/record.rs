@@ -1,6 +1,6 @@
 use crate::{FromValue, Observations, Response, Value};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One run of an experiment as the store holds it: all that analysis and reports may use.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -37,6 +37,8 @@ pub struct RunRecord {
     pub response: Option<String>,
     /// Index into `configurations` of the baseline.
     pub baseline: Option<usize>,
+    /// A relative difference below this is no difference that matters: 0.05 is 5 %. 0: any may matter.
+    pub equivalence_margin: f64,
     /// The rule by which the number of blocks was decided; `None`: it was given.
     #[serde(default)]
     pub adaptive: Option<AdaptiveRepeats>,
@@ -144,6 +146,14 @@ pub struct TrialRecord {
     pub hooks: Vec<HookOutput>,
 }
 
+impl TrialRecord {
+    /// Whether `limits.trial_time` stopped it while it was measured: an observation of at least that long, which no
+    /// retry replaces.
+    pub fn timed_out(&self) -> bool {
+        self.observations.as_ref().is_some_and(Observations::timed_out)
+    }
+}
+
 /// Of recordings that do not say it: every level was set up once.
 fn first_setup() -> u32 {
     1
@@ -190,10 +200,13 @@ impl Recording {
         distinct
     }
 
-    /// Trials that were measured to the end, with what they saw.
+    /// Trials that were measured to the end, with what they saw. A retry of one that timed out, as older versions
+    /// made them, is none: it would replace a long time by a short one.
     pub fn done(&self) -> impl Iterator<Item = (&TrialRecord, &Observations)> {
-        self.trials.iter().filter_map(|trial| match (&trial.status, &trial.observations) {
-            (TrialStatus::Done, Some(observations)) => Some((trial, observations)),
+        let place = |trial: &TrialRecord| (trial.configuration, trial.block);
+        let timed_out: BTreeSet<_> = self.trials.iter().filter(|it| it.timed_out()).map(place).collect();
+        self.trials.iter().filter_map(move |trial| match (&trial.status, &trial.observations) {
+            (TrialStatus::Done, Some(seen)) if !timed_out.contains(&place(trial)) => Some((trial, seen)),
             _ => None,
         })
     }

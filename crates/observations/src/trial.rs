@@ -42,9 +42,18 @@ pub struct Observations {
     pub warnings: Vec<Warning>,
     /// True when the figures come from a scripted engine and not from a measurement.
     pub synthetic: bool,
+    /// Seconds of `limits.trial_time`, at which the trial was stopped: `elapsed_s` ends there, so that the measurement
+    /// takes at least as long, and nothing else was seen. `None`: measured to the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_s: Option<f64>,
 }
 
 impl Observations {
+    /// Whether `limits.trial_time` stopped it.
+    pub fn timed_out(&self) -> bool {
+        self.timeout_s.is_some()
+    }
+
     /// The fact with this name.
     pub fn fact(&self, name: &str) -> Option<f64> {
         self.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value)

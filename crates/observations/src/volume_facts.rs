@@ -60,7 +60,7 @@ pub struct DeviceFacts {
     pub minimum_io_bytes: Option<u64>,
     /// What is done well in sequence: of an array its stripe, in bytes. 0: it does not say.
     pub optimal_io_bytes: Option<u64>,
-    /// Whether it says that it has a moving head. Virtual disks say so too.
+    /// Whether it says that it rotates (a hard disk). Virtual disks say so too.
     pub rotational: Option<bool>,
     /// The scheduler of its I/Os: `none`, `mq-deadline`.
     pub scheduler: Option<String>,

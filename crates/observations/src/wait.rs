@@ -94,6 +94,16 @@ impl Wait {
     }
 }
 
+/// What is printed for a wait type: waits of our own load driver, which no manual explains, in words; those of engines
+/// as they call them.
+pub fn shown(wait_type: &str) -> &str {
+    match wait_type {
+        "ARRIVAL" => "idle: next start not due",
+        "CONNECTION_DONE" => "idle: finished early",
+        other => other,
+    }
+}
+
 /// Calls of one operation on one kind of file or lock, whether or not they waited.
 ///
 /// A read that the page cache serves is an operation but not a wait.

@@ -3,7 +3,7 @@
 
 use engines::sqlite::Sqlite;
 use engines::{Cancel, Engine as _, Folders, Permits};
-use experiment::{Configuration, Value};
+use experiment::{Configuration, NamedFile, Value};
 use observations::Observations;
 use probes::script::ScriptProbe;
 use probes::{Probe as _, Target, TrialContext};
@@ -13,7 +13,10 @@ use std::path::Path;
 /// Runs a trial and hands its data file to a check before it is removed.
 fn measured(given: &[(&str, Value)], check: impl FnOnce(&Connection, &Observations)) {
     let settings = given.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect();
-    let configuration = Configuration { settings, ..Configuration::default() };
+    let mut configuration = Configuration { settings, ..Configuration::default() };
+    let files = ScriptProbe.files(&configuration).into_iter();
+    configuration.files =
+        files.map(|(setting, path)| NamedFile::read(setting, &path).unwrap().into()).collect();
     let target = Target::of(&Sqlite, &configuration);
     let connections = ScriptProbe.connections(&configuration);
     let objections =

@@ -55,8 +55,8 @@ fn verdict(compared: &HeadToHead, from: &str, to: &str) -> Section {
 /// `1.93x [1.88, 1.99]`, and what that is.
 pub(crate) fn against(comparison: &Comparison, unit: &str) -> (String, &'static str) {
     let relation = match comparison.scale {
-        Scale::Ratio => "as good as A (above 1 is better)",
-        Scale::Difference => "better than A (below 0 is worse)",
+        Scale::Ratio => "against A (above 1 is better)",
+        Scale::Difference => "against A (above 0 is better)",
     };
     (number::comparison(comparison, unit), relation)
 }
@@ -147,7 +147,7 @@ pub(crate) fn name(kind: &PartKind) -> String {
         PartKind::Signal => RUN_QUEUE.to_owned(),
         PartKind::Client => "client".to_owned(),
         PartKind::Unaccounted => "unaccounted".to_owned(),
-        PartKind::WaitType(name) => name.clone(),
+        PartKind::WaitType(name) | PartKind::ClientWait(name) => observations::shown(name).to_owned(),
         PartKind::Function { function, module } => format!("{function} ({module})"),
         PartKind::OtherCode => "other code".to_owned(),
         PartKind::Total => "total".to_owned(),
@@ -157,7 +157,7 @@ pub(crate) fn name(kind: &PartKind) -> String {
 /// Less time is better; said only of what is supported, and not of time in which sessions wait for their client.
 pub(crate) fn tone(part: &Part) -> Tone {
     match part.change_s {
-        _ if !part.supported() || part.kind == PartKind::Client => Tone::Plain,
+        _ if !part.supported() || part.kind.is_client() => Tone::Plain,
         less if less < 0.0 => Tone::Good,
         _ => Tone::Bad,
     }

@@ -76,7 +76,7 @@ fn changes(history: &History) -> Option<Section> {
                 tone(change.verdict),
             );
             let p = number::p_value(change.p_value);
-            section.detail(format!("{figure} as good as before; E-divisive, {p}"));
+            section.detail(format!("{figure} against before (above 1x is better); E-divisive, {p}"));
         }
     }
     let longest = history.configurations.iter().map(|own| own.points.iter().flatten().count()).max();

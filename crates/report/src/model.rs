@@ -189,14 +189,22 @@ impl Section {
     }
 
     pub(crate) fn table(&mut self, table: impl Into<Table<'static>>) {
-        self.blocks.push(Block::Table(table.into()));
+        let table = table.into();
+        let shortening = table.shortening();
+        self.blocks.push(Block::Table(table));
+        if let Some(shortening) = shortening {
+            self.note(format!("Shown: {shortening}."));
+        }
     }
 
     pub(crate) fn chart(&mut self, chart: Chart) {
         self.blocks.push(Block::Chart(chart));
     }
 
-    pub(crate) fn figure(&mut self, figure: Figure) {
+    pub(crate) fn figure(&mut self, mut figure: Figure) {
+        if let Some(shortening) = figure.data.shortening() {
+            figure.data_heading = format!("{}: {shortening}", figure.data_heading).into();
+        }
         self.blocks.push(Block::Figure(Box::new(figure)));
     }
 }

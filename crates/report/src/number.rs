@@ -4,31 +4,52 @@ pub use observations::number::*;
 
 use analysis::{Comparison, Estimate, Interval, Scale};
 
-/// A mean with its 95 % interval: `78.4 ± 1.2 s`, `4.08k ± 0.06k rows/s`.
+/// A mean with its 95 % interval: `78.4 ± 1.2 s`, `4.08k ± 0.06k rows/s`; with trials that timed out `at least 3.20 s`.
 pub fn estimate(estimate: &Estimate) -> String {
-    uncertain(estimate.mean, half(estimate), &estimate.unit)
+    shown(estimate, &estimate.unit)
 }
 
 /// The same without its unit, for a column that names it.
 pub fn estimate_without_unit(estimate: &Estimate) -> String {
-    uncertain(estimate.mean, half(estimate), "")
+    shown(estimate, "")
+}
+
+fn shown(estimate: &Estimate, unit: &str) -> String {
+    let figure = uncertain(estimate.mean, half(estimate), unit);
+    match estimate.bound {
+        Some(bound) => format!("{} {figure}", bound.words()),
+        None if estimate.timeouts > 0 => {
+            format!("{figure} without {}", plural(estimate.timeouts, "time-out"))
+        }
+        None => figure,
+    }
 }
 
 fn half(estimate: &Estimate) -> Option<f64> {
     estimate.interval.map(|interval| (interval.high - interval.low) / 2.0)
 }
 
-/// `1.93x [1.88, 1.99]`; for a difference, which is better above 0, `+3.20 s [2.90, 3.50]`.
+/// `1.93x [1.88, 1.99]`; for a difference, which is better above 0, `+3.20 s [2.90, 3.50]`; with trials that timed out
+/// what is supported: `at least 2.20x`.
 pub fn comparison(comparison: &Comparison, unit: &str) -> String {
-    let interval = |show: fn(f64) -> String| {
-        let show = |Interval { low, high }| format!(" [{}, {}]", show(low), show(high));
-        comparison.interval.map(show).unwrap_or_default()
-    };
+    if let Some(bound) = comparison.bound {
+        let limit = comparison.limit();
+        let limit = match comparison.scale {
+            Scale::Ratio => format!("{}x", ratio(limit)),
+            Scale::Difference => format!("{} {unit}", signed(limit, places(limit, 3))),
+        };
+        return format!("{} {limit}", bound.words());
+    }
+    let interval = comparison.interval;
     match comparison.scale {
-        Scale::Ratio => format!("{}x{}", ratio(comparison.value), interval(ratio)),
+        Scale::Ratio => {
+            let show = |Interval { low, high }| format!(" [{}, {}]", ratio(low), ratio(high));
+            format!("{}x{}", ratio(comparison.value), interval.map(show).unwrap_or_default())
+        }
         Scale::Difference => {
-            let value = signed(comparison.value, places(comparison.value, 3));
-            format!("{value} {unit}{}", interval(figure))
+            let sign = if comparison.value > 0.0 { "+" } else { "" };
+            let ends = interval.map(|Interval { low, high }| (low, high));
+            format!("{sign}{}", difference(comparison.value, ends, unit))
         }
     }
 }
@@ -42,6 +63,8 @@ mod tests {
     fn sample(mean: f64, half: Option<f64>, unit: &str) -> Estimate {
         Estimate {
             n: 5,
+            timeouts: 0,
+            bound: None,
             mean,
             interval: half.map(|half| Interval { low: mean - half, high: mean + half }),
             sd: None,
@@ -73,6 +96,8 @@ mod tests {
             interval: Some(Interval { low: 1.876, high: 1.994 }),
             p_value: None,
             adjusted_p: None,
+            equivalence_p: None,
+            bound: None,
             blocks: 5,
             method: Method::PairedT,
         };

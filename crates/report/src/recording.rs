@@ -88,6 +88,7 @@ pub fn trials(recording: &Recording) -> Table<'_> {
     let is_failed = |trial: &TrialRecord| matches!(trial.status, TrialStatus::Failed { .. });
     columns.add("cause", "", cause).headed("cause of failure").on_page =
         recording.trials.iter().any(is_failed);
+    columns.add("timeout", "s", |row| seen(row)?.timeout_s);
     columns.add("setup", "", |row| row.trial.setup);
     columns.add("sequence", "", |row| row.trial.sequence);
     columns.add("started", "", |row| Time(row.trial.started_ms));
@@ -135,6 +136,9 @@ fn observed(columns: &mut Parts<'_, ()>) {
     columns.add("run_delay_share", "", |row| seen(row).map(|seen| Share(seen.load.run_delay_share)));
     columns.add("sends_intended", "", |row| seen(row).map(|seen| seen.load.sends_intended));
     columns.add("sends_missed", "", |row| seen(row).map(|seen| seen.load.sends_missed));
+    columns.add("sends_late", "", |row| seen(row)?.load.sends_late);
+    columns.add("schedule", "s", |row| seen(row)?.load.schedule_s);
+    columns.add("free_until", "s", |row| seen(row)?.load.free_until_s);
     columns
         .add("send_delay_us_max", "", |row| seen(row).map(|seen| seen.load.send_delay_us_max))
         .headed("longest send delay (us)");
@@ -198,8 +202,7 @@ const PERCENTILES: [(&str, &str, f64); 6] = [
     ("p9999", "p99.99", 99.99),
 ];
 
-/// A distribution, and its figures unless it is empty. They are computed once: a histogram that is read from a results
-/// file is unpacked for each question.
+/// A distribution, and its figures unless it is empty.
 #[derive(Clone, Copy)]
 struct Distribution<'a> {
     latency: &'a Latency,
@@ -215,12 +218,10 @@ struct Figures {
 
 impl Figures {
     fn of(histogram: &Histogram) -> Option<Self> {
-        let mut unpacked = Histogram::default();
-        unpacked.merge(histogram);
-        (!unpacked.is_empty()).then(|| Self {
-            count: unpacked.len(),
-            min_mean_max_ns: unpacked.min_mean_max_ns(),
-            percentiles_ns: PERCENTILES.map(|(_, _, percentile)| unpacked.percentile_ns(percentile)),
+        (!histogram.is_empty()).then(|| Self {
+            count: histogram.len(),
+            min_mean_max_ns: histogram.min_mean_max_ns(),
+            percentiles_ns: PERCENTILES.map(|(_, _, percentile)| histogram.percentile_ns(percentile)),
         })
     }
 }

@@ -44,7 +44,7 @@ fn introduction(compared: &RunsCompared, gate: Option<&Gate>) -> Section {
     section
 }
 
-/// `On elapsed, B is 1.10x [1.08, 1.12] as good as A over 4 configurations: better at 95 %.`
+/// `On elapsed, B is 1.10x [1.08, 1.12] against A (above 1 is better) over 4 configurations: better at 95 %.`
 fn verdict(compared: &ResponseCompared) -> (String, Tone) {
     let name = &compared.response.name;
     let of = |verdict: Verdict| compared.configurations.iter().filter(|it| it.verdict == verdict).count();
@@ -100,7 +100,7 @@ fn response(compared: &ResponseCompared) -> Section {
     table.right("could see", move |own| own.detectable.map(detectable)).optional(2);
     section.table(table);
     section.note(
-        "B vs A: how many times as good, above 1 is better. Better and worse: supported at 95 % over all configurations (Holm). \
+        "B vs A: above 1x is better. Better and worse: supported at 95 % over all configurations (Holm). \
          Could see: the smallest difference found with a probability of 80 %. ± and [low, high]: 95 % intervals, of the spread within \
          a run: what makes a run as a whole differ from the next is not in them.",
     );
@@ -218,7 +218,12 @@ pub fn gate(gate: &Gate) -> Text {
     let what = furthest.map_or_else(String::new, |own| change(first, own));
     let share = format!("{} of {}", hit.len(), number::plural(first.configurations.len(), "configuration"));
     let others = if worst.len() > 1 {
-        format!("; also {} not kept", number::plural(worst.len() - 1, "other limit"))
+        {
+            let others = number::plural(worst.len() - 1, "other limit");
+            let exceeded =
+                if gate.decision == Decision::Broken { "exceeded too" } else { "possibly exceeded too" };
+            format!("; {others} {exceeded}")
+        }
     } else {
         String::new()
     };

@@ -9,6 +9,7 @@ mod disk;
 mod explanations;
 mod factors;
 mod latencies;
+mod open_loop;
 mod overview;
 mod profiles;
 mod record;
@@ -69,6 +70,7 @@ sections! { |summary|
     response => response::section;
     explanations: &summary.explanations() => explanations::sections;
     session_time => session_time::section, page only;
+    open_loop: &summary.open_loop() => open_loop::section;
     latencies: &summary.latencies() => latencies::sections, page only;
     timelines: &summary.timelines() => timelines::sections;
     configurations: &summary.configurations => configurations::section;

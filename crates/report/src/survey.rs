@@ -172,14 +172,14 @@ fn nodes(nodes: &[NumaNode]) -> Option<Section> {
     Some(section)
 }
 
-/// The settings that databases have wishes about: what they are, what they decide, what is wanted.
+/// The settings that matter to databases: what they are, what they decide, what is recommended.
 fn wanted_settings(settings: &[SystemSetting]) -> Option<Section> {
-    let mut section = Section::new("Settings of the system that databases have wishes about");
+    let mut section = Section::new("System settings that matter to databases");
     for setting in settings {
         let known = known(&setting.name).filter(|known| !known.wanted.is_empty());
         if let (Some(known), Some(value)) = (known, &setting.value) {
             section.line(format!("{} = {value}: {}", setting.name, known.is));
-            section.detail(format!("wanted: {}", known.wanted));
+            section.detail(format!("recommended: {}", known.wanted));
         }
     }
     section.unless_empty()
@@ -187,7 +187,7 @@ fn wanted_settings(settings: &[SystemSetting]) -> Option<Section> {
 
 /// The other settings, and the names of all that could not be read.
 fn other_settings(settings: &[SystemSetting]) -> Option<Section> {
-    let mut section = Section::new("Other settings of the system");
+    let mut section = Section::new("Other system settings");
     let is_wanted = |name: &str| known(name).is_some_and(|known| !known.wanted.is_empty());
     let is_other = |setting: &&SystemSetting| setting.value.is_some() && !is_wanted(&setting.name);
     let others: Vec<&SystemSetting> = settings.iter().filter(is_other).collect();
@@ -223,7 +223,7 @@ fn volumes(volumes: &[VolumeFacts]) -> Option<Section> {
     table.left("scheduler", |volume| device(volume).and_then(|device| device.scheduler.as_ref()));
     table.right("read ahead", |volume| device(volume).and_then(|own| own.read_ahead_bytes).map(Cell::bytes));
     table.left("write cache", |volume| device(volume).and_then(|own| own.write_cache.as_ref())).optional(2);
-    table.left("moving head", |volume| device(volume).and_then(|own| own.rotational).map(yes)).optional(1);
+    table.left("rotational", |volume| device(volume).and_then(|own| own.rotational).map(yes)).optional(1);
     section.table(table);
     section.detail("`steelbench disk --inspect PATH` shows each layer.");
     Some(section)
@@ -244,10 +244,7 @@ fn about_server(server: &SurveyedServer) -> Vec<Section> {
     facts(
         &mut about,
         [
-            (
-                "On this machine",
-                Some(if server.is_local { "yes" } else { "not as far as can be seen" }.into()),
-            ),
+            ("On this machine", Some(if server.is_local { "yes" } else { "not known to be" }.into())),
             ("Replica", server.is_replica.map(yes)),
             ("Uses huge pages", server.huge_pages_used.map(yes)),
             ("Extensions", listed(server.extensions.iter().map(extension))),

@@ -2,10 +2,13 @@
 //! workbook. A cell holds a recorded or computed value with its unit and its 95 % interval, and how people read it.
 
 use crate::{Text, number, text};
-use analysis::{Comparison, Estimate, Interval, Standing};
+use analysis::{Comparison, Estimate, Interval, Standing, Summary};
 use observations::FactorRecord;
 use std::collections::HashSet;
 use std::rc::Rc;
+
+/// Rows of a table in a report, which nobody reads further: exports have all of them.
+pub(crate) const ROWS_MAX: usize = 1_000;
 
 /// What is printed where there is nothing to print.
 pub(crate) const NOTHING: &str = "-";
@@ -25,6 +28,8 @@ pub struct Table<'a> {
     pub(crate) lines: Vec<Text>,
     /// How a spreadsheet draws it.
     pub(crate) plot: Option<Plot>,
+    /// Rows that a report leaves out.
+    pub(crate) left_out: usize,
     rows: Rc<dyn Fn() -> Rows<'a> + 'a>,
 }
 
@@ -161,7 +166,7 @@ impl<'a> Table<'a> {
     }
 
     fn on_demand(name: &'static str, columns: Vec<Column>, rows: impl Fn() -> Rows<'a> + 'a) -> Self {
-        Self { name, columns, fixed: false, lines: Vec::new(), plot: None, rows: Rc::new(rows) }
+        Self { name, columns, fixed: false, lines: Vec::new(), plot: None, left_out: 0, rows: Rc::new(rows) }
     }
 
     pub(crate) fn named(self, name: &'static str) -> Self {
@@ -184,9 +189,26 @@ impl<'a> Table<'a> {
             let cells = row.into_iter().map(|cell| Cell { shown: Some(text(cell.text())), ..cell });
             cells.collect()
         });
-        let mut table = Table::new(columns.collect(), rows.collect());
-        table.fixed = self.fixed;
-        table
+        let table = Table::new(columns.collect(), rows.collect());
+        Table { fixed: self.fixed, left_out: self.left_out, ..table }
+    }
+
+    /// What a report shows of so many rows: the first [`ROWS_MAX`].
+    pub(crate) fn shortened(
+        columns: Vec<Column>,
+        rows: impl Iterator<Item = Vec<Cell>>,
+        all: usize,
+    ) -> Table<'static> {
+        let shown: Vec<Vec<Cell>> = rows.take(ROWS_MAX).collect();
+        Table { left_out: all - shown.len(), ..Table::new(columns, shown) }
+    }
+
+    /// That only some rows are shown, if that is so.
+    pub(crate) fn shortening(&self) -> Option<String> {
+        let all = number::count((ROWS_MAX + self.left_out) as u64);
+        let some = number::count(ROWS_MAX as u64);
+        (self.left_out > 0)
+            .then(|| format!("the first {some} of {all} rows; \"steelbench export\" writes all"))
     }
 
     /// Names of the columns for programs. Ours are always the same; a factor or response that is called like one of
@@ -338,7 +360,7 @@ impl<'a, T: 'a> Columns<'a, T> {
     }
 }
 
-/// A table for people, its rows made now: what is not known is a dash.
+/// A table for people, its first rows made now: what is not known is a dash.
 impl<T> From<Columns<'_, T>> for Table<'static> {
     fn from(columns: Columns<'_, T>) -> Self {
         let rows = (columns.items)().map(|item| {
@@ -350,8 +372,7 @@ impl<T> From<Columns<'_, T>> for Table<'static> {
             });
             cells.collect()
         });
-        let rows = rows.collect();
-        Self::new(columns.columns, rows)
+        Self::shortened(columns.columns, rows, (columns.items)().count())
     }
 }
 
@@ -390,7 +411,7 @@ impl Cell {
         Self { tone, ..self }
     }
 
-    fn within(self, interval: Option<Interval>) -> Self {
+    pub(crate) fn within(self, interval: Option<Interval>) -> Self {
         Self { interval: interval.map(|Interval { low, high }| (low, high)), ..self }
     }
 
@@ -470,11 +491,17 @@ impl Cell {
         value.within(comparison.interval).shown(shown).toned(tone)
     }
 
-    /// Whether it is the best, or as good.
-    pub(crate) fn standing(standing: Standing) -> Self {
+    /// How far from the best: `best`, `within 5 %` where that is shown, `up to 12 %` where it cannot be told.
+    pub(crate) fn standing(standing: Standing, against_best: Option<&Comparison>, summary: &Summary) -> Self {
+        let possible = against_best.and_then(|own| own.possible(summary.unit()));
         match standing {
             Standing::Best => Self::new("best", Tone::Good),
-            Standing::AsGoodAsBest => Self::new("=", Tone::Good),
+            Standing::Equivalent => {
+                Self::new(format!("within {}", number::plain_percent(summary.margin())), Tone::Good)
+            }
+            Standing::NotDistinguished => {
+                Self::from(possible.map_or_else(|| "unclear".to_owned(), |size| format!("up to {size}")))
+            }
             Standing::Worse | Standing::Unknown => Self::from(""),
         }
     }

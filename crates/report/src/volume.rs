@@ -65,17 +65,17 @@ const FACTS: [Fact; 14] = [
     ("Made of", |device| listed(&device.slaves)),
     ("Held by", |device| listed(&device.holders)),
     ("Begins at", |device| device.partition.as_ref().map(|part| number::exact_bytes(part.start_bytes))),
-    ("Off its boundary", |device| {
+    ("Misaligned by", |device| {
         let offset = device.alignment_offset_bytes.filter(|offset| *offset != 0)?;
         Some(if offset < 0 { "always".into() } else { number::exact_bytes(offset as u64) })
     }),
     ("Sector", sectors),
-    ("Least, best I/O", |device| {
+    ("Minimum, optimal I/O", |device| {
         let best = device.optimal_io_bytes.filter(|bytes| *bytes > 0);
-        let best = best.map_or("not said".into(), number::exact_bytes);
+        let best = best.map_or("not reported".into(), number::exact_bytes);
         Some(format!("{}, {best}", number::exact_bytes(device.minimum_io_bytes?)))
     }),
-    ("Moving head", |device| device.rotational.map(yes)),
+    ("Rotational", |device| device.rotational.map(yes)),
     ("Scheduler", |device| device.scheduler.clone()),
     ("Write cache", |device| {
         let fua = device.fua.map_or("", |fua| if fua { ", FUA" } else { ", no FUA" });

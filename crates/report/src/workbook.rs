@@ -212,7 +212,8 @@ fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     }
     columns.add("standing", "", |row| match row.of.standing {
         Standing::Best if row.chosen => Some("best"),
-        Standing::AsGoodAsBest if row.chosen => Some("as good as the best"),
+        Standing::Equivalent if row.chosen => Some("equivalent"),
+        Standing::NotDistinguished if row.chosen => Some("not distinguished"),
         Standing::Worse if row.chosen => Some("worse"),
         _ => None,
     });

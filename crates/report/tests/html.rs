@@ -7,7 +7,7 @@ mod common;
 use analysis::summarize;
 use common::{data_files, failed, plan, two_factors};
 use observations::{Histogram, Latency, Recording, Series};
-use report::{Block, Medium, html};
+use report::{Block, Medium, Style, html, terminal};
 use sha2::{Digest, Sha512};
 
 fn page(recording: &Recording) -> String {
@@ -51,6 +51,21 @@ fn says_all_that_the_terminal_says() {
             assert!(page.contains(&escaped(&text)), "{text:?} is not in the page");
         }
     }
+}
+
+/// A section that has nothing to say is not there, and what was not found is not in bold.
+#[test]
+fn empty_sections_are_left_out() {
+    let same: [&[f64]; 2] = [&[5.0, 5.1, 5.2], &[5.1, 5.2, 5.0]];
+    for recording in [data_files(&["1", "2"], &same), data_files(&["1"], &[&[5.0, 5.1]])] {
+        let page = page(&recording);
+        assert!(!page.contains(">Why"), "{page}");
+        assert_eq!(page.contains(">Time: where it went<"), recording.configurations.len() > 1, "{page}");
+    }
+    let page = page(&data_files(&["1", "2"], &same));
+    let (_, findings) = page.split_once("id=\"findings\">Findings</h2>\n").unwrap();
+    assert!(findings.starts_with("<p class=\"muted\">No level of data_files differs"), "{findings}");
+    assert!(page.contains("h2 + p:not([class]) { font-size"), "only a finding without a class is large");
 }
 
 #[test]
@@ -103,6 +118,33 @@ fn four_hundred_long_trials_stay_under_five_megabytes() {
     // Both histograms are the same: they are drawn once. Thinned series say so.
     assert!(page.contains("Latency: transaction") && !page.contains("Latency: service"));
     assert!(page.contains("Thinned: a line is the mean of up to"));
+}
+
+/// What nobody reads to its end is not written to its end, and says so; exports have it all.
+#[test]
+fn large_tables_end_after_a_thousand_rows() {
+    let levels: Vec<String> = (1..=1_200).map(|level| level.to_string()).collect();
+    let levels: Vec<&str> = levels.iter().map(String::as_str).collect();
+    let mut recording = data_files(&levels, &vec![[3.0, 3.1, 3.2, 3.1, 3.0].as_slice(); 1_200]);
+    let mut histogram = Histogram::default();
+    (1..200_u64).for_each(|i| histogram.record(i * i * 7));
+    for trial in &mut recording.trials {
+        let latency = Latency { name: "transaction".into(), histogram: Histogram::sum([&histogram]) };
+        trial.observations.as_mut().unwrap().latencies = vec![latency];
+    }
+    let page = page(&recording);
+    assert!(page.len() < 8_000_000, "{} bytes", page.len());
+    let trials = page.split("<h2").find(|section| section.contains(">Every trial</h2>")).unwrap();
+    assert_eq!(trials.matches("<tr>").count(), 1 + 1_000);
+    assert!(
+        trials.contains("Shown: the first 1,000 of 6,000 rows; &quot;steelbench export&quot; writes all.")
+    );
+    assert!(page.contains("the 6,000 single trials are too many to draw"));
+    assert!(page.contains("Drawn: the first 100 of 1,200 configurations."));
+    let text = terminal(&report::run(&summarize(&recording), Medium::Text), 80, Style::Plain);
+    assert!(text.contains("Shown: the first 1,000 of 1,200 rows"), "the terminal says so too");
+    let rows = report::tables(&recording).into_iter().find(|table| table.name == "trials").unwrap().rows();
+    assert_eq!(rows.count(), 6_000);
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn a_page_says_what_is_known_and_what_is_not() {
         "Caches: L3 2 x 30.0 MiB",
         "Processor: not known",
         "vm.swappiness = 60: how readily memory",
-        "wanted: low (1 to 10) where there is swap",
+        "recommended: low (1 to 10) where there is swap",
         "Not to be read here: vm.dirty_ratio.",
         "PostgreSQL 17.2 at host=here port=5432",
         "a text, not recorded",

@@ -4,7 +4,7 @@ use crate::workdir::folder_error;
 use crate::{Options, RunError, catalog, volumes};
 use engines::Stop;
 use experiment::common::ENGINE;
-use experiment::file::{QUESTION, RESPONSE};
+use experiment::file::{EQUIVALENCE_MARGIN, QUESTION, RESPONSE};
 use experiment::{Blocks, Changes, Configuration, Experiment, Factor, changes, parse};
 use observations::{
     AdaptiveRepeats, ConfigurationRecord, Environment, Event, FactorRecord, FileRecord, LevelRecord,
@@ -171,6 +171,7 @@ fn run_record(experiment: &Experiment) -> RunRecord {
         seed: experiment.repeats.seed,
         response: experiment.get(RESPONSE),
         baseline: experiment.baseline,
+        equivalence_margin: experiment.get(EQUIVALENCE_MARGIN),
         adaptive: match experiment.repeats.blocks {
             Blocks::Fixed(_) => None,
             Blocks::Adaptive { min, max, until } => Some(AdaptiveRepeats { min, max, until }),

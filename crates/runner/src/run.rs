@@ -265,10 +265,12 @@ impl Runner<'_> {
         let (status, observations) = match outcome {
             Outcome::Stopped(CancelReason::RunTime) => return Ok(Some(run_time_limit())),
             Outcome::Stopped(_) => return Ok(Some(RunEnd::Interrupted)),
-            _ if self.options.interrupt.requested() && matches!(outcome, Outcome::Failed(_)) => {
+            _ if self.options.interrupt.requested() && matches!(outcome, Outcome::Failed(..)) => {
                 return Ok(Some(RunEnd::Interrupted));
             }
-            Outcome::Failed(cause) => (TrialStatus::Failed { cause: redacted(&cause) }, None),
+            Outcome::Failed(cause, seen) => {
+                (TrialStatus::Failed { cause: redacted(&cause) }, seen.map(|seen| *seen))
+            }
             Outcome::Done(observations) => (TrialStatus::Done, Some(*observations)),
         };
         let record = TrialRecord {
@@ -321,14 +323,14 @@ impl Runner<'_> {
         let engine = engines::by_name(&configuration.get(ENGINE));
         let probe = probes::by_name(&configuration.get(PROBE));
         let (Some(engine), Some(probe)) = (engine, probe) else {
-            return Ok(Outcome::Failed("the engine or probe is not known".into()));
+            return Ok(Outcome::Failed("the engine or probe is not known".into(), None));
         };
         if let Err(cause) = self.leave_setup(next.planned.setup, hooks) {
-            return Ok(Outcome::Failed(cause));
+            return Ok(Outcome::Failed(cause, None));
         }
         self.hosts.release_unless(engine.name(), &self.volumes.used_by(configuration));
         match self.volumes.change_to(configuration, block, hooks) {
-            Err(cause) => return Ok(Outcome::Failed(cause)),
+            Err(cause) => return Ok(Outcome::Failed(cause, None)),
             // A killed run's folders can appear with the file system that a command has mounted.
             Ok(prepared) => {
                 for volume in prepared {
@@ -338,15 +340,16 @@ impl Runner<'_> {
         }
         let variables = variables(&self.experiment.name, configuration, block);
         if let Err(cause) = self.hook(BEFORE_TRIAL, &self.options.interrupt, &variables, hooks) {
-            return Ok(Outcome::Failed(cause));
+            return Ok(Outcome::Failed(cause, None));
         }
         let volumes = self.volumes.used_by(configuration);
         let folders = volumes.iter().map(|volume| PathBuf::from(&volume.path));
         let folders = folders.chain([self.workdir.default.clone()]);
+        let trial_time_s = self.experiment.get(TRIAL_TIME_S);
         let limit = Limit {
+            trial_time_s,
             // A limit of more than a century is none.
-            trial_deadline: Instant::now()
-                + Duration::from_secs_f64(self.experiment.get(TRIAL_TIME_S).min(4e9)),
+            trial_deadline: Instant::now() + Duration::from_secs_f64(trial_time_s.min(4e9)),
             run_deadline: self.run_deadline,
             disk_space_bytes: self.experiment.get(DISK_SPACE_BYTES),
             folders: folders.collect(),
@@ -355,7 +358,7 @@ impl Runner<'_> {
         let trial = Trial { configuration, engine, probe, limit, seed, interrupt };
         let outcome = match self.hosts.host(engine, &volumes, &self.workdir)? {
             Ok(kept) => trial.run(kept, announce),
-            Err(cause) => Outcome::Failed(cause),
+            Err(cause) => Outcome::Failed(cause, None),
         };
         // After a failure the next trial begins with nothing that the failure can have left.
         if !engine.abilities().contains(&engines::Ability::Keeps) || !matches!(outcome, Outcome::Done(_)) {
@@ -363,7 +366,7 @@ impl Runner<'_> {
         }
         // What cleans up after a trial runs to its end, also when the user interrupts.
         match self.hook(AFTER_TRIAL, &Interrupt::default(), &variables, hooks) {
-            Err(cause) if matches!(outcome, Outcome::Done(_)) => Ok(Outcome::Failed(cause)),
+            Err(cause) if matches!(outcome, Outcome::Done(_)) => Ok(Outcome::Failed(cause, None)),
             _ => Ok(outcome),
         }
     }

@@ -19,7 +19,10 @@ struct Tried {
     attempts: u32,
     /// Those of them that do not count: they failed before, and the user wants them repeated.
     forgiven: u32,
+    /// Measured to the end.
     done: bool,
+    /// That, or known to take longer than a trial may: trying again until it happens to be fast would bias the figures.
+    settled: bool,
 }
 
 /// Walks through the plan.
@@ -64,10 +67,11 @@ impl<'a> Schedule<'a> {
     pub fn record(&mut self, trial: &TrialRecord) {
         let tried = self.tried.entry((trial.configuration, trial.block)).or_default();
         tried.attempts = tried.attempts.max(trial.attempt);
+        tried.done |= trial.status == TrialStatus::Done;
+        tried.settled |= tried.done || trial.timed_out();
         if trial.status != TrialStatus::Done {
             return;
         }
-        tried.done = true;
         if let Some(value) = trial.observations.as_ref().and_then(|seen| self.value(seen)) {
             self.values[trial.configuration].insert(trial.block, value);
         }
@@ -99,10 +103,10 @@ impl<'a> Schedule<'a> {
         Some(NextTrial { planned, attempt })
     }
 
-    /// The next try of a configuration in a block; `None` when it is done, or has failed as often as it may.
+    /// The next try of a configuration in a block; `None` when it is settled, or has failed as often as it may.
     fn next_attempt(&self, configuration: usize, block: u32) -> Option<u32> {
         let tried = self.tried.get(&(configuration, block)).copied().unwrap_or_default();
-        let is_open = !tried.done && tried.attempts - tried.forgiven <= self.retries;
+        let is_open = !tried.settled && tried.attempts - tried.forgiven <= self.retries;
         is_open.then_some(tried.attempts + 1)
     }
 
@@ -133,7 +137,7 @@ impl<'a> Schedule<'a> {
         self.next_attempt(failed.configuration, failed.block).is_some()
     }
 
-    /// Number of planned trials that have failed as often as they may.
+    /// Number of planned trials that have failed, and are not tried again unless the user asks for it.
     pub fn failed(&self) -> usize {
         let is_failed = |planned: &PlannedTrial| {
             let tried = self.tried.get(&(planned.configuration, planned.block));

@@ -1,9 +1,9 @@
 //! One trial: prepare a target, run the probe, remove the target; and what limits or interrupts it.
 
 use crate::hosts::Kept;
-use engines::{Cancel, CancelReason, Engine, EngineError, Instance};
+use engines::{Ability, Cancel, CancelReason, Engine, EngineError, Instance};
 use experiment::Configuration;
-use observations::{Event, Observations};
+use observations::{Event, Observations, number};
 use probes::{Probe, ProbeError, Target, TrialContext};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,8 +26,8 @@ pub struct Trial<'a> {
 pub enum Outcome {
     /// Measured to the end.
     Done(Box<Observations>),
-    /// Not measured to the end, for this cause.
-    Failed(String),
+    /// Not measured to the end, for this cause; with what was seen until then, if anything.
+    Failed(String, Option<Box<Observations>>),
     /// Not to be recorded: the run stops.
     Stopped(CancelReason),
 }
@@ -41,9 +41,10 @@ impl Trial<'_> {
         let prepare = || kept.host.prepare(self.configuration, connections, &cancel);
         let instance = match watched(&self.limit, &cancel, self.interrupt, None, prepare) {
             Ok(instance) => instance,
-            Err(error) => return failed(&error, &cancel, None),
+            Err(error) => return self.failed(&error, &cancel, None, 0.0),
         };
-        let announce = Mutex::new(announce);
+        // The second of the measurement at which it was last heard of.
+        let announce = Mutex::new((announce, 0.0));
         let result = watched(&self.limit, &cancel, self.interrupt, Some(instance.as_ref()), || {
             self.probe.run(&TrialContext {
                 configuration: self.configuration,
@@ -53,8 +54,11 @@ impl Trial<'_> {
                 seed: self.seed,
                 cancel: &cancel,
                 progress: &|progress| {
-                    if let Ok(mut announce) = announce.lock() {
-                        announce(progress);
+                    if let Ok(mut heard) = announce.lock() {
+                        if let Event::Progress { elapsed_s, .. } = progress {
+                            heard.1 = elapsed_s;
+                        }
+                        (heard.0)(progress);
                     }
                 },
             })
@@ -63,43 +67,61 @@ impl Trial<'_> {
         let log = if result.is_err() { instance.log_tail() } else { None };
         let full = cancel.reason() == Some(CancelReason::DiskSpace);
         let removed = watched(&self.limit, &cancel, self.interrupt, None, || instance.remove());
+        let elapsed_s = announce.into_inner().map_or(0.0, |heard| heard.1);
         match (result, removed) {
-            (Ok(_), _) if full => failed(&EngineError::Cancelled, &cancel, log),
+            (Ok(_), _) if full => self.failed(&EngineError::Cancelled, &cancel, log, elapsed_s),
             (Ok(mut observations), Ok(())) => {
                 observations.warnings.extend(analysis::health::warnings(&observations));
                 Outcome::Done(Box::new(observations))
             }
-            (Ok(_), Err(error @ EngineError::Cancelled)) => failed(&error, &cancel, log),
-            (Ok(_), Err(error)) => Outcome::Failed(format!("removing the target: {error}")),
+            // The measurement itself came to its end.
+            (Ok(_), Err(error @ EngineError::Cancelled)) => self.failed(&error, &cancel, log, 0.0),
+            (Ok(_), Err(error)) => Outcome::Failed(format!("removing the target: {error}"), None),
             (Err(error), removed) => {
                 let outcome = match error {
-                    ProbeError::Engine(error) => failed(&error, &cancel, log),
-                    error => Outcome::Failed(error.to_string()),
+                    ProbeError::Engine(error) => self.failed(&error, &cancel, log, elapsed_s),
+                    error => Outcome::Failed(error.to_string(), None),
                 };
                 match (outcome, removed) {
-                    (Outcome::Failed(cause), Err(error)) => {
-                        Outcome::Failed(format!("{cause}\nand it could not be removed: {error}"))
+                    (Outcome::Failed(cause, seen), Err(error)) => {
+                        Outcome::Failed(format!("{cause}\nand it could not be removed: {error}"), seen)
                     }
                     (outcome, _) => outcome,
                 }
             }
         }
     }
-}
 
-fn failed(error: &EngineError, cancel: &Cancel, log: Option<String>) -> Outcome {
-    match (error, cancel.reason()) {
-        (EngineError::Cancelled, Some(CancelReason::TrialTime)) => {
-            Outcome::Failed("took longer than limits.trial_time".into())
+    /// `elapsed_s`: the seconds for which it had been measured.
+    fn failed(&self, error: &EngineError, cancel: &Cancel, log: Option<String>, elapsed_s: f64) -> Outcome {
+        match (error, cancel.reason()) {
+            (EngineError::Cancelled, Some(CancelReason::TrialTime)) => Outcome::Failed(
+                format!("took longer than limits.trial_time ({})", number::seconds(self.limit.trial_time_s)),
+                (elapsed_s > 0.0).then(|| Box::new(self.seen_until_the_limit(elapsed_s))),
+            ),
+            (EngineError::Cancelled, Some(CancelReason::DiskSpace)) => Outcome::Failed(
+                "used more space than limits.disk_space allows, or a volume is nearly full".into(),
+                None,
+            ),
+            (EngineError::Cancelled, Some(reason)) => Outcome::Stopped(reason),
+            _ => {
+                let cause = match log {
+                    Some(log) => format!("{error}\nthe server's log ends with:\n{log}"),
+                    None => error.to_string(),
+                };
+                Outcome::Failed(cause, None)
+            }
         }
-        (EngineError::Cancelled, Some(CancelReason::DiskSpace)) => Outcome::Failed(
-            "used more space than limits.disk_space allows, or a volume is nearly full".into(),
-        ),
-        (EngineError::Cancelled, Some(reason)) => Outcome::Stopped(reason),
-        _ => Outcome::Failed(match log {
-            Some(log) => format!("{error}\nthe server's log ends with:\n{log}"),
-            None => error.to_string(),
-        }),
+    }
+
+    fn seen_until_the_limit(&self, elapsed_s: f64) -> Observations {
+        Observations {
+            elapsed_s,
+            connections: self.probe.connections(self.configuration),
+            synthetic: self.engine.abilities().contains(&Ability::Synthetic),
+            timeout_s: Some(self.limit.trial_time_s),
+            ..Observations::default()
+        }
     }
 }
 
@@ -124,6 +146,7 @@ impl Interrupt {
 /// What a trial may not exceed.
 #[derive(Debug, Clone)]
 pub struct Limit {
+    pub trial_time_s: f64,
     pub trial_deadline: Instant,
     pub run_deadline: Option<Instant>,
     pub disk_space_bytes: Option<u64>,

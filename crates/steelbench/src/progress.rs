@@ -2,7 +2,8 @@
 
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
-use observations::{Event, Response, RunEnd, TrialRef, number, redacted};
+use observations::number::{self, plural};
+use observations::{Event, Response, RunEnd, TrialRef, redacted};
 use report::Text;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -115,12 +116,16 @@ impl Display {
                 self.trials = self.trials.saturating_sub(*trials as u64);
                 self.bar.set_length(self.trials);
                 let all = self.trials;
-                self.line(&format!("no more repeats are needed: {trials} trials fewer, {all} in all"));
+                self.line(&format!(
+                    "no more repeats are needed: {} fewer, {all} in all",
+                    plural(*trials, "trial")
+                ));
             }
             Event::RunFinished(RunEnd::Completed { failed: failed @ 1.. }) if self.finished.1 == 0 => {
-                let trials = number::plural(*failed, "trial");
+                let trials = plural(*failed, "trial");
                 self.line(&format!(
-                    "nothing was run: {trials} failed before; --retry-failed runs failed trials again"
+                    "nothing was run: {trials} failed before; --retry-failed runs them again, except those that limits.trial_time \
+                     stopped"
                 ));
             }
             Event::RunFinished(RunEnd::Completed { .. }) if self.finished.1 == 0 => {
@@ -139,7 +144,8 @@ impl Display {
         {
             self.bar.set_style(style);
         }
-        self.line(&format!("{experiment}: {configurations} configurations, {trials} trials{resumed}"));
+        let (configurations, trials) = (plural(configurations, "configuration"), plural(trials, "trial"));
+        self.line(&format!("{experiment}: {configurations}, {trials}{resumed}"));
         if self.terminal {
             self.tick();
         }

@@ -30,10 +30,9 @@ fn a_failed_trial_is_recorded_and_does_not_stop_the_rest() {
     assert!(causes[0].contains("scripted failure while broken exists"), "{causes:?}");
     assert_eq!(lab.work_folders().len(), 0);
     // Nothing is tried again unless the file says so.
-    let ended =
-        lab.run(1).says("nothing was run: 3 trials failed before; --retry-failed runs failed trials again");
+    let ended = lab.run(1).says("nothing was run: 3 trials failed before; --retry-failed runs them again");
     assert!(!ended.stderr.contains("complete") && !ended.stderr.contains("left to do"), "{ended:?}");
-    ended.says("Trials failed. `steelbench run --retry-failed e.toml` runs them again.");
+    ended.says("Trials failed. `steelbench run --retry-failed e.toml` runs them again");
     // More retries, and the reason is gone.
     std::fs::remove_file(lab.path("broken")).unwrap();
     lab.write("e.toml", &file.replace("blocks = 3", "blocks = 3\nretries = 1"));

@@ -135,7 +135,7 @@ data_files  delay   n  elapsed        rows/s      vs baseline         best
 2           50 ms   3  100 ± 0 ms     400 ± 0     2.00x [2.00, 2.00]  =
 2           1 s     3  2.00 ± 0.00 s  20.0 ± 0.0  0.10x [0.10, 0.10]
 ",
-        "CPU 30.0 % + data-read 20.0 % + log 40.0 % + signal 10.0 % + client 0.0 % +\nunaccounted 0.0 %",
+        "CPU 30.0 % + data-read 20.0 % + log 40.0 % + run queue 10.0 % + client 0.0 %",
         "\nWaitType   Wait_S  Resource_S  Signal_S  WaitCount  Percentage  AvgWait_S  AvgRes_S  AvgSig_S\n",
     ] {
         assert!(ended.stdout.contains(part), "{part:?} is not in {}", ended.stdout);

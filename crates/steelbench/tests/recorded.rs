@@ -16,6 +16,11 @@ const INTERRUPTED: &[u8] = include_bytes!("recorded/interrupted.steelbench.gz");
 /// What was a response of the `sync` probe and is a fact now.
 const NOW_FACTS: &str = "('shared_lines', 'processors', 'cores', 'sockets', 'nodes')";
 
+/// The columns that trials had.
+const TRIALS: &str = "SELECT id, run, configuration, block, sequence, attempt, started_ms, wall_s, status, cause, observed,
+    elapsed_s, connections, work_unit, work_amount, transactions, errors, retries, session_s, cpu_s, cpu_user_s,
+    synthetic FROM trials";
+
 /// A folder with a recorded results file and the experiment file that it was recorded with.
 fn recorded(name: &str, compressed: &[u8]) -> Lab {
     let mut bytes = Vec::new();
@@ -36,7 +41,7 @@ fn a_migrated_file_says_what_it_said() {
         "SELECT name, source, seed FROM runs",
         "SELECT key, label FROM configurations ORDER BY run, position",
         "SELECT * FROM settings",
-        "SELECT * FROM trials",
+        TRIALS,
         "SELECT * FROM waits",
         "SELECT * FROM latencies",
         "SELECT * FROM operations",
@@ -117,10 +122,10 @@ fn an_old_recording_is_shown_and_reported() {
 fn an_interrupted_run_of_before_goes_on() {
     let name = "interrupted";
     let lab = recorded(name, INTERRUPTED);
-    let before = lab.rows(name, "SELECT * FROM trials ORDER BY id");
+    let before = lab.rows(name, &format!("{TRIALS} ORDER BY id"));
     lab.run(0).says("8 trials, 3 of them recorded before");
     assert_eq!(lab.rows(name, "SELECT DISTINCT run FROM trials"), ["1"]);
-    assert_eq!(lab.rows(name, "SELECT * FROM trials ORDER BY id LIMIT 3"), before);
+    assert_eq!(lab.rows(name, &format!("{TRIALS} ORDER BY id LIMIT 3")), before);
     let once =
         "SELECT count(*), count(DISTINCT configuration || '/' || block) FROM trials WHERE status = 'done'";
     assert_eq!(lab.rows(name, once), ["8|8"]);

@@ -28,7 +28,11 @@ fn pages_show_what_show_and_compare_print() {
     assert!(list.contains("/run?file=t&amp;run=1") && list.contains("/run?file=t&amp;run=2"), "{list}");
     assert!(list.contains("complete: 6 trials"), "{list}");
     let summary = &lab.json(&["show"])[0];
-    let verdict = summary["findings"][0]["text"].as_str().unwrap();
+    let findings = summary["findings"].as_array().unwrap();
+    let verdict =
+        findings.iter().find(|finding| finding["kind"] != "caveat").unwrap()["text"].as_str().unwrap();
+    let question = summary["overview"]["run"]["question"].as_str().map(str::to_owned);
+    assert!(question.is_none_or(|question| list.contains(&question)), "{list}");
     let run = server.page("/run?file=t&run=2");
     for page in [&list, &run] {
         assert!(page.contains(verdict), "{verdict}: {page}");

@@ -28,7 +28,7 @@ fn a_small_study_has_all_its_tables() {
         "\nWaitType",
         " CPU ",
         " unaccounted ",
-        "2 connections x ",
+        "2 sessions x ",
         "sqlite 3.",
     ] {
         assert!(text.contains(part), "{part:?} is not in {text}");

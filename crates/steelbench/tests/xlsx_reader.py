@@ -17,7 +17,7 @@ from openpyxl import load_workbook
 EXACT = 2**53
 NOTE = " (above 2^53 as text)"
 SHEETS = ["Verdict", "Response", "Profile", "Configurations", "Report", "Trials", "Waits", "Latencies", "Operations", "Series",
-          "Devices", "Functions", "Settings", "Environment", "Experiment"]
+          "Devices", "Functions", "Settings", "Environment", "Experiment", "Files"]
 wrong = []
 held = 0
 
@@ -348,12 +348,14 @@ def check_summary(book, summary):
     assert len(means) == len(wanted), f"Response: {len(means)} means, not {len(wanted)}"
     for mean, one in zip(sorted(means), sorted(wanted)):
         check("mean drawn", mean, one)
-    for row, level in zip(rows(book, "Profile"), summary["waits"], strict=True):
-        accounting = level["accounting"]
+    measured = [c for c in summary["configurations"] if c["accounting"]]
+    for row, configuration in zip(rows(book, "Profile"), measured, strict=True):
+        accounting = configuration["accounting"]
+        check("configuration", row["configuration"], configuration["label"] or "the configuration")
         check("CPU", row["CPU (s)"], accounting["cpu_s"])
         for name, seconds in accounting["resource_s"]:
             check(name, row[f"{name} wait (s)"], seconds)
-        check("signal", row["wait for a processor (s)"], accounting["signal_s"])
+        check("run queue", row["run queue (s)"], accounting["signal_s"])
         check("unaccounted", row["unaccounted (s)"], accounting["unaccounted_s"])
         shares = [v for h, v in row.items() if f"{h} (s)" in row and h != "sessions"]
         if accounting["session_s"]:

@@ -203,8 +203,8 @@ macro_rules! tables {
 
 tables! {
     "runs": RunRecord {
-        name, question, source, response, baseline, adaptive as "blocks_min, blocks_max, blocks_until", started_ms,
-        steelbench;
+        name, question, source, response, baseline, equivalence_margin,
+        adaptive as "blocks_min, blocks_max, blocks_until", started_ms, steelbench;
         id: 0, seed: 0
     }
     "factors": FactorRecord { name, numeric as "is_numeric", hard_to_change; levels: Vec::new() }
@@ -216,7 +216,7 @@ tables! {
     "trials": TrialRecord {
         block, setup, sequence, attempt, started_ms, wall_s, status as "status, cause",
         observations as "observed, elapsed_s, connections, work_unit, work_amount, transactions, errors, retries, \
-                         session_s, cpu_s, cpu_user_s, synthetic";
+                         session_s, cpu_s, cpu_user_s, synthetic, timeout_s";
         configuration: 0, hooks: Vec::new()
     }
     "hooks": HookOutput { hook, command, exit_code, elapsed_s, output }
@@ -230,7 +230,8 @@ tables! {
     "operations": Operation { name, count, bytes, wall_s }
     "series": Series { name, unit, start_s, interval_s, values as "interval_values" }
     "load_health", one: true: LoadHealth {
-        client_share, run_delay_share, sends_intended, sends_missed, send_delay_us_max
+        client_share, run_delay_share, sends_intended, sends_missed, send_delay_us_max, sends_late, schedule_s,
+        free_until_s
     }
     "machine_load", one: true: MachineLoad { cpus, busy_s, own_s, steal_s, iowait_s }
     "devices": DeviceUse {
@@ -241,7 +242,7 @@ tables! {
 }
 
 structs! {
-    Observations { elapsed_s, connections, work, time, synthetic; ..Self::default() }
+    Observations { elapsed_s, connections, work, time, synthetic, timeout_s; ..Self::default() }
     Work { unit, amount, transactions, errors, retries }
     TimeUse { session_s, cpu_s, cpu_user_s }
 }

@@ -180,11 +180,17 @@ fn a_read_only_file_refuses_in_mid_write() {
     assert_eq!(store.read(1).unwrap(), sample::recording(2));
 }
 
+/// Takes back step 9.
+const TO_8: &str =
+    "ALTER TABLE trials DROP COLUMN timeout_s; ALTER TABLE runs DROP COLUMN equivalence_margin";
+
 #[test]
 fn an_older_format_is_brought_up_to_date_with_its_data() {
-    // Back to an older version: step 7 added columns, step 6 the files that experiments name, step 5 renamed a table and
-    // added facts, steps 2 to 4 only added views and the tables of devices and profiles. What steps 5 and 7 make of older
-    // responses is tested on files that were recorded before them.
+    // Back to an older version: steps 7 to 9 added columns, step 6 the files that experiments name, step 5 renamed a table
+    // and added facts, steps 2 to 4 only added views and the tables of devices and profiles. What steps 5 and 7 make of
+    // older responses is tested on files that were recorded before them.
+    let to_7 = "ALTER TABLE load_health DROP COLUMN sends_late; ALTER TABLE load_health DROP COLUMN schedule_s; \
+                ALTER TABLE load_health DROP COLUMN free_until_s; PRAGMA user_version = 7";
     let to_6 = "ALTER TABLE trials DROP COLUMN setup; ALTER TABLE responses DROP COLUMN resolution; \
                 ALTER TABLE runs DROP COLUMN blocks_min; ALTER TABLE runs DROP COLUMN blocks_max; \
                 ALTER TABLE runs DROP COLUMN blocks_until; PRAGMA user_version = 6";
@@ -194,6 +200,7 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
     let to_2 = "DROP VIEW trial_devices; DROP TABLE devices; PRAGMA user_version = 2";
     let to_1 = "DROP VIEW trial_responses; DROP VIEW trial_waits; PRAGMA user_version = 1";
     let mut expected = sample::recording(4);
+    expected.run.equivalence_margin = 0.05;
     expected.files.clear();
     expected.run.adaptive = None;
     expected.trials.iter_mut().for_each(|trial| trial.setup = 1);
@@ -201,13 +208,15 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
     seen.for_each(|seen| {
         seen.devices.clear();
         seen.facts.clear();
+        (seen.load.sends_late, seen.load.schedule_s, seen.load.free_until_s) = (None, None, None);
         seen.profile = None;
         seen.responses.iter_mut().for_each(|response| response.resolution = 0.0);
     });
     for open in [|path: &Path| Store::open(path), |path: &Path| Store::create_or_open(path)]
         as [fn(&Path) -> Result<Store>; 2]
     {
-        for back in [vec![to_6, to_5, to_4, to_3, to_2], vec![to_6, to_5, to_4, to_3, to_2, to_1]] {
+        let to_2 = vec![TO_8, to_7, to_6, to_5, to_4, to_3, to_2];
+        for back in [to_2.clone(), [to_2, vec![to_1]].concat()] {
             let (_folder, path) = file();
             let (store, run) = filled(&path, 4);
             store.connection.execute_batch(&back.join(";")).unwrap();
@@ -250,7 +259,9 @@ fn looking_for_ceilings_touches_no_file() {
     let (older, _) = filled(&old, 2);
     older
         .connection
-        .execute_batch("DROP TABLE facts; ALTER TABLE warnings RENAME TO marks; PRAGMA user_version = 4")
+        .execute_batch(&format!(
+            "{TO_8}; DROP TABLE facts; ALTER TABLE warnings RENAME TO marks; PRAGMA user_version = 4"
+        ))
         .unwrap();
     killed(&folder.path().join("killed.steelbench"));
     let state = || {
@@ -323,6 +334,31 @@ fn a_reader_sees_whole_trials_while_a_run_writes() {
         assert_eq!(recording, sample::recording(seen));
     }
     writer.join().unwrap();
+}
+
+/// Format 5 knew the time-out by its sentence alone: a migrated file knows it, but not for how long it was measured.
+#[test]
+fn a_time_out_of_before_is_known_as_one() {
+    let (_folder, path) = file();
+    let old = Connection::open(&path).unwrap();
+    schema::STEPS[..5].iter().for_each(|step| old.execute_batch(step).unwrap());
+    let header = format!("PRAGMA application_id = {}; PRAGMA user_version = 5", schema::APPLICATION_ID);
+    old.execute_batch(&header).unwrap();
+    old.execute_batch(
+        "INSERT INTO runs VALUES (1, 'r', NULL, '', '1', NULL, NULL, 0, '0.1.0');
+         INSERT INTO configurations VALUES (1, 1, 0, 'k', 'a=1');
+         INSERT INTO trials (run, configuration, block, sequence, attempt, started_ms, wall_s, status, cause, observed)
+         VALUES (1, 1, 1, 1, 1, 0, 4.2, 'failed', 'took longer than limits.trial_time', 0),
+                (1, 1, 2, 2, 1, 0, 1.0, 'failed', 'database is locked', 0);",
+    )
+    .unwrap();
+    drop(old);
+    let recording = Store::open(&path).unwrap().read(1).unwrap();
+    assert!((recording.run.equivalence_margin - 0.05).abs() < 1e-12);
+    assert_eq!(recording.trials.iter().map(|trial| trial.timed_out()).collect::<Vec<_>>(), [true, false]);
+    let seen = recording.trials[0].observations.as_ref().unwrap();
+    assert!(seen.timeout_s == Some(4.2) && seen.elapsed_s.is_nan(), "{seen:?}");
+    assert!(recording.trials[1].observations.is_none());
 }
 
 /// What would run when the file is read, or stands where a table of ours should be, is refused before anything uses it.

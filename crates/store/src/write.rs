@@ -25,14 +25,14 @@ impl Store {
     }
 
     /// Records that a run goes on with another version of its file, one that recorded trials do not
-    /// depend on: its name, question, source, response, baseline and adaptive repeats are those of `run` from now on, and
-    /// the files that it names are these. Fails with `NoRun`; `Full`, `ReadOnly`, `Busy`.
+    /// depend on: its name, question, source, response, baseline, margin and adaptive repeats are those of `run` from now
+    /// on, and the files that it names are these. Fails with `NoRun`; `Full`, `ReadOnly`, `Busy`.
     pub fn update_run(&mut self, id: i64, run: &RunRecord, files: &[FileRecord]) -> Result<()> {
         self.require_run(id)?;
         self.write(|transaction| {
             transaction.execute(
                 "UPDATE runs SET name = ?2, question = ?3, source = ?4, response = ?5, baseline = ?6,
-                                 blocks_min = ?7, blocks_max = ?8, blocks_until = ?9
+                                  blocks_min = ?7, blocks_max = ?8, blocks_until = ?9, equivalence_margin = ?10
                  WHERE id = ?1",
                 params![
                     id,
@@ -44,6 +44,7 @@ impl Store {
                     run.adaptive.map(|adaptive| adaptive.min),
                     run.adaptive.map(|adaptive| adaptive.max),
                     run.adaptive.map(|adaptive| adaptive.until),
+                    run.equivalence_margin,
                 ],
             )?;
             transaction.execute("DELETE FROM files WHERE run = ?1", [id])?;

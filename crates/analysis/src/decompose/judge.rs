@@ -141,8 +141,8 @@ impl Seconds {
 pub(super) fn judged(parts: Vec<Seconds>, total: &Seconds) -> Vec<Part> {
     let least = SHARE_MIN * total.change().abs() / 2.0;
     let may_be_cause = |part: &&Seconds| {
-        !matches!(part.kind, PartKind::Client | PartKind::OtherCode)
-            && f64::midpoint(mean(&part.from), mean(&part.to)).abs() >= least
+        let is_cause = !part.kind.is_client() && part.kind != PartKind::OtherCode;
+        is_cause && f64::midpoint(mean(&part.from), mean(&part.to)).abs() >= least
     };
     let mut p_values: Vec<f64> = parts.iter().filter(may_be_cause).filter_map(Seconds::p_value).collect();
     p_values.sort_by(f64::total_cmp);

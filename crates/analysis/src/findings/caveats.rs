@@ -1,6 +1,6 @@
 use super::claims::Claim;
 use super::{Finding, FindingKind};
-use crate::{ConfigurationRow, Summary, WarningCount, health, wording};
+use crate::{ConfigurationRow, Failure, Summary, WarningCount, health, wording};
 use observations::{Observations, number};
 
 /// What limits the conclusions.
@@ -10,6 +10,8 @@ pub fn find(summary: &Summary, largest: Option<&Claim>) -> Vec<Finding> {
         missing_response(summary),
         nothing_measured(summary),
         failed(summary),
+        timed_out(summary),
+        overloaded(summary),
         warned(summary, largest),
         drift(summary),
         adaptive(summary),
@@ -45,8 +47,9 @@ fn nothing_measured(summary: &Summary) -> Caveat {
 
 fn failed(summary: &Summary) -> Caveat {
     let failures = summary.failures();
+    let failures: Vec<&Failure> = failures.iter().filter(|failure| !failure.timed_out).collect();
     let first = failures.first()?;
-    let attempts = wording::count(summary.failed(), "attempt");
+    let attempts = wording::count(summary.failed() - summary.timeouts(), "attempt");
     let lost: usize = summary.configurations.iter().map(|row| row.lost_blocks).sum();
     let lost = match lost {
         0 => "; a retry of each succeeded".to_owned(),
@@ -58,6 +61,28 @@ fn failed(summary: &Summary) -> Caveat {
     let most = if failures.len() == 1 { "the cause" } else { "the most frequent cause" };
     let evidence = format!("{most}: {} ({})", first.reason(), first.configurations.join(", "));
     Some((format!("{attempts} failed{lost}."), evidence))
+}
+
+/// Trials that took longer than they may are observations, and their configurations are not called better.
+fn timed_out(summary: &Summary) -> Caveat {
+    let rows: Vec<&ConfigurationRow> = summary.configurations.iter().filter(|row| row.timeouts > 0).collect();
+    let label = |row: &&ConfigurationRow| {
+        let all = wording::count(row.done + row.timeouts, "trial");
+        let label = if row.label.is_empty() { String::new() } else { format!(" of {}", row.label) };
+        format!("{} of {all}{label}", row.timeouts)
+    };
+    let named: Vec<String> = rows.iter().map(label).collect();
+    let bound = rows.iter().filter_map(|row| row.response.as_ref()).any(|own| own.bound.is_some());
+    let figures = if bound {
+        "each counts with the time until then, so that figures with \"at least\" are lower bounds"
+    } else {
+        "of the response nothing is known of them, so that figures are those of the other trials"
+    };
+    let text = format!(
+        "limits.trial_time stopped {}: {figures}. No configuration with such trials is called better than one without.",
+        wording::list(&named)
+    );
+    (!rows.is_empty()).then(|| (text, String::new()))
 }
 
 fn are(n: usize, singular: &str, plural: &str) -> String {
@@ -90,14 +115,39 @@ fn warned(summary: &Summary, largest: Option<&Claim>) -> Caveat {
     Some((format!("{carry} of these {all} {verb} a warning: {}.", wording::list(&kinds)), example))
 }
 
+/// An open loop that asked for more than was done, with the configurations.
+fn overloaded(summary: &Summary) -> Caveat {
+    let loops = summary.open_loop();
+    let hit: Vec<_> = loops.iter().filter(|own| own.overloaded > 0).collect();
+    let first = hit.first()?;
+    let (trials, of) = hit.iter().fold((0, 0), |sum, own| (sum.0 + own.overloaded, sum.1 + own.trials));
+    let labels: Vec<String> =
+        hit.iter().map(|own| own.label.clone()).filter(|label| !label.is_empty()).collect();
+    let of_them = if labels.is_empty() { String::new() } else { format!(" of {}", wording::list(&labels)) };
+    let text = format!(
+        "In {trials} of {} {of_them} more was asked for than was done: latencies from the intended start then only \
+         measure how long the trial was. They are left out, and nothing is concluded from them.",
+        wording::count(of, "trial")
+    );
+    let rate = |rate: f64| number::grouped(rate);
+    let evidence = format!(
+        "{}asked {} transactions/s, done {}/s",
+        if first.label.is_empty() { String::new() } else { format!("{}: ", first.label) },
+        rate(first.asked),
+        rate(first.done)
+    );
+    Some((text.replace("  ", " "), evidence))
+}
+
 fn drift(summary: &Summary) -> Caveat {
     let drift = summary.drift().filter(|drift| drift.supported)?;
     let values = || drift.relative.iter().map(|(_, relative)| *relative);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     let (low, high) = (wording::percent(low), wording::percent(high));
     let text = format!(
-        "Blocks differ (from {low} to {high} of the mean): the machine changed during the run; \
-         comparisons are made within blocks and remain valid, but means vary more."
+        "Blocks differ in {} (from {low} to {high} of the mean): the machine changed during the run; \
+         comparisons are made within blocks and remain valid, but means vary more.",
+        drift.response
     );
     let (f, p) = (wording::figure(drift.f), wording::p_value(drift.p_value));
     Some((text, format!("F = {f}, {p} over {}", wording::count(drift.blocks, "block"))))

@@ -1,6 +1,8 @@
 use super::{Finding, FindingKind};
 use crate::power::RELATIVE_MAX;
-use crate::{Comparison, FactorEffect, Interaction, LevelEffect, Method, Standing, Summary, wording};
+use crate::{
+    Comparison, Estimate, FactorEffect, Interaction, LevelEffect, Method, Standing, Summary, wording,
+};
 
 /// The levels between which a supported difference is explained: from the reference to the level
 /// that beats it, or, when none does, to the one that is worst against it.
@@ -38,8 +40,10 @@ pub fn no_difference(summary: &Summary) -> Vec<Finding> {
 
 fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, String) {
     let name = wording::short_name(&effect.factor);
-    let measured: Vec<&LevelEffect> = effect.levels.iter().filter(|level| level.response.is_some()).collect();
-    let tested = |level: &LevelEffect| level.comparison.as_ref().is_some_and(|c| c.p_value.is_some());
+    let has_figures = |level: &&LevelEffect| level.trials > 0 || level.response.is_some();
+    let measured: Vec<&LevelEffect> = effect.levels.iter().filter(has_figures).collect();
+    let tested = |level: &LevelEffect| exact(level).is_some_and(|comparison| comparison.p_value.is_some());
+    let timed_out = labels(effect.levels.iter().filter(|level| timed_out(level)));
     let text = match measured[..] {
         [] => format!("No level of {name} has a figure to compare."),
         [only] => {
@@ -50,6 +54,10 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
         }
         _ if effect.levels.iter().any(tested) => {
             return (nothing_differs(summary, factor, effect), spread(effect, unit(effect)));
+        }
+        _ if !timed_out.is_empty() => {
+            let timed_out = wording::list(&timed_out);
+            format!("The levels of {name} cannot be compared: trials of {timed_out} timed out.")
         }
         _ => {
             format!("One block is not enough to compare the levels of {name}: run at least two, better five.")
@@ -65,7 +73,12 @@ fn sweet_spot(summary: &Summary, effect: &FactorEffect, best: usize, comparison:
     let figure = wording::comparison(comparison, summary.unit());
     let means = means(&effect.levels[best], &effect.levels[effect.reference]);
     let others = effect.sweet_spot().into_iter().filter(|level| *level != best);
-    let others = as_good(&labels(others.map(|level| &effect.levels[level])));
+    // A level is compared with the best mean, which in turn is another one than the winner only by chance.
+    let against = |level: usize| if Some(level) == effect.best { best } else { level };
+    let others = others.filter_map(|level| {
+        Some((&effect.levels[level], effect.levels[against(level)].against_best.as_ref()?))
+    });
+    let others = not_worse(&others.collect::<Vec<_>>(), summary);
     let others = others.map_or_else(String::new, |others| format!("; {others}"));
     let than = if comparison.scale == crate::Scale::Ratio { "" } else { " than" };
     let beyond = edge(effect, best).filter(|_| others.is_empty());
@@ -96,10 +109,10 @@ fn nothing_beats(
     comparison: &Comparison,
 ) -> String {
     let name = wording::short_name(&effect.factor);
-    let (worse, equal): (Vec<&LevelEffect>, Vec<&LevelEffect>) =
-        effect.levels.iter().filter(|l| l.comparison.is_some()).partition(|l| l.supported().is_some());
-    let (worse, equal) = (labels(worse.into_iter()), labels(equal.into_iter()));
-    let equal = as_good(&equal).map_or_else(String::new, |equal| format!(" ({equal})"));
+    let compared = effect.levels.iter().filter_map(|level| Some((level, level.comparison.as_ref()?)));
+    let (worse, equal): (Vec<_>, Vec<_>) = compared.partition(|(level, _)| level.supported().is_some());
+    let worse = labels(worse.into_iter().map(|(level, _)| level));
+    let equal = not_worse(&equal, summary).map_or_else(String::new, |equal| format!(" ({equal})"));
     let figure = wording::comparison(comparison, summary.unit());
     let (verb, figure) =
         if worse.len() == 1 { ("is", figure) } else { ("are", format!("{}: {figure}", lowest.level)) };
@@ -123,7 +136,12 @@ fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> S
         format!("; {blocks} detect a difference of about {size} or more with 80 % power (estimate)")
     });
     let reference = reference(summary, effect);
-    let differs = format!("o level of {name} differs from {reference} at 95 % confidence{power}.");
+    let timed_out = labels(effect.levels.iter().filter(|level| timed_out(level)));
+    let unknown = match timed_out.len() {
+        0 => String::new(),
+        _ => format!(" Nothing can be said of {}, of which trials timed out.", wording::list(&timed_out)),
+    };
+    let differs = format!("o level of {name} differs from {reference} at 95 % confidence{power}.{unknown}");
     // Opposite effects at the levels of another factor can be none on average.
     let other = |interaction: &&Interaction| {
         interaction.supported() && [interaction.factor, interaction.by].contains(&factor)
@@ -135,6 +153,16 @@ fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> S
     }
 }
 
+/// Whether trials of a level timed out.
+fn timed_out(level: &LevelEffect) -> bool {
+    level.response.as_ref().is_some_and(|own| own.timeouts > 0)
+}
+
+/// The comparison with the reference, where no trial timed out.
+fn exact(level: &LevelEffect) -> Option<&Comparison> {
+    level.comparison.as_ref().filter(|comparison| comparison.bound.is_none())
+}
+
 /// A run without factors has one figure to tell.
 pub fn single(summary: &Summary) -> Option<Finding> {
     if !summary.factors.effects.is_empty() {
@@ -143,8 +171,9 @@ pub fn single(summary: &Summary) -> Option<Finding> {
     let row = summary.configurations.iter().find(|row| row.response.is_some())?;
     let (response, estimate) = (summary.response.as_ref()?, row.response.as_ref()?);
     let half = estimate.interval.map(|interval| (interval.high - interval.low) / 2.0);
+    let bound = estimate.bound.map_or_else(String::new, |bound| format!("{} ", bound.words()));
     let text = format!(
-        "{}: {} over {}.",
+        "{}: {bound}{} over {}.",
         response.name,
         wording::uncertain(estimate.mean, half, &estimate.unit),
         wording::count(estimate.n, "block")
@@ -162,11 +191,18 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
     let baseline = summary.configurations.iter().find(|row| row.baseline)?;
     let comparison = best.factor.as_ref().filter(|factor| factor.supported())?;
     let figure = wording::comparison(comparison, summary.unit());
-    let others = summary.configurations.iter().filter(|row| row.standing == Standing::AsGoodAsBest).count();
-    let others = match others {
-        0 => String::new(),
-        n => format!(" ({} as good)", wording::count(n, "other")),
-    };
+    let others = |standing| summary.configurations.iter().filter(|row| row.standing == standing).count();
+    let (equivalent, unclear) = (others(Standing::Equivalent), others(Standing::NotDistinguished));
+    let said = [
+        (equivalent, format!("within {}", wording::plain_percent(summary.margin()))),
+        (unclear, "cannot be told apart from it".to_owned()),
+    ];
+    let said: Vec<String> = said
+        .into_iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, what)| format!("{} {what}", wording::count(n, "other")))
+        .collect();
+    let others = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
     let text = format!("The best configuration is {}: {figure} against the baseline{others}.", best.label);
     let comparisons = wording::count(summary.configurations.len() - 1, "comparison");
     let evidence =
@@ -178,10 +214,27 @@ fn labels<'a>(levels: impl Iterator<Item = &'a LevelEffect>) -> Vec<String> {
     levels.map(|level| level.level.clone()).collect()
 }
 
-/// `4 is as good`, `4 and 8 are as good`.
-fn as_good(labels: &[String]) -> Option<String> {
-    let verb = if labels.len() == 1 { "is" } else { "are" };
-    (!labels.is_empty()).then(|| format!("{} {verb} as good", wording::list(labels)))
+/// What is not worse, as far as it is known: `4 is equivalent within 5 %`, `8 cannot be told apart: a difference of up to
+/// 12 % is possible`.
+fn not_worse(levels: &[(&LevelEffect, &Comparison)], summary: &Summary) -> Option<String> {
+    let (equivalent, unclear): (Vec<_>, Vec<_>) =
+        levels.iter().filter(|(_, own)| own.bound.is_none()).partition(|(_, own)| own.is_equivalent());
+    let names = |of: &[&(&LevelEffect, &Comparison)]| labels(of.iter().map(|(level, _)| *level));
+    let mut said = Vec::new();
+    if !equivalent.is_empty() {
+        let verb = if equivalent.len() == 1 { "is" } else { "are" };
+        let names = wording::list(&names(&equivalent));
+        said.push(format!("{names} {verb} equivalent within {}", wording::plain_percent(summary.margin())));
+    }
+    if !unclear.is_empty() {
+        let possible = |own: &Comparison| own.possible_difference().unwrap_or(f64::INFINITY);
+        let largest = unclear.iter().map(|(_, own)| *own).max_by(|a, b| possible(a).total_cmp(&possible(b)));
+        let possible = largest
+            .and_then(|own| own.possible(summary.unit()))
+            .map_or_else(String::new, |size| format!(": a difference of up to {size} is possible"));
+        said.push(format!("{} cannot be told apart{possible}", wording::list(&names(&unclear))));
+    }
+    (!said.is_empty()).then(|| said.join("; "))
 }
 
 fn reference(summary: &Summary, effect: &FactorEffect) -> String {
@@ -193,8 +246,11 @@ fn reference(summary: &Summary, effect: &FactorEffect) -> String {
 /// ` (elapsed ...)`: both means, so that the factor can be checked by eye.
 fn means(best: &LevelEffect, reference: &LevelEffect) -> String {
     let (Some(best), Some(reference)) = (&best.response, &reference.response) else { return String::new() };
-    let (a, b) = (wording::figure(best.mean), wording::figure(reference.mean));
-    format!(" ({a} against {b} {})", best.unit)
+    let figure = |own: &Estimate| match own.bound {
+        Some(bound) => format!("{} {}", bound.words(), wording::figure(own.mean)),
+        None => wording::figure(own.mean),
+    };
+    format!(" ({} against {} {})", figure(best), figure(reference), best.unit)
 }
 
 /// What the levels of factors are tested together with: each other, and interactions where there are any.

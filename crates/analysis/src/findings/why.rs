@@ -104,7 +104,7 @@ impl<'d> Said<'d> {
             .collect();
         parts.sort_by(|a, b| b.change_s.abs().total_cmp(&a.change_s.abs()));
         let (client, parts): (Vec<&Part>, Vec<&Part>) =
-            parts.into_iter().partition(|part| part.kind == PartKind::Client);
+            parts.into_iter().partition(|part| part.kind.is_client());
         if !self.total_changed() {
             let supported = parts.iter().filter(|part| part.supported()).take(NAMED);
             let changes: Vec<String> =
@@ -137,9 +137,9 @@ impl<'d> Said<'d> {
             (!unsure.is_empty())
                 .then(|| format!("Not told apart from no change: {}.", wording::list(&unsure))),
         );
-        said.extend(client.iter().map(|part| {
-            format!("{} is time in which sessions waited for their client: no cause.", size(part))
-        }));
+        let idle = client.iter().map(|part| format!("{} {}", size(part), phrase(part)));
+        let idle: Vec<String> = idle.collect();
+        said.extend((!idle.is_empty()).then(|| format!("Not a cause: {}.", wording::list(&idle))));
         said
     }
 
@@ -175,7 +175,7 @@ impl<'d> Said<'d> {
 /// `less WRITER_LOCK wait`, `new WAL_SYNC wait`, `PAGELATCH_UP wait that is gone`.
 fn phrase(part: &Part) -> String {
     let what = subject(part);
-    let is_wait = matches!(part.kind, PartKind::WaitType(_));
+    let is_wait = matches!(part.kind, PartKind::WaitType(_) | PartKind::ClientWait(_));
     match (part.from_s, part.to_s) {
         (from, to) if is_wait && to < GONE * from => format!("{what} that is gone"),
         (from, to) if is_wait && from < GONE * to => format!("new {what}"),
@@ -189,6 +189,10 @@ fn subject(part: &Part) -> String {
     match &part.kind {
         PartKind::WaitType(name) => match wording::meaning(name) {
             Some(meaning) => format!("{name} wait ({meaning})"),
+            None => format!("{name} wait"),
+        },
+        PartKind::ClientWait(name) => match observations::shown(name).strip_prefix("idle: ") {
+            Some(why) => format!("idle time ({why})"),
             None => format!("{name} wait"),
         },
         PartKind::Cpu => "CPU time".to_owned(),

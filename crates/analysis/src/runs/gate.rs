@@ -212,13 +212,17 @@ fn judge_one(label: String, samples: &Samples, rise: bool, share: f64) -> (Judge
     let beyond = welch(&at_limit, &to, RESOLUTION);
     let p_value = beyond.p_value.map(|p| if sign * beyond.value > 0.0 { p / 2.0 } else { 1.0 - p / 2.0 });
     let kept = p_value.is_some_and(|p| 1.0 - p < ONE_SIDED);
+    // The first run's time-outs make the change smaller than it looks, the second's make it larger.
+    let [smaller, larger] = samples.timed_out();
+    let (may_break, may_keep) = if rise { (!smaller, !larger) } else { (!larger, !smaller) };
+    let exact = !smaller && !larger;
     let judged = Judged {
-        decision: if kept { Decision::Kept } else { Decision::Unsure },
-        change: Some(seen.value.exp_m1()),
-        interval: seen.interval.map(|interval| interval.map(f64::exp_m1)),
+        decision: if kept && may_keep { Decision::Kept } else { Decision::Unsure },
+        change: exact.then(|| seen.value.exp_m1()),
+        interval: seen.interval.filter(|_| exact).map(|interval| interval.map(f64::exp_m1)),
         ..unsure
     };
-    (judged, p_value)
+    (judged, p_value.filter(|_| may_break))
 }
 
 #[cfg(test)]

@@ -17,20 +17,25 @@ pub(super) struct Samples {
 /// The values of a configuration in one run: by block, or, where the run has factors that are hard to change, by set-up.
 pub(super) struct Side {
     values: BTreeMap<u32, f64>,
+    /// Whether trials timed out: values are larger than is known.
+    pub timed_out: bool,
     first: usize,
     resolution: f64,
 }
 
 impl Side {
     pub fn of(grid: &Grid, configuration: usize, response: &ResponseChoice) -> Self {
-        let has_it = |trial: &Observations| response.value(trial).is_some();
-        let units = grid.units(configuration, grid.has_setups(), &has_it);
+        let units = grid.units(configuration, grid.has_setups(), &|trial| response.counts(trial));
+        // Without values where nothing is known of a time-out.
         let value = |trials: &Vec<&Observations>| {
-            mean(&trials.iter().filter_map(|trial| response.value(trial)).collect::<Vec<f64>>())
+            let values = trials.iter().map(|trial| response.value_or_bound(trial));
+            values.collect::<Option<Vec<f64>>>().map(|values| mean(&values))
         };
+        let values = units.iter().map(|(unit, trials)| Some((*unit, value(trials)?)));
         Self {
             first: grid.first(units.keys()),
-            values: units.iter().map(|(unit, trials)| (*unit, value(trials))).collect(),
+            values: values.collect::<Option<_>>().unwrap_or_default(),
+            timed_out: units.values().flatten().any(|trial| trial.timed_out()),
             resolution: response.resolution(&grid.trials(configuration)),
         }
     }
@@ -52,7 +57,13 @@ impl Side {
 impl Samples {
     /// The second run against the first.
     pub fn compare(&self, response: &ResponseChoice) -> Option<Comparison> {
-        Comparison::of_values(false, &self.from.values(), &self.to.values(), response.direction)
+        let (from, to) = (self.from.values(), self.to.values());
+        Comparison::of_values(false, &from, &to, response.direction)?.with_timeouts(self.timed_out())
+    }
+
+    /// Which side has time-outs.
+    pub fn timed_out(&self) -> [bool; 2] {
+        [self.from.timed_out, self.to.timed_out]
     }
 
     /// Logarithms of both sides; `None` where a value has none, or there is none.
@@ -73,12 +84,12 @@ impl Samples {
 /// The geometric mean of the factors of all configurations.
 ///
 /// Blocks hit all configurations of a run alike, so that these are not independent: the mean logarithm of a
-/// block is. Blocks in which a configuration is missing are left out.
+/// block is. Blocks in which a configuration is missing are left out. `None` where a trial timed out.
 pub(super) fn overall(all: &[Samples], response: &ResponseChoice) -> Option<Comparison> {
     let measured = all.iter().filter(|it| !it.from.values.is_empty() && !it.to.values.is_empty());
     let measured: Vec<&Samples> = measured.collect();
     let logs: Vec<[Sample; 2]> = measured.iter().map(|it| it.logarithms()).collect::<Option<_>>()?;
-    if measured.len() < 2 {
+    if measured.len() < 2 || all.iter().any(|it| it.timed_out().contains(&true)) {
         return None;
     }
     let side = |own: fn(&Samples) -> &Side| -> Values {

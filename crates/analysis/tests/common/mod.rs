@@ -76,6 +76,13 @@ pub fn failed(configuration: usize, block: u32, cause: &str) -> TrialRecord {
     TrialRecord { status, observations: None, ..done(configuration, block, observed(1.0)) }
 }
 
+/// A trial that limits.trial_time of 4 s stopped after so many seconds of its measurement.
+pub fn timed_out(configuration: usize, block: u32, elapsed_s: f64) -> TrialRecord {
+    let seen = Observations { elapsed_s, timeout_s: Some(4.0), ..Observations::default() };
+    let trial = failed(configuration, block, "took longer than limits.trial_time (4.00 s)");
+    TrialRecord { observations: Some(seen), ..trial }
+}
+
 /// A factor of the design: its path and its levels.
 pub type Factor<'a> = (&'a str, &'a [&'a str]);
 
@@ -95,7 +102,13 @@ pub fn recording(factors: &[Factor]) -> Recording {
         levels.iter().map(name).collect::<Vec<_>>().join(" ")
     };
     Recording {
-        run: RunRecord { id: 1, name: "test".to_owned(), baseline: Some(0), ..RunRecord::default() },
+        run: RunRecord {
+            id: 1,
+            name: "test".to_owned(),
+            baseline: Some(0),
+            equivalence_margin: 0.05,
+            ..RunRecord::default()
+        },
         factors: factors
             .iter()
             .map(|(name, levels)| FactorRecord {

@@ -290,7 +290,7 @@ fn latencies(name: &str, latency: &Histogram, figures: &[&str]) -> Vec<Response>
             percentile => latency.percentile_ns(percentile[1..].parse().unwrap_or(100.0)),
         };
         let response = Response::lower(&format!("{name}_{figure}"), "us", in_bucket as f64 / 1e3);
-        response.in_steps_of(latency.bucket_ns(in_bucket) as f64 / 1e3)
+        response.in_steps_of(Histogram::bucket_ns(in_bucket) as f64 / 1e3)
     };
     figures.iter().map(response).collect()
 }

@@ -106,7 +106,9 @@ impl Probe for Insert {
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
         let configuration = context.configuration;
         let method = configuration.get(METHOD);
+        let rows_per_transaction = configuration.get(ROWS_PER_TRANSACTION);
         let plan = LoadPlan {
+            units_each: rows_of_request(method, rows_per_transaction),
             unit: "row",
             rate_unit: "rows/s",
             timed: if method == InsertMethod::Procedure { "call" } else { "transaction" },
@@ -123,7 +125,6 @@ impl Probe for Insert {
             let seed = context.seed ^ u64::from(plan.connections).rotate_left(32);
             load_initial_rows(context, keys(seed, 0, 1), initial_rows)?;
         }
-        let rows_per_transaction = configuration.get(ROWS_PER_TRANSACTION);
         drive(context, &plan, |index| {
             let keys = keys(plan.seed, u64::from(index), u64::from(plan.connections));
             let keys = keys.after(initial_rows, rows_per_transaction);
@@ -174,12 +175,19 @@ fn load_initial_rows(context: &TrialContext<'_>, keys: Keys, mut left: u64) -> R
     Ok(connection_set.flush(0, 1)?)
 }
 
+/// Rows of a request: a transaction's, or those of several that one call makes.
+fn rows_of_request(method: InsertMethod, rows_per_transaction: u64) -> u64 {
+    let calls =
+        if method == InsertMethod::Procedure { ROWS_PER_CALL.div_ceil(rows_per_transaction) } else { 1 };
+    rows_per_transaction * calls
+}
+
 /// The transactions of one connection.
 struct InsertWorkload {
     keys: Keys,
     batch: Vec<engines::Key>,
     rows_per_transaction: u64,
-    /// Rows of a request at most: a transaction's, or those of several that one call makes.
+    /// Rows of a request at most.
     rows_max: u64,
     method: InsertMethod,
     /// Parameters of the stored procedure.
@@ -192,15 +200,11 @@ struct InsertWorkload {
 impl InsertWorkload {
     /// `share`: rows that it inserts in all.
     fn new(keys: Keys, rows_per_transaction: u64, share: u64, method: InsertMethod) -> Self {
-        let transactions = match method {
-            InsertMethod::Procedure => ROWS_PER_CALL.div_ceil(rows_per_transaction),
-            _ => 1,
-        };
         Self {
             keys,
             batch: Vec::with_capacity(share.min(rows_per_transaction) as usize),
             rows_per_transaction,
-            rows_max: rows_per_transaction * transactions,
+            rows_max: rows_of_request(method, rows_per_transaction),
             method,
             call: [const { Parameter::Integer(0) }; 3],
             file: 0,

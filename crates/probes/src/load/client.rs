@@ -1,7 +1,7 @@
 //! What one load thread does: connect, warm up, go, run transactions, flush, report.
 
 use super::outcome::ClientReport;
-use super::plan::{Arrivals, LoadPlan, Started, Step, Workload};
+use super::plan::{Arrivals, LoadPlan, Started, Step, Turns, Workload};
 use crate::{ProbeError, TrialContext};
 use conductor::Stage;
 use engines::{Ability, Answer, ConnectionSet, EngineError, Request};
@@ -9,6 +9,7 @@ use observe::{Clock, ThreadClock, ThreadTimes, ThreadUse};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
+use std::sync::atomic::AtomicU64;
 
 /// What a thread hands over: what it saw, and its connections, still open.
 pub type Finished = (ClientReport, Box<dyn ConnectionSet>);
@@ -16,8 +17,6 @@ pub type Finished = (ClientReport, Box<dyn ConnectionSet>);
 /// Where one connection of a thread stands. Times are in nanoseconds after "go".
 struct Lane<W> {
     workload: W,
-    /// `None`: a transaction starts as soon as the one before has ended (closed loop).
-    arrivals: Option<Arrivals>,
     state: State,
     /// Units of work that are left to do.
     left: u64,
@@ -54,7 +53,6 @@ impl<W> Lane<W> {
     fn new(workload: W) -> Self {
         Self {
             workload,
-            arrivals: None,
             state: State::Due,
             left: u64::MAX,
             started: Started::default(),
@@ -77,6 +75,8 @@ pub struct Client<'a, W> {
     first: u32,
     connection_set: Box<dyn ConnectionSet>,
     lanes: Vec<Lane<W>>,
+    /// `None`: a transaction starts as soon as the one before has ended (closed loop).
+    arrivals: Option<Arrivals<'a>>,
     /// Connections that wait for a time, the earliest first.
     timers: BinaryHeap<Reverse<(u64, usize)>>,
     /// Connections that are not done.
@@ -98,7 +98,7 @@ impl<'a, W: Workload> Client<'a, W> {
         context: &'a TrialContext<'a>,
         plan: &'a LoadPlan,
         (stage, clock): (&'a Stage<'a>, &Clock),
-        threads: u32,
+        (threads, turns): (u32, &'a Turns),
         workload: impl Fn(u32) -> W,
     ) -> Result<Finished, ProbeError> {
         let connections = share(plan.connections, stage.lane as u32, threads);
@@ -113,6 +113,7 @@ impl<'a, W: Workload> Client<'a, W> {
             first: connections.start,
             connection_set,
             lanes: connections.map(|connection| Lane::new(workload(connection))).collect(),
+            arrivals: None,
             timers: BinaryHeap::new(),
             active: 0,
             go_ns: 0,
@@ -123,10 +124,10 @@ impl<'a, W: Workload> Client<'a, W> {
             report: ClientReport::default(),
         };
         stage.together()?; // connected
-        client.warm_up()?;
+        client.warm_up(turns)?;
         let before_go = client.thread.usage();
         stage.together()?; // go
-        client.measure(before_go)?;
+        client.measure(before_go, turns)?;
         let waited_from = client.thread.read();
         stage.together()?; // everybody's transactions are done
         client.flush(waited_from, threads)?;
@@ -134,8 +135,10 @@ impl<'a, W: Workload> Client<'a, W> {
     }
 
     /// Runs transactions for the warm-up time; nothing of it is measured but the series.
-    fn warm_up(&mut self) -> Result<(), ProbeError> {
+    fn warm_up(&mut self, turns: &'a Turns) -> Result<(), ProbeError> {
         self.report = ClientReport::with_room(0, self.plan);
+        // Not the starts that are measured.
+        self.arrivals = self.arrivals(!self.plan.seed, &turns.warmup);
         self.go_ns = self.clock.now_ns();
         self.deadline_ns = (self.plan.warmup_s * 1e9) as u64;
         self.run()?;
@@ -147,16 +150,15 @@ impl<'a, W: Workload> Client<'a, W> {
     }
 
     /// The measurement, from "go" (after the barrier) until these connections' work is done.
-    fn measure(&mut self, before_go: ThreadUse) -> Result<(), ProbeError> {
+    fn measure(&mut self, before_go: ThreadUse, turns: &'a Turns) -> Result<(), ProbeError> {
         if let Some(latency) = &self.report.latency {
             self.stage.live().latencies.get_or_init(|| vec![latency.reader()]);
         }
         self.connection_set.begin();
         for (connection, lane) in (self.first..).zip(&mut self.lanes) {
-            let seed = self.plan.seed.wrapping_add(u64::from(connection));
-            lane.arrivals = self.plan.rate.map(|rate| Arrivals::new(rate, self.plan.connections, seed));
             (lane.left, lane.free_ns) = (self.plan.share(connection), 0);
         }
+        self.arrivals = self.arrivals(self.plan.seed, &turns.measurement);
         self.measuring = true;
         self.deadline_ns = self.plan.duration_s.map_or(u64::MAX, |seconds| (seconds * 1e9) as u64);
         self.go_ns = self.clock.now_ns();
@@ -166,6 +168,12 @@ impl<'a, W: Workload> Client<'a, W> {
         self.report.end_ns = self.report.done_ns;
         self.report.used = self.thread.usage().since(before_go);
         result
+    }
+
+    fn arrivals(&self, seed: u64, taken: &'a AtomicU64) -> Option<Arrivals<'a>> {
+        let arrivals = Arrivals::new(self.plan.rate?, seed, taken);
+        let is_scripted = self.clock.is_virtual();
+        Some(if is_scripted { arrivals.dealt(self.first, self.plan.connections) } else { arrivals })
     }
 
     /// Runs transactions until every connection is done.
@@ -224,8 +232,16 @@ impl<'a, W: Workload> Client<'a, W> {
     /// Begins the next transaction of a connection, if there is one; true when it is due now.
     fn start(&mut self, connection: usize, now_ns: u64) -> bool {
         let lane = &mut self.lanes[connection];
-        let due_ns = lane.arrivals.as_mut().map(Arrivals::next_ns);
-        if lane.left == 0 || due_ns.unwrap_or(now_ns) >= self.deadline_ns {
+        let due_ns = self.arrivals.as_mut().map(|arrivals| {
+            let (before, due_ns) = arrivals.take();
+            if self.measuring {
+                lane.left = self.plan.left_after(before);
+            }
+            due_ns
+        });
+        // A measurement does all that was due in its time, a warm-up leaves it.
+        let next_ns = due_ns.filter(|due_ns| self.measuring || *due_ns > now_ns).unwrap_or(now_ns);
+        if lane.left == 0 || next_ns >= self.deadline_ns {
             lane.state = State::Done;
             self.active -= 1;
             return false;
@@ -238,7 +254,9 @@ impl<'a, W: Workload> Client<'a, W> {
         record.generator_ns += start_ns.saturating_sub(lane.free_ns);
         lane.start_ns = start_ns;
         lane.intended_ns = due_ns.unwrap_or(start_ns);
-        record.sends_intended += u64::from(due_ns.is_some());
+        if let Some(due_ns) = due_ns {
+            record.intend(due_ns, start_ns);
+        }
         match due_ns {
             Some(due_ns) if due_ns > start_ns => {
                 lane.state = State::Due;

@@ -15,6 +15,7 @@ use conductor::{Lanes, conduct};
 use observations::{Observations, Response};
 use observe::Clock;
 pub use outcome::add_intervals;
+use plan::Turns;
 pub use plan::{
     CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, no_warmup_of_cold,
 };
@@ -42,8 +43,11 @@ pub fn drive<W: Workload>(
         rate_unit: plan.rate_unit,
         rate_scale: 1.0,
     };
+    let turns = Turns::default();
     let (finished, surroundings) = measure(context, subject, |director| {
-        conduct(lanes, director, |stage| Client::work(context, plan, (stage, &clock), threads, &workload))
+        conduct(lanes, director, |stage| {
+            Client::work(context, plan, (stage, &clock), (threads, &turns), &workload)
+        })
     })?;
     let mut observations = outcome::add_up(plan, &finished, surroundings, embedded);
     if let Some(space_bytes) = context.instance.space_bytes() {

@@ -44,13 +44,18 @@ pub struct ClientReport {
     pub latency_by_kind: Vec<Recorder>,
     /// Time in the generator's own code.
     pub generator_ns: u64,
-    /// Open loop: transactions intended, started late by an idle connection, and the worst delay.
+    /// Open loop: transactions intended, started late because all connections were busy, started late by an idle
+    /// connection, and the worst delay of these.
     pub sends_intended: u64,
+    pub sends_late: u64,
     pub sends_missed: u64,
     pub send_delay_ns_max: u64,
+    /// The last intended start, and the last one that a free connection waited for.
+    pub intended_ns_max: u64,
+    pub free_until_ns: u64,
 }
 
-/// A start later than this, on a connection that was free, was missed by the generator.
+/// A start later than this was late; on a connection that was free, it was missed by the generator.
 const MISSED_NS: u64 = 1_000_000;
 
 impl ClientReport {
@@ -89,6 +94,16 @@ impl ClientReport {
             self.units_by_interval.resize(interval + 1, 0);
         }
         self.units_by_interval[interval] += done.units;
+    }
+
+    /// Records an intended start that a connection took at `now_ns`.
+    pub fn intend(&mut self, due_ns: u64, now_ns: u64) {
+        self.sends_intended += 1;
+        self.sends_late += u64::from(now_ns.saturating_sub(due_ns) > MISSED_NS);
+        self.intended_ns_max = self.intended_ns_max.max(due_ns);
+        if due_ns > now_ns {
+            self.free_until_ns = self.free_until_ns.max(due_ns);
+        }
     }
 
     /// Records how punctual a free connection was.
@@ -131,6 +146,8 @@ pub fn add_up(
     let waits = if embedded { client_waits(&reports, end_ns) } else { Vec::new() };
     let around = surroundings.observations(elapsed_s, plan.connections, lanes, waits);
     let total = |part: fn(&ClientReport) -> u64| reports.iter().map(|report| part(report)).sum();
+    let largest =
+        |part: fn(&ClientReport) -> u64| reports.iter().map(|report| part(report)).max().unwrap_or(0);
     let work = Work {
         unit: plan.unit.into(),
         amount: total(|report| report.units),
@@ -139,7 +156,13 @@ pub fn add_up(
         retries: total(|report| report.retries),
     };
     let latency = merge(reports.iter().filter_map(|report| report.latency.as_ref()));
-    let mut responses = responses(plan, elapsed_s, seconds(end_ns - done_ns.min(end_ns)), &work, &latency);
+    let service = if plan.rate.is_some() {
+        merge(reports.iter().filter_map(|report| report.service.as_ref()))
+    } else {
+        latency.clone()
+    };
+    let flush_s = seconds(end_ns - done_ns.min(end_ns));
+    let mut responses = responses(plan, elapsed_s, flush_s, &work, [&latency, &service]);
     if !embedded {
         let cpu_us = total(|report| report.used.times.cpu_ns) as f64 / 1e3;
         let transactions = Some(work.transactions as f64).filter(|transactions| *transactions > 0.0);
@@ -151,13 +174,16 @@ pub fn add_up(
         client_share: if session_s > 0.0 { generator_s / session_s } else { 0.0 },
         sends_intended: total(|report| report.sends_intended),
         sends_missed: total(|report| report.sends_missed),
-        send_delay_us_max: reports.iter().map(|report| report.send_delay_ns_max).max().unwrap_or(0) / 1000,
+        send_delay_us_max: largest(|report| report.send_delay_ns_max) / 1000,
+        sends_late: plan.rate.map(|_| total(|report| report.sends_late)),
+        schedule_s: plan.rate.map(|_| seconds(largest(|report| report.intended_ns_max))),
+        free_until_s: plan.rate.map(|_| seconds(largest(|report| report.free_until_ns))),
         ..around.load
     };
     Observations {
         responses,
         work,
-        latencies: if plan.latencies { latencies(plan, &reports, latency) } else { Vec::new() },
+        latencies: if plan.latencies { latencies(plan, &reports, [latency, service]) } else { Vec::new() },
         series: vec![throughput(plan, &reports, elapsed_s)],
         load,
         ..around
@@ -169,13 +195,16 @@ fn merge<'a>(recorders: impl Iterator<Item = &'a Recorder>) -> Histogram {
     Reader::sum(&readers)
 }
 
-/// Elapsed comes first where the amount of work is fixed, throughput where the time is.
+/// First comes what configurations are compared on. The time where the amount of work is fixed, and throughput where the
+/// time is. In an open loop both follow the schedule: what tells configurations apart is latency from the intended start,
+/// and of it what the slowest see. The 99th percentile is the deepest that a trial of some seconds holds: it needs 1,000
+/// transactions for ten slower ones.
 fn responses(
     plan: &LoadPlan,
     elapsed_s: f64,
     flush_s: f64,
     work: &Work,
-    latency: &Histogram,
+    [latency, service]: [&Histogram; 2],
 ) -> Vec<Response> {
     let rate = |amount: u64| if elapsed_s > 0.0 { amount as f64 / elapsed_s } else { 0.0 };
     let elapsed = Response::lower("elapsed", "s", elapsed_s);
@@ -188,25 +217,25 @@ fn responses(
         let transactions = Response::higher("transactions", "transactions/s", rate(work.transactions));
         responses.push(transactions.in_steps_of(step));
     }
+    let mean = |name, histogram: &Histogram| Response::lower(name, "ms", histogram.min_mean_max_ns().1 / 1e6);
     if plan.latencies {
-        responses.push(Response::lower("latency_mean", "ms", latency.min_mean_max_ns().1 / 1e6));
+        responses.push(mean("latency_mean", latency));
         for (name, percentile) in [("latency_p50", 50.0), ("latency_p95", 95.0), ("latency_p99", 99.0)] {
             let ns = latency.percentile_ns(percentile);
             let response = Response::lower(name, "ms", ns as f64 / 1e6);
-            responses.push(response.in_steps_of(latency.bucket_ns(ns) as f64 / 1e6));
+            responses.push(response.in_steps_of(Histogram::bucket_ns(ns) as f64 / 1e6));
         }
+    }
+    if plan.latencies && plan.rate.is_some() {
+        responses.rotate_right(1);
+        responses.push(mean("service_mean", service));
     }
     responses.push(Response::lower("flush", "s", flush_s));
     responses
 }
 
 /// Latency of all transactions, their service time, and the latency of each kind of them.
-fn latencies(plan: &LoadPlan, reports: &[&ClientReport], latency: Histogram) -> Vec<Latency> {
-    let service = if plan.rate.is_some() {
-        merge(reports.iter().filter_map(|report| report.service.as_ref()))
-    } else {
-        latency.clone()
-    };
+fn latencies(plan: &LoadPlan, reports: &[&ClientReport], [latency, service]: [Histogram; 2]) -> Vec<Latency> {
     let mut latencies = vec![
         Latency { name: plan.timed.into(), histogram: latency },
         Latency { name: "service".into(), histogram: service },

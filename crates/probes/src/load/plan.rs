@@ -6,6 +6,7 @@ use experiment::common::{OBSERVE_INTERVAL, OBSERVE_LATENCIES};
 use experiment::{Configuration, Invalid, Kind, Setting, settings};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 settings! {
@@ -15,8 +16,9 @@ settings! {
     pub THREADS: u32 = "workload.threads", Kind::Count { min: 1, max: 1024 }, "1";
     /// The load runs for this long before the measurement.
     pub WARMUP: f64 = "workload.warmup", Kind::Duration, "0";
-    /// Open loop: transactions a second, all connections together, at random (Poisson) times; latency counts from the
-    /// intended start. Without it each connection starts its next transaction at once (closed loop).
+    /// Open loop: transactions a second, all connections together, at random (Poisson) times, the same ones for all
+    /// configurations of a block. A connection that is free takes the next one; latency counts from the intended start.
+    /// Without it each connection starts its next transaction at once (closed loop).
     pub RATE: Option<f64> = "workload.rate", Kind::Rate;
     /// Length of the measurement.
     pub DURATION: Option<f64> = "workload.duration", Kind::PositiveDuration;
@@ -32,6 +34,8 @@ pub struct LoadPlan {
     pub rate: Option<f64>,
     /// Units of work in all; `None`: until the time is over.
     pub units: Option<u64>,
+    /// Units of one transaction; the last one may have fewer.
+    pub units_each: u64,
     /// Seconds of the measurement, when the time is fixed.
     pub duration_s: Option<f64>,
     pub warmup_s: f64,
@@ -64,6 +68,7 @@ impl LoadPlan {
             threads: configuration.get(THREADS),
             rate: configuration.get(RATE),
             units: configuration.get(units),
+            units_each: 1,
             duration_s: configuration.get(DURATION),
             warmup_s: configuration.get(WARMUP),
             interval_s: configuration.get(OBSERVE_INTERVAL),
@@ -100,12 +105,17 @@ impl LoadPlan {
         amount.into_iter().chain(no_warmup_of_cold(configuration, target, WARMUP)).collect()
     }
 
-    /// Units of work that a connection does: divided evenly, the first ones take the remainder; no end without a
-    /// fixed amount.
+    /// Units of work that a connection does at most: divided evenly, the first ones take the remainder; in an open loop
+    /// each takes what is left. No end without a fixed amount.
     pub fn share(&self, connection: u32) -> u64 {
         let (connection, connections) = (u64::from(connection), u64::from(self.connections));
         let share = |units| units / connections + u64::from(connection < units % connections);
-        self.units.map_or(u64::MAX, share)
+        self.units.map_or(u64::MAX, |units| if self.rate.is_some() { units } else { share(units) })
+    }
+
+    /// Units of work that are left when so many transactions have been taken.
+    pub fn left_after(&self, taken: u64) -> u64 {
+        self.units.map_or(u64::MAX, |units| units.saturating_sub(taken.saturating_mul(self.units_each)))
     }
 }
 
@@ -162,51 +172,103 @@ pub enum Step<'a> {
     End,
 }
 
-/// When the transactions of one connection are meant to start in an open loop: at random times, whether or not the one
-/// before has ended; a Poisson process, so that all connections together are one, too (as pgbench's `--rate`).
-#[derive(Debug, Clone)]
-pub struct Arrivals {
+/// When the transactions of an open loop are meant to start: at random times, whether or not others have ended; a Poisson
+/// process. The same seed gives the same process, stretched by the rate, whatever the numbers of threads and connections
+/// are: each thread has one of these and draws the whole process; which starts it takes is agreed on by a counter that
+/// all threads share. So whichever connection is free takes the next start (as of pgbench's `--rate`, where it is one of
+/// the same thread), and none waits behind a busy connection while another is idle.
+#[derive(Debug)]
+pub struct Arrivals<'a> {
     /// Mean distance in nanoseconds.
     mean_ns: f64,
-    /// The next intended start, in nanoseconds after "go".
-    next_ns: f64,
-    random: Box<Xoshiro256PlusPlus>,
+    /// Starts that threads have taken.
+    taken: &'a AtomicU64,
+    /// Of scripted clocks, which no counter can put in order: the next start of this thread and the distance of its starts.
+    dealt: Option<(u64, u64)>,
+    /// Starts drawn, and the time of the last one in nanoseconds after "go".
+    drawn: u64,
+    last_ns: f64,
+    random: Xoshiro256PlusPlus,
 }
 
-impl Arrivals {
-    /// This connection's part of a total rate.
-    pub fn new(total_rate: f64, connections: u32, seed: u64) -> Self {
-        let mean_ns = 1e9 * f64::from(connections) / total_rate;
-        let mut arrivals =
-            Self { mean_ns, next_ns: 0.0, random: Box::new(Xoshiro256PlusPlus::seed_from_u64(seed)) };
-        // Connections do not all begin at "go".
-        arrivals.next_ns();
-        arrivals
+/// How many starts the threads of a load have taken.
+#[derive(Debug, Default)]
+pub struct Turns {
+    pub warmup: AtomicU64,
+    pub measurement: AtomicU64,
+}
+
+impl<'a> Arrivals<'a> {
+    /// A total rate.
+    pub fn new(rate: f64, seed: u64, taken: &'a AtomicU64) -> Self {
+        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        Self { mean_ns: 1e9 / rate, taken, dealt: None, drawn: 0, last_ns: 0.0, random }
     }
 
-    /// The next intended start in nanoseconds after "go".
-    pub fn next_ns(&mut self) -> u64 {
-        let intended = self.next_ns;
-        // The inverse of the exponential distribution; 1 - u is never 0.
-        let uniform: f64 = self.random.random();
-        self.next_ns -= self.mean_ns * (1.0 - uniform).ln();
-        intended as u64
+    /// Takes every `step`th start, from `first` on, without asking other threads.
+    #[must_use]
+    pub fn dealt(self, first: u32, step: u32) -> Self {
+        Self { dealt: Some((first.into(), step.into())), ..self }
+    }
+
+    /// Takes the next start: how many there are before it, and its time in nanoseconds after "go".
+    pub fn take(&mut self) -> (u64, u64) {
+        let turn = match &mut self.dealt {
+            Some((next, step)) => std::mem::replace(next, *next + *step),
+            None => self.taken.fetch_add(1, Ordering::Relaxed),
+        };
+        while self.drawn <= turn {
+            // The inverse of the exponential distribution; 1 - u is never 0.
+            let uniform: f64 = self.random.random();
+            self.last_ns -= self.mean_ns * (1.0 - uniform).ln();
+            self.drawn += 1;
+        }
+        (turn, self.last_ns as u64)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::Arrivals;
+    use std::sync::atomic::AtomicU64;
 
     #[test]
     fn open_arrivals_have_the_asked_rate_and_the_spread_of_a_poisson_process() {
-        let mut arrivals = Arrivals::new(4_000.0, 4, 7);
-        let times: Vec<u64> = (0..100_000).map(|_| arrivals.next_ns()).collect();
+        let taken = AtomicU64::new(0);
+        let mut arrivals = Arrivals::new(1_000.0, 7, &taken);
+        let times: Vec<u64> = (0..100_000).map(|_| arrivals.take().1).collect();
         let distances: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
         let mean = distances.iter().sum::<f64>() / distances.len() as f64;
         let variance = distances.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / distances.len() as f64;
-        // 1,000 a second for each of 4 connections; an exponential's deviation equals its mean.
+        // 1,000 a second; an exponential's deviation equals its mean.
         assert!((mean / 1e6 - 1.0).abs() < 0.02, "mean distance {mean} ns");
         assert!((variance.sqrt() / mean - 1.0).abs() < 0.02, "deviation {}", variance.sqrt());
+    }
+
+    /// Takes 300 starts with so many threads that take turns in some uneven order.
+    fn taken(rate: f64, threads: usize) -> Vec<u64> {
+        let counter = AtomicU64::new(0);
+        let mut all: Vec<Arrivals> = (0..threads).map(|_| Arrivals::new(rate, 42, &counter)).collect();
+        let mut times: Vec<u64> = (0..300).map(|i| all[i * i % threads].take().1).collect();
+        times.sort_unstable();
+        times
+    }
+
+    #[test]
+    fn one_seed_is_one_schedule_whatever_the_threads_and_stretched_by_the_rate() {
+        let one = taken(100.0, 1);
+        assert_eq!(taken(100.0, 7), one);
+        for (slow, fast) in one.iter().zip(taken(200.0, 3)) {
+            assert!(slow.abs_diff(2 * fast) <= 2, "{slow} {fast}");
+        }
+        let counter = AtomicU64::new(0);
+        let mut dealt: Vec<u64> = (0..3)
+            .flat_map(|thread| {
+                let mut arrivals = Arrivals::new(100.0, 42, &counter).dealt(thread, 3);
+                (0..100).map(|_| arrivals.take().1).collect::<Vec<_>>()
+            })
+            .collect();
+        dealt.sort_unstable();
+        assert_eq!(dealt, one);
     }
 }

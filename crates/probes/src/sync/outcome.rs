@@ -51,7 +51,7 @@ fn responses(outcome: &Outcome, acquire: &Histogram, operation: &Histogram) -> V
     };
     let p99 = |name: &str, latency: &Histogram| {
         let ns = latency.percentile_ns(99.0);
-        Response::lower(name, "ns", ns as f64).in_steps_of(latency.bucket_ns(ns) as f64)
+        Response::lower(name, "ns", ns as f64).in_steps_of(Histogram::bucket_ns(ns) as f64)
     };
     let cpu_ns: u64 = outcome.threads.iter().map(|thread| thread.used.times.cpu_ns).sum();
     let elapsed_ms = outcome.elapsed_s * 1e3;

@@ -6,7 +6,8 @@ use analysis::{ConfigurationRow, Detectable, Estimate, Outlier, Standing, Summar
 use observations::Direction;
 
 /// Said once below a table that has the column `best`.
-const LEGEND: &str = "best: the best mean; = as good as the best (not distinguishable at 95 %, Holm); ± and [ ]: 95 % intervals.";
+const LEGEND: &str = "best: the best mean; within: equivalent to it, a larger difference is excluded; up to: cannot be told apart from \
+                      it, the difference may be so large (95 %, Holm). ± and [ ]: 95 % intervals.";
 
 /// Responses beside each other in a text.
 const RESPONSES_BESIDE: usize = 3;
@@ -34,9 +35,12 @@ fn table<'s>(summary: &'s Summary, rows: &'s [ConfigurationRow]) -> Columns<'s, 
     if rows.iter().any(|row| row.baseline) {
         table.left("vs baseline", |row| against_baseline(summary, row));
     }
-    table.left("best", |row| Cell::standing(row.standing));
-    if rows.iter().any(|row| row.failed > 0) {
-        table.right("failed", |row| occurrences(row.failed, Tone::Bad));
+    table.left("best", |row| Cell::standing(row.standing, row.against_best.as_ref(), summary));
+    if rows.iter().any(|row| row.timeouts > 0) {
+        table.right("timed out", |row| occurrences(row.timeouts, Tone::Bad));
+    }
+    if rows.iter().any(|row| row.failed > row.timeouts) {
+        table.right("failed", |row| occurrences(row.failed - row.timeouts, Tone::Bad));
     }
     if rows.iter().any(|row| !row.warnings.is_empty()) {
         let trials = |row: &&ConfigurationRow| row.warnings.iter().map(|warning| warning.trials).sum();

@@ -169,7 +169,7 @@ fn tone(summary: &Summary, row: &DiskRow) -> Tone {
     let compared = summary.response.as_ref().is_some_and(|response| response.name == "iops");
     let standing = summary.configurations.get(row.configuration).map(|own| own.standing);
     match standing {
-        Some(Standing::Best | Standing::AsGoodAsBest) if compared => Tone::Good,
+        Some(Standing::Best | Standing::Equivalent) if compared => Tone::Good,
         _ => Tone::Plain,
     }
 }

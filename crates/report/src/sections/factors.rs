@@ -2,7 +2,7 @@
 
 use crate::model::{Cell, Columns, NOTHING, Section, Tone};
 use crate::{number, text};
-use analysis::{FactorEffect, Factors, GainTable, Interaction, LevelEffect, Summary};
+use analysis::{Estimate, FactorEffect, Factors, GainTable, Interaction, Interval, LevelEffect, Summary};
 
 /// Each factor, what its levels gain for each level of the main one, and what depends on what; with one factor the
 /// configurations say it all.
@@ -36,9 +36,19 @@ fn effect_section(summary: &Summary, factor: &FactorEffect) -> Section {
         None if *i == factor.reference => "reference".into(),
         None => Cell::default(),
     });
-    table.left("best", |(_, level)| Cell::standing(level.standing));
+    let standing = |level: &LevelEffect| Cell::standing(level.standing, level.against_best.as_ref(), summary);
+    table.left("best", move |(_, level)| standing(level));
     table.left("its best configuration", |(_, level)| best(summary, factor, level)).optional(1);
     section.table(table);
+    if factor.left_out > 0 {
+        section.note(format!(
+            "Means are over the blocks and levels of the other factors in which every level has a figure; {} left out.",
+            match factor.left_out {
+                1 => "1 trial is".to_owned(),
+                n => format!("{} are", number::plural(n, "trial")),
+            }
+        ));
+    }
     section
 }
 
@@ -59,7 +69,7 @@ fn gain_section(summary: &Summary, table: &GainTable) -> Section {
     let mut section = Section::new(format!("Gain over {factor_name} = {from}, for each {main_name}"));
     let has_averages = table.columns.iter().any(|column| column.average.is_some());
     if has_averages {
-        section.note("How many times better; average: mean gain over all that else was varied.");
+        section.note("How many times better; average: arithmetic mean over everything else that was varied.");
     }
     // The last row has the averages.
     let levels = main.levels.iter().map(|own| own.level.as_str()).chain(has_averages.then_some("average"));
@@ -68,13 +78,25 @@ fn gain_section(summary: &Summary, table: &GainTable) -> Section {
     for (gains, i) in table.columns.iter().zip(0_u8..) {
         let gain = |(row, _): &(usize, &str)| match gains.by_row.get(*row) {
             Some(gain) => gain.as_ref().map(|gain| Cell::comparison(gain, summary.unit())),
-            None => gains.average.as_ref().map(Cell::from),
+            None => gains.average.as_ref().map(average),
         };
         let heading = format!("{factor_name} = {}", level(factor, gains.to));
         columns.left(heading, gain).optional(i.saturating_sub(1));
     }
     section.table(columns);
     section
+}
+
+/// A mean gain of 609 % as the factor that the rows above it have: 7.09x.
+fn average(gain: &Estimate) -> Cell {
+    // A factor is never below 0, whatever t says of the mean of a few.
+    let factor = |percent: f64| (1.0 + percent / 100.0).max(0.0);
+    let value = factor(gain.mean);
+    let interval =
+        gain.interval.map(|Interval { low, high }| Interval { low: factor(low), high: factor(high) });
+    let ends = interval.map(|it| format!(" [{}, {}]", number::ratio(it.low), number::ratio(it.high)));
+    let shown = format!("{}x{}", number::ratio(value), ends.unwrap_or_default());
+    Cell::from(value).within(interval).shown(shown)
 }
 
 /// Which gains depend on another factor; `None` where nothing can be tested.

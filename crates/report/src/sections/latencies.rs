@@ -16,6 +16,8 @@ const TAIL_MIN: f64 = 10.0;
 const POINTS_PER_DECADE: f64 = 12.0;
 /// Configurations that are said in words.
 const SAID: usize = 12;
+/// Curves of a figure; more cannot be told apart.
+const CURVES_MAX: usize = 100;
 
 /// One page section a kind of latency.
 pub(crate) fn sections(summary: &Summary, kinds: &[Latencies]) -> Vec<Section> {
@@ -28,6 +30,7 @@ fn section(summary: &Summary, kind: &Latencies) -> Section {
     let panels = Panels::without_series(summary);
     let lines: Vec<Value> = curves
         .iter()
+        .take(CURVES_MAX)
         .filter_map(|curve| {
             let points = points(&curve.merged);
             let row = summary.configurations.get(curve.configuration)?;
@@ -60,7 +63,12 @@ fn section(summary: &Summary, kind: &Latencies) -> Section {
         }),
         caption: format!(
             "Latency of {name} by percentile, all trials of a configuration together; both axes are logarithmic. A curve \
-             ends where fewer than {TAIL_MIN} slower ones are left."
+             ends where fewer than {TAIL_MIN} slower ones are left.{}",
+            if curves.len() > CURVES_MAX {
+                format!(" Drawn: the first {CURVES_MAX} of {} configurations.", number::count(curves.len() as u64))
+            } else {
+                String::new()
+            }
         )
         .into(),
         alternative: format!("Curves of {name} latency by percentile. {}.", said(curves)).into(),

@@ -14,7 +14,7 @@ pub(crate) fn sections(summary: &Summary) -> Vec<Section> {
     [trials(summary), experiment(summary)].into_iter().chain(hooks(summary)).collect()
 }
 
-/// Every trial in one table, which can be sorted and filtered.
+/// Every trial (of a very large run the first ones) in one table, which can be sorted and filtered.
 fn trials(summary: &Summary) -> Section {
     let mut section = Section::page("Every trial");
     if summary.recording.trials.is_empty() {
@@ -34,7 +34,7 @@ fn trials(summary: &Summary) -> Section {
     };
     let columns: Vec<Column> = shown.iter().map(column).collect();
     let rows = table.rows().map(|row| shown.iter().map(|at| row[*at].clone()).collect());
-    section.table(Table::new(columns, rows.collect()).named(table.name));
+    section.table(Table::shortened(columns, rows, summary.recording.trials.len()).named(table.name));
     section
 }
 

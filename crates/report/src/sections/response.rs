@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 const BARS_MAX: usize = 24;
 /// Configurations that are said in words.
 const SAID: usize = 12;
+/// Single trials are drawn as long as they are no more than this.
+const POINTS_MAX: usize = 5_000;
 
 /// A configuration that has figures.
 type Measured<'s> = (&'s ConfigurationRow, &'s Estimate);
@@ -36,7 +38,7 @@ pub(crate) fn section(summary: &Summary) -> [Section; 1] {
     let mut section = Section::new(format!("{} against {}", response.name, panels.factor));
     section.figure(Figure {
         spec: spec(summary, response, &measured, &panels),
-        caption: caption(&panels, response).into(),
+        caption: caption(&panels, response, summary.done()).into(),
         alternative: alternative(&panels, &response.name, &measured).into(),
         data: data(&measured),
         data_heading: "Means, intervals and n".into(),
@@ -51,7 +53,8 @@ fn spec(summary: &Summary, response: &ResponseChoice, measured: &[Measured], pan
         let tip = format!("{}\n{}, n = {}", named(&row.label), number::estimate(estimate), estimate.n);
         Some(mark(panels.position(row)?, &tip, estimate))
     });
-    let points = summary.recording.done().filter_map(|(trial, observations)| {
+    let drawn = if summary.done() <= POINTS_MAX { POINTS_MAX } else { 0 };
+    let points = summary.recording.done().take(drawn).filter_map(|(trial, observations)| {
         let value = response.value(observations)?;
         let row = summary.configurations.get(trial.configuration)?;
         let Position { panel, series, level } = panels.position(row)?;
@@ -92,15 +95,19 @@ fn alone(measured: &[Measured]) -> String {
     }
 }
 
-fn caption(panels: &Panels, response: &ResponseChoice) -> String {
+fn caption(panels: &Panels, response: &ResponseChoice, trials: usize) -> String {
     let series = match panels.series_factor.as_str() {
         "" => String::new(),
         factor => format!(", one line for each {factor}"),
     };
+    let points = match trials {
+        ..=POINTS_MAX => "small marks are single trials".to_owned(),
+        _ => format!("the {} single trials are too many to draw", number::count(trials as u64)),
+    };
     let shared = if panels.titles.len() > 1 { " All panels share their axes." } else { "" };
     format!(
-        "Mean {} against {}{series}; vertical lines are 95 % intervals over blocks, small marks are single trials. A \
-         {} value is better. The vertical axis begins at zero, where intervals are cut.{shared}",
+        "Mean {} against {}{series}; vertical lines are 95 % intervals over blocks, {points}. A {} value is \
+         better. The vertical axis begins at zero, where intervals are cut.{shared}",
         response.name,
         panels.factor,
         better(response.direction),
@@ -173,7 +180,7 @@ fn means(effect: &FactorEffect) -> BarGroup {
 fn bar(level: &str, estimate: &Estimate, standing: Standing, worse: bool) -> Bar {
     let (note, tone) = match standing {
         Standing::Best => ("best", Tone::Good),
-        Standing::AsGoodAsBest => ("= as good", Tone::Good),
+        Standing::Equivalent => ("equivalent", Tone::Good),
         _ if worse => ("worse than the baseline", Tone::Bad),
         _ => ("", Tone::Plain),
     };

@@ -123,8 +123,10 @@ pub(crate) fn accounting(own: &Accounting) -> String {
     parts.push(("unaccounted", own.unaccounted_s));
     let shares: Vec<f64> = parts.iter().map(|(_, seconds)| 100.0 * own.share(*seconds)).collect();
     let (shares, _) = number::parts_that_add_up(&shares, 1);
+    let always = ["CPU", "client", UNACCOUNTED];
     let terms =
-        parts.iter().zip(shares).map(|((name, _), share)| format!("{name} {} %", number::fixed(share, 1)));
+        parts.iter().zip(shares).filter(|((name, _), share)| always.contains(name) || share.abs() > 0.0);
+    let terms = terms.map(|((name, _), share)| format!("{name} {} %", number::fixed(share, 1)));
     let (sessions, elapsed) = (number::whole(own.connections), number::seconds(own.elapsed_s));
     let plural = if sessions == "1" { "" } else { "s" };
     format!("{sessions} session{plural} x {elapsed} = {}", joined(terms, " + "))

@@ -6,6 +6,7 @@ use crate::exit_code::{ExitCode, Failure};
 use crate::{output, results};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, QUESTION, TRIAL_TIME_S};
 use experiment::{Blocks, Experiment, Plan, PlannedTrial, Volume};
+use observations::number::plural;
 use report::Text;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -84,7 +85,7 @@ fn as_text(experiment: &Experiment, plan: &Plan, estimate: &Estimate, order: Ord
     }
     let (number, seed) = (experiment.configurations.len(), experiment.repeats.seed);
     let repeats = match experiment.repeats.blocks {
-        Blocks::Fixed(blocks) => format!("{blocks} blocks"),
+        Blocks::Fixed(blocks) => plural(blocks as usize, "block"),
         Blocks::Adaptive { min, max, until } => {
             format!("{min} to {max} blocks, until every 95 % interval is within {} %", until * 100.0)
         }
@@ -93,7 +94,8 @@ fn as_text(experiment: &Experiment, plan: &Plan, estimate: &Estimate, order: Ord
         1 => String::new(),
         setups => format!(" in {setups} set-ups of each level that is hard to change"),
     };
-    lines.push(format!("{number} configurations x {repeats}{setups} = {} trials, seed {seed}", plan.len()));
+    let (configurations, trials) = (plural(number, "configuration"), plural(plan.len(), "trial"));
+    lines.push(format!("{configurations} x {repeats}{setups} = {trials}, seed {seed}"));
     let trial_max = minutes(experiment.get(TRIAL_TIME_S));
     lines.push(format!("time: {}; a trial at most {trial_max}", estimate.text(plan.len())));
     lines.extend(needs(experiment));

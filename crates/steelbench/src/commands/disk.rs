@@ -141,7 +141,9 @@ fn draft(arguments: &Disk, name: &str, question: &str) -> Result<Draft, Failure>
     let paths = StoragePath::all(&arguments.paths).map_err(Failure::usage)?;
     check(arguments, &paths)?;
     let shown: Vec<String> = arguments.paths.iter().map(|path| path.display().to_string()).collect();
-    let mut draft = Draft::new(name, &format!("{question} {}?", shown.join(" and ")));
+    let question =
+        if shown.len() > 1 { question.replace("fast is", "fast are") } else { question.to_owned() };
+    let mut draft = Draft::new(name, &format!("{question} {}?", listed(&shown)));
     draft.comment(&format!("Written by `{PRINTED}`."));
     draft.set(ENGINE, "files");
     target(&mut draft, arguments, &paths)?;
@@ -149,6 +151,14 @@ fn draft(arguments: &Disk, name: &str, question: &str) -> Result<Draft, Failure>
     workload(&mut draft, arguments, &paths);
     draft.repeats(arguments.quick.blocks.unwrap_or(3), arguments.quick.seed.unwrap_or(1));
     Ok(draft)
+}
+
+/// `a`, `a and b`, `a, b and c`
+fn listed(names: &[String]) -> String {
+    match names {
+        [most @ .., last] if !most.is_empty() => format!("{} and {last}", most.join(", ")),
+        one => one.concat(),
+    }
 }
 
 /// What cannot be asked for together, and what must not be written to.

@@ -6,6 +6,7 @@ use crate::exit_code::{ExitCode, Failure};
 use crate::output::Replace;
 use crate::{output, results};
 use analysis::runs::Responses;
+use observations::number::plural;
 use observations::{FileRecord, Recording};
 use report::{Medium, Text};
 use std::fs;
@@ -53,7 +54,7 @@ fn runs(store: &Store, json: bool) -> Result<ExitCode, Failure> {
     for run in runs {
         let trials = store.recorded_trials(run.id)?.len();
         let (name, started) = (Text::from(run.name.as_str()), report::utc(run.started_ms));
-        output::print(&format!("run {}: {name}, {started}, {trials} trials\n", run.id))?;
+        output::print(&format!("run {}: {name}, {started}, {}\n", run.id, plural(trials, "trial")))?;
     }
     Ok(ExitCode::Ok)
 }

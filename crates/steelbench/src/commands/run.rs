@@ -103,7 +103,7 @@ impl Session {
             output::print_document(&report::run(&summary, report::Medium::Text))?;
             output::print(&format!("\nResults: {}\nReport:  {}\n", self.results.display(), page.display()))?;
         }
-        Ok(summary.configurations.iter().any(|row| row.lost_blocks > 0))
+        Ok(summary.configurations.iter().any(|row| row.lost_blocks + row.timeouts > 0))
     }
 }
 
@@ -127,7 +127,10 @@ pub fn exit_code(end: &RunEnd, failed: bool, file: Option<&str>) -> ExitCode {
         RunEnd::Completed { failed: 0 } if !failed => return ExitCode::Ok,
         RunEnd::Completed { .. } => {
             let retry = file.map_or_else(String::new, |file| {
-                format!(" `steelbench run --retry-failed {file}` runs them again.")
+                format!(
+                    " `steelbench run --retry-failed {file}` runs them again, except those that limits.trial_time \
+                     stopped."
+                )
             });
             (ExitCode::Failed, format!("Trials failed.{retry}"))
         }

@@ -49,7 +49,8 @@ fn few_threads() {
     chown(arena.path(""), Some(65534), Some(65534)).unwrap();
     campaign("few_threads", 6, |random| {
         let _ = std::fs::remove_dir_all(arena.path("results"));
-        let threads = Some(1 + random.below(THREADS + 8) as u64);
+        let some = 4 + random.below(THREADS + 4) as u64;
+        let threads = Some(*random.of(&[1, 2, 3, some, some]));
         let mut command = std::process::Command::new(&program);
         command.args(["run", "e.toml"]).stdin(std::process::Stdio::null());
         says_why(&arena.run_command(command, Limits { threads, ..USUAL })?)?;

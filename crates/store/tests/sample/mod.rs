@@ -29,6 +29,7 @@ pub fn plan() -> Recording {
             seed: u64::MAX,
             response: Some("throughput".into()),
             baseline: Some(2),
+            equivalence_margin: 0.02,
             adaptive: Some(AdaptiveRepeats { min: 3, max: 20, until: 0.02 }),
             started_ms: 1_700_000_000_123,
             steelbench: "0.1.0".into(),
@@ -140,6 +141,7 @@ fn observations(i: usize) -> Observations {
         WarningKind::Fallback,
     ];
     Observations {
+        timeout_s: (i % 10 == 9).then_some(4.5),
         elapsed_s: x,
         connections: 16,
         work: Work { unit: "row".into(), amount: i64::MAX as u64, transactions: 320, errors: 2, retries: 7 },
@@ -163,6 +165,9 @@ fn observations(i: usize) -> Observations {
             run_delay_share: 1.0 / 3.0,
             sends_intended: 320,
             sends_missed: 1,
+            sends_late: Some(17),
+            schedule_s: Some(9.5),
+            free_until_s: Some(9.25),
             send_delay_us_max: 12_345,
         },
         machine: MachineLoad { cpus: 8, busy_s: x, own_s: x / 1.1, steal_s: 1e-300, iowait_s: 0.0 },

@@ -122,7 +122,7 @@ const RULES: [Rule; 14] = [
             let value = place.server.number("effective_io_concurrency").filter(|value| *value <= 1)?;
             let mut devices = place.survey.volumes.iter().flat_map(|volume| &volume.devices);
             let has_ssd = place.server.is_local && devices.any(|device| device.rotational == Some(false));
-            let fact = || format!("has effective_io_concurrency = {value}, and there are drives without a moving head");
+            let fact = || format!("has effective_io_concurrency = {value}, and there are drives that do not rotate (SSDs, arrays)");
             has_ssd.then(fact)
         }),
     (Note, "postgres-io-timing",

@@ -1,0 +1,94 @@
+//! Means of a factor's levels that differ in nothing but the level: over the blocks and levels of the other factors in
+//! which all have a figure. A level that failed where everything is slow would else look fast.
+
+use crate::grid::{FactorLayout, Grid, Repeats};
+use crate::{Estimate, ResponseChoice};
+use observations::Observations;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The means of the levels.
+pub struct Means {
+    /// For each level; `None` without figures, and with so few that they cannot be set beside those of the others.
+    pub levels: Vec<Option<Estimate>>,
+    /// Trials with a figure that are in no mean, because another level has none in the same place.
+    pub left_out: usize,
+}
+
+/// What the trials of each level saw in the same block, all other factors being equal.
+struct Place<'a> {
+    block: u32,
+    levels: Vec<Option<&'a Observations>>,
+}
+
+impl Means {
+    /// Of a factor that is the only one, each level over all of its blocks.
+    pub fn of(layout: &FactorLayout, grid: &Grid, response: &ResponseChoice) -> Self {
+        let places = places(layout, grid, response);
+        let compared =
+            if layout.single() { Vec::new() } else { compared(&places, layout.levels, layout.reference) };
+        let is_matched = |place: &&Place| compared.iter().all(|level| place.levels[*level].is_some());
+        let matched: Vec<&Place> = places.iter().filter(is_matched).collect();
+        let in_means = |level: usize| layout.single() || compared.contains(&level);
+        let estimate = |level: usize| {
+            estimate(&matched, level, grid, layout.hard_to_change, response).filter(|_| in_means(level))
+        };
+        let all = places.iter().flat_map(|place| place.levels.iter().flatten()).count();
+        let used = |place: &&Place| {
+            (0..layout.levels).filter(|level| in_means(*level) && place.levels[*level].is_some()).count()
+        };
+        Self {
+            levels: (0..layout.levels).map(estimate).collect(),
+            left_out: all - matched.iter().map(used).sum::<usize>(),
+        }
+    }
+}
+
+fn places<'a>(layout: &FactorLayout, grid: &Grid<'a>, response: &ResponseChoice) -> Vec<Place<'a>> {
+    let mut places = Vec::new();
+    for group in layout.groups() {
+        let cells = |own: &Option<usize>| own.map(|own| &grid.cells[own]);
+        let blocks: BTreeSet<u32> =
+            group.iter().filter_map(cells).flat_map(BTreeMap::keys).copied().collect();
+        places.extend(blocks.into_iter().map(|block| {
+            let seen = |own| cells(own)?.get(&block).copied().filter(|seen| response.counts(seen));
+            Place { block, levels: group.iter().map(seen).collect() }
+        }));
+    }
+    places
+}
+
+/// The levels that are set beside each other: without those for whose sake more than half of the figures of the others
+/// would be left out.
+fn compared(places: &[Place], levels: usize, reference: usize) -> Vec<usize> {
+    let figures = |level: usize| places.iter().filter(|place| place.levels[level].is_some()).count();
+    let mut compared: Vec<usize> = (0..levels).filter(|level| figures(*level) > 0).collect();
+    loop {
+        let matched = |place: &&Place| compared.iter().all(|level| place.levels[*level].is_some());
+        let matched = places.iter().filter(matched).count();
+        let most = compared.iter().map(|level| figures(*level)).max().unwrap_or(0);
+        if 2 * matched >= most || compared.len() < 2 {
+            return compared;
+        }
+        let poorest = (0..compared.len()).min_by_key(|at| {
+            let level = compared[*at];
+            (figures(level), level == reference)
+        });
+        poorest.map(|at| compared.remove(at));
+    }
+}
+
+/// Over the places of each block or set-up, then over these.
+fn estimate(
+    places: &[&Place],
+    level: usize,
+    grid: &Grid,
+    by_setup: bool,
+    response: &ResponseChoice,
+) -> Option<Estimate> {
+    let mut units: BTreeMap<u32, Vec<&Observations>> = BTreeMap::new();
+    for place in places {
+        units.entry(grid.unit(by_setup, place.block)).or_default().extend(place.levels[level]);
+    }
+    let first = grid.first(units.keys());
+    response.estimate_means(&Repeats { units: units.into_values().collect(), first })
+}

@@ -1,0 +1,64 @@
+//! What is not told apart is not therefore equivalent.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod common;
+
+use analysis::{FindingKind, Standing, summarize};
+use common::{data_files, done, observed, recording};
+
+/// The slowest of three, 1.35 s against 0.389 s, in two blocks that vary: once "= as good".
+#[test]
+fn the_slowest_is_not_as_good_for_want_of_blocks() {
+    let run = data_files(&["1", "2", "4"], &[&[0.30, 0.478], &[0.6, 0.75], &[0.45, 2.25]]);
+    let summary = summarize(&run);
+    let slowest = &summary.configurations[2];
+    assert!((slowest.response.as_ref().unwrap().mean - 1.35).abs() < 1e-9);
+    assert_eq!(slowest.standing, Standing::NotDistinguished);
+    // The interval of the ratio says how much slower it may be.
+    let against = slowest.against_best.as_ref().unwrap();
+    let interval = against.interval.unwrap();
+    let possible = against.possible_difference().unwrap();
+    assert!((possible - (interval.high.max(1.0 / interval.low) - 1.0)).abs() < 1e-12 && possible > 10.0);
+}
+
+#[test]
+fn a_verdict_says_how_large_a_difference_may_be() {
+    let run = data_files(
+        &["1", "2", "4"],
+        &[&[20.0, 20.2, 19.8, 20.1, 19.9], &[10.0, 11.5, 9.2, 10.9, 9.6], &[10.2, 10.1, 10.9, 9.4, 10.3]],
+    );
+    let texts = |margin: f64| {
+        let mut run = run.clone();
+        run.run.equivalence_margin = margin;
+        let verdict = summarize(&run).findings().into_iter().find(|it| it.kind == FindingKind::Verdict);
+        verdict.unwrap().text
+    };
+    let narrow = texts(0.05);
+    assert!(narrow.contains("2 cannot be told apart: a difference of up to 19 % is possible"), "{narrow}");
+    let wide = texts(0.3);
+    assert!(wide.ends_with("2 is equivalent within 30 %."), "{wide}");
+    // Without a margin nothing is equivalent to anything.
+    assert!(texts(0.0).contains("cannot be told apart"));
+}
+
+/// The same p-values by scipy: two paired t-tests of log ratios, each against a difference of 5 %, one-sided.
+#[test]
+fn equal_to_scipy() {
+    let all: serde_json::Value = serde_json::from_str(include_str!("scipy_reference.json")).unwrap();
+    let cases = all["equivalence"].as_array().unwrap();
+    assert!(cases.len() > 3);
+    let mut equivalent = 0;
+    for case in cases {
+        let values = |key: &str| -> Vec<f64> { serde_json::from_value(case[key].clone()).unwrap() };
+        let mut run = recording(&[("a", &["1", "2"])]);
+        for (block, (a, b)) in (1..).zip(values("first").into_iter().zip(values("second"))) {
+            run.trials.push(done(0, block, observed(a)));
+            run.trials.push(done(1, block, observed(b)));
+        }
+        let factor = summarize(&run).configurations[1].factor.clone().unwrap();
+        let p = case["p"].as_f64().unwrap();
+        assert!((factor.equivalence_p.unwrap() - p).abs() < 1e-9, "{factor:?} {p}");
+        equivalent += usize::from(factor.is_equivalent());
+    }
+    assert!((1..cases.len()).contains(&equivalent), "{equivalent}");
+}

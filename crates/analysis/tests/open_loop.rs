@@ -1,0 +1,77 @@
+//! Open loops: what the schedule sets is no sign of a machine that changes.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod common;
+
+use analysis::summarize;
+use common::{Random, done, recording};
+use observations::{LoadHealth, Observations, Recording, Response};
+
+/// A trial of 10 s at about 1,000 transactions a second, of which the block's schedule has drawn so many.
+fn trial(starts: f64, latency_ms: f64, service_ms: f64) -> Observations {
+    let mut seen = common::observed(10.0);
+    seen.responses = vec![
+        Response::lower("latency_p99", "ms", latency_ms),
+        Response::higher("throughput", "transactions/s", starts / 10.0),
+        Response::lower("service_mean", "ms", service_ms),
+    ];
+    seen.load = LoadHealth {
+        sends_intended: starts as u64,
+        sends_late: Some(0),
+        schedule_s: Some(9.99),
+        free_until_s: Some(9.99),
+        ..LoadHealth::default()
+    };
+    seen
+}
+
+/// Four configurations in five blocks on a machine that does not change; `compared` on this response.
+fn steady(random: &mut Random, compared: &str) -> Recording {
+    let mut recording = recording(&[("target.data_files", &["1", "2", "4", "8"])]);
+    recording.run.response = Some(compared.to_owned());
+    for block in 1..=5 {
+        let starts = 10_000.0 + 100.0 * random.normal();
+        // Queues follow the schedule: a bunch of starts is slow whatever the target does.
+        let queue = (0.2 * random.normal()).exp();
+        for configuration in 0..4 {
+            let noise = |random: &mut Random, share: f64| 1.0 + share * random.normal();
+            let (latency, service) = (9.0 * queue * noise(random, 0.03), 2.0 * noise(random, 0.02));
+            let seen = trial(starts + random.normal().round(), latency, service);
+            recording.trials.push(done(configuration, block, seen));
+        }
+    }
+    recording
+}
+
+#[test]
+fn schedules_of_blocks_do_not_make_a_machine_that_changes() {
+    let mut random = Random::new(5);
+    for compared in ["throughput", "latency_p99"] {
+        let (mut claims, mut claims_of_closed) = (0, 0);
+        for _ in 0..500 {
+            let mut recording = steady(&mut random, compared);
+            claims += u32::from(summarize(&recording).drift().unwrap().supported);
+            // The same figures as if no schedule had set them.
+            for trial in &mut recording.trials {
+                trial.observations.as_mut().unwrap().load = LoadHealth::default();
+            }
+            claims_of_closed += u32::from(summarize(&recording).drift().unwrap().supported);
+        }
+        // 5 % of 500 and three deviations of a binomial count.
+        assert!(claims <= 40, "{compared}: {claims} of 500 steady machines are said to change");
+        assert!(claims_of_closed > 450, "{compared}: {claims_of_closed}");
+    }
+}
+
+#[test]
+fn a_machine_that_slows_down_is_seen_in_its_service_time() {
+    let mut random = Random::new(6);
+    let mut recording = steady(&mut random, "latency_p99");
+    for trial in recording.trials.iter_mut().filter(|trial| trial.block >= 4) {
+        trial.observations.as_mut().unwrap().responses[2].value *= 1.3;
+    }
+    let summary = summarize(&recording);
+    let drift = summary.drift().unwrap();
+    assert!(drift.supported && drift.response == "service_mean", "{drift:?}");
+    assert!(summary.findings().iter().any(|it| it.text.starts_with("Blocks differ in service_mean (from ")));
+}

@@ -1,0 +1,180 @@
+//! A trial that `limits.trial_time` stopped took at least that long: figures, comparisons and verdicts must not do as
+//! if it had not been, or as if a faster retry were the truth.
+
+mod common;
+
+use analysis::{Bound, FindingKind, Side, Standing, compare, compare_runs, runs, summarize};
+use common::{data_files, done, observed, recording, timed_out};
+use observations::{Observations, Recording, Response};
+
+/// Seconds of `steady` in each block; `moody` takes 0.8 s, but in three blocks of five 30 s.
+const STEADY: [f64; 5] = [1.2, 1.21, 1.19, 1.2, 1.22];
+const IS_SLOW: [bool; 5] = [true, false, true, true, false];
+
+/// What an older version recorded: after each time-out a retry, in which the dice fell on 0.8 s.
+fn with_retries(baseline: usize) -> Recording {
+    let mut run = recording(&[("script", &["steady", "moody"])]);
+    run.run.baseline = Some(baseline);
+    for (block, (steady, slow)) in (1..).zip(STEADY.into_iter().zip(IS_SLOW)) {
+        run.trials.push(done(0, block, observed(steady)));
+        if slow {
+            run.trials.push(timed_out(1, block, 3.9));
+        }
+        let mut retry = done(1, block, observed(0.8 + 0.001 * f64::from(block)));
+        retry.attempt = 1 + u32::from(slow);
+        run.trials.push(retry);
+    }
+    run
+}
+
+fn texts(run: &Recording, kind: FindingKind) -> Vec<String> {
+    let findings = summarize(run).findings().into_iter().filter(|finding| finding.kind == kind);
+    findings.map(|finding| finding.text).collect()
+}
+
+#[test]
+fn a_retry_does_not_make_a_time_out_good() {
+    let run = with_retries(0);
+    let summary = summarize(&run);
+    let moody = &summary.configurations[1];
+    assert_eq!((moody.done, moody.timeouts, moody.lost_blocks), (2, 3, 0));
+    let mean = moody.response.as_ref().unwrap();
+    assert_eq!((mean.n, mean.timeouts, mean.bound, mean.interval), (5, 3, Some(Bound::AtLeast), None));
+    // (3 x 3.9 + 0.802 + 0.805) / 5
+    assert!((mean.mean - 2.6614).abs() < 1e-9, "{}", mean.mean);
+    assert_eq!(summary.configurations[0].standing, Standing::Best);
+    assert_ne!(moody.standing, Standing::Equivalent);
+    assert_eq!(
+        texts(&run, FindingKind::NoDifference),
+        ["The levels of script cannot be compared: trials of moody timed out."]
+    );
+    assert_eq!(
+        texts(&run, FindingKind::Caveat),
+        [
+            "limits.trial_time stopped 3 of 5 trials of script=moody: each counts with the time until then, so that \
+          figures with \"at least\" are lower bounds. No configuration with such trials is called better than one without."
+        ]
+    );
+    // The same figures, had nobody noted that these trials timed out: what the test is about.
+    let mut unnoted = with_retries(0);
+    unnoted.trials.retain(|trial| !trial.timed_out());
+    let verdict = texts(&unnoted, FindingKind::Verdict);
+    assert!(verdict[0].contains("moody: 1.50x"), "{verdict:?}");
+}
+
+#[test]
+fn one_that_never_times_out_beats_one_that_does_by_at_least_so_much() {
+    let mut run = with_retries(1);
+    for block in 1..=5 {
+        run.trials.retain(|trial| (trial.configuration, trial.block) != (1, block));
+        run.trials.push(timed_out(1, block, 3.9 - 0.01 * f64::from(block)));
+    }
+    let summary = summarize(&run);
+    let steady = summary.configurations[0].factor.as_ref().unwrap();
+    assert_eq!((steady.bound, steady.interval.unwrap().high), (Some(Bound::AtLeast), f64::INFINITY));
+    // ln(3.89 / 1.2), ...: scipy's paired t interval of the same numbers begins at 3.1678.
+    assert!((steady.interval.unwrap().low - 3.167_794_735).abs() < 1e-8, "{steady:?}");
+    assert_eq!(
+        texts(&run, FindingKind::Verdict),
+        [
+            "The best level of script is steady: at least 3.17x the baseline script=moody (1.20 against at least 3.87 s)."
+        ]
+    );
+    // The other way round it is worse, and never more than so much.
+    run.run.baseline = Some(0);
+    let summary = summarize(&run);
+    let moody = summary.configurations[1].factor.as_ref().unwrap();
+    assert_eq!((moody.bound, moody.interval.unwrap().low), (Some(Bound::AtMost), 0.0));
+    assert!(moody.supported() && !moody.is_better());
+    assert_eq!(summary.configurations[1].standing, Standing::Worse);
+}
+
+/// Two sides with time-outs, and a latency, of which a trial that was stopped says nothing.
+#[test]
+fn what_cannot_be_compared_is_not() {
+    let mut run = with_retries(0);
+    run.trials.retain(|trial| (trial.configuration, trial.block) != (0, 1));
+    run.trials.push(timed_out(0, 1, 3.9));
+    assert_eq!(summarize(&run).configurations[1].factor, None);
+    let mut run = with_retries(0);
+    for seen in run.trials.iter_mut().filter_map(|trial| trial.observations.as_mut()) {
+        if seen.timeout_s.is_none() {
+            seen.responses.insert(0, Response::lower("latency_p99", "ms", 5.0 * seen.elapsed_s));
+        }
+    }
+    let summary = summarize(&run);
+    let moody = &summary.configurations[1];
+    let mean = moody.response.as_ref().unwrap();
+    assert_eq!((mean.n, mean.timeouts, mean.bound), (2, 3, None));
+    assert_eq!((moody.factor.as_ref(), moody.standing), (None, Standing::Unknown));
+    assert_eq!(summary.configurations[0].standing, Standing::Best);
+    assert!(texts(&run, FindingKind::Caveat)[0].contains("figures are those of the other trials"));
+}
+
+/// A bound after long preparation is below the mean of the other: it is no reason to be the best.
+#[test]
+fn a_small_bound_is_not_a_small_mean() {
+    let mut run = recording(&[("a", &["1", "2"]), ("b", &["x", "y"])]);
+    for block in 1..=5 {
+        for configuration in 0..4 {
+            let trial = match configuration {
+                3 => timed_out(3, block, 0.01 + 1e-4 * f64::from(block)),
+                _ => done(configuration, block, observed(1.2 + 0.01 * f64::from(block))),
+            };
+            run.trials.push(trial);
+        }
+    }
+    let summary = summarize(&run);
+    assert_eq!(summary.configurations[3].standing, Standing::Unknown);
+    assert!(summary.factors.interactions.is_empty());
+    for effect in &summary.factors.effects {
+        assert_eq!((effect.best, effect.winner(), effect.sweet_spot()), (Some(0), None, vec![0]));
+    }
+    let verdicts = texts(&run, FindingKind::Verdict).join(" ");
+    assert!(!verdicts.contains("best") && !verdicts.contains("sweet spot"), "{verdicts}");
+}
+
+#[test]
+fn runs_and_sides_are_compared_with_their_time_outs() {
+    let old = data_files(&["1"], &[&STEADY]);
+    let mut new = data_files(&["1"], &[&[0.8, 0.81, 0.8, 0.79, 0.8]]);
+    let judge = |new: &Recording, limit: &str| {
+        let limits = [limit.parse().unwrap()];
+        runs::judge(&old, new, runs::Responses::Primary, &limits).unwrap().decision
+    };
+    assert_eq!(judge(&new, "slower:3%"), runs::Decision::Kept);
+    for block in [1, 3, 4] {
+        new.trials.retain(|trial| trial.block != block);
+        new.trials.push(timed_out(0, block, 3.9));
+    }
+    // 0.8 s in two blocks of five is no proof that nothing has become slower.
+    assert_eq!(judge(&new, "slower:3%"), runs::Decision::Unsure);
+    let compared = compare_runs(&old, &new, runs::Responses::Primary).unwrap();
+    let own = &compared.responses[0].configurations[0];
+    assert_eq!(own.verdict, runs::Verdict::Unknown);
+    assert_eq!(own.to.as_ref().unwrap().bound, Some(Bound::AtLeast));
+    let (from, to) = (Side { recording: &old, configuration: 0 }, Side { recording: &new, configuration: 0 });
+    let side = compare(from, to).unwrap().comparison.unwrap();
+    assert_eq!((side.bound, side.supported()), (Some(Bound::AtMost), false));
+    new.trials.clear();
+    new.trials.push(done(0, 6, observed(3.95)));
+    new.trials.extend((1..=5).map(|block| timed_out(0, block, 3.9)));
+    assert_eq!(judge(&new, "slower:3%"), runs::Decision::Broken);
+}
+
+/// Of older files it is known that a trial timed out, but not for how long it had been measured.
+#[test]
+fn a_time_out_of_unknown_length_still_forbids_a_verdict() {
+    let mut run = with_retries(0);
+    for trial in run.trials.iter_mut().filter(|trial| trial.timed_out()) {
+        let seen = Observations { elapsed_s: f64::NAN, ..trial.observations.clone().unwrap() };
+        trial.observations = Some(seen);
+    }
+    let summary = summarize(&run);
+    assert_eq!(summary.configurations[1].factor, None);
+    assert_eq!(summary.configurations[0].standing, Standing::Best);
+    assert_eq!(
+        texts(&run, FindingKind::NoDifference),
+        ["The levels of script cannot be compared: trials of moody timed out."]
+    );
+}

@@ -1,0 +1,35 @@
+//! How open loops kept their schedules.
+
+use crate::model::{Columns, Section};
+use crate::number;
+use crate::panels::named;
+use crate::table::{Cell, Share, Tone};
+use analysis::{OpenLoop, Summary};
+
+/// A row for each configuration; `None` without an open loop.
+pub(crate) fn section(_: &Summary, loops: &[OpenLoop]) -> Option<Section> {
+    if loops.is_empty() {
+        return None;
+    }
+    let mut section = Section::new("Open loop");
+    let mut table = Columns::of(loops);
+    table.name("configuration", |own| named(&own.label));
+    table.right("trials", |own| own.trials);
+    table.right("asked/s", |own| number::grouped(own.asked));
+    table.right("done/s", |own| number::grouped(own.done));
+    table.right("late", |own| Share(own.late));
+    table.right("missed", |own| Share(own.missed));
+    table.right("longest", |own| Cell::seconds(own.missed_s_max));
+    table.left("overloaded", |own| match own.overloaded {
+        0 => Cell::new("no", Tone::Muted),
+        n => Cell::new(format!("{n} of {}", number::plural(own.trials, "trial")), Tone::Warning),
+    });
+    section.table(table);
+    section.note(
+        "Late: started more than 1 ms after the intended time because every connection was busy; latency counts from the intended \
+         time, so it is in there. Missed: started as late by the load generator itself though a connection was free; longest: the worst \
+         of these. Overloaded: no connection was free for any start of the second half of the schedule; latencies of such trials only \
+         measure how long the trial was and are left out of estimates and comparisons.",
+    );
+    Some(section)
+}
