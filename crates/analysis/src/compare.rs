@@ -57,8 +57,10 @@ pub struct Comparison {
     /// With time-outs on one side: the true value lies on this side of `value`, and the interval is open there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<Bound>,
-    /// Number of blocks behind it.
+    /// Number of blocks behind it; of set-ups where the sides differ in what is hard to change.
     pub blocks: usize,
+    /// Degrees of freedom of the t behind interval and p-value; `None` where there is none.
+    pub df: Option<f64>,
     /// How it was made.
     pub method: Method,
 }
@@ -218,6 +220,7 @@ impl Betterness {
             equivalence_p: None,
             bound: None,
             blocks: test.blocks,
+            df: test.df,
             method: test.method,
         }
     }
@@ -243,6 +246,7 @@ pub(crate) struct Test {
     pub interval: Option<Interval>,
     pub p_value: Option<f64>,
     pub blocks: usize,
+    pub df: Option<f64>,
     pub method: Method,
 }
 
@@ -252,9 +256,10 @@ impl Test {
         if is_paired { paired(from, to, resolution) } else { welch(from, to, resolution) }
     }
 
-    fn new(value: f64, test: Option<(Interval, f64)>, blocks: usize, method: Method) -> Self {
+    fn new(value: f64, test: Option<(Interval, f64)>, blocks: usize, df: f64, method: Method) -> Self {
         let (interval, p_value) = test.unzip();
-        Self { value, interval, p_value, blocks, method: if test.is_some() { method } else { Method::Point } }
+        let method = if test.is_some() { method } else { Method::Point };
+        Self { value, interval, p_value, blocks, df: test.map(|_| df), method }
     }
 }
 
@@ -269,8 +274,8 @@ pub(crate) fn paired(from: &Sample, to: &Sample, resolution: f64) -> Test {
     let may_be_skewed = from.known.first >= differences.len() && is_skewed(&differences, &moments);
     let skewed = may_be_skewed.then(|| bootstrap(&differences)).flatten();
     match skewed {
-        Some(test) => Test::new(moments.mean, Some(test), moments.n, Method::PairedBootstrap),
-        None => Test::new(moments.mean, moments.test(), moments.n, Method::PairedT),
+        Some(test) => Test::new(moments.mean, Some(test), moments.n, moments.df, Method::PairedBootstrap),
+        None => Test::new(moments.mean, moments.test(), moments.n, moments.df, Method::PairedT),
     }
 }
 
@@ -288,8 +293,9 @@ fn is_skewed(differences: &[f64], moments: &Moments) -> bool {
 pub(crate) fn welch(from: &Sample, to: &Sample, resolution: f64) -> Test {
     let [a, b] = [from, to].map(|side| Moments::known(&side.values, side.known));
     let value = if (b.mean - a.mean).abs() < resolution { 0.0 } else { b.mean - a.mean };
-    let test = welch_error(&a, &b).map(|(error, df)| t_test(value, error, df));
-    Test::new(value, test, a.n.min(b.n), Method::Welch)
+    let error = welch_error(&a, &b);
+    let test = error.map(|(error, df)| t_test(value, error, df));
+    Test::new(value, test, a.n.min(b.n), error.map_or(0.0, |(_, df)| df), Method::Welch)
 }
 
 /// Standard error of such a difference, and its degrees of freedom.

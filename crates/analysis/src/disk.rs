@@ -2,7 +2,7 @@
 
 mod knee;
 
-pub use knee::{Knee, KneePoint, SearchLevels, knee};
+pub use knee::{Knee, KneeInterval, KneePoint, SearchLevels, knee};
 
 use crate::estimate::mean;
 use crate::grid::Grid;

@@ -196,6 +196,14 @@ impl FactorEffect {
         self.best.filter(wins).or_else(highest)
     }
 
+    /// The comparison of a level with the reference as it is told, where it is supported: with an interval for the
+    /// level that differs most, chosen by looking, in a family of so many tests.
+    pub fn told(&self, level: usize, family: usize) -> Option<Comparison> {
+        let others = self.levels.iter().enumerate().filter(|(other, _)| *other != level);
+        let others = others.filter_map(|(_, other)| other.comparison.as_ref());
+        Some(self.levels[level].supported()?.selected(others, family))
+    }
+
     /// Levels among which the best one is, as far as the data can tell: those that the verdict does not call worse
     /// than the sweet spot, or, where no level beats the reference, than the reference.
     pub fn sweet_spot(&self) -> Vec<usize> {

@@ -4,6 +4,7 @@
 mod caveats;
 mod claims;
 mod factors;
+mod knees;
 mod responses;
 pub(crate) mod verdict;
 pub(crate) mod why;
@@ -51,7 +52,7 @@ impl Finding {
 }
 
 impl Summary<'_> {
-    /// The findings of a run: the largest supported effect and its cause; the other effects by size; the best
+    /// The findings of a run: where storage saturates; the largest supported effect and its cause; the other effects by size; the best
     /// configuration; other responses; what limits all this; what has no supported effect.
     pub fn findings(&self) -> Vec<Finding> {
         let claims = Claim::all(self);
@@ -60,6 +61,7 @@ impl Summary<'_> {
             let explanations = self.explanations();
             let (cause, best) = explanations.split_at(explanations.len().min(1));
             findings.extend(verdict::single(self));
+            findings.extend(knees::find(self));
             for (position, claim) in claims.iter().enumerate() {
                 findings.extend(factors::told(self, claim));
                 findings.extend(cause.iter().filter(|_| position == 0).flat_map(why::find));

@@ -100,7 +100,11 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
         (kind, share.map(|share| said(number::percent(share, 1))))
     };
     let too_much = Accounting::of(observations).unaccounted_s <= 0.0;
+    let check = Accounting::of(observations).check;
     let unaccounted = |share: String| {
+        if check.is_some() {
+            return format!("samples and kernel disagree on {share} of the sessions' time");
+        }
         let (before, after) = if too_much { ("more than", "accounted") } else { ("of", "unaccounted") };
         format!("{share} {before} the sessions' time is {after} for")
     };
@@ -202,7 +206,7 @@ mod tests {
         Observations {
             elapsed_s: 10.0,
             connections: 2,
-            time: TimeUse { session_s: 20.0, cpu_s: 19.5, cpu_user_s: None },
+            time: TimeUse { session_s: 20.0, cpu_s: 19.5, cpu_user_s: None, ..TimeUse::default() },
             load: LoadHealth {
                 client_share: 0.25,
                 sends_intended: 1000,

@@ -39,10 +39,11 @@ mod distribution;
 mod equivalence;
 mod grid;
 mod means;
+mod selected;
 mod settings;
 mod wording;
 
-pub use accounting::Accounting;
+pub use accounting::{Accounting, Check};
 pub use activity::{ActivitySummary, activity};
 pub use ceiling::{Ceiling, Limit, MeasuredCeiling, Way};
 pub use compare::{Comparison, Method, Scale, Standing};

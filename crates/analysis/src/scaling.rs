@@ -6,7 +6,9 @@
 
 use crate::grid::Grid;
 use crate::settings::{groups, with_probe};
-use crate::{Comparison, ConfigurationGroup, Estimate, ResponseChoice, Scale, Summary, compare, response};
+use crate::{
+    Comparison, ConfigurationGroup, Estimate, Interval, ResponseChoice, Scale, Summary, compare, response,
+};
 use observations::{Environment, Observations, Recording, named};
 use serde::Serialize;
 
@@ -69,6 +71,8 @@ pub struct SharedLine {
     pub threads: u64,
     /// Operations a millisecond.
     pub throughput: Estimate,
+    /// The curve with the highest mean of all, and how many times as much that is; `None` where none is shown to be higher.
+    pub most: Option<(usize, Comparison)>,
 }
 
 /// Configurations with the sync probe that differ in the number of threads only.
@@ -150,6 +154,8 @@ pub struct Scaled {
     pub speedup: Comparison,
     /// Speed-up relative to the number of threads.
     pub efficiency: f64,
+    /// Its 95 % interval; `None` with a single block.
+    pub efficiency_interval: Option<Interval>,
     /// By the speed-up.
     pub class: ScalingClass,
     /// By both ends of its 95 % interval; `None` with a single block.
@@ -162,12 +168,13 @@ impl Summary<'_> {
         let (recording, grid) = (self.recording, &self.grid);
         let groups = groups(recording, "sync", &[THREADS]).into_iter();
         let curves: Vec<Curve> = groups.filter_map(|group| Curve::of(group, recording, grid)).collect();
-        let shared_line = || shared_line(recording, grid);
-        (!curves.is_empty()).then(|| ScalingSummary { curves, shared_line: shared_line() })
+        let shared_line = || shared_line(recording, grid, &curves);
+        let shared_line = shared_line();
+        (!curves.is_empty()).then_some(ScalingSummary { curves, shared_line })
     }
 }
 
-fn shared_line(recording: &Recording, grid: &Grid) -> Option<SharedLine> {
+fn shared_line(recording: &Recording, grid: &Grid, curves: &[Curve]) -> Option<SharedLine> {
     let candidates = with_probe(recording, "sync").filter_map(|position| {
         let configuration = &recording.configurations[position];
         let trials = grid.trials(position);
@@ -186,9 +193,16 @@ fn shared_line(recording: &Recording, grid: &Grid) -> Option<SharedLine> {
             primitive: configuration.get("workload.primitive")?,
             threads,
             throughput: response::estimate("throughput", &trials)?,
+            most: None,
         })
     });
-    candidates.max_by(|a, b| a.throughput.mean.total_cmp(&b.throughput.mean))
+    let mut line = candidates.max_by(|a, b| a.throughput.mean.total_cmp(&b.throughput.mean))?;
+    let tops = curves.iter().map(|curve| &curve.points[curve.peak]).enumerate();
+    line.most = tops
+        .max_by(|(_, a), (_, b)| a.throughput.mean.total_cmp(&b.throughput.mean))
+        .and_then(|(curve, top)| Some((curve, compared(line.configuration, top.configuration, grid)?)))
+        .filter(|(_, comparison)| comparison.is_better() && comparison.supported());
+    Some(line)
 }
 
 impl Curve {
@@ -208,7 +222,10 @@ impl Curve {
         };
         let mut points: Vec<ScalingPoint> = group.configurations.iter().filter_map(point).collect();
         points.sort_by_key(|point| point.threads);
-        let steps: Vec<_> = points.windows(2).map(|pair| compared(&pair[0], &pair[1], grid)).collect();
+        let steps: Vec<_> = points
+            .windows(2)
+            .map(|pair| compared(pair[0].configuration, pair[1].configuration, grid))
+            .collect();
         for (point, step) in points.iter_mut().skip(1).zip(compare::corrected(steps)) {
             point.against_before = step;
         }
@@ -221,10 +238,10 @@ impl Curve {
     }
 }
 
-fn compared(from: &ScalingPoint, to: &ScalingPoint, grid: &Grid) -> Option<Comparison> {
-    let trials = grid.trials(from.configuration);
+fn compared(from: usize, to: usize, grid: &Grid) -> Option<Comparison> {
+    let trials = grid.trials(from);
     let choice = trials.iter().find_map(|trial| ResponseChoice::named("throughput", trial))?;
-    grid.compare(from.configuration, to.configuration, &choice)
+    grid.compare(from, to, &choice)
 }
 
 fn pinned(trial: &Observations) -> Option<Placement> {
@@ -286,12 +303,13 @@ fn scaled(points: &[ScalingPoint], grid: &Grid) -> Option<Scaled> {
     let to = points.iter().rposition(served).filter(|to| *to > 0)?;
     let (first, last) = (&points[0], &points[to]);
     let threads = last.threads as f64 / first.threads.max(1) as f64;
-    let speedup =
-        compared(first, last, grid).filter(|speedup| threads > 1.0 && speedup.scale == Scale::Ratio)?;
+    let speedup = compared(first.configuration, last.configuration, grid)
+        .filter(|speedup| threads > 1.0 && speedup.scale == Scale::Ratio)?;
     let class = |ratio| ScalingClass::of(ratio, threads);
     Some(Scaled {
         to,
         efficiency: speedup.value / threads,
+        efficiency_interval: speedup.interval.map(|interval| interval.map(|speedup| speedup / threads)),
         class: class(speedup.value),
         between: speedup.interval.map(|interval| (class(interval.low), class(interval.high))),
         speedup,

@@ -60,8 +60,11 @@ pub struct WaitRow {
     pub percentage: f64,
     /// Seconds for each wait; `None` without a count or with a count of 0.
     pub average: Option<Averages>,
-    /// Counted or sampled.
+    /// Counted or sampled; the samples are those of all trials.
     pub source: WaitSource,
+    /// Standard error of `wait_s` that comes from sampling; `None` where every wait was counted, and in recordings from
+    /// before it was kept.
+    pub error_s: Option<f64>,
 }
 
 /// Seconds for each wait.
@@ -111,7 +114,7 @@ impl WaitTable {
                 }
             }
             match sums.get_mut(wait.wait_type.as_str()) {
-                Some(sum) => add(sum, wait),
+                Some(sum) => sum.add(wait),
                 None => drop(sums.insert(&wait.wait_type, wait.clone())),
             }
         }
@@ -153,14 +156,18 @@ impl WaitTable {
 }
 
 impl WaitRow {
-    /// The nine cells exactly as the published studies print them; empty where the engine does not count waits.
+    /// The nine cells as the published studies print them, of sampled waits with their error; empty where the engine does
+    /// not count waits.
     pub fn cells(&self) -> [String; 9] {
         let average = |pick: fn(&Averages) -> f64| {
             self.average.as_ref().map_or_else(String::new, |average| trimmed(pick(average), 4))
         };
         [
             self.wait_type.clone(),
-            trimmed(self.wait_s, 2),
+            self.error_s.map_or_else(
+                || trimmed(self.wait_s, 2),
+                |error_s| format!("{} ± {}", trimmed(self.wait_s, 2), error_text(error_s)),
+            ),
             trimmed(self.resource_s, 2),
             trimmed(self.signal_s, 2),
             self.count.map_or_else(String::new, |count| fixed(count, 0)),
@@ -185,20 +192,16 @@ impl WaitRow {
             count: sum.count.map(|count| count as f64 / trials),
             percentage: 0.0,
             average,
+            error_s: sum.source.error_s().map(|error_s| error_s / trials),
             source: sum.source,
             wait_type: sum.wait_type,
         }
     }
 }
 
-fn add(sum: &mut Wait, wait: &Wait) {
-    sum.resource_s += wait.resource_s;
-    sum.signal_s += wait.signal_s;
-    sum.count = sum.count.zip(wait.count).map(|(a, b)| a.saturating_add(b));
-    if matches!(wait.source, WaitSource::Sampled { .. }) {
-        // A sum is as exact as its least exact part.
-        sum.source = wait.source;
-    }
+/// An error with as many decimals as the figure before it has.
+fn error_text(error_s: f64) -> String {
+    if error_s < 0.005 { "<0.01".to_owned() } else { trimmed(error_s, 2) }
 }
 
 /// So many decimals without trailing zeros: `16976`, `3152.3`, `0.016`.

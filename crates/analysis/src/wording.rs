@@ -144,6 +144,7 @@ mod tests {
             equivalence_p: None,
             bound: None,
             blocks: 5,
+            df: None,
             method: Method::PairedT,
         };
         assert_eq!(comparison(&one, "s"), "1.93x [1.88, 1.99]");

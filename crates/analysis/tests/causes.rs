@@ -73,7 +73,7 @@ impl Truth {
         let session_s = cpu_s + waits.iter().map(|wait| wait.resource_s).sum::<f64>();
         Observations {
             connections: SESSIONS as u32,
-            time: TimeUse { session_s, cpu_s, cpu_user_s: None },
+            time: TimeUse { session_s, cpu_s, cpu_user_s: None, ..TimeUse::default() },
             work: Work { unit: "row".to_owned(), amount: WORK, ..Work::default() },
             waits,
             ..observed(session_s / SESSIONS)

@@ -61,9 +61,10 @@ fn zero_and_negative_values_are_compared_by_difference() {
     let summary = summarize(&run);
     let factor = summary.configurations[1].factor.as_ref().unwrap();
     assert_eq!((factor.scale, factor.value), (Scale::Difference, 7.0));
-    assert!(factor.interval.unwrap().low > 0.0 && factor.is_better());
+    assert!((factor.interval.unwrap().low - 4.516).abs() < 1e-3 && factor.is_better());
     let verdict = summary.findings().into_iter().find(|f| f.kind == FindingKind::Verdict).unwrap();
-    assert!(verdict.text.contains("7.00 rows [4.52, 9.48] better than the baseline"), "{}", verdict.text);
+    // Of three blocks as much can be claimed of what is hardly anything.
+    assert!(verdict.text.contains("7.00 rows [0, 9.48] better than the baseline"), "{}", verdict.text);
 }
 
 #[test]

@@ -25,7 +25,12 @@ fn any(random: &mut Random) -> Observations {
         elapsed_s,
         connections,
         work: Work { unit: "row".to_owned(), amount: 1 + random.below(1_000_000), ..Work::default() },
-        time: TimeUse { session_s, cpu_s: session_s * random.uniform(), cpu_user_s: None },
+        time: TimeUse {
+            session_s,
+            cpu_s: session_s * random.uniform(),
+            cpu_user_s: None,
+            ..TimeUse::default()
+        },
         waits,
         ..Observations::default()
     }

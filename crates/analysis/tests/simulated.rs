@@ -4,7 +4,8 @@
 
 mod common;
 
-use analysis::{Comparison, Estimate, FindingKind, Interval, Summary, summarize};
+use analysis::{Comparison, Estimate, FindingKind, Summary, summarize};
+use common::coverage::Coverage;
 use common::{Random, done, observed, recording, wait};
 use observations::{Observations, Recording, WaitClass};
 
@@ -154,33 +155,13 @@ fn a_factor_without_effect_beside_one_that_has_it() {
     assert!(right > EXPERIMENTS * 2 / 3, "{right}");
 }
 
-/// How many intervals hold what they should.
-#[derive(Default)]
-struct Coverage {
-    intervals: usize,
-    hold: usize,
+fn estimate(coverage: &mut Coverage, estimate: Option<&Estimate>, truth: f64) {
+    coverage.interval(estimate.unwrap().interval, truth);
 }
 
-impl Coverage {
-    fn interval(&mut self, interval: Option<Interval>, truth: f64) {
-        self.intervals += 1;
-        self.hold += usize::from(interval.unwrap().contains(truth));
-    }
-
-    fn estimate(&mut self, estimate: Option<&Estimate>, truth: f64) {
-        self.interval(estimate.unwrap().interval, truth);
-    }
-
-    /// Of a factor whose logarithm is `from - to` in elapsed time.
-    fn comparison(&mut self, comparison: Option<&Comparison>, log: f64) {
-        self.interval(comparison.unwrap().interval, log.exp());
-    }
-
-    fn check(&self, of: &str) {
-        let share = self.hold as f64 / self.intervals as f64;
-        assert!(self.intervals >= EXPERIMENTS / 2, "{of}");
-        assert!((0.93..=0.97).contains(&share), "{of}: {share}");
-    }
+/// Of a factor whose logarithm is `from - to` in elapsed time.
+fn comparison(coverage: &mut Coverage, comparison: Option<&Comparison>, log: f64) {
+    coverage.interval(comparison.unwrap().interval, log.exp());
 }
 
 #[test]
@@ -193,31 +174,35 @@ fn intervals_hold_the_truth_95_times_of_100() {
         let recording = truth.measure(&mut random);
         let summary = summarize(&recording);
         for row in &summary.configurations {
-            means.estimate(row.response.as_ref(), truth.mean_s(row.index));
+            estimate(&mut means, row.response.as_ref(), truth.mean_s(row.index));
             if !row.baseline {
-                ratios.comparison(row.factor.as_ref(), truth.effect[0] - truth.effect[row.index]);
+                comparison(&mut ratios, row.factor.as_ref(), truth.effect[0] - truth.effect[row.index]);
             }
         }
         let files = &summary.factors.effects[0];
         for (level, effect) in files.levels.iter().enumerate().skip(1) {
-            main.comparison(effect.comparison.as_ref(), truth.file_effect(0) - truth.file_effect(level));
+            comparison(
+                &mut main,
+                effect.comparison.as_ref(),
+                truth.file_effect(0) - truth.file_effect(level),
+            );
         }
         for step in &files.steps {
             let log = truth.file_effect(step.from) - truth.file_effect(step.to);
-            steps.comparison(step.comparison.as_ref(), log);
+            comparison(&mut steps, step.comparison.as_ref(), log);
         }
         for column in summary.factors.gains.iter().flat_map(|table| &table.columns) {
             for (file, gain) in column.by_row.iter().enumerate() {
                 let effect = |level| truth.effect[truth.configuration(file, level)];
-                gains.comparison(gain.as_ref(), effect(0) - effect(column.to));
+                comparison(&mut gains, gain.as_ref(), effect(0) - effect(column.to));
             }
         }
     }
-    means.check("means");
-    ratios.check("ratios to the baseline");
-    main.check("main effects");
-    steps.check("steps");
-    gains.check("gains");
+    means.check("means", EXPERIMENTS / 2);
+    ratios.check("ratios to the baseline", EXPERIMENTS / 2);
+    main.check("main effects", EXPERIMENTS / 2);
+    steps.check("steps", EXPERIMENTS / 2);
+    gains.check("gains", EXPERIMENTS / 2);
 }
 
 /// Elapsed time falls to a level, is flat for a while, and rises.

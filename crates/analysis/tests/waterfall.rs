@@ -10,7 +10,7 @@ use observations::{Frame, Observations, Profile, Recording, Stack, TimeUse, Wait
 fn trial(connections: u32, cpu_s: f64, waits: Vec<Wait>) -> Observations {
     Observations {
         connections,
-        time: TimeUse { session_s: 40.0, cpu_s, cpu_user_s: None },
+        time: TimeUse { session_s: 40.0, cpu_s, cpu_user_s: None, ..TimeUse::default() },
         work: Work { unit: "row".to_owned(), amount: 1_000, ..Work::default() },
         waits,
         ..observed(40.0 / f64::from(connections))

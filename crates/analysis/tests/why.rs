@@ -57,7 +57,7 @@ fn study(from: (&str, &str), to: (&str, &str)) -> Recording {
             total_s = (total_s + cpu_s) * (1.0 + 0.005 * own);
             let trial = Observations {
                 connections: CONNECTIONS,
-                time: TimeUse { session_s: total_s, cpu_s, cpu_user_s: None },
+                time: TimeUse { session_s: total_s, cpu_s, cpu_user_s: None, ..TimeUse::default() },
                 work: Work { unit: "row".to_owned(), amount: ROWS, ..Work::default() },
                 waits,
                 ..observed(total_s / f64::from(CONNECTIONS))
@@ -157,6 +157,7 @@ fn any(random: &mut Random) -> Observations {
             session_s,
             cpu_s: if random.below(4) == 0 { 0.0 } else { session_s },
             cpu_user_s: None,
+            ..TimeUse::default()
         },
         waits,
         ..Observations::default()
@@ -265,7 +266,7 @@ fn transactions(sessions: u32, cpu_s: f64, waits: &[(&str, WaitClass, f64)]) -> 
     let session_s = of_all(cpu_s + waits.iter().map(|(.., seconds)| seconds).sum::<f64>());
     Observations {
         connections: sessions,
-        time: TimeUse { session_s, cpu_s: of_all(cpu_s), cpu_user_s: None },
+        time: TimeUse { session_s, cpu_s: of_all(cpu_s), cpu_user_s: None, ..TimeUse::default() },
         work: Work { unit: "transaction".to_owned(), amount: TRANSACTIONS, ..Work::default() },
         waits: waits.iter().map(|(name, class, seconds)| wait(name, *class, of_all(*seconds), 0.0)).collect(),
         ..observed(session_s / f64::from(sessions))

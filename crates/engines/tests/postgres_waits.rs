@@ -9,7 +9,7 @@ use engines::postgres::waits::{
     ACTIVITY, FLUSH_OWN_COUNTERS, PROFILE, PostgresCollector, Sampler, WAIT_TYPES, class,
 };
 use engines::{Cancel, Collected, EngineError, LiveObserver, ObserveOptions, WaitCollector};
-use observations::{Wait, WaitClass, WaitingTask};
+use observations::{Wait, WaitClass, WaitSource, WaitingTask};
 use pgclient::{Canceller, Client};
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
@@ -207,6 +207,61 @@ fn committing_sessions_wait_for_the_log_and_the_server_counts_it() {
         assert!(syncs > 0 && syncs <= commits + 100, "{syncs} of {commits}");
         let timed = |it: &&observations::Operation| it.name == "WAL sync" || it.name.ends_with("wal fsync");
         assert!(seen.operations.iter().filter(timed).all(|it| it.wall_s > 0.0));
+    });
+}
+
+/// What one session waits for its log is what the server itself has timed, not an estimate: on a server of 15 by
+/// `pg_stat_wal`, of 18 by `pg_stat_io`. All that works for nobody is kept from syncing meanwhile.
+#[test]
+fn the_sync_of_the_log_is_the_servers_own_figure() {
+    on_each_server(|cluster| {
+        let version = cluster.connect().unwrap().server_version() / 10_000;
+        let mut admin = cluster.connect().unwrap();
+        admin.batch("CREATE TABLE t (a int)").unwrap();
+        for setting in ["wal_writer_delay = '10s'", "autovacuum = off", "checkpoint_timeout = '1h'"] {
+            admin.batch(&format!("ALTER SYSTEM SET {setting}")).unwrap();
+        }
+        admin.batch("SELECT pg_reload_conf()").unwrap();
+        let (view, time) = if version < 18 {
+            ("pg_stat_wal", "SELECT wal_sync_time FROM pg_stat_wal")
+        } else {
+            (
+                "pg_stat_io",
+                "SELECT sum(fsync_time) FROM pg_stat_io WHERE object = 'wal' AND backend_type = 'client backend'",
+            )
+        };
+        let mut session = cluster.connect().unwrap();
+        // The table and the settings are in the log before anything is watched.
+        session.batch("INSERT INTO t VALUES (0)").unwrap();
+        for client in [&mut admin, &mut session] {
+            client.batch(FLUSH_OWN_COUNTERS).unwrap();
+        }
+        let mut timed_s = || admin.cell(time).unwrap().unwrap().parse::<f64>().unwrap() / 1e3;
+        let before_s = timed_s();
+        let seen = collect(cluster, vec![session.backend_pid()], || {
+            let start = Instant::now();
+            while start.elapsed() < WINDOW {
+                session.batch("INSERT INTO t VALUES (1)").unwrap();
+            }
+            session.batch(FLUSH_OWN_COUNTERS).unwrap();
+        })
+        .unwrap();
+        let server_s = timed_s() - before_s;
+        let sync = seen.waits.iter().find(|wait| wait.wait_type.eq_ignore_ascii_case("IO:WALSync"));
+        let Some(sync) = sync else {
+            assert!(server_s < 0.1 * WINDOW.as_secs_f64(), "{server_s} s of syncing were not seen");
+            println!("SKIPPED: syncing takes no time on this file system");
+            return;
+        };
+        near(sync.wait_s(), server_s, 0.01, "seconds of syncing");
+        let counter = WaitSource::Server { counter: view.into(), error_s: None };
+        assert_eq!(sync.source, counter, "{version}");
+        assert!(sync.count.unwrap() > 0);
+        // The others are sampled, and say on how many samples they rest.
+        let others = seen.waits.iter().filter(|wait| matches!(wait.source, WaitSource::Sampled { .. }));
+        others.for_each(|wait| {
+            assert!(wait.source.samples().unwrap() > 0 && wait.source.error_s().unwrap() > 0.0, "{wait:?}");
+        });
     });
 }
 

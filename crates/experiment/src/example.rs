@@ -28,8 +28,9 @@ const SHOWN: &[(&str, &str)] = &[
     ("limits.disk_space", "\"4 GiB\""),
 ];
 
-const ADAPTIVE: &str = "# Or until every 95 % interval is this narrow:
-# blocks = { min = 3, max = 20, until = \"2%\" }
+const ADAPTIVE: &str =
+    "# Or as many as make every 95 % interval this narrow, by the spread within the first ones:
+# blocks = { min = 5, max = 20, until = \"2%\" }
 ";
 
 /// A commented experiment file for this engine and probe, which can be run as it is.

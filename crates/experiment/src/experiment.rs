@@ -136,7 +136,7 @@ pub struct Repeats {
 pub enum Blocks {
     /// So many.
     Fixed(u32),
-    /// From `min` to `max`, until every configuration's 95 % interval is narrow enough.
+    /// From `min` to `max`: as many as make every configuration's 95 % interval narrow enough, by the spread within `min`.
     Adaptive {
         /// Blocks that are run in any case.
         min: u32,

@@ -66,10 +66,10 @@ settings! {
     /// Factors that are changed as seldom as possible: trials are grouped by their levels.
     pub HARD_TO_CHANGE: Vec<String> = "order.hard_to_change", Kind::TextList;
 
-    /// Number of blocks: each configuration runs once in a block. Or { min, max, until }: repeat until every 95 %
-    /// interval is narrow enough.
+    /// Number of blocks: each configuration runs once in a block. Or { min, max, until }: the spread within
+    /// `min` blocks decides how many make every 95 % interval this narrow.
     pub(crate) BLOCKS: u32 = "repeats.blocks", COUNT, "5";
-    /// Blocks that are run in any case.
+    /// Blocks that are run in any case; intervals and tests use their spread, so that five tell much more than two.
     pub(crate) BLOCKS_MIN: Option<u32> = "repeats.blocks.min", Kind::Count { min: 2, max: 1_000_000 };
     /// Blocks after which to stop in any case.
     pub(crate) BLOCKS_MAX: Option<u32> = "repeats.blocks.max", Kind::Count { min: 2, max: 1_000_000 };

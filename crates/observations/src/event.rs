@@ -101,7 +101,7 @@ pub enum Event {
         /// Whether it is tried again.
         retry: bool,
     },
-    /// Every interval of a group of configurations is narrow enough: its further blocks, which
+    /// A group of configurations has as many blocks as its intervals need: its further blocks, which
     /// [`Event::RunStarted`] has counted, are not run.
     RepeatsEnough {
         /// Trials that are not run.

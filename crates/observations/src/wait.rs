@@ -43,7 +43,7 @@ impl fmt::Display for WaitClass {
 }
 
 /// How a wait's time became known.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitSource {
     /// Every wait was counted and timed.
@@ -52,6 +52,17 @@ pub enum WaitSource {
     Sampled {
         /// Samples a second.
         hz: f64,
+        /// Samples of this wait; `None`: recorded before they were kept.
+        samples: Option<u64>,
+        /// Standard error of its seconds, at most: samples of a wait that outlasts their interval are not independent.
+        error_s: Option<f64>,
+    },
+    /// Timed by a counter of the server.
+    Server {
+        /// Where it counts: `pg_stat_wal`.
+        counter: String,
+        /// Standard error of its seconds, where the counter has other sessions too and the share of these was sampled.
+        error_s: Option<f64>,
     },
 }
 
@@ -75,6 +86,30 @@ pub struct Wait {
     pub source: WaitSource,
 }
 
+impl WaitSource {
+    /// Number of samples behind a sampled wait, where it is known.
+    pub fn samples(&self) -> Option<u64> {
+        if let Self::Sampled { samples, .. } = self { *samples } else { None }
+    }
+
+    /// More is more exact.
+    fn exactness(&self) -> u8 {
+        match self {
+            Self::Sampled { .. } => 0,
+            Self::Server { .. } => 1,
+            Self::Counted => 2,
+        }
+    }
+
+    /// Standard error of a wait's seconds that comes from sampling.
+    pub fn error_s(&self) -> Option<f64> {
+        match self {
+            Self::Counted => None,
+            Self::Sampled { error_s, .. } | Self::Server { error_s, .. } => *error_s,
+        }
+    }
+}
+
 impl Wait {
     /// A counted wait; `None` where no time was spent in it.
     pub fn counted(name: &str, class: WaitClass, count: u64, resource_s: f64, signal_s: f64) -> Option<Self> {
@@ -86,6 +121,28 @@ impl Wait {
             signal_s,
             source: WaitSource::Counted,
         })
+    }
+
+    /// Adds another wait of the same type. The sum is as exact as its least exact part; errors are independent.
+    pub fn add(&mut self, other: &Self) {
+        let error_s = match (&self.source, &other.source) {
+            (a, b) if a.error_s().is_none() && b.error_s().is_none() => None,
+            (a, b) => Some(a.error_s().unwrap_or(0.0).hypot(b.error_s().unwrap_or(0.0))),
+        };
+        let samples = self.source.samples().into_iter().chain(other.source.samples()).reduce(|a, b| a + b);
+        if self.source.exactness() > other.source.exactness() {
+            self.source = other.source.clone();
+        }
+        match &mut self.source {
+            WaitSource::Counted => {}
+            WaitSource::Server { error_s: own, .. } => *own = error_s,
+            WaitSource::Sampled { samples: own_samples, error_s: own, .. } => {
+                (*own_samples, *own) = (samples, error_s);
+            }
+        }
+        self.resource_s += other.resource_s;
+        self.signal_s += other.signal_s;
+        self.count = self.count.zip(other.count).map(|(a, b)| a.saturating_add(b));
     }
 
     /// Seconds from RUNNING back to RUNNING.

@@ -200,7 +200,7 @@ impl Surroundings {
             let elsewhere_s: f64 = all_waits.iter().map(|wait| wait.signal_s).sum();
             let signal_s = (delay_s - elsewhere_s).max(0.0);
             all_waits.extend(Wait::counted("CPU_QUEUE", WaitClass::CpuQueue, preemptions, 0.0, signal_s));
-            TimeUse { session_s, cpu_s: seconds(cpu_ns), cpu_user_s: None }
+            TimeUse { session_s, cpu_s: seconds(cpu_ns), cpu_user_s: None, ..TimeUse::default() }
         };
         let machine = self.observations.machine;
         let own_s = machine.own_s + server_cpu_s;

@@ -52,6 +52,9 @@ fn overview(summary: &ActivitySummary) -> Section {
             "CPU is time without a wait event, run queue included: the kernel of the server was not asked."
         };
         section.note(source);
+        if let Some(check) = sections::check(&summary.accounting) {
+            section.note(check);
+        }
     } else {
         section.line("No session had anything to do.");
     }

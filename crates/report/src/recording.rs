@@ -187,8 +187,14 @@ fn waits(recording: &Recording) -> Table<'_> {
     columns.add("class", "", |row| row.part.wait.class.name());
     columns.add("top", "", |row| row.part.of_all.map(|(_, top)| top)).headed("top 95 %");
     columns.add("sampled", "Hz", |row| match row.part.wait.source {
-        WaitSource::Counted => None,
-        WaitSource::Sampled { hz } => Some(hz),
+        WaitSource::Sampled { hz, .. } => Some(hz),
+        _ => None,
+    });
+    columns.add("samples", "", |row| row.part.wait.source.samples());
+    columns.add("standard_error", "s", |row| row.part.wait.source.error_s());
+    columns.add("counter", "", |row| match &row.part.wait.source {
+        WaitSource::Server { counter, .. } => Some(counter.as_str()),
+        _ => None,
     });
     columns.named("waits")
 }

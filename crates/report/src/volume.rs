@@ -70,7 +70,7 @@ const FACTS: [Fact; 14] = [
         Some(if offset < 0 { "always".into() } else { number::exact_bytes(offset as u64) })
     }),
     ("Sector", sectors),
-    ("Minimum, optimal I/O", |device| {
+    ("Min., best I/O", |device| {
         let best = device.optimal_io_bytes.filter(|bytes| *bytes > 0);
         let best = best.map_or("not reported".into(), number::exact_bytes);
         Some(format!("{}, {best}", number::exact_bytes(device.minimum_io_bytes?)))

@@ -83,12 +83,41 @@ fn the_knee_in_sentences() {
     let expected = "
 Knee
 saturates at 8 outstanding (1 thread x 8): 50,000 ± 2.5 % (n = 3) IOPS; beyond, only latency grows: p99 320 us -> 1.28 ms at 32.
-  maximum 50,000 ± 2.5 % (n = 3) IOPS at 8 outstanding (1 thread x 8); mean latency there 160 us (p99 320 us); asymptotic knee N* = maximum IOPS x lowest latency = 5.00 outstanding; Little's law within 0.0 %.
+  maximum 50,000 [48,770, 51,260] (n = 3) IOPS at 8 outstanding (1 thread x 8); mean latency there 160 us (p99 320 us); asymptotic knee N* = maximum IOPS x lowest latency = 5.00 [5.00, 5.00] outstanding; Little's law within 0.0 %.
 ";
     assert_eq!(knee(&["1", "2"], &["1", "2", "4", "8", "16"]), expected);
     let rising = knee(&["1"], &["1", "2", "3", "4"]);
     let says = "the knee was not reached: IOPS still rise at the most that was tried, 40,000 ± 2.5 % (n = 3) at 4 outstanding (1 thread x 4).\n";
     assert!(rising.starts_with(&format!("\nKnee\n{says}")), "{rising}");
+    // Where the blocks spread, an interval is said, or that nothing can be told.
+    for (noise, says) in [
+        (0.006, "saturates between 4 and 8 outstanding (1 thread x 8): 50,000 ± "),
+        (
+            0.05,
+            "where IOPS saturate cannot be told from 3 blocks: at 4 outstanding or more. Of the means, the first within 5 %",
+        ),
+    ] {
+        let mut run =
+            saturation(Device { delay_s: 63e-6, ..DEVICE }, &["1"], &["1", "2", "4", "8", "16", "32"]);
+        for (at, trial) in run.trials.iter_mut().enumerate() {
+            let wave = [1.0, -2.0, 1.0][at % 3] * if trial.configuration % 2 == 0 { noise } else { -noise };
+            let seen = trial.observations.as_mut().unwrap();
+            for response in seen.responses.iter_mut().filter(|it| it.name == "iops") {
+                response.value *= 1.0 + wave;
+            }
+        }
+        let said = text(&document(&run), "Knee", 300);
+        assert!(said.starts_with(&format!("\nKnee\n{says}")), "{said}");
+    }
+    let mut one = saturation(DEVICE, &["1"], &["1", "2", "4", "8", "16"]);
+    one.trials.retain(|trial| trial.block == 1);
+    let said = text(&document(&one), "Knee", 300);
+    assert!(
+        said.contains(
+            "8 outstanding (1 thread x 8); with one block this has no interval, and no knee is claimed."
+        ),
+        "{said}"
+    );
 }
 
 #[test]

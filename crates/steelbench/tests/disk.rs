@@ -240,7 +240,7 @@ fn the_maximum_is_searched_in_two_recorded_runs() {
         "--name",
         "top",
     ]);
-    let ended = ended.expect(0).shows("Knee").says("Coarse: knee at");
+    let ended = ended.expect(0).shows("Knee").says("Coarse: knee near");
     assert!(lab.trials("top-coarse") >= 5, "{ended:?}");
     // Two of each, and at least four levels around the knee.
     assert!(lab.trials("top") >= 8, "{ended:?}");

@@ -58,6 +58,37 @@ fn trials_run_in_the_order_that_check_prints() {
     assert_eq!(delays.windows(2).filter(|pair| pair[0] != pair[1]).count(), 2);
 }
 
+/// Set-ups are part of the order: it is the same for `check`, for a run and for one that is resumed with more of them.
+#[test]
+fn set_ups_are_part_of_the_order() {
+    let lab = Lab::with(&PLAN.replace("blocks = 3", "blocks = 4\nsetups = 2"));
+    let order = |trials: &serde_json::Value| -> Vec<String> {
+        let number = |trial: &serde_json::Value, of: &str| trial[of].as_u64().unwrap();
+        let one =
+            |it| format!("{}|{}|{}", number(it, "setup"), number(it, "block"), number(it, "configuration"));
+        trials.as_array().unwrap().iter().map(one).collect()
+    };
+    let recorded = "SELECT t.setup, t.block, c.position FROM trials t
+                    JOIN configurations c ON c.id = t.configuration ORDER BY t.id";
+    let planned = order(&lab.json(&["check", "e.toml"])[0]["trials"]);
+    lab.run(0);
+    assert_eq!(lab.rows("plan", recorded), planned);
+    let delays = "SELECT t.setup, count(DISTINCT l.level) FROM trials t
+                  JOIN configuration_levels l ON l.configuration = t.configuration
+                  WHERE l.factor = 'target.delay' GROUP BY 1";
+    assert_eq!(lab.rows("plan", delays), ["1|3", "2|3"]);
+
+    // A third set-up of each level.
+    lab.write("e.toml", &PLAN.replace("blocks = 3", "blocks = 6\nsetups = 3"));
+    let more = order(&lab.json(&["check", "e.toml"])[0]["trials"]);
+    assert_eq!(more[..planned.len()], planned);
+    lab.run(0);
+    assert_eq!(lab.rows("plan", recorded), more);
+    // Other set-ups of what was run are another design.
+    lab.write("e.toml", &PLAN.replace("blocks = 3", "blocks = 6\nsetups = 2"));
+    lab.run(2).says("block 3 was planned for set-up 2 and would be in set-up 1");
+}
+
 #[test]
 fn check_as_json_has_the_same_order() {
     let lab = Lab::with(PLAN);

@@ -161,6 +161,28 @@ fn a_rate_makes_an_open_loop_and_a_number_of_transactions_ends_it() {
 }
 
 #[test]
+fn many_connections_of_a_thread_share_a_schedule_and_too_high_a_rate_is_told() {
+    let Some(versions) = versions() else { return };
+    let workload = "probe = \"script\"\nscript = \"s.sql\"\nduration = \"300 ms\"";
+    let factors = "\"workload.connections\" = [2, 9]\n\"workload.threads\" = [1, 2]\n\
+                   \"workload.rate\" = [\"100/s\", \"5000/s\"]";
+    let lab = lab(&managed(1, &newest(&versions), ["", workload, factors]));
+    lab.write("s.sql", "\\sleep 5 ms\nSELECT 1;\n");
+    lab.run(0);
+    // Whatever the connections and threads; the rate stretches it, and what is due after 300 ms is not begun.
+    let starts = "SELECT count(DISTINCT sends_intended) FROM load_health JOIN trials ON trials.id = trial
+                  JOIN settings USING (configuration) WHERE path = 'workload.rate' GROUP BY value";
+    assert_eq!(lab.rows("t", starts), ["1", "1"]);
+    let overloaded = "SELECT value, count(*) FROM warnings JOIN trials ON trials.id = trial
+                      JOIN settings USING (configuration) WHERE path = 'workload.rate' AND kind = 'overloaded' GROUP BY value";
+    let overloaded = lab.rows("t", overloaded);
+    assert_eq!(overloaded.len(), 1, "{overloaded:?}");
+    assert!(overloaded[0].starts_with("5000") && overloaded[0].ends_with("|4"), "{overloaded:?}");
+    assert_eq!(lab.rows("t", "SELECT named_by, path FROM files"), ["workload.script|s.sql"]);
+    nothing_is_left(&lab);
+}
+
+#[test]
 fn what_is_wrong_with_a_script_is_told_by_check_with_its_place() {
     let lab = lab("");
     let check = |workload: &str, script: &str| {

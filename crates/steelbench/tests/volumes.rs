@@ -35,6 +35,28 @@ fn each_volume_is_prepared_once_and_cleaned_before_the_next() {
     assert!(hooks.contains(&"volume a: prepare".to_owned()), "{hooks:?}");
 }
 
+/// Each level is set up twice, also where the second set-up begins with the level that the first ended with.
+#[test]
+fn repeated_set_ups_prepare_volumes_anew() {
+    for seed in 1..=4 {
+        let file = file("mkdir a", "").replace("[repeats]", &format!("[repeats]\nsetups = 2\nseed = {seed}"));
+        let lab = Lab::with(&file);
+        lab.run(0);
+        let log = lab.read("log");
+        let lines: Vec<&str> = log.lines().collect();
+        assert_eq!(lines.len(), 8, "{log}");
+        for pair in lines.chunks(2) {
+            let [prepare, cleanup] = pair else { panic!("{log}") };
+            assert!(prepare.starts_with("prepare") && cleanup.starts_with("cleanup"), "{log}");
+            assert_eq!(prepare.split(' ').nth(1), cleanup.split(' ').nth(1));
+        }
+        let of_setups = "SELECT t.setup, l.level, min(t.block), max(t.block), count(*) FROM trials t
+                         JOIN configuration_levels l ON l.configuration = t.configuration
+                         WHERE l.factor = 'target.volume' GROUP BY 1, 2 ORDER BY 1, 2";
+        assert_eq!(lab.rows("t", of_setups), ["1|a|1|1|2", "1|b|1|1|2", "2|a|2|2|2", "2|b|2|2|2"]);
+    }
+}
+
 #[test]
 fn a_volume_that_cannot_be_prepared_fails_its_trials_only() {
     let lab = Lab::with(&file("echo no such device; exit 1", ""));

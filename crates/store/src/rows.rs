@@ -216,13 +216,13 @@ tables! {
     "trials": TrialRecord {
         block, setup, sequence, attempt, started_ms, wall_s, status as "status, cause",
         observations as "observed, elapsed_s, connections, work_unit, work_amount, transactions, errors, retries, \
-                         session_s, cpu_s, cpu_user_s, synthetic, timeout_s";
+                         session_s, cpu_s, cpu_user_s, sampled_running_s, corrected_s, synthetic, timeout_s";
         configuration: 0, hooks: Vec::new()
     }
     "hooks": HookOutput { hook, command, exit_code, elapsed_s, output }
     "responses": Response { name, unit, direction, value, resolution }
     "facts": Fact { name, unit, value }
-    "waits": Wait { wait_type, class, count, resource_s, signal_s, source as "source, sampled_hz" }
+    "waits": Wait { wait_type, class, count, resource_s, signal_s, source as "source, sampled_hz, samples, error_s, counter" }
     // The figures beside the histogram are for people who query the table.
     "latencies": Latency {
         name, histogram as "histogram, count, min_ns, mean_ns, max_ns, p50_ns, p95_ns, p99_ns, p999_ns"
@@ -244,7 +244,7 @@ tables! {
 structs! {
     Observations { elapsed_s, connections, work, time, synthetic, timeout_s; ..Self::default() }
     Work { unit, amount, transactions, errors, retries }
-    TimeUse { session_s, cpu_s, cpu_user_s }
+    TimeUse { session_s, cpu_s, cpu_user_s, sampled_running_s, corrected_s }
 }
 
 /// A level of a factor; without a number where the factor has none.
@@ -346,16 +346,31 @@ impl Field for TrialStatus {
 
 impl Field for WaitSource {
     fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
-        values.extend(match self {
-            Self::Counted => ["counted".into(), Null.to_sql()?],
-            Self::Sampled { hz } => ["sampled".into(), hz.to_sql()?],
-        });
+        let (source, hz, counter) = match self {
+            Self::Counted => ("counted", None, None),
+            Self::Sampled { hz, .. } => ("sampled", Some(*hz), None),
+            Self::Server { counter, .. } => ("counted", None, Some(counter)),
+        };
+        let samples = self.samples().map(|samples| samples as i64);
+        values.extend([
+            source.into(),
+            ToSqlOutput::Owned(hz.into()),
+            ToSqlOutput::Owned(samples.into()),
+            ToSqlOutput::Owned(self.error_s().into()),
+            counter.map_or(ToSqlOutput::Owned(rusqlite::types::Value::Null), |name| name.as_str().into()),
+        ]);
         Ok(())
     }
 
     fn read(columns: &mut Columns) -> Result<Self> {
         let (source, hz) = (columns.text()?, Field::read(columns)?);
-        Ok(if source == "counted" { Self::Counted } else { Self::Sampled { hz } })
+        let (samples, error_s) = (Field::read(columns)?, Field::read(columns)?);
+        let counter: Option<String> = Field::read(columns)?;
+        Ok(match counter {
+            _ if source != "counted" => Self::Sampled { hz, samples, error_s },
+            Some(counter) => Self::Server { counter, error_s },
+            None => Self::Counted,
+        })
     }
 }
 

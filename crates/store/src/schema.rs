@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row, Transaction};
 pub(crate) const APPLICATION_ID: i64 = 0x5374_4c62;
 
 /// Step `i` leads from version `i` to version `i + 1`. Published steps never change.
-pub(crate) const STEPS: [&str; 9] = [
+pub(crate) const STEPS: [&str; 10] = [
     include_str!("schema/1_tables.sql"),
     include_str!("schema/2_views.sql"),
     include_str!("schema/3_devices.sql"),
@@ -16,6 +16,7 @@ pub(crate) const STEPS: [&str; 9] = [
     include_str!("schema/7_setups_and_steps.sql"),
     include_str!("schema/8_open_loop.sql"),
     include_str!("schema/9_timeouts.sql"),
+    include_str!("schema/10_samples.sql"),
 ];
 
 /// The newest version, which this program writes.

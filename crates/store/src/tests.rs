@@ -1,6 +1,7 @@
 //! Tests of what goes wrong on disk: each fault has its own error, and nothing recorded is lost.
 
 use crate::{Fault, Result, Store, StoreError, schema};
+use observations::WaitSource;
 use rusqlite::Connection;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -180,13 +181,18 @@ fn a_read_only_file_refuses_in_mid_write() {
     assert_eq!(store.read(1).unwrap(), sample::recording(2));
 }
 
+/// Takes back step 10.
+const TO_9: &str = "ALTER TABLE waits DROP COLUMN samples; ALTER TABLE waits DROP COLUMN error_s;
+    ALTER TABLE waits DROP COLUMN counter; ALTER TABLE trials DROP COLUMN sampled_running_s;
+    ALTER TABLE trials DROP COLUMN corrected_s; PRAGMA user_version = 9";
+
 /// Takes back step 9.
 const TO_8: &str =
     "ALTER TABLE trials DROP COLUMN timeout_s; ALTER TABLE runs DROP COLUMN equivalence_margin";
 
 #[test]
 fn an_older_format_is_brought_up_to_date_with_its_data() {
-    // Back to an older version: steps 7 to 9 added columns, step 6 the files that experiments name, step 5 renamed a table
+    // Back to an older version: steps 7 to 10 added columns, step 6 the files that experiments name, step 5 renamed a table
     // and added facts, steps 2 to 4 only added views and the tables of devices and profiles. What steps 5 and 7 make of
     // older responses is tested on files that were recorded before them.
     let to_7 = "ALTER TABLE load_health DROP COLUMN sends_late; ALTER TABLE load_health DROP COLUMN schedule_s; \
@@ -208,6 +214,13 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
     seen.for_each(|seen| {
         seen.devices.clear();
         seen.facts.clear();
+        (seen.time.sampled_running_s, seen.time.corrected_s) = (None, None);
+        for wait in &mut seen.waits {
+            wait.source = match wait.source {
+                WaitSource::Sampled { hz, .. } => WaitSource::Sampled { hz, samples: None, error_s: None },
+                _ => WaitSource::Counted,
+            };
+        }
         (seen.load.sends_late, seen.load.schedule_s, seen.load.free_until_s) = (None, None, None);
         seen.profile = None;
         seen.responses.iter_mut().for_each(|response| response.resolution = 0.0);
@@ -215,7 +228,7 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
     for open in [|path: &Path| Store::open(path), |path: &Path| Store::create_or_open(path)]
         as [fn(&Path) -> Result<Store>; 2]
     {
-        let to_2 = vec![TO_8, to_7, to_6, to_5, to_4, to_3, to_2];
+        let to_2 = vec![TO_9, TO_8, to_7, to_6, to_5, to_4, to_3, to_2];
         for back in [to_2.clone(), [to_2, vec![to_1]].concat()] {
             let (_folder, path) = file();
             let (store, run) = filled(&path, 4);
@@ -257,12 +270,7 @@ fn looking_for_ceilings_touches_no_file() {
     let (store, run) = filled(&path, 2);
     let old = folder.path().join("old.steelbench");
     let (older, _) = filled(&old, 2);
-    older
-        .connection
-        .execute_batch(&format!(
-            "{TO_8}; DROP TABLE facts; ALTER TABLE warnings RENAME TO marks; PRAGMA user_version = 4"
-        ))
-        .unwrap();
+    older.connection.execute_batch(TO_9).unwrap();
     killed(&folder.path().join("killed.steelbench"));
     let state = || {
         let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());

@@ -1,6 +1,9 @@
+mod levels;
+
 use super::{DiskRow, Little, groups, has_streams, is_paced};
 use crate::grid::Grid;
-use crate::{ConfigurationGroup, Estimate, ResponseChoice, compare};
+use crate::{ConfigurationGroup, Estimate, Interval};
+use levels::Levels;
 use observations::Recording;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -10,9 +13,6 @@ use std::fmt;
 const LEVELS_MIN: usize = 4;
 /// This share of the maximum is as good as the maximum: what is left is not worth the latency.
 const GOOD_SHARE: f64 = 0.95;
-/// What cannot be told from the maximum is as good too, but not below this share: of two noisy
-/// blocks hardly anything can be told apart.
-const ALIKE_SHARE: f64 = 0.90;
 /// At the knee, more I/Os in flight must bring less than this part of what they would bring if IOPS
 /// grew with them; else neighbouring levels alone would look like a knee.
 const GAIN_SHARE: f64 = 0.5;
@@ -26,13 +26,32 @@ pub struct Knee {
     pub points: Vec<KneePoint>,
     /// Position in `points` of the highest mean IOPS.
     pub maximum: usize,
-    /// Position of the fewest I/Os in flight that are as good as the maximum; `None` when IOPS still rise at
-    /// the most that was tried.
+    /// Position of the fewest I/Os in flight whose mean is 95 % of the highest, and which more gain little from; `None`
+    /// when IOPS still rise at the most that was tried. A description of the means: what can be said of the knee is
+    /// `between`.
     pub knee: Option<usize>,
+    /// Where the knee is, as far as the blocks tell; `None` with a single block.
+    pub between: Option<KneeInterval>,
+    /// 95 % interval of the highest mean IOPS. It was chosen for being the highest, so that its own interval would hold too
+    /// much that is above the truth.
+    pub maximum_interval: Option<Interval>,
     /// N* = the highest IOPS x the lowest mean latency: with fewer I/Os in flight the device could in the best
     /// case keep none waiting, with more some must wait. (P. J. Denning and J. P. Buzen, "The
     /// Operational Analysis of Queueing Network Models", ACM Computing Surveys 10 (3), 1978; no think time.)
     pub asymptotic: Option<f64>,
+    /// Its 95 % interval; `None` with a single block.
+    pub asymptotic_interval: Option<Interval>,
+}
+
+/// 95 % interval of the knee: of the fewest I/Os in flight of those tried that reach 95 % of the highest IOPS.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct KneeInterval {
+    /// Position of the fewest in flight that are not shown to stay below 95 %.
+    pub from: usize,
+    /// Position of the fewest in flight that are shown to reach 95 %; `None` where none is.
+    pub to: Option<usize>,
+    /// The most that others gain over those: 0.03 is 3 % more IOPS.
+    pub gain_max: Option<f64>,
 }
 
 /// One number of threads and queue depth.
@@ -81,24 +100,38 @@ impl Knee {
         // Of equals the one with the fewest in flight, which is the last one here.
         let maximum = (0..points.len()).rev().max_by(by_iops)?;
         let most = *totals.last()?;
-        let position = |point: usize| points[point].configuration;
-        let top = grid.trials(position(maximum));
-        let choice = top.iter().find_map(|own| ResponseChoice::named("iops", own));
-        let compare = |from, to| grid.compare(position(from), position(to), choice.as_ref()?);
-        let against = compare::against(Some(maximum), points.len(), &compare);
-        let knee = (0..points.len()).find(|position| {
-            let (point, top) = (&points[*position], points[maximum].iops.mean);
-            let share = point.iops.mean / top;
-            let alike = against[*position].as_ref().is_some_and(|c| c.adjusted_p.is_some() && !c.supported());
-            let gain = (1.0 / share - 1.0) / (most as f64 / point.outstanding as f64 - 1.0);
-            (share >= GOOD_SHARE || alike && share >= ALIKE_SHARE)
-                && point.outstanding < most
-                && gain < GAIN_SHARE
-        });
+        // Whether those with more in flight bring so little when they have this much more IOPS.
+        let saturates = |position: usize, gain: f64| {
+            let more = most as f64 / points[position].outstanding as f64 - 1.0;
+            points[position].outstanding < most
+                && 1.0 / (1.0 + gain) >= GOOD_SHARE
+                && gain < GAIN_SHARE * more
+        };
+        let gain = |position: usize| points[maximum].iops.mean / points[position].iops.mean - 1.0;
+        let knee = (0..points.len()).find(|position| saturates(*position, gain(*position)));
         let latencies = points.iter().filter_map(|point| point.latency_mean.as_ref());
         let lowest_s = latencies.filter_map(Estimate::mean_s).reduce(f64::min);
         let asymptotic = lowest_s.map(|seconds| points[maximum].iops.mean * seconds);
-        Some(Self { group, points, maximum, knee, asymptotic })
+        let configurations: Vec<usize> = points.iter().map(|point| point.configuration).collect();
+        let iops = Levels::of(grid, &configurations, "iops");
+        let latency = Levels::of(grid, &configurations, "latency_mean");
+        let between = iops.as_ref().map(|levels| {
+            let to = (0..points.len()).find(|own| saturates(*own, levels.others_at_most(*own)));
+            let falls_short = |own: &usize| levels.others_at_least(*own) > 1.0 / GOOD_SHARE - 1.0;
+            let from = (0..points.len()).find(|own| !falls_short(own)).unwrap_or(maximum);
+            KneeInterval { from, to, gain_max: to.map(|own| levels.others_at_most(own).max(0.0)) }
+        });
+        Some(Self {
+            maximum_interval: iops.as_ref().map(Levels::highest),
+            asymptotic_interval: asymptotic
+                .and_then(|value| iops.as_ref()?.highest_times_lowest(latency.as_ref()?, value)),
+            group,
+            points,
+            maximum,
+            knee,
+            between,
+            asymptotic,
+        })
     }
 }
 
@@ -172,7 +205,7 @@ impl fmt::Display for Knee {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (point, colon) = (self.best(), if self.group.is_empty() { "" } else { ": " });
         let most = if self.knee.is_some() { "" } else { ", the most that was tried" };
-        write!(f, "{}{colon}knee at {} threads x {}{most}", self.group, point.threads, point.queue_depth)
+        write!(f, "{}{colon}knee near {} threads x {}{most}", self.group, point.threads, point.queue_depth)
     }
 }
 

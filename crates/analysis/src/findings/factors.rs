@@ -61,7 +61,8 @@ fn together(summary: &Summary, interaction: &Interaction) -> Option<Finding> {
     let family = wording::count(summary.factors.family, "test");
     let size = wording::comparison(&interaction.size, unit);
     let evidence = format!(
-        "F({}, {}) = {} over {}, {} (Holm over {family}); the gains differ by {size}, the largest such difference",
+        "F({}, {}) = {} over {}, {} (Holm over {family}); the gains differ by {size}, the largest such difference; \
+         intervals of the gains hold for all of them at once",
         degrees(interaction.df.0),
         degrees(interaction.df.1),
         wording::figure(interaction.f),
@@ -83,7 +84,10 @@ fn sentence(
     by: &FactorEffect,
     unit: &str,
 ) -> Option<String> {
-    let (most, least) = (gain(interaction, interaction.most)?, gain(interaction, interaction.least)?);
+    // Chosen by looking: the intervals hold for all gains at once.
+    let gains = interaction.gains.len() * (factor.levels.len() - 1);
+    let gain = |level: usize| Some(interaction.gains.get(level)?.as_ref()?.simultaneous(gains));
+    let (most, least) = (&gain(interaction.most)?, &gain(interaction.least)?);
     let name = wording::short_name(&factor.factor);
     let (from, to) = (&factor.levels[interaction.from].level, &factor.levels[interaction.to].level);
     let by_name = wording::short_name(&by.factor);
@@ -106,8 +110,4 @@ fn sentence(
             "The gain of {name}={to} over {from} depends on {by_name}: {most_said} with {best}, {least_said} with {worst}."
         )
     })
-}
-
-fn gain(interaction: &Interaction, level: usize) -> Option<&Comparison> {
-    interaction.gains.get(level)?.as_ref()
 }

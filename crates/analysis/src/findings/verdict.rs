@@ -19,12 +19,12 @@ fn worst(effect: &FactorEffect) -> Option<usize> {
 
 /// What the levels of a factor do, of which `level` is told; `None` where it has no supported effect.
 pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<Finding> {
-    let comparison = effect.levels[level].supported()?;
+    let comparison = effect.told(level, summary.factors.family)?;
     let text = match effect.winner() {
-        Some(_) => sweet_spot(summary, effect, level, comparison),
-        None => nothing_beats(summary, effect, &effect.levels[level], comparison),
+        Some(_) => sweet_spot(summary, effect, level, &comparison),
+        None => nothing_beats(summary, effect, &effect.levels[level], &comparison),
     };
-    Some(Finding::new(FindingKind::Verdict, text, statistics(comparison, &family(summary), unit(effect))))
+    Some(Finding::new(FindingKind::Verdict, text, statistics(&comparison, &family(summary), unit(effect))))
 }
 
 /// Of each factor without a supported effect, that nothing can be told of it, or which difference could have been found.
@@ -189,8 +189,11 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
     }
     let best = summary.configurations.iter().find(|row| row.standing == Standing::Best)?;
     let baseline = summary.configurations.iter().find(|row| row.baseline)?;
+    let others = summary.configurations.iter().filter(|row| row.index != best.index);
+    let comparisons = summary.configurations.len() - 1;
     let comparison = best.factor.as_ref().filter(|factor| factor.supported())?;
-    let figure = wording::comparison(comparison, summary.unit());
+    let comparison = comparison.selected(others.filter_map(|row| row.factor.as_ref()), comparisons);
+    let figure = wording::comparison(&comparison, summary.unit());
     let others = |standing| summary.configurations.iter().filter(|row| row.standing == standing).count();
     let (equivalent, unclear) = (others(Standing::Equivalent), others(Standing::NotDistinguished));
     let said = [
@@ -204,9 +207,9 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
         .collect();
     let others = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
     let text = format!("The best configuration is {}: {figure} against the baseline{others}.", best.label);
-    let comparisons = wording::count(summary.configurations.len() - 1, "comparison");
+    let comparisons = wording::count(comparisons, "comparison");
     let evidence =
-        statistics(comparison, &comparisons, summary.grid.unit_between(baseline.index, best.index));
+        statistics(&comparison, &comparisons, summary.grid.unit_between(baseline.index, best.index));
     Some(Finding::new(FindingKind::Verdict, text, evidence))
 }
 
@@ -268,7 +271,12 @@ fn statistics(comparison: &Comparison, family: &str, unit: &str) -> String {
     };
     let p = comparison.adjusted_p.or(comparison.p_value).map(wording::p_value);
     let p = p.map_or_else(String::new, |p| format!(", {p} (Holm over {family})"));
-    format!("{method} over {}{p}", wording::count(comparison.blocks, unit))
+    let chosen = if comparison.interval.is_some() {
+        ", interval corrected for the choice of what is told"
+    } else {
+        ""
+    };
+    format!("{method} over {}{p}{chosen}", wording::count(comparison.blocks, unit))
 }
 
 fn spread(effect: &FactorEffect, unit: &str) -> String {

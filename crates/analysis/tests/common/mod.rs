@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+pub mod coverage;
 pub mod disk;
 
 pub use recording as plan;
@@ -50,7 +51,7 @@ pub fn observed(elapsed_s: f64) -> Observations {
         connections: 4,
         work: Work { unit: "row".to_owned(), amount: 10_000, ..Work::default() },
         responses: vec![Response::lower("elapsed", "s", elapsed_s)],
-        time: TimeUse { session_s, cpu_s: session_s / 2.0, cpu_user_s: None },
+        time: TimeUse { session_s, cpu_s: session_s / 2.0, cpu_user_s: None, ..TimeUse::default() },
         waits: vec![wait("WAL_SYNC", WaitClass::Log, session_s / 2.0, 0.0)],
         ..Observations::default()
     }

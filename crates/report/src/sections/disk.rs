@@ -3,8 +3,8 @@
 use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Section, Tone};
 use crate::number;
 use crate::text::label;
-use analysis::disk::LITTLE_TOLERANCE;
-use analysis::{DiskFigures, DiskRow, DiskSummary, Estimate, Knee, KneePoint, Standing, Summary};
+use analysis::disk::{KneeInterval, LITTLE_TOLERANCE};
+use analysis::{DiskFigures, DiskRow, DiskSummary, Estimate, Interval, Knee, KneePoint, Standing, Summary};
 
 /// Charts and figures, the knee; nothing when the disk probe was not used.
 pub(crate) fn sections(summary: &Summary, disk: Option<&DiskSummary>) -> Vec<Section> {
@@ -222,9 +222,12 @@ fn knees(knees: &[Knee]) -> Option<Section> {
     let mut section = Section::new("Knee");
     for knee in knees {
         let group = if knee.group.is_empty() { String::new() } else { format!("{}: ", knee.group) };
-        let (text, tone) = match knee.knee {
-            Some(at) => (saturates(knee, &knee.points[at]), Tone::Plain),
-            None => (rises(knee), Tone::Warning),
+        let (text, tone) = match knee.between {
+            Some(KneeInterval { from, to: Some(to), gain_max }) => {
+                (saturates(knee, &knee.points[from], &knee.points[to], gain_max), Tone::Plain)
+            }
+            Some(KneeInterval { from, to: None, .. }) => (open(knee, &knee.points[from]), Tone::Warning),
+            None => (described(knee), Tone::Warning),
         };
         section.toned(format!("{group}{text}"), tone);
         section.detail(knee_detail(knee));
@@ -232,22 +235,60 @@ fn knees(knees: &[Knee]) -> Option<Section> {
     section.unless_empty()
 }
 
-fn saturates(knee: &Knee, at: &KneePoint) -> String {
-    format!("saturates at {}: {} IOPS{}.", outstanding(at), with_n(&at.iops), beyond(knee, at))
+/// The interval of the knee, and what more I/Os in flight than its upper end bring and cost.
+fn saturates(knee: &Knee, from: &KneePoint, to: &KneePoint, gain_max: Option<f64>) -> String {
+    let place = if from.outstanding == to.outstanding {
+        format!("at {}", outstanding(to))
+    } else {
+        format!("between {} and {}", from.outstanding, outstanding(to))
+    };
+    let beyond = beyond(to, knee.points.last().unwrap_or(to), gain_max);
+    format!("saturates {place}: {} IOPS{beyond}.", with_n(&to.iops))
 }
 
-/// What more I/Os in flight bring and cost.
-fn beyond(knee: &Knee, at: &KneePoint) -> String {
-    let (top, last) = (&knee.points[knee.maximum], knee.points.last().unwrap_or(at));
+/// A knee without an upper end.
+fn open(knee: &Knee, from: &KneePoint) -> String {
+    let (top, most) = (&knee.points[knee.maximum], knee.points.last().unwrap_or(from));
+    if from.outstanding == most.outstanding {
+        return format!(
+            "the knee was not reached: IOPS still rise at the most that was tried, {} at {}.",
+            with_n(&top.iops),
+            outstanding(top)
+        );
+    }
+    let seen = knee.knee.map_or_else(String::new, |at| {
+        format!(" Of the means, the first within 5 % of the highest is at {}.", outstanding(&knee.points[at]))
+    });
+    format!(
+        "where IOPS saturate cannot be told from {}: at {} outstanding or more.{seen} More blocks narrow this.",
+        number::plural(top.iops.n, "block"),
+        from.outstanding
+    )
+}
+
+/// What a single block shows.
+fn described(knee: &Knee) -> String {
+    let top = &knee.points[knee.maximum];
+    let seen = match knee.knee {
+        Some(at) => format!("IOPS reach 95 % of the highest at {}", outstanding(&knee.points[at])),
+        None => format!(
+            "IOPS still rise at the most that was tried, {} at {}",
+            with_n(&top.iops),
+            outstanding(top)
+        ),
+    };
+    format!("{seen}; with one block this has no interval, and no knee is claimed.")
+}
+
+fn beyond(at: &KneePoint, last: &KneePoint, gain_max: Option<f64>) -> String {
     let ends = |of: fn(&KneePoint) -> Option<&Estimate>| {
         let seconds = |point| of(point).and_then(Estimate::mean_s);
         seconds(at).zip(seconds(last)).filter(|(from, to)| from < to)
     };
     let p99 = ends(|point| point.latency_p99.as_ref()).map(|ends| ("p99", ends));
     let latency = p99.or_else(|| Some(("mean latency", ends(|point| point.latency_mean.as_ref())?)));
-    let gain = top.iops.mean / at.iops.mean - 1.0;
     // Less than what one decimal shows is no gain.
-    let gain = Some(gain).filter(|gain| *gain >= 0.0005).map(|gain| number::percent(gain, 1));
+    let gain = gain_max.filter(|gain| *gain >= 0.0005).map(|gain| number::percent(gain, 1));
     let grown = latency.map(|(name, (from, to))| {
         let (from, to) = (number::seconds(from), number::seconds(to));
         format!("{name} {from} -> {to} at {}", last.outstanding)
@@ -262,26 +303,26 @@ fn beyond(knee: &Knee, at: &KneePoint) -> String {
     }
 }
 
-fn rises(knee: &Knee) -> String {
-    let top = &knee.points[knee.maximum];
-    format!(
-        "the knee was not reached: IOPS still rise at the most that was tried, {} at {}.",
-        with_n(&top.iops),
-        outstanding(top)
-    )
-}
-
 /// The maximum, the asymptotic knee, and Little's law at both points.
 fn knee_detail(knee: &Knee) -> String {
     let top = &knee.points[knee.maximum];
-    let mut parts = vec![format!("maximum {} IOPS at {}", with_n(&top.iops), outstanding(top))];
+    let interval = |interval: Option<Interval>, say: fn(f64) -> String| {
+        interval.map_or_else(String::new, |own| format!(" [{}, {}]", say(own.low), say(own.high)))
+    };
+    let maximum = interval(knee.maximum_interval, number::grouped);
+    let corner = interval(knee.asymptotic_interval, number::figure);
+    let (iops, n) = (number::grouped(top.iops.mean), top.iops.n);
+    let mut parts = vec![format!("maximum {iops}{maximum} (n = {n}) IOPS at {}", outstanding(top))];
     parts.extend(top.latency_mean.as_ref().and_then(Estimate::mean_s).map(|mean| {
         let p99 = top.latency_p99.as_ref().and_then(Estimate::mean_s);
         let p99 = p99.map_or_else(String::new, |p99| format!(" (p99 {})", number::seconds(p99)));
         format!("mean latency there {}{p99}", number::seconds(mean))
     }));
     parts.extend(knee.asymptotic.map(|n| {
-        format!("asymptotic knee N* = maximum IOPS x lowest latency = {} outstanding", number::figure(n))
+        format!(
+            "asymptotic knee N* = maximum IOPS x lowest latency = {}{corner} outstanding",
+            number::figure(n)
+        )
     }));
     let points = knee.knee.map(|at| &knee.points[at]).into_iter().chain([top]);
     let worst = points.filter_map(|p| p.little).map(|little| little.difference.abs()).reduce(f64::max);

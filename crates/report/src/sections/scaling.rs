@@ -6,7 +6,7 @@ use crate::text::joined;
 use analysis::scaling::{
     Curve, Edge, EdgeKind, FLAT_SHARE, LINEAR_EFFICIENCY, Scaled, ScalingPoint, SharedLine,
 };
-use analysis::{ScalingClass, ScalingSummary, Summary};
+use analysis::{Interval, ScalingClass, ScalingSummary, Summary};
 
 /// More curves than this are no picture any more.
 const CURVES_MAX: usize = 16;
@@ -43,21 +43,24 @@ fn legend() -> String {
 
 /// The ceiling of one line, and what not sharing it makes of it.
 fn shared_line(section: &mut Section, line: &SharedLine, curves: &[Curve]) {
-    let ceiling = line.throughput.mean;
+    // Nanoseconds of what is counted by the millisecond: the ends change places.
+    let ns = |rate: f64| number::figure(1e6 / rate);
+    let ends = line.throughput.interval.filter(|own| own.low > 0.0);
+    let ends = ends.map_or_else(String::new, |own| format!(" [{}, {}]", ns(own.high), ns(own.low)));
     section.line(format!(
-        "One shared cache line tops out at {} ops/ms ({}, {} threads): {} for each addition, however many threads there are.",
+        "One shared cache line tops out at {} ops/ms ({}, {} threads): {}{ends} ns for each addition, however many threads there are.",
         number::estimate_without_unit(&line.throughput),
         line.primitive,
         line.threads,
-        number::quantity(1e6 / ceiling, "ns"),
+        ns(line.throughput.mean),
     ));
-    let tops = curves.iter().map(|curve| (curve, &curve.points[curve.peak]));
-    let best = tops.max_by(|a, b| a.1.throughput.mean.total_cmp(&b.1.throughput.mean));
-    if let Some((curve, peak)) = best.filter(|(_, peak)| peak.throughput.mean > ceiling) {
+    if let Some((curve, comparison)) = &line.most {
+        let curve = &curves[*curve];
+        let peak = &curve.points[curve.peak];
         section.detail(format!(
-            "The most of all is {} ops/ms, {}x of that: {} with {}.",
-            number::grouped(peak.throughput.mean),
-            number::ratio(peak.throughput.mean / ceiling),
+            "The most of all is {} ops/ms, {} of that: {} with {}.",
+            number::estimate_without_unit(&peak.throughput),
+            number::comparison(comparison, "ops/ms"),
             named(curve),
             number::plural(peak.threads as usize, "thread"),
         ));
@@ -89,13 +92,20 @@ fn table(curves: &[Curve]) -> Columns<'_, &Curve> {
     });
     let speedup = |scaled: &Scaled| number::comparison(&scaled.speedup, "ops/ms");
     table.left("speed-up", move |curve| curve.scaled.as_ref().map(speedup));
-    table
-        .right("efficiency", |curve| curve.scaled.as_ref().map(|own| Cell::percent(own.efficiency, 0)))
-        .optional(2);
+    table.right("efficiency", |curve| curve.scaled.as_ref().map(efficiency)).optional(2);
     table
         .left("leaves", |curve| joined(curve.edges.iter().map(|edge| leaves(curve, edge)), "; "))
         .optional(1);
     table
+}
+
+/// `87 % [85, 89]`
+fn efficiency(scaled: &Scaled) -> Cell {
+    let cell = Cell::percent(scaled.efficiency, 0);
+    let Some(Interval { low, high }) = scaled.efficiency_interval else { return cell };
+    let end = |share: f64| number::fixed(100.0 * share, 0);
+    let text = format!("{} [{}, {}]", number::percent(scaled.efficiency, 0), end(low), end(high));
+    cell.shown(text)
 }
 
 /// `flat`; `negative to flat` where the interval has both; nothing where it has all.

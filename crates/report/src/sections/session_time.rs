@@ -17,6 +17,8 @@ type Measured<'s> = (&'s ConfigurationRow, &'s Accounting);
 pub(crate) const RUN_QUEUE: &str = "run queue";
 /// What closes the sum.
 const UNACCOUNTED: &str = "unaccounted";
+/// What was taken off sampled waits.
+const CORRECTION: &str = "correction";
 
 /// Share and seconds of CPU, each class of waits, and what is unaccounted for, stacked; for pages. `None` where there is
 /// nothing to compare: the section on waits says where the time of one configuration went.
@@ -50,7 +52,7 @@ fn figure(measured: &[Measured], panels: &Panels) -> Figure {
         caption: format!(
             "Use of the sessions' time (sessions x elapsed, mean of a trial) against {}: above as a share, below in \
              seconds. Waits are time suspended; run queue is time ready to run, waiting for a processor. Unaccounted \
-             time closes the sum and may be negative.",
+             time closes the sum and may be negative; the correction is what was taken off sampled waits.",
             panels.factor
         )
         .into(),
@@ -74,6 +76,7 @@ pub(crate) fn parts(accounting: &Accounting) -> Vec<(&'static str, f64)> {
     // The class of waits for the client has no resource part of its own.
     parts.retain(|(name, _)| *name != WaitClass::Client.name());
     parts.push(("client", accounting.client_s));
+    parts.push((CORRECTION, accounting.corrected_s));
     parts.push((UNACCOUNTED, accounting.unaccounted_s));
     parts
 }
@@ -120,7 +123,10 @@ pub(crate) fn accounting(own: &Accounting) -> String {
     parts.extend(own.resource_s.iter().map(|(class, seconds)| (class.name(), *seconds)));
     parts.push((RUN_QUEUE, own.signal_s));
     parts.push(("client", own.client_s));
-    parts.push(("unaccounted", own.unaccounted_s));
+    if own.corrected_s > 0.0 {
+        parts.push((CORRECTION, own.corrected_s));
+    }
+    parts.push((UNACCOUNTED, own.unaccounted_s));
     let shares: Vec<f64> = parts.iter().map(|(_, seconds)| 100.0 * own.share(*seconds)).collect();
     let (shares, _) = number::parts_that_add_up(&shares, 1);
     let always = ["CPU", "client", UNACCOUNTED];
@@ -130,4 +136,22 @@ pub(crate) fn accounting(own: &Accounting) -> String {
     let (sessions, elapsed) = (number::whole(own.connections), number::seconds(own.elapsed_s));
     let plural = if sessions == "1" { "" } else { "s" };
     format!("{sessions} session{plural} x {elapsed} = {}", joined(terms, " + "))
+}
+
+/// What samples and kernel say independently of each other, and what was done about the difference:
+/// `Samples without a wait event: 5.0 % of the time; processor and run-queue time by the kernel: 47.0 %.`
+pub(crate) fn check(own: &Accounting) -> Option<String> {
+    let check = own.check?;
+    let percent = |seconds: f64| number::percent(own.share(seconds), 1);
+    let both = format!(
+        "Samples without a wait event: {} of the sessions' time; processor and run-queue time by the kernel: {}. \
+         Unaccounted is what they disagree on.",
+        percent(check.samples_s),
+        percent(check.kernel_s)
+    );
+    let corrected = format!(
+        " The sampled waits were shortened by {} of the time (the correction), to leave room for the kernel's figure.",
+        percent(own.corrected_s)
+    );
+    Some(if own.corrected_s > 0.0 { both + &corrected } else { both })
 }

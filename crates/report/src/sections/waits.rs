@@ -1,6 +1,6 @@
 //! Where sessions waited, by configuration.
 
-use super::session_time::accounting;
+use super::session_time::{accounting, check};
 use crate::model::{Cell, Columns, Section, Table};
 use crate::number;
 use crate::text::listed;
@@ -24,6 +24,9 @@ fn section(own: &ConfigurationWaits) -> Section {
     let mut section =
         Section::new(if label.is_empty() { "Waits".to_owned() } else { format!("Waits: {label}") });
     section.line(accounting(&own.accounting));
+    if let Some(check) = check(&own.accounting) {
+        section.note(check);
+    }
     waits(&mut section, &own.waits);
     section
 }
@@ -67,11 +70,23 @@ fn notes(waits: &WaitTable) -> Vec<String> {
         let trials = number::plural(waits.trials, "trial");
         notes.push(format!("Seconds and counts are means of {trials}, summed over connections."));
     }
-    let sampled = waits.top().iter().filter_map(|row| match row.source {
-        WaitSource::Sampled { hz } => Some(format!("{} ({} Hz)", row.wait_type, number::figure(hz))),
-        WaitSource::Counted => None,
+    let sampled = waits.top().iter().filter_map(|row| match &row.source {
+        WaitSource::Sampled { hz, samples: Some(samples), .. } => {
+            let samples = number::plural(usize::try_from(*samples).unwrap_or(usize::MAX), "sample");
+            Some(format!("{} ({samples}, {} Hz)", row.wait_type, number::figure(*hz)))
+        }
+        WaitSource::Sampled { hz, .. } => Some(format!("{} ({} Hz)", row.wait_type, number::figure(*hz))),
+        _ => None,
     });
     notes.extend(listed(sampled).map(|sampled| format!("Sampled, not counted: {sampled}.")));
+    let timed = waits.top().iter().filter_map(|row| match &row.source {
+        WaitSource::Server { counter, .. } => Some(format!("{} ({counter})", row.wait_type)),
+        _ => None,
+    });
+    notes.extend(listed(timed).map(|timed| format!("Timed by the server's own counters: {timed}.")));
+    if waits.top().iter().any(|row| row.error_s.is_some()) {
+        notes.push("± is the standard error that comes from sampling.".to_owned());
+    }
     if waits.client_s > 0.0 {
         let seconds = number::seconds(waits.client_s);
         notes.push(format!("Waits for the client, {seconds}, are not among these waits."));

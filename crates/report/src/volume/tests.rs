@@ -63,20 +63,20 @@ ext4 on /dev/md0p1, mounted at /mnt/data
   5.00 GiB of 10.0 GiB free, blocks of 4.00 KiB, stripe width 128 KiB
 
 Devices
-Device            md0p1                                                   loop0
-Size              10.0 GiB                                                -
-Is                partition of md0, raid0 of 2 disks, chunks of 64.0 KiB  file /images/loop0, direct I/O
-Made of           loop0, loop1                                            -
-Held by           -                                                       md0
-Begins at         32256 B                                                 -
-Off its boundary  33280 B                                                 -
-Sector            512 B                                                   -
-Least, best I/O   64 KiB, 128 KiB                                         -
-Moving head       -                                                       no
-Scheduler         -                                                       none
-Write cache       -                                                       write through, no FUA
-Discard           -                                                       no
-Queue             -                                                       128
+Device          md0p1                                                   loop0
+Size            10.0 GiB                                                -
+Is              partition of md0, raid0 of 2 disks, chunks of 64.0 KiB  file /images/loop0, direct I/O
+Made of         loop0, loop1                                            -
+Held by         -                                                       md0
+Begins at       32256 B                                                 -
+Misaligned by   33280 B                                                 -
+Sector          512 B                                                   -
+Min., best I/O  64 KiB, 128 KiB                                         -
+Rotational      -                                                       no
+Scheduler       -                                                       none
+Write cache     -                                                       write through, no FUA
+Discard         -                                                       no
+Queue           -                                                       128
 (left out at this width: loop1)
 
 Advice

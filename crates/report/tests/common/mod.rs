@@ -27,7 +27,7 @@ pub fn observed(elapsed_s: f64) -> Observations {
             Response::lower("elapsed", "s", elapsed_s),
             Response::higher("throughput", "rows/s", rows as f64 / elapsed_s),
         ],
-        time: TimeUse { session_s, cpu_s: 0.3 * session_s, cpu_user_s: None },
+        time: TimeUse { session_s, cpu_s: 0.3 * session_s, cpu_user_s: None, ..TimeUse::default() },
         waits: vec![
             wait("WAL_SYNC", WaitClass::Log, 0.6 * session_s, 0.03 * session_s, 3200),
             wait("CPU_QUEUE", WaitClass::CpuQueue, 0.0, 0.05 * session_s, 100),

@@ -319,7 +319,7 @@ mod tests {
             count: None,
             resource_s: 3.0,
             signal_s: 0.0,
-            source: WaitSource::Sampled { hz: 100.0 },
+            source: WaitSource::Sampled { hz: 100.0, samples: Some(30), error_s: Some(0.05) },
         };
         let session =
             TaskSession { pid: 7, statement: "UPDATE t\n SET a = 1".to_owned(), ..TaskSession::default() };
@@ -330,7 +330,7 @@ mod tests {
             elapsed_s: 1.0,
             sampling: Sampling { source: "pg_stat_activity".to_owned(), hz: 100.0, polls: 100, missed: 0 },
             waits: vec![wait],
-            time: TimeUse { session_s: 4.0, cpu_s: 1.0, cpu_user_s: None },
+            time: TimeUse { session_s: 4.0, cpu_s: 1.0, cpu_user_s: None, ..TimeUse::default() },
             cells: vec![cell(Some(("Lock:tuple", WaitClass::Lock)), 300), cell(None, 100)],
             texts: [(42, "UPDATE t SET a = $1".to_owned())].into(),
             tasks: Some(vec![WaitingTask {

@@ -108,15 +108,6 @@ fn observations(i: usize) -> Observations {
     let x = 1.0 + i as f64 / 3.0;
     let mut histogram = Histogram::default();
     (0..320).for_each(|n| histogram.record(1_000_000 + n * n * 1_000 + i as u64));
-    let classes = WaitClass::ALL.into_iter().cycle();
-    let waits = classes.take(15).enumerate().map(|(n, class)| Wait {
-        wait_type: format!("WAIT_{n}"),
-        class,
-        count: (n != 3).then_some((1 << 53) + 1 + n as u64),
-        resource_s: x / (n + 1) as f64,
-        signal_s: x / 1e6,
-        source: if n == 4 { WaitSource::Sampled { hz: 99.7 } } else { WaitSource::Counted },
-    });
     let response = |n: usize| match n % 2 {
         0 => Response::lower(&format!("time_{n}"), "s", x / 9.0),
         _ => Response::higher(&format!("rate_{n}"), "rows/s", x * 1e9).in_steps_of(x / 7.0),
@@ -150,8 +141,14 @@ fn observations(i: usize) -> Observations {
         latencies: ["transaction", "service"]
             .map(|name| Latency { name: name.into(), histogram: histogram.clone() })
             .to_vec(),
-        waits: waits.collect(),
-        time: TimeUse { session_s: 16.0 * x, cpu_s: x, cpu_user_s: i.is_multiple_of(2).then_some(x / 3.0) },
+        waits: waits(x),
+        time: TimeUse {
+            session_s: 16.0 * x,
+            cpu_s: x,
+            cpu_user_s: i.is_multiple_of(2).then_some(x / 3.0),
+            sampled_running_s: Some(x / 5.0),
+            corrected_s: i.is_multiple_of(2).then_some(x / 11.0),
+        },
         operations: (0..15).map(operation).collect(),
         series: vec![Series {
             name: "throughput".into(),
@@ -176,6 +173,23 @@ fn observations(i: usize) -> Observations {
         warnings: kinds.map(|kind| Warning { kind, detail: format!("{x} of 16") }).to_vec(),
         synthetic: i.is_multiple_of(2),
     }
+}
+
+fn waits(x: f64) -> Vec<Wait> {
+    let classes = WaitClass::ALL.into_iter().cycle();
+    let wait = |(n, class)| Wait {
+        wait_type: format!("WAIT_{n}"),
+        class,
+        count: (n != 3).then_some((1 << 53) + 1 + n as u64),
+        resource_s: x / (n + 1) as f64,
+        signal_s: x / 1e6,
+        source: match n {
+            4 => WaitSource::Sampled { hz: 99.7, samples: Some(12), error_s: Some(x / 7.0) },
+            5 => WaitSource::Server { counter: "pg_stat_wal".into(), error_s: None },
+            _ => WaitSource::Counted,
+        },
+    };
+    classes.take(15).enumerate().map(wait).collect()
 }
 
 fn profile(x: f64) -> Profile {

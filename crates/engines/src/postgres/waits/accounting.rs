@@ -1,5 +1,6 @@
+use super::counters::ServerCounts;
 use super::types::CPU_QUEUE;
-use super::{Window, class};
+use super::{Process, Window, class};
 use observations::{TimeUse, Wait, WaitClass, WaitSource};
 use observe::ProcessTimes;
 use std::collections::BTreeMap;
@@ -12,11 +13,25 @@ pub(super) struct SessionSamples {
     /// Samples without a wait event: on a processor, or ready for one.
     pub running: u64,
     /// Samples by wait type.
-    pub waits: Vec<(String, u64)>,
+    pub waits: Vec<WaitSamples>,
     /// Samples a second.
     pub hz: f64,
     /// Exact times of the sessions' processes.
     pub kernel: Option<KernelTime>,
+}
+
+/// Samples of a wait type.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct WaitSamples {
+    pub name: String,
+    /// Of the sessions.
+    pub own: u64,
+    /// Of all processes that work for clients, and of all processes there are.
+    pub of_clients: u64,
+    pub of_all: u64,
+    /// Variance of the number in which samples that are taken at the same time find it, summed over these times;
+    /// `None` when that is not known.
+    pub variance: Option<f64>,
 }
 
 /// Time of processes as the kernel counts it.
@@ -34,19 +49,34 @@ impl SessionSamples {
     /// What a window has of chosen processes. Time in which they were idle is the wait `idle`, if one is given.
     pub(super) fn of(window: &Window, is_chosen: impl Fn(i32) -> bool, idle: Option<&str>) -> Self {
         let mut running = 0;
-        let mut waits: BTreeMap<String, u64> = BTreeMap::new();
-        for (sample, count) in window.samples.iter().filter(|(sample, _)| is_chosen(sample.pid)) {
-            match idle.filter(|_| sample.idle).or(sample.wait.as_deref()) {
-                Some(wait) => *waits.entry(wait.to_owned()).or_insert(0) += count,
-                None => running += count,
-            }
+        let mut waits: BTreeMap<&str, WaitSamples> = BTreeMap::new();
+        for (sample, count) in &window.samples {
+            let chosen = is_chosen(sample.pid);
+            let Some(name) = idle.filter(|_| sample.idle).or(sample.wait.as_deref()) else {
+                running += if chosen { *count } else { 0 };
+                continue;
+            };
+            let wait = waits.entry(name).or_default();
+            wait.own += if chosen { *count } else { 0 };
+            let for_client = window.processes.get(&sample.pid).is_none_or(Process::for_client);
+            wait.of_clients += if for_client { *count } else { 0 };
+            wait.of_all += count;
         }
-        let session_s = (running + waits.values().sum::<u64>()) as f64 * window.sample_s();
+        let waits: Vec<WaitSamples> = waits
+            .into_iter()
+            .filter(|(_, wait)| wait.own > 0)
+            .map(|(name, wait)| WaitSamples {
+                name: name.to_owned(),
+                variance: window.variance(name).filter(|_| wait.own == wait.of_clients),
+                ..wait
+            })
+            .collect();
+        let session_s = (running + waits.iter().map(|wait| wait.own).sum::<u64>()) as f64 * window.sample_s();
         let kernel = window.kernel.as_ref().map(|kernel| {
             let chosen = kernel.iter().filter(|(pid, _)| is_chosen(**pid));
             KernelTime::sum(chosen.map(|(_, times)| times))
         });
-        Self { session_s, running, waits: waits.into_iter().collect(), hz: window.hz, kernel }
+        Self { session_s, running, waits, hz: window.hz, kernel }
     }
 
     /// Waits and CPU time of the sessions.
@@ -55,7 +85,7 @@ impl SessionSamples {
     /// processor or in the run queue. The kernel says exactly how long that was: C on a processor, R in
     /// the run queue. There are two cases.
     ///
-    /// - n x S > C + R: some of these samples were neither. They stay unaccounted.
+    /// - n x S > C + R: some of these samples were neither.
     /// - n x S < C + R: the rest fell into samples with a wait event. That is so with the system
     ///   calls with which a wait begins and ends, with pages that the page cache serves; and on few
     ///   processors a sample is taken rather when the load has just lost one to it. The waits are
@@ -65,24 +95,64 @@ impl SessionSamples {
     /// min(R, n x S - C) is the wait `CPU_QUEUE`, the rest is the signal part of the other waits, again by
     /// samples. But a session that waits for its client is ready to run only when the client has done
     /// its part: from then on it waits for a processor, and that is `CPU_QUEUE` too.
-    pub(super) fn account(&self) -> (Vec<Wait>, TimeUse) {
+    ///
+    /// What was taken off the waits is told beside them, as are the n x S seconds: samples and kernel are independent,
+    /// and what they disagree on is not accounted for, whichever is more.
+    ///
+    /// A wait that the server itself has timed, by what it `counted`, is not taken from samples; where a counter is that
+    /// of more sessions than these, their share of it is that of their samples.
+    pub(super) fn account(&self, counted: ServerCounts) -> (Vec<Wait>, TimeUse) {
         let (running_s, waiting_s) = self.sampled();
         let Some(kernel) = self.kernel else {
-            let time = TimeUse { session_s: self.session_s, cpu_s: running_s, cpu_user_s: None };
-            return (self.divide(waiting_s, 0.0), time);
+            let time = TimeUse { session_s: self.session_s, cpu_s: running_s, ..TimeUse::default() };
+            let mut waits = self.divide(waiting_s, 0.0);
+            self.take_counted(&mut waits, counted);
+            return (waits, time);
         };
         let queue_s = kernel.run_queue_s.min((running_s - kernel.cpu_s).max(0.0));
         let signal_s = kernel.run_queue_s - queue_s;
         let resource_s = waiting_s.min(self.session_s - kernel.cpu_s - kernel.run_queue_s).max(0.0);
         let mut waits = self.divide(resource_s, signal_s);
+        let (replaced, excess_s) = self.take_counted(&mut waits, counted);
+        let sampled_share = 1.0 - replaced as f64 / self.waiting().max(1) as f64;
         let of_client = waits.iter_mut().filter(|wait| wait.class == WaitClass::Client);
-        let queue_s = queue_s + of_client.map(|wait| std::mem::take(&mut wait.signal_s)).sum::<f64>();
+        let of_client_s: f64 = of_client.map(|wait| std::mem::take(&mut wait.signal_s)).sum();
+        let queue_s = queue_s + excess_s + of_client_s;
         if queue_s > 0.0 {
-            waits.push(Wait { source: WaitSource::Counted, ..self.wait(CPU_QUEUE, 0.0, queue_s) });
+            waits.push(Self::counted(CPU_QUEUE, 0.0, queue_s));
         }
-        let time =
-            TimeUse { session_s: self.session_s, cpu_s: kernel.cpu_s, cpu_user_s: Some(kernel.cpu_user_s) };
+        let time = TimeUse {
+            session_s: self.session_s,
+            cpu_s: kernel.cpu_s,
+            cpu_user_s: Some(kernel.cpu_user_s),
+            sampled_running_s: Some(running_s),
+            corrected_s: Some(sampled_share * (waiting_s - resource_s)),
+        };
         (waits, time)
+    }
+
+    /// Takes waits that the server has timed from its counters. Returns the samples that are not needed then, and the
+    /// seconds in the run queue that have no room in such a wait.
+    fn take_counted(&self, waits: &mut [Wait], counted: ServerCounts) -> (u64, f64) {
+        let (mut replaced, mut excess_s) = (0, 0.0);
+        for (wait, samples) in waits.iter_mut().zip(&self.waits) {
+            let Some(timed) = counted.timed(&samples.name) else { continue };
+            let of = if timed.is_of_clients { samples.of_clients } else { samples.of_all };
+            let share = samples.own as f64 / of as f64;
+            let wait_s = share * timed.wall_s;
+            let signal_s = wait.signal_s.min(wait_s);
+            replaced += samples.own;
+            excess_s += wait.signal_s - signal_s;
+            let error_s = (share < 1.0).then(|| timed.wall_s * (share * (1.0 - share) / of as f64).sqrt());
+            *wait = Wait {
+                count: Some((share * timed.count as f64).round() as u64),
+                resource_s: wait_s - signal_s,
+                signal_s,
+                source: WaitSource::Server { counter: timed.counter.to_owned(), error_s },
+                ..wait.clone()
+            };
+        }
+        (replaced, excess_s)
     }
 
     /// Factors of the seconds that a sample without a wait event stands for, and one with a wait event, with which the
@@ -99,29 +169,45 @@ impl SessionSamples {
 
     /// Seconds without and with a wait event, as sampled.
     fn sampled(&self) -> (f64, f64) {
-        let waiting = self.waits.iter().map(|(_, samples)| samples).sum::<u64>();
+        let waiting = self.waiting();
         let second_s = self.session_s / (self.running + waiting).max(1) as f64;
         (self.running as f64 * second_s, waiting as f64 * second_s)
     }
 
+    /// Samples with a wait event.
+    fn waiting(&self) -> u64 {
+        self.waits.iter().map(|wait| wait.own).sum()
+    }
+
     /// Divides seconds among the wait types by their samples.
     fn divide(&self, resource_s: f64, signal_s: f64) -> Vec<Wait> {
-        let all = self.waits.iter().map(|(_, samples)| samples).sum::<u64>().max(1) as f64;
-        let one = |(name, samples): &(String, u64)| {
-            let share = *samples as f64 / all;
-            self.wait(name, share * resource_s, share * signal_s)
+        let all = self.waiting().max(1) as f64;
+        let one = |wait: &WaitSamples| {
+            let share = wait.own as f64 / all;
+            let error_s = self.error_in_samples(wait) / all * (resource_s + signal_s);
+            let source = WaitSource::Sampled { hz: self.hz, samples: Some(wait.own), error_s: Some(error_s) };
+            Wait { source, ..Self::counted(&wait.name, share * resource_s, share * signal_s) }
         };
         self.waits.iter().map(one).collect()
     }
 
-    fn wait(&self, name: &str, resource_s: f64, signal_s: f64) -> Wait {
+    /// Standard error of a number of samples. Sessions that are sampled at the same time may wait for the same thing:
+    /// where the spread from time to time is more than that of independent samples, it counts.
+    fn error_in_samples(&self, wait: &WaitSamples) -> f64 {
+        let own = wait.own as f64;
+        let all = (self.running + self.waiting()).max(1) as f64;
+        let independent = own * (1.0 - own / all);
+        independent.max(wait.variance.unwrap_or(0.0)).sqrt()
+    }
+
+    fn counted(name: &str, resource_s: f64, signal_s: f64) -> Wait {
         Wait {
             wait_type: name.to_owned(),
             class: class(name),
             count: None,
             resource_s,
             signal_s,
-            source: WaitSource::Sampled { hz: self.hz },
+            source: WaitSource::Counted,
         }
     }
 }
@@ -144,13 +230,18 @@ impl KernelTime {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use observations::Operation;
+
+    fn samples(name: &str, own: u64) -> WaitSamples {
+        WaitSamples { name: name.into(), own, of_clients: own, of_all: own, variance: None }
+    }
 
     /// 4 sessions for 10 s, of which a quarter of the samples has no wait event.
     fn sessions(kernel: Option<KernelTime>) -> SessionSamples {
         SessionSamples {
             session_s: 40.0,
             running: 1000,
-            waits: vec![("Client:ClientRead".into(), 2000), ("IO:WalSync".into(), 1000)],
+            waits: vec![samples("Client:ClientRead", 2000), samples("IO:WalSync", 1000)],
             hz: 100.0,
             kernel,
         }
@@ -162,7 +253,7 @@ mod tests {
 
     #[test]
     fn samples_alone_call_everything_without_a_wait_cpu() {
-        let (waits, time) = sessions(None).account();
+        let (waits, time) = sessions(None).account(ServerCounts::default());
         assert_eq!(shown(&waits), [("Client:ClientRead", 20.0, 0.0), ("IO:WalSync", 10.0, 0.0)]);
         assert_eq!((time.session_s, time.cpu_s, time.cpu_user_s), (40.0, 10.0, None));
     }
@@ -173,7 +264,7 @@ mod tests {
         // them, the fourth in the 30 s of waits, of which 29 were suspended; two thirds of it after
         // the client had sent something.
         let kernel = KernelTime { cpu_s: 7.0, cpu_user_s: 5.0, run_queue_s: 4.0 };
-        let (waits, time) = sessions(Some(kernel)).account();
+        let (waits, time) = sessions(Some(kernel)).account(ServerCounts::default());
         assert_eq!(waits[2].class, WaitClass::CpuQueue);
         for ((name, resource_s, signal_s), expected) in shown(&waits).into_iter().zip([
             ("Client:ClientRead", 29.0 * 2.0 / 3.0, 0.0),
@@ -187,19 +278,65 @@ mod tests {
         assert!((all - 40.0).abs() < 1e-9, "{all}");
     }
 
+    /// What is left of the sessions' time, and what was taken off the waits.
+    fn rest(cpu_s: f64, run_queue_s: f64, counted: ServerCounts) -> (f64, f64) {
+        let kernel = KernelTime { cpu_s, cpu_user_s: 0.0, run_queue_s };
+        let (waits, time) = sessions(Some(kernel)).account(counted);
+        assert_eq!(time.sampled_running_s, Some(10.0));
+        let rest_s = time.session_s - time.cpu_s - waits.iter().map(Wait::wait_s).sum::<f64>();
+        (rest_s - time.corrected_s.unwrap(), time.corrected_s.unwrap())
+    }
+
     #[test]
-    fn what_the_kernel_does_not_confirm_stays_unaccounted() {
-        let unaccounted = |cpu_s, run_queue_s| {
-            let kernel = KernelTime { cpu_s, cpu_user_s: 0.0, run_queue_s };
-            let (waits, time) = sessions(Some(kernel)).account();
-            time.session_s - time.cpu_s - waits.iter().map(Wait::wait_s).sum::<f64>()
-        };
-        // 10 s without a wait event, of which the kernel knows 6.
-        assert!((unaccounted(5.0, 1.0) - 4.0).abs() < 1e-9);
-        // More on a processor than samples without a wait event: it was inside of waits.
-        assert!(unaccounted(12.0, 1.0).abs() < 1e-9);
-        // More than there was of the sessions: something is wrong, and it shows.
-        assert!((unaccounted(41.0, 2.0) + 3.0).abs() < 1e-9);
+    fn what_samples_and_kernel_disagree_on_stays_unaccounted_whichever_is_more() {
+        // 10 s without a wait event, of which the kernel knows 6, 13 or, which cannot be, more than there was.
+        for (cpu_s, run_queue_s, unaccounted_s, corrected_s) in
+            [(5.0, 1.0, 4.0, 0.0), (12.0, 1.0, -3.0, 3.0), (41.0, 2.0, -33.0, 30.0)]
+        {
+            let (rest_s, taken_s) = rest(cpu_s, run_queue_s, ServerCounts::default());
+            assert!((rest_s - unaccounted_s).abs() < 1e-9, "{rest_s} is not {unaccounted_s}");
+            assert!((taken_s - corrected_s).abs() < 1e-9, "{taken_s} is not {corrected_s}");
+        }
+    }
+
+    #[test]
+    fn a_wait_that_the_server_timed_is_not_sampled() {
+        let timed = |name: &str, count, wall_s| Operation { name: name.into(), count, bytes: 0, wall_s };
+        let operations = [timed("WAL sync", 500, 12.0), timed("IO client backend wal init fsync", 3, 8.0)];
+        for (version, seconds, count) in [(15, 12.0, 500), (18, 8.0, 3)] {
+            let counted = ServerCounts { operations: &operations, version };
+            let kernel = KernelTime { cpu_s: 12.0, cpu_user_s: 0.0, run_queue_s: 1.0 };
+            let (waits, _) = sessions(Some(kernel)).account(counted);
+            assert!((waits[1].wait_s() - seconds).abs() < 1e-9);
+            assert_eq!(waits[1].count, Some(count));
+            assert!(matches!(&waits[1].source, WaitSource::Server { error_s: None, .. }));
+            // 3 s were taken off 30 s of samples, 20 s of them in the wait that is still sampled; the server's clock
+            // says something else than the 10 s of samples in the other, a third of the second in the run queue included.
+            let (rest_s, taken_s) = rest(12.0, 1.0, counted);
+            assert!((taken_s - 2.0).abs() < 1e-9, "{taken_s}");
+            assert!((rest_s - (-3.0 + 10.0 - (seconds - 1.0 / 3.0))).abs() < 1e-9, "{rest_s}");
+            // Half of the samples are of other processes: so is half of what a counter of all has timed.
+            let mut shared = sessions(Some(kernel));
+            shared.waits[1].of_all = 2000;
+            let (waits, _) = shared.account(counted);
+            let share = if version == 15 { 0.5 } else { 1.0 };
+            assert!((waits[1].wait_s() - share * seconds).abs() < 1e-9);
+            assert_eq!(waits[1].source.error_s().is_some(), version == 15);
+        }
+    }
+
+    #[test]
+    fn sampled_waits_have_their_error() {
+        let (waits, _) = sessions(None).account(ServerCounts::default());
+        // 2,000 and 1,000 of 4,000 samples, each for 10 ms: independent samples have a binomial variance.
+        for (wait, variance) in waits.iter().zip([2000.0 * 0.5, 1000.0 * 0.75]) {
+            assert!((wait.source.error_s().unwrap() - 0.01 * f64::sqrt(variance)).abs() < 1e-12, "{wait:?}");
+        }
+        // All four in each of 500 of 1,000 polls: as if only a quarter of the samples had been taken.
+        let mut together = sessions(None);
+        together.waits[0].variance = Some(500.0 * 16.0 - 2000.0 * 2000.0 / 1000.0);
+        let (waits, _) = together.account(ServerCounts::default());
+        assert!((waits[0].source.error_s().unwrap() - 0.01 * f64::sqrt(4000.0)).abs() < 1e-12);
     }
 
     #[test]
@@ -214,7 +351,8 @@ mod tests {
 
     #[test]
     fn no_samples_are_no_waits() {
-        let (waits, time) = SessionSamples { session_s: 40.0, ..SessionSamples::default() }.account();
+        let (waits, time) =
+            SessionSamples { session_s: 40.0, ..SessionSamples::default() }.account(ServerCounts::default());
         assert!(waits.is_empty() && time.cpu_s == 0.0);
     }
 }

@@ -124,6 +124,59 @@ impl Counters {
     }
 }
 
+/// A wait that the server has timed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Timed {
+    /// The view that has it.
+    pub counter: &'static str,
+    /// Only client backends are in it, not all processes.
+    pub is_of_clients: bool,
+    pub count: u64,
+    pub wall_s: f64,
+}
+
+/// What a server has counted and timed in an interval.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ServerCounts<'a> {
+    pub operations: &'a [Operation],
+    /// Major version of the server.
+    pub version: u32,
+}
+
+/// A wait event, the versions in which the server times exactly it, and the operations: `*` stands for the contexts of
+/// `pg_stat_io`.
+type TimedWait = (&'static str, std::ops::RangeInclusive<u32>, &'static str);
+
+/// From 18 on the time of reads is that of several wait events.
+#[rustfmt::skip]
+const TIMED: [TimedWait; 9] = [
+    ("IO:WalSync", 14..=17, "WAL sync"),
+    ("IO:WalWrite", 14..=17, "WAL write"),
+    ("IO:WalSync", 18..=LAST, "IO client backend wal* fsync"),
+    ("IO:WalWrite", 18..=LAST, "IO client backend wal* write"),
+    ("IO:DataFileRead", 16..=17, "IO client backend relation* read"),
+    ("IO:DataFileWrite", 16..=LAST, "IO client backend relation* write"),
+    ("IO:DataFileExtend", 16..=LAST, "IO client backend relation* extend"),
+    ("IO:DataFileSync", 16..=LAST, "IO client backend relation* fsync"),
+    ("IO:DataFileFlush", 16..=LAST, "IO client backend relation* writeback"),
+];
+
+impl ServerCounts<'_> {
+    /// What the server has timed of a wait event; `None` when it has not, or was told not to.
+    pub(super) fn timed(&self, wait: &str) -> Option<Timed> {
+        let is_it = |(event, versions, _): &&TimedWait| {
+            event.eq_ignore_ascii_case(wait) && versions.contains(&self.version)
+        };
+        let (_, _, pattern) = TIMED.iter().find(is_it)?;
+        let (start, end) = pattern.split_once('*').unwrap_or((pattern, ""));
+        let own = self.operations.iter().filter(|own| own.name.starts_with(start) && own.name.ends_with(end));
+        let (count, wall_s) = own.fold((0, 0.0), |sum, own| (sum.0 + own.count, sum.1 + own.wall_s));
+        let is_of_clients = pattern.starts_with("IO ");
+        let counter = if is_of_clients { "pg_stat_io" } else { "pg_stat_wal" };
+        (wall_s > 0.0).then_some(Timed { counter, is_of_clients, count, wall_s })
+    }
+}
+
 /// The server's counters cannot be subtracted.
 pub(super) fn reset(view: &str) -> ServerError {
     ServerError::new(format!(

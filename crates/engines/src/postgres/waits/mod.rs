@@ -26,7 +26,7 @@ pub use window::{ACTIVITY, PROFILE, Process, Sample, Window};
 use super::while_doing;
 use crate::{Cancel, Collected, EngineError, ObserveOptions, ServerError, Stop, WaitCollector, lock};
 use accounting::SessionSamples;
-use counters::Counters;
+use counters::{Counters, ServerCounts};
 use observations::Operation;
 use pgclient::{Client, Config};
 use std::collections::{HashMap, HashSet};
@@ -137,6 +137,7 @@ impl WaitCollector for PostgresCollector {
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
         let mut watch = self.running.take().ok_or_else(|| ServerError::new("nothing was started"))?;
+        let version = watch.client.server_version() / 10_000;
         let mut finish = || {
             let (window, operations) = watch.window()?;
             Ok((window, operations?, untimed(&mut watch.client)))
@@ -147,7 +148,8 @@ impl WaitCollector for PostgresCollector {
         // They count as connected for the whole window.
         let session_s = sessions.len() as f64 * window.elapsed.as_secs_f64();
         let samples = SessionSamples::of(&window, |pid| sessions.contains(&pid), None);
-        let (waits, time) = SessionSamples { session_s, ..samples }.account();
+        let (waits, time) = SessionSamples { session_s, ..samples }
+            .account(ServerCounts { operations: &operations, version });
         let all = window.kernel.iter().flat_map(HashMap::values);
         let server_cpu_s = all.map(|times| times.cpu_ns as f64 / 1e9).sum();
         Ok(Collected { waits, operations, time: Some(time), server_cpu_s, lost })

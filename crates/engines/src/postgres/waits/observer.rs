@@ -1,4 +1,5 @@
 use super::accounting::{KernelTime, SessionSamples};
+use super::counters::ServerCounts;
 use super::types::WAIT_TYPES;
 use super::window::{PROFILE, Process, Sample, Window};
 use super::{Watch, class, connect, tasks, while_doing};
@@ -28,13 +29,14 @@ impl LiveObserver for PostgresObserver {
         let (window, operations) = self.watch.window()?;
         let clients = ClientSamples::of(&window);
         let cells = cells(&window, &clients);
-        let (waits, time) = clients.account();
         let mut lost = lost(&window, &cells);
         let operations = operations.unwrap_or_else(|reset| {
             lost.push(format!("What the server counts itself: {reset}."));
             Vec::new()
         });
         let version = self.watch.client.server_version();
+        let counted = ServerCounts { operations: &operations, version: version / 10_000 };
+        let (waits, time) = clients.account(counted);
         Ok(ServerActivity {
             server: format!("PostgreSQL {}.{}", version / 10_000, version % 10_000),
             elapsed_s: window.elapsed.as_secs_f64(),
@@ -172,17 +174,17 @@ impl ClientSamples {
 
     /// Waits and CPU time while sessions had something to do: also while they waited for a processor
     /// to begin with it.
-    fn account(&self) -> (Vec<Wait>, TimeUse) {
-        let (mut waits, mut time) = self.worked.account();
-        let (others, other_time) = self.rested.account();
+    fn account(&self, counted: ServerCounts) -> (Vec<Wait>, TimeUse) {
+        let (mut waits, mut time) = self.worked.account(counted);
+        let (others, other_time) = self.rested.account(ServerCounts::default());
         time.session_s += other_time.session_s;
         time.cpu_s += other_time.cpu_s;
+        let sum = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a + b);
+        time.sampled_running_s = sum(time.sampled_running_s, other_time.sampled_running_s);
+        time.corrected_s = sum(time.corrected_s, other_time.corrected_s);
         for other in others {
             match waits.iter_mut().find(|wait| wait.wait_type == other.wait_type) {
-                Some(wait) => {
-                    wait.resource_s += other.resource_s;
-                    wait.signal_s += other.signal_s;
-                }
+                Some(wait) => wait.add(&other),
                 None => waits.push(other),
             }
         }

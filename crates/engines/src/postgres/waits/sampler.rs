@@ -1,8 +1,9 @@
 use super::sources::{KernelWatch, Profile, Roster};
-use super::window::{ACTIVITY, PROFILE, Sample, Window};
+use super::window::{ACTIVITY, PROFILE, Process, Sample, Window};
 use super::{connect, while_doing};
 use crate::{ObserveOptions, ServerError, lock};
 use pgclient::{Client, Config, Disconnector, Statement};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -189,6 +190,7 @@ impl Watcher {
         let rows = self.client.query_prepared(&self.sample, &[]).map_err(while_doing("sampling"))?;
         let window = &mut self.window;
         window.polls += 1;
+        let mut together: HashMap<String, u64> = HashMap::new();
         for row in rows.iter() {
             let Some(pid) = row.parse(0) else { continue };
             let sample = Sample {
@@ -201,11 +203,18 @@ impl Watcher {
             if self.roster.observers.contains(&sample.pid) {
                 continue;
             }
-            self.stranger |= !window.processes.contains_key(&sample.pid);
             if !window.samples.contains_key(&sample) {
                 window.keep(sample.bytes())?;
             }
+            let process = window.processes.get(&sample.pid);
+            self.stranger |= process.is_none();
+            if let Some(wait) = sample.wait.clone().filter(|_| process.is_none_or(Process::for_client)) {
+                *together.entry(wait).or_insert(0) += 1;
+            }
             *window.samples.entry(sample).or_insert(0) += 1;
+        }
+        for (wait, count) in together {
+            *window.squares.entry(wait).or_insert(0) += count * count;
         }
         Ok(())
     }

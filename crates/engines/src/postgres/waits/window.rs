@@ -77,6 +77,8 @@ pub struct Window {
     pub missed: u64,
     /// How often what was seen. A process that is not in it was idle at that time.
     pub samples: HashMap<Sample, u64>,
+    /// Of each wait of processes that work for clients: the sum over polls of the squares of how often it was seen.
+    pub squares: HashMap<String, u64>,
     /// Seconds in which a process was there.
     pub present_s: HashMap<i32, f64>,
     /// Who the processes are, also those that have ended.
@@ -93,6 +95,16 @@ impl Window {
     /// Seconds that one sample stands for.
     pub fn sample_s(&self) -> f64 {
         if self.polls == 0 { 0.0 } else { self.elapsed.as_secs_f64() / self.polls as f64 }
+    }
+
+    /// Variance of how often processes that work for clients were seen in a wait, summed over polls; `None` when it was
+    /// not recorded by poll.
+    pub(super) fn variance(&self, wait: &str) -> Option<f64> {
+        let squares = *self.squares.get(wait)? as f64;
+        let for_client = |pid: i32| self.processes.get(&pid).is_none_or(Process::for_client);
+        let own = |sample: &Sample| for_client(sample.pid) && sample.wait.as_deref() == Some(wait);
+        let seen: u64 = self.samples.iter().filter(|(sample, _)| own(sample)).map(|(_, count)| count).sum();
+        Some(squares - (seen * seen) as f64 / self.polls.max(1) as f64).filter(|variance| *variance > 0.0)
     }
 
     /// Takes so many bytes more; fails when it would be too many.
