@@ -3,8 +3,8 @@
 use crate::distribution::correct;
 use crate::grid::{Grid, Matched};
 use crate::{
-    Comparison, Decomposition, Estimate, Explanation, Finding, Interval, ResponseChoice, Scale, findings,
-    response,
+    Comparison, Decomposition, Estimate, Explanation, Finding, Interval, ResponseChoice, Scale,
+    WarningsCompared, findings, response,
 };
 use observations::{Direction, Observations, Recording};
 use serde::Serialize;
@@ -35,6 +35,8 @@ pub struct HeadToHead {
     pub decomposition: Option<Decomposition>,
     /// The same in words, where it is supported; the sides are called A and B.
     pub why: Vec<Finding>,
+    /// Warnings that their trials carry.
+    pub warnings: WarningsCompared,
 }
 
 /// How one response of the second side differs from the first.
@@ -107,6 +109,10 @@ pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
         from: grid_from.estimate(from.configuration, &response),
         to: grid_to.estimate(to.configuration, &response),
         responses: changes(&sides, &compare),
+        warnings: WarningsCompared::of(
+            &grid_from.trials(from.configuration),
+            &grid_to.trials(to.configuration),
+        ),
         comparison: compare(&response),
         why: explanation.as_ref().map(findings::why::find).unwrap_or_default(),
         decomposition,

@@ -37,6 +37,47 @@ pub struct WarningCount {
     pub share_max: Option<f64>,
 }
 
+/// Trials of two sides that are compared, and how many of them carry which warning.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WarningsCompared {
+    /// Trials of the first side.
+    pub from_trials: usize,
+    /// Trials of the second side.
+    pub to_trials: usize,
+    /// Each kind that any of them carries.
+    pub kinds: Vec<WarningSides>,
+}
+
+/// How many trials of two sides carry a warning.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WarningSides {
+    /// Kind of warning.
+    pub kind: WarningKind,
+    /// Trials of the first side that carry it.
+    pub from: usize,
+    /// Trials of the second side that carry it.
+    pub to: usize,
+    /// One such warning's sentence, as an example.
+    pub detail: String,
+}
+
+impl WarningsCompared {
+    pub(crate) fn of(from: &[&Observations], to: &[&Observations]) -> Self {
+        let sides = [count(from), count(to)];
+        let of = |side: &[WarningCount], kind| {
+            side.iter().find(|own| own.kind == kind).map_or(0, |own| own.trials)
+        };
+        let mut kinds: Vec<WarningSides> = Vec::new();
+        for WarningCount { kind, detail, .. } in sides.iter().flatten() {
+            if kinds.iter().all(|own| own.kind != *kind) {
+                let [from, to] = [0, 1].map(|side| of(&sides[side], *kind));
+                kinds.push(WarningSides { kind: *kind, from, to, detail: detail.clone() });
+            }
+        }
+        Self { from_trials: from.len(), to_trials: to.len(), kinds }
+    }
+}
+
 /// A cause of failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Failure {

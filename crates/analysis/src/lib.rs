@@ -56,7 +56,7 @@ pub use estimate::{Estimate, Interval, blocks_needed};
 pub use findings::{Explanation, Finding, FindingKind};
 pub use gains::{BestOfLevel, GainColumn, GainTable};
 pub use head_to_head::{HeadToHead, Percent, ResponseChange, Side, compare};
-pub use health::{Failure, WarningCount};
+pub use health::{Failure, WarningCount, WarningSides, WarningsCompared};
 pub use interaction::Interaction;
 pub use latency::{ConfigurationLatency, Latencies};
 pub use open_loop::OpenLoop;

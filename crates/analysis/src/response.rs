@@ -2,7 +2,7 @@
 
 use crate::estimate::{Known, Moments, mean};
 use crate::grid::{Cells, Repeats};
-use crate::{Estimate, health};
+use crate::{Estimate, Interval};
 use observations::{Direction, Observations, Recording, Response};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -79,8 +79,12 @@ impl ResponseChoice {
         Some(Estimate { timeouts, bound, interval, sd, ..estimate })
     }
 
-    /// The mean over the means of blocks or set-ups; with time-outs among them a bound, or that of the other trials.
+    /// The mean over the means of blocks or set-ups; with time-outs among them a bound, or that of the other trials;
+    /// none where a trial was overloaded.
     pub(crate) fn estimate_means(&self, repeats: &Repeats) -> Option<Estimate> {
+        if repeats.units.iter().flatten().any(|own| self.is_overloaded(own)) {
+            return None;
+        }
         let values = |unit: &Vec<&Observations>| -> Vec<f64> {
             unit.iter().filter_map(|own| self.value_or_bound(own)).collect()
         };
@@ -89,7 +93,11 @@ impl ResponseChoice {
         let rounding = self.resolution(&repeats.units.concat()).powi(2) / 12.0;
         let estimate = Estimate::of(&means, &self.unit, self.direction)?;
         let moments = Moments::known(&means, Known { first: repeats.first, rounding });
-        let estimate = Estimate { interval: moments.test().map(|(interval, _)| interval), ..estimate };
+        // Times, rates and counts are not below zero: what an interval has there is cut off, which costs no coverage.
+        let is_amount = means.iter().all(|mean| *mean >= 0.0);
+        let cut = |interval: Interval| Interval { low: interval.low.max(0.0), ..interval };
+        let interval = moments.test().map(|(interval, _)| if is_amount { cut(interval) } else { interval });
+        let estimate = Estimate { interval, ..estimate };
         let timed_out = || repeats.units.iter().flatten().filter(|own| own.timed_out());
         let is_bound = timed_out().all(|own| self.value_or_bound(own).is_some());
         Some(estimate.with_timeouts(timed_out().count(), is_bound))
@@ -111,8 +119,7 @@ impl ResponseChoice {
     /// The value of a trial that was measured to the end, if it has a finite one that says something of the target:
     /// latencies of an overloaded open loop only measure how long the trial was.
     pub fn value(&self, observations: &Observations) -> Option<f64> {
-        let says_nothing = self.name.starts_with("latency") && health::is_overloaded(observations);
-        if says_nothing || observations.timed_out() {
+        if self.is_overloaded(observations) || observations.timed_out() {
             return None;
         }
         let elapsed_s = observations.elapsed_s;

@@ -11,8 +11,8 @@ pub use history::{History, HistoryChange, HistoryRun, HistorySeries, history};
 
 use crate::compare::corrected;
 use crate::grid::Grid;
-use crate::{Comparison, Estimate, ResponseChoice, response};
-use observations::{Recording, RunRecord};
+use crate::{Comparison, Estimate, ResponseChoice, WarningsCompared, response};
+use observations::{Observations, Recording, RunRecord};
 use samples::{Samples, Side};
 use serde::Serialize;
 
@@ -83,6 +83,8 @@ pub struct RunsCompared {
     pub only_from: Vec<String>,
     /// Labels of configurations that only the second has.
     pub only_to: Vec<String>,
+    /// Warnings that the trials of matched configurations carry.
+    pub warnings: WarningsCompared,
     /// Each response that was asked for.
     pub responses: Vec<ResponseCompared>,
 }
@@ -171,6 +173,7 @@ pub fn compare_runs(from: &Recording, to: &Recording, which: Responses) -> Resul
         factors: changes::factors(from, to),
         only_from: labels(from, |it| it.from),
         only_to: labels(to, |it| it.to),
+        warnings: pair.warnings(),
         responses: choices.into_iter().map(|choice| pair.compare(choice)).collect(),
         from: RunName::of(from),
         to: RunName::of(to),
@@ -221,6 +224,14 @@ impl<'a> Pair<'a> {
             return Err(RunsError::NothingMatches { from: labels(from), to: labels(to) });
         }
         Ok(Self { from, to, grids: (Grid::new(from), Grid::new(to)), matches })
+    }
+
+    /// Warnings that the trials of matched configurations carry.
+    fn warnings(&self) -> WarningsCompared {
+        let trials = |grid: &Grid<'a>, own: fn(&Match) -> usize| -> Vec<&'a Observations> {
+            self.matches.iter().flat_map(|it| grid.trials(own(it))).collect()
+        };
+        WarningsCompared::of(&trials(&self.grids.0, |it| it.from), &trials(&self.grids.1, |it| it.to))
     }
 
     /// The responses asked for that both runs have in the same unit and direction.

@@ -6,7 +6,7 @@
 //! (a latency), is not made.
 
 use crate::grid::Matched;
-use crate::{Comparison, Estimate, Interval, ResponseChoice, Scale, Summary};
+use crate::{Comparison, Estimate, Interval, ResponseChoice, Scale, Summary, health};
 use observations::Observations;
 use serde::Serialize;
 
@@ -38,9 +38,15 @@ impl ResponseChoice {
         self.value(seen).or(bound.filter(|bound| *bound > 0.0))
     }
 
-    /// Whether a trial has to be in comparisons on this response: it has a value, or it timed out.
+    /// Whether a trial has to be in estimates and comparisons on this response: it has a value, it timed out, or it was
+    /// overloaded. What the others show are the times when the target kept up by luck.
     pub(crate) fn counts(&self, seen: &Observations) -> bool {
-        seen.timed_out() || self.value(seen).is_some()
+        seen.timed_out() || self.is_overloaded(seen) || self.value(seen).is_some()
+    }
+
+    /// Whether the figure only measures how long the trial was: a latency of an overloaded open loop.
+    pub(crate) fn is_overloaded(&self, seen: &Observations) -> bool {
+        self.name.starts_with("latency") && health::is_overloaded(seen)
     }
 }
 
@@ -63,7 +69,8 @@ pub(crate) fn compare(
     compare: impl FnOnce() -> Option<Comparison>,
 ) -> Option<Comparison> {
     let trials = || [&matched.from, &matched.to].map(|side| side.iter().flatten());
-    let is_known = |seen: &&Observations| !seen.timed_out() || response.value_or_bound(seen).is_some();
+    let is_open = |seen: &Observations| seen.timed_out() || response.is_overloaded(seen);
+    let is_known = |seen: &&Observations| !is_open(seen) || response.value_or_bound(seen).is_some();
     let all_known = trials().into_iter().flatten().all(is_known);
     let timed_out = trials().map(|mut side| side.any(|seen| seen.timed_out()));
     all_known.then(compare)?.and_then(|comparison| comparison.with_timeouts(timed_out))

@@ -26,8 +26,8 @@
 
 use crate::{Comparison, Scale, WaitShape};
 pub use observations::number::{
-    figure, p_value, plain_percent, plural as count, ratio, seconds_unit, short_percent as percent,
-    uncertain, whole,
+    figure, p_value, plain_percent, plural as count, ratio, seconds_unit, short_percent as percent, whole,
+    within,
 };
 use observations::{WarningKind, number};
 

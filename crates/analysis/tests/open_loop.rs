@@ -1,11 +1,11 @@
-//! Open loops: what the schedule sets is no sign of a machine that changes.
+//! Open loops: what the schedule sets is no sign of a machine that changes, and an overloaded loop decides nothing.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod common;
 
-use analysis::summarize;
+use analysis::{Standing, summarize};
 use common::{Random, done, recording};
-use observations::{LoadHealth, Observations, Recording, Response};
+use observations::{LoadHealth, Observations, Recording, Response, Warning, WarningKind};
 
 /// A trial of 10 s at about 1,000 transactions a second, of which the block's schedule has drawn so many.
 fn trial(starts: f64, latency_ms: f64, service_ms: f64) -> Observations {
@@ -74,4 +74,38 @@ fn a_machine_that_slows_down_is_seen_in_its_service_time() {
     let drift = summary.drift().unwrap();
     assert!(drift.supported && drift.response == "service_mean", "{drift:?}");
     assert!(summary.findings().iter().any(|it| it.text.starts_with("Blocks differ in service_mean (from ")));
+}
+
+#[test]
+fn one_overloaded_trial_leaves_the_latencies_of_its_configuration_without_a_verdict() {
+    let mut recording = steady(&mut Random::new(7), "latency_p99");
+    for (trial, seen) in recording.trials.iter_mut().filter(|trial| trial.configuration == 3).map(|trial| {
+        let block = trial.block;
+        (block, trial.observations.as_mut().unwrap())
+    }) {
+        // Where it keeps up it looks twice as fast as all others.
+        seen.responses[0].value /= 2.0;
+        if trial == 2 {
+            seen.responses[0].value = 4_000.0;
+            let detail = "6,000 transactions/s were asked for".to_owned();
+            seen.warnings.push(Warning { kind: WarningKind::Overloaded, detail });
+        }
+    }
+    let summary = summarize(&recording);
+    let row = &summary.configurations[3];
+    assert_eq!(
+        (row.standing, &row.response, &row.factor, &row.against_best),
+        (Standing::Unknown, &None, &None, &None)
+    );
+    assert!(summary.configurations[..3].iter().all(|row| row.standing != Standing::Unknown));
+    let texts: Vec<String> = summary.findings().into_iter().map(|finding| finding.text).collect();
+    assert!(
+        texts.iter().any(|text| text.starts_with("In 1 of 5 trials of data_files=8 more was asked for")),
+        "{texts:?}"
+    );
+    assert!(
+        texts.iter().all(|text| !text.contains("data_files=8 is") && !text.contains("at data_files=8")),
+        "{texts:?}"
+    );
+    assert_eq!(summary.open_loop()[3].overloaded, 1);
 }

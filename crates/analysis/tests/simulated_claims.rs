@@ -135,3 +135,44 @@ fn equivalence_is_stated_only_where_it_is_so() {
     println!("equal: equivalent {equivalent} of {EXPERIMENTS}");
     assert!(equivalent > EXPERIMENTS / 2, "{equivalent}");
 }
+
+/// One trial of twenty takes twenty times as long: what was seen of it is named, no time is below zero, and nothing is
+/// claimed of it.
+#[test]
+fn rare_spikes_are_named() {
+    let mut random = Random::new(44);
+    let (mut with_spikes, mut named, mut without, mut wrongly, mut below, mut claims) = (0, 0, 0, 0, 0, 0);
+    for _ in 0..EXPERIMENTS {
+        let blocks = 5 + random.below(6) as u32;
+        let mut run = recording(&[("script", &["1", "2", "3"])]);
+        let mut is_spiky = false;
+        for block in 1..=blocks {
+            for configuration in 0..3 {
+                let is_spike = random.uniform() < 0.05;
+                is_spiky |= is_spike;
+                let seconds = if is_spike { 20.0 } else { 1.0 } * (0.02 * random.normal()).exp();
+                run.trials.push(done(configuration, block, observed(seconds)));
+            }
+        }
+        let summary = summarize(&run);
+        let says =
+            summary.findings().iter().any(|finding| finding.text.starts_with("Means rest on few trials"));
+        let (count, said) =
+            if is_spiky { (&mut with_spikes, &mut named) } else { (&mut without, &mut wrongly) };
+        *count += 1;
+        *said += usize::from(says);
+        let estimates =
+            summary.configurations.iter().flat_map(|row| [&row.elapsed, &row.throughput]).flatten();
+        below += estimates.filter(|own| own.interval.is_some_and(|interval| interval.low < 0.0)).count();
+        claims +=
+            usize::from(summary.factors.effects[0].levels.iter().any(|level| level.supported().is_some()));
+    }
+    println!(
+        "named {named} of {with_spikes}, wrongly {wrongly} of {without}; below zero {below}; claims {claims}"
+    );
+    assert!(with_spikes > EXPERIMENTS / 3 && named >= with_spikes * 95 / 100, "{named} of {with_spikes}");
+    assert!(
+        wrongly <= without / 20 && below == 0 && claims <= EXPERIMENTS / 20,
+        "{wrongly} {below} {claims}"
+    );
+}

@@ -146,6 +146,18 @@ pub fn difference(value: f64, ends: Option<(f64, f64)>, unit: &str) -> String {
     format!("{} {unit}{ends}", shown(value))
 }
 
+/// The same with both ends of the interval, which are shown where it was cut at zero: `30.9k [0, 67.0k] rows/s`.
+pub fn within(mean: f64, interval: Option<(f64, f64)>, unit: &str) -> String {
+    match interval {
+        Some((low, high)) if low == 0.0 && high > 2.0 * mean => {
+            let (factor, prefix, unit) = unit_scale(mean, unit);
+            let show = |value: f64| format!("{}{prefix}", figure(value * factor));
+            format!("{} [0, {}] {unit}", show(mean), show(high)).trim_end().to_owned()
+        }
+        _ => uncertain(mean, interval.map(|(low, high)| (high - low) / 2.0), unit),
+    }
+}
+
 /// The factor and the unit in which figures of which this is the largest are shown beside each other.
 pub fn common_unit(largest: f64, unit: &str) -> (f64, String) {
     let (factor, prefix, unit) = unit_scale(largest, unit);
@@ -222,6 +234,8 @@ mod tests {
             assert_eq!(figure(value), text);
         }
         assert_eq!(uncertain(9.996, Some(0.3), "ms"), "10.0 ± 0.3 ms");
+        assert_eq!(within(30_901.0, Some((0.0, 66_971.0)), "rows/s"), "30.9k [0, 67.0k] rows/s");
+        assert_eq!(within(10.0, Some((9.0, 11.0)), "s"), "10.0 ± 1.0 s");
         assert_eq!(uncertain(999.95, Some(12.0), "rows/s"), "1.00k ± 0.01k rows/s");
         assert_eq!(uncertain(f64::NAN, Some(f64::NAN), "rows/s"), "NaN ± NaN rows/s");
         assert_eq!(

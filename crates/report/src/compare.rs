@@ -3,11 +3,14 @@
 use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Document, Section, Table, Tone};
 use crate::sections::RUN_QUEUE;
 use crate::{Text, number};
-use analysis::{Comparison, Decomposition, HeadToHead, Interval, Part, PartKind, ResponseChange, Scale};
+use analysis::{
+    Comparison, Decomposition, HeadToHead, Interval, Part, PartKind, ResponseChange, Scale, WarningsCompared,
+};
 
 /// Two configurations head to head: how much they differ, and why.
 pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Document {
     let mut sections = vec![verdict(compared, from, to)];
+    sections.extend(warnings(&compared.warnings));
     sections.extend(percentages(compared));
     sections.extend(crate::sections::sentences(&compared.why));
     if let Some(decomposition) = &compared.decomposition {
@@ -50,6 +53,19 @@ fn verdict(compared: &HeadToHead, from: &str, to: &str) -> Section {
     let name = &response.name;
     section.toned(format!("On {name}, B is {figure} {relation}: {verdict} ({blocks}{p})."), tone);
     section
+}
+
+/// How many trials of each side carry which warning; `None` without any.
+pub(crate) fn warnings(compared: &WarningsCompared) -> Option<Section> {
+    let mut section = Section::new("Warnings of the trials compared");
+    let count = |trials: usize, of: usize| format!("{trials} of {of}");
+    let mut table = Columns::of(&compared.kinds);
+    table.name("warning", |own| own.kind.name());
+    table.right("A", |own| count(own.from, compared.from_trials));
+    table.right("B", |own| count(own.to, compared.to_trials));
+    table.left("for example", |own| own.detail.as_str()).optional(1);
+    section.table(table);
+    Some(section).filter(|_| !compared.kinds.is_empty())
 }
 
 /// `1.93x [1.88, 1.99]`, and what that is.

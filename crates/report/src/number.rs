@@ -15,7 +15,8 @@ pub fn estimate_without_unit(estimate: &Estimate) -> String {
 }
 
 fn shown(estimate: &Estimate, unit: &str) -> String {
-    let figure = uncertain(estimate.mean, half(estimate), unit);
+    let ends = estimate.interval.map(|Interval { low, high }| (low, high));
+    let figure = within(estimate.mean, ends, unit);
     match estimate.bound {
         Some(bound) => format!("{} {figure}", bound.words()),
         None if estimate.timeouts > 0 => {
@@ -23,10 +24,6 @@ fn shown(estimate: &Estimate, unit: &str) -> String {
         }
         None => figure,
     }
-}
-
-fn half(estimate: &Estimate) -> Option<f64> {
-    estimate.interval.map(|interval| (interval.high - interval.low) / 2.0)
 }
 
 /// `1.93x [1.88, 1.99]`; for a difference, which is better above 0, `+3.20 s [2.90, 3.50]`; with trials that timed out

@@ -1,6 +1,6 @@
 //! Two runs against each other.
 
-use crate::compare::against;
+use crate::compare::{against, warnings};
 use crate::model::{Cell, Columns, Document, NOTHING, Section, Tone};
 use crate::sections::better;
 use crate::table::Share;
@@ -11,12 +11,13 @@ use analysis::runs::{
     Change, ConfigurationCompared, Decision, FactorChange, Gate, Judged, LimitJudged, MatchedBy,
     ResponseCompared, RunName, RunsCompared, Verdict,
 };
-use analysis::{Comparison, Estimate, Interval};
+use analysis::{Comparison, Estimate, Interval, WarningSides, WarningsCompared};
 
 /// Two runs: how each configuration changed, and what else did.
 pub fn runs(compared: &RunsCompared, gate: Option<&Gate>) -> Document {
     let mut sections = vec![introduction(compared, gate)];
     sections.extend(compared.responses.iter().map(response));
+    sections.extend(warnings(&compared.warnings));
     sections.push(surroundings(compared));
     sections.extend(unmatched(compared));
     Document { title: format!("A: {}; B: {}", name(&compared.from), name(&compared.to)).into(), sections }
@@ -35,7 +36,8 @@ fn introduction(compared: &RunsCompared, gate: Option<&Gate>) -> Section {
         section.note(format!("{side}: {started}, Steelbench {version}{synthetic}"));
     }
     if let Some(judged) = gate {
-        section.toned(self::gate(judged), tone(judged.decision));
+        let is_clean = judged.warnings.kinds.is_empty() || judged.decision != Decision::Kept;
+        section.toned(self::gate(judged), if is_clean { tone(judged.decision) } else { Tone::Warning });
     }
     for response in &compared.responses {
         let (text, tone) = verdict(response);
@@ -204,14 +206,27 @@ fn unmatched(compared: &RunsCompared) -> Option<Section> {
     section.unless_empty()
 }
 
-/// Why a gate is passed or not, in one line.
-///
-/// `Gate failed: elapsed of data_files=1 rose by 10.0 % [9.1, 10.9], beyond slower:3% (1 of 2 configurations).`
+/// Why a gate is passed or not, in one line, with the warnings that the trials behind it carry.
 pub fn gate(gate: &Gate) -> Text {
+    let WarningsCompared { from_trials, to_trials, kinds } = &gate.warnings;
+    let one = |own: &WarningSides| {
+        format!(
+            "{} on {} of {from_trials} trials of A and {} of {to_trials} of B",
+            own.kind.name(),
+            own.from,
+            own.to
+        )
+    };
+    let warnings = listed(kinds.iter().map(one)).map_or_else(String::new, |all| format!(" Warnings: {all}."));
+    format!("{}{warnings}", decision(gate)).into()
+}
+
+/// `Gate failed: elapsed of data_files=1 rose by 10.0 % [9.1, 10.9], beyond slower:3% (1 of 2 configurations).`
+fn decision(gate: &Gate) -> String {
     let worst: Vec<&LimitJudged> = gate.limits.iter().filter(|it| it.decision == gate.decision).collect();
     let Some(first) = worst.first().filter(|_| gate.decision != Decision::Kept) else {
         let limits = joined(gate.limits.iter().map(|it| it.limit.to_string()), ", ");
-        return format!("Gate passed: every configuration is within {limits}.").into();
+        return format!("Gate passed: every configuration is within {limits}.");
     };
     let hit: Vec<&Judged> = first.configurations.iter().filter(|it| it.decision == gate.decision).collect();
     let furthest = hit.iter().copied().reduce(|a, b| if beyond(first, b) > beyond(first, a) { b } else { a });
@@ -228,11 +243,10 @@ pub fn gate(gate: &Gate) -> Text {
         String::new()
     };
     let limit = &first.limit;
-    let said = match gate.decision {
+    match gate.decision {
         Decision::Broken => format!("Gate failed: {what}, beyond {limit} ({share}{others})."),
         _ => format!("Gate unsure: {what}, which may or may not be within {limit} ({share}{others})."),
-    };
-    said.into()
+    }
 }
 
 fn tone(decision: Decision) -> Tone {

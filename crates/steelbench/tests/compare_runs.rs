@@ -65,6 +65,32 @@ fn what_changed_is_listed() {
     assert!(text.contains("Only in B: ") && text.contains("1.00x"), "{text}");
 }
 
+/// A gate is never passed silently with trials that there is a reason to trust less.
+#[test]
+fn warnings_of_trials_are_shown_and_change_no_decision() {
+    let lab = two_runs();
+    let plain = lab.compare(&["t@1", "t@2", "--fail-if", "slower:150%"]).expect(0).stdout;
+    assert!(plain.contains("Gate passed") && !plain.contains("Warnings"), "{plain}");
+    let sql = "INSERT INTO warnings SELECT id, 90, 'other_load', 'others used 40 %' FROM trials
+               WHERE run = 2 AND block < 3 UNION ALL
+               SELECT id, 91, 'steal', 'stolen' FROM trials WHERE run = 1 AND block = 1";
+    lab.results("t").execute_batch(sql).unwrap();
+    let said = "Warnings: steal on 2 of 6 trials of A and 0 of 6 of B, other-load on 0 of 6 trials of A and 4 of 6 of B.";
+    for (limit, code) in [("slower:150%", 0), ("slower:3%", 1)] {
+        let text = lab.compare(&["t@1", "t@2", "--fail-if", limit]).expect(code).stdout;
+        assert!(text.replace('\n', " ").contains(said), "{text}");
+        let row = text.lines().find(|line| line.starts_with("other-load")).unwrap();
+        let cells: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!(cells[..7], ["other-load", "0", "of", "6", "4", "of", "6"], "{row}");
+        let ended = lab.compare(&["t@1", "t@2", "--json", "--fail-if", limit]).expect(code);
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+        let json: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+        assert_eq!(json["gate"]["warnings"]["kinds"][1]["to"], 4, "{json}");
+    }
+    let text = lab.compare(&["data_files=1", "data_files=2", "--run", "2"]).expect(0).stdout;
+    assert!(text.contains("Warnings of the trials compared") && text.contains("2 of 3"), "{text}");
+}
+
 #[test]
 fn the_exit_code_is_the_gates() {
     let lab = two_runs();

@@ -42,7 +42,7 @@ fn a_migrated_file_says_what_it_said() {
         "SELECT key, label FROM configurations ORDER BY run, position",
         "SELECT * FROM settings",
         TRIALS,
-        "SELECT * FROM waits",
+        "SELECT trial, position, wait_type, class, count, resource_s, signal_s, source, sampled_hz FROM waits",
         "SELECT * FROM latencies",
         "SELECT * FROM operations",
         "SELECT * FROM series",

@@ -1,5 +1,6 @@
 use super::claims::Claim;
 use super::{Finding, FindingKind};
+use crate::estimate::mean;
 use crate::{ConfigurationRow, Failure, Summary, WarningCount, health, wording};
 use observations::{Observations, number};
 
@@ -11,6 +12,7 @@ pub fn find(summary: &Summary, largest: Option<&Claim>) -> Vec<Finding> {
         nothing_measured(summary),
         failed(summary),
         timed_out(summary),
+        rests_on_few(summary),
         overloaded(summary),
         warned(summary, largest),
         drift(summary),
@@ -145,12 +147,43 @@ fn drift(summary: &Summary) -> Caveat {
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     let (low, high) = (wording::percent(low), wording::percent(high));
     let text = format!(
-        "Blocks differ in {} (from {low} to {high} of the mean): the machine changed during the run; \
+        "Blocks differ in {} (from {low} to {high} of the mean): the machine changed during the run, \
+         or the data that each block draws anew; \
          comparisons are made within blocks and remain valid, but means vary more.",
         drift.response
     );
     let (f, p) = (wording::figure(drift.f), wording::p_value(drift.p_value));
     Some((text, format!("F = {f}, {p} over {}", wording::count(drift.blocks, "block"))))
+}
+
+/// Means that a few trials make: how often such trials occur nobody can tell from one or two of them, so that the
+/// interval does not hold it. Those are named that a difference of the margin rests on.
+fn rests_on_few(summary: &Summary) -> Caveat {
+    let (outliers, response) = (summary.outliers(), summary.response.as_ref()?);
+    let row = |row: &ConfigurationRow| {
+        let is_far =
+            |block: u32| outliers.iter().any(|it| (it.configuration, it.block) == (row.index, block));
+        let values = response.values(&summary.grid.cells[row.index]);
+        let rest: Vec<f64> =
+            values.iter().filter(|(block, _)| !is_far(**block)).map(|(_, value)| *value).collect();
+        let (few, all) = (values.len() - rest.len(), values.len());
+        let (with, without) = (mean(&values.into_values().collect::<Vec<f64>>()), mean(&rest));
+        ((with / without - 1.0).abs() > summary.margin() && few > 0).then(|| {
+            let label = if row.label.is_empty() { String::new() } else { format!(" of {}", row.label) };
+            let [with, without] = [with, without].map(|mean| number::quantity(mean, &response.unit));
+            format!(
+                "the mean{label} on {few} of {} ({with}, without {without})",
+                wording::count(all, "trial")
+            )
+        })
+    };
+    let rows: Vec<String> = summary.configurations.iter().filter_map(row).collect();
+    let text = format!(
+        "Means rest on few trials that stand apart: {}. How often such trials occur cannot be told, and intervals do not \
+         hold it: compare medians.",
+        wording::list(&rows)
+    );
+    (!rows.is_empty()).then(|| (text, String::new()))
 }
 
 /// How the number of blocks came about.

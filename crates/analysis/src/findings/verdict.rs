@@ -170,12 +170,12 @@ pub fn single(summary: &Summary) -> Option<Finding> {
     }
     let row = summary.configurations.iter().find(|row| row.response.is_some())?;
     let (response, estimate) = (summary.response.as_ref()?, row.response.as_ref()?);
-    let half = estimate.interval.map(|interval| (interval.high - interval.low) / 2.0);
+    let ends = estimate.interval.map(|interval| (interval.low, interval.high));
     let bound = estimate.bound.map_or_else(String::new, |bound| format!("{} ", bound.words()));
     let text = format!(
         "{}: {bound}{} over {}.",
         response.name,
-        wording::uncertain(estimate.mean, half, &estimate.unit),
+        wording::within(estimate.mean, ends, &estimate.unit),
         wording::count(estimate.n, "block")
     );
     Some(Finding::new(FindingKind::Verdict, text, String::new()))

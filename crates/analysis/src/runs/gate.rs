@@ -8,7 +8,7 @@ use super::samples::Samples;
 use super::{Pair, Responses, RunsError};
 use crate::compare::{RESOLUTION, welch};
 use crate::distribution::correct;
-use crate::{Interval, ResponseChoice};
+use crate::{Interval, ResponseChoice, WarningsCompared};
 use observations::{Direction, Recording};
 use serde::Serialize;
 use std::fmt;
@@ -107,6 +107,8 @@ pub struct Gate {
     pub decision: Decision,
     /// Each limit.
     pub limits: Vec<LimitJudged>,
+    /// Warnings that the trials behind it carry. They change no decision: what is judged is what was measured.
+    pub warnings: WarningsCompared,
 }
 
 /// A limit on all configurations.
@@ -173,7 +175,7 @@ pub fn judge(
     };
     let limits = limits.iter().map(judge_one).collect::<Result<Vec<_>, _>>()?;
     let decision = limits.iter().map(|limit| limit.decision).max().unwrap_or(Decision::Kept);
-    Ok(Gate { decision, limits })
+    Ok(Gate { decision, limits, warnings: pair.warnings() })
 }
 
 fn judge_limit(pair: &Pair, limit: &Limit, response: ResponseChoice) -> Result<LimitJudged, RunsError> {
