@@ -143,14 +143,14 @@ fn value(chars: &[char], name_end: usize, is_option: bool) -> Option<Range<usize
             .rev()
             .take_while(|c| c.is_ascii_alphabetic())
             .all(char::is_ascii_lowercase);
-        while is_keyword && !is_option && chars[sign] == '=' {
-            let word = blanks(end);
+        let is_rest = |end: &usize| {
+            let word = blanks(*end);
             let word_end = bare_end(chars, word, false);
             let is_pair = chars[word..word_end].contains(&'=') || chars.get(blanks(word_end)) == Some(&'=');
-            if word == end || word_end == word || is_pair {
-                break;
-            }
-            end = word_end;
+            (word > *end && word_end > word && !is_pair).then_some(word_end)
+        };
+        if is_keyword && !is_option && chars[sign] == '=' {
+            end = std::iter::successors(Some(end), is_rest).last().unwrap_or(end);
         }
         return Some(start..end);
     };

@@ -65,6 +65,7 @@ pub enum Command {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Run {
     /// The experiment file
     pub file: PathBuf,

@@ -31,6 +31,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode, Failure> {
 }
 
 /// A session of a run: what every command that runs an experiment needs to know.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Session {
     /// The results file.
     pub results: PathBuf,
