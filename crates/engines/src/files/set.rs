@@ -105,7 +105,8 @@ mod tests {
         let (mine, other) = (real.join("mine"), real.join("other"));
         std::fs::write(&mine, "x").unwrap();
         std::fs::write(&other, "x").unwrap();
-        let roundabout = folder.path().join(".").join("mine");
+        let roundabout = real.join("link");
+        std::os::unix::fs::symlink(&mine, &roundabout).unwrap();
         let permits = Permits { overwrite: vec![roundabout], destroy: Vec::new() };
         assert!(forbidden(&mine, &mine, Origin::Existing, &permits).is_some());
         let permits = permits.resolved();
