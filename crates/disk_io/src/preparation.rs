@@ -28,7 +28,7 @@ pub fn fill(
     let path = &region.path;
     let failed = |doing| move |source| DiskError::File { path: path.clone(), doing, source };
     let open = |direct: bool| {
-        let flags = if direct { libc::O_DIRECT } else { 0 };
+        let flags = libc::O_NOFOLLOW | if direct { libc::O_DIRECT } else { 0 };
         let file = OpenOptions::new().write(true).custom_flags(flags).open(path);
         file.map_err(|error| refused(path, direct, true, error))
     };

@@ -115,9 +115,8 @@ fn open_file(stream: &Stream, path: &Path) -> Result<File, DiskError> {
     }
     let mut options = OpenOptions::new();
     options.read(read).write(write);
-    if stream.direct {
-        options.custom_flags(libc::O_DIRECT);
-    }
+    // A link in its place was not there when the file was chosen.
+    options.custom_flags(libc::O_NOFOLLOW | if stream.direct { libc::O_DIRECT } else { 0 });
     let file = options.open(path).map_err(|error| refused(path, stream.direct, write, error))?;
     if stream.direct && is_in_memory(path) {
         let message = "tmpfs keeps files in memory, so direct I/O means nothing there: use a file on a disk, or \

@@ -121,6 +121,16 @@ pub struct Permits {
     pub destroy: Vec<PathBuf>,
 }
 
+impl Permits {
+    /// The same with what links lead to now in their place: one that leads elsewhere later permits nothing there.
+    #[must_use]
+    pub fn resolved(self) -> Self {
+        let real =
+            |paths: Vec<PathBuf>| paths.into_iter().map(|path| path.canonicalize().unwrap_or(path)).collect();
+        Self { overwrite: real(self.overwrite), destroy: real(self.destroy) }
+    }
+}
+
 /// A prepared target. Dropping it removes what it created.
 pub trait Instance: Send + Sync {
     /// Creates and fills tables and compiles operations, once for each trial.

@@ -1,5 +1,6 @@
 //! What is wrong in a file, and how it is shown.
 
+use observations::redacted;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
@@ -44,7 +45,7 @@ impl fmt::Display for FileErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = |error: &FileError| {
             let help = error.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
-            format!("{}:{}: {}", error.line, error.column, said(&(error.headline() + &help)))
+            format!("{}:{}: {}", error.line, error.column, said(&redacted(&(error.headline() + &help))))
         };
         let shown = self.errors.iter().take(SHOWN_MAX).map(line).chain(self.more());
         f.write_str(&shown.collect::<Vec<_>>().join("\n"))
@@ -60,13 +61,13 @@ impl FileErrors {
         let mut text = String::new();
         for error in self.errors.iter().take(SHOWN_MAX) {
             let line = lines.get(error.line - 1).copied().unwrap_or_default();
-            let (line, indent, length) = excerpt(&printable(&hide_passwords(line)), error);
+            let (line, indent, length) = excerpt(&printable(&redacted(line)), error);
             let gutter = error.line.to_string().len();
             // Writing to a string cannot fail.
             let _ = write!(
                 text,
                 "error: {}\n{:gutter$}--> {}:{}:{}\n{:gutter$} |\n{} | {line}\n{:gutter$} | {:indent$}{}\n",
-                said(&hide_passwords(&error.headline())),
+                said(&redacted(&error.headline())),
                 "",
                 printable(file_name),
                 error.line,
@@ -78,7 +79,7 @@ impl FileErrors {
                 "^".repeat(length),
             );
             if let Some(help) = &error.help {
-                let _ = writeln!(text, "{:gutter$} = help: {}", "", said(help));
+                let _ = writeln!(text, "{:gutter$} = help: {}", "", said(&redacted(help)));
             }
         }
         text.extend(self.more().map(|more| more + "\n"));
@@ -111,35 +112,6 @@ fn said(text: &str) -> String {
         text.push('…');
     }
     text
-}
-
-/// The text with a star for each character of the passwords in it: those of URLs, between the colon
-/// and the `@` of `://name:password@`, and what follows `password=`.
-pub(crate) fn hide_passwords(text: &str) -> String {
-    let mut hidden: Vec<Range<usize>> = Vec::new();
-    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '&');
-    for (at, scheme_end) in text.match_indices("://") {
-        let start = at + scheme_end.len();
-        let rest = &text[start..];
-        let server = &rest[..rest.find(ends).unwrap_or(rest.len())];
-        if let Some((name, _)) = server.split_once(':')
-            && let Some(end) = server.rfind('@').filter(|end| *end > name.len())
-        {
-            hidden.push(start + name.len() + 1..start + end);
-        }
-    }
-    // Other than the lower case of all letters, that of ASCII keeps the positions.
-    for (at, key) in text.to_ascii_lowercase().match_indices("password") {
-        let rest = &text[at + key.len()..];
-        let Some(value) = rest.trim_start().strip_prefix('=') else { continue };
-        let value = value.trim_start();
-        let quoted = value.strip_prefix('\'').map(|inner| (inner, inner.rfind('\'')));
-        let (value, end) = quoted.unwrap_or((value, value.find(ends)));
-        let start = text.len() - value.len();
-        hidden.push(start..start + end.unwrap_or(value.len()));
-    }
-    let star = |(at, c)| if hidden.iter().any(|range| range.contains(&at)) { '*' } else { c };
-    text.char_indices().map(star).collect()
 }
 
 /// The text with every character that could command a terminal shown as a space.

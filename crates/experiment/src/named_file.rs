@@ -1,6 +1,5 @@
-use crate::error::hide_passwords;
 use crate::read::{SOURCE_BYTES_MAX, read_text};
-use observations::FileRecord;
+use observations::{FileRecord, redacted};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::io;
@@ -84,7 +83,7 @@ impl NamedFile {
             named_by: self.named_by.clone(),
             path: self.path.clone(),
             sha256: self.sha256(),
-            content: hide_passwords(&self.content),
+            content: redacted(&self.content),
         }
     }
 }

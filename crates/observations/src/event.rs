@@ -18,8 +18,11 @@ pub struct TrialRef {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "end")]
 pub enum RunEnd {
-    /// Every planned trial has been run (some may have failed).
-    Completed,
+    /// Every planned trial has been run.
+    Completed {
+        /// Planned trials that have failed as often as they may.
+        failed: usize,
+    },
     /// The user interrupted; `run` again resumes.
     Interrupted,
     /// A manual step is due and nobody is there to do it; `run` again resumes.

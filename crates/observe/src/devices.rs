@@ -8,7 +8,7 @@ pub(crate) mod test_devices;
 #[cfg(test)]
 mod tests;
 
-pub use in_use::in_use;
+pub use in_use::{file_in_use, in_use};
 pub use monitor::DeviceMonitor;
 
 use crate::{mounts, sysfs};

@@ -8,7 +8,7 @@ use experiment::file::{EQUIVALENCE_MARGIN, QUESTION, RESPONSE};
 use experiment::{Blocks, Changes, Configuration, Experiment, Factor, changes, parse};
 use observations::{
     AdaptiveRepeats, ConfigurationRecord, Environment, Event, FactorRecord, FileRecord, LevelRecord,
-    Recording, RunRecord,
+    Recording, RunRecord, redacted,
 };
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -74,7 +74,7 @@ fn go_on(
 ) -> Result<bool, RunError> {
     let recorded = store.read_plan(latest.id)?;
     let files = file_records(experiment);
-    if latest.source != experiment.source || recorded.files != files {
+    if latest.source != redacted(&experiment.source) || recorded.files != files {
         let unreadable = "the recorded version cannot be read by this version of Steelbench";
         let mut changes = match parse(&latest.source, &catalog()) {
             Ok(old) => changes(&old, experiment),
@@ -167,7 +167,7 @@ fn run_record(experiment: &Experiment) -> RunRecord {
         id: 0,
         name: experiment.name.clone(),
         question: experiment.get(QUESTION),
-        source: experiment.source.clone(),
+        source: redacted(&experiment.source),
         seed: experiment.repeats.seed,
         response: experiment.get(RESPONSE),
         baseline: experiment.baseline,

@@ -1,6 +1,7 @@
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
-use experiment::{Catalog, Experiment, FileErrors, Invalid, NamedFile};
+use experiment::{Catalog, Configuration, Experiment, FileErrors, Invalid, NamedFile, Value};
+use observations::redacted;
 use probes::Target;
 use std::sync::Arc;
 
@@ -76,7 +77,8 @@ pub fn validate(experiment: &Experiment) -> Result<(), FileErrors> {
         };
         let target = Target::of(engine, configuration);
         let from_engine = engine.validate(configuration, probe.connections(configuration));
-        for objection in from_engine.into_iter().chain(probe.plan(configuration, &target)) {
+        let objections_of_all = from_engine.into_iter().chain(probe.plan(configuration, &target));
+        for objection in objections_of_all.chain(secrets(configuration)) {
             if !objections.contains(&objection) {
                 objections.push(objection);
             }
@@ -84,6 +86,20 @@ pub fn validate(experiment: &Experiment) -> Result<(), FileErrors> {
     }
     let errors = experiment.objections(&objections);
     if errors.errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// Settings are in results, reports and the environment of hooks: what looks like a password is refused there.
+fn secrets(configuration: &Configuration) -> impl Iterator<Item = Invalid> {
+    let holds_secret = |value: &Value| {
+        let text = value.to_string();
+        redacted(&text) != text
+    };
+    let settings = configuration.settings.iter().filter(move |(_, value)| holds_secret(value));
+    settings.map(|(path, _)| {
+        let message =
+            "a password in the file would end up in results and reports; use PGPASSWORD or ~/.pgpass";
+        Invalid::new(path.as_str(), message)
+    })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::trial::Interrupt;
 use experiment::Configuration;
-use observations::HookOutput;
+use observations::{HookOutput, redacted};
 use std::io::{PipeReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -67,14 +67,14 @@ impl Hook<'_> {
             exit_code = status.code();
             if status.success() { Ok(()) } else { Err(status.to_string()) }
         });
-        let output = String::from_utf8_lossy(&printed).into_owned();
+        let output = redacted(&String::from_utf8_lossy(&printed));
         let result = result.map_err(|cause| match output.lines().rfind(|line| !line.trim().is_empty()) {
             Some(line) => format!("hook {} failed: {cause}: {}", self.name, line.trim()),
             None => format!("hook {} failed: {cause}", self.name),
         });
         outputs.push(HookOutput {
             hook: self.name.clone(),
-            command: self.command.into(),
+            command: redacted(self.command),
             exit_code,
             elapsed_s: start.elapsed().as_secs_f64(),
             output,

@@ -16,7 +16,7 @@ use experiment::file::{
     TRIAL_TIME_S,
 };
 use experiment::{Configuration, Experiment, Level, NamedFile, Plan, PlannedTrial, Setting};
-use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus};
+use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus, redacted};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::StoreError;
@@ -41,6 +41,8 @@ pub struct Options {
     pub results: PathBuf,
     /// Begin a new run even if there is one to go on with.
     pub fresh: bool,
+    /// Run trials again that have failed as often as they may.
+    pub retry_failed: bool,
     /// The manual step at which the run stopped has been done.
     pub manual_done: bool,
     /// Files that were there before us and may be overwritten.
@@ -83,7 +85,7 @@ pub fn run(
     }
     announce_removed(throttle::remove_orphans(), announce);
     let plan = Plan::new(experiment);
-    let schedule = Schedule::new(experiment, &plan, &session.recorded);
+    let schedule = Schedule::new(experiment, &plan, &session.recorded, options.retry_failed);
     announce(Event::RunStarted {
         experiment: experiment.name.clone(),
         configurations: experiment.configurations.len(),
@@ -91,7 +93,7 @@ pub fn run(
         done: schedule.settled(),
     });
     let (overwrite, destroy) = (options.overwrite.clone(), options.destroy.clone());
-    let permits = Permits { overwrite, destroy };
+    let permits = Permits { overwrite, destroy }.resolved();
     let previous = session.recorded.trials.last().map(|trial| (trial.configuration, trial.setup));
     let run_deadline = experiment.get(RUN_TIME_S).map(|s| Instant::now() + Duration::from_secs_f64(s));
     let mut runner = Runner {
@@ -157,7 +159,9 @@ type Announce<'a> = &'a mut (dyn FnMut(Event) + Send);
 
 impl Runner<'_> {
     fn run_all(&mut self, announce: Announce) -> Result<RunEnd, RunError> {
-        let Some(first) = self.next(announce) else { return Ok(RunEnd::Completed) };
+        let Some(first) = self.next(announce) else {
+            return Ok(RunEnd::Completed { failed: self.schedule.failed() });
+        };
         let begun = self.hook_around_run(BEFORE_RUN, &self.options.interrupt, announce);
         let end = match begun {
             Err(_) if self.options.interrupt.requested() => Ok(RunEnd::Interrupted),
@@ -180,7 +184,7 @@ impl Runner<'_> {
             }
             match self.next(announce) {
                 Some(trial) => next = trial,
-                None => return Ok(RunEnd::Completed),
+                None => return Ok(RunEnd::Completed { failed: self.schedule.failed() }),
             }
         }
     }
@@ -264,7 +268,9 @@ impl Runner<'_> {
             _ if self.options.interrupt.requested() && matches!(outcome, Outcome::Failed(..)) => {
                 return Ok(Some(RunEnd::Interrupted));
             }
-            Outcome::Failed(cause, seen) => (TrialStatus::Failed { cause }, seen.map(|seen| *seen)),
+            Outcome::Failed(cause, seen) => {
+                (TrialStatus::Failed { cause: redacted(&cause) }, seen.map(|seen| *seen))
+            }
             Outcome::Done(observations) => (TrialStatus::Done, Some(*observations)),
         };
         let record = TrialRecord {
@@ -288,8 +294,7 @@ impl Runner<'_> {
 
     /// Announces a trial that has been committed.
     fn finished(&self, trial: TrialRef, record: TrialRecord, announce: Announce) {
-        let wall_s = record.wall_s;
-        let retry = self.schedule.will_retry(&record);
+        let (wall_s, retry) = (record.wall_s, self.schedule.will_retry(&record));
         match (record.status, record.observations) {
             (TrialStatus::Failed { cause }, _) => {
                 announce(Event::TrialFailed { trial, wall_s, cause, retry });

@@ -17,8 +17,11 @@ pub struct NextTrial {
 #[derive(Debug, Clone, Copy, Default)]
 struct Tried {
     attempts: u32,
-    /// Measured to the end, or known to take longer than a trial may: trying again until it happens to be fast would
-    /// bias the figures.
+    /// Those of them that do not count: they failed before, and the user wants them repeated.
+    forgiven: u32,
+    /// Measured to the end.
+    done: bool,
+    /// That, or known to take longer than a trial may: trying again until it happens to be fast would bias the figures.
     settled: bool,
 }
 
@@ -39,8 +42,8 @@ pub struct Schedule<'a> {
 }
 
 impl<'a> Schedule<'a> {
-    /// The rest of a plan of which some trials are recorded.
-    pub fn new(experiment: &Experiment, plan: &'a Plan, recorded: &Recording) -> Self {
+    /// The rest of a plan of which some trials are recorded; with those that failed, where they are to be run again.
+    pub fn new(experiment: &Experiment, plan: &'a Plan, recorded: &Recording, retry_failed: bool) -> Self {
         let mut schedule = Self {
             plan,
             blocks: experiment.repeats.blocks,
@@ -54,6 +57,9 @@ impl<'a> Schedule<'a> {
         for trial in &recorded.trials {
             schedule.record(trial);
         }
+        for tried in schedule.tried.values_mut().filter(|_| retry_failed) {
+            tried.forgiven = tried.attempts;
+        }
         schedule
     }
 
@@ -61,7 +67,8 @@ impl<'a> Schedule<'a> {
     pub fn record(&mut self, trial: &TrialRecord) {
         let tried = self.tried.entry((trial.configuration, trial.block)).or_default();
         tried.attempts = tried.attempts.max(trial.attempt);
-        tried.settled |= trial.status == TrialStatus::Done || trial.timed_out();
+        tried.done |= trial.status == TrialStatus::Done;
+        tried.settled |= tried.done || trial.timed_out();
         if trial.status != TrialStatus::Done {
             return;
         }
@@ -92,9 +99,15 @@ impl<'a> Schedule<'a> {
     }
 
     fn open(&self, planned: PlannedTrial) -> Option<NextTrial> {
-        let tried = self.tried.get(&(planned.configuration, planned.block)).copied().unwrap_or_default();
-        let is_open = !tried.settled && tried.attempts <= self.retries;
-        is_open.then_some(NextTrial { planned, attempt: tried.attempts + 1 })
+        let attempt = self.next_attempt(planned.configuration, planned.block)?;
+        Some(NextTrial { planned, attempt })
+    }
+
+    /// The next try of a configuration in a block; `None` when it is settled, or has failed as often as it may.
+    fn next_attempt(&self, configuration: usize, block: u32) -> Option<u32> {
+        let tried = self.tried.get(&(configuration, block)).copied().unwrap_or_default();
+        let is_open = !tried.settled && tried.attempts - tried.forgiven <= self.retries;
+        is_open.then_some(tried.attempts + 1)
     }
 
     /// Whether the blocks of a group up to this one are enough: adaptive repeats decide after their first stage how many
@@ -119,9 +132,18 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// Whether a trial that failed will be tried again.
-    pub fn will_retry(&self, trial: &TrialRecord) -> bool {
-        trial.attempt <= self.retries && !trial.timed_out()
+    /// Whether a trial that was recorded as failed will be tried again.
+    pub fn will_retry(&self, failed: &TrialRecord) -> bool {
+        self.next_attempt(failed.configuration, failed.block).is_some()
+    }
+
+    /// Number of planned trials that have failed, and are not tried again unless the user asks for it.
+    pub fn failed(&self) -> usize {
+        let is_failed = |planned: &PlannedTrial| {
+            let tried = self.tried.get(&(planned.configuration, planned.block));
+            tried.is_some_and(|tried| !tried.done) && self.open(*planned).is_none()
+        };
+        self.plan.trials().filter(is_failed).count()
     }
 
     /// Number of planned trials that earlier sessions have settled. Blocks that the file no longer
@@ -146,6 +168,8 @@ pub fn unknown_response(experiment: &Experiment, observations: &Observations) ->
 pub struct Outlook {
     /// Planned trials that are done, or that have failed as often as they may.
     pub settled: usize,
+    /// Those of them that have failed.
+    pub failed: usize,
     /// Planned trials, less those that adaptive repeats have made needless so far.
     pub planned: usize,
     /// Whether nothing is left to be run.
@@ -155,7 +179,8 @@ pub struct Outlook {
 /// How far a recording has come on the plan of its experiment: what `run` would find if it went on.
 pub fn outlook(experiment: &Experiment, recorded: &Recording) -> Outlook {
     let plan = Plan::new(experiment);
-    let mut schedule = Schedule::new(experiment, &plan, recorded);
+    let mut schedule = Schedule::new(experiment, &plan, recorded, false);
     let complete = schedule.next().is_none();
-    Outlook { settled: schedule.settled(), planned: plan.len() - schedule.needless, complete }
+    let (settled, failed) = (schedule.settled(), schedule.failed());
+    Outlook { settled, failed, planned: plan.len() - schedule.needless, complete }
 }

@@ -76,7 +76,7 @@ pub struct WorkFolder {
     path: PathBuf,
     folder: File,
     /// Locked.
-    _marker: Option<File>,
+    marker: Option<File>,
     /// Whether it goes when this is dropped.
     is_ours: bool,
 }
@@ -84,14 +84,16 @@ pub struct WorkFolder {
 impl WorkFolder {
     /// Claims a folder that was made just now.
     fn mark(path: PathBuf, owner: &str) -> io::Result<Self> {
-        let folder = open_folder(&path)?;
-        let mut marker = File::create_new(within(&folder, MARKER))?;
+        // From here on, dropping it removes it: a full disk leaves nothing.
+        let mut own = Self { folder: open_folder(&path)?, path, marker: None, is_ours: true };
+        let mut marker = File::create_new(within(&own.folder, MARKER))?;
         marker.try_lock()?;
         marker.write_all(owner.as_bytes())?;
         if marker.metadata()?.nlink() == 0 {
             return Err(ErrorKind::NotFound.into());
         }
-        Ok(Self { path, folder, _marker: Some(marker), is_ours: true })
+        own.marker = Some(marker);
+        Ok(own)
     }
 
     /// A folder that is marked with one of these owners and that nobody holds, or an empty one of a process that is
@@ -114,7 +116,7 @@ impl WorkFolder {
         // Killed between making the folder and marking it.
         let is_unmarked = || owner.is_empty() && is_empty(&folder) && is_of_gone_process(&path, PREFIX);
         let is_orphan = !is_foreign && (owners.contains(&owner) || is_unmarked());
-        Ok(is_orphan.then_some(Self { path, folder, _marker: marker, is_ours: false }))
+        Ok(is_orphan.then_some(Self { path, folder, marker, is_ours: false }))
     }
 
     /// Where it is.

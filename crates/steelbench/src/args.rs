@@ -65,6 +65,7 @@ pub enum Command {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Run {
     /// The experiment file
     pub file: PathBuf,
@@ -74,6 +75,9 @@ pub struct Run {
     /// Start over: begin a new run in the results file; earlier runs are kept
     #[arg(long)]
     pub fresh: bool,
+    /// Run trials again that have failed as often as `repeats.retries` permits
+    #[arg(long, conflicts_with = "fresh")]
+    pub retry_failed: bool,
     /// The manual step at which the run stopped has been done
     #[arg(long)]
     pub manual_done: bool,

@@ -1,6 +1,7 @@
 //! Steelbench, a database performance laboratory: the command line.
 
 mod args;
+mod command_line;
 mod commands;
 mod exit_code;
 mod output;
@@ -8,12 +9,14 @@ mod progress;
 mod results;
 mod signals;
 
-use args::{Arguments, Command};
-use clap::Parser;
+use args::Command;
 use exit_code::Failure;
 
 fn main() -> std::process::ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match command_line::read() {
+        Ok(arguments) => arguments,
+        Err(code) => return code.into(),
+    };
     let result = match arguments.command {
         Command::Run(run) => commands::run::run(&run),
         Command::Check(check) => commands::check::check(&check),

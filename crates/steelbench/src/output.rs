@@ -2,6 +2,7 @@
 
 use crate::exit_code::{ExitCode, Failure};
 use clap::Args;
+use observations::redacted;
 use report::{Document, Style};
 use serde_json::Value;
 use std::fmt::Display;
@@ -25,7 +26,7 @@ pub struct Form {
 
 /// Prints lines to standard output. What could command a terminal is spelled out.
 pub fn print(lines: &str) -> Result<ExitCode, Failure> {
-    print_as_it_is(&report::lines(lines))
+    print_as_it_is(&report::lines(&redacted(lines)))
 }
 
 /// Prints what holds nothing of others, or has been made safe. A reader that has gone (`| head`) has seen enough.
@@ -40,9 +41,9 @@ pub fn print_as_it_is(text: &str) -> Result<ExitCode, Failure> {
 }
 
 /// Prints lines to standard error; there is nobody to tell when that fails. Errors may quote anything, such as
-/// a message of a server: what could command a terminal is spelled out.
+/// a message of a server: what could command a terminal is spelled out, and passwords are not shown.
 pub fn complain(lines: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", report::lines(lines));
+    let _ = writeln!(std::io::stderr(), "{}", report::lines(&redacted(lines)));
 }
 
 /// What a file that is written may replace. Each permits what those before it do.
@@ -128,6 +129,11 @@ fn partial(path: &Path) -> std::io::Result<(PathBuf, File)> {
 /// Prints a JSON value in one line.
 pub fn print_json(value: &Value) -> Result<ExitCode, Failure> {
     print_as_it_is(&format!("{}\n", report::escaped(&value.to_string())))
+}
+
+/// The same of what holds the words of an experiment file, without the passwords in them.
+pub fn print_json_redacted(value: &Value) -> Result<ExitCode, Failure> {
+    print_as_it_is(&format!("{}\n", report::escaped(&redacted(&value.to_string()))))
 }
 
 /// Prints what a command found in the form that the user asks for.

@@ -3,7 +3,7 @@
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use observations::number::{self, plural};
-use observations::{Event, Response, RunEnd, TrialRef};
+use observations::{Event, Response, RunEnd, TrialRef, redacted};
 use report::Text;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -55,7 +55,7 @@ impl Progress {
     pub fn hear(&mut self, event: &Event) {
         match self {
             // A reader that has gone does not stop the run.
-            Self::Json => drop(serde_json::to_value(event).map(|event| output::print_json(&event))),
+            Self::Json => drop(serde_json::to_value(event).map(|event| output::print_json_redacted(&event))),
             Self::People(display) => display.hear(event),
         }
     }
@@ -121,7 +121,14 @@ impl Display {
                     plural(*trials, "trial")
                 ));
             }
-            Event::RunFinished(RunEnd::Completed) if self.finished.1 == 0 => {
+            Event::RunFinished(RunEnd::Completed { failed: failed @ 1.. }) if self.finished.1 == 0 => {
+                let trials = plural(*failed, "trial");
+                self.line(&format!(
+                    "nothing was run: {trials} failed before; --retry-failed runs them again, except those that limits.trial_time \
+                     stopped"
+                ));
+            }
+            Event::RunFinished(RunEnd::Completed { .. }) if self.finished.1 == 0 => {
                 self.line("the run is complete: nothing was left to do; --fresh begins a new one");
             }
             Event::Hook(_) | Event::RunFinished(_) => {}
@@ -186,7 +193,7 @@ impl Display {
     }
 
     fn line(&self, text: &str) {
-        let text = Text::from(text);
+        let text = Text::from(redacted(text));
         let text = text.as_str();
         if self.terminal {
             self.bar.println(text);

@@ -289,3 +289,24 @@ fn the_ready_experiments_run() {
         assert!(lab.trials(&name) >= 2, "{name}");
     }
 }
+
+/// What was permitted is what the link led to when the run began.
+#[test]
+fn a_link_that_leads_elsewhere_in_mid_run_permits_nothing_there() {
+    for fails in ["", "; test $STEELBENCH_BLOCK != 2"] {
+        let lab = Lab::with(&format!(
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"files\"\npaths = [\"link\"]\n\
+             [workload]\nprobe = \"disk\"\npattern = \"random-write\"\nduration = \"100 ms\"\nwarmup = \"0 s\"\ndirect = false\n\
+             [repeats]\nblocks = 3\n\
+             [hooks]\nbefore_trial = 'if test $STEELBENCH_BLOCK = 2; then ln -sfn victim link; fi'\n\
+             after_trial = 'true{fails}'\n"
+        ));
+        for file in ["mine", "victim"] {
+            std::fs::write(lab.path(file), vec![7; 1 << 20]).unwrap();
+        }
+        std::os::unix::fs::symlink("mine", lab.path("link")).unwrap();
+        let ended = lab.run_with(&["--overwrite", "link"], i32::from(!fails.is_empty()));
+        assert!(std::fs::read(lab.path("mine")).unwrap() != vec![7; 1 << 20], "{ended:?}");
+        assert!(std::fs::read(lab.path("victim")).unwrap() == vec![7; 1 << 20], "{ended:?}");
+    }
+}

@@ -68,6 +68,23 @@ fn content(lab: &Lab, name: &str) -> Vec<u8> {
 }
 
 #[test]
+fn the_file_behind_a_loop_device_is_not_overwritten() {
+    let lab = Lab::new();
+    let Some(mut device) = Loop::new(&lab, "disk.img", 16 * MIB) else { return };
+    std::fs::hard_link(lab.path("disk.img"), lab.path("other.img")).unwrap();
+    let before = content(&lab, "disk.img");
+    let write =
+        |name: &str| quick(&lab, &[name, "--pattern", "randwrite", "--overwrite", name, "--size", "1M"]);
+    write("disk.img").expect(2);
+    let write = |name: &str| quick(&lab, &[name, "--pattern", "randwrite", "--overwrite", name]);
+    write("other.img").expect(1).says("is not overwritten: it is the content of loop");
+    assert!(content(&lab, "disk.img") == before);
+    device.format();
+    device.mount(&lab, "mnt");
+    write("disk.img").expect(1).says(", which is mounted at ");
+}
+
+#[test]
 fn a_device_is_written_only_when_it_is_named() {
     let lab = Lab::new();
     let Some(device) = Loop::new(&lab, "disk.img", 16 * MIB) else { return };

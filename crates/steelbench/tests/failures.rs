@@ -30,7 +30,9 @@ fn a_failed_trial_is_recorded_and_does_not_stop_the_rest() {
     assert!(causes[0].contains("scripted failure while broken exists"), "{causes:?}");
     assert_eq!(lab.work_folders().len(), 0);
     // Nothing is tried again unless the file says so.
-    lab.run(1).says("nothing was left to do");
+    let ended = lab.run(1).says("nothing was run: 3 trials failed before; --retry-failed runs them again");
+    assert!(!ended.stderr.contains("complete") && !ended.stderr.contains("left to do"), "{ended:?}");
+    ended.says("Trials failed. `steelbench run --retry-failed e.toml` runs them again");
     // More retries, and the reason is gone.
     std::fs::remove_file(lab.path("broken")).unwrap();
     lab.write("e.toml", &file.replace("blocks = 3", "blocks = 3\nretries = 1"));
@@ -108,4 +110,34 @@ fn a_run_that_may_need_more_space_than_there_is_does_not_begin() {
     let lab = Lab::with(&scripted(1, "", "[limits]\ndisk_space = \"4000000 TiB\"\n"));
     lab.run(1).says("bytes are free, limits.disk_space allows the run");
     assert_eq!(lab.trials("t"), 0);
+}
+
+#[test]
+fn failed_trials_are_run_again_when_that_is_asked_for() {
+    let file = one_of_two(2, "\"target.fail_while_exists\" = \"broken\"", "");
+    let lab = Lab::with(&file.replace("blocks = 2", "blocks = 2\nretries = 1"));
+    lab.write("broken", "");
+    lab.run(1);
+    let attempts =
+        "SELECT c.label, block, attempt, status FROM trials t JOIN configurations c ON c.id = t.configuration
+                    ORDER BY c.label, block, attempt";
+    let before = lab.rows("t", attempts);
+    assert_eq!(before.len(), 6);
+    // They fail again, as often as the file says, and nothing else is run.
+    let events = lab.json(&["run", "e.toml", "--retry-failed"]);
+    assert_eq!(events.iter().find(|it| it["event"] == "run_finished").unwrap()["failed"], 2);
+    let retried: Vec<_> =
+        events.iter().filter(|it| it["event"] == "trial_failed").map(|it| it["retry"].clone()).collect();
+    assert_eq!(retried, [true, false, true, false]);
+    // The reason is gone: once is enough.
+    std::fs::remove_file(lab.path("broken")).unwrap();
+    lab.run_with(&["--retry-failed"], 0).says("2 of them recorded before");
+    let bad = |block: u32| {
+        let failed = (1..5).map(move |attempt| format!("kind=bad|{block}|{attempt}|failed"));
+        failed.chain([format!("kind=bad|{block}|5|done")])
+    };
+    let good = ["kind=good|1|1|done", "kind=good|2|1|done"].map(str::to_owned);
+    assert_eq!(lab.rows("t", attempts), bad(1).chain(bad(2)).chain(good).collect::<Vec<_>>());
+    lab.run_with(&["--retry-failed"], 0).says("nothing was left to do");
+    lab.steelbench(&["run", "e.toml", "--retry-failed", "--fresh"]).expect(2);
 }

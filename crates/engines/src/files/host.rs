@@ -9,7 +9,7 @@ use experiment::Configuration;
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -117,12 +117,12 @@ impl Made {
     fn new(wanted: Wanted, place: &Folders, cancel: &Cancel) -> Result<Self, EngineError> {
         let mut made = Self { claims: Vec::new(), wanted, files: Vec::new(), notes: Vec::new() };
         for wanted in made.wanted.files.clone() {
-            let path = wanted.path;
-            let (origin, size) = match wanted.create {
-                Some(size) => (create(&path, size)?, size),
-                None => existing(&path)?,
+            let named = wanted.path;
+            let (path, origin, size) = match wanted.create {
+                Some(size) => (named.clone(), create(&named, size)?, size),
+                None => existing(&named)?,
             };
-            let forbidden = forbidden(&path, origin, &place.permits);
+            let forbidden = forbidden(&named, &path, origin, &place.permits);
             if origin == Origin::Device && forbidden.is_none() {
                 made.claims.push(claim(&path)?);
             }
@@ -199,8 +199,10 @@ fn fill(path: &Path, size: u64, compress_percent: u8, cancel: &Cancel) -> Result
     File::open(path).and_then(|file| observe::page_cache::evict(&file)).map_err(EngineError::at(path))
 }
 
-/// Whose a file or device is that was there before, and its size.
-fn existing(path: &Path) -> Result<(Origin, u64), EngineError> {
+/// A file or device that was there before, without links, whose it is, and its size.
+fn existing(path: &Path) -> Result<(PathBuf, Origin, u64), EngineError> {
+    // A link that is changed while the run goes on changes nothing.
+    let path = &path.canonicalize().map_err(EngineError::at(path))?;
     let kind = path.metadata().map_err(EngineError::at(path))?.file_type();
     if !kind.is_block_device() && !kind.is_file() {
         let message = "neither a file nor a block device; a directory is declared as a [[volume]]";
@@ -208,7 +210,7 @@ fn existing(path: &Path) -> Result<(Origin, u64), EngineError> {
     }
     let origin = if kind.is_file() { Origin::Existing } else { Origin::Device };
     let size = File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0)));
-    Ok((origin, size.map_err(EngineError::at(path))?))
+    Ok((path.clone(), origin, size.map_err(EngineError::at(path))?))
 }
 
 /// Opens a device as the only one who may, as a mount does (open(2), `O_EXCL` without `O_CREAT`).

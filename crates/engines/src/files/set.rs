@@ -59,40 +59,38 @@ impl FileSet {
     }
 }
 
-/// Why nothing may be written to a file that was there before, or a device; `None`: it may be.
-pub fn forbidden(path: &Path, origin: Origin, permits: &Permits) -> Option<String> {
-    if let refused @ Some(_) = not_permitted(path, origin, permits) {
+/// Why nothing may be written to a file that was there before, or a device; `None`: it may be. `real` is where its path
+/// leads to; links are resolved in the permits too.
+pub fn forbidden(path: &Path, real: &Path, origin: Origin, permits: &Permits) -> Option<String> {
+    if let refused @ Some(_) = refusal(path, origin, permits, |named| named == real) {
         return refused;
     }
-    if origin != Origin::Device {
-        return None;
-    }
-    let reason = match observe::devices::in_use(path) {
-        Ok(reason) => reason?,
-        Err(error) => error.to_string(),
+    let found = match origin {
+        Origin::Created => return None,
+        Origin::Existing => observe::devices::file_in_use(real),
+        Origin::Device => observe::devices::in_use(real),
     };
+    let reason = found.unwrap_or_else(|error| Some(error.to_string()))?;
     Some(format!("{} is not overwritten: {reason}", path.display()))
 }
 
 /// Why the user has to permit that something is written to a file or device; `None`: that is permitted.
 pub fn not_permitted(path: &Path, origin: Origin, permits: &Permits) -> Option<String> {
+    let real = |path: &Path| path.canonicalize().ok();
+    let is_same = |named: &Path| named == path || (real(named).is_some() && real(named) == real(path));
+    refusal(path, origin, permits, is_same)
+}
+
+fn refusal(path: &Path, origin: Origin, permits: &Permits, is_it: impl Fn(&Path) -> bool) -> Option<String> {
     let (permitted, what, option) = match origin {
         Origin::Created => return None,
         Origin::Existing => (&permits.overwrite, "existed before this run", "--overwrite"),
         Origin::Device => (&permits.destroy, "is a block device", "--destroy"),
     };
-    let path_text = path.display();
-    (!names(permitted, path)).then(|| {
-        format!(
-            "{path_text} {what}: writing to it would destroy its contents; allow it with {option} {path_text}"
-        )
+    let path = path.display();
+    (!permitted.iter().any(|named| is_it(named))).then(|| {
+        format!("{path} {what}: writing to it would destroy its contents; allow it with {option} {path}")
     })
-}
-
-/// Whether a list names a path, in whatever words.
-fn names(list: &[PathBuf], path: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().ok();
-    list.iter().any(|named| named == path || (real(named).is_some() && real(named) == real(path)))
 }
 
 #[cfg(test)]
@@ -103,14 +101,18 @@ mod tests {
     #[test]
     fn only_what_is_named_may_be_written_to() {
         let folder = tempfile::tempdir().unwrap();
-        let (mine, other) = (folder.path().join("mine"), folder.path().join("other"));
+        let real = folder.path().canonicalize().unwrap();
+        let (mine, other) = (real.join("mine"), real.join("other"));
         std::fs::write(&mine, "x").unwrap();
         std::fs::write(&other, "x").unwrap();
-        let roundabout = folder.path().join(".").join("mine");
+        let roundabout = real.join("link");
+        std::os::unix::fs::symlink(&mine, &roundabout).unwrap();
         let permits = Permits { overwrite: vec![roundabout], destroy: Vec::new() };
-        assert_eq!(forbidden(&mine, Origin::Existing, &permits), None);
-        assert_eq!(forbidden(&other, Origin::Created, &permits), None);
-        assert!(forbidden(&other, Origin::Existing, &permits).unwrap().contains("--overwrite"));
-        assert!(forbidden(&mine, Origin::Device, &permits).unwrap().contains("--destroy"));
+        assert!(forbidden(&mine, &mine, Origin::Existing, &permits).is_some());
+        let permits = permits.resolved();
+        assert_eq!(forbidden(&mine, &mine, Origin::Existing, &permits), None);
+        assert_eq!(forbidden(&other, &other, Origin::Created, &permits), None);
+        assert!(forbidden(&other, &other, Origin::Existing, &permits).unwrap().contains("--overwrite"));
+        assert!(forbidden(&mine, &mine, Origin::Device, &permits).unwrap().contains("--destroy"));
     }
 }

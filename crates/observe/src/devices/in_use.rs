@@ -4,7 +4,7 @@ use super::{Device, DeviceError, btrfs_folder, listed_in};
 use crate::{mounts, sysfs};
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -45,6 +45,22 @@ pub fn in_use(path: &Path) -> Result<Option<String>, DeviceError> {
     Ok(signature(&BLKID, path))
 }
 
+/// Why a file that exists must not be overwritten, in words that follow its name: a loop device has it as its content.
+/// `None`: nothing is known to use it.
+///
+/// # Errors
+/// When the file cannot be looked at.
+pub fn file_in_use(path: &Path) -> Result<Option<String>, DeviceError> {
+    let file = path.metadata().map_err(unreadable(path, "look at it"))?;
+    let is_it = |backing: &Path| {
+        backing.metadata().is_ok_and(|other| (other.dev(), other.ino()) == (file.dev(), file.ino()))
+    };
+    let Some(name) = loop_devices(is_it).next() else { return Ok(None) };
+    let mounted = Device::at(&Path::new("/dev").join(&name)).map(mounted).transpose()?.flatten();
+    let mounted = mounted.map(|folder| format!(", which is mounted at {}", folder.display()));
+    Ok(Some(format!("it is the content of {name}{}", mounted.unwrap_or_default())))
+}
+
 fn unreadable(path: &Path, action: &str) -> impl Fn(io::Error) -> DeviceError {
     move |error| {
         let path = path.display();
@@ -82,7 +98,7 @@ fn use_of(device: Device) -> Result<Option<String>, DeviceError> {
     }
     // Arrays, logical volumes, encrypted devices. Loop devices do not hold what is behind them.
     let mut holders = sysfs::names(&device.folder().join("holders"));
-    holders.extend(loop_devices_on(device));
+    holders.extend(loop_devices(|file| Device::at(file) == Some(device)));
     Ok((!holders.is_empty()).then(|| format!("is held by {}", holders.join(", "))))
 }
 
@@ -114,12 +130,12 @@ fn swap_areas(text: &str) -> impl Iterator<Item = PathBuf> {
     names.map(|name| mounts::unescape(name).into())
 }
 
-/// The loop devices whose file is this device.
-fn loop_devices_on(device: Device) -> impl Iterator<Item = String> {
+/// The loop devices whose file is this one, or this device.
+fn loop_devices(is_it: impl Fn(&Path) -> bool) -> impl Iterator<Item = String> {
     let disks = Path::new("/sys/block");
     let is_on = move |name: &String| {
         let file = sysfs::text(disks.join(name).join("loop/backing_file"));
-        file.is_some_and(|file| Device::at(Path::new(&file)) == Some(device))
+        file.is_some_and(|file| is_it(Path::new(&file)))
     };
     sysfs::names(disks).into_iter().filter(is_on)
 }

@@ -87,7 +87,7 @@ fn port(text: &str) -> Result<u16, ConfigError> {
     if text.is_empty() {
         return Ok(PORT);
     }
-    let error = || ConfigError::Value("port", format!("`{text}` is not a number from 1 to 65535"));
+    let error = || ConfigError::Value("port", "it is not a number from 1 to 65535".to_owned());
     text.parse().ok().filter(|port| *port > 0).ok_or_else(error)
 }
 

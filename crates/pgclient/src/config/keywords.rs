@@ -96,6 +96,15 @@ fn check(keyword: &'static str, support: &Support, value: &str) -> Result<(), Co
 #[derive(Debug, Default)]
 pub struct Settings(BTreeMap<&'static str, String>);
 
+/// What is said of a text that was meant as a URL and is none. It is not repeated: a password may be in it.
+const NOT_A_URL: &str = "it looks like a URL or a login, but a URL is postgres://user@host:port/database; `:`, `/`, \
+                         `?`, `@` and `%` in a user's name or a password are written %3A, %2F, %3F, %40 and %25";
+
+/// Whether a text was meant as a URL, or as the part of one in which a password stands.
+fn looks_like_url(text: &str) -> bool {
+    text.contains("://") || text.split_once(':').is_some_and(|(_, rest)| rest.contains('@'))
+}
+
 impl Settings {
     /// From a URL, from pairs, or from the name of a database.
     pub fn from_text(text: &str) -> Result<Self, ConfigError> {
@@ -110,9 +119,18 @@ impl Settings {
         };
         let mut settings = Self::default();
         for (name, value) in pairs {
-            settings.0.insert(find(&name)?, value);
+            let keyword = find(&name).map_err(|error| settings.without_secret(error))?;
+            settings.0.insert(keyword, value);
         }
         Ok(settings)
+    }
+
+    /// After a password, what is no keyword may be the rest of it.
+    fn without_secret(&self, error: ConfigError) -> ConfigError {
+        if self.0.keys().any(|keyword| keyword.ends_with("password")) {
+            return ConfigError::Syntax("a word after the password is no keyword".to_owned());
+        }
+        error
     }
 
     /// Adds what is not given yet: first the service's values, then the variables'.
@@ -121,7 +139,7 @@ impl Settings {
             let value = self.0.get(keyword).map(String::as_str).or_else(|| environment.variable(variable));
             value.filter(|value| !value.is_empty()).map(str::to_owned)
         };
-        if let Some(name) = given("service", "PGSERVICE") {
+        if let Some(name) = given("service", "PGSERVICE").filter(|name| !looks_like_url(name)) {
             let file = given("servicefile", "PGSERVICEFILE");
             for (keyword, value) in environment.service(&name, file.map(Into::into))? {
                 self.0.entry(find(&keyword)?).or_insert(value);
@@ -133,6 +151,11 @@ impl Settings {
             }
             if let Some(value) = self.0.get(keyword) {
                 check(keyword, support, value)?;
+                // Where the server is and who we are is told in errors and reports.
+                let is_told = ["dbname", "host", "hostaddr", "passfile", "service", "user"].contains(keyword);
+                if is_told && looks_like_url(value) {
+                    return Err(ConfigError::Value(keyword, NOT_A_URL.to_owned()));
+                }
             }
         }
         Ok(())
@@ -183,8 +206,13 @@ fn pairs(text: &str) -> Result<Pairs, ConfigError> {
             name.push(c);
         }
         skip_space(&mut rest);
+        if name.contains([':', '@']) {
+            return Err(ConfigError::Syntax(NOT_A_URL.to_owned()));
+        }
         if rest.next() != Some('=') {
-            return Err(ConfigError::Syntax(format!("`{name}` is not followed by `=`")));
+            let is_secret = pairs.iter().any(|(known, _): &(String, String)| known.contains("pass"));
+            let name = if is_secret { "a word after the password".into() } else { format!("`{name}`") };
+            return Err(ConfigError::Syntax(format!("{name} is not followed by `=`")));
         }
         skip_space(&mut rest);
         let value = value(&mut rest)
@@ -236,6 +264,15 @@ fn url_pairs(rest: &str) -> Result<Pairs, ConfigError> {
         None => ("", authority),
     };
     let (user, password) = login.split_once(':').unwrap_or((login, ""));
+    // A sign in a password that ends the login too early: what follows is not the host, and may be the rest of it.
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    let of_host = |host: &str| {
+        let after_address = host.rsplit(']').next().unwrap_or_default();
+        host.contains('@') || after_address.split_once(':').is_some_and(|(_, port)| !is_port(port))
+    };
+    if rest.contains('@') && hosts.split(',').any(of_host) {
+        return Err(ConfigError::Syntax(NOT_A_URL.to_owned()));
+    }
     push(&mut pairs, "user", user)?;
     push(&mut pairs, "password", password)?;
     let (hosts, ports): (Vec<_>, Vec<_>) = hosts.split(',').map(host_and_port).collect::<Result<_, _>>()?;
@@ -280,7 +317,7 @@ fn host_and_port(part: &str) -> Result<(&str, &str), ConfigError> {
 fn push_parameter(pairs: &mut Pairs, parameter: &str) -> Result<(), ConfigError> {
     let (keyword, value) = parameter
         .split_once('=')
-        .ok_or_else(|| ConfigError::Syntax(format!("`{parameter}` is not followed by `=`")))?;
+        .ok_or_else(|| ConfigError::Syntax("a parameter after `?` is not followed by `=`".to_owned()))?;
     if value.contains('=') {
         let reason = format!("the value of `{keyword}` has another `=`; write it as %3D");
         return Err(ConfigError::Syntax(reason));

@@ -22,7 +22,7 @@ pub fn check(arguments: &Check) -> Result<ExitCode, Failure> {
     let results = results::path(arguments.results.as_ref(), &experiment.name);
     let estimate = Estimate::of(&experiment, &plan, &results);
     if arguments.json {
-        output::print_json(&as_json(&experiment, &plan, &estimate))
+        output::print_json_redacted(&as_json(&experiment, &plan, &estimate))
     } else {
         output::print(&as_text(&experiment, &plan, &estimate, arguments.order))
     }

@@ -80,7 +80,7 @@ fn find_max(arguments: &Disk, name: &str) -> Result<ExitCode, Failure> {
     coarse.measure.warmup.get_or_insert(0.25);
     let session = Session::quick(&coarse.quick, &coarse_name, permits(arguments));
     let end = session.conduct(&super::build(&draft(&coarse, &coarse_name, "How fast is")?, PRINTED)?)?;
-    if end != RunEnd::Completed {
+    if !matches!(end, RunEnd::Completed { .. }) {
         return Ok(exit_code(&end, false, None));
     }
     let knees = analysis::knee(&session.recording()?);

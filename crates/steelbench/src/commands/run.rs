@@ -21,6 +21,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let session = Session {
         results: results::path(arguments.results.as_ref(), &experiment.name),
         fresh: arguments.fresh,
+        retry_failed: arguments.retry_failed,
         manual_done: arguments.manual_done,
         permits: Permits { overwrite: arguments.overwrite.clone(), destroy: arguments.destroy.clone() },
         json: arguments.json,
@@ -30,11 +31,14 @@ pub fn run(arguments: &Run) -> Result<ExitCode, Failure> {
 }
 
 /// A session of a run: what every command that runs an experiment needs to know.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Session {
     /// The results file.
     pub results: PathBuf,
     /// Begin a new run even if there is one to go on with.
     pub fresh: bool,
+    /// Run trials again that have failed as often as they may.
+    pub retry_failed: bool,
     /// The manual step at which the run stopped has been done.
     pub manual_done: bool,
     /// What may be written to although it was there before.
@@ -47,7 +51,7 @@ impl Session {
     /// A quick command's: each use of it is a run of its own in the results file.
     pub fn quick(quick: &Quick, name: &str, permits: Permits) -> Self {
         let results = results::path(quick.results.as_ref(), name);
-        Self { results, fresh: true, manual_done: false, permits, json: quick.json }
+        Self { results, fresh: true, retry_failed: false, manual_done: false, permits, json: quick.json }
     }
 
     /// Runs the experiment of a quick command and shows what the store holds, or only prints its file, which errors
@@ -66,6 +70,7 @@ impl Session {
         let options = Options {
             results: self.results.clone(),
             fresh: self.fresh,
+            retry_failed: self.retry_failed,
             manual_done: self.manual_done,
             overwrite: self.permits.overwrite.clone(),
             destroy: self.permits.destroy.clone(),
@@ -120,12 +125,12 @@ pub fn exit_code(end: &RunEnd, failed: bool, file: Option<&str>) -> ExitCode {
         None => "What was measured until then is kept.".to_owned(),
     };
     let (code, message) = match end {
-        RunEnd::Completed if !failed => return ExitCode::Ok,
-        RunEnd::Completed => {
+        RunEnd::Completed { failed: 0 } if !failed => return ExitCode::Ok,
+        RunEnd::Completed { .. } => {
             let retry = file.map_or_else(String::new, |file| {
                 format!(
-                    " With a larger repeats.retries `steelbench run {file}` tries them again, except those that \
-                     limits.trial_time stopped."
+                    " `steelbench run --retry-failed {file}` runs them again, except those that limits.trial_time \
+                     stopped."
                 )
             });
             (ExitCode::Failed, format!("Trials failed.{retry}"))

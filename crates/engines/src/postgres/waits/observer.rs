@@ -4,7 +4,9 @@ use super::types::WAIT_TYPES;
 use super::window::{PROFILE, Process, Sample, Window};
 use super::{Watch, class, connect, tasks, while_doing};
 use crate::{LiveObserver, ObserveOptions, ServerError, Stop, WaitType};
-use observations::{ActivityCell, ProcessUse, Sampling, ServerActivity, TimeUse, Wait, WaitingTask};
+use observations::{
+    ActivityCell, ProcessUse, Sampling, ServerActivity, TimeUse, Wait, WaitingTask, redacted,
+};
 use pgclient::{Client, Config};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -88,7 +90,7 @@ impl PostgresObserver {
             return BTreeMap::new();
         }
         let sampled: BTreeSet<i64> = cells.iter().filter_map(|cell| cell.query_id).collect();
-        let text = |id: &i64| Some((*id, window.statements.get(id)?.clone()));
+        let text = |id: &i64| Some((*id, redacted(window.statements.get(id)?)));
         let mut texts: BTreeMap<i64, String> = sampled.iter().filter_map(text).collect();
         let missing: Vec<String> =
             sampled.iter().filter(|id| !texts.contains_key(id)).map(ToString::to_string).collect();
@@ -105,7 +107,7 @@ impl PostgresObserver {
         );
         // Not loaded or not readable: the statements have only their numbers.
         let rows = self.watch.client.query(&sql, &[]).unwrap_or_default();
-        texts.extend(rows.iter().filter_map(|row| Some((row.parse(0)?, row.parse(1)?))));
+        texts.extend(rows.iter().filter_map(|row| Some((row.parse(0)?, redacted(row.get(1)?)))));
         texts
     }
 }

@@ -1,6 +1,6 @@
 use super::{OBSERVER, while_doing};
 use crate::ServerError;
-use observations::{TaskSession, WaitingTask};
+use observations::{TaskSession, WaitingTask, redacted};
 use pgclient::{Client, Row};
 use std::collections::HashMap;
 
@@ -53,7 +53,7 @@ fn session(row: &Row<'_>) -> TaskSession {
         application: row.text(2),
         database: row.text(3),
         state: row.text(4),
-        statement: row.text(5),
+        statement: redacted(&row.text(5)),
         statement_s: row.parse(6),
         transaction_s: row.parse(7),
     }

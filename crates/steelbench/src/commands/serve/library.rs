@@ -158,7 +158,11 @@ fn said(file: &File, recording: &Recording, latest: bool) -> String {
         Some(Outlook { settled, planned, .. }) if running => {
             format!("running: {settled} of {}", trials(planned))
         }
-        Some(Outlook { settled, planned, complete: true }) => {
+        Some(Outlook { settled, failed: failed @ 1.., planned, complete: true }) => {
+            let again = if latest { ", `steelbench run --retry-failed` runs the others again" } else { "" };
+            format!("ended: {} of {} done{again}", settled - failed, trials(planned))
+        }
+        Some(Outlook { settled, planned, complete: true, .. }) => {
             format!("complete: {}", trials(settled.min(planned)))
         }
         Some(Outlook { settled, planned, .. }) => {

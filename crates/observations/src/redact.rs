@@ -1,0 +1,250 @@
+//! Passwords in texts, found by what stands around them. Whatever prints or records a URL, a connection string, an
+//! environment, a command line or an experiment file sends it through here.
+
+use std::ops::Range;
+
+/// What names of secrets end in.
+const SECRETS: [&str; 12] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "_pass",
+    "secret",
+    "token",
+    "api_key",
+    "apikey",
+    "access_key",
+    "secret_key",
+    "private_key",
+];
+
+/// The text with a star for each character of what is, or may be, a password in it:
+///
+/// - in anything like a URL, what is between the first colon and the last `@`: `x://name:...@host`, `name:...@host`;
+/// - the value of a name that says so, after `=`, after `:` with quotes, in quotes alone, or as an option:
+///   `password=...`, `"passwd": "..."`, `PASSWORD '...'`, `--password ...`. A variable of the shell is none.
+///
+/// Names and signs are recognised in percent-encoding and in the escapes of JSON and TOML too.
+pub fn redacted(text: &str) -> String {
+    let signs = signs(text);
+    let chars: Vec<char> = signs.iter().map(|(_, c)| *c).collect();
+    let mut hidden = vec![false; chars.len()];
+    for range in logins(&chars).into_iter().chain(values(&chars)) {
+        hidden[range].fill(true);
+    }
+    let shown = |((at, _), hidden): (&(Range<usize>, char), &bool)| {
+        let source = &text[at.clone()];
+        if *hidden { "*".repeat(source.chars().count()) } else { source.to_owned() }
+    };
+    signs.iter().zip(&hidden).map(shown).collect()
+}
+
+/// The characters of a text, escapes decoded where they stand for a letter, a digit or a sign that matters here; each
+/// with its place.
+fn signs(text: &str) -> Vec<(Range<usize>, char)> {
+    let mut signs = Vec::new();
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let (length, sign) = escape(&text[at..]).unwrap_or((c.len_utf8(), c));
+        signs.push((at..at + length, sign));
+        at += length;
+    }
+    signs
+}
+
+/// The length of an escape at the beginning of a text, and what it stands for.
+fn escape(text: &str) -> Option<(usize, char)> {
+    let forms = [("%", 2), ("\\u", 4), ("\\U", 8), ("\\x", 2)];
+    let digits = |(prefix, digits): &(&str, usize)| {
+        let code = text.strip_prefix(prefix)?.get(..*digits)?;
+        let sign = char::from_u32(u32::from_str_radix(code, 16).ok()?)?;
+        Some((prefix.len() + digits, sign))
+    };
+    let slash = text.starts_with("\\/").then_some((2, '/'));
+    let matters = |(_, sign): &(usize, char)| sign.is_ascii_alphanumeric() || ":/@=_.-?&".contains(*sign);
+    slash.or_else(|| forms.iter().find_map(digits)).filter(matters)
+}
+
+/// What may be passwords of URLs, and of what is nearly one.
+fn logins(chars: &[char]) -> Vec<Range<usize>> {
+    let ends = |c: &char| c.is_whitespace() || "\"'`<>".contains(*c);
+    let mut found = Vec::new();
+    let mut start = 0;
+    for word in chars.split(ends) {
+        let scheme = word.windows(3).position(|three| three == [':', '/', '/']);
+        let login = scheme.map_or(0, |at| at + 3);
+        let rest = &word[login..];
+        let colon = rest.iter().position(|c| *c == ':');
+        let at = rest.iter().rposition(|c| *c == '@');
+        // A login without a host, which reads as a host and a port that is no number.
+        if let (Some(_), Some(colon), None) = (scheme, colon, at) {
+            let port = rest[colon + 1..].iter().take_while(|c| !"/?#,;)".contains(**c)).count();
+            let port = colon + 1..colon + 1 + port;
+            if rest[0] != '[' && !rest[port.clone()].iter().all(char::is_ascii_digit) {
+                found.push(start + login + port.start..start + login + port.end);
+            }
+        }
+        if let (Some(colon), Some(at)) = (colon, at) {
+            // Without a scheme it has to look like a login: SQL has `::` and `@>`.
+            let name = rest[..colon].rsplit(|c| "=,(/".contains(*c)).next().unwrap_or_default();
+            let is_name = name.iter().all(|c| c.is_alphanumeric() || "._%+-".contains(*c));
+            let has_host = rest.get(at + 1).is_none_or(|c| c.is_alphanumeric() || "[/_.-:".contains(*c));
+            let is_cast = at + 1 == rest.len() && rest[colon + 1] == ':';
+            let is_login = scheme.is_some() || (is_name && has_host && !is_cast);
+            if is_login && !rest[..colon].contains(&'@') && colon < at {
+                found.push(start + login + colon + 1..start + login + at);
+            }
+        }
+        start += word.len() + 1;
+    }
+    found
+}
+
+/// The values of names of secrets.
+fn values(chars: &[char]) -> Vec<Range<usize>> {
+    let is_name = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < chars.len() {
+        let end = at + chars[at..].iter().take_while(|c| is_name(c)).count();
+        let name: String = chars[at..end].iter().collect::<String>().to_ascii_lowercase();
+        if name == "pass" || SECRETS.iter().any(|secret| name.ends_with(secret)) {
+            let is_option = chars[..at].ends_with(&['-', '-']);
+            found.extend(value(chars, end, is_option).filter(|range| !is_variable(&chars[range.clone()])));
+        }
+        at = end.max(at + 1);
+    }
+    found
+}
+
+/// The value that follows a name, if one does.
+fn value(chars: &[char], name_end: usize, is_option: bool) -> Option<Range<usize>> {
+    let blanks = |at: usize| at + chars[at..].iter().take_while(|c| [' ', '\t'].contains(c)).count();
+    let (_, after_quote) = quote(chars, name_end).unzip();
+    let sign = blanks(after_quote.unwrap_or(name_end));
+    let start = blanks(sign + chars[sign..].iter().take_while(|c| ":=>".contains(**c)).count());
+    let opened = quote(chars, start);
+    let follows = match chars.get(sign)? {
+        '=' => true,
+        ':' => after_quote.is_some() || opened.is_some(),
+        '-' => false,
+        '\'' | '"' | '\\' => opened.is_some() && sign > name_end,
+        _ => is_option && sign > name_end,
+    };
+    if !follows {
+        return None;
+    }
+    let Some((mark, inner)) = opened else {
+        let mut end = bare_end(chars, start, chars[sign] == ':');
+        // libpq ends it at a blank. A word that is no keyword with a value was meant as a part of it.
+        let is_keyword = chars[..name_end]
+            .iter()
+            .rev()
+            .take_while(|c| c.is_ascii_alphabetic())
+            .all(char::is_ascii_lowercase);
+        let is_rest = |end: &usize| {
+            let word = blanks(*end);
+            let word_end = bare_end(chars, word, false);
+            let is_pair = chars[word..word_end].contains(&'=') || chars.get(blanks(word_end)) == Some(&'=');
+            (word > *end && word_end > word && !is_pair).then_some(word_end)
+        };
+        if is_keyword && !is_option && chars[sign] == '=' {
+            end = std::iter::successors(Some(end), is_rest).last().unwrap_or(end);
+        }
+        return Some(start..end);
+    };
+    // The same quote behind as many backslashes ends it. Two of them may be one that was escaped once more.
+    let depth = inner - start - 1;
+    let ends = |at: &usize| {
+        let before = chars[inner..*at].iter().rev().take_while(|c| **c == '\\').count();
+        chars[*at] == mark && before == depth
+    };
+    let end = (inner..chars.len()).find(ends).map_or(chars.len(), |end| end - depth);
+    Some(inner..end.max(inner))
+}
+
+/// The end of a value without quotes; a number in JSON ends earlier.
+fn bare_end(chars: &[char], start: usize, is_json: bool) -> usize {
+    let ends = |c: char| c.is_whitespace() || "\"'`&".contains(c) || (is_json && ",}]".contains(c));
+    let mut end = start;
+    while let Some(c) = chars.get(end).filter(|c| !ends(**c)) {
+        let escapes = *c == '\\' && chars.get(end + 1).is_some_and(|c| !"\"'`".contains(*c));
+        end += if escapes { 2 } else { 1 };
+    }
+    end.min(chars.len())
+}
+
+/// A quote at this place, behind backslashes perhaps, and where what it holds begins.
+fn quote(chars: &[char], at: usize) -> Option<(char, usize)> {
+    let depth = chars[at..].iter().take_while(|c| **c == '\\').count();
+    chars.get(at + depth).filter(|c| "'\"".contains(**c)).map(|mark| (*mark, at + depth + 1))
+}
+
+/// `$PGPASSWORD`, `${PGPASSWORD}`: the secret is elsewhere.
+fn is_variable(value: &[char]) -> bool {
+    let Some((&'$', name)) = value.split_first() else { return false };
+    !name.is_empty() && name.iter().all(|c| c.is_ascii_uppercase() || "_{}".contains(*c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::redacted;
+
+    /// Each text has the secret in it, whole or in parts.
+    #[test]
+    fn no_part_of_a_password_stays_and_all_else_does() {
+        for (text, shown) in [
+            ("postgres://u:S3c@h/d", "postgres://u:***@h/d"),
+            ("see POSTGRES://u:S3c@h:5/d?a=b, please", "see POSTGRES://u:***@h:5/d?a=b, please"),
+            ("mysql://u:S3c@", "mysql://u:***@"),
+            ("u:S3c@h", "u:***@h"),
+            ("postgres://u:S3c", "postgres://u:***"),
+            ("u:S3c@: not found", "u:***@: not found"),
+            ("results/postgres:/u:S3c@h.html", "results/postgres:******@h.html"),
+            (":S3c@h u:S3c@", ":***@h u:***@"),
+            ("postgres://u:S?3/c@h", "postgres://u:*****@h"),
+            ("postgres://u:S@3@c@h", "postgres://u:*****@h"),
+            (r#""url": "postgres:\/\/u:S3c@h""#, r#""url": "postgres:\/\/u:***@h""#),
+            (r"postgres://u\u003aS3c@h", r"postgres://u\u003a***@h"),
+            ("host=h password=S3c user=u", "host=h password=*** user=u"),
+            ("host=h password = 'S 3\\'c' user=u", "host=h password = '******' user=u"),
+            ("host=h passwd=S3\\ c", "host=h passwd=*****"),
+            ("host=h password=S3 c user=u", "host=h password=**** user=u"),
+            ("postgres://h?pass%77ord=S3c&a=b", "postgres://h?pass%77ord=***&a=b"),
+            (r#"{"pass\u0077ord": "S\"3c", "a": 1}"#, r#"{"pass\u0077ord": "*****", "a": 1}"#),
+            (r#""{\"password\": \"S3c\", \"a\": 1}""#, r#""{\"password\": \"***\", \"a\": 1}""#),
+            ("PGPASSWORD=S3c psql -h h", "PGPASSWORD=*** psql -h h"),
+            ("export MYSQL_PWD='S3c'; x", "export MYSQL_PWD='***'; x"),
+            ("tool --password S3c --db d", "tool --password *** --db d"),
+            ("tool --password=S3c", "tool --password=***"),
+            ("ALTER ROLE a PASSWORD 'S3c'", "ALTER ROLE a PASSWORD '***'"),
+            (r#"{"token": 371, "a": 1}"#, r#"{"token": ***, "a": 1}"#),
+            ("AWS_SECRET_ACCESS_KEY=S3c", "AWS_SECRET_ACCESS_KEY=***"),
+            ("url = \"host=h password='S3c\"", "url = \"host=h password='****"),
+        ] {
+            assert_eq!(redacted(text), shown, "{text}");
+            assert_eq!(redacted(shown), shown, "twice");
+        }
+    }
+
+    #[test]
+    fn what_is_no_password_stays() {
+        for text in [
+            "postgres://user@host:5432/database",
+            "no engine has mongodb://; known are postgres://, http://h:80/x and http://[::1]:80",
+            "host=h port=5432 user=u dbname=d",
+            "password_encryption = 'scram-sha-256'",
+            "FATAL: password authentication failed for user \"u\"",
+            "a password is asked for: give one in PGPASSWORD or ~/.pgpass",
+            "SELECT tags::jsonb @> '[]', a::text@>b FROM t -- e.toml:8:15",
+            "PGPASSWORD=$PGPASSWORD psql --password -h h",
+            "log_line_prefix = '%t:%r:%u@%d:[%p]:'",
+            "git@example.org:owner/name 12:30 a@b",
+            "%zz \\u00 \\ % \\u",
+            "",
+        ] {
+            assert_eq!(redacted(text), text);
+        }
+    }
+}

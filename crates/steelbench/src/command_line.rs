@@ -1,0 +1,50 @@
+//! The command line: what it asks for, and what others may see of it.
+
+use crate::args::Arguments;
+use crate::exit_code::ExitCode;
+use crate::output;
+use clap::Parser;
+use observations::redacted;
+
+/// Reads it; what is wrong with it, or the help that it asks for, has been printed.
+pub fn read() -> Result<Arguments, ExitCode> {
+    let read = Arguments::try_parse();
+    // SAFETY: this is the first that the program does; no other thread runs, and nobody reads the arguments afterwards.
+    unsafe { hide_passwords() };
+    read.map_err(|error| {
+        if !error.use_stderr() {
+            // A reader that has gone has seen enough.
+            let _ = error.print();
+            return ExitCode::Ok;
+        }
+        output::complain(error.render().to_string().trim_end());
+        ExitCode::Usage
+    })
+}
+
+/// Overwrites the passwords in our own arguments, which every user of the machine can see (`ps`).
+///
+/// # Safety
+/// Nobody may read or write the arguments meanwhile.
+unsafe fn hide_passwords() {
+    let Some((start, end)) = place() else { return };
+    // SAFETY: the kernel has put the arguments there, for the program to write to (proc(5), arg_start and arg_end).
+    let bytes = unsafe { std::slice::from_raw_parts_mut(start as *mut u8, end - start) };
+    let Ok(text) = str::from_utf8(bytes).map(|text| text.replace('\0', " ")) else { return };
+    let shown = redacted(&text);
+    for ((at, before), after) in text.char_indices().zip(shown.chars()) {
+        if before != after && bytes[at] != 0 {
+            bytes[at..at + before.len_utf8()].fill(b'*');
+        }
+    }
+}
+
+/// Where the arguments are in memory.
+fn place() -> Option<(usize, usize)> {
+    let status = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program, the second field, can hold anything.
+    let mut fields = status.rsplit_once(')')?.1.split_whitespace();
+    let start = fields.nth(48 - 3)?.parse().ok()?;
+    let end = fields.next()?.parse().ok()?;
+    (0 < start && start < end).then_some((start, end))
+}
