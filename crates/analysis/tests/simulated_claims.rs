@@ -9,7 +9,7 @@ use common::{Random, done, observed, recording, timed_out};
 use observations::Recording;
 
 const EXPERIMENTS: usize = 1_000;
-/// Seconds of measurement after which limits.trial_time stops a trial.
+/// Seconds of measurement after which `limits.trial_time` stops a trial.
 const LIMIT_S: f64 = 3.9;
 
 /// A trial of these seconds. An older version tried again, up to five times, until one came to its end.

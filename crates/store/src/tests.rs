@@ -363,7 +363,10 @@ fn a_time_out_of_before_is_known_as_one() {
     drop(old);
     let recording = Store::open(&path).unwrap().read(1).unwrap();
     assert!((recording.run.equivalence_margin - 0.05).abs() < 1e-12);
-    assert_eq!(recording.trials.iter().map(|trial| trial.timed_out()).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(
+        recording.trials.iter().map(observations::TrialRecord::timed_out).collect::<Vec<_>>(),
+        [true, false]
+    );
     let seen = recording.trials[0].observations.as_ref().unwrap();
     assert!(seen.timeout_s == Some(4.2) && seen.elapsed_s.is_nan(), "{seen:?}");
     assert!(recording.trials[1].observations.is_none());
