@@ -133,7 +133,8 @@ fn ten_thousand_mutations_do_not_panic() {
                     assert!(!error.message.is_empty());
                 }
                 let rendered = errors.render("mutated.toml", &source);
-                assert!(rendered.lines().count() >= 5 * errors.errors.len());
+                // The first twenty are shown, then how many there are more.
+                assert!(rendered.lines().count() >= 5 * errors.errors.len().min(20));
                 assert!(rendered.chars().all(|c| c == '\n' || !c.is_control()));
             }
         }
