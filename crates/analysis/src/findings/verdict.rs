@@ -132,7 +132,8 @@ fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> S
         if detectable.relative > RELATIVE_MAX {
             return format!("; {blocks} differ so much that hardly any difference could be detected");
         }
-        let size = wording::percent(detectable.relative);
+        // No difference is printed finer than this.
+        let size = wording::percent(detectable.relative.max(0.001));
         format!("; {blocks} detect a difference of about {size} or more with 80 % power (estimate)")
     });
     let reference = reference(summary, effect);

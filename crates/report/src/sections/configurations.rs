@@ -89,7 +89,8 @@ pub(crate) fn power(_: &Summary, detectable: Option<&Detectable>) -> Option<Sect
     // Beyond 100 % a factor is what people say.
     let size = match planned.relative {
         large if large > 1.0 => format!("{}x", number::ratio(1.0 + large)),
-        small => number::short_percent(small),
+        // No difference is printed finer than this.
+        small => number::short_percent(small.max(0.001)),
     };
     let mut section = Section::default();
     let text = format!(
