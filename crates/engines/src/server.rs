@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn the_scheme_chooses_the_engine_and_an_unknown_one_names_those_known() {
-        for url in ["postgres://me@db/test", "postgresql://db", "host=db", "dbname=a://b", ""] {
+        for url in ["postgres://me@db/test", "postgresql://db", "host=db", "application_name=a://b", ""] {
             let server = by_url(url).map(|server| server.to_string());
             assert!(server.is_ok_and(|server| server.contains("port=")), "{url}");
         }
