@@ -48,17 +48,33 @@ fn with_a_blocked_session(cluster: &Cluster, act: impl FnOnce(i32, i32)) {
     thread.join().unwrap().unwrap();
 }
 
+const HEADINGS: [&str; 9] = [
+    "WaitType",
+    "Wait_S",
+    "Resource_S",
+    "Signal_S",
+    "WaitCount",
+    "Percentage",
+    "AvgWait_S",
+    "AvgRes_S",
+    "AvgSig_S",
+];
+
 #[test]
 fn the_report_has_the_table_its_breakdowns_and_who_blocks_whom() {
     on_each_server(|cluster, url| {
         with_a_blocked_session(cluster, |holder, waiter| {
             let ended = Lab::new().steelbench(&["waits", url, "--seconds", "1", "--tasks"]).expect(0);
-            let columns =
-                "WaitType            Wait_S  Resource_S  Signal_S  WaitCount  Percentage  AvgWait_S";
-            let row =
-                ended.stdout.lines().find(|line| line.starts_with("Lock:transactionid")).unwrap_or_default();
-            let cells: Vec<&str> = row.split_whitespace().collect();
-            assert!(ended.stdout.contains(columns) && cells.len() == 9, "{ended:#?}");
+            let find =
+                |start: &str| ended.stdout.lines().find(|line| line.starts_with(start)).unwrap_or_default();
+            let columns: Vec<&str> = find("WaitType").split_whitespace().collect();
+            let row = find("Lock:transactionid");
+            // The seconds are sampled: they have an error.
+            let (name_and_seconds, rest) = row.split_once(" ± ").unwrap_or_default();
+            let cells: Vec<&str> =
+                name_and_seconds.split_whitespace().chain(rest.split_whitespace().skip(1)).collect();
+            assert_eq!(columns, HEADINGS, "{ended:#?}");
+            assert_eq!(cells.len(), HEADINGS.len(), "{ended:#?}");
             // Sampled: no count, no averages.
             assert_eq!((cells[4], &cells[6..]), ("-", &["-", "-", "-"][..]), "{row}");
             // Half of the busy time: the other half, the holder's client leaves its transaction open.

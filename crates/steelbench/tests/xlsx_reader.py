@@ -190,8 +190,12 @@ def check_waits(begin, run):
         }.items():
             check(heading, row[heading], wanted, 1e-12)
         check("WaitCount", row["WaitCount"], count)
-        hz = wait["source"]["sampled"]["hz"] if isinstance(wait["source"], dict) else None
-        check("sampled", row["sampled (Hz)"], hz)
+        source = wait["source"] if isinstance(wait["source"], dict) else {}
+        sampled, server = source.get("sampled", {}), source.get("server", {})
+        check("sampled", row["sampled (Hz)"], sampled.get("hz"))
+        check("samples", row["samples"], sampled.get("samples"))
+        check("counter", row["counter"], server.get("counter"))
+        check("error", row["standard error (s)"], sampled.get("error_s") or server.get("error_s"), 1e-12)
 
 
 def check_latency(begin, run):
