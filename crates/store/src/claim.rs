@@ -51,15 +51,20 @@ fn claim(file: &File) -> io::Result<()> {
     if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Looks at the kernel's list of locks.
+const LOOKS: u32 = 5;
+
 /// Whether a run of any process uses a results file. A kernel that does not show its locks to us shows none.
 ///
 /// Claims nothing itself, not even for a moment, so that a run that begins meanwhile is not refused; and does not open
 /// the file: closing any descriptor of a file releases all of SQLite's locks that this process has on it.
 pub fn is_claimed(results: &Path) -> bool {
-    let (Ok(file), Ok(locks)) = (results.metadata(), std::fs::read_to_string("/proc/locks")) else {
-        return false;
-    };
-    locks.lines().any(|line| is_claim_on(line, &file))
+    let Ok(file) = results.metadata() else { return false };
+    // One look can miss a lock while other processes take and release theirs.
+    (0..LOOKS).any(|_| {
+        let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+        locks.lines().any(|line| is_claim_on(line, &file))
+    })
 }
 
 /// The process that has the claim, if we may look at it.
