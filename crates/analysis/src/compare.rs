@@ -1,6 +1,6 @@
 //! Two configurations against each other, by paired blocks.
 
-use crate::distribution::{adjusted, bootstrap, correct};
+use crate::distribution::{Bootstrap, adjusted, correct};
 use crate::estimate::{Known, Moments, mean, t_test};
 use crate::grid::Matched;
 use crate::{Bound, Estimate, Interval, ResponseChoice, timeouts};
@@ -104,12 +104,6 @@ impl Values {
         Self { blocks, first: usize::MAX, resolution: 0.0 }
     }
 
-    /// The same values times a factor.
-    pub fn times(&self, factor: f64) -> Self {
-        let blocks = self.blocks.iter().map(|block| block.iter().map(|value| value * factor).collect());
-        Self { blocks: blocks.collect(), resolution: self.resolution * factor, ..*self }
-    }
-
     fn of(side: &[Vec<&Observations>], first: usize, response: &ResponseChoice) -> Self {
         let values =
             side.iter().map(|block| block.iter().filter_map(|o| response.value_or_bound(o)).collect());
@@ -131,9 +125,9 @@ impl Comparison {
         timeouts::compare(matched, response, || {
             let from = Values::of(&matched.from, matched.first[0], response);
             let to = Values::of(&matched.to, matched.first[1], response);
-            let comparison = Self::of_values(matched.paired, &from, &to, response.direction)?;
-            let equivalence_p = Self::equivalence(matched.paired, &from, &to, response);
-            Some(Self { equivalence_p, ..comparison })
+            let (scale, test) = tested(matched.paired, &from, &to, response.direction)?;
+            let equivalence_p = scale.equivalence(&test, response.equivalence_margin);
+            Some(Self { equivalence_p, ..scale.comparison(&test) })
         })
     }
 
@@ -144,9 +138,7 @@ impl Comparison {
         to: &Values,
         direction: Direction,
     ) -> Option<Self> {
-        let scale = Betterness::of(&[from, to].map(|side| side.blocks.concat()).concat(), direction);
-        let test = || Test::of(is_paired, &scale.sample(from), &scale.sample(to), scale.resolution);
-        (!from.blocks.is_empty() && !to.blocks.is_empty()).then(|| scale.comparison(&test()))
+        tested(is_paired, from, to, direction).map(|(scale, test)| scale.comparison(&test))
     }
 
     /// The same of runs that have nothing in common, a value for each block, as exact as they are.
@@ -226,6 +218,13 @@ impl Betterness {
     }
 }
 
+/// A test of the values of both sides, on the scale that fits them; `None` when a side has none.
+fn tested(is_paired: bool, from: &Values, to: &Values, direction: Direction) -> Option<(Betterness, Test)> {
+    let scale = Betterness::of(&[from, to].map(|side| side.blocks.concat()).concat(), direction);
+    let test = || Test::of(is_paired, &scale.sample(from), &scale.sample(to), scale.resolution);
+    (!from.blocks.is_empty() && !to.blocks.is_empty()).then(|| (scale, test()))
+}
+
 /// One side of a test: a value for each block.
 #[derive(Debug, Clone)]
 pub(crate) struct Sample {
@@ -244,10 +243,18 @@ impl Sample {
 pub(crate) struct Test {
     pub value: f64,
     pub interval: Option<Interval>,
+    /// The p-value of "there is no difference".
     pub p_value: Option<f64>,
     pub blocks: usize,
     pub df: Option<f64>,
     pub method: Method,
+    spread: Option<Spread>,
+}
+
+/// What the error of a difference is known by.
+enum Spread {
+    T { error: f64, df: f64 },
+    Bootstrap(Bootstrap),
 }
 
 impl Test {
@@ -256,10 +263,23 @@ impl Test {
         if is_paired { paired(from, to, resolution) } else { welch(from, to, resolution) }
     }
 
-    fn new(value: f64, test: Option<(Interval, f64)>, blocks: usize, df: f64, method: Method) -> Self {
-        let (interval, p_value) = test.unzip();
-        let method = if test.is_some() { method } else { Method::Point };
-        Self { value, interval, p_value, blocks, df: test.map(|_| df), method }
+    fn new(value: f64, spread: Option<Spread>, blocks: usize, df: f64, method: Method) -> Self {
+        let interval = spread.as_ref().map(|spread| match spread {
+            Spread::T { error, df } => t_test(value, *error, *df).0,
+            Spread::Bootstrap(bootstrap) => bootstrap.interval(),
+        });
+        let method = if spread.is_some() { method } else { Method::Point };
+        let df = spread.as_ref().map(|_| df);
+        let test = Self { value, interval, p_value: None, blocks, df, method, spread };
+        Self { p_value: test.p_value_of(0.0), ..test }
+    }
+
+    /// The two-sided p-value of "the true difference is this".
+    pub fn p_value_of(&self, difference: f64) -> Option<f64> {
+        Some(match self.spread.as_ref()? {
+            Spread::T { error, df } => t_test(self.value - difference, *error, *df).1,
+            Spread::Bootstrap(bootstrap) => bootstrap.p_value(difference),
+        })
     }
 }
 
@@ -272,11 +292,12 @@ pub(crate) fn paired(from: &Sample, to: &Sample, resolution: f64) -> Test {
     let moments = Moments::known(&differences, Known { rounding, ..from.known });
     // The bootstrap knows nothing of a first stage.
     let may_be_skewed = from.known.first >= differences.len() && is_skewed(&differences, &moments);
-    let skewed = may_be_skewed.then(|| bootstrap(&differences)).flatten();
-    match skewed {
-        Some(test) => Test::new(moments.mean, Some(test), moments.n, moments.df, Method::PairedBootstrap),
-        None => Test::new(moments.mean, moments.test(), moments.n, moments.df, Method::PairedT),
-    }
+    let skewed = may_be_skewed.then(|| Bootstrap::of(&differences)).flatten();
+    let (spread, method) = match skewed {
+        Some(bootstrap) => (Some(Spread::Bootstrap(bootstrap)), Method::PairedBootstrap),
+        None => (moments.error.map(|error| Spread::T { error, df: moments.df }), Method::PairedT),
+    };
+    Test::new(moments.mean, spread, moments.n, moments.df, method)
 }
 
 /// Enough blocks, and a sample skewness beyond twice its standard error under normality.
@@ -294,8 +315,8 @@ pub(crate) fn welch(from: &Sample, to: &Sample, resolution: f64) -> Test {
     let [a, b] = [from, to].map(|side| Moments::known(&side.values, side.known));
     let value = if (b.mean - a.mean).abs() < resolution { 0.0 } else { b.mean - a.mean };
     let error = welch_error(&a, &b);
-    let test = error.map(|(error, df)| t_test(value, error, df));
-    Test::new(value, test, a.n.min(b.n), error.map_or(0.0, |(_, df)| df), Method::Welch)
+    let spread = error.map(|(error, df)| Spread::T { error, df });
+    Test::new(value, spread, a.n.min(b.n), error.map_or(0.0, |(_, df)| df), Method::Welch)
 }
 
 /// Standard error of such a difference, and its degrees of freedom.

@@ -70,23 +70,43 @@ pub fn adjusted(p_values: &[Option<f64>]) -> Vec<Option<f64>> {
     adjusted
 }
 
-/// The `BCa` (bias-corrected and accelerated) bootstrap interval of the mean of at least two values that are not all
-/// equal, and the two-sided p-value of "the mean is 0": the level at which the interval would just touch 0.
+/// The `BCa` (bias-corrected and accelerated) bootstrap of a mean.
 /// Source: B. Efron, Journal of the American Statistical Association 82 (1987).
-pub fn bootstrap(values: &[f64]) -> Option<(Interval, f64)> {
-    let moments = Moments::of(values);
-    moments.sd.filter(|sd| *sd > 0.0)?;
-    let (means, normal) = (resampled_means(values), Normal::standard());
-    let bias = normal.inverse_cdf(rank_share(&means, moments.mean));
-    let acceleration = acceleration(values, moments.mean);
-    let end = |level: f64| {
-        let z = bias + normal.inverse_cdf(level);
-        quantile(&means, normal.cdf(bias + z / (1.0 - acceleration * z)))
-    };
-    // The same correction solved for the level whose end is 0.
-    let w = normal.inverse_cdf(rank_share(&means, 0.0)) - bias;
-    let tail = normal.cdf(w / (1.0 + acceleration * w) - bias);
-    Some((Interval { low: end(0.025), high: end(0.975) }, (2.0 * tail.min(1.0 - tail)).min(1.0)))
+pub struct Bootstrap {
+    /// Of resamples, sorted.
+    means: Vec<f64>,
+    bias: f64,
+    acceleration: f64,
+}
+
+impl Bootstrap {
+    /// Of at least two values that are not all equal.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let moments = Moments::of(values);
+        moments.sd.filter(|sd| *sd > 0.0)?;
+        let means = resampled_means(values);
+        let bias = Normal::standard().inverse_cdf(rank_share(&means, moments.mean));
+        Some(Self { bias, acceleration: acceleration(values, moments.mean), means })
+    }
+
+    /// The 95 % interval.
+    pub fn interval(&self) -> Interval {
+        let normal = Normal::standard();
+        let end = |level: f64| {
+            let z = self.bias + normal.inverse_cdf(level);
+            quantile(&self.means, normal.cdf(self.bias + z / (1.0 - self.acceleration * z)))
+        };
+        Interval { low: end(0.025), high: end(0.975) }
+    }
+
+    /// The two-sided p-value of "the mean is this": the level at which the interval would just touch it.
+    pub fn p_value(&self, mean: f64) -> f64 {
+        let normal = Normal::standard();
+        // The same correction solved for the level whose end is this mean.
+        let w = normal.inverse_cdf(rank_share(&self.means, mean)) - self.bias;
+        let tail = normal.cdf(w / (1.0 + self.acceleration * w) - self.bias);
+        (2.0 * tail.min(1.0 - tail)).min(1.0)
+    }
 }
 
 /// Means of resamples with replacement, sorted.
@@ -176,7 +196,7 @@ mod tests {
         for case in cases {
             let values: Vec<f64> =
                 case["values"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect();
-            let (ours, _) = bootstrap(&values).unwrap();
+            let ours = Bootstrap::of(&values).unwrap().interval();
             let (low, high) = (case["low"].as_f64().unwrap(), case["high"].as_f64().unwrap());
             let tolerance = 0.04 * (high - low);
             assert!((ours.low - low).abs() < tolerance, "{} {low}", ours.low);
@@ -187,14 +207,19 @@ mod tests {
     #[test]
     fn p_value_agrees_with_the_interval() {
         let values: Vec<f64> = (0..30).map(|i| f64::from(i * i % 37).exp2().ln_1p()).collect();
-        let interval = bootstrap(&values).unwrap().0;
+        let interval = Bootstrap::of(&values).unwrap().interval();
         for (end, inward) in [(interval.low, 1.0), (interval.high, -1.0)] {
             let width = interval.high - interval.low;
-            let p = |at: f64| bootstrap(&values.iter().map(|v| v - at).collect::<Vec<_>>()).unwrap().1;
+            let p = |at: f64| {
+                let shifted = values.iter().map(|v| v - at).collect::<Vec<_>>();
+                Bootstrap::of(&shifted).unwrap().p_value(0.0)
+            };
             assert!(p(end + inward * 0.02 * width) > 0.05);
             assert!(p(end - inward * 0.02 * width) < 0.05);
+            // Values moved by what is asked say the same.
+            assert!((p(end) - Bootstrap::of(&values).unwrap().p_value(end)).abs() < 1e-9);
         }
-        assert!(bootstrap(&[1.0, 1.0]).is_none());
-        assert!(bootstrap(&[1.0]).is_none());
+        assert!(Bootstrap::of(&[1.0, 1.0]).is_none());
+        assert!(Bootstrap::of(&[1.0]).is_none());
     }
 }

@@ -1,33 +1,26 @@
 //! Is a difference too small to matter? That two configurations cannot be told apart does not say so: it may as well be
 //! that there were too few blocks.
 
-use crate::compare::Values;
-use crate::{Comparison, ResponseChoice, Scale};
-use observations::{Direction, number};
+use crate::compare::{Betterness, Test};
+use crate::{Comparison, Scale};
+use observations::number;
 
-impl Comparison {
-    /// The p-value of "the two differ by the margin or more": two one-sided t-tests, each against a difference of the
+impl Betterness {
+    /// The p-value of "the two differ by the margin or more": two one-sided tests, each against a difference of the
     /// margin (TOST), of which the larger p-value counts. `None` without a margin, and where values have no ratio.
     /// Source: D. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987).
-    pub(crate) fn equivalence(
-        is_paired: bool,
-        from: &Values,
-        to: &Values,
-        response: &ResponseChoice,
-    ) -> Option<f64> {
-        let margin = response.equivalence_margin;
-        let higher_is_better = response.direction == Direction::HigherIsBetter;
-        // Times the margin, or divided by it, `to` has to be seen above and below `from`.
-        let one_sided = |factor: f64| {
-            let test = Self::of_values(is_paired, from, &to.times(factor), response.direction)?;
-            let is_beyond = test.is_better() == (higher_is_better == (factor > 1.0));
-            let p = test.p_value.filter(|_| test.scale == Scale::Ratio)?;
-            Some(if is_beyond { p / 2.0 } else { 1.0 - p / 2.0 })
+    pub(crate) fn equivalence(&self, test: &Test, margin: f64) -> Option<f64> {
+        let most = Some(margin.ln_1p()).filter(|most| *most > 0.0 && self.scale == Scale::Ratio)?;
+        let one_sided = |difference: f64| {
+            let p = test.p_value_of(difference)?;
+            let is_within = (test.value > difference) == (difference < 0.0);
+            Some(if is_within { p / 2.0 } else { 1.0 - p / 2.0 })
         };
-        let p = one_sided(1.0 + margin)?.max(one_sided(1.0 / (1.0 + margin))?);
-        (margin > 0.0).then_some(p)
+        Some(one_sided(-most)?.max(one_sided(most)?))
     }
+}
 
+impl Comparison {
     /// Whether a difference of the margin or more is excluded at 95 % confidence.
     pub fn is_equivalent(&self) -> bool {
         self.equivalence_p.is_some_and(|p| p < 0.05)

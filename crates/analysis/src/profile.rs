@@ -5,7 +5,7 @@ pub mod compare;
 use crate::activity::wilson;
 use crate::estimate::Interval;
 use crate::{ConfigurationRow, Summary};
-use observations::{Frame, Profile, Recording, Stack};
+use observations::{Frame, Profile, Stack};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -160,17 +160,16 @@ impl Summary<'_> {
     /// The code that each configuration's processor time went to, where trials were profiled.
     pub fn profiles(&self) -> Vec<ConfigurationProfile> {
         let of = |row: &ConfigurationRow| {
-            let profile = profile(&of_configuration(self.recording, row.index)?);
+            let profile = profile(&self.profile(row.index)?);
             Some(ConfigurationProfile { index: row.index, label: row.label.clone(), profile })
         };
         self.configurations.iter().filter_map(of).collect()
     }
-}
 
-/// All trials of a configuration that were profiled to their end, as one. `None` where none was.
-pub fn of_configuration(recording: &Recording, configuration: usize) -> Option<Profile> {
-    let trials = recording.done().filter(|(trial, _)| trial.configuration == configuration);
-    merged(trials.filter_map(|(_, seen)| seen.profile.as_ref()))
+    /// All trials of a configuration that were profiled to their end, as one. `None` where none was.
+    pub fn profile(&self, configuration: usize) -> Option<Profile> {
+        merged(self.grid.trials(configuration).into_iter().filter_map(|seen| seen.profile.as_ref()))
+    }
 }
 
 /// The profiles of several trials as one: times, samples and what was lost are added. `None` without any, and

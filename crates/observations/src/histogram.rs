@@ -2,7 +2,6 @@ mod packed;
 
 use packed::{Packed, Slot, equivalent};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Highest recordable value: one hour in nanoseconds. Longer is recorded as one hour.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
@@ -71,12 +70,16 @@ impl Histogram {
     }
 
     /// The sum of all, packed.
-    pub fn sum<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
-        let mut sum = BTreeMap::new();
-        for slot in all.into_iter().flat_map(Self::slots) {
-            *sum.entry(slot.low).or_insert(0_u64) += slot.count;
-        }
-        Self(Form::Packed(Packed::of(sum.into_iter())))
+    pub fn sum(all: &[&Self]) -> Self {
+        let slots = all.iter().flat_map(|histogram| histogram.slots());
+        let mut sums: Vec<(u64, u64)> = slots.map(|slot| (slot.low, slot.count)).collect();
+        sums.sort_unstable();
+        sums.dedup_by(|next, sum| {
+            let is_same = next.0 == sum.0;
+            sum.1 += if is_same { next.1 } else { 0 };
+            is_same
+        });
+        Self(Form::Packed(Packed::of(sums.into_iter())))
     }
 
     /// Number of recorded values.
@@ -235,7 +238,7 @@ mod tests {
             }
             whole.record(i * 777);
         }
-        assert_eq!(Histogram::sum([&left, &right]), whole);
+        assert_eq!(Histogram::sum(&[&left, &right]), whole);
         left.merge(&right);
         for p in [0.0, 50.0, 99.0, 99.9, 100.0] {
             assert_eq!(left.percentile_ns(p), whole.percentile_ns(p));

@@ -129,7 +129,7 @@ fn large_tables_end_after_a_thousand_rows() {
     let mut histogram = Histogram::default();
     (1..200_u64).for_each(|i| histogram.record(i * i * 7));
     for trial in &mut recording.trials {
-        let latency = Latency { name: "transaction".into(), histogram: Histogram::sum([&histogram]) };
+        let latency = Latency { name: "transaction".into(), histogram: Histogram::sum(&[&histogram]) };
         trial.observations.as_mut().unwrap().latencies = vec![latency];
     }
     let page = page(&recording);

@@ -43,7 +43,7 @@ fn shown<'p>(summary: &Summary, profiles: &'p [ConfigurationProfile]) -> Vec<&'p
 }
 
 fn flame(summary: &Summary, shown: &ConfigurationProfile) -> Option<Section> {
-    let profile = analysis::profile::of_configuration(summary.recording, shown.index)?;
+    let profile = summary.profile(shown.index)?;
     let mut section = Section::page(format!("Flame graph: {}", label(&shown.label)));
     section.blocks.push(Block::Flame(Box::new(analysis::flame(&profile))));
     Some(section)
