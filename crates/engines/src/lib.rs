@@ -9,6 +9,7 @@ pub mod nothing;
 pub mod null;
 mod open_files;
 pub mod postgres;
+mod preflight;
 mod request;
 pub mod server;
 mod session;
@@ -25,6 +26,7 @@ pub use engine::{
 };
 pub use files::{FileSet, Role};
 pub use key::{Key, Placement};
+pub use preflight::{Footprint, Need, Preflight, Space};
 pub use request::{Parameter, Request, Statement};
 pub use server::{LiveObserver, ObserveOptions, Server, ServerError, Servers};
 pub use session::{Session, SetOfOne};

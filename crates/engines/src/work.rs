@@ -36,6 +36,19 @@ impl Table {
         self.single_key().is_some_and(|key| matches!(key.data_type, DataType::Int | DataType::BigInt))
     }
 
+    /// Bytes of a row's columns of known size: an engine adds its own to them.
+    pub fn row_bytes(&self) -> u64 {
+        let bytes = |column: &Column| match column.data_type {
+            DataType::Uuid => 16,
+            DataType::Int => 4,
+            DataType::BigInt | DataType::Timestamp => 8,
+            DataType::Char(characters) => u64::from(characters),
+            // Pages are no smaller.
+            DataType::PageFiller => 512,
+        };
+        self.columns.iter().map(bytes).sum()
+    }
+
     /// The only column of its key.
     pub fn single_key(&self) -> Option<&Column> {
         if let [name] = self.key { self.column(name) } else { None }

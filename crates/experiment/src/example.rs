@@ -10,7 +10,9 @@ use std::fmt::Write as _;
 const GIVEN: &[(&str, &str)] = &[
     ("experiment.name", "\"my-experiment\""),
     ("experiment.question", "\"Which level is fastest on this machine?\""),
+    ("target.file_size", "\"256 MiB\""),
     ("workload.rows", "\"100k\""),
+    ("workload.builtin", "\"tpcb-like\""),
     ("repeats.blocks", "5"),
     ("repeats.seed", "1"),
 ];
@@ -27,6 +29,10 @@ const SHOWN: &[(&str, &str)] = &[
     ("limits.run_time", "\"8 h\""),
     ("limits.disk_space", "\"4 GiB\""),
 ];
+
+/// What is varied with probes for which the first setting that can be doubled says little.
+const FACTORS: &[(&str, &str, [i64; 3])] =
+    &[("script", "workload.connections", [1, 4, 16]), ("disk", "workload.queue_depth", [1, 8, 32])];
 
 const ADAPTIVE: &str =
     "# Or as many as make every 95 % interval this narrow, by the spread within the first ones:
@@ -46,7 +52,8 @@ pub fn example(catalog: &Catalog, engine: &str, probe: &str) -> String {
     section(&mut text, "target", engine_settings, &[("engine", engine)]);
     section(&mut text, "workload", probe_settings, &[("probe", probe)]);
     section(&mut text, "observe", OBSERVE, &[]);
-    let factor = engine_settings.iter().chain(probe_settings).find_map(factor);
+    let given = FACTORS.iter().find(|(of, ..)| *of == probe).map(|(_, path, levels)| (*path, *levels));
+    let factor = given.or_else(|| engine_settings.iter().chain(probe_settings).find_map(factor));
     if let Some((path, levels)) = &factor {
         let _ = write!(text, "\n{}", factors(path, levels, engine_settings));
     }

@@ -59,6 +59,13 @@ pub fn pgbench(scale: u32) -> Vec<Table> {
     ]
 }
 
+/// Bytes of the rows of accounts, beside which the others do not count.
+pub fn pgbench_bytes(scale: u32) -> u64 {
+    let accounts =
+        pgbench(scale).iter().find(|table| table.name == "pgbench_accounts").map_or(0, Table::row_bytes);
+    accounts * u64::from(scale) * ACCOUNTS_PER_BRANCH as u64
+}
+
 /// Their rows. History begins empty; only the filler of accounts is not NULL, but blank.
 pub fn pgbench_rows(scale: u32) -> Vec<Fill> {
     let scale = i64::from(scale);

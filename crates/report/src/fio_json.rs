@@ -1,11 +1,13 @@
 //! A recorded run in the JSON that `fio --output-format=json` writes.
 //!
 //! Names, types and units are fio's (3.33); what we do not measure is left out. A job is one stream of one
-//! trial. Our latency counts from submission (in an open loop from the intended start) to the end, which fio
+//! trial, or all those of a trial whose jobs have `group_reporting`; they come in the order of the experiment, not in that
+//! in which trials were run. Our latency counts from submission (in an open loop from the intended start) to the end, which fio
 //! calls `lat_ns`; tools look at `clat_ns` more often, so that both have it.
 
 use observations::{ConfigurationRecord, Histogram, Observations, Recording, TrialRecord};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// The percentiles that fio gives.
 const PERCENTILES: [f64; 17] =
@@ -14,23 +16,34 @@ const PERCENTILES: [f64; 17] =
 /// fio gives a failed job the error number; which one it was is not recorded.
 const EIO: i32 = 5;
 
-/// The whole document.
-pub fn fio_json(recording: &Recording) -> Value {
+/// The whole document. `grouped`: the job of each stream that has `group_reporting`, by the stream's name.
+pub fn fio_json(recording: &Recording, grouped: &BTreeMap<String, String>) -> Value {
     let run = &recording.run;
-    let trials: Vec<(&TrialRecord, &Observations)> = recording.done().collect();
-    let mut jobs = Vec::new();
+    let mut trials: Vec<(&TrialRecord, &Observations)> = recording.done().collect();
+    trials.sort_by_key(|(trial, _)| (trial.block, trial.configuration));
+    let mut jobs: Vec<(&ConfigurationRecord, String, usize, Map<String, Value>, Figures)> = Vec::new();
     for (group, (trial, observations)) in trials.iter().enumerate() {
         let Some(configuration) = recording.configurations.get(trial.configuration) else { continue };
+        // Where the job is that sums up its group.
+        let mut sum: Option<usize> = None;
         for stream in Stream::all(configuration, observations) {
             let name = stream.name.clone().unwrap_or_else(|| run.name.clone());
-            jobs.push((configuration, name, group, stream.job(observations)));
+            let (job, figures) = (grouped.get(&name), stream.figures(observations));
+            match sum.filter(|_| job.is_some()) {
+                Some(at) => jobs[at].4.add(&figures),
+                None => {
+                    sum = sum.or(job.map(|_| jobs.len()));
+                    jobs.push((configuration, job.cloned().unwrap_or(name), group, stream.options, figures));
+                }
+            }
         }
     }
     // Streams of the same name are told apart by their configuration.
     let names: Vec<(&str, String)> =
         jobs.iter().map(|(of, name, ..)| (of.key.as_str(), name.clone())).collect();
     let elsewhere = |key: &str, name: &str| names.iter().any(|(other, same)| *other != key && same == name);
-    let jobs = jobs.into_iter().map(|(of, name, group, mut job)| {
+    let jobs = jobs.into_iter().map(|(of, name, group, options, figures)| {
+        let mut job = figures.job(options);
         let name = if elsewhere(&of.key, &name) { format!("{name} {}", of.label) } else { name };
         job["jobname"] = name.into();
         job["groupid"] = group.into();
@@ -91,7 +104,7 @@ impl Stream {
         names.iter().map(named).collect()
     }
 
-    fn job(&self, observations: &Observations) -> Value {
+    fn figures(&self, observations: &Observations) -> Figures {
         let elapsed_s = self.response(observations, "elapsed").unwrap_or(observations.elapsed_s);
         let bandwidth = self.response(observations, "bandwidth");
         let failed = bandwidth.is_none();
@@ -106,17 +119,8 @@ impl Stream {
         // Reads and writes of a stream have the same sizes, or sizes drawn from the same range.
         let ios = (reads.len() + writes.len()).max(1) as f64;
         let share = |part: &Histogram| (bytes * part.len() as f64 / ios).round() as u64;
-        json!({
-            "error": if failed { EIO } else { 0 },
-            "eta": 0,
-            "elapsed": elapsed_s.ceil() as u64,
-            "job options": self.options,
-            "read": direction(&reads, share(&reads), elapsed_s),
-            "write": direction(&writes, share(&writes), elapsed_s),
-            "trim": direction(&Histogram::default(), 0, elapsed_s),
-            "sync": { "total_ios": syncs.len(), "lat_ns": latency(&syncs) },
-            "job_runtime": (elapsed_s * 1e3).round() as u64,
-        })
+        let (read_bytes, write_bytes) = (share(&reads), share(&writes));
+        Figures { failed, elapsed_s, read_bytes, write_bytes, reads, writes, syncs }
     }
 
     /// What the figure is called among those of the trial.
@@ -129,6 +133,44 @@ impl Stream {
         let name = self.named(name, ".");
         let found = observations.responses.iter().find(|response| response.name == name);
         found.map(|response| response.value)
+    }
+}
+
+/// What a stream did, or all streams of a group.
+struct Figures {
+    failed: bool,
+    elapsed_s: f64,
+    read_bytes: u64,
+    write_bytes: u64,
+    reads: Histogram,
+    writes: Histogram,
+    syncs: Histogram,
+}
+
+impl Figures {
+    /// Adds what another stream did at the same time.
+    fn add(&mut self, other: &Self) {
+        self.failed |= other.failed;
+        self.elapsed_s = self.elapsed_s.max(other.elapsed_s);
+        self.read_bytes += other.read_bytes;
+        self.write_bytes += other.write_bytes;
+        self.reads.merge(&other.reads);
+        self.writes.merge(&other.writes);
+        self.syncs.merge(&other.syncs);
+    }
+
+    fn job(&self, options: Map<String, Value>) -> Value {
+        json!({
+            "error": if self.failed { EIO } else { 0 },
+            "eta": 0,
+            "elapsed": self.elapsed_s.ceil() as u64,
+            "job options": options,
+            "read": direction(&self.reads, self.read_bytes, self.elapsed_s),
+            "write": direction(&self.writes, self.write_bytes, self.elapsed_s),
+            "trim": direction(&Histogram::default(), 0, self.elapsed_s),
+            "sync": { "total_ios": self.syncs.len(), "lat_ns": latency(&self.syncs) },
+            "job_runtime": (self.elapsed_s * 1e3).round() as u64,
+        })
     }
 }
 

@@ -27,7 +27,7 @@ mod value;
 pub use crate::load::Step;
 use crate::load::{CONNECTIONS, DURATION, LoadPlan, RATE, THREADS, WARMUP, drive};
 use crate::{Probe, ProbeError, Target, TrialContext, tables};
-use engines::{Ability, Operation, Work};
+use engines::{Ability, Footprint, Operation, Work};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
 pub use interpreter::Interpreter;
@@ -82,6 +82,12 @@ impl Probe for ScriptProbe {
         configuration.get(SCRIPT).iter().filter_map(named).collect()
     }
 
+    fn footprint(&self, configuration: &Configuration) -> Footprint {
+        let row_bytes =
+            if initializes(configuration) { tables::pgbench_bytes(configuration.get(SCALE)) } else { 0 };
+        Footprint { row_bytes, ..Footprint::default() }
+    }
+
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = LoadPlan::objections(configuration, target, TRANSACTIONS);
         if !target.abilities.contains(&Ability::Statements) {
@@ -97,7 +103,7 @@ impl Probe for ScriptProbe {
         let mix = Arc::new(mix(configuration, context.seed)?);
         let operations = mix.statements().iter().cloned().map(Operation::Text).collect();
         let mut work = Work { operations, ..Work::default() };
-        if configuration.get(INITIALIZE).unwrap_or_else(|| !configuration.get(BUILTIN).is_empty()) {
+        if initializes(configuration) {
             let scale = configuration.get(SCALE);
             (work.tables, work.fills) = (tables::pgbench(scale), tables::pgbench_rows(scale));
         }
@@ -112,6 +118,11 @@ impl Probe for ScriptProbe {
             if plan.tries_max > 1 { interpreter } else { interpreter.without_restarts() }
         })
     }
+}
+
+/// Whether pgbench's tables are made.
+fn initializes(configuration: &Configuration) -> bool {
+    configuration.get(INITIALIZE).unwrap_or_else(|| !configuration.get(BUILTIN).is_empty())
 }
 
 /// The scripts that a configuration names; an error with the setting that it is about.

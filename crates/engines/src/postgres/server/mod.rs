@@ -4,7 +4,7 @@
 //! - [`Account`]: as whom the server runs (never as root)
 //! - `template`: `initdb` once, copies from then on
 //! - [`Cluster`]: makes, starts, asks, stops and removes; `files` and `process` are its parts
-//! - `settings`: `target.settings.*`, applied and read back
+//! - `settings`: `target.settings.*`, applied and read back; `tried_settings`: tried before a server runs
 //! - [`reclaim`]: stops what a run that was killed left
 
 mod account;
@@ -14,6 +14,7 @@ mod installation;
 mod process;
 mod settings;
 mod template;
+pub mod tried_settings;
 
 pub use account::Account;
 pub(super) use cluster::last_lines;
@@ -22,6 +23,7 @@ pub use files::clone_folder;
 pub use installation::{Installation, Version};
 pub(super) use process::parent;
 pub use process::reclaim;
+pub(super) use settings::is_of_module;
 pub use template::{DataOptions, Template};
 
 use crate::{Cancel, EngineError};
