@@ -5,7 +5,7 @@ use crate::trial::FREE_BYTES_MIN;
 use engines::{Folders, Need, Permits, Preflight, Stop};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
-use experiment::{Experiment, Invalid, Value};
+use experiment::{Experiment, Invalid, Value, Volume};
 use observations::number;
 use rustix::fs::{Access, access};
 use std::collections::HashSet;
@@ -26,14 +26,16 @@ pub struct Findings {
 
 /// Looks at what an experiment needs whose results go to this file.
 pub fn preflight(experiment: &Experiment, results: &Path, permits: Permits, stop: &Stop) -> Findings {
-    let folder = folder(results);
+    // Of a relative path that does not exist yet no folder above it could be seen.
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.into());
+    let folder = absolute(&folder(results));
     let made_by_command = |path: &Path| {
         let mut made = experiment.volumes.iter().filter(|volume| volume.prepare.is_some());
-        made.any(|volume| path.starts_with(&volume.path))
+        made.any(|volume| absolute(path).starts_with(absolute(volume.path.as_ref())))
     };
     let mut findings = Findings::default();
-    let volumes: Vec<(String, PathBuf)> =
-        experiment.volumes.iter().map(|volume| (volume.name.clone(), PathBuf::from(&volume.path))).collect();
+    let place = |volume: &Volume| (volume.name.clone(), absolute(volume.path.as_ref()));
+    let volumes: Vec<(String, PathBuf)> = experiment.volumes.iter().map(place).collect();
     let paths = volumes.iter().map(|(name, path)| (format!("volume {name}: "), path.clone()));
     for (whose, path) in paths.chain([(String::new(), folder.clone())]) {
         if !made_by_command(&path) {

@@ -254,7 +254,7 @@ fn a_level_that_a_server_by_url_cannot_have_is_refused_before_the_other_levels_a
     let lab = lab(&file(&socket(&server), INSERTS, levels).replace("blocks = 1", "blocks = 8"));
     lab.steelbench(&["check", "e.toml"])
         .expect(2)
-        .says("--> e.toml:13:")
+        .says("--> e.toml:14:")
         .says("needs a restart of the server");
     lab.run(2).says("target.settings.shared_buffers: needs a restart of the server");
     assert_eq!(lab.trials("t"), 0);

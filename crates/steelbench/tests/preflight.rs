@@ -29,7 +29,7 @@ fn files_that_do_not_fit_are_refused() {
     let many = "data_files = 1000\nfile_size = \"500 GiB\"\nlog_size = \"1000 TiB\"";
     is_not_ready(&file("files", many, disk, ""), "a trial needs 488 TiB, ");
     let lab = Lab::with(&file("files", "file_size = \"1 MiB\"", disk, ""));
-    lab.steelbench(&["check", "e.toml"]).expect(0).shows("space: results: a trial needs 1.00 MiB, ");
+    lab.steelbench(&["check", "e.toml"]).expect(0).shows("/results: a trial needs 1.00 MiB, ");
     lab.run(0);
 }
 
@@ -45,7 +45,7 @@ fn rows_that_do_not_fit_are_refused_by_an_estimate() {
     // 96 bytes of an account, 100,000 of them for each of scale.
     lab.steelbench(&["check", "e.toml"])
         .expect(0)
-        .shows("space: results: a trial needs 894 GiB at least (estimate");
+        .shows("/results: a trial needs 894 GiB at least (estimate");
 }
 
 #[test]
