@@ -3,7 +3,9 @@
 use crate::failures::Failures;
 use experiment::file::{IDENTICAL_FAILURES, RESPONSE};
 use experiment::{Blocks, Experiment, Plan, PlannedTrial};
-use observations::{Observations, Recording, Tally, TrialRecord, TrialStatus};
+use observations::{
+    Observations, QueryPlan, Recording, Tally, TrialRecord, TrialStatus, Warning, WarningKind,
+};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// A trial that is to be run now.
@@ -38,6 +40,8 @@ pub struct Schedule<'a> {
     failures: Failures,
     /// Values of the primary response by configuration and block, for adaptive repeats.
     values: Vec<BTreeMap<u32, f64>>,
+    /// The plans of each configuration's first trial.
+    plans: HashMap<usize, Vec<QueryPlan>>,
     /// The rounds that are left: group and block.
     rounds: VecDeque<(usize, u32)>,
     /// Trials of the plan that adaptive repeats have made needless so far.
@@ -55,6 +59,7 @@ impl<'a> Schedule<'a> {
             tried: HashMap::new(),
             failures: Failures::new(experiment.get(IDENTICAL_FAILURES)),
             values: vec![BTreeMap::new(); experiment.configurations.len()],
+            plans: HashMap::new(),
             rounds: plan.rounds().collect(),
             needless: 0,
         };
@@ -90,9 +95,25 @@ impl<'a> Schedule<'a> {
         if trial.status != TrialStatus::Done {
             return;
         }
-        if let Some(value) = trial.observations.as_ref().and_then(|seen| self.value(seen)) {
+        let Some(seen) = &trial.observations else { return };
+        self.plans.entry(trial.configuration).or_insert_with(|| seen.plans.clone());
+        if let Some(value) = self.value(seen) {
             self.values[trial.configuration].insert(trial.block, value);
         }
+    }
+
+    /// A warning when the engine ran a statement in another way than in the first trial of this configuration.
+    pub fn other_plan(&self, configuration: usize, seen: &Observations) -> Option<Warning> {
+        let first = self.plans.get(&configuration)?;
+        let differs = |plan: &&QueryPlan| {
+            first.iter().any(|known| known.statement == plan.statement && known.hash != plan.hash)
+        };
+        let plan = seen.plans.iter().find(differs)?;
+        let detail = format!(
+            "the plan of {} is {}, not that of the configuration's first trial",
+            plan.statement, plan.hash
+        );
+        Some(Warning { kind: WarningKind::OtherPlan, detail })
     }
 
     fn value(&self, observations: &Observations) -> Option<f64> {

@@ -26,7 +26,8 @@ mod value;
 
 pub use crate::load::Step;
 use crate::load::{CONNECTIONS, DURATION, LoadPlan, RATE, THREADS, WARMUP, drive};
-use crate::{Probe, ProbeError, Target, TrialContext, tables};
+use crate::{Probe, ProbeError, Target, TrialContext};
+use datasets::DataSet;
 use engines::{Ability, Footprint, Operation, Work};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
@@ -83,9 +84,8 @@ impl Probe for ScriptProbe {
     }
 
     fn footprint(&self, configuration: &Configuration) -> Footprint {
-        let row_bytes =
-            if initializes(configuration) { tables::pgbench_bytes(configuration.get(SCALE)) } else { 0 };
-        Footprint { row_bytes, ..Footprint::default() }
+        let tables = initializes(configuration).then(|| DataSet::pgbench(configuration.get(SCALE)));
+        Footprint { row_bytes: tables.map_or(0, |tables| tables.row_bytes()), ..Footprint::default() }
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
@@ -104,8 +104,8 @@ impl Probe for ScriptProbe {
         let operations = mix.statements().iter().cloned().map(Operation::Text).collect();
         let mut work = Work { operations, ..Work::default() };
         if initializes(configuration) {
-            let scale = configuration.get(SCALE);
-            (work.tables, work.fills) = (tables::pgbench(scale), tables::pgbench_rows(scale));
+            let tables = DataSet::pgbench(configuration.get(SCALE));
+            (work.tables, work.fills) = (tables.tables(), tables.fills());
         }
         context.instance.create(work)?;
         let plan = LoadPlan {
