@@ -188,7 +188,8 @@ fn small(text: &str) -> String {
         "rows" => "rows = 500".to_owned(),
         "file_size" => "file_size = \"1 MiB\"".to_owned(),
         "blocks" => "blocks = 1".to_owned(),
-        "duration" | "# duration" if !with_rows => "duration = \"200 ms\"".to_owned(),
+        "duration" => "duration = \"200 ms\"".to_owned(),
+        "# duration" if !with_rows => "duration = \"200 ms\"".to_owned(),
         _ => line.to_owned(),
     };
     text.lines().map(line).collect::<Vec<_>>().join("\n")

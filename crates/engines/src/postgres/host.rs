@@ -74,7 +74,7 @@ impl PostgresHost {
 
 /// A server that somebody else runs can go away without a word: neither we nor it wait for hours, as
 /// the defaults of systems are. What the text and the variables say goes before.
-pub(super) fn patient(config: Config) -> Config {
+fn patient(config: Config) -> Config {
     let seconds = SILENCE.as_secs();
     let (idle, interval) = (seconds / 2, seconds / 6);
     config.with_default_patience(CONNECTING, SILENCE).with_options(&format!(

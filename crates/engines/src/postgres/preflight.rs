@@ -2,11 +2,10 @@
 //! started.
 
 use super::admin::{MARK, SCHEMA};
-use super::host::patient;
 use super::instance::escaped;
 use super::server::{Account, is_of_module, tried_settings};
 use super::settings::{self, FINAL_CHECKPOINT, LOG_VOLUME, URL, USER, VOLUME};
-use super::what_to_do;
+use super::{CONNECTING, SILENCE, what_to_do};
 use crate::{EngineError, Folders, Need, Preflight, Stop};
 use experiment::{Configuration, Invalid, Value};
 use pgclient::{Client, Config, Error, Row};
@@ -43,7 +42,8 @@ pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Prefligh
     for (url, needs) in by_url {
         // One that cannot be parsed is an objection of validation.
         let Ok(config) = Config::parse(&url) else { continue };
-        if let Err(error) = ask(&patient(config).with_stop(stop.clone()), &needs, stop, &mut found) {
+        let config = config.with_default_patience(CONNECTING, SILENCE).with_stop(stop.clone());
+        if let Err(error) = ask(&config, &needs, stop, &mut found) {
             let advice = what_to_do(&error).map_or_else(String::new, |advice| format!(". {advice}"));
             found.misses(format!("{}: {error}{advice}", URL.path()));
         }
