@@ -102,6 +102,7 @@ pub trait Dialect {
 
 #[cfg(test)]
 mod tests {
+    use crate::duckdb::DuckDbDialect;
     use crate::postgres::PostgresDialect;
     use crate::sqlite::SqliteDialect;
     use crate::*;
@@ -196,12 +197,28 @@ mod tests {
                 "SELECT $1 + $2",
             ]
         );
+        assert_eq!(
+            statements(&DuckDbDialect),
+            [
+                "CREATE TABLE \"orders\" (\"id\" BIGINT NOT NULL, \
+                 \"made\" TIMESTAMP NOT NULL DEFAULT CAST(now() AS TIMESTAMP), \
+                 \"state\" VARCHAR NOT NULL DEFAULT 'a''b', \"amount\" INTEGER, PRIMARY KEY (\"id\"))",
+                "INSERT INTO \"orders\" (\"id\", \"amount\") VALUES ($1, $2)",
+                "SELECT \"state\", \"amount\" FROM \"orders\" WHERE \"id\" = $1",
+                "SELECT \"amount\" FROM \"orders\" WHERE \"id\" BETWEEN $1 AND $2",
+                "SELECT count(*), sum(\"amount\"), max(\"id\"), avg(\"amount\") FROM \"orders\"",
+                "SELECT \"state\", count(*) FROM \"orders\" WHERE \"amount\" < 7 GROUP BY \"state\"",
+                "UPDATE \"orders\" SET \"amount\" = \"amount\" + 1 WHERE \"id\" = $1",
+                "DELETE FROM \"orders\" WHERE \"id\" = $1",
+                "SELECT $1 + $2",
+            ]
+        );
         assert_eq!(postgres.quote("a\"b"), "\"a\"\"b\"");
         assert_eq!(sqlite.quote("a\"b"), "\"a\"\"b\"");
     }
 
     #[test]
-    fn a_key_that_is_no_integer_clusters_sqlites_table_and_can_come_after_the_rows_in_postgres() {
+    fn a_key_that_is_no_integer_clusters_sqlites_table_and_can_come_after_the_rows_elsewhere() {
         let mut table = table();
         table.columns[0].data_type = DataType::Uuid;
         table.storage = Storage { key_after_fill: true, ..Storage::default() };
@@ -214,6 +231,10 @@ mod tests {
         assert!(!created.contains("PRIMARY KEY") && !created.contains("PARTITION"), "{created}");
         let after = postgres.after_fill(&table).join("; ");
         assert!(after.ends_with("ALTER TABLE \"orders\" ADD PRIMARY KEY (\"id\")"), "{after}");
+        let created = DuckDbDialect.create(&table).join("; ");
+        assert!(created.starts_with("CREATE TABLE \"orders\" (\"id\" UUID NOT NULL"), "{created}");
+        assert!(!created.contains("PRIMARY KEY"), "{created}");
+        assert_eq!(DuckDbDialect.after_fill(&table), ["ALTER TABLE \"orders\" ADD PRIMARY KEY (\"id\")"]);
         let work = Work { tables: vec![table], ..Work::default() };
         assert!(sqlite.statement(&Operation::InsertLoop { table: 0 }, &work).is_err());
     }

@@ -9,7 +9,7 @@
 mod common;
 mod skeleton;
 
-use common::{LONG, folder, installations, private, until};
+use common::{LONG, duckdb_libraries, folder, installations, private, until};
 use engines::{
     Ability, Answer, Cancel, CancelReason, Column, ConnectionSet, DataType, DefaultValue, Engine,
     EngineError, Filter, Folders, Host, Instance, Key, Operation, Output, Parameter, Permits, Request,
@@ -28,8 +28,8 @@ struct Target {
     configuration: Configuration,
 }
 
-/// Every engine of the registry that has tables and whose figures are measured, PostgreSQL in each version that is
-/// installed, and the skeleton.
+/// Every engine of the registry that has tables and whose figures are measured, PostgreSQL and DuckDB in each
+/// version that is installed, and the skeleton.
 fn targets() -> Vec<Target> {
     let target = |name: &str, engine: &'static dyn Engine, settings: Vec<(&str, Value)>| Target {
         name: name.into(),
@@ -53,6 +53,11 @@ fn targets() -> Vec<Target> {
                     ("target.settings.fsync", Value::Bool(false)),
                 ];
                 target(&format!("postgres {}", installation.version), engine, settings)
+            })),
+            "duckdb" => targets.extend(duckdb_libraries().into_iter().map(|library| {
+                let named =
+                    library.iter().map(|path| ("target.library", Value::Text(path.clone()))).collect();
+                target(&format!("duckdb {}", library.unwrap_or_default()), engine, named)
             })),
             name => targets.push(target(name, engine, Vec::new())),
         }
