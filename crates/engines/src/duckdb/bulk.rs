@@ -12,8 +12,10 @@ fn chunk_type(column: &Column) -> ChunkType {
         DataType::Uuid => ChunkType::Uuid,
         DataType::Int => ChunkType::Int,
         DataType::BigInt => ChunkType::BigInt,
-        // A type of its own would say no more: DuckDB reads the text.
-        DataType::Timestamp | DataType::Char(_) | DataType::PageFiller => ChunkType::Text,
+        DataType::Timestamp => ChunkType::Timestamp,
+        DataType::Date => ChunkType::Date,
+        DataType::Decimal => ChunkType::Decimal,
+        DataType::Char(_) | DataType::Varchar(_) | DataType::PageFiller { .. } => ChunkType::Text,
     }
 }
 
@@ -96,21 +98,37 @@ fn append(
 
 /// Writes some rows of a column.
 fn write(chunk: &mut Chunk, place: usize, column: &Column, values: &Values, rows: Range<usize>) {
-    let number = |row: usize| match values {
-        Values::Same(number) => *number,
-        Values::Integers(numbers) => numbers[row],
-        Values::SameText(_) => 0,
-    };
     match chunk_type(column) {
-        ChunkType::Int => put(chunk.ints(place), rows.map(|row| number(row) as i32)),
-        ChunkType::BigInt => put(chunk.big_ints(place), rows.map(number)),
-        ChunkType::Uuid => put(chunk.uuids(place), rows.map(|row| uuid(number(row) as u128))),
-        ChunkType::Text => {
-            let text = match values {
-                Values::SameText(text) => padded(text, column),
-                _ => String::new(),
-            };
-            rows.enumerate().for_each(|(at, _)| chunk.set_text(place, at, &text));
+        ChunkType::Int | ChunkType::Date => {
+            put(chunk.ints(place), rows.map(|row| number(values, row) as i32));
         }
+        ChunkType::BigInt | ChunkType::Decimal | ChunkType::Timestamp => {
+            put(chunk.big_ints(place), rows.map(|row| number(values, row)));
+        }
+        ChunkType::Uuid => {
+            let value = |row: usize| if let Values::Uuids(uuids) = values { uuids[row] } else { 0 };
+            put(chunk.uuids(place), rows.map(|row| uuid(value(row))));
+        }
+        ChunkType::Text => {
+            for (at, row) in rows.enumerate() {
+                let text = match values {
+                    Values::SameText(text) => text,
+                    Values::Texts(texts) => texts.get(row),
+                    _ => "",
+                };
+                chunk.set_text(place, at, &padded(text, column));
+            }
+        }
+    }
+}
+
+/// A value that is kept as a number: as it is, hundredths, days, microseconds.
+fn number(values: &Values, row: usize) -> i64 {
+    match values {
+        Values::Same(number) => *number,
+        Values::Integers(numbers) | Values::Decimals(numbers) => numbers[row],
+        Values::Dates(days) => days[row].into(),
+        Values::Timestamps(seconds) => seconds[row] * 1_000_000,
+        Values::SameText(_) | Values::Uuids(_) | Values::Texts(_) => 0,
     }
 }

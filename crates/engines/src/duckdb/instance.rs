@@ -2,6 +2,7 @@
 
 use super::bulk;
 use super::dialect::DuckDbDialect;
+use super::explain;
 use super::failed;
 use super::find;
 use super::interrupt::Interrupter;
@@ -12,8 +13,8 @@ use super::threads::Workers;
 use super::waits::{DuckDbCollector, Seats};
 use super::{CACHE, FINAL_CHECKPOINT, LIBRARY, SAMPLE_RATE, VOLUME};
 use crate::{
-    CacheReport, CacheState, Cancel, ConnectionSet, DataType, Dialect as _, EngineError, Folders, Instance,
-    Operation, SetOfOne, WaitCollector, Work, lock,
+    CacheReport, CacheState, Cancel, ConnectionSet, DataType, Dialect as _, EngineError, Explained, Folders,
+    Instance, Operation, SetOfOne, Table, WaitCollector, Work, lock,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -77,6 +78,11 @@ impl DuckDbInstance {
         target.open()?;
         Ok(Self { target: Arc::new(target), operations: OnceLock::new() })
     }
+
+    fn operations(&self) -> Result<&Arc<[Compiled]>, EngineError> {
+        let missing = || EngineError::failed("connecting", "the tables have not been created yet");
+        self.operations.get().ok_or_else(missing)
+    }
 }
 
 impl Target {
@@ -98,6 +104,13 @@ impl Target {
         self.interrupter.watch(&connection);
         self.settings.apply(&connection)?;
         Ok(connection)
+    }
+
+    /// Has statements use so many threads, whatever `target.settings` says.
+    fn use_threads(&self, connection: &Connection, threads: u32) -> Result<(), EngineError> {
+        let set = || connection.run(&format!("SET GLOBAL threads = {threads}"));
+        let set = self.workers.starting(set).map_err(|error| EngineError::no_thread(&error))?;
+        set.map_err(failed(format!("setting {threads} threads")))
     }
 
     /// Whether sessions connect only when measuring begins: the database is opened anew just before.
@@ -123,9 +136,15 @@ impl Target {
 
 impl Instance for DuckDbInstance {
     fn create(&self, mut work: Work) -> Result<(), EngineError> {
+        // Before anything is made: one may be refused.
+        let operations = work.operations.iter().map(|operation| compile(operation, &work));
+        let operations = operations.collect::<Result<Arc<[_]>, _>>()?;
         let connection = self.target.connect()?;
+        if let Some(degree) = work.degree {
+            self.target.use_threads(&connection, degree)?;
+        }
         for table in &work.tables {
-            for sql in DuckDbDialect.create(table) {
+            for sql in DuckDbDialect.create(table)? {
                 connection.run(&sql).map_err(failed(format!("creating table {}", table.name)))?;
             }
         }
@@ -138,18 +157,20 @@ impl Instance for DuckDbInstance {
             }
         }
         connection.run("CHECKPOINT").map_err(failed("checkpoint after loading"))?;
-        let operations = work.operations.iter().map(|operation| compile(operation, &work));
-        let operations = operations.collect::<Result<Arc<[_]>, _>>()?;
         // Work that is created twice in one trial would be a defect of the probe: the first one stays.
         self.operations.get_or_init(|| operations);
         Ok(())
     }
 
     fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        let operations = self.operations.get();
-        let operations = operations
-            .ok_or_else(|| EngineError::failed("connecting", "the tables have not been created yet"))?;
+        let operations = self.operations()?;
         Ok(Box::new(SetOfOne::new(DuckDbSession::new(self.target.clone(), operations.clone())?)))
+    }
+
+    fn explain(&self, operation: usize, table: &Table, analyze: bool) -> Result<Explained, EngineError> {
+        let sql = &self.operations()?[operation].sql;
+        let connection = self.target.connect()?;
+        explain::explain(&connection, sql, table, analyze).map_err(failed(format!("explaining {sql}")))
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {

@@ -67,6 +67,7 @@ interface! {
     duckdb_destroy_extracted(*mut Handle);
     duckdb_prepare_error(Handle) -> *const c_char;
     duckdb_destroy_prepare(*mut Handle);
+    duckdb_nparams(Handle) -> u64;
     duckdb_bind_null(Handle, u64) -> u32;
     duckdb_bind_boolean(Handle, u64, bool) -> u32;
     duckdb_bind_int32(Handle, u64, i32) -> u32;
@@ -85,6 +86,7 @@ interface! {
     duckdb_value_varchar(*mut RawResult, u64, u64) -> *mut c_char;
     duckdb_vector_size() -> u64;
     duckdb_create_logical_type(u32) -> Handle;
+    duckdb_create_decimal_type(u8, u8) -> Handle;
     duckdb_destroy_logical_type(*mut Handle);
     duckdb_create_data_chunk(*mut Handle, u64) -> Handle;
     duckdb_destroy_data_chunk(*mut Handle);
@@ -112,6 +114,8 @@ pub struct Library {
     _loaded: Loaded,
 }
 
+type LibraryVersion = unsafe extern "C" fn() -> *const c_char;
+
 /// Why a file is not a library that we can use.
 pub enum Unusable {
     /// It cannot be loaded, in the loader's words.
@@ -127,10 +131,10 @@ impl Library {
         // known to other libraries, so that two versions do not meet.
         let loaded = unsafe { Loaded::open(Some(name), RTLD_NOW | RTLD_LOCAL) };
         let loaded = loaded.map_err(|error| Unusable::NotLoaded(words(&error)))?;
-        type Version = unsafe extern "C" fn() -> *const c_char;
         // SAFETY: this function has had this type in every version of DuckDB.
-        let version =
-            unsafe { loaded.get::<Version>(b"duckdb_library_version\0").map(|version| text(version())) };
+        let version = unsafe {
+            loaded.get::<LibraryVersion>(b"duckdb_library_version\0").map(|version| text(version()))
+        };
         let version = version.ok().map(|version| version.trim_start_matches('v').to_owned());
         let lacks = |function| Unusable::Lacks { function, version: version.clone() };
         let interface = Interface::find(&loaded).map_err(lacks)?;
@@ -346,6 +350,12 @@ impl Prepared {
         &self.connected.database.library.interface
     }
 
+    /// Number of parameters.
+    pub fn parameters(&self) -> u64 {
+        // SAFETY: the statement exists.
+        unsafe { (self.interface().duckdb_nparams)(self.handle) }
+    }
+
     /// Gives a parameter its value.
     pub fn bind(&mut self, number: u64, value: &Parameter) -> Said<()> {
         let (interface, handle) = (self.interface(), self.handle);
@@ -502,8 +512,14 @@ pub enum ChunkType {
     Int = 4,
     /// 64 bits.
     BigInt = 5,
+    /// 64 bits: microseconds since 1970.
+    Timestamp = 12,
+    /// 32 bits: days since 1970.
+    Date = 13,
     /// Text.
     Text = 17,
+    /// 64 bits: hundredths. Of 15 digits, 2 of them decimal places.
+    Decimal = 19,
     /// 128 bits.
     Uuid = 27,
 }
@@ -524,10 +540,15 @@ impl Chunk {
         let interface = &library.interface;
         // SAFETY: the list has as many types as it says, each of which is destroyed once the chunk has its own.
         let handle = unsafe {
-            let logical = |own: &ChunkType| (interface.duckdb_create_logical_type)(*own as u32);
+            let logical = |own: &ChunkType| match own {
+                ChunkType::Decimal => (interface.duckdb_create_decimal_type)(15, 2),
+                own => (interface.duckdb_create_logical_type)(*own as u32),
+            };
             let mut list: Vec<Handle> = types.iter().map(logical).collect();
             let chunk = (interface.duckdb_create_data_chunk)(list.as_mut_ptr(), list.len() as u64);
-            list.iter_mut().for_each(|one| (interface.duckdb_destroy_logical_type)(&raw mut *one));
+            for logical in &mut list {
+                (interface.duckdb_destroy_logical_type)(&raw mut *logical);
+            }
             chunk
         };
         Self { library, handle, types }
@@ -544,52 +565,51 @@ impl Chunk {
         }
     }
 
-    /// The vector of a column that has this type.
-    fn vector(&self, column: usize, wanted: ChunkType) -> Handle {
-        assert_eq!(self.types.get(column), Some(&wanted), "the type of column {column}");
+    fn vector(&self, column: usize) -> Handle {
+        assert!(column < self.types.len(), "column {column} of a chunk");
         // SAFETY: the chunk has this column.
         unsafe { (self.library.interface.duckdb_data_chunk_get_vector)(self.handle, column as u64) }
     }
 
-    /// The values of a column, as many as the chunk has room for.
+    /// The values of a column of one of these types, as many as the chunk has room for.
     ///
     /// # Safety
-    /// The column's type is as wide as `T`, and any bits are a value of `T`.
-    unsafe fn values<T>(&mut self, column: usize, wanted: ChunkType) -> &mut [T] {
-        let (vector, rows) = (self.vector(column, wanted), self.library.chunk_rows());
+    /// The types are as wide as `T`, and any bits are a value of `T`.
+    unsafe fn values<T>(&mut self, column: usize, types: &[ChunkType]) -> &mut [T] {
+        let (vector, rows) = (self.vector(column), self.library.chunk_rows());
+        assert!(types.contains(&self.types[column]), "column {column} is {:?}", self.types[column]);
         // SAFETY: a flat vector of a new chunk, with room for so many values as wide as the caller says; DuckDB has
         // zeroed or filled the memory, and nobody else has it while the chunk is borrowed.
         unsafe {
-            std::slice::from_raw_parts_mut(
-                (self.library.interface.duckdb_vector_get_data)(vector).cast(),
-                rows,
-            )
+            let start = (self.library.interface.duckdb_vector_get_data)(vector).cast();
+            std::slice::from_raw_parts_mut(start, rows)
         }
     }
 
-    /// The values of a column of [`ChunkType::Int`].
+    /// The values of a column of 32 bits.
     pub fn ints(&mut self, column: usize) -> &mut [i32] {
-        // SAFETY: 32 bits each.
-        unsafe { self.values(column, ChunkType::Int) }
+        // SAFETY: these are signed numbers of 32 bits.
+        unsafe { self.values(column, &[ChunkType::Int, ChunkType::Date]) }
     }
 
-    /// The values of a column of [`ChunkType::BigInt`].
+    /// The values of a column of 64 bits.
     pub fn big_ints(&mut self, column: usize) -> &mut [i64] {
-        // SAFETY: 64 bits each.
-        unsafe { self.values(column, ChunkType::BigInt) }
+        // SAFETY: these are signed numbers of 64 bits; a decimal of up to 18 digits is one too.
+        unsafe { self.values(column, &[ChunkType::BigInt, ChunkType::Timestamp, ChunkType::Decimal]) }
     }
 
     /// The values of a column of [`ChunkType::Uuid`], as DuckDB orders them: the highest bit turned over, so that signed
     /// numbers sort as UUIDs do; lower half first.
     pub fn uuids(&mut self, column: usize) -> &mut [[u64; 2]] {
         // SAFETY: 128 bits each.
-        unsafe { self.values(column, ChunkType::Uuid) }
+        unsafe { self.values(column, &[ChunkType::Uuid]) }
     }
 
     /// Sets a value of a column of [`ChunkType::Text`].
     pub fn set_text(&mut self, column: usize, row: usize, value: &str) {
         assert!(row < self.library.chunk_rows(), "row {row} of a chunk");
-        let (vector, start) = (self.vector(column, ChunkType::Text), value.as_ptr().cast());
+        assert_eq!(self.types.get(column), Some(&ChunkType::Text), "column {column}");
+        let (vector, start) = (self.vector(column), value.as_ptr().cast());
         let assign = self.library.interface.duckdb_vector_assign_string_element_len;
         // SAFETY: the chunk has this column and room for this row; DuckDB copies the text.
         unsafe { assign(vector, row as u64, start, value.len() as u64) }

@@ -4,13 +4,14 @@
 //! - `settings`: `target.settings`, given and read back
 //! - `instance`: the database file of a trial; `bulk`: rows into it by DuckDB's appender
 //! - `session`: a connection of the load; `interrupt`: how its statements are stopped
-//! - `dialect`: how tables and operations are written
+//! - `dialect`: how tables and operations are written; `explain`: their plans, and profiles by operator
 //! - `waits`: what sessions wait for; `threads`: what DuckDB's own threads have used
 //!
 //! There is one database in one file. Each load thread has a connection to it; DuckDB's worker threads serve them all.
 
 mod bulk;
 mod dialect;
+mod explain;
 mod find;
 mod instance;
 mod interrupt;
@@ -63,7 +64,7 @@ impl Engine for DuckDb {
     }
 
     fn abilities(&self) -> &'static [Ability] {
-        &[Ability::Embedded, Ability::Tables, Ability::Statements, Ability::BulkLoad]
+        &[Ability::Embedded, Ability::Tables, Ability::Statements, Ability::BulkLoad, Ability::Parallel]
     }
 
     fn version(&self, configurations: &[&Configuration], _: &Stop) -> EngineVersion {

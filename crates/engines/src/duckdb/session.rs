@@ -65,7 +65,7 @@ impl DuckDbSession {
     pub fn new(target: Arc<Target>, operations: Arc<[Compiled]>) -> Result<Self, EngineError> {
         let open = if target.connects_late() { None } else { Some(Open::new(&target, operations.len())?) };
         let seat = target.seats.take();
-        Ok(Self { target, operations, open, seat })
+        Ok(Self { open, target, operations, seat })
     }
 
     fn open(&mut self) -> Result<&mut Open, EngineError> {
@@ -147,6 +147,8 @@ impl DuckDbSession {
                 let each = |mut statement| run(&mut statement, parameters, wanted, results);
                 open.connection.each(text, each).map_err(failed("statement"))?;
             }
+            Statement::Begin => open.begin.execute().map(drop).map_err(failed("begin"))?,
+            Statement::Commit => open.commit.execute().map(drop).map_err(failed("commit"))?,
             Statement::Rollback => match open.connection.run("ROLLBACK") {
                 Err(message) if !message.contains("no transaction is active") => {
                     return Err(failed("rollback")(message));

@@ -24,7 +24,7 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
             format!("cannot be set: {why}")
         } else if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
             "names of DuckDB's settings have letters, digits and underscores".into()
-        } else if COUNTS.iter().any(|known| is_count(&known)) && !matches!(value, Value::Integer(1..)) {
+        } else if COUNTS.iter().any(is_count) && !matches!(value, Value::Integer(1..)) {
             format!("`{value}` is not a whole number from 1")
         } else {
             return None;

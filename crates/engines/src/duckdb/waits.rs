@@ -7,7 +7,7 @@
 //! suspended time; they do not add to it.
 
 use super::threads::Workers;
-use crate::{Collected, EngineError, WaitCollector, WaitType, lock};
+use crate::{Collected, EngineError, EngineUse, WaitCollector, WaitType, lock};
 use observations::{Wait, WaitClass, WaitSource};
 use observe::{ThreadClock, ThreadTimes};
 use std::collections::BTreeMap;
@@ -169,8 +169,32 @@ pub struct DuckDbCollector {
     seats: Seats,
     workers: Workers,
     hz: f64,
-    cpu_before: Vec<(i32, u64)>,
+    before: Option<Reading>,
     sampler: Option<Sampler>,
+}
+
+/// What the kernel has counted until a moment.
+struct Reading {
+    /// Nanoseconds of each worker thread on a processor.
+    workers_ns: Vec<(i32, u64)>,
+    /// Bytes that this process, which does nothing else meanwhile, has read from storage.
+    read_bytes: Option<u64>,
+}
+
+impl Reading {
+    fn of(workers: &Workers) -> Self {
+        let read_bytes = observe::storage_read_bytes(std::process::id() as i32);
+        Self { workers_ns: workers.cpu_ns(), read_bytes }
+    }
+
+    fn until_now(&self, workers: &Workers) -> EngineUse {
+        let now = Self::of(workers);
+        let before =
+            |thread| self.workers_ns.iter().find(|(known, _)| *known == thread).map_or(0, |(_, ns)| *ns);
+        let cpu_ns: u64 = now.workers_ns.iter().map(|(thread, ns)| ns.saturating_sub(before(*thread))).sum();
+        let read = now.read_bytes.zip(self.read_bytes).map(|(now, before)| now.saturating_sub(before));
+        EngineUse { worker_cpu_s: Some(cpu_ns as f64 / 1e9), pages: None, disk_read_bytes: read }
+    }
 }
 
 /// The thread that looks.
@@ -182,13 +206,13 @@ struct Sampler {
 impl DuckDbCollector {
     /// A collector that looks so many times a second.
     pub fn new(seats: Seats, workers: Workers, hz: f64) -> Self {
-        Self { seats, workers, hz, cpu_before: Vec::new(), sampler: None }
+        Self { seats, workers, hz, before: None, sampler: None }
     }
 }
 
 impl WaitCollector for DuckDbCollector {
     fn start(&mut self) -> Result<(), EngineError> {
-        self.cpu_before = self.workers.cpu_ns();
+        self.before = Some(Reading::of(&self.workers));
         if !self.seats.observed {
             return Ok(());
         }
@@ -202,8 +226,9 @@ impl WaitCollector for DuckDbCollector {
     }
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
+        let used = self.before.take().map(|before| before.until_now(&self.workers)).unwrap_or_default();
         let samples = match self.sampler.take() {
-            None => return Ok(Collected::default()),
+            None => return Ok(Collected { used, ..Collected::default() }),
             Some(Sampler { is_over, thread }) => {
                 is_over.store(true, Ordering::Relaxed);
                 thread.thread().unpark();
@@ -220,7 +245,7 @@ impl WaitCollector for DuckDbCollector {
         let suspended_s = taken.suspended_ns as f64 / 1e9;
         taken.seats.retain(|seat| Arc::strong_count(seat) > 1);
         let waits = divide(suspended_s, &samples.unwrap_or_default(), self.hz);
-        Ok(Collected { waits, lost, ..Collected::default() })
+        Ok(Collected { waits, used, lost, ..Collected::default() })
     }
 }
 
