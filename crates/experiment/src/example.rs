@@ -30,13 +30,14 @@ const SHOWN: &[(&str, &str)] = &[
     ("limits.disk_space", "\"4 GiB\""),
 ];
 
-/// What is varied with probes for which the first setting that can be doubled says little.
+/// What is varied with probes and engines for which the first setting that can be doubled says little.
 const FACTORS: &[(&str, &str, [i64; 3])] = &[
     ("script", "workload.connections", [1, 4, 16]),
     ("scan", "workload.connections", [1, 2, 4]),
     ("lookup", "workload.connections", [1, 4, 16]),
     ("update", "workload.connections", [1, 4, 16]),
     ("disk", "workload.queue_depth", [1, 8, 32]),
+    ("duckdb", "workload.connections", [1, 2, 4]),
 ];
 
 const ADAPTIVE: &str =
@@ -58,7 +59,7 @@ pub fn example(catalog: &Catalog, engine: &str, probe: &str) -> String {
     section(&mut text, "workload", probe_settings, &[("probe", probe)]);
     section(&mut text, "observe", OBSERVE, &[]);
     let has = |path: &str| probe_settings.iter().any(|setting| setting.path == path);
-    let given = FACTORS.iter().find(|(of, path, _)| *of == probe && has(path));
+    let given = FACTORS.iter().find(|(of, path, _)| (*of == probe || *of == engine) && has(path));
     let given = given.map(|(_, path, levels)| (*path, *levels));
     let factor = given.or_else(|| engine_settings.iter().chain(probe_settings).find_map(factor));
     if let Some((path, levels)) = &factor {
