@@ -52,6 +52,16 @@ fn verdict(compared: &HeadToHead, from: &str, to: &str) -> Section {
     let blocks = number::plural(comparison.blocks, "block");
     let name = &response.name;
     section.toned(format!("On {name}, B is {figure} {relation}: {verdict} ({blocks}{p})."), tone);
+    if compared.pairs > 1 || compared.unmatched > 0 {
+        let pairs = number::plural(compared.pairs, "pair");
+        let left_out = match compared.unmatched {
+            0 => String::new(),
+            n => format!("; {} without a partner left out", number::plural(n, "configuration")),
+        };
+        section.note(format!(
+            "Over the levels of the other factors: the mean of {pairs} of configurations in each block{left_out}."
+        ));
+    }
     section
 }
 
