@@ -123,6 +123,12 @@ fn configuration(history: &History, own: &HistorySeries) -> Section {
         Some(_) => Cell::new("worse from here", Tone::Bad),
         None => "".into(),
     });
+    if history.runs.iter().any(|run| run.run.label.is_some()) {
+        table.name("label", |(_, (run, _))| run.run.label.as_deref());
+    }
+    if history.runs.iter().any(|run| run.run.git.is_some()) {
+        table.left("commit", |(_, (run, _))| text::origin(None, run.run.git.as_ref())).optional(2);
+    }
     table
         .left("environment and settings", |(_, (run, _))| match run.environment.len() + run.settings.len() {
             0 => String::new(),

@@ -113,6 +113,7 @@ fn trials(connection: &Connection, run: i64) -> rusqlite::Result<Vec<TrialRecord
     trials.seen(|seen, fact| seen.facts.push(fact))?;
     trials.seen(|seen, wait| seen.waits.push(wait))?;
     trials.seen(|seen, latency| seen.latencies.push(latency))?;
+    trials.seen(|seen, statement| seen.statements.push(statement))?;
     trials.seen(|seen, operation| seen.operations.push(operation))?;
     trials.seen(|seen, series| seen.series.push(series))?;
     trials.seen(|seen, load| seen.load = load)?;
