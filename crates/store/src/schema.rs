@@ -17,8 +17,8 @@ pub(crate) const STEPS: [&str; 12] = [
     include_str!("schema/8_open_loop.sql"),
     include_str!("schema/9_timeouts.sql"),
     include_str!("schema/10_samples.sql"),
-    include_str!("schema/11_statements.sql"),
-    include_str!("schema/12_labels.sql"),
+    include_str!("schema/11_plans.sql"),
+    include_str!("schema/12_statements_and_labels.sql"),
 ];
 
 /// The newest version, which this program writes.

@@ -181,15 +181,12 @@ fn a_read_only_file_refuses_in_mid_write() {
     assert_eq!(store.read(1).unwrap(), sample::recording(2));
 }
 
-/// Takes back step 10.
-const TO_9: &str = "ALTER TABLE waits DROP COLUMN samples; ALTER TABLE waits DROP COLUMN error_s;
+/// Takes back steps 12 to 10.
+const TO_9: &str =
+    "DROP TABLE statements; ALTER TABLE runs DROP COLUMN label; ALTER TABLE runs DROP COLUMN git_commit;
+    ALTER TABLE runs DROP COLUMN git_changed; DROP TABLE plans; ALTER TABLE waits DROP COLUMN samples; ALTER TABLE waits DROP COLUMN error_s;
     ALTER TABLE waits DROP COLUMN counter; ALTER TABLE trials DROP COLUMN sampled_running_s;
     ALTER TABLE trials DROP COLUMN corrected_s; PRAGMA user_version = 9";
-
-/// Takes back the steps of labels and of statements.
-const WITHOUT_LABELS: &str = "ALTER TABLE runs DROP COLUMN label; ALTER TABLE runs DROP COLUMN git_commit; \
-                              ALTER TABLE runs DROP COLUMN git_changed";
-const WITHOUT_STATEMENTS: &str = "DROP TABLE statements";
 
 /// Takes back step 9.
 const TO_8: &str =
@@ -220,6 +217,7 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
         seen.devices.clear();
         seen.facts.clear();
         seen.statements.clear();
+        seen.plans.clear();
         (seen.time.sampled_running_s, seen.time.corrected_s) = (None, None);
         for wait in &mut seen.waits {
             wait.source = match wait.source {
@@ -234,7 +232,7 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
     for open in [|path: &Path| Store::open(path), |path: &Path| Store::create_or_open(path)]
         as [fn(&Path) -> Result<Store>; 2]
     {
-        let to_2 = vec![WITHOUT_LABELS, WITHOUT_STATEMENTS, TO_9, TO_8, to_7, to_6, to_5, to_4, to_3, to_2];
+        let to_2 = vec![TO_9, TO_8, to_7, to_6, to_5, to_4, to_3, to_2];
         for back in [to_2.clone(), [to_2, vec![to_1]].concat()] {
             let (_folder, path) = file();
             let (store, run) = filled(&path, 4);
@@ -276,7 +274,7 @@ fn looking_for_ceilings_touches_no_file() {
     let (store, run) = filled(&path, 2);
     let old = folder.path().join("old.steelbench");
     let (older, _) = filled(&old, 2);
-    older.connection.execute_batch(&[WITHOUT_LABELS, WITHOUT_STATEMENTS, TO_9].join(";")).unwrap();
+    older.connection.execute_batch(TO_9).unwrap();
     killed(&folder.path().join("killed.steelbench"));
     let state = || {
         let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());

@@ -1,5 +1,6 @@
--- Step 11: how each statement of a script fared, over all connections.
+-- Step 12: how each statement of a script fared, and what a run is of.
 
+-- Over all connections of the trial.
 CREATE TABLE statements (
     trial       INTEGER NOT NULL REFERENCES trials(id),
     position    INTEGER NOT NULL,     -- in the order of the scripts
@@ -12,3 +13,8 @@ CREATE TABLE statements (
     retries     INTEGER NOT NULL,     -- was repeated, or ended a transaction that was tried again
     PRIMARY KEY (trial, position)
 ) STRICT, WITHOUT ROWID;
+
+-- NULL: not said, not known, or recorded before this step.
+ALTER TABLE runs ADD COLUMN label TEXT;           -- what the user called it
+ALTER TABLE runs ADD COLUMN git_commit TEXT;      -- checked out in the experiment file's folder when the run was begun
+ALTER TABLE runs ADD COLUMN git_changed INTEGER;  -- 1: tracked files differed from that commit
