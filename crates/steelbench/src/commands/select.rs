@@ -107,7 +107,11 @@ pub fn cells(recording: &Recording, a: &str, b: &str) -> Result<(MatchedCells, [
              factor, as in sync=on and sync=off"
         )));
     }
-    Ok((cells, [a.to_owned(), b.to_owned()]))
+    let labels = match cells.pairs.as_slice() {
+        [(from, to)] => [label(*from), label(*to)],
+        _ => [a.to_owned(), b.to_owned()],
+    };
+    Ok((cells, labels))
 }
 
 #[cfg(test)]
