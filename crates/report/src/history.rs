@@ -7,7 +7,7 @@ use crate::sections::better;
 use crate::text::label;
 use crate::{number, text};
 use analysis::Estimate;
-use analysis::runs::{History, HistoryRun, HistorySeries, Verdict};
+use analysis::runs::{History, HistoryRun, HistorySeries, RunName, Verdict};
 
 /// Columns of a sparkline; longer series are drawn in means of neighbours.
 const SPARKS: usize = 32;
@@ -18,6 +18,7 @@ const MISSING: char = '·';
 pub fn history(history: &History) -> Document {
     let mut sections = vec![introduction(history), overview(history)];
     sections.extend(changes(history));
+    sections.extend(runs(history));
     sections.extend(surroundings(history));
     sections.extend(history.configurations.iter().map(|own| configuration(history, own)));
     let name = history.runs.last().map_or("", |run| run.run.name.as_str());
@@ -93,6 +94,21 @@ fn changes(history: &History) -> Option<Section> {
     Some(section).filter(|_| !history.configurations.is_empty())
 }
 
+/// What the runs are of; `None` when none says it.
+fn runs(history: &History) -> Option<Section> {
+    let mut section = Section::new("Labels and commits");
+    let rows = history.runs.iter().map(|run| &run.run);
+    let rows: Vec<&RunName> = rows.filter(|run| run.label.is_some() || run.git.is_some()).collect();
+    let is_empty = rows.is_empty();
+    let mut table = Columns::of(rows);
+    table.right("run", |run| run.run);
+    table.left("started", |run| text::utc(run.started_ms)).optional(1);
+    table.name("label", |run| run.label.as_deref());
+    table.left("commit", |run| text::origin(None, run.git.as_ref()));
+    section.table(table);
+    Some(section).filter(|_| !is_empty)
+}
+
 /// What changed in environment and settings, run by run; `None` when nothing did.
 fn surroundings(history: &History) -> Option<Section> {
     let mut section = Section::new("What changed between runs");
@@ -123,12 +139,6 @@ fn configuration(history: &History, own: &HistorySeries) -> Section {
         Some(_) => Cell::new("worse from here", Tone::Bad),
         None => "".into(),
     });
-    if history.runs.iter().any(|run| run.run.label.is_some()) {
-        table.name("label", |(_, (run, _))| run.run.label.as_deref());
-    }
-    if history.runs.iter().any(|run| run.run.git.is_some()) {
-        table.left("commit", |(_, (run, _))| text::origin(None, run.run.git.as_ref())).optional(2);
-    }
     table
         .left("environment and settings", |(_, (run, _))| match run.environment.len() + run.settings.len() {
             0 => String::new(),
