@@ -21,35 +21,27 @@ pub fn fio_json(recording: &Recording, grouped: &BTreeMap<String, String>) -> Va
     let run = &recording.run;
     let mut trials: Vec<(&TrialRecord, &Observations)> = recording.done().collect();
     trials.sort_by_key(|(trial, _)| (trial.block, trial.configuration));
-    let mut jobs: Vec<(&ConfigurationRecord, String, usize, Map<String, Value>, Figures)> = Vec::new();
+    let mut jobs: Vec<Job<'_>> = Vec::new();
     for (group, (trial, observations)) in trials.iter().enumerate() {
-        let Some(configuration) = recording.configurations.get(trial.configuration) else { continue };
+        let Some(of) = recording.configurations.get(trial.configuration) else { continue };
         // Where the job is that sums up its group.
         let mut sum: Option<usize> = None;
-        for stream in Stream::all(configuration, observations) {
+        for stream in Stream::all(of, observations) {
             let name = stream.name.clone().unwrap_or_else(|| run.name.clone());
             let (job, figures) = (grouped.get(&name), stream.figures(observations));
-            match sum.filter(|_| job.is_some()) {
-                Some(at) => jobs[at].4.add(&figures),
-                None => {
-                    sum = sum.or(job.map(|_| jobs.len()));
-                    jobs.push((configuration, job.cloned().unwrap_or(name), group, stream.options, figures));
-                }
+            if let Some(at) = sum.filter(|_| job.is_some()) {
+                jobs[at].figures.add(&figures);
+            } else {
+                sum = sum.or(job.map(|_| jobs.len()));
+                let name = job.cloned().unwrap_or(name);
+                jobs.push(Job { of, name, group, options: stream.options, figures });
             }
         }
     }
     // Streams of the same name are told apart by their configuration.
-    let names: Vec<(&str, String)> =
-        jobs.iter().map(|(of, name, ..)| (of.key.as_str(), name.clone())).collect();
-    let elsewhere = |key: &str, name: &str| names.iter().any(|(other, same)| *other != key && same == name);
-    let jobs = jobs.into_iter().map(|(of, name, group, options, figures)| {
-        let mut job = figures.job(options);
-        let name = if elsewhere(&of.key, &name) { format!("{name} {}", of.label) } else { name };
-        job["jobname"] = name.into();
-        job["groupid"] = group.into();
-        job
-    });
-    let jobs: Vec<Value> = jobs.collect();
+    let elsewhere =
+        |own: &Job<'_>| jobs.iter().any(|other| other.of.key != own.of.key && other.name == own.name);
+    let jobs: Vec<Value> = jobs.iter().map(|job| job.json(elsewhere(job))).collect();
     let ended_ms = trials.iter().map(|(trial, _)| trial.started_ms + (trial.wall_s * 1e3) as i64).max();
     let ended_ms = ended_ms.unwrap_or(run.started_ms);
     json!({
@@ -59,6 +51,37 @@ pub fn fio_json(recording: &Recording, grouped: &BTreeMap<String, String>) -> Va
         "jobs": jobs,
         "disk_util": disk_util(trials.iter().map(|(_, observations)| *observations)),
     })
+}
+
+/// An entry of the document.
+struct Job<'a> {
+    of: &'a ConfigurationRecord,
+    name: String,
+    /// Number of the trial.
+    group: usize,
+    options: Map<String, Value>,
+    figures: Figures,
+}
+
+impl Job<'_> {
+    /// `with_levels`: whether its name alone is not enough.
+    fn json(&self, with_levels: bool) -> Value {
+        let Figures { failed, elapsed_s, read_bytes, write_bytes, reads, writes, syncs } = &self.figures;
+        let name = if with_levels { format!("{} {}", self.name, self.of.label) } else { self.name.clone() };
+        json!({
+            "jobname": name,
+            "groupid": self.group,
+            "error": if *failed { EIO } else { 0 },
+            "eta": 0,
+            "elapsed": elapsed_s.ceil() as u64,
+            "job options": self.options,
+            "read": direction(reads, *read_bytes, *elapsed_s),
+            "write": direction(writes, *write_bytes, *elapsed_s),
+            "trim": direction(&Histogram::default(), 0, *elapsed_s),
+            "sync": { "total_ios": syncs.len(), "lat_ns": latency(syncs) },
+            "job_runtime": (elapsed_s * 1e3).round() as u64,
+        })
+    }
 }
 
 /// A stream of a trial.
@@ -157,20 +180,6 @@ impl Figures {
         self.reads.merge(&other.reads);
         self.writes.merge(&other.writes);
         self.syncs.merge(&other.syncs);
-    }
-
-    fn job(&self, options: Map<String, Value>) -> Value {
-        json!({
-            "error": if self.failed { EIO } else { 0 },
-            "eta": 0,
-            "elapsed": self.elapsed_s.ceil() as u64,
-            "job options": options,
-            "read": direction(&self.reads, self.read_bytes, self.elapsed_s),
-            "write": direction(&self.writes, self.write_bytes, self.elapsed_s),
-            "trim": direction(&Histogram::default(), 0, self.elapsed_s),
-            "sync": { "total_ios": self.syncs.len(), "lat_ns": latency(&self.syncs) },
-            "job_runtime": (self.elapsed_s * 1e3).round() as u64,
-        })
     }
 }
 

@@ -106,8 +106,9 @@ impl Engine for DuckDb {
     fn preflight(&self, needs: &[Need<'_>], _: &Folders, _: &Stop) -> Preflight {
         let mut found = Preflight::default();
         for library in needs.iter().map(|need| need.configuration.get(LIBRARY)) {
-            let error = find::library(library.as_deref()).err();
-            error.into_iter().for_each(|error| found.misses(error.to_string()));
+            if let Err(error) = find::library(library.as_deref()) {
+                found.misses(error.to_string());
+            }
         }
         found
     }

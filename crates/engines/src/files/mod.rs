@@ -110,8 +110,10 @@ impl Engine for Files {
                 by_load || (role == Role::Data && wanted.precondition_s.is_some())
             };
             for file in wanted.files.iter().filter(|file| file.create.is_none()) {
-                let obstacle = host::obstacle(&file.path, is_written(file.role), &folders.permits);
-                obstacle.into_iter().for_each(|obstacle| found.misses(obstacle));
+                let is_written = is_written(file.role);
+                if let Some(obstacle) = host::obstacle(&file.path, is_written, &folders.permits) {
+                    found.misses(obstacle);
+                }
             }
             let space = |file: WantedFile| {
                 let folder = file.path.parent()?.to_path_buf();

@@ -25,17 +25,16 @@ pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Prefligh
     let mut seen = HashSet::new();
     let mut by_url: BTreeMap<String, Vec<&Need<'_>>> = BTreeMap::new();
     for need in needs {
-        match need.configuration.get(URL) {
-            Some(url) => by_url.entry(url).or_default().push(need),
-            None => {
-                found.needs(need.of_rows(&need.configuration.get(VOLUME), folders));
-                let target: Vec<(&str, &Value)> = need.configuration.below("target.").collect();
-                if seen.insert(format!("{target:?}")) {
-                    match private(need.configuration, folders) {
-                        Err(error) => found.misses(error.to_string()),
-                        Ok(invalid) => found.invalid.extend(invalid),
-                    }
-                }
+        if let Some(url) = need.configuration.get(URL) {
+            by_url.entry(url).or_default().push(need);
+            continue;
+        }
+        found.needs(need.of_rows(&need.configuration.get(VOLUME), folders));
+        let target: Vec<(&str, &Value)> = need.configuration.below("target.").collect();
+        if seen.insert(format!("{target:?}")) {
+            match private(need.configuration, folders) {
+                Err(error) => found.misses(error.to_string()),
+                Ok(invalid) => found.invalid.extend(invalid),
             }
         }
     }
