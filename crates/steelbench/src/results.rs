@@ -55,9 +55,11 @@ pub fn read(recorded: &Recorded) -> Result<(PathBuf, Recording), Failure> {
 pub fn read_run(store: &Store, run: Option<i64>) -> Result<Recording, Failure> {
     match run {
         Some(run) => Ok(store.read(run)?),
-        None => store
-            .read_latest()?
-            .ok_or_else(|| Failure::usage(format!("{}: no run was recorded yet", store.path().display()))),
+        None => store.read_latest()?.ok_or_else(|| {
+            let observed = store.activities().is_ok_and(|numbers| !numbers.is_empty());
+            let what = if observed { "; `waits` and `show` print the observations in it" } else { " yet" };
+            Failure::usage(format!("{}: no run was recorded{what}", store.path().display()))
+        }),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The parts of an interval as repeats: how much what was sampled changed from one to the next.
 
+use crate::Interval;
 use crate::estimate::t_test;
 use observations::{ActivityPart, ServerActivity};
 use std::collections::BTreeMap;
@@ -16,6 +17,12 @@ pub(super) struct Parts<'a> {
     parts: Vec<(f64, BTreeMap<What<'a>, f64>)>,
 }
 
+/// With fewer parts than this nothing is said of a change: too little is known of how much they depend on each other.
+const PARTS_MIN: usize = 8;
+
+/// No more is made of parts that resemble each other: beyond it they are one.
+const AUTOCORRELATION_MAX: f64 = 0.9;
+
 /// A mean over parts of unequal length: a ratio of sums.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Ratio {
@@ -24,22 +31,40 @@ pub(super) struct Ratio {
     pub error: Option<f64>,
     /// Degrees of freedom of the error.
     pub df: f64,
+    /// Number of parts.
+    n: usize,
 }
 
 impl Ratio {
     /// Of the sums of both sides of each pair. The error is that of a ratio estimate (W. Cochran, Sampling Techniques,
-    /// 1977, section 6.4; the whole population is not finite here).
+    /// 1977, section 6.4). What goes on in one part goes on in the next: the error is that of as many independent parts as
+    /// their autocorrelation leaves, (1 - r) / (1 + r) of them, where r is corrected for being too small in short series
+    /// (M. Kendall, Biometrika 41 (1954)). `tests/activity_changes.rs` shows what that is good for.
     pub(super) fn of(pairs: &[(f64, f64)]) -> Self {
         let n = pairs.len() as f64;
         let below: f64 = pairs.iter().map(|(_, below)| below).sum();
         let value = if below > 0.0 { pairs.iter().map(|(above, _)| above).sum::<f64>() / below } else { 0.0 };
-        let squares: f64 = pairs.iter().map(|(above, below_one)| (above - value * below_one).powi(2)).sum();
-        let error = (pairs.len() > 1 && below > 0.0).then(|| (n / (n - 1.0) * squares).sqrt() / below);
-        Self { value, error, df: n - 1.0 }
+        let rests: Vec<f64> = pairs.iter().map(|(above, below_one)| above - value * below_one).collect();
+        let squares: f64 = rests.iter().map(|rest| rest * rest).sum();
+        let products: f64 = rests.windows(2).map(|pair| pair[0] * pair[1]).sum();
+        let r = if squares > 0.0 { products / squares } else { 0.0 };
+        let r = (r + (1.0 + 3.0 * r) / n).clamp(0.0, AUTOCORRELATION_MAX);
+        let independent = (1.0 - r) / (1.0 + r);
+        let error = || (n / (n - 1.0) * squares / independent).sqrt() / below;
+        Self {
+            value,
+            error: (pairs.len() > 1 && below > 0.0).then(error),
+            df: (n * independent - 1.0).max(1.0),
+            n: pairs.len(),
+        }
     }
 
-    /// How much more another one is: its 95 % interval, and the p-value of "as much" (Welch's t).
-    pub(super) fn against(self, to: Self) -> Option<(crate::Interval, f64)> {
+    /// How much more another one is: its 95 % interval, and the p-value of "as much" (Welch's t); `None` where either has
+    /// too few parts.
+    pub(super) fn against(self, to: Self) -> Option<(Interval, f64)> {
+        if self.n.min(to.n) < PARTS_MIN {
+            return None;
+        }
         let (square_a, square_b) = (self.error?.powi(2), to.error?.powi(2));
         let square = square_a + square_b;
         let df = square.powi(2) / (square_a.powi(2) / self.df + square_b.powi(2) / to.df);
@@ -103,11 +128,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ratio_of_equal_parts_is_a_mean_with_its_usual_error() {
+    fn a_ratio_of_equal_parts_is_a_mean_with_the_error_that_resemblance_leaves() {
+        // Residuals -2, 0, 2, 0: no autocorrelation as it is, (1 + 0) / 4 corrected: 0.6 of 4 parts are independent. The
+        // sample standard deviation is sqrt(8/3).
         let ratio = Ratio::of(&[(2.0, 1.0), (4.0, 1.0), (6.0, 1.0), (4.0, 1.0)]);
-        // The sample standard deviation of 2, 4, 6, 4 is sqrt(8/3).
-        assert_eq!((ratio.value, ratio.df), (4.0, 3.0));
-        assert!((ratio.error.unwrap() - (8.0_f64 / 3.0).sqrt() / 2.0).abs() < 1e-12);
+        assert!((ratio.value - 4.0).abs() < 1e-12 && (ratio.df - 1.4).abs() < 1e-12, "{ratio:?}");
+        assert!((ratio.error.unwrap() - (8.0_f64 / 3.0 / (0.6 * 4.0)).sqrt()).abs() < 1e-12, "{ratio:?}");
         assert_eq!(Ratio::of(&[(2.0, 1.0)]).error, None);
         assert_eq!(Ratio::of(&[]).value, 0.0);
         // A part that is twice as long with twice as much changes nothing.

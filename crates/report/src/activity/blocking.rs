@@ -49,18 +49,16 @@ fn root_line(root: &RootBlocker) -> String {
     let have = if root.victims.len() == 1 { "which has waited" } else { "which have together waited" };
     let session = &root.session;
     let state = match (&*session.state, session.state_s) {
-        ("", _) if session.pid != 0 => Some("state not shown to this role".to_owned()),
+        ("", _) => session.process.is_empty().then(|| "its state is not shown to this role".to_owned()),
         (state, Some(seconds)) => Some(format!("{state} for {}", number::seconds(seconds))),
-        (state, None) => Some(state.to_owned()).filter(|_| session.prepared.is_none()),
+        (state, None) => Some(state.to_owned()).filter(|_| session.pid != 0),
     };
     let transaction = session.transaction_s.map(|seconds| {
-        let what = if session.prepared.is_some() { "prepared" } else { "in a transaction" };
-        let since = if session.prepared.is_some() { "ago" } else { "" };
-        let for_how_long = number::seconds(seconds);
-        if since.is_empty() {
-            format!("{what} for {for_how_long}")
+        let seconds = number::seconds(seconds);
+        if session.prepared.is_some() {
+            format!("prepared {seconds} ago")
         } else {
-            format!("{what} {for_how_long} {since}")
+            format!("in a transaction for {seconds}")
         }
     });
     let waits = root.wait_type.as_ref().map(|wait| format!("waits for {wait}"));

@@ -65,18 +65,17 @@ fn waits(compared: &ActivityComparison) -> Section {
     });
     section.table(table);
     let parts = [compared.from.parts, compared.to.parts];
-    if parts.iter().any(|parts| *parts < 2) {
+    if compared.waits.iter().all(|wait| wait.interval.is_none()) {
         section.note(
-            "Changes have no interval: one of the observations has no samples by time, because it was too short or the \
-             server itself took them.",
+            "Changes have no interval: an observation was shorter than about 8 s, or the server itself took the samples.",
         );
         return section;
     }
     section.note(format!(
-        "In brackets 95 % intervals (Welch's t): {} parts of the first observation and {} of the second serve as repeats. \
-         \"More\" and \"fewer\" are said where the difference stands after Holm's correction over the wait types. What \
-         changes more slowly than these observations last, such as the time of day, they cannot tell from the effect of a \
-         change: observe several times.",
+        "In brackets 95 % intervals (Welch's t): {} parts of the first observation and {} of the second serve as repeats, less \
+         what each resembles the one before. \"More\" and \"fewer\" are said where the difference stands after Holm's \
+         correction over the wait types. What changes more slowly than these observations last, such as the time of day, \
+         they cannot tell from the effect of a change: observe several times.",
         parts[0], parts[1]
     ));
     section
