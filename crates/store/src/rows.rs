@@ -6,7 +6,7 @@ use flate2::write::ZlibEncoder;
 use observations::{
     ActivityRecord, AdaptiveRepeats, ConfigurationRecord, DeviceUse, Direction, Environment, Fact,
     FactorRecord, FileRecord, Frame, Histogram, HookOutput, Latency, LevelRecord, LoadHealth, MachineLoad,
-    Observations, Operation, Profile, Response, RunRecord, Series, ServerActivity, Stack, TimeUse,
+    Observations, Operation, Profile, QueryPlan, Response, RunRecord, Series, ServerActivity, Stack, TimeUse,
     TrialRecord, TrialStatus, Value, Wait, WaitClass, WaitSource, Warning, WarningKind, Work,
 };
 use rusqlite::types::{Null, ToSqlOutput, Type};
@@ -222,6 +222,7 @@ tables! {
     "hooks": HookOutput { hook, command, exit_code, elapsed_s, output }
     "responses": Response { name, unit, direction, value, resolution }
     "facts": Fact { name, unit, value }
+    "plans": QueryPlan { statement, hash, text, analysis }
     "waits": Wait { wait_type, class, count, resource_s, signal_s, source as "source, sampled_hz, samples, error_s, counter" }
     // The figures beside the histogram are for people who query the table.
     "latencies": Latency {
