@@ -181,9 +181,9 @@ fn a_read_only_file_refuses_in_mid_write() {
     assert_eq!(store.read(1).unwrap(), sample::recording(2));
 }
 
-/// Takes back steps 11 and 10.
+/// Takes back steps 12 to 10.
 const TO_9: &str =
-    "DROP TABLE plans; ALTER TABLE waits DROP COLUMN samples; ALTER TABLE waits DROP COLUMN error_s;
+    "DROP VIEW server_waits; DROP TABLE server_activities; DROP TABLE plans; ALTER TABLE waits DROP COLUMN samples; ALTER TABLE waits DROP COLUMN error_s;
     ALTER TABLE waits DROP COLUMN counter; ALTER TABLE trials DROP COLUMN sampled_running_s;
     ALTER TABLE trials DROP COLUMN corrected_s; PRAGMA user_version = 9";
 

