@@ -1,4 +1,4 @@
--- Step 12: what `steelbench waits` saw of servers. An observation belongs to no run.
+-- Step 13: what `steelbench waits` saw of servers. An observation belongs to no run.
 
 CREATE TABLE server_activities (
     id          INTEGER PRIMARY KEY,
