@@ -7,7 +7,7 @@ use observations::{
     AdaptiveRepeats, ConfigurationRecord, DeviceUse, Direction, Environment, Fact, FactorRecord, FileRecord,
     Frame, Histogram, HookOutput, Latency, LevelRecord, LoadHealth, MachineLoad, Observations, Operation,
     Profile, Response, RunRecord, Series, Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait, WaitClass,
-    WaitSource, Warning, WarningKind, Work,
+    WaitSource, Warning, WarningKind, Work, redacted,
 };
 use rusqlite::types::{Null, ToSqlOutput, Type};
 use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction, params_from_iter};
@@ -158,9 +158,9 @@ macro_rules! fields {
 }
 
 fields! {
-    plain: bool i64 u32 u64 String Option<i32> Option<u32> Option<u64> Option<usize> Option<f64> Option<String>;
+    plain: bool i64 u32 u64 Option<i32> Option<u32> Option<u64> Option<usize> Option<f64>;
     words: Direction WaitClass WarningKind;
-    json: Environment Value
+    json: Environment
 }
 
 /// Records, or parts of them, as their fields in the order of the columns; after `;` what other tables have.
@@ -277,6 +277,55 @@ impl Field for Option<AdaptiveRepeats> {
     fn read(columns: &mut Columns) -> Result<Self> {
         let (min, max, until) = (Option::read(columns)?, Option::read(columns)?, Option::read(columns)?);
         Ok((|| Some(AdaptiveRepeats { min: min?, max: max?, until: until? }))())
+    }
+}
+
+/// Passwords are neither written nor read: an older version, or somebody, may have left one in a file.
+impl Field for String {
+    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+        values.push(redacted(self).into());
+        Ok(())
+    }
+
+    fn read(columns: &mut Columns) -> Result<Self> {
+        columns.text().map(redacted)
+    }
+}
+
+impl Field for Option<String> {
+    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+        values.push(match self {
+            Some(text) => redacted(text).into(),
+            None => Null.to_sql()?,
+        });
+        Ok(())
+    }
+
+    fn read(columns: &mut Columns) -> Result<Self> {
+        let column = columns.next();
+        let text: Option<String> = columns.row.get(column)?;
+        Ok(text.as_deref().map(redacted))
+    }
+}
+
+/// The value of a setting, as JSON.
+impl Field for Value {
+    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+        values.push(serde_json::to_string(self).map_err(unrecordable)?.into());
+        Ok(())
+    }
+
+    fn read(columns: &mut Columns) -> Result<Self> {
+        let value = serde_json::from_str(columns.text()?).map_err(|error| columns.unreadable(error))?;
+        Ok(without_secrets(value))
+    }
+}
+
+fn without_secrets(value: Value) -> Value {
+    match value {
+        Value::Text(text) => Value::Text(redacted(&text)),
+        Value::List(values) => Value::List(values.into_iter().map(without_secrets).collect()),
+        value => value,
     }
 }
 
@@ -416,7 +465,7 @@ struct Packed<'a> {
 }
 
 /// Bytes of stacks that are read at most: a damaged file must not fill the memory.
-const STACKS_BYTES_MAX: u64 = 1 << 30;
+const STACKS_BYTES_MAX: u64 = 256 << 20;
 
 impl Packed<'_> {
     fn pack(&self) -> std::io::Result<Vec<u8>> {

@@ -1,9 +1,68 @@
 //! A process that may have little of what it needs: a trial fails with its cause, and the run comes to its end.
 
-use crate::arena::{Arena, Limits, Seen, USUAL, campaign};
+use crate::arena::{Arena, Limits, Seen, Tries, USUAL, campaign};
 use crate::common::skipped;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::chown;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// A file system in memory; unmounted when dropped.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// `None`, with a word about it, where we may not mount.
+    fn mount(path: PathBuf, kilobytes: usize) -> Option<Self> {
+        std::fs::create_dir_all(&path).unwrap();
+        let size = format!("size={kilobytes}k");
+        let output =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &size, "none"]).arg(&path).output().unwrap();
+        if !output.status.success() {
+            skipped(&format!("mounting a small disk: {}", String::from_utf8_lossy(&output.stderr).trim()));
+            return None;
+        }
+        Some(Self(path))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+/// A disk that is full sooner or later: under the results, or under the data alone.
+#[test]
+fn full_disk() {
+    let arena = Arena::new();
+    let volume = "[[volume]]\nname = \"small\"\npath = \"small\"\n";
+    let on_volume =
+        file().replace("engine = \"sqlite\"\n", "engine = \"sqlite\"\nvolume = \"small\"\n") + volume;
+    campaign("full_disk", Tries { short: 4, full: 200 }, |random| {
+        let _ = std::fs::remove_dir_all(arena.path("results"));
+        let is_volume = random.below(2) == 0;
+        let text = if is_volume { on_volume.clone() } else { file() }.replace("blocks = 1", "blocks = 3");
+        // The usual limit would end the run before the disk is full.
+        let text = text.replace("[limits]\n", "[limits]\ndisk_space = \"4 KiB\"\n");
+        arena.write("e.toml", text.replace("rows = 400", "rows = 4000").as_bytes());
+        let folder = if is_volume { "small" } else { "results" };
+        let Some(disk) = SmallDisk::mount(arena.path(folder), 16 + random.below(3000)) else { return Ok(()) };
+        let seen = arena.run(&["run", "e.toml"], USUAL)?;
+        let told = ["No space left", "no space left", "disk is full", "nearly full", "bytes are free", "disk I/O error"];
+        if !seen.status.success() && !told.iter().any(|part| seen.text().contains(part)) {
+            return Err(seen.text());
+        }
+        // What was recorded can be read, also while nothing can be written.
+        if seen.text().contains("/3  block 1") && !is_volume {
+            let shown = arena.run(&["show", "t"], USUAL)?;
+            if !shown.status.success() {
+                return Err(shown.text());
+            }
+        }
+        drop(disk);
+        arena.is_clean()
+    });
+}
 
 /// Threads of the load.
 const THREADS: usize = 40;
@@ -42,16 +101,13 @@ fn few_threads() {
     // The unprivileged user must reach the program and write in the folder.
     let program = arena.path("program");
     std::fs::copy(env!("CARGO_BIN_EXE_steelbench"), &program).unwrap();
-    for folder in [arena.lab.path(""), arena.path("")] {
-        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
-    }
     arena.write("e.toml", file().as_bytes());
     chown(arena.path(""), Some(65534), Some(65534)).unwrap();
-    campaign("few_threads", 6, |random| {
+    campaign("few_threads", Tries { short: 6, full: 200 }, |random| {
         let _ = std::fs::remove_dir_all(arena.path("results"));
         let some = 4 + random.below(THREADS + 4) as u64;
         let threads = Some(*random.of(&[1, 2, 3, some, some]));
-        let mut command = std::process::Command::new(&program);
+        let mut command = Command::new(&program);
         command.args(["run", "e.toml"]).stdin(std::process::Stdio::null());
         says_why(&arena.run_command(command, Limits { threads, ..USUAL })?)?;
         arena.is_clean()
@@ -62,7 +118,7 @@ fn few_threads() {
 fn few_files() {
     let arena = Arena::new();
     arena.write("e.toml", file().as_bytes());
-    campaign("few_files", 4, |random| {
+    campaign("few_files", Tries { short: 4, full: 200 }, |random| {
         let _ = std::fs::remove_dir_all(arena.path("results"));
         let files = [64, 16, 8 + random.below(100) as u64][random.below(3)];
         let seen = arena.run(&["run", "e.toml"], Limits { files, ..USUAL })?;
@@ -75,15 +131,13 @@ fn few_files() {
 fn little_memory() {
     let arena = Arena::new();
     arena.write("e.toml", file().as_bytes());
-    campaign("little_memory", 4, |random| {
+    campaign("little_memory", Tries { short: 4, full: 200 }, |random| {
         let _ = std::fs::remove_dir_all(arena.path("results"));
         let bytes = (60 + random.below(400) as u64) << 20;
-        match arena.run(&["run", "e.toml"], Limits { bytes, ..USUAL }) {
-            Ok(seen) => says_why(&seen)?,
-            // Memory that cannot be had for a few bytes ends a process at once; the next run goes on.
-            Err(why) if why.contains("memory allocation of") || why.contains("out of memory") => {}
-            Err(why) => return Err(why),
-        }
+        let seen = arena.run(&["run", "e.toml"], Limits { bytes, ..USUAL })?;
+        let memory = ["memory allocation of", "out of memory", "Cannot allocate memory"];
+        says_why(&seen)
+            .or_else(|why| if memory.iter().any(|part| why.contains(part)) { Ok(()) } else { Err(why) })?;
         let last = arena.run(&["run", "e.toml"], USUAL)?;
         if last.status.signal().is_some() {
             return Err(last.text());
