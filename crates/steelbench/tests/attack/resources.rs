@@ -48,7 +48,14 @@ fn full_disk() {
         let folder = if is_volume { "small" } else { "results" };
         let Some(disk) = SmallDisk::mount(arena.path(folder), 16 + random.below(3000)) else { return Ok(()) };
         let seen = arena.run(&["run", "e.toml"], USUAL)?;
-        let told = ["No space left", "no space left", "disk is full", "nearly full", "bytes are free", "disk I/O error"];
+        let told = [
+            "No space left",
+            "no space left",
+            "disk is full",
+            "nearly full",
+            "bytes are free",
+            "disk I/O error",
+        ];
         if !seen.status.success() && !told.iter().any(|part| seen.text().contains(part)) {
             return Err(seen.text());
         }
