@@ -1,13 +1,15 @@
 //! Records as rows of tables: the columns of each kind are said once, for writing and for reading.
 
+mod text;
+
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use observations::{
     AdaptiveRepeats, ConfigurationRecord, DeviceUse, Direction, Environment, Fact, FactorRecord, FileRecord,
-    Frame, Histogram, HookOutput, Latency, LevelRecord, LoadHealth, MachineLoad, Observations, Operation,
-    Profile, QueryPlan, Response, RunRecord, Series, Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait,
-    WaitClass, WaitSource, Warning, WarningKind, Work, redacted,
+    Frame, GitState, Histogram, HookOutput, Latency, LevelRecord, LoadHealth, MachineLoad, Observations,
+    Operation, Profile, QueryPlan, Response, RunRecord, ScriptStatement, Series, Stack, TimeUse, TrialRecord,
+    TrialStatus, Value, Wait, WaitClass, WaitSource, Warning, WarningKind, Work,
 };
 use rusqlite::types::{Null, ToSqlOutput, Type};
 use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction, params_from_iter};
@@ -158,7 +160,7 @@ macro_rules! fields {
 }
 
 fields! {
-    plain: bool i64 u32 u64 Option<i32> Option<u32> Option<u64> Option<usize> Option<f64>;
+    plain: bool i64 u32 u64 Option<bool> Option<i32> Option<u32> Option<u64> Option<usize> Option<f64>;
     words: Direction WaitClass WarningKind;
     json: Environment
 }
@@ -204,7 +206,8 @@ macro_rules! tables {
 tables! {
     "runs": RunRecord {
         name, question, source, response, baseline, equivalence_margin,
-        adaptive as "blocks_min, blocks_max, blocks_until", started_ms, steelbench;
+        adaptive as "blocks_min, blocks_max, blocks_until", started_ms, steelbench, label,
+        git as "git_commit, git_changed";
         id: 0, seed: 0
     }
     "factors": FactorRecord { name, numeric as "is_numeric", hard_to_change; levels: Vec::new() }
@@ -228,6 +231,7 @@ tables! {
     "latencies": Latency {
         name, histogram as "histogram, count, min_ns, mean_ns, max_ns, p50_ns, p95_ns, p99_ns, p999_ns"
     }
+    "statements": ScriptStatement { script, text, count, wall_s, wall_s_max, failures, retries }
     "operations": Operation { name, count, bytes, wall_s }
     "series": Series { name, unit, start_s, interval_s, values as "interval_values" }
     "load_health", one: true: LoadHealth {
@@ -281,52 +285,18 @@ impl Field for Option<AdaptiveRepeats> {
     }
 }
 
-/// Passwords are neither written nor read: an older version, or somebody, may have left one in a file.
-impl Field for String {
+/// NULL in each of its columns: no repository, or not known.
+impl Field for Option<GitState> {
     fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
-        values.push(redacted(self).into());
+        let commit = self.as_ref().map_or(Null.to_sql(), |git| git.commit.to_sql())?;
+        let changed = self.as_ref().and_then(|git| git.changed);
+        values.extend([commit, changed.map_or(Null.to_sql()?, Into::into)]);
         Ok(())
     }
 
     fn read(columns: &mut Columns) -> Result<Self> {
-        columns.text().map(redacted)
-    }
-}
-
-impl Field for Option<String> {
-    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
-        values.push(match self {
-            Some(text) => redacted(text).into(),
-            None => Null.to_sql()?,
-        });
-        Ok(())
-    }
-
-    fn read(columns: &mut Columns) -> Result<Self> {
-        let column = columns.next();
-        let text: Option<String> = columns.row.get(column)?;
-        Ok(text.as_deref().map(redacted))
-    }
-}
-
-/// The value of a setting, as JSON.
-impl Field for Value {
-    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
-        values.push(serde_json::to_string(self).map_err(unrecordable)?.into());
-        Ok(())
-    }
-
-    fn read(columns: &mut Columns) -> Result<Self> {
-        let value = serde_json::from_str(columns.text()?).map_err(|error| columns.unreadable(error))?;
-        Ok(without_secrets(value))
-    }
-}
-
-fn without_secrets(value: Value) -> Value {
-    match value {
-        Value::Text(text) => Value::Text(redacted(&text)),
-        Value::List(values) => Value::List(values.into_iter().map(without_secrets).collect()),
-        value => value,
+        let (commit, changed) = (Option::read(columns)?, Option::read(columns)?);
+        Ok(commit.map(|commit| GitState { commit, changed }))
     }
 }
 
