@@ -42,7 +42,8 @@ impl From<StoreError> for Failure {
             | Fault::Altered(_)
             | Fault::ForeignJournal(_)
             | Fault::Newer(_)
-            | Fault::NoRun(_) => Self::usage(error),
+            | Fault::NoRun(_)
+            | Fault::NoActivity(_) => Self::usage(error),
             _ => Self::failed(error),
         }
     }
