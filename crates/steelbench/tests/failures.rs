@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Lab, scripted};
+use common::{Ended, Lab, limited_memory_to, scripted};
 
 /// Two configurations of which one has these settings.
 fn one_of_two(blocks: u32, settings: &str, more: &str) -> String {
@@ -210,4 +210,24 @@ fn trials_that_are_too_slow_are_results_and_do_not_stop_a_run() {
     let lab = Lab::with(&file.replace("[factors]\n\"target.data_files\" = [1, 2]\n", ""));
     let ended = lab.run(1).says("0 of 3 trials done, 3 failed, 3 of them at limits.trial_time.");
     assert!(!ended.stderr.contains("--retry-failed"), "{ended:?}");
+}
+
+/// Rust aborts where memory for something small cannot be had. The program says so and ends with a code.
+#[test]
+fn memory_that_runs_out_ends_with_a_message_and_a_code() {
+    let lab = Lab::with(&format!("{}{}", scripted(1, "", ""), "# a comment\n".repeat(1 << 20)));
+    let mut refused = 0;
+    for megabytes in (40..400).step_by(20) {
+        let mut command = lab.command(&["check", "e.toml"]);
+        let ended = Ended::from(limited_memory_to(&mut command, megabytes << 20).output().unwrap());
+        if ended.stderr.contains("error while loading shared libraries") {
+            continue;
+        }
+        assert!(matches!(ended.code, Some(0 | 1 | 2)), "{megabytes} MB: {ended:?}");
+        if ended.stderr.contains("memory allocation of") {
+            refused += 1;
+            ended.expect(1).says("trials that were recorded are kept");
+        }
+    }
+    assert!(refused > 0, "there was memory enough");
 }
