@@ -78,6 +78,16 @@ impl Draft {
         }
     }
 
+    /// Makes the setting of this name, of those that a `*` stands for, a factor with these levels.
+    pub fn vary_named<T>(&mut self, setting: Setting<T>, name: &str, levels: &[Value])
+    where
+        T: FromValue,
+    {
+        let kind = setting.declaration.kind;
+        let levels = levels.iter().map(|level| written(kind, level.clone()));
+        self.section("factors")[&setting.path().replace('*', name)] = value(list(levels));
+    }
+
     /// Adds a level to a factor that is made of linked levels.
     pub fn level(&mut self, factor: &str, name: &str, settings: LinkedSettings) {
         self.push("level", [("factor", value(factor)), ("name", value(name)), ("set", value(settings.0))]);

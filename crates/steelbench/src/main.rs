@@ -32,6 +32,7 @@ fn main() -> std::process::ExitCode {
         Command::Waits(waits) => commands::waits::waits(&waits),
         Command::Disk(disk) => commands::disk::disk(&disk),
         Command::Sync(sync) => commands::sync::sync(&sync),
+        Command::Time(time) => commands::time::time(&time),
         Command::Survey(survey) => commands::survey::survey(&survey),
         Command::Profile(profile) => commands::profile::profile(&profile),
         Command::Schema => commands::file::schema(),

@@ -53,7 +53,14 @@ impl Engine for Postgres {
     }
 
     fn abilities(&self) -> &'static [Ability] {
-        &[Ability::Keeps, Ability::Tables, Ability::Statements, Ability::BulkLoad, Ability::Procedures]
+        &[
+            Ability::Keeps,
+            Ability::Tables,
+            Ability::Statements,
+            Ability::BulkLoad,
+            Ability::Procedures,
+            Ability::Clients,
+        ]
     }
 
     fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion {
