@@ -105,6 +105,7 @@ pub fn warning(kind: WarningKind) -> &'static str {
         WarningKind::IoErrors => "I/O errors",
         WarningKind::NotSteady => "throughput not steady",
         WarningKind::DeviceDisagrees => "device counters disagree",
+        WarningKind::LeftBehind => "processes left behind",
     }
 }
 
