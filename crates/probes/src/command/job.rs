@@ -1,7 +1,7 @@
 //! What a configuration runs, read from its settings.
 
 use super::answer::Answer;
-use super::template::{Parameters, Shell, is_name, substituted};
+use super::template::{Parameters, Shell, escaped, is_name, substituted};
 use super::{
     CLEANUP, COMMAND, CONCLUDE, CONCURRENCY, DURATION, FOLDER, HOOK_TIMEOUT, IGNORE_FAILURE, INPUT, MAX_RUNS,
     MIN_RUNS, OUTPUT, PREPARE, RUNS, SETUP, SHELL, SUBTRACT_SHELL, WARMUP_RUNS,
@@ -124,6 +124,12 @@ impl Job {
         let job = reader.job();
         let invalid = reader.invalid;
         if invalid.is_empty() { Ok(job) } else { Err(invalid) }
+    }
+
+    /// A name with the parameters in it replaced; other braces stay.
+    pub fn filled(&self, name: &str) -> String {
+        let text = escaped(name, |name| self.parameters.contains_key(name));
+        substituted(&text, &self.parameters).unwrap_or_default()
     }
 
     /// Whether run `number`, from 0, begins at this second of the measurement.

@@ -53,7 +53,7 @@ fn export(arguments: &Time, experiment: &Experiment, recording: &Recording) -> R
         let level = configuration.levels.iter().find(|level| level.factor == FACTOR);
         let given = level.filter(|level| arguments.parameters.command_name.contains(&level.label));
         let job = Job::of(configuration).ok()?;
-        Some((given.map_or(job.line, |level| level.label.clone()), job.parameters))
+        Some((given.map_or_else(|| job.line.clone(), |level| job.filled(&level.label)), job.parameters))
     };
     let configurations = experiment.configurations.iter().enumerate();
     let times = configurations.filter_map(|(position, configuration)| {
