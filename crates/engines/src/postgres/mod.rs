@@ -6,12 +6,15 @@
 //! - `instance`: what a trial works on: a schema of our own
 //! - `admin`: the connection that holds it, marked as ours
 //! - `dialect`: how its tables and operations are written
+//! - `fill`: the bulk load of its tables; `explain`: plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set
 
 mod admin;
 mod dialect;
+mod explain;
+mod fill;
 mod host;
 mod instance;
 mod load;
@@ -60,6 +63,7 @@ impl Engine for Postgres {
             Ability::BulkLoad,
             Ability::Procedures,
             Ability::Clients,
+            Ability::Parallel,
         ]
     }
 
