@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The end of what is printed on one stream that is kept.
 pub const KEPT_BYTES_MAX: usize = 4 << 20;
+/// What is read at once.
+const CHUNK_BYTES: usize = 16 << 10;
 
 /// How a command ended.
 #[derive(Debug)]
@@ -221,7 +223,7 @@ impl Pipe {
     /// Reads once. At its end the stream is closed.
     fn read(&mut self) -> bool {
         let Some(stream) = &mut self.stream else { return false };
-        let mut chunk = [0; 64 << 10];
+        let mut chunk = [0; CHUNK_BYTES];
         match stream.read(&mut chunk) {
             Ok(length @ 1..) => {
                 self.printed.add(&chunk[..length]);
@@ -239,7 +241,7 @@ impl Pipe {
     /// All that is there: what a process that was left behind prints later is not waited for, and one that prints
     /// without end is not listened to.
     fn rest(mut self) -> Printed {
-        let reads = 2 * KEPT_BYTES_MAX / (64 << 10);
+        let reads = 2 * KEPT_BYTES_MAX / CHUNK_BYTES;
         (0..reads).take_while(|_| self.read()).for_each(drop);
         self.printed.shorten();
         self.printed

@@ -114,7 +114,11 @@ fn resources_are_those_of_the_whole_process_tree() {
     );
     let mut workload = python(&parent);
     for name in ["user", "system", "minor", "left", "lost", "peak"] {
-        workload += &format!("responses.told_{name} = {{ pointer = \"/{name}\", direction = \"lower\" }}\n");
+        workload.push_str(
+            "responses.told_NAME = { pointer = \"/NAME\", direction = \"lower\" }\n"
+                .replace("NAME", name)
+                .as_str(),
+        );
     }
     let seen = run(&workload);
     let of = |name: &str| seen.response(name).unwrap_or_else(|| panic!("{name}: {:?}", seen.responses));

@@ -123,7 +123,8 @@ fn add_commands(
     if names.len() > commands.len() {
         return Err(Failure::usage("--command-name: there are more names than commands"));
     }
-    let own: [(Setting<Option<String>>, &str, &Vec<String>); 3] = [
+    type Own<'a> = (Setting<Option<String>>, &'static str, &'a [String]);
+    let own: [Own<'_>; 3] = [
         (PREPARE, "--prepare", &around.prepare),
         (CONCLUDE, "--conclude", &around.conclude),
         (OUTPUT, "--output", &around.output),
