@@ -374,12 +374,7 @@ mod tests {
         let mut command = shell("setsid sleep 1000 > /dev/null 2>&1 & exit 0");
         let ended = run(command.env("STEELBENCH_MARK", &value), &|| false).unwrap();
         assert!(ended.status.success());
-        // It may still be on its way into its own session, where the group's end has hit it.
-        let killed = kill_marked("STEELBENCH_MARK", &value);
-        assert!(
-            killed.iter().all(|name| name.starts_with("sleep") || name.starts_with("setsid")),
-            "{killed:?}"
-        );
+        // On its way into its own session the end of the group can have hit it.
         assert!(ended.left_group || killed.len() == 1, "{killed:?}");
         assert_eq!(kill_marked("STEELBENCH_MARK", &value), Vec::<String>::new());
     }

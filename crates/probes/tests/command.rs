@@ -110,7 +110,7 @@ fn resources_are_those_of_the_whole_process_tree() {
         "import json, os, resource, sys\npid = os.fork()\nif pid == 0: os.execvp('python3', ['python3', '-c', {child:?}])\n\
          _, status, c = os.wait4(pid, 0)\nassert status == 0\ns = resource.getrusage(resource.RUSAGE_SELF)\n\
          print(json.dumps({{'user': c.ru_utime + s.ru_utime, 'system': c.ru_stime + s.ru_stime, 'minor': c.ru_minflt + s.ru_minflt, \
-         'left': c.ru_nvcsw + s.ru_nvcsw, 'lost': c.ru_nivcsw + s.ru_nivcsw, 'peak': c.ru_maxrss * 1024 / 1e6}}))"
+         'left': c.ru_nvcsw + s.ru_nvcsw, 'lost': c.ru_nivcsw + s.ru_nivcsw, 'peak': c.ru_maxrss * 1024 / 1e6}}), flush=True)\nos._exit(0)"
     );
     let mut workload = python(&parent);
     for name in ["user", "system", "minor", "left", "lost", "peak"] {
@@ -123,15 +123,17 @@ fn resources_are_those_of_the_whole_process_tree() {
     let seen = run(&workload);
     let of = |name: &str| seen.response(name).unwrap_or_else(|| panic!("{name}: {:?}", seen.responses));
     // What the parent does after it has asked is in our figures only: it prints and ends.
+    let (cpu, told) = (of("user_cpu") + of("system_cpu"), of("told_user") + of("told_system"));
+    assert!(cpu >= told - 1e-6 && cpu <= told + 0.1, "{cpu}, told {told}");
     for (ours, told, more) in [
-        ("user_cpu", "told_user", 0.05),
-        ("system_cpu", "told_system", 0.05),
+        ("user_cpu", "told_user", 0.1),
+        ("system_cpu", "told_system", 0.1),
         ("minor_faults", "told_minor", 1000.0),
         ("voluntary_switches", "told_left", 50.0),
         ("involuntary_switches", "told_lost", 500.0),
     ] {
         let (ours_is, told_is) = (of(ours), of(told));
-        assert!(ours_is >= told_is - 1e-6 && ours_is <= told_is + more, "{ours}: {ours_is}, told {told_is}");
+        assert!(ours_is >= told_is - 0.01 && ours_is <= told_is + more, "{ours}: {ours_is}, told {told_is}");
     }
     assert!((of("peak_memory") - of("told_peak")).abs() < 1e-6, "{:?}", seen.responses);
     // With huge pages there are few faults.

@@ -112,6 +112,9 @@ fn draft(arguments: &Time) -> Result<Draft, Failure> {
     Ok(draft)
 }
 
+/// What can be given once for each command: its setting, its option, the values.
+type Own<'a> = (Setting<Option<String>>, &'static str, &'a [String]);
+
 /// Adds each command as a level, with what it has of its own. `text` writes a command with its parameters.
 fn add_commands(
     draft: &mut Draft,
@@ -123,7 +126,6 @@ fn add_commands(
     if names.len() > commands.len() {
         return Err(Failure::usage("--command-name: there are more names than commands"));
     }
-    type Own<'a> = (Setting<Option<String>>, &'static str, &'a [String]);
     let own: [Own<'_>; 3] = [
         (PREPARE, "--prepare", &around.prepare),
         (CONCLUDE, "--conclude", &around.conclude),
