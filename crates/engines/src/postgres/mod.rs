@@ -34,6 +34,7 @@ use experiment::{Configuration, Declaration, Invalid};
 use observations::{Advice, EngineVersion, Survey, SurveyedServer, Unread};
 use observe::process_title;
 use pgclient::{Client, Config};
+pub use settings::URL;
 use std::path::Path;
 use std::time::Duration;
 
@@ -64,6 +65,7 @@ impl Engine for Postgres {
             Ability::Procedures,
             Ability::Clients,
             Ability::Parallel,
+            Ability::NestedLoops,
         ]
     }
 
