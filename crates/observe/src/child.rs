@@ -375,6 +375,7 @@ mod tests {
         let ended = run(command.env("STEELBENCH_MARK", &value), &|| false).unwrap();
         assert!(ended.status.success());
         // On its way into its own session the end of the group can have hit it.
+        let killed = kill_marked("STEELBENCH_MARK", &value);
         assert!(ended.left_group || killed.len() == 1, "{killed:?}");
         assert_eq!(kill_marked("STEELBENCH_MARK", &value), Vec::<String>::new());
     }
