@@ -30,9 +30,12 @@ pub use record::{
     AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, FactorRecord, FileRecord, GitState,
     HookOutput, LevelRecord, Recording, RunRecord, TrialRecord, TrialStatus, VolumeEnvironment,
 };
-pub use redact::redacted;
+pub use redact::{names_secret, redacted};
 pub use series::{Amounts, Series, add_by_interval};
-pub use server_activity::{ActivityCell, ProcessUse, Sampling, ServerActivity, TaskSession, WaitingTask};
+pub use server_activity::{
+    ActivityCell, ActivityPart, ActivityRecord, ProcessUse, Sampling, ServerActivity, TaskSession,
+    WaitingTask,
+};
 pub use survey::{
     Advice, Cache, Database, Extension, Limits, Memory, Mitigation, NumaNode, Processors, ServerSetting,
     Survey, SurveyedMachine, SurveyedServer, SystemSetting, Unread, Weight,

@@ -40,8 +40,10 @@ impl From<StoreError> for Failure {
             | Fault::Empty
             | Fault::Foreign(_)
             | Fault::Altered(_)
+            | Fault::ForeignJournal(_)
             | Fault::Newer(_)
-            | Fault::NoRun(_) => Self::usage(error),
+            | Fault::NoRun(_)
+            | Fault::NoActivity(_) => Self::usage(error),
             _ => Self::failed(error),
         }
     }

@@ -1,13 +1,16 @@
 //! Records as rows of tables: the columns of each kind are said once, for writing and for reading.
 
+mod text;
+
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use observations::{
-    AdaptiveRepeats, ConfigurationRecord, DeviceUse, Direction, Environment, Fact, FactorRecord, FileRecord,
-    Frame, GitState, Histogram, HookOutput, Latency, LevelRecord, LoadHealth, MachineLoad, Observations,
-    Operation, Profile, QueryPlan, Response, RunRecord, ScriptStatement, Series, Stack, TimeUse, TrialRecord,
-    TrialStatus, Value, Wait, WaitClass, WaitSource, Warning, WarningKind, Work,
+    ActivityRecord, AdaptiveRepeats, ConfigurationRecord, DeviceUse, Direction, Environment, Fact,
+    FactorRecord, FileRecord, Frame, GitState, Histogram, HookOutput, Latency, LevelRecord, LoadHealth,
+    MachineLoad, Observations, Operation, Profile, QueryPlan, Response, RunRecord, ScriptStatement, Series,
+    ServerActivity, Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait, WaitClass, WaitSource, Warning,
+    WarningKind, Work,
 };
 use rusqlite::types::{Null, ToSqlOutput, Type};
 use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction, params_from_iter};
@@ -158,9 +161,9 @@ macro_rules! fields {
 }
 
 fields! {
-    plain: bool i64 u32 u64 String Option<bool> Option<i32> Option<u32> Option<u64> Option<usize> Option<f64> Option<String>;
+    plain: bool i64 u32 u64 Option<bool> Option<i32> Option<u32> Option<u64> Option<usize> Option<f64>;
     words: Direction WaitClass WarningKind;
-    json: Environment Value
+    json: Environment ServerActivity
 }
 
 /// Records, or parts of them, as their fields in the order of the columns; after `;` what other tables have.
@@ -242,6 +245,7 @@ tables! {
         elapsed_s
     }
     "warnings": Warning { kind, detail }
+    "server_activities": ActivityRecord { started_ms, steelbench, address, activity; id: 0 }
 }
 
 structs! {
@@ -434,7 +438,7 @@ struct Packed<'a> {
 }
 
 /// Bytes of stacks that are read at most: a damaged file must not fill the memory.
-const STACKS_BYTES_MAX: u64 = 1 << 30;
+const STACKS_BYTES_MAX: u64 = 256 << 20;
 
 impl Packed<'_> {
     fn pack(&self) -> std::io::Result<Vec<u8>> {
