@@ -1,6 +1,8 @@
 //! Engines under test: the traits that a probe sees, and one folder an engine.
 
+mod cache;
 mod cancel;
+mod command;
 mod dialect;
 mod engine;
 pub mod files;
@@ -12,6 +14,7 @@ pub mod postgres;
 mod request;
 pub mod server;
 mod session;
+mod setup;
 pub mod sqlite;
 pub mod sqlserver;
 mod wait_type;

@@ -20,15 +20,24 @@ pub fn catalog() -> Catalog {
 pub fn load(mut experiment: Experiment) -> Result<Experiment, FileErrors> {
     let mut unreadable: Vec<Invalid> = Vec::new();
     for configuration in &mut experiment.configurations {
-        let probe = probes::by_name(&configuration.get(PROBE));
-        for (setting, path) in probe.map(|probe| probe.files(configuration)).unwrap_or_default() {
-            let known = experiment.files.iter().find(|file| file.named_by == setting && file.path == path);
-            match known.cloned().map_or_else(|| NamedFile::read(setting, &path).map(Arc::new), Ok) {
+        let known = &mut experiment.files;
+        for ((setting, path), in_place) in named(configuration) {
+            let found = match known.iter().find(|file| file.named_by == setting && file.path == path) {
+                Some(file) => Ok(file.clone()),
+                None if in_place => {
+                    NamedFile::used_in_place(setting, &path, &experiment.folder).map(Arc::new)
+                }
+                None => NamedFile::read(setting, &path).map(Arc::new),
+            };
+            match found {
                 Ok(file) => {
-                    if known.is_none() {
-                        experiment.files.push(file.clone());
+                    let included = if in_place { file.included() } else { Vec::new() };
+                    for file in std::iter::once(file).chain(included.into_iter().map(Arc::new)) {
+                        if !known.contains(&file) {
+                            known.push(file.clone());
+                        }
+                        configuration.files.push(file);
                     }
-                    configuration.files.push(file);
                 }
                 Err(error) => {
                     let objection = Invalid::new(setting, format!("{path}: {error}"));
@@ -45,6 +54,16 @@ pub fn load(mut experiment: Experiment) -> Result<Experiment, FileErrors> {
     let programs = programs(&experiment);
     experiment.files.extend(programs.into_iter().map(Arc::new));
     validate(&experiment).map(|()| experiment)
+}
+
+/// The files that a configuration names, and whether they are used from where they lie.
+fn named(configuration: &Configuration) -> Vec<((&'static str, String), bool)> {
+    let probe = probes::by_name(&configuration.get(PROBE));
+    let engine = engines::by_name(&configuration.get(ENGINE));
+    let of_probe = probe.map(|probe| probe.files(configuration)).unwrap_or_default();
+    let of_engine = engine.map(|engine| engine.files(configuration)).unwrap_or_default();
+    let of_probe = of_probe.into_iter().map(|file| (file, false));
+    of_probe.chain(of_engine.into_iter().map(|file| (file, true))).collect()
 }
 
 /// What the commands of an experiment run, as far as they name it.

@@ -4,14 +4,16 @@ use super::connection::{self, DataFiles, Identity};
 use super::dialect::{SqliteDialect, padded};
 use super::recorder::Tallies;
 use super::session::{Compiled, SqliteSession};
-use super::{DATA_FILES, failed};
+use super::{DATA_FILES, failed, setup};
 use crate::engine::{
     CacheReport, CacheState, Collected, ConnectionSet, EngineError, Folders, Instance, WaitCollector,
 };
 use crate::session::SetOfOne;
+use crate::setup::Setup;
 use crate::{Cancel, DataType, Dialect as _, Fill, Operation, Rows, Table, Values, Work, open_files};
 use experiment::Configuration;
 use rusqlite::{Connection, Statement};
+use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -24,7 +26,8 @@ pub struct SqliteInstance {
 }
 
 impl SqliteInstance {
-    /// Creates the files, empty, with the settings that are kept in a file.
+    /// Creates the files with the settings that are kept in a file: empty, but for the first one where the user sets
+    /// up tables.
     pub fn create(
         configuration: &Configuration,
         place: &Folders,
@@ -36,7 +39,16 @@ impl SqliteInstance {
         let needed = u64::from(connections) * count * 2 + count * 2;
         open_files::allow(needed, || format!("opening {count} data files on {connections} connections"))?;
         let files = DataFiles::create(configuration, place, cancel)?;
-        files.paths.iter().try_for_each(|path| files.open(path, true).map(drop))?;
+        let own = Setup::of(configuration);
+        if let Some(own) = &own {
+            let template = setup::template(own, &files)?;
+            let from = File::open(&template);
+            let copied = from.and_then(|mut from| std::io::copy(&mut from, &mut &files.handles[0]));
+            copied.map_err(EngineError::at(&files.paths[0]))?;
+        }
+        for (number, path) in files.paths.iter().enumerate() {
+            files.open(path, number > 0 || own.is_none())?;
+        }
         Ok(Self { files: Arc::new(files), operations: OnceLock::new(), total: Arc::default() })
     }
 
@@ -111,7 +123,8 @@ impl SqliteInstance {
     }
 }
 
-fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
+/// Brings all of the log into the file.
+pub fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
 }
 
