@@ -10,7 +10,7 @@ const KEPT_MAX: usize = 16;
 /// and none for longer than this after its last use.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// Our folder among the caches of this user, made if need be: in XDG_CACHE_HOME, or `~/.cache`.
+/// Our folder among the caches of this user, made if need be: in `XDG_CACHE_HOME`, or `~/.cache`.
 ///
 /// # Errors
 /// When it cannot be made.

@@ -1,4 +1,4 @@
-//! Programs that do a step of preparation: psql, pg_restore, a command that restarts a server.
+//! Programs that do a step of preparation: psql, `pg_restore`, a command that restarts a server.
 
 use crate::{Cancel, EngineError};
 use std::io::{Read, Seek, SeekFrom};

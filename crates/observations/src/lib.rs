@@ -37,7 +37,7 @@ pub use survey::{
     Advice, Cache, Database, Extension, Limits, Memory, Mitigation, NumaNode, Processors, ServerSetting,
     Survey, SurveyedMachine, SurveyedServer, SystemSetting, Unread, Weight,
 };
-pub use trial::{Direction, Fact, Latency, Observations, Response, TimeUse, Work};
+pub use trial::{Direction, Fact, Latency, Observations, QueryPlan, Response, TimeUse, Work, fnv1a};
 pub use value::{FromValue, Value};
 pub use volume_facts::{
     ArrayFacts, DeviceFacts, LoopFacts, MappedFacts, MountFacts, PartitionFacts, VolumeFacts,

@@ -19,6 +19,9 @@ pub struct Observations {
     /// Figures that are neither better nor worse.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<Fact>,
+    /// How the engine ran the statements that were measured, where it tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plans: Vec<QueryPlan>,
     /// Latency distributions in nanoseconds, by name: `transaction` (from the intended start) and `service`.
     pub latencies: Vec<Latency>,
     /// Time in which sessions could not run, by wait type.
@@ -146,6 +149,34 @@ pub struct Fact {
     pub unit: String,
     /// The value in that unit.
     pub value: f64,
+}
+
+/// The plan of a statement, as the engine printed it before the measurement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueryPlan {
+    /// Which statement: `scan`.
+    pub statement: String,
+    /// Hash of the plan: the same for the same text.
+    pub hash: String,
+    /// The plan.
+    pub text: String,
+    /// What the engine said of one run before the measurement, where that was asked for.
+    pub analysis: Option<String>,
+}
+
+impl QueryPlan {
+    /// The plan of a statement.
+    pub fn new(statement: &str, text: String, analysis: Option<String>) -> Self {
+        Self { statement: statement.into(), hash: fnv1a(&text), text, analysis }
+    }
+}
+
+/// The FNV-1a hash of 64 bits of a text (RFC 9923), in hexadecimal.
+pub fn fnv1a(text: &str) -> String {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    format!("{hash:016x}")
 }
 
 impl Fact {

@@ -16,5 +16,8 @@ pub mod topology;
 pub use clock::Clock;
 pub use devices::DeviceMonitor;
 pub use machine::MachineMonitor;
-pub use times::{ProcessTimes, ThreadClock, ThreadTimes, ThreadUse, process_title};
+pub use times::{
+    ProcessTimes, ThreadClock, ThreadTimes, ThreadUse, ended_children_cpu_s, process_title,
+    storage_read_bytes,
+};
 pub use topology::Topology;

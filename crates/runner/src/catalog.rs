@@ -3,6 +3,8 @@ use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
 use experiment::{Catalog, Configuration, Experiment, FileErrors, Invalid, NamedFile, Value};
 use observations::redacted;
 use probes::Target;
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The settings of all engines and probes.
@@ -19,33 +21,23 @@ pub fn catalog() -> Catalog {
 /// Files that cannot be read, else all objections of engines and probes, with the positions in the experiment's file.
 pub fn load(mut experiment: Experiment) -> Result<Experiment, FileErrors> {
     let mut unreadable: Vec<Invalid> = Vec::new();
+    // What each of them stands for: itself, and what it reads in its turn.
+    let mut read: BTreeMap<(&str, String), Vec<Arc<NamedFile>>> = BTreeMap::new();
     for configuration in &mut experiment.configurations {
-        let known = &mut experiment.files;
-        for ((setting, path), in_place) in named(configuration) {
-            let found = match known.iter().find(|file| file.named_by == setting && file.path == path) {
-                Some(file) => Ok(file.clone()),
-                None if in_place => {
-                    NamedFile::used_in_place(setting, &path, &experiment.folder).map(Arc::new)
-                }
-                None => NamedFile::read(setting, &path).map(Arc::new),
-            };
-            match found {
-                Ok(file) => {
-                    let included = if in_place { file.included() } else { Vec::new() };
-                    for file in std::iter::once(file).chain(included.into_iter().map(Arc::new)) {
-                        if !known.contains(&file) {
-                            known.push(file.clone());
-                        }
-                        configuration.files.push(file);
+        for (named, in_place) in named(configuration) {
+            if !read.contains_key(&named) {
+                match read_named(&named, in_place, &experiment.folder) {
+                    Ok(files) => {
+                        let new = files.iter().filter(|file| !experiment.files.contains(file)).cloned();
+                        let new: Vec<_> = new.collect();
+                        experiment.files.extend(new);
+                        read.insert(named.clone(), files);
                     }
-                }
-                Err(error) => {
-                    let objection = Invalid::new(setting, format!("{path}: {error}"));
-                    if !unreadable.contains(&objection) {
-                        unreadable.push(objection);
-                    }
+                    Err(objection) if !unreadable.contains(&objection) => unreadable.push(objection),
+                    Err(_) => {}
                 }
             }
+            configuration.files.extend(read.get(&named).into_iter().flatten().cloned());
         }
     }
     if !unreadable.is_empty() {
@@ -64,6 +56,22 @@ fn named(configuration: &Configuration) -> Vec<((&'static str, String), bool)> {
     let of_engine = engine.map(|engine| engine.files(configuration)).unwrap_or_default();
     let of_probe = of_probe.into_iter().map(|file| (file, false));
     of_probe.chain(of_engine.into_iter().map(|file| (file, true))).collect()
+}
+
+/// Reads a file, and those that it reads itself where it is used from where it lies.
+fn read_named(
+    (setting, path): &(&'static str, String),
+    in_place: bool,
+    folder: &Path,
+) -> Result<Vec<Arc<NamedFile>>, Invalid> {
+    let file = if in_place {
+        NamedFile::used_in_place(setting, path, folder)
+    } else {
+        NamedFile::read(setting, path)
+    };
+    let file = file.map_err(|error| Invalid::new(*setting, format!("{path}: {error}")))?;
+    let included = if in_place { file.included() } else { Vec::new() };
+    Ok(std::iter::once(file).chain(included).map(Arc::new).collect())
 }
 
 /// What the commands of an experiment run, as far as they name it.

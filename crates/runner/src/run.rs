@@ -287,7 +287,10 @@ impl Runner<'_> {
             Outcome::Failed(cause, seen) => {
                 (TrialStatus::Failed { cause: redacted(&cause) }, seen.map(|seen| *seen))
             }
-            Outcome::Done(observations) => (TrialStatus::Done, Some(*observations)),
+            Outcome::Done(mut seen) => {
+                seen.warnings.extend(self.schedule.other_plan(next.planned.configuration, &seen));
+                (TrialStatus::Done, Some(*seen))
+            }
         };
         let record = TrialRecord {
             configuration: next.planned.configuration,

@@ -4,7 +4,7 @@
 mod common;
 mod servers;
 
-use common::{Ended, Lab};
+use common::{Ended, Lab, end, signal, wait_until};
 use rusqlite::Connection;
 use servers::{causes, installed};
 use std::os::unix::fs::PermissionsExt;
@@ -272,6 +272,29 @@ fn every_format_of_pg_dump_is_restored() {
         lab.write("e.toml", &file(&format!("{target}\"prod.gz\""), ""));
         run(&lab, &[], 2).says("prod.gz: it is compressed; decompress it first");
     }
+}
+
+#[test]
+fn filling_a_server_ends_when_the_run_does() {
+    for installation in installed::installations() {
+        let version = installation.version.major;
+        let target = format!("engine = \"postgres\"\nversion = {version}\nsetup.sql = \"schema.sql\"");
+        for (sent, code) in [(libc::SIGINT, Some(130)), (libc::SIGKILL, None)] {
+            let lab = lab(&target, "", 10);
+            lab.write("schema.sql", "\\! echo x > made\nSELECT pg_sleep(600);\n");
+            let child = lab.start();
+            wait_until("psql runs the file", || lab.path("made").exists());
+            signal(&child, sent);
+            assert_eq!(end(child).code, code);
+            wait_until("psql has ended", || servers::processes(&lab).is_empty());
+        }
+    }
+}
+
+#[test]
+fn on_a_server_by_url_nothing_is_filled() {
+    let target = "engine = \"postgres\"\nurl = \"host=/nowhere\"\nsetup.sql = \"schema.sql\"";
+    lab(target, "", 10).run(2).says("target.setup.sql: only a private server has this");
 }
 
 #[test]

@@ -5,10 +5,10 @@
 mod common;
 mod servers;
 
-use common::{Lab, end, signal};
+use common::{Lab, end, signal, wait_until};
 use pgclient::Client;
 use servers::by_url::{OWNER, Server, bindirs};
-use servers::{await_load, causes, said, say};
+use servers::{LOAD_RUNS, causes, said, say};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -52,6 +52,14 @@ impl Own {
 
     fn alter(&self, sql: &str) {
         self.client().batch(sql).unwrap();
+    }
+
+    /// Waits for a load, also while the server restarts.
+    fn await_load(&self) {
+        wait_until("a load runs", || {
+            let client = Client::connect(&self.server.config()).ok();
+            client.and_then(|mut client| client.cell(LOAD_RUNS).ok()).flatten().is_some()
+        });
     }
 
     fn shown(&self, setting: &str) -> String {
@@ -189,7 +197,7 @@ fn a_kill_leaves_a_record_from_which_the_next_run_puts_back() {
         let before = own.file();
         let lab = lab(&own.experiment(&format!("{}\n{SETTINGS}", own.permitted()), ENDLESS, ""));
         let child = lab.start();
-        await_load(&own.server.config());
+        own.await_load();
         assert_eq!(own.shown("shared_buffers"), "32MB");
         signal(&child, libc::SIGKILL);
         end(child);
@@ -218,7 +226,7 @@ fn an_interrupt_and_a_failure_put_back_too() {
         let target = format!("{}\n{SETTINGS}", own.permitted());
         let lab = lab(&own.experiment(&target, ENDLESS, ""));
         let child = lab.start();
-        await_load(&own.server.config());
+        own.await_load();
         signal(&child, libc::SIGINT);
         end(child).expect(130);
         assert_eq!(own.file(), before);

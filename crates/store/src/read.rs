@@ -111,6 +111,7 @@ fn trials(connection: &Connection, run: i64) -> rusqlite::Result<Vec<TrialRecord
     })?;
     trials.seen(|seen, response| seen.responses.push(response))?;
     trials.seen(|seen, fact| seen.facts.push(fact))?;
+    trials.seen(|seen, plan| seen.plans.push(plan))?;
     trials.seen(|seen, wait| seen.waits.push(wait))?;
     trials.seen(|seen, latency| seen.latencies.push(latency))?;
     trials.seen(|seen, operation| seen.operations.push(operation))?;

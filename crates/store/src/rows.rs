@@ -6,8 +6,8 @@ use flate2::write::ZlibEncoder;
 use observations::{
     AdaptiveRepeats, ConfigurationRecord, DeviceUse, Direction, Environment, Fact, FactorRecord, FileRecord,
     Frame, Histogram, HookOutput, Latency, LevelRecord, LoadHealth, MachineLoad, Observations, Operation,
-    Profile, Response, RunRecord, Series, Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait, WaitClass,
-    WaitSource, Warning, WarningKind, Work,
+    Profile, QueryPlan, Response, RunRecord, Series, Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait,
+    WaitClass, WaitSource, Warning, WarningKind, Work,
 };
 use rusqlite::types::{Null, ToSqlOutput, Type};
 use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction, params_from_iter};
@@ -222,6 +222,7 @@ tables! {
     "hooks": HookOutput { hook, command, exit_code, elapsed_s, output }
     "responses": Response { name, unit, direction, value, resolution }
     "facts": Fact { name, unit, value }
+    "plans": QueryPlan { statement, hash, text, analysis }
     "waits": Wait { wait_type, class, count, resource_s, signal_s, source as "source, sampled_hz, samples, error_s, counter" }
     // The figures beside the histogram are for people who query the table.
     "latencies": Latency {

@@ -181,8 +181,9 @@ fn a_read_only_file_refuses_in_mid_write() {
     assert_eq!(store.read(1).unwrap(), sample::recording(2));
 }
 
-/// Takes back step 10.
-const TO_9: &str = "ALTER TABLE waits DROP COLUMN samples; ALTER TABLE waits DROP COLUMN error_s;
+/// Takes back steps 11 and 10.
+const TO_9: &str =
+    "DROP TABLE plans; ALTER TABLE waits DROP COLUMN samples; ALTER TABLE waits DROP COLUMN error_s;
     ALTER TABLE waits DROP COLUMN counter; ALTER TABLE trials DROP COLUMN sampled_running_s;
     ALTER TABLE trials DROP COLUMN corrected_s; PRAGMA user_version = 9";
 
@@ -214,6 +215,7 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
     seen.for_each(|seen| {
         seen.devices.clear();
         seen.facts.clear();
+        seen.plans.clear();
         (seen.time.sampled_running_s, seen.time.corrected_s) = (None, None);
         for wait in &mut seen.waits {
             wait.source = match wait.source {

@@ -83,6 +83,7 @@ impl Store {
             let Some(seen) = &trial.observations else { return Ok(()) };
             insert_all(transaction, of_trial, &seen.responses)?;
             insert_all(transaction, of_trial, &seen.facts)?;
+            insert_all(transaction, of_trial, &seen.plans)?;
             insert_all(transaction, of_trial, &seen.waits)?;
             insert_all(transaction, of_trial, &seen.latencies)?;
             insert_all(transaction, of_trial, &seen.operations)?;

@@ -94,6 +94,9 @@ pub fn apply(
         let before = record.before.clone().into_iter();
         before.chain(of_server.clone().into_iter().map(|(name, value)| (name, Some(value)))).collect()
     };
+    if of_server.is_empty() && altered.record.before.is_empty() {
+        return Ok(of_sessions);
+    }
     altered.note(of_server.keys(), &mut client)?;
     altered.change_to(&target(&altered.record), client)?;
     read_back(&of_server, &Known::read(&mut altered.connect()?, AUTO_CONF)?)?;

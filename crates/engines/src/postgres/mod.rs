@@ -7,6 +7,7 @@
 //! - `altered`: settings of servers by URL that are changed and put back
 //! - `admin`: the connection that holds it, marked as ours
 //! - `dialect`: how its tables and operations are written
+//! - `fill`: the bulk load of its tables; `explain`: plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set
@@ -14,6 +15,8 @@
 mod admin;
 mod altered;
 mod dialect;
+mod explain;
+mod fill;
 mod host;
 mod instance;
 mod load;
@@ -56,7 +59,14 @@ impl Engine for Postgres {
     }
 
     fn abilities(&self) -> &'static [Ability] {
-        &[Ability::Keeps, Ability::Tables, Ability::Statements, Ability::BulkLoad, Ability::Procedures]
+        &[
+            Ability::Keeps,
+            Ability::Tables,
+            Ability::Statements,
+            Ability::BulkLoad,
+            Ability::Procedures,
+            Ability::Parallel,
+        ]
     }
 
     fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion {

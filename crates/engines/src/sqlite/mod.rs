@@ -5,6 +5,7 @@
 
 mod connection;
 mod dialect;
+mod explain;
 mod instance;
 mod pragma;
 mod recorder;

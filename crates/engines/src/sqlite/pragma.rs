@@ -136,7 +136,8 @@ pub fn apply(
 /// Those that last in a file, as given.
 pub fn kept(pragmas: &[Pragma]) -> String {
     let lasts = |own: &&Pragma| OF_THE_FILE.contains(&own.name) || own.name == "journal_mode";
-    pragmas.iter().filter(lasts).map(|own| format!("{} = {}\n", own.name, own.given)).collect()
+    let given = pragmas.iter().filter(lasts).map(|own| [own.name, " = ", &own.given, "\n"].concat());
+    given.collect()
 }
 
 /// Gives a file that has data the settings that are kept in it, where they are others: it is written anew, which is

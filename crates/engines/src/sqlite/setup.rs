@@ -55,7 +55,11 @@ pub fn template(setup: &Setup, files: &DataFiles) -> Result<PathBuf, EngineError
         cache::touch(&template);
         return Ok(template);
     }
-    for old in cache::surplus(cache::entries(&folder, "setup-", None)) {
+    let entries = cache::entries(&folder, "setup-", None);
+    let (unfinished, made): (Vec<_>, Vec<_>) =
+        entries.into_iter().partition(|(_, path)| path.extension().is_some());
+    let left = unfinished.into_iter().map(|(_, path)| path).filter(|path| is_of_gone_process(path));
+    for old in cache::surplus(made).into_iter().chain(left) {
         // One that another process has removed is gone as well.
         let _ = std::fs::remove_file(old);
     }
@@ -71,6 +75,13 @@ pub fn template(setup: &Setup, files: &DataFiles) -> Result<PathBuf, EngineError
         }
     }
     made.map(|()| template)
+}
+
+/// Whether a process that was killed has left it.
+fn is_of_gone_process(unfinished: &Path) -> bool {
+    let end = unfinished.extension().and_then(|end| end.to_str()).unwrap_or_default();
+    let pid = end.trim_start_matches("new-").split('-').next().unwrap_or_default();
+    !Path::new("/proc").join(pid).exists()
 }
 
 fn make(setup: &Setup, files: &DataFiles, path: &Path) -> Result<(), EngineError> {

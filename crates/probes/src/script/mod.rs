@@ -26,7 +26,8 @@ mod value;
 
 pub use crate::load::Step;
 use crate::load::{CONNECTIONS, DURATION, LoadPlan, RATE, THREADS, WARMUP, drive};
-use crate::{Probe, ProbeError, Target, TrialContext, tables};
+use crate::{Probe, ProbeError, Target, TrialContext};
+use datasets::DataSet;
 use engines::{Ability, Operation, Work};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
@@ -98,8 +99,8 @@ impl Probe for ScriptProbe {
         let operations = mix.statements().iter().cloned().map(Operation::Text).collect();
         let mut work = Work { operations, ..Work::default() };
         if configuration.get(INITIALIZE).unwrap_or_else(|| !configuration.get(BUILTIN).is_empty()) {
-            let scale = configuration.get(SCALE);
-            (work.tables, work.fills) = (tables::pgbench(scale), tables::pgbench_rows(scale));
+            let tables = DataSet::pgbench(configuration.get(SCALE));
+            (work.tables, work.fills) = (tables.tables(), tables.fills());
         }
         context.instance.create(work)?;
         let plan = LoadPlan {

@@ -129,6 +129,7 @@ fn observations(i: usize) -> Observations {
         WarningKind::IoErrors,
         WarningKind::NotSteady,
         WarningKind::DeviceDisagrees,
+        WarningKind::OtherPlan,
         WarningKind::Fallback,
     ];
     Observations {
@@ -138,6 +139,11 @@ fn observations(i: usize) -> Observations {
         work: Work { unit: "row".into(), amount: i64::MAX as u64, transactions: 320, errors: 2, retries: 7 },
         responses: (0..10).map(response).collect(),
         facts: vec![Fact { name: "sockets".into(), unit: String::new(), value: x }],
+        plans: vec![QueryPlan::new(
+            "scan",
+            format!("SCAN t {i}"),
+            i.is_multiple_of(2).then(|| "took 3 ms".into()),
+        )],
         latencies: ["transaction", "service"]
             .map(|name| Latency { name: name.into(), histogram: histogram.clone() })
             .to_vec(),

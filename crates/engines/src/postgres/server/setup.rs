@@ -1,4 +1,4 @@
-//! Tables of one's own: a dump and SQL that fill a cluster once, by psql and pg_restore, so that all is as it is there.
+//! Tables of one's own: a dump and SQL that fill a cluster once, by psql and `pg_restore`, so that all is as it is there.
 
 use super::account::command;
 use super::cluster::{Cluster, ClusterOptions, PORT, Stop};
@@ -42,7 +42,7 @@ pub struct ServerSetup {
 enum Format {
     /// A script for psql.
     Plain,
-    /// An archive for pg_restore, by one process or by several.
+    /// An archive for `pg_restore`, by one process or by several.
     Archive { parallel: bool },
 }
 

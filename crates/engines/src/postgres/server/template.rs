@@ -3,7 +3,8 @@
 use super::account::{Account, command, unfinished};
 use super::cluster::ClusterOptions;
 use super::process::{end_with_us, reclaim, removed};
-use super::{setup, wait_for};
+use super::setup::{self, ServerSetup};
+use super::wait_for;
 use crate::{Cancel, EngineError, cache};
 use rustix::process::Signal;
 use std::fs::{DirBuilder, File, TryLockError};
@@ -124,7 +125,7 @@ fn identity(options: &ClusterOptions) -> Result<String, EngineError> {
     let (path, bytes) = (program.display(), file.len());
     let (changed_s, changed_ns) = (file.mtime(), file.mtime_nsec());
     let (version, name, uid) = (installation.version, &account.name, account.uid());
-    let setup = options.setup.as_ref().map(|own| own.identity()).unwrap_or_default();
+    let setup = options.setup.as_ref().map(ServerSetup::identity).unwrap_or_default();
     Ok(format!(
         "{version}\n{path} of {bytes} bytes, changed {changed_s}.{changed_ns}\nuser {name} ({uid})\n{data:?}\n{setup}"
     ))
