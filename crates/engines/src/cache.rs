@@ -64,7 +64,7 @@ mod tests {
             let used = SystemTime::now() - Duration::from_secs(3600 * hours);
             (used, PathBuf::from(hours.to_string()))
         };
-        assert_eq!(surplus((1..=15).map(hours_ago).collect()), [PathBuf::new(); 0]);
+        assert_eq!(surplus((1..=15).map(hours_ago).collect()), Vec::<PathBuf>::new());
         assert_eq!(surplus((1..=17).map(hours_ago).collect()), ["16", "17"].map(PathBuf::from));
         assert_eq!(surplus([1, 200, 167].map(hours_ago).to_vec()), [PathBuf::from("200")]);
     }

@@ -68,7 +68,7 @@ fn every_trial_on_sqlite_begins_with_what_the_file_made_once() {
     lab.write("r.sql", &script(20));
     run(&lab, &["--fresh"], 0);
     assert_eq!(templates(&lab).len(), 2);
-    assert_eq!(lab.work_folders(), [PathBuf::new(); 0]);
+    assert_eq!(lab.work_folders(), Vec::<PathBuf>::new());
 }
 
 #[test]
@@ -128,8 +128,10 @@ fn what_is_wrong_in_a_file_is_told_with_line_and_statement() {
         lab.write("schema.sql", sql);
         run(&lab, &["--fresh"], 1);
         let causes = lab.rows("t", "SELECT cause FROM trials ORDER BY id DESC LIMIT 1");
-        said.iter().for_each(|said| assert!(causes[0].contains(said), "{causes:?}"));
-        assert_eq!(templates(&lab), [PathBuf::new(); 0]);
+        for said in said {
+            assert!(causes[0].contains(said), "{causes:?}");
+        }
+        assert_eq!(templates(&lab), Vec::<PathBuf>::new());
     }
     lab.write("e.toml", &file(&SQLITE.replace("rows =", "\"ro ws\" ="), ""));
     run(&lab, &[], 2).says("`ro ws` is no name of a variable");
@@ -201,7 +203,7 @@ fn psql_fills_a_private_server_once_and_every_trial_begins_with_a_copy() {
         lab.write("schema.sql", &(schema.to_owned() + &made));
         lab.write("sub/index.sql", &format!("\\ir more.sql\n{made}"));
         lab.write("sub/more.sql", "CREATE INDEX ON items (id);\n");
-        let rows = |rows: u32| (1..=rows).map(|row| format!("{row},'x'\n")).collect::<String>();
+        let rows = |rows: u32| (1..=rows).map(|row| format!("{row},x")).collect::<Vec<_>>().join("\n") + "\n";
         lab.write("items.csv", &rows(10));
         run(&lab, &[], 0);
         assert_eq!(lab.rows("t", "SELECT status, count(*) FROM trials"), ["done|4"]);

@@ -143,7 +143,7 @@ fn settings_of_a_server_are_in_force_in_trials_and_put_back_afterwards() {
         assert_eq!(own.shown("shared_preload_libraries"), "pg_stat_statements, auto_explain");
         // One for each level, one at the end, and the test's own.
         assert_eq!(own.restarts(), 4);
-        assert_eq!(lab.work_folders(), [PathBuf::new(); 0]);
+        assert_eq!(lab.work_folders(), Vec::<PathBuf>::new());
     }
 }
 
@@ -214,7 +214,7 @@ fn a_kill_leaves_a_record_from_which_the_next_run_puts_back() {
         lab.run_with(&["--fresh"], 0).says("a run before did not end properly").says("has its settings back");
         assert_eq!(own.file(), before);
         assert_eq!(lab.read("said"), "300 10 3072 pg_stat_statements, auto_explain 4096\n");
-        assert_eq!(lab.work_folders(), [PathBuf::new(); 0]);
+        assert_eq!(lab.work_folders(), Vec::<PathBuf>::new());
     }
 }
 
@@ -238,6 +238,6 @@ fn an_interrupt_and_a_failure_put_back_too() {
         assert!(causes(&lab)[0].contains("restarting the server"), "{:?}", causes(&lab));
         assert_eq!(own.file(), before);
         assert_eq!(own.shown("shared_buffers"), "24MB");
-        assert_eq!(records(&lab), [PathBuf::new(); 0]);
+        assert_eq!(records(&lab), Vec::<PathBuf>::new());
     }
 }
