@@ -12,7 +12,7 @@ use crate::Parameter;
 pub use append::{Appender, Chunk, ChunkType};
 use interface::{Handle, Interface, RawResult, Unsigned128};
 use libloading::os::unix::{Library as Loaded, RTLD_LOCAL, RTLD_NOW};
-use std::ffi::{CStr, CString, OsStr, c_char, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
