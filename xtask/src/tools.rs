@@ -17,6 +17,7 @@ const SYSTEM_PACKAGES: [(&str, &str); 12] = [
     ("mkfs.btrfs", "btrfs-progs"),
     ("dmsetup", "dmsetup"),
     ("fio", "fio"),
+    ("hyperfine", "hyperfine"),
     ("perf", "linux-perf"),
     ("openssl", "openssl"),
     ("ip", "iproute2"),
