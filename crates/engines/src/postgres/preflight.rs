@@ -4,7 +4,9 @@
 use super::admin::{MARK, SCHEMA};
 use super::instance::escaped;
 use super::server::{Account, is_of_module, tried_settings};
-use super::settings::{self, FINAL_CHECKPOINT, LOG_VOLUME, URL, USER, VOLUME};
+use super::settings::{
+    self, ALLOW_RESTART, ALLOW_SERVER_SETTINGS, FINAL_CHECKPOINT, LOG_VOLUME, URL, USER, VOLUME,
+};
 use super::{CONNECTING, SILENCE, what_to_do};
 use crate::{EngineError, Folders, Need, Preflight, Stop};
 use experiment::{Configuration, Invalid, Value};
@@ -72,8 +74,14 @@ fn ask(config: &Config, needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight)
     }
     let rows = client.query("SELECT lower(name), context FROM pg_settings", &[])?;
     let contexts: BTreeMap<String, String> = rows.iter().map(|row| (row.text(0), row.text(1))).collect();
-    let wanted = needs.iter().flat_map(|need| settings::server_settings(need.configuration));
-    for (name, value) in wanted.collect::<BTreeSet<_>>() {
+    let mut wanted = BTreeSet::new();
+    for configuration in needs.iter().map(|need| need.configuration) {
+        let server = configuration.get(ALLOW_SERVER_SETTINGS) == Some(true);
+        let restart = configuration.get(ALLOW_RESTART).is_some();
+        let settings = settings::server_settings(configuration).into_iter();
+        wanted.extend(settings.map(|(name, value)| (name, value, server, restart)));
+    }
+    for (name, value, server, restart) in wanted {
         let context = contexts.get(&name.to_lowercase()).map(String::as_str);
         let objection = match context {
             None if !is_of_module(&name) => {
@@ -88,6 +96,12 @@ fn ask(config: &Config, needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight)
             Some("internal") => {
                 Some("is fixed when PostgreSQL is built or its data directory is initialised".into())
             }
+            Some("sighup") if server => None,
+            Some("postmaster") if server && restart => None,
+            Some("postmaster") if server => Some(
+                "needs a restart of the server; permit it by target.allow_restart, the command that does it"
+                    .into(),
+            ),
             Some(context) => Some(of_the_whole_server(context)),
         };
         let objection = objection.map(|why| Invalid::new(format!("target.settings.{name}"), why));
@@ -144,7 +158,7 @@ fn of_the_whole_server(context: &str) -> String {
         if context == "postmaster" { "needs a restart of the server" } else { "is of the whole server" };
     format!(
         "{how} (pg_settings.context = {context}), and on a server by URL Steelbench changes settings of its sessions only; \
-         set it there yourself, or leave out target.url for a private server"
+         permit more by target.allow_server_settings, set it there yourself, or leave out target.url for a private server"
     )
 }
 
