@@ -1,6 +1,6 @@
 //! Two configurations against each other, by paired blocks.
 
-use crate::distribution::{Bootstrap, adjusted, correct};
+use statistics::{Bootstrap, adjusted, correct};
 use crate::estimate::{Known, Moments, mean, t_test};
 use crate::grid::Matched;
 use crate::{Bound, Estimate, Interval, ResponseChoice, timeouts};

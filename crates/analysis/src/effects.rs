@@ -1,7 +1,7 @@
 //! What factors do: each alone, over the levels of all others, along the order of its levels, and two together.
 
 use crate::compare::{self, against, corrected};
-use crate::distribution::correct;
+use statistics::correct;
 use crate::grid::{FactorLayout, Grid, Matched};
 use crate::means::Means;
 use crate::{

@@ -1,6 +1,6 @@
 //! Two configurations, of one run or of two, head to head.
 
-use crate::distribution::correct;
+use statistics::correct;
 use crate::grid::{Grid, Matched};
 use crate::{
     Comparison, Decomposition, Estimate, Explanation, Finding, Interval, ResponseChoice, Scale,

@@ -1,7 +1,7 @@
 //! Does what a factor does depend on another factor?
 
 use crate::compare::{self, Betterness, Sample, Scale};
-use crate::distribution::f_upper_p;
+use statistics::f_upper_p;
 use crate::estimate::{Known, mean};
 use crate::grid::{FactorLayout, Grid};
 use crate::{Comparison, ResponseChoice};

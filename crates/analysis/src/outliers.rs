@@ -1,7 +1,7 @@
 //! Trials that stand apart, which are named and never dropped, and whether the machine changed from block to block.
 
 use crate::compare::{Betterness, Scale};
-use crate::distribution::f_upper_p;
+use statistics::f_upper_p;
 use crate::estimate::{mean, median};
 use crate::grid::Grid;
 use crate::interaction::centred;

@@ -1,7 +1,7 @@
 //! Which difference could have been found?
 
 use crate::ResponseChoice;
-use crate::distribution::t_quantile;
+use statistics::t_quantile;
 use crate::estimate::{Known, Moments, mean};
 use crate::grid::Matched;
 use observations::Observations;

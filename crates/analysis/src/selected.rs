@@ -3,7 +3,7 @@
 //! What is told is the largest difference of several, and only where it is supported: both make it look larger than it is.
 //! A 95 % interval of a difference that was chosen beforehand then holds the truth too seldom.
 
-use crate::distribution::{t_quantile, t_two_sided_p};
+use statistics::{t_quantile, t_two_sided_p};
 use crate::{Comparison, Interval, Scale};
 
 /// The probability on each side of a 95 % interval.

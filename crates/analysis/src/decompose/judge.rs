@@ -3,7 +3,7 @@
 use super::{Part, PartKind};
 use crate::Interval;
 use crate::compare::welch_error;
-use crate::distribution::t_quantile;
+use statistics::t_quantile;
 use crate::estimate::{Known, Moments, mean, t_test};
 use crate::grid::Matched;
 use observations::Observations;

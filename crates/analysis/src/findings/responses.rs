@@ -1,6 +1,6 @@
 use super::claims::Claim;
 use super::{Finding, FindingKind};
-use crate::distribution::correct;
+use statistics::correct;
 use crate::wording::{self, SUPPORTED};
 use crate::{Comparison, FactorEffect, ResponseChoice, Scale, Summary, response};
 

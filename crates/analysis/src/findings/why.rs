@@ -2,7 +2,7 @@
 
 use super::{Finding, FindingKind};
 use crate::decompose::SHARE_MIN;
-use crate::distribution::adjusted;
+use statistics::adjusted;
 use crate::wording::{self, SUPPORTED};
 use crate::{Decomposition, Explanation, Part, PartKind, WaitShape};
 

@@ -2,7 +2,7 @@
 
 use super::{ProfileSummary, Sampled, profile, short_module};
 use crate::activity::Z;
-use crate::distribution::adjusted;
+use statistics::adjusted;
 use crate::estimate::Interval;
 use observations::Profile;
 use serde::Serialize;

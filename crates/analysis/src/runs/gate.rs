@@ -7,7 +7,7 @@
 use super::samples::Samples;
 use super::{Pair, Responses, RunsError};
 use crate::compare::{RESOLUTION, welch};
-use crate::distribution::correct;
+use statistics::correct;
 use crate::{Interval, ResponseChoice, WarningsCompared};
 use observations::{Direction, Recording};
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! The values of one configuration in two runs.
 
 use crate::compare::{RESOLUTION, Sample, Values, welch_error};
-use crate::distribution::t_quantile;
+use statistics::t_quantile;
 use crate::estimate::{Known, Moments, mean};
 use crate::grid::Grid;
 use crate::{Comparison, ResponseChoice};

@@ -9,7 +9,7 @@
 //! The level that is the best by chance is not known to be so: each bound holds against all levels at once (Bonferroni).
 
 use crate::Interval;
-use crate::distribution::t_quantile;
+use statistics::t_quantile;
 use crate::estimate::{Moments, mean};
 use crate::grid::Grid;
 use crate::response::ResponseChoice;
