@@ -56,7 +56,10 @@ const TERMS: [Term; 9] = [
     Term { name: "row and MIN", count: |seen| by_rows(seen, "agg_min") },
     Term { name: "row and MAX", count: |seen| by_rows(seen, "agg_max") },
     Term { name: "row and AVG", count: |seen| by_rows(seen, "agg_avg") },
-    Term { name: "row and condition or group", count: |seen| by_rows(seen, "filters") + by_rows(seen, "group_columns") },
+    Term {
+        name: "row and condition or group",
+        count: |seen| by_rows(seen, "filters") + by_rows(seen, "group_columns"),
+    },
     Term { name: "page from storage", count: |seen| fact(seen, "pages_disk") },
 ];
 
@@ -144,9 +147,17 @@ fn model(
     Some(CostModel {
         group,
         terms: terms
-            .map(|((term, cost_us), interval)| CostTerm { name: TERMS[*term].name, cost_us: *cost_us, interval })
+            .map(|((term, cost_us), interval)| CostTerm {
+                name: TERMS[*term].name,
+                cost_us: *cost_us,
+                interval,
+            })
             .collect(),
-        not_told: occurring.iter().filter(|term| !told.contains(term)).map(|term| TERMS[*term].name).collect(),
+        not_told: occurring
+            .iter()
+            .filter(|term| !told.contains(term))
+            .map(|term| TERMS[*term].name)
+            .collect(),
         error_median: crate::estimate::median(&errors),
         worst: (!errors.is_empty())
             .then(|| (0..rows.len()).max_by(|a, b| size(&rows[*a]).total_cmp(&size(&rows[*b]))))

@@ -86,7 +86,12 @@ fn published_costs_come_back() {
 #[test]
 fn the_published_misfit_is_told() {
     let mut scans = published_scans();
-    scans.push(Scan { pages: 1_127_206.0, rows_per_page: 59_986_052.0 / 1_127_206.0, sums: 0.0, disk_pages: 0.0 });
+    scans.push(Scan {
+        pages: 1_127_206.0,
+        rows_per_page: 59_986_052.0 / 1_127_206.0,
+        sums: 0.0,
+        disk_pages: 0.0,
+    });
     let lineitem = scans.len() - 1;
     let observed = |at: usize, scan: &Scan| if at == lineitem { 5.8 * scan.pages } else { scan.us() };
     let recorded = recorded(&scans, 2, observed);
@@ -121,6 +126,7 @@ fn costs_are_recovered_from_noise() {
 fn what_was_not_varied_is_not_told_apart() {
     let mut scans = published_scans();
     scans.retain(|scan| scan.rows_per_page == 20.0);
+    scans.push(Scan { pages: 10_000.0, rows_per_page: 20.0, sums: 2.0, disk_pages: 0.0 });
     let model = summarize(&recorded(&scans, 3, |_, scan| scan.us())).costs().remove(0);
     assert!(model.not_told.contains(&"row"), "{:?}", model.not_told);
     assert!((model.terms[0].cost_us - 2.0).abs() < 1e-6, "1 us a page and 20 rows of 0.05 us");

@@ -74,7 +74,9 @@ mod tests {
     fn equal_to_scipy() {
         let rows = [[1.0, 2.0, 0.5], [0.5, 0.1, 3.0], [2.0, 0.3, 0.2], [0.4, 1.5, 1.0]].map(Vec::from);
         let ours = non_negative(&rows);
-        for (ours, scipy) in ours.iter().zip([0.413_445_326_080_237_2, 0.282_937_146_137_763_16, 0.265_612_521_770_780_7]) {
+        for (ours, scipy) in
+            ours.iter().zip([0.413_445_326_080_237_2, 0.282_937_146_137_763_16, 0.265_612_521_770_780_7])
+        {
             assert!((ours - scipy).abs() < 1e-9, "{ours} is not {scipy}");
         }
         // The second term would have a negative cost: without it the first is (x.1) / (x.x).

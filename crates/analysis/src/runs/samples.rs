@@ -1,11 +1,11 @@
 //! The values of one configuration in two runs.
 
 use crate::compare::{RESOLUTION, Sample, Values, welch_error};
-use statistics::t_quantile;
 use crate::estimate::{Known, Moments, mean};
 use crate::grid::Grid;
 use crate::{Comparison, ResponseChoice};
 use observations::Observations;
+use statistics::t_quantile;
 use std::collections::BTreeMap;
 
 /// The values of a response in both runs.

@@ -16,8 +16,11 @@ pub(crate) fn sections(_: &Summary, models: &[CostModel]) -> Vec<Section> {
 }
 
 fn section(model: &CostModel) -> Section {
-    let heading =
-        if model.group.is_empty() { "Cost of a scan".to_owned() } else { format!("Cost of a scan: {}", model.group) };
+    let heading = if model.group.is_empty() {
+        "Cost of a scan".to_owned()
+    } else {
+        format!("Cost of a scan: {}", model.group)
+    };
     let mut section = Section::new(heading);
     let unit = number::plural(model.rows.len(), "configuration");
     section.line(format!("Processor time of a scan by a model fitted to {unit}:"));
