@@ -22,8 +22,11 @@ pub struct Bootstrap {
 impl Bootstrap {
     /// Of at least two values that are not all equal.
     pub fn of(values: &[f64]) -> Option<Self> {
-        let first = values.first()?;
-        if values.iter().all(|value| value == first) {
+        let (low, high) = (
+            values.iter().copied().fold(f64::MAX, f64::min),
+            values.iter().copied().fold(f64::MIN, f64::max),
+        );
+        if low >= high {
             return None;
         }
         let mean = values.iter().sum::<f64>() / values.len() as f64;

@@ -14,7 +14,9 @@ pub fn told_apart(columns: &[Vec<f64>]) -> Vec<usize> {
         // Twice: once leaves rounding errors of the size that is tested.
         for direction in basis.iter().chain(&basis) {
             let along = dot(&rest, direction);
-            rest.iter_mut().zip(direction).for_each(|(value, own)| *value -= along * own);
+            for (value, own) in rest.iter_mut().zip(direction) {
+                *value -= along * own;
+            }
         }
         let (length, left) = (norm(column), norm(&rest));
         if length > 0.0 && left > COLLINEAR * length {
