@@ -28,6 +28,7 @@ pub mod profile;
 pub mod response;
 pub mod runs;
 pub mod scaling;
+pub mod scripts;
 pub mod summary;
 pub mod survey;
 pub mod timeline;
@@ -44,7 +45,7 @@ mod settings;
 mod wording;
 
 pub use accounting::{Accounting, Check};
-pub use activity::{ActivitySummary, activity};
+pub use activity::{ActivityComparison, ActivitySummary, activity, compare_activities};
 pub use ceiling::{Ceiling, Limit, MeasuredCeiling, Way};
 pub use compare::{Comparison, Method, Scale, Standing};
 pub use configurations::ConfigurationRow;
@@ -56,7 +57,9 @@ pub use effects::{FactorEffect, Factors, LevelEffect, Segment, Step, Trend};
 pub use estimate::{Estimate, blocks_needed};
 pub use findings::{Explanation, Finding, FindingKind};
 pub use gains::{BestOfLevel, GainColumn, GainTable};
-pub use head_to_head::{HeadToHead, Percent, ResponseChange, Side, compare};
+pub use head_to_head::{
+    HeadToHead, MatchedCells, Percent, ResponseChange, Side, compare, compare_over, matched_cells,
+};
 pub use health::{Failure, WarningCount, WarningSides, WarningsCompared};
 pub use interaction::Interaction;
 pub use latency::{ConfigurationLatency, Latencies};
@@ -68,6 +71,7 @@ pub use profile::{FlameNode, ProfileSummary, flame, merged, profile};
 pub use response::ResponseChoice;
 pub use runs::{RunsCompared, compare_runs, history};
 pub use scaling::{ScalingClass, ScalingSummary};
+pub use scripts::{ConfigurationScripts, ScriptFigures, StatementFigures};
 pub use settings::ConfigurationGroup;
 pub use statistics::Interval;
 pub use summary::{Environments, Overview, Summary, summarize, summarize_with};

@@ -104,6 +104,7 @@ pub fn warning(kind: WarningKind) -> &'static str {
         WarningKind::Fallback => "fallback",
         WarningKind::IoErrors => "I/O errors",
         WarningKind::NotSteady => "throughput not steady",
+        WarningKind::OtherPlan => "another plan than in other trials",
         WarningKind::DeviceDisagrees => "device counters disagree",
     }
 }

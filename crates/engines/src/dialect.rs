@@ -1,4 +1,4 @@
-use crate::{EngineError, Filter, Operation, Output, Table, Work};
+use crate::{Column, EngineError, Filter, Operation, Output, Table, Work};
 
 /// How an engine writes tables and operations. Used before connections are opened, never while anything is measured.
 pub trait Dialect {
@@ -21,11 +21,19 @@ pub trait Dialect {
     fn placeholder(&self, number: usize) -> String;
 
     /// The statements that create a table, without a key that is made after its rows.
-    fn create(&self, table: &Table) -> Vec<String>;
+    ///
+    /// # Errors
+    /// When it cannot be as it is asked for: more rows than fit a page.
+    fn create(&self, table: &Table) -> Result<Vec<String>, EngineError>;
 
     /// The statement that calls the stored procedure of [`Operation::InsertLoop`], where the engine has procedures.
     fn insert_loop(&self, _table: &Table) -> Option<String> {
         None
+    }
+
+    /// Whether there are joins by nested loops, as [`Operation::LookupEach`] wants them.
+    fn nests_loops(&self) -> bool {
+        true
     }
 
     /// The statement of an operation.
@@ -52,6 +60,27 @@ pub trait Dialect {
                 let (from, rows) = (self.table(table), self.filter(*rows, table));
                 format!("SELECT {} FROM {from}{rows}{grouped}", outputs.join(", "))
             }
+            Operation::LookupEach { .. } if !self.nests_loops() => {
+                return Err(EngineError::Unsupported {
+                    engine: "this engine",
+                    what: "joins by nested loops",
+                });
+            }
+            Operation::LookupEach { sample, table, outputs } => {
+                let [sample, table] = [sample, table].map(|table| &work.tables[*table]);
+                let outputs: Vec<String> = outputs.iter().map(|output| self.output(*output)).collect();
+                let same = |(key, column): (&&str, &Column)| {
+                    format!("looked_up.{} = sample.{}", self.quote(key), self.quote(column.name))
+                };
+                let same: Vec<String> = table.key.iter().zip(&sample.columns).map(same).collect();
+                format!(
+                    "SELECT {} FROM {} AS sample CROSS JOIN {} AS looked_up WHERE {}",
+                    outputs.join(", "),
+                    self.table(sample),
+                    self.table(table),
+                    same.join(" AND ")
+                )
+            }
             Operation::Update { table, column, add, rows } => {
                 let table = &work.tables[*table];
                 let (name, column, rows) = (self.table(table), self.quote(column), self.filter(*rows, table));
@@ -75,6 +104,7 @@ pub trait Dialect {
             Output::Column(name) => self.quote(name),
             Output::Count => "count(*)".into(),
             Output::Sum(name) => format!("sum({})", self.quote(name)),
+            Output::Min(name) => format!("min({})", self.quote(name)),
             Output::Max(name) => format!("max({})", self.quote(name)),
             Output::Avg(name) => format!("avg({})", self.quote(name)),
         }
@@ -102,6 +132,7 @@ pub trait Dialect {
 
 #[cfg(test)]
 mod tests {
+    use crate::duckdb::DuckDbDialect;
     use crate::postgres::PostgresDialect;
     use crate::sqlite::SqliteDialect;
     use crate::*;
@@ -118,6 +149,18 @@ mod tests {
             key: &["id"],
             storage: Storage { fill_percent: Some(90), spread: true, key_after_fill: false },
         }
+    }
+
+    /// Of each type what the table above has not.
+    fn sample() -> Table {
+        let columns = vec![
+            Column::new("order_id", DataType::BigInt),
+            Column::new("day", DataType::Date),
+            Column::new("price", DataType::Decimal),
+            Column::new("remark", DataType::Varchar(44)),
+            Column::new("filler", DataType::PageFiller { rows: 30 }).default(DefaultValue::Filler),
+        ];
+        Table { name: "sample", columns, key: &[], storage: Storage::default() }
     }
 
     fn operations() -> Vec<Operation> {
@@ -141,33 +184,47 @@ mod tests {
                 rows: Filter::Below("amount", 7),
                 group_by: vec!["state"],
             },
+            Operation::LookupEach {
+                sample: 1,
+                table: 0,
+                outputs: vec![Output::Count, Output::Min("amount")],
+            },
             Operation::Update { table: 0, column: "amount", add: 1, rows: Filter::Key },
             Operation::Delete { table: 0, rows: Filter::Key },
             Operation::Text(text),
         ]
     }
 
-    /// What each engine makes of the same tables and operations, side by side.
+    fn statements(dialect: &dyn Dialect) -> Vec<String> {
+        let work = Work { tables: vec![table(), sample()], operations: operations(), ..Work::default() };
+        let operations = work
+            .operations
+            .iter()
+            .map(|own| dialect.statement(own, &work).unwrap_or_else(|error| format!("none: {error}")));
+        let created = work.tables.iter().flat_map(|table| dialect.create(table).unwrap());
+        created.chain(operations).collect()
+    }
+
+    /// What each engine makes of the same tables and operations, side by side; DuckDB below.
     #[test]
     fn statements_of_all_engines() {
-        let work = Work { tables: vec![table()], operations: operations(), ..Work::default() };
         let sqlite = SqliteDialect { schema: "main".into(), page_bytes: 4096 };
         let postgres = PostgresDialect { data_files: 2, tablespaces: vec!["fast".into()], page_bytes: 8192 };
-        let statements = |dialect: &dyn Dialect| -> Vec<String> {
-            let operations = work.operations.iter().map(|own| dialect.statement(own, &work).unwrap());
-            dialect.create(&work.tables[0]).into_iter().chain(operations).collect()
-        };
         assert_eq!(
             statements(&sqlite),
             [
                 "CREATE TABLE main.\"orders\" (\"id\" INTEGER NOT NULL, \
                  \"made\" TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, \"state\" TEXT NOT NULL DEFAULT 'a''b', \
                  \"amount\" INTEGER, PRIMARY KEY (\"id\"))",
+                "CREATE TABLE main.\"sample\" (\"order_id\" INTEGER NOT NULL, \"day\" TEXT NOT NULL, \
+                 \"price\" REAL NOT NULL, \"remark\" TEXT NOT NULL, \"filler\" BLOB NOT NULL)",
                 "INSERT INTO main.\"orders\" (\"id\", \"amount\") VALUES (?1, ?2)",
                 "SELECT \"state\", \"amount\" FROM main.\"orders\" WHERE \"id\" = ?1",
                 "SELECT \"amount\" FROM main.\"orders\" WHERE \"id\" BETWEEN ?1 AND ?2",
                 "SELECT count(*), sum(\"amount\"), max(\"id\"), avg(\"amount\") FROM main.\"orders\"",
                 "SELECT \"state\", count(*) FROM main.\"orders\" WHERE \"amount\" < 7 GROUP BY \"state\"",
+                "SELECT count(*), min(\"amount\") FROM main.\"sample\" AS sample CROSS JOIN main.\"orders\" AS looked_up \
+                 WHERE looked_up.\"id\" = sample.\"order_id\"",
                 "UPDATE main.\"orders\" SET \"amount\" = \"amount\" + 1 WHERE \"id\" = ?1",
                 "DELETE FROM main.\"orders\" WHERE \"id\" = ?1",
                 "SELECT ?1 + ?2",
@@ -186,11 +243,19 @@ mod tests {
                 "CREATE TABLE \"orders_1\" PARTITION OF \"orders\" FOR VALUES WITH (MODULUS 2, REMAINDER 1) \
                  WITH (fillfactor = 90)",
                 "RESET default_tablespace",
+                "SET default_tablespace = \"fast\"",
+                "CREATE TABLE \"sample\" (\"order_id\" bigint NOT NULL, \"day\" date NOT NULL, \
+                 \"price\" decimal(15,2) NOT NULL, \"remark\" varchar(44) NOT NULL, \
+                 \"filler\" text NOT NULL DEFAULT repeat('a', 164))",
+                "ALTER TABLE \"sample\" ALTER \"filler\" SET STORAGE PLAIN",
+                "RESET default_tablespace",
                 "INSERT INTO \"orders\" (\"id\", \"amount\") VALUES ($1, $2)",
                 "SELECT \"state\", \"amount\" FROM \"orders\" WHERE \"id\" = $1",
                 "SELECT \"amount\" FROM \"orders\" WHERE \"id\" BETWEEN $1 AND $2",
                 "SELECT count(*), sum(\"amount\"), max(\"id\"), avg(\"amount\") FROM \"orders\"",
                 "SELECT \"state\", count(*) FROM \"orders\" WHERE \"amount\" < 7 GROUP BY \"state\"",
+                "SELECT count(*), min(\"amount\") FROM \"sample\" AS sample CROSS JOIN \"orders\" AS looked_up \
+                 WHERE looked_up.\"id\" = sample.\"order_id\"",
                 "UPDATE \"orders\" SET \"amount\" = \"amount\" + 1 WHERE \"id\" = $1",
                 "DELETE FROM \"orders\" WHERE \"id\" = $1",
                 "SELECT $1 + $2",
@@ -201,19 +266,47 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_no_integer_clusters_sqlites_table_and_can_come_after_the_rows_in_postgres() {
+    fn statements_of_duckdb() {
+        assert_eq!(
+            statements(&DuckDbDialect),
+            [
+                "CREATE TABLE \"orders\" (\"id\" BIGINT NOT NULL, \
+                 \"made\" TIMESTAMP NOT NULL DEFAULT CAST(now() AS TIMESTAMP), \
+                 \"state\" VARCHAR NOT NULL DEFAULT 'a''b', \"amount\" INTEGER, PRIMARY KEY (\"id\"))",
+                "CREATE TABLE \"sample\" (\"order_id\" BIGINT NOT NULL, \"day\" DATE NOT NULL, \
+                 \"price\" DECIMAL(15,2) NOT NULL, \"remark\" VARCHAR NOT NULL, \
+                 \"filler\" VARCHAR NOT NULL DEFAULT repeat('a', 273))",
+                "INSERT INTO \"orders\" (\"id\", \"amount\") VALUES ($1, $2)",
+                "SELECT \"state\", \"amount\" FROM \"orders\" WHERE \"id\" = $1",
+                "SELECT \"amount\" FROM \"orders\" WHERE \"id\" BETWEEN $1 AND $2",
+                "SELECT count(*), sum(\"amount\"), max(\"id\"), avg(\"amount\") FROM \"orders\"",
+                "SELECT \"state\", count(*) FROM \"orders\" WHERE \"amount\" < 7 GROUP BY \"state\"",
+                "none: this engine cannot do this: joins by nested loops",
+                "UPDATE \"orders\" SET \"amount\" = \"amount\" + 1 WHERE \"id\" = $1",
+                "DELETE FROM \"orders\" WHERE \"id\" = $1",
+                "SELECT $1 + $2",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_key_that_is_no_integer_clusters_sqlites_table_and_can_come_after_the_rows_elsewhere() {
         let mut table = table();
         table.columns[0].data_type = DataType::Uuid;
         table.storage = Storage { key_after_fill: true, ..Storage::default() };
         let sqlite = SqliteDialect { schema: "f3".into(), page_bytes: 4096 };
-        let created = sqlite.create(&table).remove(0);
+        let created = sqlite.create(&table).unwrap().remove(0);
         assert!(created.starts_with("CREATE TABLE f3.\"orders\" (\"id\" BLOB NOT NULL"), "{created}");
         assert!(created.ends_with("PRIMARY KEY (\"id\")) WITHOUT ROWID"), "{created}");
         let postgres = PostgresDialect { data_files: 4, tablespaces: Vec::new(), page_bytes: 8192 };
-        let created = postgres.create(&table).join("; ");
+        let created = postgres.create(&table).unwrap().join("; ");
         assert!(!created.contains("PRIMARY KEY") && !created.contains("PARTITION"), "{created}");
         let after = postgres.after_fill(&table).join("; ");
         assert!(after.ends_with("ALTER TABLE \"orders\" ADD PRIMARY KEY (\"id\")"), "{after}");
+        let created = DuckDbDialect.create(&table).unwrap().join("; ");
+        assert!(created.starts_with("CREATE TABLE \"orders\" (\"id\" UUID NOT NULL"), "{created}");
+        assert!(!created.contains("PRIMARY KEY"), "{created}");
+        assert_eq!(DuckDbDialect.after_fill(&table), ["ALTER TABLE \"orders\" ADD PRIMARY KEY (\"id\")"]);
         let work = Work { tables: vec![table], ..Work::default() };
         assert!(sqlite.statement(&Operation::InsertLoop { table: 0 }, &work).is_err());
     }

@@ -1,6 +1,6 @@
-use crate::{Cancel, FileSet, Request, Role, Servers, Stop, WaitType, Work};
+use crate::{Cancel, FileSet, Request, Role, Servers, Stop, Table, WaitType, Work};
 use experiment::{Configuration, Declaration, Invalid, choice};
-use observations::{EngineVersion, Operation, TimeUse, Wait};
+use observations::{EngineVersion, Fact, Operation, TimeUse, Wait};
 use observe::Clock;
 use std::borrow::Borrow;
 use std::fs::File;
@@ -83,6 +83,10 @@ pub enum Ability {
     BulkLoad,
     /// Loops in stored procedures.
     Procedures,
+    /// Several processors for one statement, as many as [`Work::degree`] says.
+    Parallel,
+    /// Joins by nested loops, with an index lookup for each row: [`crate::Operation::LookupEach`].
+    NestedLoops,
 }
 
 /// Where a host may put its files.
@@ -150,6 +154,14 @@ pub trait Instance: Send + Sync {
     /// Data files that tables are spread over.
     fn data_files(&self) -> u32 {
         1
+    }
+    /// How it will run an operation on a table, and how large that is. Called in preparation, before caches are
+    /// settled; `analyze`: it is run once for that, and watched.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn explain(&self, _operation: usize, _table: &Table, _analyze: bool) -> Result<Explained, EngineError> {
+        Ok(Explained::default())
     }
     /// Opens so many connections for the calling thread, which alone will use them; one at a time
     /// where the engine is embedded.
@@ -263,6 +275,43 @@ pub trait WaitCollector: Send {
     fn stop(&mut self) -> Result<Collected, EngineError>;
 }
 
+/// What an engine tells of an operation before it runs. What it cannot tell is absent.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Explained {
+    /// The plan as the engine prints it, without what differs from one run to the next.
+    pub plan: Option<String>,
+    /// What the engine said of one run, as it prints it; where that was asked for.
+    pub analysis: Option<String>,
+    /// Pages of the table, without those of its indexes.
+    pub pages: Option<u64>,
+    /// Bytes of a page.
+    pub page_bytes: Option<u64>,
+    /// What the engine counted in that run: `vm_steps`.
+    pub counters: Vec<Fact>,
+}
+
+/// What the work of a load used of the engine and the machine, where that is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct EngineUse {
+    /// Processor seconds of what worked beside the sessions on their statements: processes or threads of parallel
+    /// queries. `None` of a server: the kernel's figures of its processes are not known.
+    pub worker_cpu_s: Option<f64>,
+    /// Pages that sessions and workers used, as the engine counts them.
+    pub pages: Option<PageUse>,
+    /// Bytes that were read from storage for sessions and workers, as the kernel counts them: what its page cache had
+    /// is not in it, what it read ahead is.
+    pub disk_read_bytes: Option<u64>,
+}
+
+/// Pages that were used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PageUse {
+    /// Found in the engine's own cache.
+    pub hits: u64,
+    /// Asked of the operating system, which may have them in memory.
+    pub reads: u64,
+}
+
 /// What a [`WaitCollector`] saw.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Collected {
@@ -275,6 +324,8 @@ pub struct Collected {
     pub time: Option<TimeUse>,
     /// Processor seconds of all processes of a server on this machine, known or 0.
     pub server_cpu_s: f64,
+    /// What else the work used.
+    pub used: EngineUse,
     /// What this target does not let us observe, and why: one sentence each.
     pub lost: Vec<String>,
 }

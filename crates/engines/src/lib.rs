@@ -2,6 +2,7 @@
 
 mod cancel;
 mod dialect;
+pub mod duckdb;
 mod engine;
 pub mod files;
 mod key;
@@ -10,6 +11,7 @@ pub mod null;
 mod open_files;
 pub mod postgres;
 mod request;
+mod rows;
 pub mod server;
 mod session;
 pub mod sqlite;
@@ -20,18 +22,19 @@ mod work;
 pub use cancel::{Cancel, CancelReason};
 pub use dialect::Dialect;
 pub use engine::{
-    Ability, Answer, CacheReport, CacheState, Collected, ConnectionSet, Done, Engine, EngineError, Folders,
-    Host, Instance, Permits, Results, WaitCollector,
+    Ability, Answer, CacheReport, CacheState, Collected, ConnectionSet, Done, Engine, EngineError, EngineUse,
+    Explained, Folders, Host, Instance, PageUse, Permits, Results, WaitCollector,
 };
 pub use files::{FileSet, Role};
 pub use key::{Key, Placement};
 pub use request::{Parameter, Request, Statement};
+pub use rows::{Rows, Texts, Values};
 pub use server::{LiveObserver, ObserveOptions, Server, ServerError, Servers};
 pub use session::{Session, SetOfOne};
 pub use wait_type::{BenignGroup, WaitType};
 pub use work::{
-    Column, DataType, DefaultValue, Fill, Filter, Operation, Output, Rows, Storage, Table, UserStatement,
-    Values, Work,
+    Column, DataType, DefaultValue, Fill, Filter, Kept, Operation, Output, Storage, Table, UserStatement,
+    Work,
 };
 
 /// Says whether one who waits for a server is asked to stop.
@@ -47,8 +50,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// All engines, by the name that `target.engine` gives. The scripted one comes last; it is
 /// there for tests and marks its results as synthetic.
 pub fn all() -> impl Iterator<Item = &'static dyn Engine> {
-    const ALL: &[&dyn Engine] =
-        &[&sqlite::Sqlite, &postgres::Postgres, &files::Files, &nothing::Nothing, &null::Null];
+    const ALL: &[&dyn Engine] = &[
+        &sqlite::Sqlite,
+        &duckdb::DuckDb,
+        &postgres::Postgres,
+        &files::Files,
+        &nothing::Nothing,
+        &null::Null,
+    ];
     ALL.iter().copied()
 }
 

@@ -47,6 +47,10 @@ pub enum Statement<'a> {
     Operation(usize),
     /// A text of one or more statements, as it is.
     Text(&'a str),
+    /// The beginning of a transaction that will write.
+    Begin,
+    /// Its end.
+    Commit,
     /// The end of a transaction that has failed.
     Rollback,
 }

@@ -1,6 +1,8 @@
 //! What a load works on and what it does there, as data: tables, rows and operations. How an engine writes
 //! them is its [`crate::Dialect`]'s to know.
 
+use crate::{EngineError, Rows};
+
 /// What a probe needs of an engine before connections are opened.
 #[derive(Default)]
 pub struct Work {
@@ -10,6 +12,21 @@ pub struct Work {
     pub fills: Vec<Fill>,
     /// What the load does; requests name an operation by its position here.
     pub operations: Vec<Operation>,
+    /// The tables that come first are a data set, so that an engine may keep them for other trials; `None`: all are made
+    /// for one trial alone.
+    pub data: Option<Kept>,
+    /// Processors that one statement may use at most, where the engine has [`crate::Ability::Parallel`]; `None`: as it
+    /// is set.
+    pub degree: Option<u32>,
+}
+
+/// Tables whose rows do not depend on the trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// All that they and their rows follow from: the same text, the same rows.
+    pub identity: String,
+    /// How many of [`Work::tables`], from the first on.
+    pub tables: usize,
 }
 
 /// A table.
@@ -34,6 +51,35 @@ impl Table {
     /// Whether its key is one column of integers.
     pub fn has_integer_key(&self) -> bool {
         self.single_key().is_some_and(|key| matches!(key.data_type, DataType::Int | DataType::BigInt))
+    }
+
+    /// The column that makes rows so wide that about so many of them fill a page.
+    pub fn filler(&self) -> Option<(&Column, usize)> {
+        let rows = |column: &Column| match column.data_type {
+            DataType::PageFiller { rows } => Some(usize::from(rows.max(1))),
+            _ => None,
+        };
+        self.columns.iter().find_map(|column| Some((column, rows(column)?)))
+    }
+
+    /// Looks for the most bytes of filler with which so many rows still fit a page.
+    ///
+    /// # Errors
+    /// When they do not fit a page of this size even without.
+    pub(crate) fn filler_bytes(
+        &self,
+        page_bytes: usize,
+        fits: impl Fn(usize) -> bool,
+    ) -> Result<usize, EngineError> {
+        (0..page_bytes).rev().find(|bytes| fits(*bytes)).ok_or_else(|| {
+            let rows = self.filler().map_or(0, |(_, rows)| rows);
+            let message = format!(
+                "{rows} rows with {} columns do not fit a page of {page_bytes} bytes; use fewer rows per page, fewer columns, or \
+                 larger pages",
+                self.columns.len()
+            );
+            EngineError::failed(format!("creating table {}", self.name), message)
+        })
     }
 
     /// The only column of its key.
@@ -96,10 +142,19 @@ pub enum DataType {
     BigInt,
     /// Date and time.
     Timestamp,
+    /// A day.
+    Date,
+    /// A number of 15 digits, of which two are decimal places.
+    Decimal,
     /// Text of this many characters, padded with blanks, also by us where the engine does not.
     Char(u16),
-    /// Bytes, as many as make the row fill a page of its own.
-    PageFiller,
+    /// Text of so many characters at most.
+    Varchar(u16),
+    /// Bytes, as many as make about so many rows fill a page. Of a table without pages: of a page of 8 KiB.
+    PageFiller {
+        /// Rows of a page; 1 or more.
+        rows: u16,
+    },
 }
 
 /// What a row has in a column that an insert does not name.
@@ -113,7 +168,7 @@ pub enum DefaultValue {
     Integer(i64),
     /// This text.
     Text(&'static str),
-    /// The bytes of a [`DataType::PageFiller`].
+    /// The bytes of a [`DataType::PageFiller`]: it is left out of inserts and fills.
     Filler,
 }
 
@@ -125,26 +180,6 @@ pub struct Fill {
     pub columns: Vec<&'static str>,
     /// The rows, in batches.
     pub batches: Box<dyn Iterator<Item = Rows> + Send>,
-}
-
-/// A batch of rows, column by column.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Rows {
-    /// Number of rows.
-    pub count: usize,
-    /// A value or the values of each column.
-    pub columns: Vec<Values>,
-}
-
-/// Values of a column in a batch of rows.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Values {
-    /// The same integer in all rows.
-    Same(i64),
-    /// The same text in all rows.
-    SameText(&'static str),
-    /// An integer for each row.
-    Integers(Vec<i64>),
 }
 
 /// Something that a load does to its tables, compiled into a statement before connections are opened.
@@ -167,6 +202,16 @@ pub enum Operation {
         rows: Filter,
         /// The columns by which aggregates are grouped; they are outputs too, in front.
         group_by: Vec<&'static str>,
+    },
+    /// For each row of a sample, looks up the row of a table that has its key, by nested loops and without parallelism,
+    /// and answers with one row.
+    LookupEach {
+        /// Position in [`Work::tables`] of the sample: columns as the key has, in their order.
+        sample: usize,
+        /// Position in [`Work::tables`] of the table that has the key.
+        table: usize,
+        /// Aggregates over the rows that are found; their columns are the table's.
+        outputs: Vec<Output>,
     },
     /// Adds a number to a column, in place.
     Update {
@@ -202,6 +247,7 @@ impl Operation {
         match self {
             Self::Insert { table, .. }
             | Self::Select { table, .. }
+            | Self::LookupEach { table, .. }
             | Self::Update { table, .. }
             | Self::Delete { table, .. }
             | Self::InsertLoop { table } => work.tables.get(*table),
@@ -230,6 +276,8 @@ pub enum Output {
     Count,
     /// The sum of a column.
     Sum(&'static str),
+    /// The smallest value of a column.
+    Min(&'static str),
     /// The largest value of a column.
     Max(&'static str),
     /// The mean of a column.

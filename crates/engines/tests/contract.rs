@@ -9,11 +9,11 @@
 mod common;
 mod skeleton;
 
-use common::{LONG, folder, installations, private, until};
+use common::{LONG, duckdb_libraries, folder, installations, private, until};
 use engines::{
     Ability, Answer, Cancel, CancelReason, Column, ConnectionSet, DataType, DefaultValue, Engine,
-    EngineError, Filter, Folders, Host, Instance, Key, Operation, Output, Parameter, Permits, Request,
-    Results, Statement, Storage, Table, WaitType, Work,
+    EngineError, Fill, Filter, Folders, Host, Instance, Key, Operation, Output, Parameter, Permits, Request,
+    Results, Rows, Statement, Storage, Table, Texts, UserStatement, Values, WaitType, Work,
 };
 use experiment::{Configuration, Value};
 use std::path::Path;
@@ -28,8 +28,8 @@ struct Target {
     configuration: Configuration,
 }
 
-/// Every engine of the registry that has tables and whose figures are measured, PostgreSQL in each version that is
-/// installed, and the skeleton.
+/// Every engine of the registry that has tables and whose figures are measured, PostgreSQL and DuckDB in each
+/// version that is installed, and the skeleton.
 fn targets() -> Vec<Target> {
     let target = |name: &str, engine: &'static dyn Engine, settings: Vec<(&str, Value)>| Target {
         name: name.into(),
@@ -53,6 +53,11 @@ fn targets() -> Vec<Target> {
                     ("target.settings.fsync", Value::Bool(false)),
                 ];
                 target(&format!("postgres {}", installation.version), engine, settings)
+            })),
+            "duckdb" => targets.extend(duckdb_libraries().into_iter().map(|library| {
+                let named =
+                    library.iter().map(|path| ("target.library", Value::Text(path.clone()))).collect();
+                target(&format!("duckdb {}", library.unwrap_or_default()), engine, named)
             })),
             name => targets.push(target(name, engine, Vec::new())),
         }
@@ -81,6 +86,7 @@ const SCAN: usize = 3;
 const UPDATE: usize = 4;
 const DELETE: usize = 5;
 const BELOW: usize = 6;
+const LOOKUP_EACH: usize = 7;
 
 const ROWS: u128 = 1000;
 
@@ -101,9 +107,68 @@ fn work() -> Work {
         Operation::Update { table: 0, column: "amount", add: 5, rows: Filter::Key },
         Operation::Delete { table: 0, rows: Filter::Key },
         scan(vec![Output::Count], Filter::Below("amount", 3)),
+        Operation::LookupEach {
+            sample: 1,
+            table: 0,
+            outputs: vec![Output::Count, Output::Sum("amount"), Output::Min("id"), Output::Max("id")],
+        },
     ];
     let table = Table { name: "orders", columns, key: &["id"], storage: Storage::default() };
-    Work { tables: vec![table], operations, ..Work::default() }
+    let sample = Table {
+        name: "order_sample",
+        columns: vec![Column::new("order_id", DataType::BigInt)],
+        key: &[],
+        storage: Storage::default(),
+    };
+    let sampled = Rows { count: 4, columns: vec![Values::Integers(vec![3, 700, 51, 2_000_000])] };
+    let fill = Fill { table: 1, columns: vec!["order_id"], batches: Box::new([sampled].into_iter()) };
+    Work { tables: vec![table, sample], operations, fills: vec![fill], ..Work::default() }
+}
+
+/// A table with a column of each type, its rows in two batches, and questions about them.
+fn typed_work() -> Work {
+    let columns = vec![
+        Column::new("id", DataType::BigInt),
+        Column::new("key", DataType::Uuid),
+        Column::new("day", DataType::Date),
+        Column::new("seen", DataType::Timestamp),
+        Column::new("price", DataType::Decimal),
+        Column::new("remark", DataType::Varchar(30)),
+        Column::new("kind", DataType::Char(3)),
+        Column::new("filler", DataType::PageFiller { rows: 20 }).default(DefaultValue::Filler),
+    ];
+    let batch = |first: i64| {
+        let ids: Vec<i64> = (first..first + 500).collect();
+        let mut remarks = Texts::default();
+        ids.iter().for_each(|id| remarks.push(format_args!("a\tb\\{id}'\n")));
+        let columns = vec![
+            Values::Integers(ids.clone()),
+            Values::Uuids(ids.iter().map(|id| Key::random(*id as u64 * 65_536, 7).0).collect()),
+            Values::Dates(ids.iter().map(|id| *id as i32).collect()),
+            Values::Timestamps(ids.clone()),
+            Values::Decimals(ids.iter().map(|id| id - 100).collect()),
+            Values::Texts(remarks),
+            Values::SameText("xy"),
+        ];
+        Rows { count: ids.len(), columns }
+    };
+    let ask = |sql: &str| Operation::Text(UserStatement { texts: vec![sql.into()] });
+    let remarks = "SELECT count(*) FROM typed WHERE remark = 'a' || chr(9) || 'b' || chr(92) || id || chr(39) || chr(10)";
+    let names = vec!["id", "key", "day", "seen", "price", "remark", "kind"];
+    Work {
+        tables: vec![Table { name: "typed", columns, key: &["id"], storage: Storage::default() }],
+        fills: vec![Fill { table: 0, columns: names, batches: Box::new([batch(0), batch(500)].into_iter()) }],
+        operations: vec![
+            Operation::scan(
+                0,
+                vec![Output::Count, Output::Sum("price"), Output::Min("price"), Output::Max("id")],
+            ),
+            ask("SELECT count(DISTINCT key) FROM typed WHERE kind = 'xy ' OR length(kind) = 2"),
+            ask("SELECT count(*) FROM typed WHERE day <= '1970-01-31' AND seen < '1970-01-01 00:00:10'"),
+            ask(remarks),
+        ],
+        ..Work::default()
+    }
 }
 
 fn keys(numbers: std::ops::Range<u128>) -> Vec<Key> {
@@ -137,11 +202,21 @@ fn batch(operation: usize, keys: &[Key]) -> Request<'_> {
 /// A prepared target with the rows, and a connection.
 fn loaded(host: &mut dyn Host, own: &Target, cancel: &Cancel) -> (Box<dyn Instance>, Box<dyn ConnectionSet>) {
     let instance = host.prepare(&own.configuration, 2, cancel).unwrap();
-    instance.create(work()).unwrap();
+    let mut work = work();
+    if !joins_by_nested_loops(own) {
+        assert!(matches!(instance.create(work), Err(EngineError::Unsupported { .. })), "{}", own.name);
+        work = self::work();
+        work.operations.truncate(LOOKUP_EACH);
+    }
+    instance.create(work).unwrap();
     let mut connections = instance.connect(1).unwrap();
     let bulk = keys(0..ROWS);
     ask(connections.as_mut(), &Request::Bulk { operation: INSERT, file: 0, keys: &bulk }).unwrap();
     (instance, connections)
+}
+
+fn joins_by_nested_loops(own: &Target) -> bool {
+    own.engine.abilities().contains(&Ability::NestedLoops)
 }
 
 fn is_empty(folder: &Path) -> bool {
@@ -155,6 +230,9 @@ fn runs_every_operation(own: &Target) {
     assert_eq!(row(set, SCAN, &[]), [1000.0, 2000.0, 999.0, 2.0], "{}", own.name);
     assert_eq!(row(set, LOOKUP, &[17]), [2.0]);
     assert_eq!(row(set, RANGE, &[10, 19]), [10.0]);
+    if joins_by_nested_loops(own) {
+        assert_eq!(row(set, LOOKUP_EACH, &[]), [3.0, 6.0, 3.0, 700.0], "{}", own.name);
+    }
     ask(set, &batch(UPDATE, &keys(0..10))).unwrap();
     assert_eq!((row(set, LOOKUP, &[9]), row(set, LOOKUP, &[10])), (vec![7.0], vec![2.0]));
     assert_eq!(row(set, BELOW, &[]), [990.0]);
@@ -162,6 +240,64 @@ fn runs_every_operation(own: &Target) {
     assert_eq!(row(set, SCAN, &[])[..3], [990.0, 2030.0, 989.0]);
     ask(set, &Request::Batch { operation: LOOKUP, file: 0, keys: &keys(0..50), pipelined: true }).unwrap();
     drop(connections);
+    instance.remove().unwrap();
+}
+
+fn fills_tables_with_every_type_of_value(own: &Target) {
+    if !own.engine.abilities().contains(&Ability::Statements) {
+        return;
+    }
+    let (_folder, mut host) = host(own.engine);
+    let instance = host.prepare(&own.configuration, 1, &Cancel::new()).unwrap();
+    let mut work = typed_work();
+    if own.engine.name() == "sqlite" {
+        // What others call chr.
+        for operation in &mut work.operations {
+            if let Operation::Text(text) = operation {
+                text.texts[0] = text.texts[0].replace("chr(", "char(");
+            }
+        }
+    }
+    let table = work.tables[0].clone();
+    instance.create(work).unwrap();
+    let mut connections = instance.connect(1).unwrap();
+    let set = connections.as_mut();
+    // The sum of -1.00 to 8.99 in hundredths.
+    let (scanned, wanted) = (row(set, 0, &[]), [1000.0, 3995.0, -1.0, 999.0]);
+    let close = scanned.iter().zip(wanted).all(|(got, wanted)| (got - wanted).abs() < 1e-6);
+    assert!(close, "{}: {scanned:?}", own.name);
+    for (operation, rows) in [(1, 1000.0), (2, 10.0), (3, 1000.0)] {
+        assert_eq!(row(set, operation, &[]), [rows], "{}: question {operation}", own.name);
+    }
+    drop(connections);
+    // Where the engine has pages of rows, about so many rows are in each.
+    let explained = instance.explain(0, &table, true).unwrap();
+    assert!(explained.plan.is_some_and(|plan| !plan.is_empty()), "{}", own.name);
+    assert!(
+        !has_pages(own) || explained.pages.is_none_or(|pages| (45..=55).contains(&pages)),
+        "{}: {:?}",
+        own.name,
+        explained.pages
+    );
+    instance.remove().unwrap();
+}
+
+/// Whether it keeps whole rows in pages.
+fn has_pages(own: &Target) -> bool {
+    ["sqlite", "postgres"].contains(&own.engine.name())
+}
+
+fn refuses_more_rows_than_fit_a_page(own: &Target) {
+    let (_folder, mut host) = host(own.engine);
+    let instance = host.prepare(&own.configuration, 1, &Cancel::new()).unwrap();
+    let mut work = typed_work();
+    work.tables[0].columns[7].data_type = DataType::PageFiller { rows: 2000 };
+    if let Err(error) = instance.create(work) {
+        assert!(error.to_string().contains("2000 rows with 8 columns do not fit"), "{}: {error}", own.name);
+    } else {
+        // Without pages every width will do.
+        assert!(!has_pages(own), "{}", own.name);
+    }
     instance.remove().unwrap();
 }
 
@@ -289,6 +425,8 @@ mod every_engine {
 
     contract!(
         runs_every_operation,
+        fills_tables_with_every_type_of_value,
+        refuses_more_rows_than_fit_a_page,
         answers_with_an_error_and_goes_on,
         ends_when_it_is_asked_to,
         observes_waits_and_space_and_leaves_nothing,

@@ -94,11 +94,7 @@ impl Configuration {
     pub fn key(&self) -> String {
         // A map of plain values can always be written.
         let text = serde_json::to_string(&self.identity()).unwrap_or_default();
-        // Offset basis and prime: RFC 9923, the FNV hash.
-        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        format!("{hash:016x}")
+        observations::fnv1a(&text)
     }
 
     /// The levels in a line: `data_files=4 synchronous=full`. The last part of a dotted factor

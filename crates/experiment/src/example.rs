@@ -131,6 +131,7 @@ fn placeholder(setting: &Declaration) -> String {
     match (setting.default, setting.kind) {
         (Some(default), Kind::Bool) => default.into(),
         (Some(default), Kind::Count { .. }) if default.parse::<i64>().is_ok() => default.into(),
+        (Some(default), Kind::Number { .. }) => default.into(),
         (Some(default), Kind::Choice(words)) => format!("\"{default}\"    # {}", words.join(" | ")),
         (Some(default), _) => format!("\"{default}\""),
         (None, Kind::Count { min, max }) => 1000.clamp(min, max).to_string(),
@@ -139,6 +140,7 @@ fn placeholder(setting: &Declaration) -> String {
         (None, Kind::Duration | Kind::PositiveDuration) => "\"10 s\"".into(),
         (None, Kind::Rate) => "\"100/s\"".into(),
         (None, Kind::Share) => "\"2%\"".into(),
+        (None, Kind::Number { min, max }) => 1.0_f64.clamp(min, max).to_string(),
         (None, Kind::Bool) => "true".into(),
         (None, Kind::Choice(words)) => {
             format!("\"{}\"    # {}", words.first().unwrap_or(&""), words.join(" | "))

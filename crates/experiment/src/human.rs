@@ -66,6 +66,8 @@ const RATE_UNITS: Units = &[
     ("/h", 1.0 / 3600.0),
 ];
 
+const NUMBER_UNITS: Units = &[("", 1.0)];
+
 const SHARE_UNITS: Units = &[("", 1.0), ("%", 0.01)];
 
 /// 1000 days: longer than any trial, and far from what a clock cannot add.
@@ -84,6 +86,7 @@ pub(crate) fn units(kind: Kind) -> Units {
         Kind::Duration | Kind::PositiveDuration => TIME_UNITS,
         Kind::Rate => RATE_UNITS,
         Kind::Share => SHARE_UNITS,
+        Kind::Number { .. } => NUMBER_UNITS,
         _ => &[],
     }
 }
@@ -112,6 +115,10 @@ pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, Fault> {
         Kind::Share => {
             let allowed = "\"2%\", a number from 0 to 1";
             real(node, units, allowed, |share| (0.0..=1.0).contains(&share))
+        }
+        Kind::Number { min, max } => {
+            let allowed = format!("numbers from {min} to {max}");
+            real(node, units, &allowed, |number| (min..=max).contains(&number))
         }
         Kind::MaybeEmptyText if matches!(&node.content, Content::Text(text) if text.trim().is_empty()) => {
             Ok(Value::Text(label(node)))
@@ -336,6 +343,7 @@ mod tests {
             (Kind::Rate, "5000 / s", Value::Float(5000.0)),
             (Kind::Rate, "30/min", Value::Float(0.5)),
             (Kind::Share, "2%", Value::Float(0.02)),
+            (Kind::Number { min: 0.001, max: 10.0 }, "0.05", Value::Float(0.05)),
             (Kind::TextList, "fast", Value::Text("fast".into())),
         ] {
             assert_eq!(value(kind, text(written)), Ok(expected), "{written}");
@@ -378,6 +386,7 @@ mod tests {
             (Kind::Rate, Content::Float(1e300), "at most 1 billion"),
             (Kind::Share, text("200%"), "from 0 to 1"),
             (Kind::Share, Content::Float(-0.1), "from 0 to 1"),
+            (Kind::Number { min: 0.5, max: 10.0 }, Content::Integer(0), "numbers from 0.5 to 10"),
             (Kind::Bool, text("true"), "allowed are true and false"),
             (Kind::Choice(&["random", "sequential"]), text("randon"), "did you mean `random`?"),
             (Kind::Choice(&["random", "sequential"]), Content::Integer(1), "allowed are random, sequential"),

@@ -104,6 +104,7 @@ fn of(setting: &Declaration) -> Value {
         Kind::PositiveDuration => real("exclusiveMinimum", 0.0, DURATION_S_MAX),
         Kind::Rate => real("minimum", RATE_MIN, RATE_MAX),
         Kind::Share => real("minimum", 0.0, 1.0),
+        Kind::Number { min, max } => real("minimum", min, max),
         Kind::MaybeEmptyText => json!({ "type": "string" }),
         Kind::Text => json!({ "type": "string", "minLength": 1 }),
         Kind::TextList => {

@@ -31,6 +31,13 @@ pub enum Kind {
     Rate,
     /// A share: `"2%"` or 0.02; from 0 to 1.
     Share,
+    /// A number within these bounds, also with decimal places.
+    Number {
+        /// Smallest allowed.
+        min: f64,
+        /// Largest allowed.
+        max: f64,
+    },
     /// Free text.
     Text,
     /// Free text, which may be empty.

@@ -76,6 +76,8 @@ named! {
         IoErrors = "io-errors",
         /// The throughput had not settled within the measurement.
         NotSteady = "not-steady",
+        /// The engine ran a statement in another way than in the first trial of the configuration.
+        OtherPlan = "other-plan",
         /// The kernel's counters of the device do not agree with what the load did.
         DeviceDisagrees = "device-disagrees",
     }

@@ -19,8 +19,14 @@ pub struct Observations {
     /// Figures that are neither better nor worse.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<Fact>,
+    /// How the engine ran the statements that were measured, where it tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plans: Vec<QueryPlan>,
     /// Latency distributions in nanoseconds, by name: `transaction` (from the intended start) and `service`.
     pub latencies: Vec<Latency>,
+    /// The statements of the scripts that ran, in the order of the scripts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<ScriptStatement>,
     /// Time in which sessions could not run, by wait type.
     pub waits: Vec<Wait>,
     /// How the sessions' time was used, as far as it is not waits.
@@ -94,6 +100,25 @@ pub struct Latency {
     pub histogram: Histogram,
 }
 
+/// A statement of a script, and how it fared over all connections: what `pgbench --report-per-command` counts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ScriptStatement {
+    /// Name of the script.
+    pub script: String,
+    /// Its text as it stands there, with stars for the passwords in it.
+    pub text: String,
+    /// How often it succeeded.
+    pub count: u64,
+    /// Seconds from sending it to its whole answer, of these together.
+    pub wall_s: f64,
+    /// The longest of them in seconds.
+    pub wall_s_max: f64,
+    /// How often it ended a transaction that was given up (a deadlock, a serialization failure).
+    pub failures: u64,
+    /// How often it was repeated, or ended a transaction that was tried again.
+    pub retries: u64,
+}
+
 /// Use of the sessions' time that is not waiting. All figures are summed over connections.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimeUse {
@@ -146,6 +171,34 @@ pub struct Fact {
     pub unit: String,
     /// The value in that unit.
     pub value: f64,
+}
+
+/// The plan of a statement, as the engine printed it before the measurement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueryPlan {
+    /// Which statement: `scan`.
+    pub statement: String,
+    /// Hash of the plan: the same for the same text.
+    pub hash: String,
+    /// The plan.
+    pub text: String,
+    /// What the engine said of one run before the measurement, where that was asked for.
+    pub analysis: Option<String>,
+}
+
+impl QueryPlan {
+    /// The plan of a statement.
+    pub fn new(statement: &str, text: String, analysis: Option<String>) -> Self {
+        Self { statement: statement.into(), hash: fnv1a(&text), text, analysis }
+    }
+}
+
+/// The FNV-1a hash of 64 bits of a text (RFC 9923), in hexadecimal.
+pub fn fnv1a(text: &str) -> String {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    format!("{hash:016x}")
 }
 
 impl Fact {

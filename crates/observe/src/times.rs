@@ -126,7 +126,8 @@ impl ProcessTimes {
         let mut numbers = schedstat.split_ascii_whitespace().map_while(|number| number.parse().ok());
         let (cpu_ns, run_delay_ns) = (numbers.next()?, numbers.next()?);
         let stat = std::fs::read_to_string(proc(pid, "stat")).ok()?;
-        let [user_ticks, system_ticks, started_ticks] = stat_fields(&stat)?;
+        // utime, stime, starttime
+        let [user_ticks, system_ticks, started_ticks] = stat_fields(&stat, [14, 15, 22])?;
         Some(Self { cpu_ns, user_ticks, system_ticks, run_delay_ns, started_ticks })
     }
 
@@ -149,16 +150,36 @@ pub fn process_title(pid: i32) -> Option<String> {
     Some(String::from_utf8_lossy(&title).replace('\0', " ").trim_end().to_owned())
 }
 
+/// Processor seconds of the children of a process that have ended and that it has waited for: `cutime` and `cstime` of
+/// `/proc/<pid>/stat`, in ticks of 10 ms. `None` when the process has ended.
+pub fn ended_children_cpu_s(pid: i32) -> Option<f64> {
+    let stat = std::fs::read_to_string(proc(pid, "stat")).ok()?;
+    let [user_ticks, system_ticks] = stat_fields(&stat, [16, 17])?;
+    // SAFETY: a plain question.
+    let ticks_a_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+    Some((user_ticks + system_ticks) as f64 / ticks_a_second as f64)
+}
+
+/// Bytes that were read from storage for a process, and for those of its children that have ended: `read_bytes` of
+/// `/proc/<pid>/io`. `None` when the kernel does not count them or we may not see them.
+pub fn storage_read_bytes(pid: i32) -> Option<u64> {
+    let io = std::fs::read_to_string(proc(pid, "io")).ok()?;
+    io.lines().find_map(|line| line.strip_prefix("read_bytes: ")?.parse().ok())
+}
+
 fn proc(pid: i32, file: &str) -> PathBuf {
     format!("/proc/{pid}/{file}").into()
 }
 
-/// Fields 14, 15 and 22: utime, stime, starttime. The second field, the name, may hold anything.
-fn stat_fields(stat: &str) -> Option<[u64; 3]> {
+/// Some fields of `stat`, which are counted from 1. The second one, the name, may hold anything.
+fn stat_fields<const N: usize>(stat: &str, wanted: [usize; N]) -> Option<[u64; N]> {
     let after_name = stat.get(stat.rfind(')')? + 1..)?;
     let fields: Vec<&str> = after_name.split_ascii_whitespace().collect();
-    let number = |field: usize| fields.get(field - 3)?.parse().ok();
-    Some([number(14)?, number(15)?, number(22)?])
+    let mut numbers = [0; N];
+    for (number, field) in numbers.iter_mut().zip(wanted) {
+        *number = fields.get(field - 3)?.parse().ok()?;
+    }
+    Some(numbers)
 }
 
 #[cfg(test)]
@@ -211,9 +232,9 @@ mod tests {
     #[test]
     fn a_name_with_brackets_and_blanks_does_not_shift_the_fields() {
         let stat = "7 (a) b (c)) S 1 7 7 0 -1 4194560 1 2 3 4 141 151 0 0 20 0 1 0 221 99 1";
-        assert_eq!(stat_fields(stat), Some([141, 151, 221]));
-        assert_eq!(stat_fields("7 (x) S 1 2"), None);
-        assert_eq!(stat_fields(""), None);
+        assert_eq!(stat_fields(stat, [14, 15, 22]), Some([141, 151, 221]));
+        assert_eq!(stat_fields("7 (x) S 1 2", [14]), None);
+        assert_eq!(stat_fields("", [14]), None);
     }
 
     #[test]

@@ -1,20 +1,32 @@
 //! Probes: what a trial does and measures. One folder a probe; `measure` conducts the loads of all, `load` is the client
-//! loop that database probes share.
+//! loop that database probes share, `data` the data sets that they work on.
 
+mod data;
 pub mod disk;
 pub mod insert;
+mod keys;
 mod load;
+pub mod lookup;
 mod measure;
 mod probe;
+pub mod scan;
 pub mod script;
 pub mod sync;
-pub mod tables;
+pub mod update;
 
 pub use probe::{Probe, ProbeError, Target, TrialContext};
 
 /// All probes, by the name that `workload.probe` gives.
 pub fn all() -> impl Iterator<Item = &'static dyn Probe> {
-    const ALL: &[&dyn Probe] = &[&insert::Insert, &script::ScriptProbe, &disk::DiskProbe, &sync::SyncProbe];
+    const ALL: &[&dyn Probe] = &[
+        &insert::Insert,
+        &script::ScriptProbe,
+        &scan::Scan,
+        &lookup::Lookup,
+        &update::Update,
+        &disk::DiskProbe,
+        &sync::SyncProbe,
+    ];
     ALL.iter().copied()
 }
 

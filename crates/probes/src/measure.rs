@@ -3,7 +3,7 @@
 
 use crate::{ProbeError, TrialContext};
 use conductor::{Director, LOOK_EVERY, LoadProgress};
-use engines::{Ability, CacheReport, CacheState, Collected, EngineError, WaitCollector};
+use engines::{Ability, CacheReport, CacheState, Collected, EngineError, EngineUse, WaitCollector};
 use experiment::common::OBSERVE_PROFILE;
 use observations::{
     Event, LoadHealth, MachineLoad, Observations, TimeUse, Wait, WaitClass, Warning, WarningKind,
@@ -173,6 +173,11 @@ fn cache_warning(wanted: CacheState, report: &CacheReport) -> Warning {
 }
 
 impl Surroundings {
+    /// What the work used of the engine and of storage.
+    pub fn engine_use(&self) -> EngineUse {
+        self.collected.used
+    }
+
     /// The observations that every load has, from what its threads used and waited for. The probe adds its work,
     /// responses and what else it knows. Finding the names in a profile takes its time.
     pub fn observations(

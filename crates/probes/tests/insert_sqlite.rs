@@ -182,10 +182,7 @@ fn files_grow_in_the_declared_pieces_and_the_first_one_is_there_before_the_load(
             || (0..3).map(|file| directory.path().join(format!("data-{file}.db")).metadata().unwrap().len());
         let instance = prepare(&configuration, directory.path(), &cancel).unwrap();
         instance
-            .create(engines::Work {
-                tables: vec![probes::tables::my_big_table()],
-                ..engines::Work::default()
-            })
+            .create(engines::Work { tables: vec![datasets::my_big_table()], ..engines::Work::default() })
             .unwrap();
         assert!(
             sizes().all(|size| size == growth as u64),

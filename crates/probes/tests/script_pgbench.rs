@@ -5,11 +5,11 @@
 mod common;
 
 use common::{Server, servers};
+use datasets::DataSet;
 use engines::postgres::Postgres;
 use engines::{Cancel, Engine as _, Folders, Parameter, Permits, Request, Results, Statement, Work};
 use experiment::{Configuration, Value};
 use probes::script::{BUILTINS, Interpreter, Mix, Presets, Protocol, Source, Step};
-use probes::tables;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;
@@ -494,7 +494,7 @@ fn compare_tables(server: &Server) {
         cgroup_joins: Vec::new(),
     };
     let instance = Postgres.host(place).prepare(&configuration, 1, &Cancel::new()).unwrap();
-    let (tables, fills) = (tables::pgbench(2), tables::pgbench_rows(2));
+    let (tables, fills) = (DataSet::pgbench(2).tables(), DataSet::pgbench(2).fills());
     instance.create(Work { tables, fills, ..Work::default() }).unwrap();
     // Ours are in a schema of our own.
     server.psql("ours", "alter database ours set search_path = steelbench");

@@ -44,7 +44,7 @@ pub mod json;
 pub mod survey;
 pub mod web;
 
-pub use activity::activity;
+pub use activity::{ActivityView, activity, compared_activities};
 pub use ascii::ascii;
 pub use compare::head_to_head;
 pub use fio_json::fio_json;
@@ -60,7 +60,7 @@ pub use recording::tables;
 pub use runs::{gate, runs};
 pub use sections::run;
 pub use terminal::{Style, terminal};
-pub use text::{Text, escaped, lines, utc};
+pub use text::{Text, escaped, lines, origin, utc};
 
 pub use volume::volume;
 pub use web::{flame, html};

@@ -16,6 +16,7 @@ mod profiles;
 mod record;
 mod response;
 mod scaling;
+mod scripts;
 mod session_time;
 mod timelines;
 mod waits;
@@ -79,6 +80,7 @@ sections! { |summary|
     outliers: &summary.outliers() => configurations::outliers;
     drift: summary.drift();
     factors: &summary.factors => factors::sections;
+    scripts: &summary.scripts() => scripts::sections;
     disk: summary.disk().as_ref() => disk::sections;
     costs: &summary.costs() => costs::sections;
     scaling: summary.scaling().as_ref() => scaling::section;

@@ -45,6 +45,10 @@ pub struct Options {
     pub retry_failed: bool,
     /// The manual step at which the run stopped has been done.
     pub manual_done: bool,
+    /// What the user calls the run.
+    pub label: Option<String>,
+    /// The folder of the experiment file: the commit that is checked out there is recorded.
+    pub folder: PathBuf,
     /// Files that were there before us and may be overwritten.
     pub overwrite: Vec<PathBuf>,
     /// Block devices whose contents may be destroyed.
@@ -271,7 +275,10 @@ impl Runner<'_> {
             Outcome::Failed(cause, seen) => {
                 (TrialStatus::Failed { cause: redacted(&cause) }, seen.map(|seen| *seen))
             }
-            Outcome::Done(observations) => (TrialStatus::Done, Some(*observations)),
+            Outcome::Done(mut seen) => {
+                seen.warnings.extend(self.schedule.other_plan(next.planned.configuration, &seen));
+                (TrialStatus::Done, Some(*seen))
+            }
         };
         let record = TrialRecord {
             configuration: next.planned.configuration,

@@ -2,7 +2,7 @@
 
 use experiment::file::RESPONSE;
 use experiment::{Blocks, Experiment, Plan, PlannedTrial};
-use observations::{Observations, Recording, TrialRecord, TrialStatus};
+use observations::{Observations, QueryPlan, Recording, TrialRecord, TrialStatus, Warning, WarningKind};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// A trial that is to be run now.
@@ -35,6 +35,8 @@ pub struct Schedule<'a> {
     tried: HashMap<(usize, u32), Tried>,
     /// Values of the primary response by configuration and block, for adaptive repeats.
     values: Vec<BTreeMap<u32, f64>>,
+    /// The plans of each configuration's first trial.
+    plans: HashMap<usize, Vec<QueryPlan>>,
     /// The rounds that are left: group and block.
     rounds: VecDeque<(usize, u32)>,
     /// Trials of the plan that adaptive repeats have made needless so far.
@@ -51,6 +53,7 @@ impl<'a> Schedule<'a> {
             response: experiment.get(RESPONSE),
             tried: HashMap::new(),
             values: vec![BTreeMap::new(); experiment.configurations.len()],
+            plans: HashMap::new(),
             rounds: plan.rounds().collect(),
             needless: 0,
         };
@@ -72,9 +75,25 @@ impl<'a> Schedule<'a> {
         if trial.status != TrialStatus::Done {
             return;
         }
-        if let Some(value) = trial.observations.as_ref().and_then(|seen| self.value(seen)) {
+        let Some(seen) = &trial.observations else { return };
+        self.plans.entry(trial.configuration).or_insert_with(|| seen.plans.clone());
+        if let Some(value) = self.value(seen) {
             self.values[trial.configuration].insert(trial.block, value);
         }
+    }
+
+    /// A warning when the engine ran a statement in another way than in the first trial of this configuration.
+    pub fn other_plan(&self, configuration: usize, seen: &Observations) -> Option<Warning> {
+        let first = self.plans.get(&configuration)?;
+        let differs = |plan: &&QueryPlan| {
+            first.iter().any(|known| known.statement == plan.statement && known.hash != plan.hash)
+        };
+        let plan = seen.plans.iter().find(differs)?;
+        let detail = format!(
+            "the plan of {} is {}, not that of the configuration's first trial",
+            plan.statement, plan.hash
+        );
+        Some(Warning { kind: WarningKind::OtherPlan, detail })
     }
 
     fn value(&self, observations: &Observations) -> Option<f64> {

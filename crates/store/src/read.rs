@@ -111,8 +111,10 @@ fn trials(connection: &Connection, run: i64) -> rusqlite::Result<Vec<TrialRecord
     })?;
     trials.seen(|seen, response| seen.responses.push(response))?;
     trials.seen(|seen, fact| seen.facts.push(fact))?;
+    trials.seen(|seen, plan| seen.plans.push(plan))?;
     trials.seen(|seen, wait| seen.waits.push(wait))?;
     trials.seen(|seen, latency| seen.latencies.push(latency))?;
+    trials.seen(|seen, statement| seen.statements.push(statement))?;
     trials.seen(|seen, operation| seen.operations.push(operation))?;
     trials.seen(|seen, series| seen.series.push(series))?;
     trials.seen(|seen, load| seen.load = load)?;

@@ -4,10 +4,11 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use observations::{
-    AdaptiveRepeats, ConfigurationRecord, DeviceUse, Direction, Environment, Fact, FactorRecord, FileRecord,
-    Frame, Histogram, HookOutput, Latency, LevelRecord, LoadHealth, MachineLoad, Observations, Operation,
-    Profile, Response, RunRecord, Series, Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait, WaitClass,
-    WaitSource, Warning, WarningKind, Work,
+    ActivityRecord, AdaptiveRepeats, ConfigurationRecord, DeviceUse, Direction, Environment, Fact,
+    FactorRecord, FileRecord, Frame, GitState, Histogram, HookOutput, Latency, LevelRecord, LoadHealth,
+    MachineLoad, Observations, Operation, Profile, QueryPlan, Response, RunRecord, ScriptStatement, Series,
+    ServerActivity, Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait, WaitClass, WaitSource, Warning,
+    WarningKind, Work,
 };
 use rusqlite::types::{Null, ToSqlOutput, Type};
 use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction, params_from_iter};
@@ -158,9 +159,9 @@ macro_rules! fields {
 }
 
 fields! {
-    plain: bool i64 u32 u64 String Option<i32> Option<u32> Option<u64> Option<usize> Option<f64> Option<String>;
+    plain: bool i64 u32 u64 String Option<bool> Option<i32> Option<u32> Option<u64> Option<usize> Option<f64> Option<String>;
     words: Direction WaitClass WarningKind;
-    json: Environment Value
+    json: Environment ServerActivity Value
 }
 
 /// Records, or parts of them, as their fields in the order of the columns; after `;` what other tables have.
@@ -204,7 +205,8 @@ macro_rules! tables {
 tables! {
     "runs": RunRecord {
         name, question, source, response, baseline, equivalence_margin,
-        adaptive as "blocks_min, blocks_max, blocks_until", started_ms, steelbench;
+        adaptive as "blocks_min, blocks_max, blocks_until", started_ms, steelbench, label,
+        git as "git_commit, git_changed";
         id: 0, seed: 0
     }
     "factors": FactorRecord { name, numeric as "is_numeric", hard_to_change; levels: Vec::new() }
@@ -222,11 +224,13 @@ tables! {
     "hooks": HookOutput { hook, command, exit_code, elapsed_s, output }
     "responses": Response { name, unit, direction, value, resolution }
     "facts": Fact { name, unit, value }
+    "plans": QueryPlan { statement, hash, text, analysis }
     "waits": Wait { wait_type, class, count, resource_s, signal_s, source as "source, sampled_hz, samples, error_s, counter" }
     // The figures beside the histogram are for people who query the table.
     "latencies": Latency {
         name, histogram as "histogram, count, min_ns, mean_ns, max_ns, p50_ns, p95_ns, p99_ns, p999_ns"
     }
+    "statements": ScriptStatement { script, text, count, wall_s, wall_s_max, failures, retries }
     "operations": Operation { name, count, bytes, wall_s }
     "series": Series { name, unit, start_s, interval_s, values as "interval_values" }
     "load_health", one: true: LoadHealth {
@@ -239,6 +243,7 @@ tables! {
         elapsed_s
     }
     "warnings": Warning { kind, detail }
+    "server_activities": ActivityRecord { started_ms, steelbench, address, activity; id: 0 }
 }
 
 structs! {
@@ -277,6 +282,21 @@ impl Field for Option<AdaptiveRepeats> {
     fn read(columns: &mut Columns) -> Result<Self> {
         let (min, max, until) = (Option::read(columns)?, Option::read(columns)?, Option::read(columns)?);
         Ok((|| Some(AdaptiveRepeats { min: min?, max: max?, until: until? }))())
+    }
+}
+
+/// NULL in each of its columns: no repository, or not known.
+impl Field for Option<GitState> {
+    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+        let commit = self.as_ref().map_or(Null.to_sql(), |git| git.commit.to_sql())?;
+        let changed = self.as_ref().and_then(|git| git.changed);
+        values.extend([commit, changed.map_or(Null.to_sql()?, Into::into)]);
+        Ok(())
+    }
+
+    fn read(columns: &mut Columns) -> Result<Self> {
+        let (commit, changed) = (Option::read(columns)?, Option::read(columns)?);
+        Ok(commit.map(|commit| GitState { commit, changed }))
     }
 }
 

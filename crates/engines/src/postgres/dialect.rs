@@ -1,6 +1,6 @@
 //! How PostgreSQL writes tables and operations.
 
-use crate::{Column, DataType, DefaultValue, Dialect, Operation, Table, Work};
+use crate::{Column, DataType, DefaultValue, Dialect, EngineError, Operation, Table, Work};
 use pgclient::{quote_identifier, quote_literal};
 
 /// PostgreSQL's SQL for the layout of one trial.
@@ -19,14 +19,34 @@ const PROCEDURE: &str = "insert_rows";
 const SEQUENCE: &str = "insert_keys";
 
 impl PostgresDialect {
-    fn column(&self, column: &Column) -> String {
+    /// Bytes of the filler of a table's rows: a page has a header of 24 bytes; a row takes a pointer of 4, a header of 24
+    /// and its values, together aligned to 8 bytes; a text that is stored plainly has a length of 4
+    /// (<https://www.postgresql.org/docs/current/storage-page-layout.html>). A row with a page of its own takes more than
+    /// half of one: a second one does not fit.
+    fn filler(&self, table: &Table) -> Result<usize, EngineError> {
+        let page_bytes = self.page_bytes as usize;
+        let Some((_, rows)) = table.filler() else { return Ok(0) };
+        if rows == 1 {
+            return Ok(page_bytes * 3 / 4);
+        }
+        let others: usize = table.columns.iter().map(|column| width(column.data_type)).sum();
+        table.filler_bytes(page_bytes, |filler| {
+            let row = 4 + (24 + others.next_multiple_of(4) + 4 + filler).next_multiple_of(8);
+            rows * row + 24 <= page_bytes
+        })
+    }
+
+    fn column(&self, column: &Column, filler: usize) -> String {
         let data_type = match column.data_type {
             DataType::Uuid => "uuid".into(),
             DataType::Int => "int".into(),
             DataType::BigInt => "bigint".into(),
             DataType::Timestamp => "timestamp".into(),
             DataType::Char(length) => format!("char({length})"),
-            DataType::PageFiller => "text".to_owned(),
+            DataType::Date => "date".into(),
+            DataType::Decimal => "decimal(15,2)".into(),
+            DataType::Varchar(length) => format!("varchar({length})"),
+            DataType::PageFiller { .. } => "text".to_owned(),
         };
         let not_null = if column.nullable { "" } else { " NOT NULL" };
         let default = column.default.map(|default| match default {
@@ -34,11 +54,17 @@ impl PostgresDialect {
             DefaultValue::Now => "now()".into(),
             DefaultValue::Integer(number) => number.to_string(),
             DefaultValue::Text(text) => quote_literal(text),
-            // More than half of a page: a second row does not fit.
-            DefaultValue::Filler => format!("repeat('a', {})", self.page_bytes * 3 / 4),
+            DefaultValue::Filler => format!("repeat('a', {filler})"),
         });
         let default = default.map(|default| format!(" DEFAULT {default}")).unwrap_or_default();
         format!("{} {data_type}{not_null}{default}", self.quote(column.name))
+    }
+
+    /// How many workers read a table, however small it is; of partitions the server decides.
+    pub fn workers(&self, table: &Table, degree: u32) -> Option<String> {
+        let whole = self.data_files <= 1 || !table.storage.spread;
+        let workers = degree.saturating_sub(1);
+        whole.then(|| format!("ALTER TABLE {} SET (parallel_workers = {workers})", self.table(table)))
     }
 
     /// The bulk load of a table: its rows follow in this format.
@@ -99,6 +125,19 @@ impl PostgresDialect {
     }
 }
 
+/// Bytes of a value, at most and without alignment
+/// (<https://www.postgresql.org/docs/current/datatype.html>); those of a filler come on top.
+fn width(data_type: DataType) -> usize {
+    match data_type {
+        DataType::Int | DataType::Date => 4,
+        DataType::BigInt | DataType::Timestamp => 8,
+        DataType::Uuid => 16,
+        DataType::Decimal => 12,
+        DataType::Char(length) | DataType::Varchar(length) => usize::from(length) + 4,
+        DataType::PageFiller { .. } => 0,
+    }
+}
+
 impl Dialect for PostgresDialect {
     fn quote(&self, name: &str) -> String {
         quote_identifier(name)
@@ -108,9 +147,9 @@ impl Dialect for PostgresDialect {
         format!("${number}")
     }
 
-    fn create(&self, table: &Table) -> Vec<String> {
-        let name = self.table(table);
-        let mut parts: Vec<String> = table.columns.iter().map(|column| self.column(column)).collect();
+    fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
+        let (name, filler) = (self.table(table), self.filler(table)?);
+        let mut parts: Vec<String> = table.columns.iter().map(|column| self.column(column, filler)).collect();
         if !table.key.is_empty() && !table.storage.key_after_fill {
             parts.push(format!("PRIMARY KEY ({})", self.names(table.key)));
         }
@@ -135,12 +174,11 @@ impl Dialect for PostgresDialect {
             }
         }
         // A filler is stored plainly, neither compressed nor out of line. Of a parent this goes to its partitions too.
-        let fillers = table.columns.iter().filter(|column| column.data_type == DataType::PageFiller);
-        statements.extend(
-            fillers.map(|own| format!("ALTER TABLE {name} ALTER {} SET STORAGE PLAIN", self.quote(own.name))),
-        );
+        statements.extend(table.filler().map(|(filler, _)| {
+            format!("ALTER TABLE {name} ALTER {} SET STORAGE PLAIN", self.quote(filler.name))
+        }));
         statements.push("RESET default_tablespace".into());
-        statements
+        Ok(statements)
     }
 
     fn insert_loop(&self, _: &Table) -> Option<String> {

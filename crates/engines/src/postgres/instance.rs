@@ -2,23 +2,22 @@
 
 use super::admin::{Admin, LOAD, SCHEMA};
 use super::dialect::PostgresDialect;
-use super::failed_at;
 use super::is_local;
 use super::load::{Backends, PostgresConnections};
 use super::server::{Cluster, Stop, last_lines, parent, wait_for};
 use super::settings::{self, DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::PostgresCollector;
-use super::wire::{StatementText, statements};
+use super::wire::{StatementText, operation_sql, statements};
+use super::{explain, failed_at, fill};
 use crate::{
-    CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Fill, Folders, Instance,
-    ObserveOptions, Operation, Rows, Table, Values, WaitCollector, Work, lock, open_files,
+    CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Folders, Instance,
+    ObserveOptions, Operation, Table, WaitCollector, Work, lock, open_files,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use pgclient::{Client, Config, quote_identifier, quote_literal};
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -41,6 +40,8 @@ pub struct PostgresInstance {
     load: Config,
     backends: Backends,
     statements: OnceLock<Arc<[StatementText]>>,
+    /// Settings of the load's sessions that its work asks for.
+    options: OnceLock<String>,
     tablespaces: Vec<(String, PathBuf)>,
     data_files: u32,
     connections: u64,
@@ -73,6 +74,7 @@ impl PostgresInstance {
             load,
             backends: Backends::default(),
             statements: OnceLock::new(),
+            options: OnceLock::new(),
             tablespaces: Vec::new(),
             data_files: configuration.get(DATA_FILES),
             connections: u64::from(connections),
@@ -118,28 +120,14 @@ impl PostgresInstance {
         })
     }
 
-    /// Fills a table that this trial has created: by COPY of rows that are frozen at once, for which the same
-    /// transaction must have emptied it.
-    fn fill(&self, dialect: &PostgresDialect, work: &Work, fill: &mut Fill) -> Result<(), EngineError> {
-        let table = &work.tables[fill.table];
-        let doing = format!("filling table {}", table.name);
-        let failed = |error| failed_at(&doing)(error);
-        self.admin.run(&doing, &format!("BEGIN; TRUNCATE {}", dialect.table(table)))?;
-        self.admin.ask(|admin| {
-            let copy = dialect.copy(table, &fill.columns, "FREEZE ON");
-            let mut copy = admin.copy_in(&copy).map_err(failed)?;
-            let mut buffer = Vec::new();
-            for rows in &mut fill.batches {
-                buffer.clear();
-                put_rows(&mut buffer, &rows);
-                copy.write(&buffer).map_err(failed)?;
-                if self.cancel.is_cancelled() {
-                    return Err(EngineError::Cancelled);
-                }
-            }
-            copy.finish().map(|_| ()).map_err(failed)
-        })?;
-        self.admin.run(&doing, "COMMIT")
+    fn statements(&self) -> Result<&Arc<[StatementText]>, EngineError> {
+        let missing = || EngineError::failed("connecting", "the tables have not been created yet");
+        self.statements.get().ok_or_else(missing)
+    }
+
+    /// How the load connects, with what its work asks for.
+    fn load(&self) -> Config {
+        self.load.clone().with_options(self.options.get().map_or("", String::as_str))
     }
 
     fn compile(
@@ -176,24 +164,6 @@ impl PostgresInstance {
 
     fn drop_everything(&self) -> Result<(), EngineError> {
         self.admin.drop_all(self.tablespaces.iter().map(|(name, _)| name.as_str()))
-    }
-}
-
-/// Appends rows in COPY's text format. Our statements hold nothing that it would have escaped.
-fn put_rows(out: &mut Vec<u8>, rows: &Rows) {
-    for row in 0..rows.count {
-        for (number, values) in rows.columns.iter().enumerate() {
-            if number > 0 {
-                out.push(b'\t');
-            }
-            // Writing to memory cannot fail.
-            let _ = match values {
-                Values::Same(number) => write!(out, "{number}"),
-                Values::SameText(text) => write!(out, "{text}"),
-                Values::Integers(numbers) => write!(out, "{}", numbers[row]),
-            };
-        }
-        out.push(b'\n');
     }
 }
 
@@ -249,21 +219,27 @@ fn verify_session_settings(
 impl Instance for PostgresInstance {
     fn create(&self, mut work: Work) -> Result<(), EngineError> {
         let dialect = self.dialect()?;
-        let mut fills = std::mem::take(&mut work.fills);
-        for statement in work.tables.iter().flat_map(|table| dialect.create(table)) {
-            self.admin.run("creating the tables", &statement)?;
+        let fills = std::mem::take(&mut work.fills);
+        for table in &work.tables {
+            let workers = work.degree.and_then(|degree| dialect.workers(table, degree));
+            for statement in dialect.create(table)?.into_iter().chain(workers) {
+                self.admin.run("creating the tables", &statement)?;
+            }
         }
         for statement in dialect.procedures(&work) {
             self.admin.run("creating the procedure", &statement)?;
         }
-        for fill in &mut fills {
-            self.fill(&dialect, &work, fill)?;
+        let filled = !fills.is_empty();
+        for fill in fills {
+            fill::fill(&self.admin, &dialect, &work, fill, &self.cancel)?;
         }
-        if !fills.is_empty() {
+        if filled {
             for statement in work.tables.iter().flat_map(|table| dialect.after_fill(table)) {
                 self.admin.run("finishing the tables", &statement)?;
             }
         }
+        let options = explain::session_options(&work);
+        self.options.get_or_init(|| options);
         let compile = |operation| Self::compile(&dialect, operation, &work);
         let operations = work.operations.iter().map(compile).collect::<Result<Vec<_>, _>>()?;
         // Work that is created twice in one trial would be a defect of the probe: the first one stays.
@@ -275,15 +251,20 @@ impl Instance for PostgresInstance {
         self.data_files
     }
 
+    fn explain(&self, operation: usize, table: &Table, analyze: bool) -> Result<Explained, EngineError> {
+        let mut client = Client::connect(&self.load()).map_err(failed_at("connecting"))?;
+        client.set_stop(self.cancel.stop(), Duration::ZERO);
+        explain::explain(&mut client, operation_sql(self.statements()?, operation), table, analyze)
+    }
+
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        let missing = || EngineError::failed("connecting", "the tables have not been created yet");
-        let statements = self.statements.get().ok_or_else(missing)?;
+        let statements = self.statements()?;
         open_files::allow(self.connections, || format!("opening {} connections", self.connections))?;
         let (backends, checkpoints) =
             (self.backends.clone(), self.final_checkpoint.then(|| self.admin.clone()));
-        let (load, cancel) = (&self.load, self.cancel.clone());
+        let cancel = self.cancel.clone();
         Ok(Box::new(PostgresConnections::connect(
-            load,
+            &self.load(),
             connections,
             statements,
             backends,

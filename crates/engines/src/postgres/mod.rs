@@ -6,12 +6,15 @@
 //! - `instance`: what a trial works on: a schema of our own
 //! - `admin`: the connection that holds it, marked as ours
 //! - `dialect`: how its tables and operations are written
+//! - `fill`: the bulk load of its tables; `explain`: plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set
 
 mod admin;
 mod dialect;
+mod explain;
+mod fill;
 mod host;
 mod instance;
 mod load;
@@ -31,6 +34,7 @@ use experiment::{Configuration, Declaration, Invalid};
 use observations::{Advice, EngineVersion, Survey, SurveyedServer, Unread};
 use observe::process_title;
 use pgclient::{Client, Config};
+pub use settings::URL;
 use std::path::Path;
 use std::time::Duration;
 
@@ -53,7 +57,15 @@ impl Engine for Postgres {
     }
 
     fn abilities(&self) -> &'static [Ability] {
-        &[Ability::Keeps, Ability::Tables, Ability::Statements, Ability::BulkLoad, Ability::Procedures]
+        &[
+            Ability::Keeps,
+            Ability::Tables,
+            Ability::Statements,
+            Ability::BulkLoad,
+            Ability::Procedures,
+            Ability::Parallel,
+            Ability::NestedLoops,
+        ]
     }
 
     fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion {

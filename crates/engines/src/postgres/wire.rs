@@ -35,6 +35,11 @@ pub fn statements(operations: impl Iterator<Item = StatementText>) -> Arc<[State
     own.into_iter().chain(operations).collect()
 }
 
+/// The SQL of an operation among them.
+pub fn operation_sql(statements: &[StatementText], operation: usize) -> &str {
+    statements.get(OWN.len() + operation).map_or("", |statement| &statement.sql)
+}
+
 /// One connection's side of the protocol, with the request in flight. A request makes it send one exchange of
 /// messages or several, each of which ends with the server's ReadyForQuery.
 pub struct PostgresWire {
@@ -186,6 +191,8 @@ impl Wire for PostgresWire {
                 out.extend_from_slice(SYNC);
             }
             Request::Execute { statement: Statement::Text(sql), .. } => query(out, sql),
+            Request::Execute { statement: Statement::Begin, .. } => query(out, "BEGIN"),
+            Request::Execute { statement: Statement::Commit, .. } => query(out, "COMMIT"),
             Request::Execute { statement: Statement::Rollback, .. } => query(out, "ROLLBACK"),
         }
     }

@@ -170,6 +170,11 @@ impl DataFiles {
         Ok(connections)
     }
 
+    /// A connection to the first data file as sessions have it, for what is asked in preparation.
+    pub fn connect_one(&self) -> Result<Connection, EngineError> {
+        self.connect_to(&self.paths[0])
+    }
+
     /// A connection of a session waits for locks, and stops when the trial is asked to.
     fn connect_to(&self, path: &Path) -> Result<Connection, EngineError> {
         let mut connection = open(path, self.timed)?;

@@ -1,6 +1,10 @@
 //! How SQLite writes tables and operations.
 
-use crate::{Column, DataType, DefaultValue, Dialect, Table};
+use crate::{Column, DataType, DefaultValue, Dialect, EngineError, Table};
+use std::borrow::Cow;
+
+/// Bytes of a row's number in a table of 16,384 to 2 million rows.
+const ROW_NUMBER: usize = 3;
 
 /// SQLite's SQL in one data file.
 pub struct SqliteDialect {
@@ -11,18 +15,35 @@ pub struct SqliteDialect {
 }
 
 impl SqliteDialect {
-    /// Bytes of filler that make a row fill a page of its own: a leaf cell of a table holds at most
-    /// (page size - 35) bytes without overflow (<https://www.sqlite.org/fileformat2.html>), of which
-    /// the record's header takes at most 5; two such rows cannot share a page.
-    pub fn filler(&self) -> Vec<u8> {
-        vec![b'a'; self.page_bytes.saturating_sub(40)]
+    /// The filler of a table's rows, after the file format (<https://www.sqlite.org/fileformat2.html>): a leaf page has
+    /// a header of 8 bytes; a row takes a pointer of 2, its length, its number and its record, whose header has its own
+    /// length and a type for each column. A record of more than (page size - 35) bytes would overflow.
+    ///
+    /// # Errors
+    /// When so many rows do not fit a page.
+    pub fn filler(&self, table: &Table) -> Result<Vec<u8>, EngineError> {
+        let Some((_, rows)) = table.filler() else { return Ok(Vec::new()) };
+        let others = table.columns.iter().filter(|column| !self.is_row_number(table, column));
+        let others: usize = others.map(|column| width(column.data_type)).sum();
+        let bytes = table.filler_bytes(self.page_bytes, |filler| {
+            let record = 1 + table.columns.len() - 1 + varint(12 + 2 * filler) + others + filler;
+            let row = 2 + varint(record) + ROW_NUMBER + record;
+            record + 35 <= self.page_bytes && rows * row + 8 <= self.page_bytes
+        })?;
+        Ok(vec![b'a'; bytes])
+    }
+
+    /// An integer key is the row's number, which is not in its record.
+    fn is_row_number(&self, table: &Table, column: &Column) -> bool {
+        table.has_integer_key() && table.key == [column.name]
     }
 
     fn column(&self, column: &Column) -> String {
         let data_type = match column.data_type {
             DataType::Int | DataType::BigInt => "INTEGER",
-            DataType::Timestamp | DataType::Char(_) => "TEXT",
-            DataType::Uuid | DataType::PageFiller => "BLOB",
+            DataType::Decimal => "REAL",
+            DataType::Timestamp | DataType::Date | DataType::Char(_) | DataType::Varchar(_) => "TEXT",
+            DataType::Uuid | DataType::PageFiller { .. } => "BLOB",
         };
         let not_null = if column.nullable { "" } else { " NOT NULL" };
         let default = match column.default {
@@ -38,10 +59,28 @@ impl SqliteDialect {
     }
 }
 
+/// Bytes of a variable-length integer: 7 bits in each.
+fn varint(value: usize) -> usize {
+    (1..).find(|bytes| value >> (7 * bytes) == 0).unwrap_or(9)
+}
+
+/// Bytes of a value, at most; those of a filler come on top.
+fn width(data_type: DataType) -> usize {
+    match data_type {
+        DataType::Int => 4,
+        DataType::BigInt | DataType::Decimal => 8,
+        DataType::Date => 10,
+        DataType::Uuid => 16,
+        DataType::Timestamp => 19,
+        DataType::Char(length) | DataType::Varchar(length) => length.into(),
+        DataType::PageFiller { .. } => 0,
+    }
+}
+
 /// A text as long as its column wants it: engines with `char(n)` pad with blanks, SQLite does not.
-pub fn padded(text: &str, column: &Column) -> String {
+pub fn padded<'a>(text: &'a str, column: &Column) -> Cow<'a, str> {
     match column.data_type {
-        DataType::Char(length) => format!("{text:<0$}", usize::from(length)),
+        DataType::Char(length) => format!("{text:<0$}", usize::from(length)).into(),
         _ => text.into(),
     }
 }
@@ -56,12 +95,13 @@ impl Dialect for SqliteDialect {
     }
 
     /// A single integer key is the row's number; other keys cluster the table.
-    fn create(&self, table: &Table) -> Vec<String> {
+    fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
+        self.filler(table)?;
         let mut parts: Vec<String> = table.columns.iter().map(|column| self.column(column)).collect();
         if !table.key.is_empty() {
             parts.push(format!("PRIMARY KEY ({})", self.names(table.key)));
         }
         let clustered = if table.key.is_empty() || table.has_integer_key() { "" } else { " WITHOUT ROWID" };
-        vec![format!("CREATE TABLE {} ({}){clustered}", self.table(table), parts.join(", "))]
+        Ok(vec![format!("CREATE TABLE {} ({}){clustered}", self.table(table), parts.join(", "))])
     }
 }

@@ -2,25 +2,27 @@
 
 use super::connection::{self, DataFiles, Identity};
 use super::dialect::{SqliteDialect, padded};
-use super::recorder::Tallies;
-use super::session::{Compiled, SqliteSession};
-use super::{DATA_FILES, failed};
+use super::session::{Compiled, SqliteSession, Totals};
+use super::{DATA_FILES, explain, failed};
 use crate::engine::{
     CacheReport, CacheState, Collected, ConnectionSet, EngineError, Folders, Instance, WaitCollector,
 };
 use crate::session::SetOfOne;
-use crate::{Cancel, DataType, Dialect as _, Fill, Operation, Rows, Table, Values, Work, open_files};
+use crate::{
+    Cancel, Dialect as _, EngineUse, Explained, Fill, Operation, Rows, Table, Values, Work, lock, open_files,
+};
 use experiment::Configuration;
 use rusqlite::{Connection, Statement};
+use std::borrow::Cow;
 use std::os::unix::fs::MetadataExt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Data files of one trial.
 pub struct SqliteInstance {
     files: Arc<DataFiles>,
     /// What the load does, once its tables exist.
     operations: OnceLock<Arc<[Compiled]>>,
-    total: Arc<Mutex<Tallies>>,
+    total: Arc<Mutex<Totals>>,
 }
 
 impl SqliteInstance {
@@ -51,40 +53,63 @@ impl SqliteInstance {
         let dialect = SqliteDialect { schema: "main".into(), page_bytes };
         let here = |table: &Table| file == 0 || table.storage.spread;
         for table in work.tables.iter().filter(|table| here(table)) {
-            dialect.create(table).iter().try_for_each(|sql| connection.execute_batch(sql)).map_err(failed)?;
+            dialect
+                .create(table)?
+                .iter()
+                .try_for_each(|sql| connection.execute_batch(sql))
+                .map_err(failed)?;
         }
-        let mut fills: Vec<Fill> = if file == 0 { std::mem::take(&mut work.fills) } else { Vec::new() };
-        for fill in &mut fills {
-            self.fill(&connection, &dialect, work, fill)?;
+        let fills: Vec<Fill> = if file == 0 { std::mem::take(&mut work.fills) } else { Vec::new() };
+        if !fills.is_empty() {
+            // A load that fails leaves nothing that anybody would want back.
+            connection
+                .execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+                .map_err(failed)?;
+            for fill in fills {
+                self.fill(&connection, &dialect, work, fill)?;
+            }
+            drop(connection);
+            return checkpoint(&self.files.open(path, false)?).map(|()| page_bytes).map_err(failed);
         }
         checkpoint(&connection).map_err(failed)?;
         Ok(page_bytes)
     }
 
-    /// Inserts the rows of a table, each batch in a transaction of its own.
+    /// Inserts the rows of a table in one transaction.
     fn fill(
         &self,
         connection: &Connection,
         dialect: &SqliteDialect,
         work: &Work,
-        fill: &mut Fill,
+        mut fill: Fill,
     ) -> Result<(), EngineError> {
         let table = &work.tables[fill.table];
+        let filler = dialect.filler(table)?;
+        let own = fill.columns.len() + 1;
+        fill.columns.extend(table.filler().map(|(column, _)| column.name));
         let insert = Operation::Insert { table: fill.table, columns: fill.columns.clone() };
         let insert = dialect.statement(&insert, work)?;
         let failed = |error| failed(format!("filling table {}", table.name), &error);
+        connection.execute_batch("BEGIN").map_err(failed)?;
         let mut insert = connection.prepare(&insert).map_err(failed)?;
-        for rows in &mut fill.batches {
+        if table.filler().is_some() {
+            insert.raw_bind_parameter(own, filler.as_slice()).map_err(failed)?;
+        }
+        let mut text = String::new();
+        for rows in fill.batches {
             if self.files.cancel.is_cancelled() {
                 return Err(EngineError::Cancelled);
             }
-            connection.execute_batch("BEGIN").map_err(failed)?;
             for row in 0..rows.count {
-                insert_row(&mut insert, table, &fill.columns, &rows, row).map_err(failed)?;
+                insert_row(&mut insert, table, &fill.columns, &rows, row, &mut text).map_err(failed)?;
             }
-            connection.execute_batch("COMMIT").map_err(failed)?;
         }
-        Ok(())
+        connection.execute_batch("COMMIT").map_err(failed)
+    }
+
+    fn operations(&self) -> Result<&Arc<[Compiled]>, EngineError> {
+        let missing = || EngineError::failed("connecting", "the tables have not been created yet");
+        self.operations.get().ok_or_else(missing)
     }
 
     /// Compiles an operation for every data file.
@@ -100,10 +125,10 @@ impl SqliteInstance {
         let mut filler = None;
         // SQLite's defaults could only compute the filler anew for every row.
         if let (Operation::Insert { columns, .. }, Some(table)) = (&mut operation, table)
-            && let Some(column) = table.columns.iter().find(|column| column.data_type == DataType::PageFiller)
+            && let Some((column, _)) = table.filler()
         {
             columns.push(column.name);
-            filler = Some(dialect(0).filler());
+            filler = Some(dialect(0).filler(table)?);
         }
         let sql = (0..self.files.paths.len()).map(|file| dialect(file).statement(&operation, work));
         let integer_key = table.is_some_and(Table::has_integer_key);
@@ -115,20 +140,29 @@ fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
 }
 
+/// Inserts a row; `text` is room for the values that are written as text.
 fn insert_row(
     insert: &mut Statement<'_>,
     table: &Table,
     columns: &[&str],
     rows: &Rows,
     row: usize,
+    text: &mut String,
 ) -> rusqlite::Result<()> {
     for (number, (name, values)) in (1..).zip(columns.iter().zip(&rows.columns)) {
         match values {
             Values::Same(number_of_all) => insert.raw_bind_parameter(number, number_of_all)?,
             Values::Integers(numbers) => insert.raw_bind_parameter(number, numbers[row])?,
-            Values::SameText(text) => {
-                let text = table.column(name).map_or_else(|| (*text).to_owned(), |own| padded(text, own));
-                insert.raw_bind_parameter(number, text)?;
+            Values::Decimals(hundredths) => {
+                insert.raw_bind_parameter(number, hundredths[row] as f64 / 100.0)?;
+            }
+            Values::Uuids(uuids) => insert.raw_bind_parameter(number, uuids[row].to_be_bytes().as_slice())?,
+            Values::SameText(_) | Values::Texts(_) | Values::Dates(_) | Values::Timestamps(_) => {
+                text.clear();
+                // Writing to memory cannot fail.
+                let _ = values.write(row, text);
+                let padded = table.column(name).map_or(Cow::Borrowed(text.as_str()), |own| padded(text, own));
+                insert.raw_bind_parameter(number, padded.as_ref())?;
             }
         }
     }
@@ -152,10 +186,15 @@ impl Instance for SqliteInstance {
         self.files.paths.len() as u32
     }
 
+    fn explain(&self, operation: usize, table: &Table, analyze: bool) -> Result<Explained, EngineError> {
+        let connection = self.files.connect_one()?;
+        let sql = &self.operations()?[operation].sql[0];
+        explain::explain(&connection, sql, table, analyze)
+            .map_err(|error| failed(format!("explaining {sql}"), &error))
+    }
+
     fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        let operations = self.operations.get();
-        let operations = operations
-            .ok_or_else(|| EngineError::failed("connecting", "the tables have not been created yet"))?;
+        let operations = self.operations()?;
         let session = SqliteSession::open(self.files.clone(), operations.clone(), self.total.clone())?;
         Ok(Box::new(SetOfOne::new(session)))
     }
@@ -178,7 +217,7 @@ impl Instance for SqliteInstance {
 
     fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
         let (files, total) = (self.files.clone(), self.total.clone());
-        Some(Box::new(Collector { files, identities: Vec::new(), total }))
+        Some(Box::new(Collector { files, identities: Vec::new(), total, read_before: None }))
     }
 
     fn space_bytes(&self) -> Option<u64> {
@@ -197,19 +236,31 @@ struct Collector {
     files: Arc<DataFiles>,
     /// Those that were there at the start.
     identities: Vec<Identity>,
-    total: Arc<Mutex<Tallies>>,
+    total: Arc<Mutex<Totals>>,
+    /// Bytes that this process had read from storage at the start.
+    read_before: Option<u64>,
 }
 
 impl WaitCollector for Collector {
     fn start(&mut self) -> Result<(), EngineError> {
         self.identities = self.files.identities();
-        *self.total.lock().unwrap_or_else(PoisonError::into_inner) = Tallies::default();
+        *lock(&self.total) = Totals::default();
+        self.read_before = observe::storage_read_bytes(std::process::id() as i32);
         Ok(())
     }
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
+        let read = observe::storage_read_bytes(std::process::id() as i32);
         self.files.verify_in_place(&self.identities)?;
-        let tallies = self.total.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Collected { waits: tallies.waits(), operations: tallies.operations(), ..Collected::default() })
+        let Totals { tallies, pages } = &*lock(&self.total);
+        let disk_read_bytes = read.zip(self.read_before).map(|(now, before)| now.saturating_sub(before));
+        // Sessions work in the load's threads, and nothing works beside them.
+        let used = EngineUse { worker_cpu_s: Some(0.0), pages: Some(*pages), disk_read_bytes };
+        Ok(Collected {
+            waits: tallies.waits(),
+            operations: tallies.operations(),
+            used,
+            ..Collected::default()
+        })
     }
 }

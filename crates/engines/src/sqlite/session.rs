@@ -3,12 +3,13 @@
 use super::connection::{self, DataFiles};
 use super::{Open, failed, recorder};
 use crate::session::Session;
-use crate::{Done, EngineError, Key, Parameter, Request, Results, Statement};
+use crate::{Done, EngineError, Key, PageUse, Parameter, Request, Results, Statement, lock};
 use recorder::Tallies;
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::types::{Null, ValueRef};
 use rusqlite::{Connection, ErrorCode, ffi};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ffi::c_int;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// After this long outside of the engine, the recorder's last reading of the thread's times is
@@ -29,13 +30,20 @@ pub struct Compiled {
     pub filler: Option<Vec<u8>>,
 }
 
+/// What the sessions of a load did in its measurement.
+#[derive(Debug, Default)]
+pub struct Totals {
+    pub tallies: Tallies,
+    pub pages: PageUse,
+}
+
 /// The connections of one thread.
 pub struct SqliteSession {
     /// One for each data file, or one that all are attached to.
     connections: Vec<Connection>,
     files: Arc<DataFiles>,
     operations: Arc<[Compiled]>,
-    total: Arc<Mutex<Tallies>>,
+    total: Arc<Mutex<Totals>>,
     left_engine: Instant,
 }
 
@@ -44,7 +52,7 @@ impl SqliteSession {
     pub fn open(
         files: Arc<DataFiles>,
         operations: Arc<[Compiled]>,
-        total: Arc<Mutex<Tallies>>,
+        total: Arc<Mutex<Totals>>,
     ) -> Result<Self, EngineError> {
         let connections = files.connect(operations.len())?;
         Ok(Self { connections, files, operations, total, left_engine: Instant::now() })
@@ -72,10 +80,7 @@ impl SqliteSession {
         keys: &[Key],
     ) -> Result<(), (&'static str, rusqlite::Error)> {
         let connection = self.connection(file);
-        // BEGIN IMMEDIATE locks every attached file, so that attached files would exclude each
-        // other; a plain BEGIN locks the one that the first row is written to.
-        let begin = if self.files.open == Open::Attached { "BEGIN" } else { "BEGIN IMMEDIATE" };
-        run(connection, begin).map_err(|error| ("begin", error))?;
+        run(connection, self.begin_sql()).map_err(|error| ("begin", error))?;
         let done = self.each_key(connection, operation, file, keys).map_err(|error| ("statement", error));
         let ended = done.and_then(|()| run(connection, "COMMIT").map_err(|error| ("commit", error)));
         if ended.is_err() && !connection.is_autocommit() {
@@ -132,6 +137,8 @@ impl SqliteSession {
             Statement::Text(text) => {
                 rusqlite::Batch::new(connection, text).for_each(|mut statement| run_to_end(&mut statement))
             }
+            Statement::Begin => run(connection, self.begin_sql()),
+            Statement::Commit => run(connection, "COMMIT"),
             Statement::Rollback if connection.is_autocommit() => Ok(()),
             Statement::Rollback => run(connection, "ROLLBACK"),
         };
@@ -145,6 +152,18 @@ impl SqliteSession {
             }
             Err(error) => Err(self.give_up("statement".into(), &error)),
         }
+    }
+
+    /// BEGIN IMMEDIATE locks every attached file, so that attached files would exclude each other; a plain BEGIN locks
+    /// the one that the first row is written to.
+    fn begin_sql(&self) -> &'static str {
+        if self.files.open == Open::Attached { "BEGIN" } else { "BEGIN IMMEDIATE" }
+    }
+
+    /// The pages that the connections have used since this was asked last.
+    fn take_pages(&self) -> PageUse {
+        let count = |counter| self.connections.iter().map(|connection| take_count(connection, counter)).sum();
+        PageUse { hits: count(ffi::SQLITE_DBSTATUS_CACHE_HIT), reads: count(ffi::SQLITE_DBSTATUS_CACHE_MISS) }
     }
 
     fn connection(&self, file: usize) -> &Connection {
@@ -163,6 +182,15 @@ impl SqliteSession {
         }
         failed(doing, error)
     }
+}
+
+/// A counter of a connection, which begins anew then (<https://www.sqlite.org/c3ref/c_dbstatus_options.html>).
+fn take_count(connection: &Connection, counter: c_int) -> u64 {
+    let (mut count, mut highest) = (0, 0);
+    // SAFETY: the connection is open, this thread alone uses it, and both places for the results are valid.
+    unsafe { ffi::sqlite3_db_status(connection.handle(), counter, &raw mut count, &raw mut highest, 1) };
+    // The counters are unsigned; more than 2^32 pages in one measurement wrap around.
+    u64::from(count as u32)
 }
 
 fn is_busy(error: &rusqlite::Error) -> bool {
@@ -223,6 +251,7 @@ impl Session for SqliteSession {
         if self.files.timed {
             recorder::start();
         }
+        self.take_pages();
         self.left_engine = Instant::now();
     }
 
@@ -268,8 +297,12 @@ impl Session for SqliteSession {
     }
 
     fn end(&mut self) {
-        if let Some(tallies) = recorder::stop() {
-            self.total.lock().unwrap_or_else(PoisonError::into_inner).add(&tallies);
+        let (tallies, pages) = (recorder::stop(), self.take_pages());
+        let mut total = lock(&self.total);
+        if let Some(tallies) = tallies {
+            total.tallies.add(&tallies);
         }
+        total.pages.hits += pages.hits;
+        total.pages.reads += pages.reads;
     }
 }

@@ -3,7 +3,7 @@
 
 use engines::{
     Ability, Cancel, ConnectionSet, Done, Engine, EngineError, Filter, Folders, Host, Instance, Key,
-    Operation, Output, Parameter, Request, Results, Session, SetOfOne, Statement, Stop, Work,
+    Operation, Output, Parameter, Request, Results, Session, SetOfOne, Statement, Stop, Values, Work,
 };
 use experiment::{Configuration, Declaration};
 use observations::EngineVersion;
@@ -27,7 +27,7 @@ impl Engine for Skeleton {
 
     /// Yours: embedded engines work in the load's threads; servers are reached through crate `transport`.
     fn abilities(&self) -> &'static [Ability] {
-        &[Ability::Embedded, Ability::Tables]
+        &[Ability::Embedded, Ability::Tables, Ability::NestedLoops]
     }
 
     fn version(&self, _: &[&Configuration], _: &Stop) -> EngineVersion {
@@ -54,20 +54,28 @@ type Rows = BTreeMap<i64, i64>;
 #[derive(Default)]
 struct Memory {
     rows: Arc<Mutex<Rows>>,
+    sample: OnceLock<Arc<[i64]>>,
     operations: OnceLock<Arc<Vec<Operation>>>,
 }
 
 impl Instance for Memory {
     /// Yours: create and fill the tables, and have the [`engines::Dialect`] compile the operations into statements.
-    /// Here there is one table with a key and a column.
+    /// Here there is one table with a key and a column, and a sample of its keys.
     fn create(&self, work: Work) -> Result<(), EngineError> {
+        let batches = work.fills.into_iter().flat_map(|fill| fill.batches);
+        let first = |rows: engines::Rows| match rows.columns.into_iter().next() {
+            Some(Values::Integers(keys)) => keys,
+            _ => Vec::new(),
+        };
+        self.sample.get_or_init(|| batches.flat_map(first).collect());
         self.operations.get_or_init(|| Arc::new(work.operations));
         Ok(())
     }
 
     fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         let operations = self.operations.get().cloned().unwrap_or_default();
-        Ok(Box::new(SetOfOne::new(Connection { rows: self.rows.clone(), operations })))
+        let sample = self.sample.get().cloned().unwrap_or_default();
+        Ok(Box::new(SetOfOne::new(Connection { rows: self.rows.clone(), sample, operations })))
     }
 
     fn space_bytes(&self) -> Option<u64> {
@@ -80,6 +88,7 @@ impl Instance for Memory {
 /// Yours: one connection of a load thread. Of a server it is a `transport::Wire` instead.
 struct Connection {
     rows: Arc<Mutex<Rows>>,
+    sample: Arc<[i64]>,
     operations: Arc<Vec<Operation>>,
 }
 
@@ -100,7 +109,14 @@ impl Session for Connection {
             }
             Request::Execute { statement: Statement::Operation(operation), parameters, .. } => {
                 let numbers: Vec<i64> = parameters.iter().filter_map(integer).collect();
-                Ok(Done { results: vec![select(&rows, &self.operations[operation], &numbers)], retries: 0 })
+                let results = match &self.operations[operation] {
+                    Operation::LookupEach { outputs, .. } => aggregate(
+                        outputs,
+                        &self.sample.iter().filter_map(|key| rows.get_key_value(key)).collect::<Vec<_>>(),
+                    ),
+                    operation => select(&rows, operation, &numbers),
+                };
+                Ok(Done { results: vec![results], retries: 0 })
             }
             Request::Execute { statement: Statement::Rollback, .. } => Ok(Done::default()),
             Request::Execute { .. } => Err(failed("it has no statements")),
@@ -146,12 +162,16 @@ fn select(rows: &Rows, operation: &Operation, parameters: &[i64]) -> Results {
         Filter::KeyRange => (parameters[0]..=parameters[1]).contains(*key),
         Filter::Below(_, bound) => *amount < bound,
     };
-    let found: Vec<(&i64, &i64)> = rows.iter().filter(wanted).collect();
+    aggregate(outputs, &rows.iter().filter(wanted).collect::<Vec<_>>())
+}
+
+fn aggregate(outputs: &[Output], found: &[(&i64, &i64)]) -> Results {
     let sum: i64 = found.iter().map(|(_, amount)| **amount).sum();
     let last = outputs.iter().map(|output| match output {
         Output::Column(_) => found.last().map(|(_, amount)| amount.to_string()),
         Output::Count => Some(found.len().to_string()),
         Output::Sum(_) => Some(sum.to_string()),
+        Output::Min(_) => found.iter().map(|(key, _)| **key).min().map(|key| key.to_string()),
         Output::Max(_) => found.iter().map(|(key, _)| **key).max().map(|key| key.to_string()),
         Output::Avg(_) => Some((sum as f64 / found.len() as f64).to_string()),
     });

@@ -3,7 +3,7 @@
 mod keys;
 
 use crate::load::{CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, drive};
-use crate::{Probe, ProbeError, Target, TrialContext, tables};
+use crate::{Probe, ProbeError, Target, TrialContext};
 use engines::{Ability, EngineError, Operation, Parameter, Placement, Request, Statement, Work};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
@@ -30,9 +30,9 @@ const TRIES_MAX: u64 = 100;
 choice! {
     /// Columns of a row.
     pub enum Shape {
-        /// [`tables::my_big_table`]
+        /// [`datasets::my_big_table`]
         MyBigTable = "mybigtable",
-        /// [`tables::one_row_per_page`]
+        /// [`datasets::one_row_per_page`]
         OneRowPerPage = "one-row-per-page",
     }
 }
@@ -140,8 +140,8 @@ const INSERT_LOOP: usize = 1;
 /// The table and what is done to it.
 fn work(configuration: &Configuration) -> Work {
     let table = match configuration.get(SHAPE) {
-        Shape::MyBigTable => tables::my_big_table(),
-        Shape::OneRowPerPage => tables::one_row_per_page(),
+        Shape::MyBigTable => datasets::my_big_table(),
+        Shape::OneRowPerPage => datasets::one_row_per_page(),
     };
     let mut operations = vec![Operation::Insert { table: 0, columns: table.key.to_vec() }];
     if configuration.get(METHOD) == InsertMethod::Procedure {

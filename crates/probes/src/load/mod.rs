@@ -12,12 +12,14 @@ use crate::measure::{Subject, measure};
 use crate::{ProbeError, TrialContext};
 use client::Client;
 use conductor::{Lanes, conduct};
+use engines::EngineUse;
 use observations::{Observations, Response};
 use observe::Clock;
 pub use outcome::add_intervals;
 use plan::Turns;
 pub use plan::{
-    CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, no_warmup_of_cold,
+    CONNECTIONS, DURATION, LATENCY_LIMIT, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload,
+    no_warmup_of_cold,
 };
 use std::time::Duration;
 
@@ -30,6 +32,18 @@ pub fn drive<W: Workload>(
     plan: &LoadPlan,
     workload: impl Fn(u32) -> W + Sync,
 ) -> Result<Observations, ProbeError> {
+    drive_counting(context, plan, workload).map(|(observations, _)| observations)
+}
+
+/// The same, with what the load used of the engine.
+///
+/// # Errors
+/// As [`drive`].
+pub fn drive_counting<W: Workload>(
+    context: &TrialContext<'_>,
+    plan: &LoadPlan,
+    workload: impl Fn(u32) -> W + Sync,
+) -> Result<(Observations, EngineUse), ProbeError> {
     let embedded = context.target.abilities.contains(&engines::Ability::Embedded);
     let threads = if embedded { plan.connections } else { plan.threads.clamp(1, plan.connections) };
     let lanes =
@@ -49,9 +63,10 @@ pub fn drive<W: Workload>(
             Client::work(context, plan, (stage, &clock), (threads, &turns), &workload)
         })
     })?;
+    let used = surroundings.engine_use();
     let mut observations = outcome::add_up(plan, &finished, surroundings, embedded);
     if let Some(space_bytes) = context.instance.space_bytes() {
         observations.responses.push(Response::lower("space", "MB", space_bytes as f64 / 1e6));
     }
-    Ok(observations)
+    Ok((observations, used))
 }

@@ -4,6 +4,7 @@ pub mod check;
 pub mod compare;
 pub mod disk;
 pub mod file;
+pub mod pg;
 pub mod profile;
 pub mod recorded;
 pub mod run;

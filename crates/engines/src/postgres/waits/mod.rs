@@ -5,7 +5,8 @@
 //!
 //! [`Sampler`] takes samples on a thread of its own, from what `sources` reads, and gives them in [`Window`]s;
 //! `accounting` turns the samples of sessions into waits; `counters` reads what the server counts itself;
-//! `tasks` asks who waits for whom now. [`PostgresCollector`] watches the sessions of a trial,
+//! `tasks` asks who waits for whom now, `statement` takes the constants out of what they run; `used` reads the pages and
+//! the processors that a load used. [`PostgresCollector`] watches the sessions of a trial,
 //! [`PostgresObserver`] a whole server. `types` is the table of wait events.
 
 mod accounting;
@@ -13,15 +14,17 @@ mod counters;
 mod observer;
 mod sampler;
 mod sources;
+mod statement;
 mod tasks;
 mod types;
+mod used;
 mod window;
 
 pub use counters::FLUSH_OWN_COUNTERS;
 pub(super) use observer::PostgresObserver;
 pub use sampler::Sampler;
 pub use types::{WAIT_TYPES, class};
-pub use window::{ACTIVITY, PROFILE, Process, Sample, Window};
+pub use window::{ACTIVITY, PROFILE, Part, Process, Sample, Window};
 
 use super::while_doing;
 use crate::{Cancel, Collected, EngineError, ObserveOptions, ServerError, Stop, WaitCollector, lock};
@@ -29,9 +32,10 @@ use accounting::SessionSamples;
 use counters::{Counters, ServerCounts};
 use observations::Operation;
 use pgclient::{Client, Config};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use used::Used;
 
 /// What our connections call themselves; they are left out of what they report.
 pub const OBSERVER: &str = "steelbench observer";
@@ -79,15 +83,33 @@ impl Watch {
         Ok(Self { sampler: Sampler::on(sampled, options)?, client, counters })
     }
 
-    /// Ends the window and begins the next: what was sampled, and what the server has counted unless its counters
-    /// were reset.
-    fn window(&mut self) -> Result<(Window, Result<Vec<Operation>, ServerError>), ServerError> {
-        let window = self.sampler.window()?;
-        let now = Counters::read(&mut self.client)?;
-        let operations = now.since(&self.counters);
-        self.counters = now;
-        Ok((window, operations))
+    /// Ends the window and begins the next.
+    fn window(&mut self) -> Result<Watched, ServerError> {
+        let window = match self.sampler.window() {
+            Ok(window) => window,
+            Err(error) => {
+                let window = self.sampler.rest().ok_or_else(|| error.clone())?;
+                return Ok(Watched { window, operations: Err(error.clone()), lost: Some(error) });
+            }
+        };
+        let counted = Counters::read(&mut self.client);
+        let lost = counted.as_ref().err().cloned();
+        let operations = counted.and_then(|now| {
+            let before = std::mem::replace(&mut self.counters, now);
+            self.counters.since(&before)
+        });
+        Ok(Watched { window, operations, lost })
     }
+}
+
+/// What was seen in a window.
+struct Watched {
+    /// What was sampled.
+    window: Window,
+    /// What the server has counted, unless its counters were reset.
+    operations: Result<Vec<Operation>, ServerError>,
+    /// Why it could not be asked any more.
+    lost: Option<ServerError>,
 }
 
 /// How long the server may still take for an answer when the trial was asked to stop.
@@ -106,6 +128,8 @@ pub struct PostgresCollector {
     sessions: Arc<Mutex<Vec<i32>>>,
     cancel: Cancel,
     running: Option<Watch>,
+    /// What had been used at the start.
+    before: Used,
 }
 
 impl PostgresCollector {
@@ -117,7 +141,7 @@ impl PostgresCollector {
         sessions: Arc<Mutex<Vec<i32>>>,
         cancel: Cancel,
     ) -> Self {
-        Self { config, options, sessions, cancel, running: None }
+        Self { config, options, sessions, cancel, running: None, before: Used::default() }
     }
 
     /// When the trial was asked to stop, only that is told of an error.
@@ -131,7 +155,9 @@ impl WaitCollector for PostgresCollector {
         let stop = self.cancel.stop();
         let connect = || connect(&self.config, Some((&stop, STOPPING)));
         let watch = || Watch::start([connect()?, connect()?], self.options);
-        self.running = Some(watch().map_err(|error| self.told(error))?);
+        let mut watch = watch().map_err(|error| self.told(error))?;
+        self.before = Used::read(&mut watch.client, &self.config.user, &lock(&self.sessions));
+        self.running = Some(watch);
         Ok(())
     }
 
@@ -139,10 +165,12 @@ impl WaitCollector for PostgresCollector {
         let mut watch = self.running.take().ok_or_else(|| ServerError::new("nothing was started"))?;
         let version = watch.client.server_version() / 10_000;
         let mut finish = || {
-            let (window, operations) = watch.window()?;
-            Ok((window, operations?, untimed(&mut watch.client)))
+            let Watched { window, operations, lost } = watch.window()?;
+            lost.map_or(Ok(()), Err)?;
+            let used = Used::read(&mut watch.client, &self.config.user, &lock(&self.sessions));
+            Ok((window, operations?, used.since(&self.before), untimed(&mut watch.client)))
         };
-        let (window, operations, untimed) = finish().map_err(|error| self.told(error))?;
+        let (window, operations, used, untimed) = finish().map_err(|error| self.told(error))?;
         let lost = window.lost().into_iter().chain(untimed).collect();
         let sessions: HashSet<i32> = lock(&self.sessions).iter().copied().collect();
         // They count as connected for the whole window.
@@ -150,9 +178,12 @@ impl WaitCollector for PostgresCollector {
         let samples = SessionSamples::of(&window, |pid| sessions.contains(&pid), None);
         let (waits, time) = SessionSamples { session_s, ..samples }
             .account(ServerCounts { operations: &operations, version });
-        let all = window.kernel.iter().flat_map(HashMap::values);
-        let server_cpu_s = all.map(|times| times.cpu_ns as f64 / 1e9).sum();
-        Ok(Collected { waits, operations, time: Some(time), server_cpu_s, lost })
+        // Workers of parallel queries are counted when they have ended: many live too short to be seen.
+        let is_worker = |pid| window.processes.get(pid).is_some_and(|own| own.kind == "parallel worker");
+        let all = window.kernel.iter().flatten().filter(|(pid, _)| !is_worker(pid));
+        let server_cpu_s = all.map(|(_, times)| times.cpu_ns as f64 / 1e9).sum::<f64>();
+        let server_cpu_s = server_cpu_s + used.worker_cpu_s.unwrap_or(0.0);
+        Ok(Collected { waits, operations, time: Some(time), server_cpu_s, used, lost })
     }
 }
 

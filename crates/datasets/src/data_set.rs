@@ -1,0 +1,237 @@
+use crate::{Part, pgbench, studies, synthetic, tpch};
+use engines::{Fill, Table};
+
+/// Names of the data sets, in the order in which they are listed.
+pub const NAMES: &[&str] = &[
+    "synthetic",
+    "mybigtable",
+    "one-row-per-page",
+    "pgbench",
+    "tpch",
+    "lineitem",
+    "orders",
+    "customer",
+    "part",
+    "partsupp",
+    "supplier",
+    "nation",
+    "region",
+];
+
+/// How large a data set is; each one looks at what concerns it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Size {
+    /// Scale factor of TPC-H (1: 6 million rows of LINEITEM, 0.01: 60,000) and of pgbench (1: 100,000 accounts), also
+    /// below 1.
+    pub scale: f64,
+    /// Rows of the tables of the studies and of the synthetic one.
+    pub rows: u64,
+    /// Columns of the synthetic table, from 3 to 18.
+    pub columns: usize,
+    /// Rows of the synthetic table that fill a page, about.
+    pub rows_per_page: u16,
+    /// Seed of the values, where they are random; those of TPC-H are what its generator makes.
+    pub seed: u64,
+}
+
+impl Default for Size {
+    fn default() -> Self {
+        Self { scale: 1.0, rows: 100_000, columns: 6, rows_per_page: 50, seed: 1 }
+    }
+}
+
+/// A data set of some size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DataSet {
+    name: &'static str,
+    size: Size,
+}
+
+impl DataSet {
+    /// The data set with this name.
+    pub fn new(name: &str, size: Size) -> Option<Self> {
+        NAMES.iter().find(|known| **known == name).map(|name| Self { name, size })
+    }
+
+    /// The tables of pgbench.
+    pub fn pgbench(scale: u32) -> Self {
+        Self { name: "pgbench", size: Size { scale: scale.into(), ..Size::default() } }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Its tables, of which the first is the one that is scanned.
+    pub fn tables(&self) -> Vec<Table> {
+        self.parts().into_iter().map(|part| part.table).collect()
+    }
+
+    /// The rows of its tables; nothing is made before they are asked for.
+    pub fn fills(&self) -> Vec<Fill> {
+        let parts = self.parts().into_iter().enumerate().filter(|(_, part)| !part.columns.is_empty());
+        parts.map(|(table, part)| Fill { table, columns: part.columns, batches: (part.batches)() }).collect()
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        let Self { name, size } = *self;
+        match name {
+            "synthetic" => vec![synthetic::part(size)],
+            "mybigtable" => vec![studies::my_big_table_part(size)],
+            "one-row-per-page" => vec![studies::one_row_per_page_part(size)],
+            "pgbench" => pgbench::parts(size.scale),
+            table => tpch::parts(table, size.scale),
+        }
+    }
+
+    /// All that its tables and rows follow from.
+    pub fn identity(&self) -> String {
+        format!("{} {:?}, made by {}", self.name, self.size, env!("CARGO_PKG_VERSION"))
+    }
+
+    /// Rows of its first table, where that is known before they are made: a LINEITEM has as many lines as its orders
+    /// happen to have.
+    pub fn rows(&self) -> Option<u64> {
+        match self.name {
+            "synthetic" | "mybigtable" | "one-row-per-page" => Some(self.size.rows),
+            "pgbench" => Some(pgbench::accounts(self.size.scale) as u64),
+            table => tpch::rows(table, self.size.scale),
+        }
+    }
+
+    /// How many keys there are for single rows of its first table; 0 where keys are no integers.
+    pub fn keys(&self) -> u64 {
+        match self.name {
+            "mybigtable" => 0,
+            "lineitem" | "tpch" => tpch::rows("orders", self.size.scale).unwrap_or(0),
+            "partsupp" => 0,
+            _ => self.rows().unwrap_or(0),
+        }
+    }
+
+    /// The key with a number from 0 to [`DataSet::keys`], in the order of the table: the values of its key's columns; of one
+    /// column the second has no meaning. Of LINEITEM it is the first line of an order.
+    pub fn key(&self, number: u64) -> [i64; 2] {
+        let number = number as i64;
+        match self.name {
+            "lineitem" | "tpch" => [tpch::order_key(number + 1), 1],
+            "orders" => [tpch::order_key(number + 1), 0],
+            "nation" | "region" => [number, 0],
+            _ => [number + 1, 0],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DataSet, NAMES, Size};
+    use engines::{DataType, Rows, Values};
+    use std::collections::HashSet;
+
+    fn small(name: &str, seed: u64) -> DataSet {
+        let size = Size { scale: 0.001, rows: 10_000, seed, ..Size::default() };
+        DataSet::new(name, size).unwrap()
+    }
+
+    fn batches(set: &DataSet, table: usize) -> Vec<Rows> {
+        set.fills().into_iter().nth(table).unwrap().batches.collect()
+    }
+
+    #[test]
+    fn the_same_rows_for_the_same_seed_and_others_for_another() {
+        for name in NAMES.iter().filter(|name| **name != "tpch") {
+            assert_eq!(batches(&small(name, 1), 0), batches(&small(name, 1), 0), "{name}");
+        }
+        for name in ["synthetic", "mybigtable"] {
+            assert_ne!(batches(&small(name, 1), 0), batches(&small(name, 2), 0), "{name}");
+            assert_ne!(small(name, 1).identity(), small(name, 2).identity());
+        }
+    }
+
+    #[test]
+    fn batches_have_the_columns_and_rows_that_they_say() {
+        for name in NAMES {
+            let set = small(name, 1);
+            let tables = set.tables();
+            for fill in set.fills() {
+                let table = &tables[fill.table];
+                let others = table.columns.iter().filter(|column| !fill.columns.contains(&column.name));
+                assert!(
+                    others.clone().all(|own| own.nullable || own.default.is_some()),
+                    "{name} {}",
+                    table.name
+                );
+                let mut count = 0;
+                for rows in fill.batches {
+                    assert_eq!(rows.columns.len(), fill.columns.len(), "{name}");
+                    let mut last = String::new();
+                    for values in &rows.columns {
+                        values.write(rows.count - 1, &mut last).unwrap();
+                    }
+                    count += rows.count as u64;
+                }
+                if fill.table == 0
+                    && let Some(rows) = set.rows()
+                {
+                    assert_eq!(count, rows, "{name}");
+                }
+            }
+        }
+    }
+
+    /// Each key names a row of the first table, and no two the same one.
+    #[test]
+    fn keys_are_keys_of_rows() {
+        for name in NAMES.iter().filter(|name| small(name, 1).keys() > 0) {
+            let set = small(name, 1);
+            let table = &set.tables()[0];
+            let columns = set.fills().remove(0).columns;
+            let at = |key: &&str| columns.iter().position(|column| column == key).unwrap();
+            let positions: Vec<usize> = table.key.iter().map(|key| at(&key)).collect();
+            let mut keys = HashSet::new();
+            for rows in batches(&set, 0) {
+                for row in 0..rows.count {
+                    let value = |at: &usize| match &rows.columns[*at] {
+                        Values::Integers(numbers) => numbers[row],
+                        other => panic!("{name}: {other:?}"),
+                    };
+                    keys.insert(positions.iter().map(value).collect::<Vec<i64>>());
+                }
+            }
+            let named: HashSet<Vec<i64>> =
+                (0..set.keys()).map(|number| set.key(number)[..positions.len()].to_vec()).collect();
+            assert_eq!(named.len() as u64, set.keys(), "{name}");
+            assert!(named.is_subset(&keys), "{name}");
+        }
+    }
+
+    /// S3b: 3 to 18 columns of fixed length, none of them NULL; S3e: of two columns with the same values, those of one
+    /// lie together and those of the other do not.
+    #[test]
+    fn synthetic_tables_are_those_of_the_studies() {
+        for columns in 3..=18 {
+            let set = DataSet::new("synthetic", Size { columns, ..Size::default() }).unwrap();
+            let table = set.tables().remove(0);
+            assert_eq!(table.columns.len(), columns);
+            let fixed = |data_type| {
+                matches!(data_type, DataType::Int | DataType::BigInt | DataType::PageFiller { rows: 50 })
+            };
+            assert!(table.columns.iter().all(|column| !column.nullable && fixed(column.data_type)));
+        }
+        let (mut apart, mut together): (Vec<i64>, Vec<i64>) = Default::default();
+        for rows in batches(&small("synthetic", 1), 0) {
+            for (all, values) in [(&mut apart, &rows.columns[1]), (&mut together, &rows.columns[2])] {
+                let Values::Integers(numbers) = values else { panic!("{values:?}") };
+                all.extend(numbers);
+            }
+        }
+        let changes = |values: &[i64]| values.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        assert_eq!((changes(&together), changes(&apart) > 9_000), (99, true));
+        let sorted = |mut values: Vec<i64>| {
+            values.sort_unstable();
+            values
+        };
+        assert_eq!(sorted(apart), sorted(together));
+    }
+}

@@ -1,0 +1,46 @@
+//! Data sets: tables and their rows, the same for the same size and seed on every machine.
+//!
+//! - `studies`: the tables of the published studies of inserts
+//! - `pgbench`: the tables of pgbench's built-in scripts
+//! - `tpch`: LINEITEM and the rest of TPC-H, by the crate `tpchgen`
+//! - `synthetic`: rows of a width and number of columns that are chosen
+//!
+//! A [`DataSet`] names one and says how large it is. Rows come in batches, column by column, and only while they are
+//! asked for.
+
+mod data_set;
+mod pgbench;
+mod studies;
+mod synthetic;
+mod tpch;
+
+pub use data_set::{DataSet, NAMES, Size};
+pub use studies::{my_big_table, one_row_per_page};
+pub use tpch::{NAMED_QUERIES, named_query};
+
+use engines::Rows;
+
+/// Rows, made batch by batch.
+type Batches = Box<dyn Iterator<Item = Rows> + Send>;
+
+/// Rows of a batch: enough for the batch to cost nothing beside them.
+const BATCH_ROWS: usize = 4096;
+
+/// Batches of rows that are numbered from `first` to `last`; `columns` makes the columns of some of them.
+fn numbered(
+    first: i64,
+    last: i64,
+    mut columns: impl FnMut(Vec<i64>) -> Vec<engines::Values> + Send + 'static,
+) -> Batches {
+    Box::new((first..=last).step_by(BATCH_ROWS).map(move |first| {
+        let numbers: Vec<i64> = (first..=last).take(BATCH_ROWS).collect();
+        Rows { count: numbers.len(), columns: columns(numbers) }
+    }))
+}
+
+/// A table of a data set and how its rows are made. What its columns do not name has defaults.
+struct Part {
+    table: engines::Table,
+    columns: Vec<&'static str>,
+    batches: Box<dyn FnOnce() -> Batches>,
+}

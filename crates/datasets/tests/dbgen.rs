@@ -1,0 +1,54 @@
+//! TPC-H against another implementation: `dbgen_reference.tsv` is what DuckDB's dbgen makes of it.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use datasets::{DataSet, Size};
+use engines::Values;
+use std::collections::BTreeMap;
+
+const REFERENCE: &str = include_str!("dbgen_reference.tsv");
+
+/// Rows and sums of a column, as the reference has them.
+fn add(sums: &mut Vec<i64>, values: &Values, count: usize) {
+    let of = |numbers: &mut dyn Iterator<Item = i64>| vec![numbers.sum::<i64>()];
+    let more = match values {
+        Values::Integers(numbers) | Values::Decimals(numbers) => of(&mut numbers.iter().copied()),
+        Values::Dates(days) => of(&mut days.iter().map(|days| i64::from(*days))),
+        Values::Texts(texts) => {
+            let (mut lengths, mut firsts) = (0, 0);
+            for text in (0..count).map(|row| texts.get(row)) {
+                lengths += text.chars().count() as i64;
+                firsts += text.chars().next().map_or(0, |first| i64::from(first as u32));
+            }
+            vec![lengths, firsts]
+        }
+        other => panic!("{other:?}"),
+    };
+    sums.resize(more.len() + 1, 0);
+    sums[0] += count as i64;
+    sums[1..].iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+}
+
+#[test]
+fn every_column_has_the_rows_and_sums_of_dbgen() {
+    let set = DataSet::new("tpch", Size { scale: 0.01, ..Size::default() }).unwrap();
+    let tables = set.tables();
+    let mut made: BTreeMap<(String, String), Vec<i64>> = BTreeMap::new();
+    for fill in set.fills() {
+        let table = tables[fill.table].name;
+        for rows in fill.batches {
+            for (column, values) in fill.columns.iter().zip(&rows.columns) {
+                add(made.entry((table.into(), (*column).into())).or_default(), values, rows.count);
+            }
+        }
+    }
+    let mut columns = 0;
+    for line in REFERENCE.lines().filter(|line| !line.starts_with('q')) {
+        let mut cells = line.split('\t');
+        let mut name = || cells.next().unwrap().to_owned();
+        let key = (name(), name());
+        let wanted: Vec<i64> = cells.map(|cell| cell.parse().unwrap()).collect();
+        assert_eq!(made[&key], wanted, "{key:?}");
+        columns += 1;
+    }
+    assert_eq!((columns, made.len()), (61, 61));
+}

@@ -1,0 +1,153 @@
+//! Rows in batches, column by column: what tables are filled with.
+
+use std::fmt::{self, Write};
+
+/// A batch of rows, column by column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rows {
+    /// Number of rows.
+    pub count: usize,
+    /// A value or the values of each column.
+    pub columns: Vec<Values>,
+}
+
+/// Values of a column in a batch of rows.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// The same integer in all rows.
+    Same(i64),
+    /// The same text in all rows.
+    SameText(&'static str),
+    /// An integer for each row.
+    Integers(Vec<i64>),
+    /// Of [`crate::DataType::Decimal`]: hundredths.
+    Decimals(Vec<i64>),
+    /// Of [`crate::DataType::Date`]: days since 1970-01-01.
+    Dates(Vec<i32>),
+    /// Of [`crate::DataType::Timestamp`]: seconds since 1970-01-01 00:00.
+    Timestamps(Vec<i64>),
+    /// Of [`crate::DataType::Uuid`].
+    Uuids(Vec<u128>),
+    /// A text for each row.
+    Texts(Texts),
+}
+
+impl Values {
+    /// Appends the value of a row as text: `-12.34`, `1998-09-02`, `2010-03-29 12:00:00`, a UUID in its five groups.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, row: usize, out: &mut impl Write) -> fmt::Result {
+        match self {
+            Self::Same(number) => write!(out, "{number}"),
+            Self::SameText(text) => out.write_str(text),
+            Self::Integers(numbers) => write!(out, "{}", numbers[row]),
+            Self::Decimals(hundredths) => write_decimal(hundredths[row], out),
+            Self::Dates(days) => write_date(days[row].into(), out),
+            Self::Timestamps(seconds) => write_timestamp(seconds[row], out),
+            Self::Uuids(uuids) => write_uuid(uuids[row], out),
+            Self::Texts(texts) => out.write_str(texts.get(row)),
+        }
+    }
+}
+
+fn write_decimal(hundredths: i64, out: &mut impl Write) -> fmt::Result {
+    let sign = if hundredths < 0 { "-" } else { "" };
+    let size = hundredths.unsigned_abs();
+    write!(out, "{sign}{}.{:02}", size / 100, size % 100)
+}
+
+/// The day in the Gregorian calendar, from years that begin in March and eras of 400 of them (Hinnant, "chrono-Compatible
+/// Low-Level Date Algorithms", `civil_from_days`).
+fn write_date(days: i64, out: &mut impl Write) -> fmt::Result {
+    let since_0000_03_01 = days + 719_468;
+    let (era, day_of_era) = (since_0000_03_01.div_euclid(146_097), since_0000_03_01.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = era * 400 + year_of_era + i64::from(month <= 2);
+    write!(out, "{year:04}-{month:02}-{day:02}")
+}
+
+fn write_timestamp(seconds: i64, out: &mut impl Write) -> fmt::Result {
+    write_date(seconds.div_euclid(86_400), out)?;
+    let second = seconds.rem_euclid(86_400);
+    write!(out, " {:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60)
+}
+
+fn write_uuid(uuid: u128, out: &mut impl Write) -> fmt::Result {
+    let group = |shift: u32, digits: u32| (uuid >> shift) & ((1 << (digits * 4)) - 1);
+    write!(
+        out,
+        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+        group(96, 8),
+        group(80, 4),
+        group(64, 4),
+        group(48, 4),
+        group(0, 12)
+    )
+}
+
+/// Texts, one behind the other.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Texts {
+    all: String,
+    /// Where each of them ends.
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    /// Appends a text.
+    pub fn push(&mut self, text: impl fmt::Display) {
+        // Writing to memory cannot fail.
+        let _ = write!(self.all, "{text}");
+        self.ends.push(self.all.len());
+    }
+
+    /// The text of a row.
+    pub fn get(&self, row: usize) -> &str {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        &self.all[start..self.ends[row]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Texts, Values};
+
+    fn text(values: &Values) -> String {
+        let mut text = String::new();
+        values.write(0, &mut text).unwrap();
+        text
+    }
+
+    #[test]
+    fn values_as_text() {
+        for (days, date) in [
+            (0, "1970-01-01"),
+            (-1, "1969-12-31"),
+            (11_016, "2000-02-29"),
+            (11_017, "2000-03-01"),
+            (47_540, "2100-02-28"),
+            (47_541, "2100-03-01"),
+            (8035, "1992-01-01"),
+        ] {
+            assert_eq!(text(&Values::Dates(vec![days])), date);
+        }
+        assert_eq!(text(&Values::Timestamps(vec![86_399])), "1970-01-01 23:59:59");
+        for (hundredths, decimal) in [(0, "0.00"), (-7, "-0.07"), (123_456, "1234.56")] {
+            assert_eq!(text(&Values::Decimals(vec![hundredths])), decimal);
+        }
+        let uuid = 0x0123_4567_89ab_4def_8000_0000_0000_00ff;
+        assert_eq!(text(&Values::Uuids(vec![uuid])), "01234567-89ab-4def-8000-0000000000ff");
+    }
+
+    #[test]
+    fn texts_stand_one_behind_the_other() {
+        let mut texts = Texts::default();
+        ["one", "", "drei"].iter().for_each(|text| texts.push(text));
+        assert_eq!((texts.get(0), texts.get(1), texts.get(2)), ("one", "", "drei"));
+    }
+}

@@ -1,0 +1,61 @@
+//! What SQLite tells of a statement before it runs: its plan, the pages of the table, and its own counters of one run.
+
+use crate::{Explained, Table};
+use observations::Fact;
+use rusqlite::{Connection, StatementStatus};
+
+/// The counters of a statement that tell what it did (<https://www.sqlite.org/c3ref/c_stmtstatus_counter.html>).
+const COUNTERS: [(&str, StatementStatus); 4] = [
+    ("vm_steps", StatementStatus::VmStep),
+    ("fullscan_steps", StatementStatus::FullscanStep),
+    ("sorts", StatementStatus::Sort),
+    ("automatic_index_rows", StatementStatus::AutoIndex),
+];
+
+/// Explains a statement on a table of the file `main`.
+pub fn explain(
+    connection: &Connection,
+    sql: &str,
+    table: &Table,
+    analyze: bool,
+) -> rusqlite::Result<Explained> {
+    let (pages, bytes) = connection.query_row(
+        "SELECT pageno, pgsize FROM dbstat WHERE name = ?1 AND aggregate = TRUE",
+        [table.name],
+        |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)),
+    )?;
+    let mut explained = Explained {
+        plan: Some(plan(connection, sql)?),
+        pages: Some(pages as u64),
+        page_bytes: Some((bytes / pages.max(1)) as u64),
+        ..Explained::default()
+    };
+    let mut statement = connection.prepare(sql)?;
+    // Without values for its parameters a statement would do something else.
+    if analyze && statement.parameter_count() == 0 {
+        let mut rows = statement.raw_query();
+        while rows.next()?.is_some() {}
+        drop(rows);
+        let counted = |(name, status): &(&str, StatementStatus)| Fact {
+            name: (*name).into(),
+            unit: String::new(),
+            value: f64::from(statement.get_status(*status)),
+        };
+        explained.counters = COUNTERS.iter().map(counted).collect();
+    }
+    Ok(explained)
+}
+
+/// The plan, a line for each step, indented below the one that it belongs to.
+fn plan(connection: &Connection, sql: &str) -> rusqlite::Result<String> {
+    let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+    let mut rows = statement.raw_query();
+    let (mut lines, mut depths) = (Vec::new(), vec![(0_i64, 0_usize)]);
+    while let Some(row) = rows.next()? {
+        let (step, parent, detail): (i64, i64, String) = (row.get(0)?, row.get(1)?, row.get(3)?);
+        let depth = depths.iter().find(|(known, _)| *known == parent).map_or(0, |(_, depth)| *depth);
+        depths.push((step, depth + 1));
+        lines.push(format!("{}{detail}", "  ".repeat(depth)));
+    }
+    Ok(lines.join("\n"))
+}

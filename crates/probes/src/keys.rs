@@ -1,0 +1,189 @@
+//! Which keys a load asks for: uniform, Zipf, the latest first.
+
+use datasets::DataSet;
+use engines::{Column, DataType, Fill, Parameter, Rows, Storage, Table, Values};
+use experiment::{Configuration, Invalid, Kind, choice, settings};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_distr::{Distribution as _, Zipf};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::ops::Range;
+
+choice! {
+    /// How often each key is asked for.
+    pub enum Distribution {
+        /// Each as often as any other.
+        Uniform = "uniform",
+        /// The k-th most frequent one in proportion to k^-s; frequent ones lie all over the table.
+        Zipf = "zipf",
+        /// The same, but the last keys of the table are the most frequent ones.
+        Latest = "latest",
+    }
+}
+
+settings! {
+    /// How often each key is asked for: each as often as any other (uniform); the k-th most frequent one in proportion to
+    /// k^-s, all over the table (zipf); or that with the last keys of the table most frequent (latest).
+    pub KEYS: Distribution = "workload.keys", Distribution::KIND, "uniform";
+    /// The exponent s of zipf and latest; 0.99 is that of YCSB.
+    pub ZIPF: f64 = "workload.zipf", Kind::Number { min: 0.0, max: 10.0 }, "0.99";
+    /// Keys that are asked for at all: the first so many of the table. Default: all of them.
+    pub DISTINCT_KEYS: Option<u64> = "workload.distinct_keys", Kind::Count { min: 1, max: 1_000_000_000_000 };
+}
+
+/// A prime that is no divisor of any practical number of keys: multiples of it visit all of them.
+const STRIDE: u128 = 2_654_435_761;
+
+/// An objection to a data set without keys that are integers, or with fewer than are asked for.
+pub fn objection(configuration: &Configuration, set: &DataSet) -> Option<Invalid> {
+    if set.keys() == 0 {
+        let message =
+            format!("the keys of {} are no integers that are known; use another data set", set.name());
+        return Some(Invalid::new(crate::data::DATA.path(), message));
+    }
+    let wanted = configuration.get(DISTINCT_KEYS).filter(|wanted| *wanted > set.keys())?;
+    let message = format!("{wanted} keys are more than the {} of the table", set.keys());
+    Some(Invalid::new(DISTINCT_KEYS.path(), message))
+}
+
+/// The keys that one connection asks for.
+pub struct Keys {
+    set: DataSet,
+    columns: usize,
+    /// Numbers of the keys.
+    numbers: Range<u64>,
+    distribution: Distribution,
+    /// Always there: the setting has the bounds that it needs.
+    zipf: Option<Zipf<f64>>,
+    random: Xoshiro256PlusPlus,
+    /// The key that was drawn last.
+    parameters: [Parameter; 2],
+}
+
+impl Keys {
+    /// Keys of connection `index`; the same seed gives the same ones. `share` is the part of the keys that it has for
+    /// itself, of so many; all of them for one of one.
+    pub fn new(
+        configuration: &Configuration,
+        set: DataSet,
+        seed: u64,
+        index: u32,
+        share: (u32, u32),
+    ) -> Self {
+        let all = configuration.get(DISTINCT_KEYS).unwrap_or_else(|| set.keys());
+        let bound = |share_of: u32| all * u64::from(share_of) / u64::from(share.1);
+        let numbers = bound(share.0)..bound(share.0 + 1);
+        let count = (numbers.end - numbers.start).max(1) as f64;
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        // Streams that cannot overlap: 2^128 draws apart.
+        for _ in 0..index {
+            random.jump();
+        }
+        Self {
+            columns: set.tables()[0].key.len(),
+            set,
+            numbers,
+            distribution: configuration.get(KEYS),
+            zipf: Zipf::new(count, configuration.get(ZIPF)).ok(),
+            random,
+            parameters: [const { Parameter::Integer(0) }; 2],
+        }
+    }
+
+    /// Draws a key.
+    pub fn draw(&mut self) -> [i64; 2] {
+        let Range { start, end } = self.numbers;
+        let count = (end - start).max(1);
+        let number = match self.distribution {
+            Distribution::Uniform => self.random.random_range(0..count),
+            Distribution::Zipf => (u128::from(self.rank(count)) * STRIDE % u128::from(count)) as u64,
+            Distribution::Latest => count - 1 - self.rank(count),
+        };
+        self.set.key(start + number)
+    }
+
+    /// How many keys are more frequent than the one that is drawn.
+    fn rank(&mut self, count: u64) -> u64 {
+        let rank = self.zipf.map_or(1.0, |zipf| zipf.sample(&mut self.random));
+        (rank as u64).clamp(1, count) - 1
+    }
+
+    /// Draws a key for [`Keys::parameters`].
+    pub fn draw_parameters(&mut self) {
+        self.parameters = self.draw().map(Parameter::Integer);
+    }
+
+    /// The key that was drawn last.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters[..self.columns]
+    }
+
+    /// A table of so many keys, drawn one after the other, and its rows; `table` is its position in the work.
+    pub fn sample(mut self, count: u64, table: usize) -> (Table, Fill) {
+        let names = &["key_1", "key_2"][..self.columns];
+        let columns = names.iter().map(|name| Column::new(name, DataType::BigInt)).collect();
+        let drawn: Vec<[i64; 2]> = (0..count).map(|_| self.draw()).collect();
+        let column = |at: usize| Values::Integers(drawn.iter().map(|key| key[at]).collect());
+        let rows = Rows { count: drawn.len(), columns: (0..names.len()).map(column).collect() };
+        let fill = Fill { table, columns: names.to_vec(), batches: Box::new(std::iter::once(rows)) };
+        (Table { name: "key_sample", columns, key: &[], storage: Storage::default() }, fill)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DISTINCT_KEYS, KEYS, Keys, ZIPF};
+    use crate::data;
+    use experiment::{Configuration, Value};
+    use std::collections::HashMap;
+
+    fn drawn(keys: &str, share: (u32, u32), count: usize) -> HashMap<i64, usize> {
+        let settings = [
+            (KEYS.path(), Value::Text(keys.into())),
+            (ZIPF.path(), Value::Float(1.2)),
+            (DISTINCT_KEYS.path(), Value::Integer(1000)),
+        ];
+        let settings = settings.into_iter().map(|(path, value)| (path.to_owned(), value)).collect();
+        let configuration = Configuration { settings, ..Configuration::default() };
+        let set = data::data_set(&configuration);
+        let mut keys = Keys::new(&configuration, set, 7, share.0, share);
+        let mut counts = HashMap::new();
+        for _ in 0..count {
+            *counts.entry(keys.draw()[0]).or_insert(0) += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn uniform_keys_are_all_keys_alike() {
+        let counts = drawn("uniform", (0, 1), 200_000);
+        assert_eq!((counts.len(), counts.keys().min(), counts.keys().max()), (1000, Some(&1), Some(&1000)));
+        assert!(counts.values().all(|count| (120..=280).contains(count)));
+    }
+
+    /// Of n keys the most frequent has the share 1 / (1 + 2^-s + ... + n^-s), the second 2^-s of that.
+    #[test]
+    fn zipf_and_latest_keys_have_the_shares_of_the_law() {
+        let total: f64 = (1..=1000).map(|rank| f64::from(rank).powf(-1.2)).sum();
+        for keys in ["zipf", "latest"] {
+            let counts = drawn(keys, (0, 1), 200_000);
+            let mut most: Vec<(usize, i64)> = counts.iter().map(|(key, count)| (*count, *key)).collect();
+            most.sort_unstable_by(|a, b| b.cmp(a));
+            for (rank, (count, _)) in (1..=3).zip(&most) {
+                let wanted = 200_000.0 * f64::from(rank).powf(-1.2) / total;
+                assert!((*count as f64 / wanted - 1.0).abs() < 0.05, "{keys} {rank}: {count} of {wanted}");
+            }
+            let last = most.iter().take(3).map(|(_, key)| *key).collect::<Vec<_>>() == [1000, 999, 998];
+            assert_eq!(last, keys == "latest");
+        }
+    }
+
+    #[test]
+    fn shares_are_disjoint_and_together_all() {
+        let mut all = Vec::new();
+        for index in 0..3 {
+            all.extend(drawn("uniform", (index, 3), 20_000).into_keys());
+        }
+        all.sort_unstable();
+        assert!(all.into_iter().eq(1..=1000));
+    }
+}

@@ -1,0 +1,138 @@
+//! Aggregates, filter and groups as an experiment file names them.
+
+use super::{AGGREGATED_COLUMNS, AGGREGATES, FILTER, GROUP_BY};
+use engines::{DataType, Filter, Output, Table};
+use experiment::{Configuration, Invalid};
+
+/// Names of the aggregates over a column.
+const KINDS: [(&str, fn(&'static str) -> Output); 4] =
+    [("sum", Output::Sum), ("min", Output::Min), ("max", Output::Max), ("avg", Output::Avg)];
+
+/// What is computed over which rows of a table.
+pub struct Aggregates {
+    pub outputs: Vec<Output>,
+    pub rows: Filter,
+    pub group_by: Vec<&'static str>,
+}
+
+impl Aggregates {
+    /// Those of a configuration; an error names the setting that does not fit the table.
+    pub fn of(configuration: &Configuration, table: &Table) -> Result<Self, Invalid> {
+        let fault = |setting: &'static str| move |message: String| Invalid::new(setting, message);
+        let columns = configuration.get(AGGREGATED_COLUMNS);
+        let mut outputs = Vec::new();
+        for text in configuration.get(AGGREGATES) {
+            outputs.extend(aggregate(&text, columns, table).map_err(fault(path_of(&text)))?);
+        }
+        let rows = configuration.get(FILTER).map(|text| filter(&text, table)).transpose();
+        let group_by = configuration.get(GROUP_BY);
+        let group_by = group_by.iter().map(|name| column(name, table)).collect::<Result<_, _>>();
+        Ok(Self {
+            outputs,
+            rows: rows.map_err(fault(FILTER.path()))?.unwrap_or(Filter::All),
+            group_by: group_by.map_err(fault(GROUP_BY.path()))?,
+        })
+    }
+
+    /// How many there are of each kind, by the names of their facts.
+    pub fn facts(&self) -> Vec<(&'static str, usize)> {
+        let of = |kind: fn(&'static str) -> Output| {
+            let is_of_kind = |output: &&Output| column_of(output).is_some_and(|name| **output == kind(name));
+            self.outputs.iter().filter(is_of_kind).count()
+        };
+        let mut columns: Vec<&str> = self.outputs.iter().filter_map(column_of).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        vec![
+            ("agg_columns", columns.len()),
+            ("agg_count", usize::from(self.outputs.contains(&Output::Count))),
+            ("agg_sum", of(Output::Sum)),
+            ("agg_min", of(Output::Min)),
+            ("agg_max", of(Output::Max)),
+            ("agg_avg", of(Output::Avg)),
+            ("filters", usize::from(self.rows != Filter::All)),
+            ("group_columns", self.group_by.len()),
+        ]
+    }
+}
+
+fn column_of(output: &Output) -> Option<&'static str> {
+    match output {
+        Output::Sum(name) | Output::Min(name) | Output::Max(name) | Output::Avg(name) => Some(name),
+        Output::Count | Output::Column(_) => None,
+    }
+}
+
+/// The setting that an objection to an aggregate is about: the number of columns where it names none.
+fn path_of(text: &str) -> &'static str {
+    let without_column = KINDS.iter().any(|(kind, _)| *kind == text);
+    if without_column { AGGREGATED_COLUMNS.path() } else { AGGREGATES.path() }
+}
+
+/// `count`, `sum` or `sum(c2)`.
+fn aggregate(text: &str, columns: usize, table: &Table) -> Result<Vec<Output>, String> {
+    if text == "count" {
+        return Ok(vec![Output::Count]);
+    }
+    let (kind, named) = match text.split_once('(') {
+        Some((kind, rest)) => {
+            let closed = rest.strip_suffix(')').ok_or_else(|| format!("`{text}` lacks a closing bracket"))?;
+            (kind.trim(), Some(closed.trim()))
+        }
+        None => (text, None),
+    };
+    let found = KINDS.iter().find(|(known, _)| *known == kind);
+    let (_, output) = found
+        .ok_or_else(|| experiment::unknown_name("aggregate", kind, &["count", "sum", "min", "max", "avg"]))?;
+    let needs_numbers = matches!(kind, "sum" | "avg");
+    if let Some(name) = named {
+        let name = column(name, table)?;
+        return match table.column(name) {
+            Some(column) if needs_numbers && !is_number(column.data_type) => {
+                Err(format!("{name} is no column of numbers, so that it has no {kind}"))
+            }
+            _ => Ok(vec![output(name)]),
+        };
+    }
+    let fitting = in_order(table, needs_numbers);
+    if columns > fitting.len() {
+        let (name, all) = (table.name, fitting.len());
+        return Err(format!("table {name} has {all} columns that have a {kind}, not {columns}"));
+    }
+    Ok(fitting.into_iter().take(columns).map(output).collect())
+}
+
+/// Columns in the order in which they are aggregated: numbers outside of the key, those of the key, others.
+fn in_order(table: &Table, only_numbers: bool) -> Vec<&'static str> {
+    let others = |own: &DataType| !matches!(own, DataType::PageFiller { .. } | DataType::Uuid);
+    let mut columns: Vec<_> = table.columns.iter().filter(|own| others(&own.data_type)).collect();
+    columns.retain(|own| !only_numbers || is_number(own.data_type));
+    columns.sort_by_key(|own| (!is_number(own.data_type), table.key.contains(&own.name)));
+    columns.into_iter().map(|own| own.name).collect()
+}
+
+fn is_number(data_type: DataType) -> bool {
+    matches!(data_type, DataType::Int | DataType::BigInt | DataType::Decimal)
+}
+
+/// `c2 < 20000000`.
+fn filter(text: &str, table: &Table) -> Result<Filter, String> {
+    let form =
+        || format!("`{text}` is no condition; write a column, < and a whole number: \"c2 < 20000000\"");
+    let (name, bound) = text.split_once('<').ok_or_else(form)?;
+    let bound = bound.trim().replace('_', "").parse().map_err(|_| form())?;
+    let name = column(name.trim(), table)?;
+    match table.column(name) {
+        Some(own) if is_number(own.data_type) => Ok(Filter::Below(name, bound)),
+        _ => Err(format!("{name} is no column of numbers")),
+    }
+}
+
+/// The column with this name.
+fn column(name: &str, table: &Table) -> Result<&'static str, String> {
+    let found = table.column(name).map(|column| column.name);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+        experiment::unknown_name(&format!("column of table {}", table.name), name, &known)
+    })
+}

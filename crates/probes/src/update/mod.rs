@@ -1,0 +1,135 @@
+//! The update probe (S2c): an int of single rows is changed in place, one row a transaction.
+//!
+//! A transaction is BEGIN, UPDATE, COMMIT. Its facts are those of the scan probe that begin with `table_`, `page` or
+//! `cpu_`; each of an update.
+
+use crate::data::{
+    self, ANALYZE, COLUMNS, DATA, DATA_SEED, ROWS, ROWS_PER_PAGE, SCALE, cpu_each, keys_of_a_table,
+};
+use crate::keys::{DISTINCT_KEYS, KEYS, Keys, ZIPF, objection};
+use crate::load::{
+    CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, drive_counting,
+};
+use crate::{Probe, ProbeError, Target, TrialContext};
+use datasets::DataSet;
+use engines::{DataType, Filter, Operation, Request, Statement};
+use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
+use observations::Observations;
+
+/// The update probe.
+#[derive(Debug, Clone, Copy)]
+pub struct Update;
+
+choice! {
+    /// Whether connections change the same rows.
+    pub enum Sharing {
+        /// All of them draw from the same keys.
+        Shared = "shared",
+        /// Each has a part of the keys for itself.
+        Disjoint = "disjoint",
+    }
+}
+
+settings! {
+    const SETTINGS = [
+        DATA, SCALE, ROWS, COLUMNS, ROWS_PER_PAGE, DATA_SEED, ANALYZE, KEYS, ZIPF, DISTINCT_KEYS, CONNECTIONS, THREADS,
+        DURATION, WARMUP, RATE
+    ];
+    /// Updates in the measurement, all connections together. Give this or workload.duration.
+    pub UPDATES: Option<u64> = "workload.updates", Kind::Count { min: 1, max: 1_000_000_000_000 };
+    /// Whether connections change the same rows: all draw from the same keys (shared), or each has a part of them for
+    /// itself (disjoint).
+    pub SHARING: Sharing = "workload.sharing", Sharing::KIND, "shared";
+    /// How often an update is tried that ends in a deadlock or a serialization failure, before it counts as failed.
+    pub MAX_TRIES: u64 = "workload.max_tries", Kind::Count { min: 1, max: 1_000_000 }, "100";
+}
+
+impl Probe for Update {
+    fn name(&self) -> &'static str {
+        "update"
+    }
+
+    fn settings(&self) -> &'static [Declaration] {
+        SETTINGS
+    }
+
+    fn connections(&self, configuration: &Configuration) -> u32 {
+        configuration.get(CONNECTIONS)
+    }
+
+    fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
+        let mut invalid = LoadPlan::objections(configuration, target, UPDATES);
+        invalid.extend(keys_of_a_table(configuration, target, |configuration, set| {
+            objection(configuration, set).or_else(|| column_to_change(set).err())
+        }));
+        invalid
+    }
+
+    fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
+        let configuration = context.configuration;
+        let set = data::data_set(configuration);
+        let mut work = data::work(&set);
+        let (table, operation) = (work.tables[0].clone(), work.operations.len());
+        let column = column_to_change(&set)?;
+        work.operations.push(Operation::Update { table: 0, column, add: 1, rows: Filter::Key });
+        let loaded = data::create(context, &set, work)?.explained(context, operation, &table)?;
+        let plan = LoadPlan {
+            unit: "update",
+            rate_unit: "updates/s",
+            tries_max: configuration.get(MAX_TRIES),
+            ..LoadPlan::of(context, UPDATES)
+        };
+        let disjoint = configuration.get(SHARING) == Sharing::Disjoint;
+        let (mut seen, used) = drive_counting(context, &plan, |index| {
+            let share = if disjoint { (index, plan.connections) } else { (0, 1) };
+            UpdateWorkload {
+                keys: Keys::new(configuration, set, context.seed, index, share),
+                operation,
+                steps: 0,
+            }
+        })?;
+        cpu_each(&mut seen, &loaded, used, "cpu_per_update", "us/update");
+        Ok(loaded.with_plan("update", seen))
+    }
+}
+
+/// The first column of whole numbers outside of the key.
+fn column_to_change(set: &DataSet) -> Result<&'static str, Invalid> {
+    let table = set.tables().remove(0);
+    let whole = |data_type| matches!(data_type, DataType::Int | DataType::BigInt);
+    let mut columns = table.columns.iter();
+    let found = columns.find(|column| whole(column.data_type) && !table.key.contains(&column.name));
+    let message = || format!("table {} has no column of whole numbers outside of its key", table.name);
+    found.map(|column| column.name).ok_or_else(|| Invalid::new(DATA.path(), message()))
+}
+
+/// The updates of one connection.
+struct UpdateWorkload {
+    keys: Keys,
+    operation: usize,
+    /// Steps of the transaction that have been taken.
+    steps: usize,
+}
+
+impl Workload for UpdateWorkload {
+    fn start(&mut self, _: u64) -> Started {
+        self.steps = 0;
+        self.keys.draw_parameters();
+        Started { kind: 0, units: 1, transactions: 1 }
+    }
+
+    fn step(&mut self) -> Result<Step<'_>, ProbeError> {
+        self.steps += 1;
+        let (statement, parameters) = match self.steps {
+            1 => (Statement::Begin, &[][..]),
+            2 => (Statement::Operation(self.operation), self.keys.parameters()),
+            3 => (Statement::Commit, &[][..]),
+            _ => return Ok(Step::End),
+        };
+        Ok(Step::Request(Request::Execute { statement, parameters, results: false }))
+    }
+
+    fn restart(&mut self) {
+        self.steps = 0;
+    }
+}
