@@ -332,6 +332,8 @@ fn no_complaint_about_an_argument_repeats_a_password() {
         "mysql://root:S3cr3t@h",
         "mysql://root:S3cr3t@h/d?x=y",
         "mssql://sa:S3'cr3t@h:1/d",
+        "mysql://root:S3 cr3t@h",
+        "postgres://u:S3 cr3t@h/d",
         "root:S3cr3t@h",
         "postgres://u:S3cr3t@h:port/d",
         "postgres://u:S3/cr3t@h/d",
@@ -356,25 +358,6 @@ fn no_complaint_about_an_argument_repeats_a_password() {
                 .env("HOME", lab.path(""))
                 .env("PGHOST", "127.0.0.1")
                 .env("PGPORT", "1");
-            let ended = common::Ended::from(command.output().unwrap());
-            assert_ne!(ended.code, Some(0), "{arguments:?}");
-            for part in ["S3", "cr3t"] {
-                assert!(!format!("{ended:?}").contains(part), "{arguments:?} {ended:?}");
-            }
-        }
-    }
-}
-
-/// Also a password that ends where words do, in what is read as a connection string.
-#[test]
-fn no_complaint_about_a_server_repeats_a_password_in_parts() {
-    let lab = Lab::new();
-    for url in ["mysql://root:S3 cr3t@h", "postgres://u:S3 cr3t@h/d", "mssql://sa:S3 'cr3t@h"] {
-        for arguments in
-            [&["waits", url][..], &["waits", "-d", url], &["survey", "--server", url, "--volume", "."]]
-        {
-            let mut command = lab.command(arguments);
-            command.env("PGCONNECT_TIMEOUT", "1").env("HOME", lab.path(""));
             let ended = common::Ended::from(command.output().unwrap());
             assert_ne!(ended.code, Some(0), "{arguments:?}");
             for part in ["S3", "cr3t"] {
