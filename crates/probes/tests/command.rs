@@ -128,7 +128,7 @@ fn resources_are_those_of_the_whole_process_tree() {
     for (ours, told, more) in [
         ("user_cpu", "told_user", 0.1),
         ("system_cpu", "told_system", 0.1),
-        ("minor_faults", "told_minor", 1000.0),
+        ("minor_faults", "told_minor", 0.5 * of("told_minor")),
         ("voluntary_switches", "told_left", 50.0),
         ("involuntary_switches", "told_lost", 500.0),
     ] {
