@@ -1,6 +1,5 @@
 //! Two configurations, of one run or of two, head to head.
 
-use crate::distribution::correct;
 use crate::grid::{Grid, Matched, Repeats};
 use crate::{
     Comparison, Decomposition, Estimate, Explanation, Finding, Interval, ResponseChoice, Scale,
@@ -8,6 +7,7 @@ use crate::{
 };
 use observations::{Direction, Observations, Recording};
 use serde::Serialize;
+use statistics::correct;
 
 /// One side of a comparison.
 #[derive(Debug, Clone, Copy)]
