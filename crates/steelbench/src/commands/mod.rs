@@ -13,6 +13,7 @@ mod select;
 pub mod serve;
 pub mod survey;
 pub mod sync;
+pub mod time;
 pub mod waits;
 #[cfg(feature = "watch")]
 mod watch;
