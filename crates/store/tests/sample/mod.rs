@@ -120,20 +120,6 @@ fn observations(i: usize) -> Observations {
         bytes: i64::MAX as u64 - n,
         wall_s: x / 11.0,
     };
-    let kinds = [
-        WarningKind::LoadLimited,
-        WarningKind::OtherLoad,
-        WarningKind::Steal,
-        WarningKind::CacheState,
-        WarningKind::Short,
-        WarningKind::Unaccounted,
-        WarningKind::NotObserved,
-        WarningKind::IoErrors,
-        WarningKind::NotSteady,
-        WarningKind::DeviceDisagrees,
-        WarningKind::OtherPlan,
-        WarningKind::Fallback,
-    ];
     Observations {
         timeout_s: (i % 10 == 9).then_some(4.5),
         elapsed_s: x,
@@ -179,9 +165,27 @@ fn observations(i: usize) -> Observations {
         machine: MachineLoad { cpus: 8, busy_s: x, own_s: x / 1.1, steal_s: 1e-300, iowait_s: 0.0 },
         devices: ["vda", "loop3"].map(|name| device(name, x)).to_vec(),
         profile: i.is_multiple_of(3).then(|| profile(x)),
-        warnings: kinds.map(|kind| Warning { kind, detail: format!("{x} of 16") }).to_vec(),
+        warnings: warnings(x),
         synthetic: i.is_multiple_of(2),
     }
+}
+
+fn warnings(x: f64) -> Vec<Warning> {
+    let kinds = [
+        WarningKind::LoadLimited,
+        WarningKind::OtherLoad,
+        WarningKind::Steal,
+        WarningKind::CacheState,
+        WarningKind::Short,
+        WarningKind::Unaccounted,
+        WarningKind::NotObserved,
+        WarningKind::IoErrors,
+        WarningKind::NotSteady,
+        WarningKind::DeviceDisagrees,
+        WarningKind::OtherPlan,
+        WarningKind::Fallback,
+    ];
+    kinds.map(|kind| Warning { kind, detail: format!("{x} of 16") }).to_vec()
 }
 
 fn statement(n: u64, x: f64) -> ScriptStatement {
