@@ -2,7 +2,7 @@
 
 use crate::{BATCH_ROWS, Batches, Part};
 use engines::DataType::{BigInt, Char, Date, Decimal, Int, Varchar};
-use engines::{Column, Rows, Storage, Table, Texts, Values};
+use engines::{Column, Rows, Storage, Table, Values};
 use std::fmt::Display;
 use tpchgen::dates::TPCHDate;
 use tpchgen::decimal::TPCHDecimal;
@@ -45,7 +45,8 @@ pub(crate) fn parts(name: &str, scale: f64) -> Vec<Part> {
 pub(crate) fn rows(table: &str, scale: f64) -> Option<u64> {
     let rows = match table {
         "orders" => OrderGenerator::calculate_row_count(scale, 1, 1),
-        "partsupp" => PartSuppGenerator::calculate_row_count(scale, 1, 1),
+        // Four suppliers for each part.
+        "partsupp" => 4 * PartSuppGenerator::calculate_row_count(scale, 1, 1),
         "customer" => CustomerGenerator::calculate_row_count(scale, 1, 1),
         "part" => PartGenerator::calculate_row_count(scale, 1, 1),
         "supplier" => SupplierGenerator::calculate_row_count(scale, 1, 1),
@@ -54,6 +55,19 @@ pub(crate) fn rows(table: &str, scale: f64) -> Option<u64> {
         _ => return None,
     };
     Some(rows as u64)
+}
+
+/// Bytes of the rows of a table, or of all of them, by the typical lengths of rows in the specification (4.2.5.1).
+pub(crate) fn bytes(name: &str, scale: f64) -> f64 {
+    const LENGTHS: [(&str, f64); 6] = [
+        ("lineitem", 6_001_215.0 * 112.0),
+        ("orders", 1_500_000.0 * 104.0),
+        ("partsupp", 800_000.0 * 144.0),
+        ("customer", 150_000.0 * 179.0),
+        ("part", 200_000.0 * 155.0),
+        ("supplier", 10_000.0 * 159.0),
+    ];
+    LENGTHS.iter().filter(|(table, _)| name == "tpch" || *table == name).map(|(_, bytes)| bytes * scale).sum()
 }
 
 /// The key of an order by its number from 1: of each 32 keys 8 are used (4.2.3).
@@ -90,9 +104,7 @@ fn dates<R>(rows: &[R], get: impl Fn(&R) -> &TPCHDate) -> Values {
 }
 
 fn texts<R, T: Display>(rows: &[R], get: impl Fn(&R) -> &T) -> Values {
-    let mut texts = Texts::default();
-    rows.iter().for_each(|row| texts.push(get(row)));
-    Values::Texts(texts)
+    Values::Texts(rows.iter().map(get).collect())
 }
 
 /// A table, after the specification (1.4), and where its rows come from: columns with type and kind of values.

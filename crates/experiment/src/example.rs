@@ -129,9 +129,8 @@ fn placeholder(setting: &Declaration) -> String {
         return (*shown).into();
     }
     match (setting.default, setting.kind) {
-        (Some(default), Kind::Bool) => default.into(),
+        (Some(default), Kind::Bool | Kind::Number { .. }) => default.into(),
         (Some(default), Kind::Count { .. }) if default.parse::<i64>().is_ok() => default.into(),
-        (Some(default), Kind::Number { .. }) => default.into(),
         (Some(default), Kind::Choice(words)) => format!("\"{default}\"    # {}", words.join(" | ")),
         (Some(default), _) => format!("\"{default}\""),
         (None, Kind::Count { min, max }) => 1000.clamp(min, max).to_string(),

@@ -160,6 +160,7 @@ impl Facts {
 /// # Errors
 /// When the engine fails or the trial is asked to stop.
 pub fn create(context: &TrialContext<'_>, set: &DataSet, mut work: Work) -> Result<Loaded, ProbeError> {
+    has_room(context, set)?;
     let loaded = Arc::new(AtomicU64::new(0));
     for fill in &mut work.fills {
         counted(fill, loaded.clone());
@@ -188,6 +189,23 @@ pub fn create(context: &TrialContext<'_>, set: &DataSet, mut work: Work) -> Resu
         explained: Explained::default(),
         embedded: context.target.abilities.contains(&Ability::Embedded),
     })
+}
+
+/// Makes sure, before anything is loaded, that the folders of the target have room for it.
+fn has_room(context: &TrialContext<'_>, set: &DataSet) -> Result<(), EngineError> {
+    let free = context
+        .storage
+        .iter()
+        .filter_map(|(_, folder)| observe::environment::space(folder))
+        .map(|space| space.1);
+    let (needed, free) = (set.bytes_min(), free.max().unwrap_or(u64::MAX));
+    if needed <= free {
+        return Ok(());
+    }
+    let [needed, free] = [needed, free].map(number::bytes);
+    let message =
+        format!("it takes at least {needed}, and {free} are free; use a smaller size or another volume");
+    Err(EngineError::failed(format!("loading {}", set.name()), message))
 }
 
 /// How often a user hears how far loading is.

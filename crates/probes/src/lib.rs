@@ -1,7 +1,7 @@
 //! Probes: what a trial does and measures. One folder a probe; `measure` conducts the loads of all, `load` is the client
 //! loop that database probes share, `data` the data sets that they work on.
 
-mod data;
+pub mod data;
 pub mod disk;
 pub mod insert;
 mod keys;

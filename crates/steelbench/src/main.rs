@@ -34,6 +34,7 @@ fn main() -> std::process::ExitCode {
         Command::Sync(sync) => commands::sync::sync(&sync),
         Command::Survey(survey) => commands::survey::survey(&survey),
         Command::Profile(profile) => commands::profile::profile(&profile),
+        Command::Data(data) => commands::data::data(&data),
         Command::Schema => commands::file::schema(),
         Command::Init { file } => commands::file::init(&file),
         Command::Completions { shell } => commands::file::completions(shell),

@@ -104,6 +104,25 @@ pub fn trial(i: usize) -> TrialRecord {
     }
 }
 
+const KINDS: [WarningKind; 12] = [
+    WarningKind::LoadLimited,
+    WarningKind::OtherLoad,
+    WarningKind::Steal,
+    WarningKind::CacheState,
+    WarningKind::Short,
+    WarningKind::Unaccounted,
+    WarningKind::NotObserved,
+    WarningKind::IoErrors,
+    WarningKind::NotSteady,
+    WarningKind::DeviceDisagrees,
+    WarningKind::OtherPlan,
+    WarningKind::Fallback,
+];
+
+fn query_plan(i: usize) -> QueryPlan {
+    QueryPlan::new("scan", format!("SCAN t {i}"), i.is_multiple_of(2).then(|| "took 3 ms".into()))
+}
+
 fn observations(i: usize) -> Observations {
     let x = 1.0 + i as f64 / 3.0;
     let mut histogram = Histogram::default();
@@ -118,20 +137,6 @@ fn observations(i: usize) -> Observations {
         bytes: i64::MAX as u64 - n,
         wall_s: x / 11.0,
     };
-    let kinds = [
-        WarningKind::LoadLimited,
-        WarningKind::OtherLoad,
-        WarningKind::Steal,
-        WarningKind::CacheState,
-        WarningKind::Short,
-        WarningKind::Unaccounted,
-        WarningKind::NotObserved,
-        WarningKind::IoErrors,
-        WarningKind::NotSteady,
-        WarningKind::DeviceDisagrees,
-        WarningKind::OtherPlan,
-        WarningKind::Fallback,
-    ];
     Observations {
         timeout_s: (i % 10 == 9).then_some(4.5),
         elapsed_s: x,
@@ -139,11 +144,7 @@ fn observations(i: usize) -> Observations {
         work: Work { unit: "row".into(), amount: i64::MAX as u64, transactions: 320, errors: 2, retries: 7 },
         responses: (0..10).map(response).collect(),
         facts: vec![Fact { name: "sockets".into(), unit: String::new(), value: x }],
-        plans: vec![QueryPlan::new(
-            "scan",
-            format!("SCAN t {i}"),
-            i.is_multiple_of(2).then(|| "took 3 ms".into()),
-        )],
+        plans: vec![query_plan(i)],
         latencies: ["transaction", "service"]
             .map(|name| Latency { name: name.into(), histogram: histogram.clone() })
             .to_vec(),
@@ -176,7 +177,7 @@ fn observations(i: usize) -> Observations {
         machine: MachineLoad { cpus: 8, busy_s: x, own_s: x / 1.1, steal_s: 1e-300, iowait_s: 0.0 },
         devices: ["vda", "loop3"].map(|name| device(name, x)).to_vec(),
         profile: i.is_multiple_of(3).then(|| profile(x)),
-        warnings: kinds.map(|kind| Warning { kind, detail: format!("{x} of 16") }).to_vec(),
+        warnings: KINDS.map(|kind| Warning { kind, detail: format!("{x} of 16") }).to_vec(),
         synthetic: i.is_multiple_of(2),
     }
 }
