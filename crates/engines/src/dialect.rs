@@ -31,6 +31,11 @@ pub trait Dialect {
         None
     }
 
+    /// Whether there are joins by nested loops, as [`Operation::LookupEach`] wants them.
+    fn nests_loops(&self) -> bool {
+        true
+    }
+
     /// The statement of an operation.
     ///
     /// # Errors
@@ -54,6 +59,12 @@ pub trait Dialect {
                 };
                 let (from, rows) = (self.table(table), self.filter(*rows, table));
                 format!("SELECT {} FROM {from}{rows}{grouped}", outputs.join(", "))
+            }
+            Operation::LookupEach { .. } if !self.nests_loops() => {
+                return Err(EngineError::Unsupported {
+                    engine: "this engine",
+                    what: "joins by nested loops",
+                });
             }
             Operation::LookupEach { sample, table, outputs } => {
                 let [sample, table] = [sample, table].map(|table| &work.tables[*table]);
@@ -121,6 +132,7 @@ pub trait Dialect {
 
 #[cfg(test)]
 mod tests {
+    use crate::duckdb::DuckDbDialect;
     use crate::postgres::PostgresDialect;
     use crate::sqlite::SqliteDialect;
     use crate::*;
@@ -183,17 +195,21 @@ mod tests {
         ]
     }
 
-    /// What each engine makes of the same tables and operations, side by side.
+    fn statements(dialect: &dyn Dialect) -> Vec<String> {
+        let work = Work { tables: vec![table(), sample()], operations: operations(), ..Work::default() };
+        let operations = work
+            .operations
+            .iter()
+            .map(|own| dialect.statement(own, &work).unwrap_or_else(|error| format!("none: {error}")));
+        let created = work.tables.iter().flat_map(|table| dialect.create(table).unwrap());
+        created.chain(operations).collect()
+    }
+
+    /// What each engine makes of the same tables and operations, side by side; DuckDB below.
     #[test]
     fn statements_of_all_engines() {
-        let work = Work { tables: vec![table(), sample()], operations: operations(), ..Work::default() };
         let sqlite = SqliteDialect { schema: "main".into(), page_bytes: 4096 };
         let postgres = PostgresDialect { data_files: 2, tablespaces: vec!["fast".into()], page_bytes: 8192 };
-        let statements = |dialect: &dyn Dialect| -> Vec<String> {
-            let operations = work.operations.iter().map(|own| dialect.statement(own, &work).unwrap());
-            let created = work.tables.iter().flat_map(|table| dialect.create(table).unwrap());
-            created.chain(operations).collect()
-        };
         assert_eq!(
             statements(&sqlite),
             [
@@ -250,7 +266,31 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_no_integer_clusters_sqlites_table_and_can_come_after_the_rows_in_postgres() {
+    fn statements_of_duckdb() {
+        assert_eq!(
+            statements(&DuckDbDialect),
+            [
+                "CREATE TABLE \"orders\" (\"id\" BIGINT NOT NULL, \
+                 \"made\" TIMESTAMP NOT NULL DEFAULT CAST(now() AS TIMESTAMP), \
+                 \"state\" VARCHAR NOT NULL DEFAULT 'a''b', \"amount\" INTEGER, PRIMARY KEY (\"id\"))",
+                "CREATE TABLE \"sample\" (\"order_id\" BIGINT NOT NULL, \"day\" DATE NOT NULL, \
+                 \"price\" DECIMAL(15,2) NOT NULL, \"remark\" VARCHAR NOT NULL, \
+                 \"filler\" VARCHAR NOT NULL DEFAULT repeat('a', 273))",
+                "INSERT INTO \"orders\" (\"id\", \"amount\") VALUES ($1, $2)",
+                "SELECT \"state\", \"amount\" FROM \"orders\" WHERE \"id\" = $1",
+                "SELECT \"amount\" FROM \"orders\" WHERE \"id\" BETWEEN $1 AND $2",
+                "SELECT count(*), sum(\"amount\"), max(\"id\"), avg(\"amount\") FROM \"orders\"",
+                "SELECT \"state\", count(*) FROM \"orders\" WHERE \"amount\" < 7 GROUP BY \"state\"",
+                "none: this engine cannot do this: joins by nested loops",
+                "UPDATE \"orders\" SET \"amount\" = \"amount\" + 1 WHERE \"id\" = $1",
+                "DELETE FROM \"orders\" WHERE \"id\" = $1",
+                "SELECT $1 + $2",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_key_that_is_no_integer_clusters_sqlites_table_and_can_come_after_the_rows_elsewhere() {
         let mut table = table();
         table.columns[0].data_type = DataType::Uuid;
         table.storage = Storage { key_after_fill: true, ..Storage::default() };
@@ -263,6 +303,10 @@ mod tests {
         assert!(!created.contains("PRIMARY KEY") && !created.contains("PARTITION"), "{created}");
         let after = postgres.after_fill(&table).join("; ");
         assert!(after.ends_with("ALTER TABLE \"orders\" ADD PRIMARY KEY (\"id\")"), "{after}");
+        let created = DuckDbDialect.create(&table).unwrap().join("; ");
+        assert!(created.starts_with("CREATE TABLE \"orders\" (\"id\" UUID NOT NULL"), "{created}");
+        assert!(!created.contains("PRIMARY KEY"), "{created}");
+        assert_eq!(DuckDbDialect.after_fill(&table), ["ALTER TABLE \"orders\" ADD PRIMARY KEY (\"id\")"]);
         let work = Work { tables: vec![table], ..Work::default() };
         assert!(sqlite.statement(&Operation::InsertLoop { table: 0 }, &work).is_err());
     }

@@ -85,6 +85,8 @@ pub enum Ability {
     Procedures,
     /// Several processors for one statement, as many as [`Work::degree`] says.
     Parallel,
+    /// Joins by nested loops, with an index lookup for each row: [`crate::Operation::LookupEach`].
+    NestedLoops,
 }
 
 /// Where a host may put its files.

@@ -2,6 +2,7 @@
 
 mod cancel;
 mod dialect;
+pub mod duckdb;
 mod engine;
 pub mod files;
 mod key;
@@ -49,8 +50,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// All engines, by the name that `target.engine` gives. The scripted one comes last; it is
 /// there for tests and marks its results as synthetic.
 pub fn all() -> impl Iterator<Item = &'static dyn Engine> {
-    const ALL: &[&dyn Engine] =
-        &[&sqlite::Sqlite, &postgres::Postgres, &files::Files, &nothing::Nothing, &null::Null];
+    const ALL: &[&dyn Engine] = &[
+        &sqlite::Sqlite,
+        &duckdb::DuckDb,
+        &postgres::Postgres,
+        &files::Files,
+        &nothing::Nothing,
+        &null::Null,
+    ];
     ALL.iter().copied()
 }
 

@@ -78,7 +78,7 @@ impl Engine for Null {
     }
 
     fn abilities(&self) -> &'static [Ability] {
-        &[Ability::Embedded, Ability::Synthetic, Ability::Tables, Ability::BulkLoad]
+        &[Ability::Embedded, Ability::Synthetic, Ability::Tables, Ability::BulkLoad, Ability::NestedLoops]
     }
 
     fn version(&self, _: &[&Configuration], _: &Stop) -> EngineVersion {

@@ -63,6 +63,7 @@ impl Engine for Postgres {
             Ability::BulkLoad,
             Ability::Procedures,
             Ability::Parallel,
+            Ability::NestedLoops,
         ]
     }
 

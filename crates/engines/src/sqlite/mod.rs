@@ -72,7 +72,7 @@ impl Engine for Sqlite {
     }
 
     fn abilities(&self) -> &'static [Ability] {
-        &[Ability::Embedded, Ability::Tables, Ability::Statements]
+        &[Ability::Embedded, Ability::Tables, Ability::Statements, Ability::NestedLoops]
     }
 
     fn version(&self, _: &[&Configuration], _: &Stop) -> EngineVersion {

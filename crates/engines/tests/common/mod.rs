@@ -3,6 +3,7 @@
 
 use engines::Cancel;
 use engines::postgres::server::{Account, Cluster, ClusterOptions, DataOptions, Installation};
+use experiment::Configuration;
 use pgclient::Config;
 use std::collections::BTreeSet;
 use std::fs::Permissions;
@@ -29,6 +30,22 @@ pub fn installations() -> Vec<Installation> {
         println!("SKIPPED: no PostgreSQL server is installed");
     }
     found
+}
+
+/// The libraries of DuckDB to test on: those in `STEELBENCH_TEST_DUCKDB_LIBS`, or the one that is found without being
+/// named. Says so when there is none.
+pub fn duckdb_libraries() -> Vec<Option<String>> {
+    let listed = std::env::var("STEELBENCH_TEST_DUCKDB_LIBS").unwrap_or_default();
+    let listed: Vec<_> = listed.split(':').filter(|path| !path.is_empty()).map(str::to_owned).collect();
+    if !listed.is_empty() {
+        return listed.into_iter().map(Some).collect();
+    }
+    let engine = engines::by_name("duckdb").unwrap();
+    if engine.version(&[&Configuration::default()], &Cancel::new().stop()).version == "none" {
+        println!("SKIPPED: no libduckdb is installed");
+        return Vec::new();
+    }
+    vec![None]
 }
 
 /// A folder that servers of any user can reach.

@@ -27,7 +27,7 @@ impl Engine for Skeleton {
 
     /// Yours: embedded engines work in the load's threads; servers are reached through crate `transport`.
     fn abilities(&self) -> &'static [Ability] {
-        &[Ability::Embedded, Ability::Tables]
+        &[Ability::Embedded, Ability::Tables, Ability::NestedLoops]
     }
 
     fn version(&self, _: &[&Configuration], _: &Stop) -> EngineVersion {

@@ -10,7 +10,7 @@ use crate::load::{
     CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, drive_counting,
 };
 use crate::{Probe, ProbeError, Target, TrialContext};
-use engines::{Operation, Output, Request, Statement, Work};
+use engines::{Ability, Operation, Output, Request, Statement, Work};
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
 use observations::Observations;
 
@@ -59,6 +59,10 @@ impl Probe for Lookup {
         let mut invalid = LoadPlan::objections(configuration, target, LOOKUPS);
         invalid.extend(keys_of_a_table(configuration, target, objection));
         if configuration.get(METHOD) == LookupMethod::Join {
+            if !target.abilities.contains(&Ability::NestedLoops) {
+                let message = "this engine does not join by nested loops; use \"statements\"";
+                invalid.push(Invalid::new(METHOD.path(), message));
+            }
             let each = configuration.get(SAMPLE) * u64::from(configuration.get(CONNECTIONS));
             if configuration.get(LOOKUPS).is_some_and(|lookups| lookups % each != 0) {
                 let message = format!(

@@ -1,0 +1,78 @@
+//! How DuckDB writes tables and operations.
+
+use crate::{Column, DataType, DefaultValue, Dialect, EngineError, Table};
+use std::borrow::Cow;
+
+/// The page that a filler is made for: DuckDB has none that hold rows.
+const PAGE_BYTES: usize = 8192;
+
+/// DuckDB's SQL.
+#[derive(Debug, Clone, Copy)]
+pub struct DuckDbDialect;
+
+impl DuckDbDialect {
+    /// Statements for when the rows are there: the key, where it is made then.
+    pub fn after_fill(self, table: &Table) -> Vec<String> {
+        if !table.storage.key_after_fill || table.key.is_empty() {
+            return Vec::new();
+        }
+        vec![format!("ALTER TABLE {} ADD PRIMARY KEY ({})", self.table(table), self.names(table.key))]
+    }
+
+    fn column(self, column: &Column) -> String {
+        let data_type = match column.data_type {
+            DataType::Uuid => "UUID",
+            DataType::Int => "INTEGER",
+            DataType::BigInt => "BIGINT",
+            DataType::Timestamp => "TIMESTAMP",
+            DataType::Date => "DATE",
+            DataType::Decimal => "DECIMAL(15,2)",
+            DataType::Char(_) | DataType::Varchar(_) | DataType::PageFiller { .. } => "VARCHAR",
+        };
+        let not_null = if column.nullable { "" } else { " NOT NULL" };
+        let default = match column.default {
+            Some(DefaultValue::NewUuid) => " DEFAULT uuid()".into(),
+            Some(DefaultValue::Now) => " DEFAULT CAST(now() AS TIMESTAMP)".into(),
+            Some(DefaultValue::Integer(number)) => format!(" DEFAULT {number}"),
+            Some(DefaultValue::Text(text)) => {
+                format!(" DEFAULT '{}'", padded(text, column).replace('\'', "''"))
+            }
+            Some(DefaultValue::Filler) => format!(" DEFAULT repeat('a', {})", filler_bytes(column)),
+            None => String::new(),
+        };
+        format!("{} {data_type}{not_null}{default}", self.quote(column.name))
+    }
+}
+
+/// Bytes of a filler.
+fn filler_bytes(column: &Column) -> usize {
+    let DataType::PageFiller { rows } = column.data_type else { return 0 };
+    PAGE_BYTES / usize::from(rows.max(1))
+}
+
+/// A text as long as its column wants it: engines with `char(n)` pad with blanks, DuckDB does not.
+pub fn padded<'a>(text: &'a str, column: &Column) -> Cow<'a, str> {
+    match column.data_type {
+        DataType::Char(length) => format!("{text:<0$}", usize::from(length)).into(),
+        _ => text.into(),
+    }
+}
+
+impl Dialect for DuckDbDialect {
+    fn placeholder(&self, number: usize) -> String {
+        format!("${number}")
+    }
+
+    /// Its joins are by hash.
+    fn nests_loops(&self) -> bool {
+        false
+    }
+
+    fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
+        let mut parts: Vec<String> = table.columns.iter().map(|column| self.column(column)).collect();
+        if !table.key.is_empty() && !table.storage.key_after_fill {
+            parts.push(format!("PRIMARY KEY ({})", self.names(table.key)));
+        }
+        Ok(vec![format!("CREATE TABLE {} ({})", self.table(table), parts.join(", "))])
+    }
+}

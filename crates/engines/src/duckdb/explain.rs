@@ -1,0 +1,77 @@
+//! What DuckDB tells of a statement: its plan, the blocks of the table, and the profile of one run by operator.
+
+use super::library::{Connection, Said};
+use crate::{Explained, Parameter, Table};
+use observations::Fact;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Explains a statement on a table.
+pub fn explain(connection: &Connection, sql: &str, table: &Table, analyze: bool) -> Said<Explained> {
+    let name = table.name.replace('\'', "''");
+    let stored =
+        format!("SELECT count(DISTINCT block_id) FROM pragma_storage_info('{name}') WHERE persistent");
+    let mut explained = Explained {
+        plan: Some(answer(connection, &format!("EXPLAIN {sql}"), 1)?),
+        pages: answer(connection, &stored, 0)?.parse().ok(),
+        page_bytes: answer(connection, "SELECT block_size FROM pragma_database_size()", 0)?.parse().ok(),
+        ..Explained::default()
+    };
+    // Without values for its parameters a statement would do something else.
+    if analyze && connection.prepare(sql)?.parameters() == 0 {
+        explained.analysis = Some(answer(connection, &format!("EXPLAIN ANALYZE {sql}"), 1)?);
+        let profile = answer(connection, &format!("EXPLAIN (ANALYZE, FORMAT JSON) {sql}"), 1)?;
+        explained.counters = counters(&profile);
+    }
+    Ok(explained)
+}
+
+/// A cell of the last row that a statement answers with.
+fn answer(connection: &Connection, sql: &str, column: u64) -> Said<String> {
+    let mut statement = connection.prepare(sql)?;
+    for number in 1..=statement.parameters() {
+        statement.bind(number, &Parameter::Integer(1))?;
+    }
+    let mut answer = statement.execute()?;
+    let last = answer.rows().saturating_sub(1);
+    Ok(answer.cell(column, last).unwrap_or_default())
+}
+
+/// Seconds in each kind of operator, of all threads together, and the rows that were scanned, from a profile:
+/// `{"children": [{"operator_name": ..., "operator_timing": ..., "operator_rows_scanned": ..., "children": ...}]}`.
+fn counters(profile: &str) -> Vec<Fact> {
+    let Ok(profile) = serde_json::from_str::<Value>(profile) else { return Vec::new() };
+    let (mut seconds, mut scanned, mut left) = (BTreeMap::<String, f64>::new(), 0.0, vec![&profile]);
+    while let Some(node) = left.pop() {
+        left.extend(node["children"].as_array().into_iter().flatten());
+        scanned += node["operator_rows_scanned"].as_f64().unwrap_or(0.0);
+        if let (Some(name), Some(timing)) = (node["operator_name"].as_str(), node["operator_timing"].as_f64())
+        {
+            *seconds.entry(name.trim().to_lowercase()).or_default() += timing;
+        }
+    }
+    let operators = seconds.into_iter().filter(|(name, _)| !name.starts_with("explain"));
+    let mut facts: Vec<Fact> = operators
+        .map(|(name, value)| Fact { name: format!("operator_{name}"), unit: "s".into(), value })
+        .collect();
+    facts.push(Fact { name: "rows_scanned".into(), unit: String::new(), value: scanned });
+    facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counters;
+
+    #[test]
+    fn a_profile_is_summed_by_operator() {
+        let profile = r#"{"latency": 0.5, "children": [{"operator_name": "EXPLAIN_ANALYZE", "operator_timing": 0.0, "children": [
+            {"operator_name": "HASH_JOIN", "operator_timing": 0.25, "operator_rows_scanned": 0, "children": [
+                {"operator_name": "SEQ_SCAN ", "operator_timing": 0.5, "operator_rows_scanned": 1000, "children": []},
+                {"operator_name": "SEQ_SCAN ", "operator_timing": 0.125, "operator_rows_scanned": 24, "children": []}]}]}]}"#;
+        let facts: Vec<(String, f64)> =
+            counters(profile).into_iter().map(|fact| (fact.name, fact.value)).collect();
+        let expected = [("operator_hash_join", 0.25), ("operator_seq_scan", 0.625), ("rows_scanned", 1024.0)];
+        assert_eq!(facts, expected.map(|(name, value)| (name.to_owned(), value)));
+        assert!(counters("not JSON").is_empty());
+    }
+}

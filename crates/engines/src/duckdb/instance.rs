@@ -1,0 +1,292 @@
+//! The database of a trial: one file, and the connections to it.
+
+use super::bulk;
+use super::dialect::DuckDbDialect;
+use super::explain;
+use super::failed;
+use super::find;
+use super::interrupt::Interrupter;
+use super::library::{ChunkType, Connection, Database, Library};
+use super::session::{Compiled, DuckDbSession, KeyOf};
+use super::settings::Settings;
+use super::threads::Workers;
+use super::waits::{DuckDbCollector, Seats};
+use super::{CACHE, FINAL_CHECKPOINT, LIBRARY, SAMPLE_RATE, VOLUME};
+use crate::{
+    CacheReport, CacheState, Cancel, ConnectionSet, DataType, Dialect as _, EngineError, Explained, Folders,
+    Instance, Operation, SetOfOne, Table, WaitCollector, Work, lock,
+};
+use experiment::Configuration;
+use experiment::common::OBSERVE_WAITS;
+use std::fs::File;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// The database of one trial.
+pub struct DuckDbInstance {
+    target: Arc<Target>,
+    /// What the load does, once its tables exist.
+    operations: OnceLock<Arc<[Compiled]>>,
+}
+
+/// What the sessions of a trial share.
+pub struct Target {
+    library: &'static Library,
+    /// Gone while the database is opened anew, and when that failed.
+    database: Mutex<Option<Arc<Database>>>,
+    /// Below the database, which is closed before they are removed.
+    files: Files,
+    settings: Settings,
+    workers: Workers,
+    interrupter: Interrupter,
+    cache: CacheState,
+    sample_hz: f64,
+    pub seats: Seats,
+    pub final_checkpoint: bool,
+    pub cancel: Cancel,
+}
+
+impl DuckDbInstance {
+    /// Creates an empty database with a configuration's settings.
+    pub fn create(
+        configuration: &Configuration,
+        folders: &Folders,
+        cancel: &Cancel,
+    ) -> Result<Self, EngineError> {
+        let wanted = configuration.get(LIBRARY);
+        let (_, library) = find::library(wanted.as_deref())?;
+        let folder = match configuration.get(VOLUME).first() {
+            Some(name) => folders.volume(name)?,
+            None => &folders.directory,
+        };
+        let target = Target {
+            library,
+            settings: Settings::of(configuration, library)?,
+            // Last of what can fail before the database is there: from here on its files are ours.
+            files: Files::at(folder.join("data.duckdb"))?,
+            workers: Workers::next(),
+            database: Mutex::default(),
+            interrupter: Interrupter::start(cancel)?,
+            cache: configuration.get(CACHE),
+            sample_hz: configuration.get(SAMPLE_RATE),
+            seats: Seats::new(configuration.get(OBSERVE_WAITS)),
+            final_checkpoint: configuration.get(FINAL_CHECKPOINT),
+            cancel: cancel.clone(),
+        };
+        target.open()?;
+        Ok(Self { target: Arc::new(target), operations: OnceLock::new() })
+    }
+
+    fn operations(&self) -> Result<&Arc<[Compiled]>, EngineError> {
+        let missing = || EngineError::failed("connecting", "the tables have not been created yet");
+        self.operations.get().ok_or_else(missing)
+    }
+}
+
+impl Target {
+    /// Opens the database from a thread whose name its worker threads get.
+    fn open(&self) -> Result<(), EngineError> {
+        let path = &self.files.database;
+        let open = || Database::open(self.library, Some(path), self.settings.global());
+        let opened = self.workers.starting(open).map_err(|error| EngineError::no_thread(&error))?;
+        let opened = opened.map_err(failed(format!("opening {}", path.display())))?;
+        *lock(&self.database) = Some(opened);
+        Ok(())
+    }
+
+    /// A connection with its settings, which ends what it does when the trial is asked to stop.
+    pub fn connect(&self) -> Result<Connection, EngineError> {
+        let database = lock(&self.database).clone();
+        let missing = || EngineError::failed("connecting", "the database is not open");
+        let connection = database.ok_or_else(missing)?.connect().map_err(failed("connecting"))?;
+        self.interrupter.watch(&connection);
+        self.settings.apply(&connection)?;
+        Ok(connection)
+    }
+
+    /// Has statements use so many threads, whatever `target.settings` says.
+    fn use_threads(&self, connection: &Connection, threads: u32) -> Result<(), EngineError> {
+        let set = || connection.run(&format!("SET GLOBAL threads = {threads}"));
+        let set = self.workers.starting(set).map_err(|error| EngineError::no_thread(&error))?;
+        set.map_err(failed(format!("setting {threads} threads")))
+    }
+
+    /// Whether sessions connect only when measuring begins: the database is opened anew just before.
+    pub fn connects_late(&self) -> bool {
+        self.cache == CacheState::Cold
+    }
+
+    /// Closes the database, drops its file from the page cache, and opens it again: what DuckDB had in memory is gone.
+    fn open_cold(&self, file: &File) -> Result<(), EngineError> {
+        let doing = "opening the database anew";
+        self.connect()?.run("CHECKPOINT").map_err(failed("checkpoint before measuring"))?;
+        let database = lock(&self.database).take();
+        if database.is_some_and(|database| Arc::into_inner(database).is_none()) {
+            return Err(EngineError::failed(doing, "a connection is still open"));
+        }
+        let evict = || observe::page_cache::evict(file).map_err(EngineError::at(&self.files.database));
+        evict()?;
+        self.open()?;
+        // Opening has read the headers and the catalog.
+        evict()
+    }
+}
+
+impl Instance for DuckDbInstance {
+    fn create(&self, mut work: Work) -> Result<(), EngineError> {
+        // Before anything is made: one may be refused.
+        let operations = work.operations.iter().map(|operation| compile(operation, &work));
+        let operations = operations.collect::<Result<Arc<[_]>, _>>()?;
+        let connection = self.target.connect()?;
+        if let Some(degree) = work.degree {
+            self.target.use_threads(&connection, degree)?;
+        }
+        for table in &work.tables {
+            for sql in DuckDbDialect.create(table)? {
+                connection.run(&sql).map_err(failed(format!("creating table {}", table.name)))?;
+            }
+        }
+        for fill in &mut std::mem::take(&mut work.fills) {
+            bulk::fill(&connection, &work.tables[fill.table], fill, &self.target.cancel)?;
+        }
+        for table in &work.tables {
+            for sql in DuckDbDialect.after_fill(table) {
+                connection.run(&sql).map_err(failed(format!("making the key of table {}", table.name)))?;
+            }
+        }
+        connection.run("CHECKPOINT").map_err(failed("checkpoint after loading"))?;
+        // Work that is created twice in one trial would be a defect of the probe: the first one stays.
+        self.operations.get_or_init(|| operations);
+        Ok(())
+    }
+
+    fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
+        let operations = self.operations()?;
+        Ok(Box::new(SetOfOne::new(DuckDbSession::new(self.target.clone(), operations.clone())?)))
+    }
+
+    fn explain(&self, operation: usize, table: &Table, analyze: bool) -> Result<Explained, EngineError> {
+        let sql = &self.operations()?[operation].sql;
+        let connection = self.target.connect()?;
+        explain::explain(&connection, sql, table, analyze).map_err(failed(format!("explaining {sql}")))
+    }
+
+    fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
+        let path = &self.target.files.database;
+        // A handle of our own that is closed takes DuckDB's lock on the file with it, which keeps other programs away:
+        // this one is kept.
+        let file = self.target.files.handle()?;
+        match cache {
+            CacheState::Cold => self.target.open_cold(file)?,
+            CacheState::Warm => {}
+            CacheState::Hot => observe::page_cache::load(file).map_err(EngineError::at(path))?,
+        }
+        CacheReport::of_files([Ok::<_, EngineError>(file)], cache)
+    }
+
+    fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
+        let target = &self.target;
+        let watched = target.seats.clone();
+        Some(Box::new(DuckDbCollector::new(watched, target.workers.clone(), target.sample_hz)))
+    }
+
+    fn space_bytes(&self) -> Option<u64> {
+        Some(self.target.files.space_bytes())
+    }
+
+    fn remove(self: Box<Self>) -> Result<(), EngineError> {
+        lock(&self.target.database).take();
+        self.target.files.remove()
+    }
+}
+
+/// Compiles an operation into its statement.
+fn compile(operation: &Operation, work: &Work) -> Result<Compiled, EngineError> {
+    let table = operation.table(work);
+    let key = table.and_then(|table| table.single_key()).map(|key| KeyOf {
+        table: table.map(|table| table.name).unwrap_or_default(),
+        column: key.name,
+        kind: match key.data_type {
+            DataType::Uuid => ChunkType::Uuid,
+            DataType::Int => ChunkType::Int,
+            _ => ChunkType::BigInt,
+        },
+    });
+    Ok(Compiled { sql: DuckDbDialect.statement(operation, work)?, key })
+}
+
+/// The files of a database, which are removed with this.
+struct Files {
+    database: PathBuf,
+    handle: OnceLock<File>,
+}
+
+impl Files {
+    /// Where a database will be created.
+    ///
+    /// # Errors
+    /// When something is there already, which is not ours.
+    fn at(database: PathBuf) -> Result<Self, EngineError> {
+        match database.symlink_metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Ok(Self { database, handle: OnceLock::new() })
+            }
+            Err(source) => Err(EngineError::File { path: database, source }),
+            Ok(_) => Err(EngineError::File { path: database, source: ErrorKind::AlreadyExists.into() }),
+        }
+    }
+
+    /// A handle of the database file, the same until the end.
+    fn handle(&self) -> Result<&File, EngineError> {
+        if let Some(file) = self.handle.get() {
+            return Ok(file);
+        }
+        let file = File::options().read(true).write(true).open(&self.database);
+        let file = file.map_err(EngineError::at(&self.database))?;
+        Ok(self.handle.get_or_init(|| file))
+    }
+
+    /// The write-ahead log, and the folder of temporary files.
+    fn beside(&self) -> [PathBuf; 2] {
+        ["wal", "tmp"].map(|extension| {
+            let mut path = self.database.clone().into_os_string();
+            path.push(format!(".{extension}"));
+            path.into()
+        })
+    }
+
+    fn space_bytes(&self) -> u64 {
+        // 512: the unit of st_blocks, whatever the file system's block is.
+        let bytes = |path: &Path| path.metadata().map_or(0, |file| file.blocks() * 512);
+        let [log, temporary] = self.beside();
+        let spilled = temporary.read_dir().into_iter().flatten().flatten();
+        bytes(&self.database) + bytes(&log) + spilled.map(|entry| bytes(&entry.path())).sum::<u64>()
+    }
+
+    fn remove(&self) -> Result<(), EngineError> {
+        let [log, temporary] = self.beside();
+        let removed = [
+            (&self.database, std::fs::remove_file(&self.database)),
+            (&log, std::fs::remove_file(&log)),
+            (&temporary, std::fs::remove_dir_all(&temporary)),
+        ];
+        for (path, result) in removed {
+            match result {
+                Err(source) if source.kind() != ErrorKind::NotFound => {
+                    return Err(EngineError::File { path: path.clone(), source });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        // Best effort: `remove` is the way that reports errors.
+        let _ = self.remove();
+    }
+}
