@@ -19,14 +19,16 @@ pub fn data(arguments: &Data) -> Result<ExitCode, Failure> {
     if output.as_os_str() == "-" {
         return to_standard_output(*format, fills);
     }
-    let write = writer(*format)?;
+    if *format == DataFormat::Parquet && !cfg!(feature = "parquet") {
+        return Err(Failure::not_built("`data --format parquet`"));
+    }
     std::fs::create_dir_all(output)
         .map_err(|error| Failure::usage(format!("{}: {error}", output.display())))?;
     for fill in fills {
         let table = &tables[fill.table];
         let extension = if *format == DataFormat::Csv { "csv" } else { "parquet" };
         let path = output.join(format!("{}.{extension}", table.name));
-        let rows = to_file(write, table, fill, &path)?;
+        let rows = to_file(writer(*format), table, fill, &path)?;
         output::print(&format!("{}: {} rows\n", path.display(), number::count(rows)))?;
     }
     Ok(ExitCode::Ok)
@@ -48,13 +50,11 @@ fn to_standard_output(format: DataFormat, mut fills: Vec<Fill>) -> Result<ExitCo
 /// Writes the rows of a table to a file.
 type Writer = fn(&Table, Fill, BufWriter<File>) -> io::Result<u64>;
 
-fn writer(format: DataFormat) -> Result<Writer, Failure> {
+fn writer(format: DataFormat) -> Writer {
     match format {
-        DataFormat::Csv => Ok(|_, fill, file| datasets::csv(fill, file)),
         #[cfg(feature = "parquet")]
-        DataFormat::Parquet => Ok(datasets::parquet),
-        #[cfg(not(feature = "parquet"))]
-        DataFormat::Parquet => Err(Failure::not_built("`data --format parquet`")),
+        DataFormat::Parquet => datasets::parquet,
+        _ => |_, fill, file| datasets::csv(fill, file),
     }
 }
 
