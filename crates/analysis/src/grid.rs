@@ -156,6 +156,21 @@ impl<'a> Grid<'a> {
         paired
     }
 
+    /// Pairs of configurations, one or several that differ in the same way.
+    pub fn matched_over(
+        &self,
+        pairs: &[(usize, usize)],
+        usable: &dyn Fn(&Observations) -> bool,
+    ) -> Matched<'a> {
+        match pairs {
+            [(from, to)] => self.matched(*from, *to, usable),
+            pairs => {
+                let by_setup = pairs.iter().any(|(from, to)| self.plots[*from] != self.plots[*to]);
+                self.paired(pairs.iter().copied(), by_setup, usable)
+            }
+        }
+    }
+
     /// Pairs of configurations by the blocks, or the set-ups, in which both have usable trials.
     fn paired(
         &self,

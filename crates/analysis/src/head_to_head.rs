@@ -1,7 +1,7 @@
 //! Two configurations, of one run or of two, head to head.
 
 use crate::distribution::correct;
-use crate::grid::{Grid, Matched};
+use crate::grid::{Grid, Matched, Repeats};
 use crate::{
     Comparison, Decomposition, Estimate, Explanation, Finding, Interval, ResponseChoice, Scale,
     WarningsCompared, findings, response,
@@ -18,9 +18,22 @@ pub struct Side<'a> {
     pub configuration: usize,
 }
 
+/// Configurations that differ in the same way: two levels, at the same levels of all other factors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MatchedCells {
+    /// Positions of the configurations.
+    pub pairs: Vec<(usize, usize)>,
+    /// Configurations of either side that the other has no partner for.
+    pub unmatched: usize,
+}
+
 /// How the second side differs from the first, and why.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HeadToHead {
+    /// Pairs of configurations, of which a block has the mean.
+    pub pairs: usize,
+    /// Configurations left out, because the other side has no partner for them.
+    pub unmatched: usize,
     /// The response compared: that of the first side's run.
     pub response: ResponseChoice,
     /// Estimate of the first.
@@ -90,52 +103,108 @@ pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
     let same_run = std::ptr::eq(from.recording, to.recording);
     let (grid_from, grid_to) = (Grid::new(from.recording), Grid::new(to.recording));
     grid_from.cells.get(from.configuration).and(grid_to.cells.get(to.configuration))?;
+    let sides = [(&grid_from, from.configuration), (&grid_to, to.configuration)];
     let matched = |usable: &dyn Fn(&Observations) -> bool| {
         if same_run {
             return grid_from.matched(from.configuration, to.configuration, usable);
         }
-        let [from, to] = [(&grid_from, from.configuration), (&grid_to, to.configuration)]
-            .map(|(grid, own)| grid.repeats(own, grid.has_setups(), usable));
+        let [from, to] = sides.map(|(grid, own)| grid.repeats(own, grid.has_setups(), usable));
         Matched::apart(from, to)
     };
-    let sides = [(&grid_from, from.configuration), (&grid_to, to.configuration)];
-    let decomposition = Decomposition::of(&matched(&Decomposition::usable));
+    Some(of_sides(Sides {
+        cells: [1, 0],
+        trials: sides.map(|(grid, own)| grid.trials(own)),
+        estimate: &|response| sides.map(|(grid, own)| grid.estimate(own, response)),
+        matched: &matched,
+        response,
+    }))
+}
+
+/// Compares two levels over the levels of the other factors: the mean of the pairs of configurations in a block is its
+/// value. `None` when no pair has a trial done.
+pub fn compare_over(recording: &Recording, cells: &MatchedCells) -> Option<HeadToHead> {
+    let pairs = cells.pairs.as_slice();
+    let response = ResponseChoice::of(recording)?;
+    let grid = Grid::new(recording);
+    if pairs.iter().any(|(from, to)| (*from).max(*to) >= grid.cells.len()) {
+        return None;
+    }
+    let matched = |usable: &dyn Fn(&Observations) -> bool| grid.matched_over(pairs, usable);
+    let side = |of: fn(&(usize, usize)) -> usize| pairs.iter().flat_map(|it| grid.trials(of(it))).collect();
+    let trials: [Vec<&Observations>; 2] = [side(|it| it.0), side(|it| it.1)];
+    let estimate = |response: &ResponseChoice| {
+        let Matched { from, to, first, .. } = matched(&|own| response.counts(own));
+        let of = |(units, first)| response.estimate(&Repeats { units, first });
+        [(from, first[0]), (to, first[1])].map(of)
+    };
+    let measured = trials.iter().any(|side| !side.is_empty());
+    let cells = [pairs.len(), cells.unmatched];
+    measured.then(|| of_sides(Sides { cells, trials, estimate: &estimate, matched: &matched, response }))
+}
+
+/// Each configuration of the first side with that of the second which has the same levels of all factors but those that
+/// are `varied`. One partner at most: both sides have one level of each of these.
+pub fn matched_cells(recording: &Recording, [from, to]: [&[usize]; 2], varied: &[&str]) -> MatchedCells {
+    let others = |own: &usize| -> Vec<_> {
+        let levels = recording.configurations[*own].levels.iter();
+        levels.filter(|level| !varied.contains(&level.factor.as_str())).collect()
+    };
+    let pair = |own: &usize| Some((*own, *to.iter().find(|other| others(other) == others(own))?));
+    let pairs: Vec<(usize, usize)> = from.iter().filter_map(pair).collect();
+    MatchedCells { unmatched: from.len() + to.len() - 2 * pairs.len(), pairs }
+}
+
+/// What is compared, and how.
+struct Sides<'a, 'b> {
+    /// Pairs, and configurations left out.
+    cells: [usize; 2],
+    response: ResponseChoice,
+    trials: [Vec<&'a Observations>; 2],
+    estimate: &'b dyn Fn(&ResponseChoice) -> [Option<Estimate>; 2],
+    matched: &'b dyn Fn(&dyn Fn(&Observations) -> bool) -> Matched<'a>,
+}
+
+fn of_sides(sides: Sides) -> HeadToHead {
+    let decomposition = Decomposition::of(&(sides.matched)(&Decomposition::usable));
     let explanation = decomposition.clone().map(|decomposition| {
         let (from, to, both) = ("A".to_owned(), "B".to_owned(), String::new());
         Explanation { from, to, both, decomposition }
     });
-    let compare = |response: &ResponseChoice| Comparison::of(&matched(&|own| response.counts(own)), response);
-    Some(HeadToHead {
-        from: grid_from.estimate(from.configuration, &response),
-        to: grid_to.estimate(to.configuration, &response),
-        responses: changes(&sides, &compare),
-        warnings: WarningsCompared::of(
-            &grid_from.trials(from.configuration),
-            &grid_to.trials(to.configuration),
-        ),
-        comparison: compare(&response),
+    let [from, to] = (sides.estimate)(&sides.response);
+    let [pairs, unmatched] = sides.cells;
+    HeadToHead {
+        pairs,
+        unmatched,
+        from,
+        to,
+        responses: changes(&sides),
+        warnings: WarningsCompared::of(&sides.trials[0], &sides.trials[1]),
+        comparison: sides.compare(&sides.response),
         why: explanation.as_ref().map(findings::why::find).unwrap_or_default(),
         decomposition,
-        response,
-    })
+        response: sides.response,
+    }
+}
+
+impl Sides<'_, '_> {
+    fn compare(&self, response: &ResponseChoice) -> Option<Comparison> {
+        Comparison::of(&(self.matched)(&|own| response.counts(own)), response)
+    }
 }
 
 /// Responses by the same name, in the same unit and direction, on both sides.
-fn changes(
-    sides: &[(&Grid, usize); 2],
-    compare: &dyn Fn(&ResponseChoice) -> Option<Comparison>,
-) -> Vec<ResponseChange> {
-    let [from, to] = sides.map(|(grid, own)| grid.trials(own));
+fn changes(sides: &Sides) -> Vec<ResponseChange> {
+    let [from, to] = &sides.trials;
     let find = |side: &[&Observations], name: &str| side.iter().find_map(|o| ResponseChoice::named(name, o));
     let change = |name: &str| {
-        let response = find(&from, name).filter(|response| find(&to, name).as_ref() == Some(response))?;
-        let [from, to] = sides.map(|(grid, own)| grid.estimate(own, &response));
+        let response = find(from, name).filter(|response| find(to, name).as_ref() == Some(response))?;
+        let [from, to] = (sides.estimate)(&response);
         let (from, to) = (from?, to?);
-        let comparison = compare(&response);
+        let comparison = sides.compare(&response);
         let percent = comparison.as_ref().and_then(|comparison| Percent::of(comparison, response.direction));
         Some(ResponseChange { response, from, to, comparison, percent })
     };
-    let mut changes: Vec<ResponseChange> = response::names(&from).into_iter().filter_map(change).collect();
+    let mut changes: Vec<ResponseChange> = response::names(from).into_iter().filter_map(change).collect();
     let family = changes.iter_mut().filter_map(|change| change.comparison.as_mut());
     correct(family.map(|comparison| (comparison.p_value, &mut comparison.adjusted_p)).collect());
     changes

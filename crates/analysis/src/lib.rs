@@ -27,6 +27,7 @@ pub mod profile;
 pub mod response;
 pub mod runs;
 pub mod scaling;
+pub mod scripts;
 pub mod summary;
 pub mod survey;
 pub mod timeline;
@@ -55,7 +56,9 @@ pub use effects::{FactorEffect, Factors, LevelEffect, Segment, Step, Trend};
 pub use estimate::{Estimate, Interval, blocks_needed};
 pub use findings::{Explanation, Finding, FindingKind};
 pub use gains::{BestOfLevel, GainColumn, GainTable};
-pub use head_to_head::{HeadToHead, Percent, ResponseChange, Side, compare};
+pub use head_to_head::{
+    HeadToHead, MatchedCells, Percent, ResponseChange, Side, compare, compare_over, matched_cells,
+};
 pub use health::{Failure, WarningCount, WarningSides, WarningsCompared};
 pub use interaction::Interaction;
 pub use latency::{ConfigurationLatency, Latencies};
@@ -67,6 +70,7 @@ pub use profile::{FlameNode, ProfileSummary, flame, merged, profile};
 pub use response::ResponseChoice;
 pub use runs::{RunsCompared, compare_runs, history};
 pub use scaling::{ScalingClass, ScalingSummary};
+pub use scripts::{ConfigurationScripts, ScriptFigures, StatementFigures};
 pub use settings::ConfigurationGroup;
 pub use summary::{Environments, Overview, Summary, summarize, summarize_with};
 pub use timeline::Timeline;

@@ -1,4 +1,4 @@
-//! Two runs against each other: what changed around them, and what that did to each configuration.
+//! Two runs, or several a side, against each other: what changed around them, and what that did to each configuration.
 
 mod changes;
 mod gate;
@@ -6,13 +6,14 @@ mod history;
 mod samples;
 
 pub use changes::{Change, FactorChange, Match, MatchedBy, SettingChange};
-pub use gate::{Decision, Gate, Judged, Limit, LimitError, LimitJudged, Way, judge};
+pub use gate::{Decision, Gate, Judged, Limit, LimitError, LimitJudged, Way, judge, judge_sides};
 pub use history::{History, HistoryChange, HistoryRun, HistorySeries, history};
 
 use crate::compare::corrected;
 use crate::grid::Grid;
+use crate::response::distinct;
 use crate::{Comparison, Estimate, ResponseChoice, WarningsCompared, response};
-use observations::{Observations, Recording, RunRecord};
+use observations::{GitState, Observations, Recording, RunRecord};
 use samples::{Samples, Side};
 use serde::Serialize;
 
@@ -37,6 +38,14 @@ pub enum RunsError {
         name: String,
         /// Its number.
         run: i64,
+    },
+    /// One run against several.
+    #[error(
+        "one side has a single run and the other has {several}: how much runs differ by themselves is told by two runs of each side, at least"
+    )]
+    SingleRun {
+        /// Runs of the other side.
+        several: usize,
     },
     /// No configuration is in both.
     #[error(
@@ -73,6 +82,15 @@ pub struct RunsCompared {
     pub from: RunName,
     /// The second run.
     pub to: RunName,
+    /// Further runs of the first side. Where there are several a side, the repeats are runs, not blocks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub more_from: Vec<RunName>,
+    /// Further runs of the second side.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub more_to: Vec<RunName>,
+    /// What of environment and settings differs between the runs of one side, though these are taken for repeats.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differ_within: Vec<String>,
     /// What differs in machine and software, by the name that it has in the recorded environment.
     pub environment: Vec<Change>,
     /// What differs in the settings of matched configurations.
@@ -100,6 +118,10 @@ pub struct RunName {
     pub started_ms: i64,
     /// Version of Steelbench that made it.
     pub steelbench: String,
+    /// What the user called it.
+    pub label: Option<String>,
+    /// What was checked out of the repository of its experiment file.
+    pub git: Option<GitState>,
     /// Further environments in which it was resumed.
     pub other_environments: usize,
     /// Whether any figure comes from a scripted engine.
@@ -159,8 +181,21 @@ pub enum Verdict {
 /// # Errors
 /// When a run has no trial done, nothing matches, or there is no such response.
 pub fn compare_runs(from: &Recording, to: &Recording, which: Responses) -> Result<RunsCompared, RunsError> {
+    compare_sides(std::slice::from_ref(from), std::slice::from_ref(to), which)
+}
+
+/// The same of several runs a side. Then a run counts once, by its mean: what makes a whole run differ from the next is in
+/// the intervals.
+///
+/// # Errors
+/// As [`compare_runs`]; when one side alone has several runs.
+pub fn compare_sides(
+    from: &[Recording],
+    to: &[Recording],
+    which: Responses,
+) -> Result<RunsCompared, RunsError> {
     let pair = Pair::new(from, to)?;
-    let settings = changes::settings(from, to, &pair.matches);
+    let (from, to) = (pair.from.first(), pair.to.first());
     let labels = |recording: &Recording, own: fn(&Match) -> usize| {
         let unmatched = |(at, _): &(usize, _)| !pair.matches.iter().any(|it| own(it) == *at);
         let rest = recording.configurations.iter().enumerate().filter(unmatched);
@@ -169,12 +204,15 @@ pub fn compare_runs(from: &Recording, to: &Recording, which: Responses) -> Resul
     let choices = pair.choices(which)?;
     Ok(RunsCompared {
         environment: changes::environment(from.environments.first(), to.environments.first()),
-        settings,
+        settings: changes::settings(from, to, &pair.matches),
         factors: changes::factors(from, to),
         only_from: labels(from, |it| it.from),
         only_to: labels(to, |it| it.to),
         warnings: pair.warnings(),
         responses: choices.into_iter().map(|choice| pair.compare(choice)).collect(),
+        more_from: pair.from.runs[1..].iter().map(RunName::of).collect(),
+        more_to: pair.to.runs[1..].iter().map(RunName::of).collect(),
+        differ_within: pair.differ_within(),
         from: RunName::of(from),
         to: RunName::of(to),
     })
@@ -188,55 +226,130 @@ impl RunsError {
 
 impl RunName {
     fn of(recording: &Recording) -> Self {
-        let RunRecord { id, name, started_ms, steelbench, .. } = recording.run.clone();
+        let RunRecord { id, name, started_ms, steelbench, label, git, .. } = recording.run.clone();
         Self {
             name,
             run: id,
             started_ms,
             steelbench,
+            label,
+            git,
             other_environments: recording.environments.len().saturating_sub(1),
             synthetic: recording.done().any(|(_, observations)| observations.synthetic),
         }
     }
 }
 
-/// Two runs laid out beside each other.
+/// Two sides laid out beside each other.
 struct Pair<'a> {
-    from: &'a Recording,
-    to: &'a Recording,
-    grids: (Grid<'a>, Grid<'a>),
+    from: Runs<'a>,
+    to: Runs<'a>,
+    /// Positions in the first run of each side.
     matches: Vec<Match>,
 }
 
-impl<'a> Pair<'a> {
-    fn new(from: &'a Recording, to: &'a Recording) -> Result<Self, RunsError> {
-        for recording in [from, to] {
-            if recording.done().next().is_none() {
-                return Err(RunsError::no_trials(&recording.run));
-            }
+/// The runs of one side.
+struct Runs<'a> {
+    runs: &'a [Recording],
+    grids: Vec<Grid<'a>>,
+    /// For each run: the position of each configuration of the side's first run.
+    positions: Vec<Vec<Option<usize>>>,
+}
+
+impl<'a> Runs<'a> {
+    fn new(runs: &'a [Recording]) -> Result<Self, RunsError> {
+        if let Some(empty) = runs.iter().find(|run| run.done().next().is_none()) {
+            return Err(RunsError::no_trials(&empty.run));
         }
-        let matches = changes::matching(from, to);
+        let positions = |run: &Recording| {
+            let matches = changes::matching(&runs[0], run);
+            let position = |own: usize| matches.iter().find(|it| it.from == own).map(|it| it.to);
+            (0..runs[0].configurations.len()).map(position).collect()
+        };
+        Ok(Self {
+            runs,
+            grids: runs.iter().map(Grid::new).collect(),
+            positions: runs.iter().map(positions).collect(),
+        })
+    }
+
+    fn first(&self) -> &'a Recording {
+        &self.runs[0]
+    }
+
+    /// Each run with the position that a configuration of the first one has there.
+    fn with(&self, configuration: usize) -> impl Iterator<Item = (&Grid<'a>, Option<usize>)> {
+        self.grids.iter().zip(self.positions.iter().map(move |positions| positions[configuration]))
+    }
+
+    fn trials(&self, configuration: usize) -> Vec<&'a Observations> {
+        self.with(configuration).filter_map(|(grid, at)| Some(grid.trials(at?))).flatten().collect()
+    }
+
+    fn observations(&self) -> Vec<&'a Observations> {
+        self.grids.iter().flat_map(Grid::observations).collect()
+    }
+
+    /// The values of a configuration: those of its repeats in a single run, else a mean for each run.
+    fn side(&self, configuration: usize, response: &ResponseChoice) -> Side {
+        match self.grids.as_slice() {
+            [only] => Side::of(only, configuration, response),
+            _ => Side::of_runs(self.with(configuration), response),
+        }
+    }
+
+    fn estimate(&self, configuration: usize, response: &ResponseChoice) -> Option<Estimate> {
+        match self.grids.as_slice() {
+            [only] => only.estimate(configuration, response),
+            _ => self.side(configuration, response).estimate(response),
+        }
+    }
+
+    /// What differs from the first run.
+    fn differing(&self) -> Vec<String> {
+        let first = self.first();
+        let names = self.runs[1..].iter().flat_map(|run| {
+            let environment = changes::environment(first.environments.first(), run.environments.first());
+            let settings = changes::settings(first, run, &changes::matching(first, run));
+            environment.into_iter().chain(settings.into_iter().map(|it| it.change)).map(|change| change.what)
+        });
+        names.collect()
+    }
+}
+
+impl<'a> Pair<'a> {
+    fn new(from: &'a [Recording], to: &'a [Recording]) -> Result<Self, RunsError> {
+        let (from, to) = (Runs::new(from)?, Runs::new(to)?);
+        let several = from.runs.len().max(to.runs.len());
+        if from.runs.len().min(to.runs.len()) == 1 && several > 1 {
+            return Err(RunsError::SingleRun { several });
+        }
+        let matches = changes::matching(from.first(), to.first());
         if matches.is_empty() {
             let labels = |recording: &Recording| {
                 let labels = recording.configurations.iter().map(|it| it.label.as_str());
                 labels.collect::<Vec<_>>().join(", ")
             };
-            return Err(RunsError::NothingMatches { from: labels(from), to: labels(to) });
+            return Err(RunsError::NothingMatches { from: labels(from.first()), to: labels(to.first()) });
         }
-        Ok(Self { from, to, grids: (Grid::new(from), Grid::new(to)), matches })
+        Ok(Self { from, to, matches })
     }
 
     /// Warnings that the trials of matched configurations carry.
     fn warnings(&self) -> WarningsCompared {
-        let trials = |grid: &Grid<'a>, own: fn(&Match) -> usize| -> Vec<&'a Observations> {
-            self.matches.iter().flat_map(|it| grid.trials(own(it))).collect()
+        let trials = |side: &Runs<'a>, own: fn(&Match) -> usize| -> Vec<&'a Observations> {
+            self.matches.iter().flat_map(|it| side.trials(own(it))).collect()
         };
-        WarningsCompared::of(&trials(&self.grids.0, |it| it.from), &trials(&self.grids.1, |it| it.to))
+        WarningsCompared::of(&trials(&self.from, |it| it.from), &trials(&self.to, |it| it.to))
     }
 
-    /// The responses asked for that both runs have in the same unit and direction.
+    fn differ_within(&self) -> Vec<String> {
+        distinct(self.from.differing().into_iter().chain(self.to.differing()))
+    }
+
+    /// The responses asked for that both sides have in the same unit and direction.
     fn choices(&self, which: Responses) -> Result<Vec<ResponseChoice>, RunsError> {
-        let primary = ResponseChoice::of(self.from).map(|choice| choice.name);
+        let primary = ResponseChoice::of(self.from.first()).map(|choice| choice.name);
         match which {
             Responses::Primary => Ok(vec![self.common(&primary.unwrap_or_default())?]),
             Responses::Named(name) => Ok(vec![self.common(name)?]),
@@ -245,8 +358,8 @@ impl<'a> Pair<'a> {
     }
 
     fn common(&self, name: &str) -> Result<ResponseChoice, RunsError> {
-        let find = |grid: &Grid| grid.observations().into_iter().find_map(|o| ResponseChoice::named(name, o));
-        let (from, to) = (find(&self.grids.0), find(&self.grids.1));
+        let find = |side: &Runs| side.observations().into_iter().find_map(|o| ResponseChoice::named(name, o));
+        let (from, to) = (find(&self.from), find(&self.to));
         from.filter(|from| to.as_ref() == Some(from)).ok_or_else(|| {
             let all = self.names().into_iter().filter(|other| *other != name);
             let known = all.filter(|other| self.common(other).is_ok()).collect::<Vec<_>>().join(", ");
@@ -255,7 +368,7 @@ impl<'a> Pair<'a> {
     }
 
     fn names(&self) -> Vec<&'a str> {
-        response::all_names(&self.grids.0.observations())
+        response::all_names(&self.from.observations())
     }
 
     fn compare(&self, response: ResponseChoice) -> ResponseCompared {
@@ -263,11 +376,11 @@ impl<'a> Pair<'a> {
         let comparisons = corrected(samples.iter().map(|own| own.compare(&response)).collect());
         let compared =
             |((own, samples), comparison): ((&Match, &Samples), Option<Comparison>)| ConfigurationCompared {
-                from_label: self.from.configurations[own.from].label.clone(),
-                to_label: self.to.configurations[own.to].label.clone(),
+                from_label: self.from.first().configurations[own.from].label.clone(),
+                to_label: self.to.first().configurations[own.to].label.clone(),
                 matched_by: own.by,
-                from: self.grids.0.estimate(own.from, &response),
-                to: self.grids.1.estimate(own.to, &response),
+                from: self.from.estimate(own.from, &response),
+                to: self.to.estimate(own.to, &response),
                 verdict: Verdict::of(comparison.as_ref()),
                 detectable: samples.detectable(),
                 comparison,
@@ -282,8 +395,8 @@ impl<'a> Pair<'a> {
     /// The values of each match.
     fn samples(&self, response: &ResponseChoice) -> Vec<Samples> {
         let of = |own: &Match| Samples {
-            from: Side::of(&self.grids.0, own.from, response),
-            to: Side::of(&self.grids.1, own.to, response),
+            from: self.from.side(own.from, response),
+            to: self.to.side(own.to, response),
         };
         self.matches.iter().map(of).collect()
     }

@@ -3,7 +3,10 @@
 
 mod common;
 
-use analysis::runs::{Decision, Limit, MatchedBy, Responses, RunsError, Verdict, compare_runs, judge};
+use analysis::runs::{
+    Decision, Limit, MatchedBy, Responses, RunsError, Verdict, compare_runs, compare_sides, judge,
+    judge_sides,
+};
 use analysis::{Method, history};
 use common::{Random, done, observed};
 use observations::{ConfigurationRecord, Environment, FactorRecord, LevelRecord, Recording, Response, Value};
@@ -270,4 +273,93 @@ fn a_history_has_its_changes_where_they_are() {
     assert_eq!(gap.configurations[1].points[3], None);
     assert_eq!(gap.configurations[1].changes[0].run, 14);
     assert_eq!(gap.configurations[1].points.iter().flatten().count(), 23);
+}
+
+/// So many runs of two configurations; each run is faster or slower as a whole by 3 %, its blocks by 1 %.
+fn differing_runs(random: &mut Random, first_id: i64, level: f64) -> Vec<Recording> {
+    let mut one = |id| {
+        let own = 0.03 * random.normal();
+        let mut blocks =
+            || (0..5).map(|_| level * (own + 0.01 * random.normal()).exp()).collect::<Vec<f64>>();
+        let (a, b) = (blocks(), blocks());
+        run(id, &[("1", &a), ("2", &b)])
+    };
+    (first_id..first_id + 3).map(&mut one).collect()
+}
+
+/// A change of runs that differ by themselves: two single runs show one far too often, three runs a side do not.
+#[test]
+fn runs_that_differ_by_themselves_raise_no_alarm_when_there_are_several_a_side() {
+    let mut random = Random::new(21);
+    let n = 1000_u32;
+    let (mut single, mut several, mut held, mut failed, mut at_limit, mut found) = (0_u32, 0, 0, 0, 0, 0);
+    let broken = |from: &[Recording], to: &[Recording], limit: &str| {
+        let gate = judge_sides(from, to, Responses::Primary, &limits(&[limit])).unwrap();
+        u32::from(gate.decision == Decision::Broken)
+    };
+    for _ in 0..n {
+        let [before, same, slower, much] = [(1, 1.0), (4, 1.0), (7, 1.1), (10, 1.25)]
+            .map(|(id, level)| differing_runs(&mut random, id, level));
+        let seen = |from: &[Recording], to: &[Recording]| {
+            let compared = compare_sides(from, to, Responses::Primary).unwrap();
+            let rows = &compared.responses[0].configurations;
+            let seen = rows.iter().any(|it| matches!(it.verdict, Verdict::Better | Verdict::Worse));
+            let interval = rows[0].comparison.as_ref().unwrap().interval.unwrap();
+            (u32::from(seen), u32::from(interval.contains(1.0)))
+        };
+        single += seen(&before[..1], &same[..1]).0;
+        let (alarm, holds) = seen(&before, &same);
+        several += alarm;
+        held += holds;
+        failed += broken(&before, &same, "slower:0%");
+        at_limit += broken(&before, &slower, "slower:10%");
+        found += broken(&before, &much, "slower:5%");
+    }
+    println!(
+        "false alarms of single runs {single}, of three runs a side {several}; the interval holds {held}; gates: no change \
+         {failed}, at the limit {at_limit}, found {found}; of {n}"
+    );
+    let at_most = |share: f64| f64::from(n) * share + 3.0 * (f64::from(n) * share * (1.0 - share)).sqrt();
+    assert!(single > n / 2, "{single}");
+    assert!(f64::from(several) < at_most(0.05), "{several}");
+    assert!((0.93..=0.98).contains(&(f64::from(held) / f64::from(n))), "{held}");
+    assert!(
+        f64::from(failed) < at_most(0.025) && f64::from(at_limit) < at_most(0.025),
+        "{failed} {at_limit}"
+    );
+    assert!(found > n / 2, "a change of 25 % is found: {found}");
+}
+
+#[test]
+fn several_runs_a_side_count_once_each() {
+    let side = |id: i64, values: [f64; 3]| -> Vec<Recording> {
+        (id..).zip(values).map(|(id, value)| run(id, &[("1", &[value * 0.99, value * 1.01])])).collect()
+    };
+    let (from, to) = (side(1, [1.0, 1.02, 0.98]), side(4, [1.1, 1.12, 1.09]));
+    let compared = compare_sides(&from, &to, Responses::Primary).unwrap();
+    let own = &compared.responses[0].configurations[0];
+    let estimate = own.from.as_ref().unwrap();
+    assert!((estimate.mean - 1.0).abs() < 1e-12 && estimate.n == 3);
+    // Welch of the means of runs is that of two runs with these values as blocks.
+    let [a, b] = [&[1.0, 1.02, 0.98], &[1.1, 1.12, 1.09]].map(|values: &[f64; 3]| values.to_vec());
+    let blocks = compare_runs(&run(1, &[("1", &a)]), &run(2, &[("1", &b)]), Responses::Primary).unwrap();
+    let expected = blocks.responses[0].configurations[0].comparison.clone().unwrap();
+    let comparison = own.comparison.as_ref().unwrap();
+    assert!((comparison.value - expected.value).abs() < 1e-9);
+    assert!((comparison.p_value.unwrap() - expected.p_value.unwrap()).abs() < 1e-9);
+    assert_eq!((compared.more_from.len(), compared.more_to[1].run), (2, 6));
+    // What differs between the runs of a side is said.
+    let mut other = from.clone();
+    other[2].environments[0].kernel = Some("Linux 6.12".into());
+    assert_eq!(compare_sides(&other, &to, Responses::Primary).unwrap().differ_within, ["kernel"]);
+    let error = compare_sides(&from, &to[..1], Responses::Primary).unwrap_err();
+    assert_eq!(error, RunsError::SingleRun { several: 3 });
+    // A run without the configuration is one repeat less.
+    let mut without = from.clone();
+    without[1].trials.clear();
+    without[1].configurations[0].key = "other".into();
+    assert!(matches!(
+        compare_sides(&without, &to, Responses::Primary),
+        Err(RunsError::NoTrials { run: 2, .. })
+    ));
 }

@@ -48,8 +48,12 @@ impl Draft {
         T: FromValue + From<V>,
         V: Into<Value>,
     {
-        let (section, key) = setting.path().split_once('.').unwrap_or(("workload", setting.path()));
-        self.section(section)[key] = Item::Value(written(setting.declaration.kind, value.into()));
+        self.place(setting.path(), written(setting.declaration.kind, value.into()));
+    }
+
+    /// Gives a setting of this path a value as people write it, which is judged when the experiment is built.
+    pub fn set_text(&mut self, path: &str, text: &str) {
+        self.place(path, plain(text));
     }
 
     /// Gives a setting a value if there is one.
@@ -75,6 +79,14 @@ impl Draft {
             let kind = setting.declaration.kind;
             let levels = levels.iter().map(|level| written(kind, level.clone().into()));
             self.section("factors")[setting.path()] = value(list(levels));
+        }
+    }
+
+    /// Makes the setting of this path a factor with these levels, or gives it the only one, as people write them.
+    pub fn vary_text(&mut self, path: &str, levels: &[&str]) {
+        match levels {
+            [only] => self.set_text(path, only),
+            levels => self.section("factors")[path] = value(list(levels.iter().map(|level| plain(level)))),
         }
     }
 
@@ -106,6 +118,16 @@ impl Draft {
     /// Everything that is wrong, each with its place in [`Draft::source`].
     pub fn build(&self, catalog: &Catalog) -> Result<Experiment, FileErrors> {
         Ok(Experiment { files: self.files.clone(), ..parse(&self.source(), catalog)? })
+    }
+
+    /// Puts a value where its dotted path says.
+    fn place(&mut self, path: &str, value: toml_edit::Value) {
+        let mut parts = path.split('.');
+        let mut item = self.section(parts.next().unwrap_or_default());
+        for part in parts {
+            item = &mut item[part];
+        }
+        *item = Item::Value(value);
     }
 
     /// A section, which is new with its first setting.
@@ -145,6 +167,15 @@ fn written(kind: Kind, value: Value) -> toml_edit::Value {
         Value::List(mut values) if values.len() == 1 => written(kind, values.remove(0)),
         Value::List(values) => list(values.into_iter().map(|value| written(kind, value))).into(),
     }
+}
+
+/// A text as a number or a truth value where it is written just so, else as the text.
+fn plain(text: &str) -> toml_edit::Value {
+    let whole = text.parse::<i64>().ok().filter(|number| number.to_string() == text);
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && number.to_string() == text);
+    let truth = text.parse::<bool>().ok();
+    let plain = whole.map(Into::into).or_else(|| number.map(Into::into)).or_else(|| truth.map(Into::into));
+    plain.unwrap_or_else(|| text.into())
 }
 
 fn list(values: impl Iterator<Item = toml_edit::Value>) -> Array {
@@ -221,6 +252,22 @@ mod tests {
         assert_eq!(first.get(NAMES), ["a"]);
         assert_eq!((experiment.repeats.seed, experiment.get(crate::file::TRIAL_TIME_S)), (7, 90_000.0));
         assert_eq!(experiment.volumes[0].path, "/mnt/v");
+    }
+
+    #[test]
+    fn texts_are_what_a_person_would_have_written() {
+        let (mut draft, catalog) = draft();
+        draft.set_text("workload.time", "50 ms");
+        draft.set_text("target.name", "007");
+        draft.vary_text("workload.count", &["1", "2"]);
+        draft.vary_text("target.size", &["8 KiB"]);
+        let experiment = draft.build(&catalog).unwrap();
+        let first = &experiment.configurations[0];
+        assert_eq!((first.get(TIME), first.get(SIZE), first.get(NAME)), (0.05, Some(8192), "007".to_owned()));
+        assert_eq!(experiment.factors[0].numeric(), Some(vec![1.0, 2.0]));
+        for line in ["time = \"50 ms\"", "name = \"007\"", "\"workload.count\" = [1, 2]"] {
+            assert!(experiment.source.lines().any(|it| it == line), "{line}\n{}", experiment.source);
+        }
     }
 
     #[test]

@@ -27,8 +27,8 @@ pub use health::{LoadHealth, MachineLoad, Warning, WarningKind};
 pub use histogram::{Histogram, HistogramError};
 pub use profile::{Frame, Profile, Stack, UNKNOWN};
 pub use record::{
-    AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, FactorRecord, FileRecord, HookOutput,
-    LevelRecord, Recording, RunRecord, TrialRecord, TrialStatus, VolumeEnvironment,
+    AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, FactorRecord, FileRecord, GitState,
+    HookOutput, LevelRecord, Recording, RunRecord, TrialRecord, TrialStatus, VolumeEnvironment,
 };
 pub use redact::redacted;
 pub use series::{Amounts, Series, add_by_interval};
@@ -37,7 +37,9 @@ pub use survey::{
     Advice, Cache, Database, Extension, Limits, Memory, Mitigation, NumaNode, Processors, ServerSetting,
     Survey, SurveyedMachine, SurveyedServer, SystemSetting, Unread, Weight,
 };
-pub use trial::{Direction, Fact, Latency, Observations, QueryPlan, Response, TimeUse, Work, fnv1a};
+pub use trial::{
+    Direction, Fact, Latency, Observations, QueryPlan, Response, ScriptStatement, TimeUse, Work, fnv1a,
+};
 pub use value::{FromValue, Value};
 pub use volume_facts::{
     ArrayFacts, DeviceFacts, LoopFacts, MappedFacts, MountFacts, PartitionFacts, VolumeFacts,

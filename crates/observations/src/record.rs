@@ -46,6 +46,21 @@ pub struct RunRecord {
     pub started_ms: i64,
     /// Version of Steelbench that made the run.
     pub steelbench: String,
+    /// What the user called it: "after patch".
+    #[serde(default)]
+    pub label: Option<String>,
+    /// The repository that the experiment file's folder belongs to, when the run was begun; `None`: none, or not known.
+    #[serde(default)]
+    pub git: Option<GitState>,
+}
+
+/// What is checked out of a Git repository.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GitState {
+    /// The commit, as 40 or 64 hexadecimal digits.
+    pub commit: String,
+    /// Whether tracked files differ from it; `None`: not known.
+    pub changed: Option<bool>,
 }
 
 /// Adaptive repeats by two stages (C. Stein, Annals of Mathematical Statistics 16, 1945): the spread within the first

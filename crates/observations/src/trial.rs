@@ -24,6 +24,9 @@ pub struct Observations {
     pub plans: Vec<QueryPlan>,
     /// Latency distributions in nanoseconds, by name: `transaction` (from the intended start) and `service`.
     pub latencies: Vec<Latency>,
+    /// The statements of the scripts that ran, in the order of the scripts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<ScriptStatement>,
     /// Time in which sessions could not run, by wait type.
     pub waits: Vec<Wait>,
     /// How the sessions' time was used, as far as it is not waits.
@@ -95,6 +98,25 @@ pub struct Latency {
     pub name: String,
     /// Distribution in nanoseconds.
     pub histogram: Histogram,
+}
+
+/// A statement of a script, and how it fared over all connections: what `pgbench --report-per-command` counts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ScriptStatement {
+    /// Name of the script.
+    pub script: String,
+    /// Its text as it stands there, with stars for the passwords in it.
+    pub text: String,
+    /// How often it succeeded.
+    pub count: u64,
+    /// Seconds from sending it to its whole answer, of these together.
+    pub wall_s: f64,
+    /// The longest of them in seconds.
+    pub wall_s_max: f64,
+    /// How often it ended a transaction that was given up (a deadlock, a serialization failure).
+    pub failures: u64,
+    /// How often it was repeated, or ended a transaction that was tried again.
+    pub retries: u64,
 }
 
 /// Use of the sessions' time that is not waiting. All figures are summed over connections.

@@ -4,6 +4,7 @@
 mod clock;
 pub mod devices;
 pub mod environment;
+mod git;
 pub mod inspect;
 mod machine;
 pub mod mounts;
@@ -15,6 +16,7 @@ pub mod topology;
 
 pub use clock::Clock;
 pub use devices::DeviceMonitor;
+pub use git::git_state;
 pub use machine::MachineMonitor;
 pub use times::{
     ProcessTimes, ThreadClock, ThreadTimes, ThreadUse, ended_children_cpu_s, process_title,

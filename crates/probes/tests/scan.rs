@@ -338,6 +338,9 @@ fn updates_are_all_in_the_table_and_hold_their_locks_for_a_time() {
             assert_eq!(row[0].parse::<i64>().unwrap() - before, 400, "{engine} {sharing}");
             assert_eq!((seen.work.amount, row[1].as_str()), (400, "1000"), "{engine} {sharing}");
             assert!(seen.response("cpu_per_update").unwrap() > 0.0, "{engine} {sharing}");
+            // The lock goes with the commit: a part of the transaction.
+            let (held, all) = (seen.response("lock_held").unwrap(), seen.response("latency_mean").unwrap());
+            assert!(0.0 < held && held < all, "{engine} {sharing}: {held} of {all} ms");
         }
     }
 }

@@ -52,6 +52,16 @@ fn verdict(compared: &HeadToHead, from: &str, to: &str) -> Section {
     let blocks = number::plural(comparison.blocks, "block");
     let name = &response.name;
     section.toned(format!("On {name}, B is {figure} {relation}: {verdict} ({blocks}{p})."), tone);
+    if compared.pairs > 1 {
+        let pairs = number::plural(compared.pairs, "pair");
+        section.note(format!(
+            "Over the levels of the other factors: the mean of {pairs} of configurations in each block."
+        ));
+    }
+    if compared.unmatched > 0 {
+        let left_out = number::plural(compared.unmatched, "configuration");
+        section.note(format!("Left out, without a partner on the other side: {left_out}."));
+    }
     section
 }
 

@@ -7,7 +7,7 @@ use crate::sections::better;
 use crate::text::label;
 use crate::{number, text};
 use analysis::Estimate;
-use analysis::runs::{History, HistoryRun, HistorySeries, Verdict};
+use analysis::runs::{History, HistoryRun, HistorySeries, RunName, Verdict};
 
 /// Columns of a sparkline; longer series are drawn in means of neighbours.
 const SPARKS: usize = 32;
@@ -18,6 +18,7 @@ const MISSING: char = '·';
 pub fn history(history: &History) -> Document {
     let mut sections = vec![introduction(history), overview(history)];
     sections.extend(changes(history));
+    sections.extend(runs(history));
     sections.extend(surroundings(history));
     sections.extend(history.configurations.iter().map(|own| configuration(history, own)));
     let name = history.runs.last().map_or("", |run| run.run.name.as_str());
@@ -91,6 +92,21 @@ fn changes(history: &History) -> Option<Section> {
          configurations that never change, at most 5 % are said to. An interval takes the place of the change as known.",
     );
     Some(section).filter(|_| !history.configurations.is_empty())
+}
+
+/// What the runs are of; `None` when none says it.
+fn runs(history: &History) -> Option<Section> {
+    let mut section = Section::new("Labels and commits");
+    let rows = history.runs.iter().map(|run| &run.run);
+    let rows: Vec<&RunName> = rows.filter(|run| run.label.is_some() || run.git.is_some()).collect();
+    let is_empty = rows.is_empty();
+    let mut table = Columns::of(rows);
+    table.right("run", |run| run.run);
+    table.left("started", |run| text::utc(run.started_ms)).optional(1);
+    table.name("label", |run| run.label.as_deref());
+    table.left("commit", |run| text::origin(None, run.git.as_ref()));
+    section.table(table);
+    Some(section).filter(|_| !is_empty)
 }
 
 /// What changed in environment and settings, run by run; `None` when nothing did.

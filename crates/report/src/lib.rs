@@ -60,7 +60,7 @@ pub use recording::tables;
 pub use runs::{gate, runs};
 pub use sections::run;
 pub use terminal::{Style, terminal};
-pub use text::{Text, escaped, lines, utc};
+pub use text::{Text, escaped, lines, origin, utc};
 
 pub use volume::volume;
 pub use web::{flame, html};

@@ -6,7 +6,7 @@ use analysis::waits::HEADINGS;
 use analysis::{Accounting, WaitTable};
 use observations::{
     ConfigurationRecord, DeviceUse, Environment, Fact, Frame, Histogram, Latency, Observations, Operation,
-    Profile, Recording, Response, Series, TrialRecord, TrialStatus, Wait, WaitSource,
+    Profile, Recording, Response, ScriptStatement, Series, TrialRecord, TrialStatus, Wait, WaitSource,
 };
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -22,13 +22,14 @@ struct Item<'a, P> {
 
 type Parts<'a, P> = Columns<'a, Item<'a, P>>;
 
-/// Everything that the trials of a run recorded, as tables: `trials`, `waits`, `latencies`, `operations`, `series`,
+/// Everything that the trials of a run recorded, as tables: `trials`, `waits`, `latencies`, `statements`, `operations`, `series`,
 /// `devices`, `functions`. Every one begins with the trial and its levels.
 pub fn tables(recording: &Recording) -> Vec<Table<'_>> {
     vec![
         trials(recording),
         waits(recording),
         latencies(recording),
+        statements(recording),
         operations(recording),
         series(recording),
         devices(recording),
@@ -254,6 +255,20 @@ fn latencies(recording: &Recording) -> Table<'_> {
     columns.named("latencies")
 }
 
+fn statements(recording: &Recording) -> Table<'_> {
+    let mut columns = common(recording, parts(recording, |seen| &seen.statements));
+    columns.add("script", "", |row: &Item<&ScriptStatement>| row.part.script.as_str());
+    columns.add("statement", "", |row| row.part.text.as_str()).wrapped = true;
+    columns.add("count", "", |row| row.part.count);
+    columns
+        .add("mean", "ms", |row| (row.part.count > 0).then(|| row.part.wall_s * 1e3 / row.part.count as f64));
+    columns.add("max", "ms", |row| row.part.wall_s_max * 1e3);
+    columns.add("statement_wall", "s", |row| row.part.wall_s);
+    columns.add("failures", "", |row| row.part.failures);
+    columns.add("retries", "", |row| row.part.retries);
+    columns.named("statements")
+}
+
 fn operations(recording: &Recording) -> Table<'_> {
     let mut columns = common(recording, parts(recording, |seen| &seen.operations));
     columns.add("operation", "", |row: &Item<&Operation>| row.part.name.as_str());
@@ -431,7 +446,7 @@ pub fn environment(recording: &Recording) -> Table<'_> {
     columns.named("environment")
 }
 
-fn run(recording: &Recording) -> [(&'static str, Cell); 7] {
+fn run(recording: &Recording) -> [(&'static str, Cell); 10] {
     let run = &recording.run;
     [
         ("run", run.id.into()),
@@ -441,6 +456,9 @@ fn run(recording: &Recording) -> [(&'static str, Cell); 7] {
         ("seed", run.seed.into()),
         ("response", run.response.clone().into()),
         ("recorded by Steelbench", run.steelbench.clone().into()),
+        ("label", run.label.clone().into()),
+        ("commit", run.git.as_ref().map(|git| git.commit.clone()).into()),
+        ("changes since the commit", run.git.as_ref().and_then(|git| git.changed).into()),
     ]
 }
 

@@ -16,11 +16,12 @@ use analysis::{Comparison, Estimate, Interval, WarningSides, WarningsCompared};
 /// Two runs: how each configuration changed, and what else did.
 pub fn runs(compared: &RunsCompared, gate: Option<&Gate>) -> Document {
     let mut sections = vec![introduction(compared, gate)];
-    sections.extend(compared.responses.iter().map(response));
+    sections.extend(compared.responses.iter().map(|own| response(own, unit(compared))));
     sections.extend(warnings(&compared.warnings));
     sections.push(surroundings(compared));
     sections.extend(unmatched(compared));
-    Document { title: format!("A: {}; B: {}", name(&compared.from), name(&compared.to)).into(), sections }
+    let [a, b] = sides(compared).map(|(_, runs)| names(&runs));
+    Document { title: format!("A: {a}; B: {b}").into(), sections }
 }
 
 /// `random-insert, run 3`.
@@ -28,26 +29,53 @@ pub(crate) fn name(run: &RunName) -> String {
     format!("{}, run {}", run.name, run.run)
 }
 
+/// `random-insert, runs 3, 4 and 5`.
+fn names(runs: &[&RunName]) -> String {
+    match runs {
+        [only] => name(only),
+        runs if runs.iter().all(|run| run.name == runs[0].name) => {
+            let numbers = joined(runs.iter().map(|run| run.run), ", ");
+            format!("{}, runs {numbers}", runs[0].name)
+        }
+        runs => joined(runs.iter().map(|run| name(run)), "; "),
+    }
+}
+
+/// The runs of both sides.
+fn sides(compared: &RunsCompared) -> [(&'static str, Vec<&RunName>); 2] {
+    let RunsCompared { from, more_from, to, more_to, .. } = compared;
+    [("A", from, more_from), ("B", to, more_to)]
+        .map(|(side, first, more)| (side, [first].into_iter().chain(more).collect()))
+}
+
+/// What repeats a comparison.
+fn unit(compared: &RunsCompared) -> &'static str {
+    if compared.more_from.is_empty() { "block" } else { "run" }
+}
+
 fn introduction(compared: &RunsCompared, gate: Option<&Gate>) -> Section {
     let mut section = Section::default();
-    for (side, run) in [("A", &compared.from), ("B", &compared.to)] {
+    let all = sides(compared);
+    for (side, run) in all.iter().flat_map(|(side, runs)| runs.iter().map(move |run| (side, run))) {
         let synthetic = if run.synthetic { ", of a scripted engine" } else { "" };
         let (started, version) = (text::utc(run.started_ms), &run.steelbench);
-        section.note(format!("{side}: {started}, Steelbench {version}{synthetic}"));
+        let origin = text::origin(run.label.as_deref(), run.git.as_ref());
+        let origin = origin.map_or_else(String::new, |origin| format!(", {origin}"));
+        section.note(format!("{side}: {started}{origin}, Steelbench {version}{synthetic}"));
     }
     if let Some(judged) = gate {
         let is_clean = judged.warnings.kinds.is_empty() || judged.decision != Decision::Kept;
         section.toned(self::gate(judged), if is_clean { tone(judged.decision) } else { Tone::Warning });
     }
     for response in &compared.responses {
-        let (text, tone) = verdict(response);
+        let (text, tone) = verdict(response, unit(compared));
         section.toned(text, tone);
     }
     section
 }
 
 /// `On elapsed, B is 1.10x [1.08, 1.12] against A (above 1 is better) over 4 configurations: better at 95 %.`
-fn verdict(compared: &ResponseCompared) -> (String, Tone) {
+fn verdict(compared: &ResponseCompared, repeat: &str) -> (String, Tone) {
     let name = &compared.response.name;
     let of = |verdict: Verdict| compared.configurations.iter().filter(|it| it.verdict == verdict).count();
     let counts = [
@@ -63,7 +91,7 @@ fn verdict(compared: &ResponseCompared) -> (String, Tone) {
     match single.or(compared.overall.as_ref()) {
         Some(comparison) => {
             let (figure, relation) = against(comparison, &compared.response.unit);
-            let (word, tone) = supported(comparison);
+            let (word, tone) = supported(comparison, repeat);
             let counts = if n == 1 { String::new() } else { format!(" Of {n} configurations: {counts}.") };
             (format!("On {name}, B is {figure} {relation}{over}: {word}.{counts}"), tone)
         }
@@ -71,16 +99,16 @@ fn verdict(compared: &ResponseCompared) -> (String, Tone) {
     }
 }
 
-fn supported(comparison: &Comparison) -> (&'static str, Tone) {
+fn supported(comparison: &Comparison, repeat: &str) -> (String, Tone) {
     match (comparison.p_value, comparison.supported()) {
-        (_, true) if comparison.is_better() => ("better at 95 %", Tone::Good),
-        (_, true) => ("worse at 95 %", Tone::Bad),
-        (Some(_), false) => ("no difference that can be seen", Tone::Plain),
-        (None, _) => ("too few blocks to tell", Tone::Warning),
+        (_, true) if comparison.is_better() => ("better at 95 %".to_owned(), Tone::Good),
+        (_, true) => ("worse at 95 %".to_owned(), Tone::Bad),
+        (Some(_), false) => ("no difference that can be seen".to_owned(), Tone::Plain),
+        (None, _) => (format!("too few {repeat}s to tell"), Tone::Warning),
     }
 }
 
-fn response(compared: &ResponseCompared) -> Section {
+fn response(compared: &ResponseCompared, repeat: &str) -> Section {
     let response = &compared.response;
     let (better, unit) = (better(response.direction), &response.unit);
     let mut section = Section::new(format!("{} ({unit}, {better} is better)", response.name));
@@ -101,11 +129,15 @@ fn response(compared: &ResponseCompared) -> Section {
     let detectable = |share| Cell::from(Share(share)).shown(number::short_percent(share));
     table.right("could see", move |own| own.detectable.map(detectable)).optional(2);
     section.table(table);
-    section.note(
+    let spread = if repeat == "run" {
+        "of the spread between runs; n: runs, of which each counts once, by its mean"
+    } else {
+        "of the spread within a run: what makes a run as a whole differ from the next is not in them"
+    };
+    section.note(format!(
         "B vs A: above 1x is better. Better and worse: supported at 95 % over all configurations (Holm). \
-         Could see: the smallest difference found with a probability of 80 %. ± and [low, high]: 95 % intervals, of the spread within \
-         a run: what makes a run as a whole differ from the next is not in them.",
-    );
+         Could see: the smallest difference found with a probability of 80 %. ± and [low, high]: 95 % intervals, {spread}."
+    ));
     section
 }
 
@@ -153,7 +185,12 @@ fn surroundings(compared: &RunsCompared) -> Section {
         }
     }
     compared.factors.iter().for_each(|factor| section.line(factor_line(factor)));
-    for (side, run) in [("A", &compared.from), ("B", &compared.to)] {
+    if !compared.differ_within.is_empty() {
+        let what = compared.differ_within.join(", ");
+        section.warn(format!("Runs of one side, taken for repeats, differ in: {what}."));
+    }
+    let all = sides(compared);
+    for (side, run) in all.iter().flat_map(|(side, runs)| runs.iter().map(move |run| (side, run))) {
         if run.other_environments > 0 {
             let others = number::plural(run.other_environments, "other environment");
             section.warn(format!("{side} was resumed in {others}."));

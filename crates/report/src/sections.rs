@@ -15,6 +15,7 @@ mod profiles;
 mod record;
 mod response;
 mod scaling;
+mod scripts;
 mod session_time;
 mod timelines;
 mod waits;
@@ -78,6 +79,7 @@ sections! { |summary|
     outliers: &summary.outliers() => configurations::outliers;
     drift: summary.drift();
     factors: &summary.factors => factors::sections;
+    scripts: &summary.scripts() => scripts::sections;
     disk: summary.disk().as_ref() => disk::sections;
     scaling: summary.scaling().as_ref() => scaling::section;
     ceilings: &summary.ceilings() => devices::ceilings;

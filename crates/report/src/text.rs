@@ -1,6 +1,7 @@
 //! Texts that are safe to print, names of configurations and factors, times of day.
 
 use analysis::{ConfigurationRow, Summary};
+use observations::GitState;
 use std::fmt::{self, Write as _};
 use std::ops::Deref;
 
@@ -125,6 +126,21 @@ pub(crate) fn label_without(summary: &Summary, row: &ConfigurationRow, without: 
     let others = row.levels.iter().filter(|level| level.factor != without);
     let others = others.map(|level| format!("{}={}", factor(summary, &level.factor), level.level));
     crate::text::joined(others, " ")
+}
+
+/// What a run is of: `"after patch", commit 0123456789ab with changes`. `None` where that was not recorded.
+pub fn origin(label: Option<&str>, git: Option<&GitState>) -> Option<String> {
+    let commit = git.map(|git| {
+        let short = git.commit.get(..12).unwrap_or(&git.commit);
+        let changes = match git.changed {
+            Some(true) => " with changes",
+            Some(false) => "",
+            None => ", changes not known",
+        };
+        format!("commit {short}{changes}")
+    });
+    let label = label.map(|label| format!("\"{label}\""));
+    (label.is_some() || commit.is_some()).then(|| joined(label.into_iter().chain(commit), ", "))
 }
 
 /// A time of day for people, `2023-11-14 22:13 UTC`, from milliseconds since 1970 UTC.

@@ -12,7 +12,8 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 
-const TABLES: [&str; 7] = ["trials", "waits", "latencies", "operations", "series", "devices", "functions"];
+const TABLES: [&str; 8] =
+    ["trials", "waits", "latencies", "statements", "operations", "series", "devices", "functions"];
 
 /// Rows of a CSV file as column name to text.
 fn csv_rows(path: &Path) -> Vec<HashMap<String, String>> {
@@ -36,6 +37,7 @@ fn rows_expected(recording: &Recording, table: &str) -> usize {
         "trials" => recording.trials.len(),
         "waits" => seen.map(|seen| seen.waits.len()).sum(),
         "latencies" => seen.map(|seen| seen.latencies.len()).sum(),
+        "statements" => seen.map(|seen| seen.statements.len()).sum(),
         "operations" => seen.map(|seen| seen.operations.len()).sum(),
         "devices" => seen.map(|seen| seen.devices.len()).sum(),
         "functions" => {
@@ -167,7 +169,7 @@ fn parquet_reads_back_with_types() {
 const ARROW: &str = r#"
 import sys, pyarrow.parquet as pq, pyarrow.compute as pc
 folder = sys.argv[1]
-for name in ["trials", "waits", "latencies", "operations", "series", "devices", "functions"]:
+for name in ["trials", "waits", "latencies", "statements", "operations", "series", "devices", "functions"]:
     t = pq.read_table(f"{folder}/{name}.parquet")
     print(name, t.num_rows, t.schema.field("target.data_files").type, t.schema.field("layout").type)
 t = pq.read_table(f"{folder}/trials.parquet")

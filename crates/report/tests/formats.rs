@@ -91,7 +91,9 @@ fn every_column_of_the_tables_is_documented() {
     let common: Vec<String> =
         documented.iter().filter_map(|path| path.strip_prefix("all.").map(str::to_owned)).collect();
     documented.retain(|path| !path.starts_with("all."));
-    for table in ["trials", "waits", "latencies", "operations", "series", "devices", "functions"] {
+    for table in
+        ["trials", "waits", "latencies", "statements", "operations", "series", "devices", "functions"]
+    {
         documented.extend(common.iter().map(|column| format!("{table}.{column}")));
     }
     assert_same(&documented, &written);

@@ -38,14 +38,14 @@ pub fn begin(
     let environment = environment(experiment, options);
     let latest = if options.fresh { None } else { store.latest_run()? };
     let goes_on = match &latest {
-        Some(latest) => go_on(&mut store, latest, experiment, &environment, announce)?,
+        Some(latest) => go_on(&mut store, latest, (experiment, options), &environment, announce)?,
         None => false,
     };
     let run = if let Some(latest) = latest.filter(|_| goes_on) {
         latest.id
     } else {
         store.begin_run(&Recording {
-            run: run_record(experiment),
+            run: RunRecord { git: observe::git_state(&options.folder), ..run_record(experiment, options) },
             environments: vec![environment],
             factors: experiment.factors.iter().map(factor_record).collect(),
             configurations: experiment.configurations.iter().map(configuration_record).collect(),
@@ -68,7 +68,7 @@ fn folder(results: &Path) -> PathBuf {
 fn go_on(
     store: &mut Store,
     latest: &RunRecord,
-    experiment: &Experiment,
+    (experiment, options): (&Experiment, &Options),
     environment: &Environment,
     announce: &mut dyn FnMut(Event),
 ) -> Result<bool, RunError> {
@@ -98,10 +98,20 @@ fn go_on(
             announce(Event::Warning { text: unknown });
         }
     }
-    let record = run_record(experiment);
+    let record = run_record(experiment, options);
+    let relabelled = record.label.is_some() && latest.label != record.label;
     // A run of a version before may not say how its number of blocks comes about.
-    if latest.source != record.source || recorded.files != files || latest.adaptive != record.adaptive {
+    let changed =
+        latest.source != record.source || recorded.files != files || latest.adaptive != record.adaptive;
+    if changed || relabelled {
         store.update_run(latest.id, &record, &files)?;
+    }
+    if let (Some(begun), Some(now)) = (&latest.git, observe::git_state(&options.folder))
+        && begun.commit != now.commit
+    {
+        let (begun, now) = (&begun.commit, now.commit);
+        let text = format!("the run was begun at commit {begun}, and goes on at commit {now}");
+        announce(Event::Warning { text });
     }
     if let Some(last) = recorded.environments.last() {
         let differences = environment_differences(last, environment);
@@ -162,7 +172,7 @@ pub fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64)
 }
 
-fn run_record(experiment: &Experiment) -> RunRecord {
+fn run_record(experiment: &Experiment, options: &Options) -> RunRecord {
     RunRecord {
         id: 0,
         name: experiment.name.clone(),
@@ -178,6 +188,8 @@ fn run_record(experiment: &Experiment) -> RunRecord {
         },
         started_ms: now_ms(),
         steelbench: env!("CARGO_PKG_VERSION").into(),
+        label: options.label.as_deref().map(redacted),
+        git: None,
     }
 }
 

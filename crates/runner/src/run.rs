@@ -45,6 +45,10 @@ pub struct Options {
     pub retry_failed: bool,
     /// The manual step at which the run stopped has been done.
     pub manual_done: bool,
+    /// What the user calls the run.
+    pub label: Option<String>,
+    /// The folder of the experiment file: the commit that is checked out there is recorded.
+    pub folder: PathBuf,
     /// Files that were there before us and may be overwritten.
     pub overwrite: Vec<PathBuf>,
     /// Block devices whose contents may be destroyed.

@@ -1,7 +1,11 @@
 //! What can be typed.
 
+mod pg;
+mod psql;
 mod quick;
 
+pub use pg::{Pg, Scripts, Variation};
+pub use psql::Psql;
 pub use quick::{Disk, Files, Load, Output, Quick, Sync};
 
 use crate::output::Form;
@@ -44,6 +48,8 @@ pub enum Command {
     Waits(Waits),
     /// Measure how fast storage is for what databases do to it
     Disk(Box<Disk>),
+    /// Run pgbench's load, or your own scripts, by pgbench's options
+    Pg(Box<Pg>),
     /// Measure how locks, atomics and partitioned counters scale with threads on this machine
     Sync(Sync),
     /// Take the inventory of this machine and of servers; merge the inventories of many machines
@@ -81,6 +87,9 @@ pub struct Run {
     /// Run trials again that have failed as often as `repeats.retries` permits
     #[arg(long, conflicts_with = "fresh")]
     pub retry_failed: bool,
+    /// What the run is called in comparisons and histories: "after patch"
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
     /// The manual step at which the run stopped has been done
     #[arg(long)]
     pub manual_done: bool,
@@ -259,11 +268,16 @@ pub struct Waits {
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// A configuration (`data_files=1`, `data_files=1,log=synced`) or a run (an experiment's name, a results
-    /// file, either with `@3`, `@latest` or `@previous`)
-    pub a: String,
-    /// What it is compared with: another configuration or another run
-    pub b: String,
+    /// Two configurations (`data_files=1`, `data_files=1,log=synced`) or levels (`sync=on`: the mean over the other factors), with the run that they are of
+    /// before them; or two runs (an experiment's name, a results file, either with `@3`, `@latest` or `@previous`)
+    #[arg(value_names = ["A", "B", "B"], num_args = 2..=3, required_unless_present = "baseline", conflicts_with = "baseline")]
+    pub sides: Vec<String>,
+    /// Several runs of one side: each counts once, so that what runs differ by is in the intervals
+    #[arg(long, value_name = "RUN", num_args = 1.., requires = "candidate")]
+    pub baseline: Vec<String>,
+    /// Several runs of the other side
+    #[arg(long, value_name = "RUN", num_args = 1.., requires = "baseline")]
+    pub candidate: Vec<String>,
     /// Name of an experiment, or path of a results file, of configurations and of `@3` alone [default:
     /// the newest in results/]
     #[arg(long = "in", value_name = "NAME")]

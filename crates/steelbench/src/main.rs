@@ -31,6 +31,7 @@ fn main() -> std::process::ExitCode {
         Command::Export(export) => commands::recorded::export(&export),
         Command::Waits(waits) => commands::waits::waits(&waits),
         Command::Disk(disk) => commands::disk::disk(&disk),
+        Command::Pg(pg) => commands::pg::pg(&pg),
         Command::Sync(sync) => commands::sync::sync(&sync),
         Command::Survey(survey) => commands::survey::survey(&survey),
         Command::Profile(profile) => commands::profile::profile(&profile),

@@ -125,7 +125,7 @@ fn the_exit_code_is_the_gates() {
 fn wrong_arguments_are_explained() {
     let lab = two_runs();
     for (arguments, says) in [
-        (&["t@1", "t@1"][..], "both are run 1 of t"),
+        (&["t@1", "t@1"][..], "run 1 of t is named twice"),
         (&["t@1", "t@9"], "9"),
         (&["t@1", "data_files=1"], "data_files=1 is none"),
         (&["none.steelbench", "t@1"], "neither a results file none.steelbench"),
@@ -156,4 +156,50 @@ fn all_responses_and_markdown() {
     assert!(all.contains("### throughput (rows/s, higher is better)"), "{all}");
     let one = lab.compare(&["t@1", "t@2", "--response", "throughput", "--md"]).expect(0).stdout;
     assert!(one.contains("On throughput, B is 0.50x") && !one.contains("### elapsed"), "{one}");
+}
+
+/// Three runs a side: runs of 2 ms against runs of 4 ms.
+#[test]
+fn a_gate_takes_several_runs_a_side() {
+    let lab = Lab::new();
+    for (name, delays) in [("2 ms", 3), ("4 ms", 3)] {
+        lab.write("e.toml", &delay(name));
+        (0..delays).for_each(|_| drop(lab.run_with(&["--fresh"], 0)));
+    }
+    let gate =
+        ["--baseline", "t@1", "t@2", "t@3", "--candidate", "t@4", "t@5", "t@6", "--fail-if", "slower:3%"];
+    let text = lab.compare(&gate).expect(1).stdout;
+    assert!(text.contains("A: t, runs 1, 2, 3; B: t, runs 4, 5, 6"), "{text}");
+    assert!(
+        text.contains("Gate failed") && text.contains("B is 0.50x") && text.contains("between runs"),
+        "{text}"
+    );
+    let same = ["--baseline", "t@1", "t@2", "--candidate", "t@3", "t@1"];
+    lab.compare(&same).expect(2).says("run 1 of t is named twice");
+    lab.compare(&["--baseline", "t@1", "--candidate", "t@4", "t@5"]).expect(2).says("two runs of each side");
+    lab.compare(&["--baseline", "t@1"]).expect(2).says("--candidate");
+    let json = &lab.json(&["compare", "--baseline", "t@1", "t@2", "--candidate", "t@4", "t@5"])[0];
+    assert_eq!((json["more_from"][0]["run"].as_i64(), json["to"]["run"].as_i64()), (Some(2), Some(4)));
+}
+
+#[test]
+fn levels_are_compared_over_the_other_factors() {
+    let file = delay("2 ms").replace("[factors]", "[factors]\n\"target.delay\" = [\"2 ms\", \"4 ms\"]");
+    let lab = Lab::with(&file.replace("delay = \"2 ms\"\n", ""));
+    lab.run(0);
+    let text = lab.compare(&["delay=2 ms", "delay=4 ms"]).expect(0).stdout;
+    assert!(text.contains("On elapsed, B is 0.50x"), "{text}");
+    assert!(
+        text.contains("Over the levels of the other factors: the mean of 2 pairs of configurations"),
+        "{text}"
+    );
+    for named in [["t", "delay=2 ms", "delay=4 ms"], ["t@1", "delay=2 ms", "delay=4 ms"]] {
+        assert_eq!(lab.compare(&named).expect(0).stdout, text);
+    }
+    let one = lab.compare(&["delay=2 ms,data_files=1", "delay=4 ms"]).expect(0).stdout;
+    assert!(one.contains("Left out, without a partner on the other side: 1 configuration."), "{one}");
+    assert!(one.contains("B  delay=4 ms data_files=1"), "{one}");
+    lab.compare(&["delay=2 ms", "data_files=1"]).expect(2).says("levels of the same");
+    let json = &lab.json(&["compare", "delay=2 ms", "delay=4 ms"])[0];
+    assert_eq!((json["pairs"].as_i64(), json["unmatched"].as_i64()), (Some(2), Some(0)));
 }

@@ -149,6 +149,31 @@ fn the_printed_file_runs_and_is_the_same_experiment() {
     }
 }
 
+/// fio's names of options, where they mean the same.
+#[test]
+fn names_of_fio_are_ours() {
+    let lab = lab(&[]);
+    let printed = |options: &str| {
+        let arguments: Vec<&str> = ["disk", "d", "--print"].into_iter().chain(options.split(' ')).collect();
+        lab.steelbench(&arguments).expect(0).stdout
+    };
+    for (fio, ours) in [
+        ("--rw=randread,randwrite", "--pattern random-read,random-write"),
+        ("--bs=4k,1m", "--block 4k,1m"),
+        ("--iodepth=1,64", "--depth 1,64"),
+        ("--numjobs=4", "--threads 4"),
+        ("--size=16m", "--size 16m"),
+        ("--runtime=3", "--duration 3"),
+        ("--direct=0", "--buffered"),
+        ("--direct=1 --bs=8k", "--block 8k"),
+        ("--ioengine=io_uring", "--io-engine io_uring"),
+    ] {
+        assert_eq!(printed(fio), printed(ours), "{fio}");
+    }
+    assert_ne!(printed("--direct=0"), printed("--direct=1"));
+    lab.steelbench(&["disk", "d", "--direct=2", "--print"]).expect(2);
+}
+
 #[test]
 fn an_existing_file_is_read_but_not_written() {
     let lab = lab(&[]);

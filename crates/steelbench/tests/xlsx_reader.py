@@ -16,7 +16,7 @@ from openpyxl import load_workbook
 
 EXACT = 2**53
 NOTE = " (above 2^53 as text)"
-SHEETS = ["Verdict", "Response", "Profile", "Configurations", "Report", "Trials", "Waits", "Latencies", "Operations", "Series",
+SHEETS = ["Verdict", "Response", "Profile", "Configurations", "Report", "Trials", "Waits", "Latencies", "Statements", "Operations", "Series",
           "Devices", "Functions", "Settings", "Environment", "Experiment", "Files"]
 wrong = []
 held = 0
@@ -253,6 +253,17 @@ def check_devices(begin, run):
             check(heading, row[heading], wanted, 1e-12)
 
 
+def check_statements(begin, run):
+    for row, _, own in begin("Statements", seen(run, lambda o: o.get("statements", []))):
+        for heading, wanted in {
+            "script": own["script"], "statement": own["text"], "count": own["count"],
+            "statement wall (s)": own["wall_s"], "failures": own["failures"], "retries": own["retries"],
+        }.items():
+            check(heading, row[heading], wanted)
+        check("mean (ms)", row["mean (ms)"], own["wall_s"] * 1e3 / own["count"] if own["count"] else None, 1e-12)
+        check("max (ms)", row["max (ms)"], own["wall_s_max"] * 1e3, 1e-12)
+
+
 def check_operations(begin, run):
     for row, _, operation in begin("Operations", seen(run, lambda o: o["operations"])):
         for heading, name in {"operation": "name", "count": "count", "bytes": "bytes",
@@ -418,6 +429,7 @@ def main(workbook, recording, shown):
     check_trials(begin, run)
     check_waits(begin, run)
     check_latency(begin, run)
+    check_statements(begin, run)
     check_operations(begin, run)
     check_series(begin, run)
     check_devices(begin, run)

@@ -114,6 +114,7 @@ fn trials(connection: &Connection, run: i64) -> rusqlite::Result<Vec<TrialRecord
     trials.seen(|seen, plan| seen.plans.push(plan))?;
     trials.seen(|seen, wait| seen.waits.push(wait))?;
     trials.seen(|seen, latency| seen.latencies.push(latency))?;
+    trials.seen(|seen, statement| seen.statements.push(statement))?;
     trials.seen(|seen, operation| seen.operations.push(operation))?;
     trials.seen(|seen, series| seen.series.push(series))?;
     trials.seen(|seen, load| seen.load = load)?;

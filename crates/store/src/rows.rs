@@ -5,9 +5,9 @@ use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use observations::{
     AdaptiveRepeats, ConfigurationRecord, DeviceUse, Direction, Environment, Fact, FactorRecord, FileRecord,
-    Frame, Histogram, HookOutput, Latency, LevelRecord, LoadHealth, MachineLoad, Observations, Operation,
-    Profile, QueryPlan, Response, RunRecord, Series, Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait,
-    WaitClass, WaitSource, Warning, WarningKind, Work,
+    Frame, GitState, Histogram, HookOutput, Latency, LevelRecord, LoadHealth, MachineLoad, Observations,
+    Operation, Profile, QueryPlan, Response, RunRecord, ScriptStatement, Series, Stack, TimeUse, TrialRecord,
+    TrialStatus, Value, Wait, WaitClass, WaitSource, Warning, WarningKind, Work,
 };
 use rusqlite::types::{Null, ToSqlOutput, Type};
 use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction, params_from_iter};
@@ -158,7 +158,7 @@ macro_rules! fields {
 }
 
 fields! {
-    plain: bool i64 u32 u64 String Option<i32> Option<u32> Option<u64> Option<usize> Option<f64> Option<String>;
+    plain: bool i64 u32 u64 String Option<bool> Option<i32> Option<u32> Option<u64> Option<usize> Option<f64> Option<String>;
     words: Direction WaitClass WarningKind;
     json: Environment Value
 }
@@ -204,7 +204,8 @@ macro_rules! tables {
 tables! {
     "runs": RunRecord {
         name, question, source, response, baseline, equivalence_margin,
-        adaptive as "blocks_min, blocks_max, blocks_until", started_ms, steelbench;
+        adaptive as "blocks_min, blocks_max, blocks_until", started_ms, steelbench, label,
+        git as "git_commit, git_changed";
         id: 0, seed: 0
     }
     "factors": FactorRecord { name, numeric as "is_numeric", hard_to_change; levels: Vec::new() }
@@ -228,6 +229,7 @@ tables! {
     "latencies": Latency {
         name, histogram as "histogram, count, min_ns, mean_ns, max_ns, p50_ns, p95_ns, p99_ns, p999_ns"
     }
+    "statements": ScriptStatement { script, text, count, wall_s, wall_s_max, failures, retries }
     "operations": Operation { name, count, bytes, wall_s }
     "series": Series { name, unit, start_s, interval_s, values as "interval_values" }
     "load_health", one: true: LoadHealth {
@@ -278,6 +280,21 @@ impl Field for Option<AdaptiveRepeats> {
     fn read(columns: &mut Columns) -> Result<Self> {
         let (min, max, until) = (Option::read(columns)?, Option::read(columns)?, Option::read(columns)?);
         Ok((|| Some(AdaptiveRepeats { min: min?, max: max?, until: until? }))())
+    }
+}
+
+/// NULL in each of its columns: no repository, or not known.
+impl Field for Option<GitState> {
+    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+        let commit = self.as_ref().map_or(Null.to_sql(), |git| git.commit.to_sql())?;
+        let changed = self.as_ref().and_then(|git| git.changed);
+        values.extend([commit, changed.map_or(Null.to_sql()?, Into::into)]);
+        Ok(())
+    }
+
+    fn read(columns: &mut Columns) -> Result<Self> {
+        let (commit, changed) = (Option::read(columns)?, Option::read(columns)?);
+        Ok(commit.map(|commit| GitState { commit, changed }))
     }
 }
 

@@ -181,9 +181,10 @@ fn a_read_only_file_refuses_in_mid_write() {
     assert_eq!(store.read(1).unwrap(), sample::recording(2));
 }
 
-/// Takes back steps 11 and 10.
+/// Takes back steps 12 to 10.
 const TO_9: &str =
-    "DROP TABLE plans; ALTER TABLE waits DROP COLUMN samples; ALTER TABLE waits DROP COLUMN error_s;
+    "DROP TABLE statements; ALTER TABLE runs DROP COLUMN label; ALTER TABLE runs DROP COLUMN git_commit;
+    ALTER TABLE runs DROP COLUMN git_changed; DROP TABLE plans; ALTER TABLE waits DROP COLUMN samples; ALTER TABLE waits DROP COLUMN error_s;
     ALTER TABLE waits DROP COLUMN counter; ALTER TABLE trials DROP COLUMN sampled_running_s;
     ALTER TABLE trials DROP COLUMN corrected_s; PRAGMA user_version = 9";
 
@@ -209,12 +210,13 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
     let mut expected = sample::recording(4);
     expected.run.equivalence_margin = 0.05;
     expected.files.clear();
-    expected.run.adaptive = None;
+    (expected.run.adaptive, expected.run.label, expected.run.git) = (None, None, None);
     expected.trials.iter_mut().for_each(|trial| trial.setup = 1);
     let seen = expected.trials.iter_mut().filter_map(|trial| trial.observations.as_mut());
     seen.for_each(|seen| {
         seen.devices.clear();
         seen.facts.clear();
+        seen.statements.clear();
         seen.plans.clear();
         (seen.time.sampled_running_s, seen.time.corrected_s) = (None, None);
         for wait in &mut seen.waits {

@@ -25,14 +25,15 @@ impl Store {
     }
 
     /// Records that a run goes on with another version of its file, one that recorded trials do not
-    /// depend on: its name, question, source, response, baseline, margin and adaptive repeats are those of `run` from now
-    /// on, and the files that it names are these. Fails with `NoRun`; `Full`, `ReadOnly`, `Busy`.
+    /// depend on: its name, question, source, response, baseline, margin and adaptive repeats, and its label if there is one,
+    /// are those of `run` from now on, and the files that it names are these. Fails with `NoRun`; `Full`, `ReadOnly`, `Busy`.
     pub fn update_run(&mut self, id: i64, run: &RunRecord, files: &[FileRecord]) -> Result<()> {
         self.require_run(id)?;
         self.write(|transaction| {
             transaction.execute(
                 "UPDATE runs SET name = ?2, question = ?3, source = ?4, response = ?5, baseline = ?6,
-                                  blocks_min = ?7, blocks_max = ?8, blocks_until = ?9, equivalence_margin = ?10
+                                  blocks_min = ?7, blocks_max = ?8, blocks_until = ?9, equivalence_margin = ?10,
+                                  label = coalesce(?11, label)
                  WHERE id = ?1",
                 params![
                     id,
@@ -45,6 +46,7 @@ impl Store {
                     run.adaptive.map(|adaptive| adaptive.max),
                     run.adaptive.map(|adaptive| adaptive.until),
                     run.equivalence_margin,
+                    run.label,
                 ],
             )?;
             transaction.execute("DELETE FROM files WHERE run = ?1", [id])?;
@@ -86,6 +88,7 @@ impl Store {
             insert_all(transaction, of_trial, &seen.plans)?;
             insert_all(transaction, of_trial, &seen.waits)?;
             insert_all(transaction, of_trial, &seen.latencies)?;
+            insert_all(transaction, of_trial, &seen.statements)?;
             insert_all(transaction, of_trial, &seen.operations)?;
             insert_all(transaction, of_trial, &seen.series)?;
             insert_all(transaction, of_trial, from_ref(&seen.load))?;

@@ -108,7 +108,7 @@ impl<'s> Claim<'s> {
 impl Summary<'_> {
     /// Positions of the configurations that the verdict names, in the order of the file: all where there is one factor;
     /// else the baseline, what shows the largest effect from there, and the best.
-    pub(crate) fn named_configurations(&self) -> Vec<usize> {
+    pub fn named_configurations(&self) -> Vec<usize> {
         let all = 0..self.configurations.len();
         if self.factors.effects.len() < 2 {
             return all.collect();

@@ -164,6 +164,19 @@ pub fn judge(
     which: Responses,
     limits: &[Limit],
 ) -> Result<Gate, RunsError> {
+    judge_sides(std::slice::from_ref(from), std::slice::from_ref(to), which, limits)
+}
+
+/// The same of several runs a side, of which each counts once.
+///
+/// # Errors
+/// As [`super::compare_sides`].
+pub fn judge_sides(
+    from: &[Recording],
+    to: &[Recording],
+    which: Responses,
+    limits: &[Limit],
+) -> Result<Gate, RunsError> {
     let pair = Pair::new(from, to)?;
     let which = if which == Responses::All { Responses::Primary } else { which };
     let judge_one = |limit: &Limit| -> Result<LimitJudged, RunsError> {
@@ -190,7 +203,7 @@ fn judge_limit(pair: &Pair, limit: &Limit, response: ResponseChoice) -> Result<L
         return Err(RunsError::ImpossibleLimit { limit: limit.to_string(), name: response.name });
     }
     let judged = pair.matches.iter().zip(pair.samples(&response)).map(|(own, samples)| {
-        let label = pair.from.configurations[own.from].label.clone();
+        let label = pair.from.first().configurations[own.from].label.clone();
         judge_one(label, &samples, rise, limit.share)
     });
     let (mut configurations, beyond): (Vec<Judged>, Vec<Option<f64>>) = judged.unzip();

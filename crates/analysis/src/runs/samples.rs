@@ -1,10 +1,10 @@
-//! The values of one configuration in two runs.
+//! The values of one configuration on two sides.
 
 use crate::compare::{RESOLUTION, Sample, Values, welch_error};
 use crate::distribution::t_quantile;
 use crate::estimate::{Known, Moments, mean};
 use crate::grid::Grid;
-use crate::{Comparison, ResponseChoice};
+use crate::{Comparison, Estimate, ResponseChoice};
 use observations::Observations;
 use std::collections::BTreeMap;
 
@@ -14,7 +14,8 @@ pub(super) struct Samples {
     pub to: Side,
 }
 
-/// The values of a configuration in one run: by block, or, where the run has factors that are hard to change, by set-up.
+/// The values of a configuration: of one run by block, or, where the run has factors that are hard to change, by set-up;
+/// of several runs by run.
 pub(super) struct Side {
     values: BTreeMap<u32, f64>,
     /// Whether trials timed out: values are larger than is known.
@@ -38,6 +39,29 @@ impl Side {
             timed_out: units.values().flatten().any(|trial| trial.timed_out()),
             resolution: response.resolution(&grid.trials(configuration)),
         }
+    }
+
+    /// One value for each run, its mean: blocks of a run share what was special about it.
+    pub fn of_runs<'g, 'a: 'g>(
+        runs: impl Iterator<Item = (&'g Grid<'a>, Option<usize>)>,
+        response: &ResponseChoice,
+    ) -> Self {
+        let runs = (1..).zip(runs).filter_map(|(run, (grid, at))| Some((run, Self::of(grid, at?, response))));
+        let runs: Vec<(u32, Self)> = runs.filter(|(_, own)| !own.values.is_empty()).collect();
+        let run_mean = |own: &Self| mean(&own.values.values().copied().collect::<Vec<f64>>());
+        let resolutions: Vec<f64> = runs.iter().map(|(_, own)| own.resolution).collect();
+        Self {
+            values: runs.iter().map(|(run, own)| (*run, run_mean(own))).collect(),
+            timed_out: runs.iter().any(|(_, own)| own.timed_out),
+            first: usize::MAX,
+            resolution: if resolutions.is_empty() { 0.0 } else { mean(&resolutions) },
+        }
+    }
+
+    /// The mean over all.
+    pub fn estimate(&self, response: &ResponseChoice) -> Option<Estimate> {
+        let values: Vec<f64> = self.values.values().copied().filter(|_| !self.timed_out).collect();
+        Estimate::of(&values, &response.unit, response.direction)
     }
 
     fn values(&self) -> Values {

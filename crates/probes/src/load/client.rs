@@ -27,6 +27,8 @@ struct Lane<W> {
     start_ns: u64,
     /// When the connection had nothing to do any more.
     free_ns: u64,
+    /// When its last request was sent.
+    sent_ns: u64,
     /// How often the transaction was tried.
     tries: u64,
     /// How often the engine asked for a part of it to be repeated.
@@ -59,6 +61,7 @@ impl<W> Lane<W> {
             intended_ns: 0,
             start_ns: 0,
             free_ns: 0,
+            sent_ns: 0,
             tries: 0,
             retries: 0,
             rolling_back: false,
@@ -102,7 +105,9 @@ impl<'a, W: Workload> Client<'a, W> {
         workload: impl Fn(u32) -> W,
     ) -> Result<Finished, ProbeError> {
         let connections = share(plan.connections, stage.lane as u32, threads);
+        let before_ns = clock.now_ns();
         let connection_set = context.instance.connect(connections.len() as u32)?;
+        let connect_ns = clock.now_ns() - before_ns;
         // Scripted sessions have a clock each; real ones share one, so that their times compare.
         let own = connection_set.clock();
         let clock = if own.is_virtual() { own } else { clock.clone() };
@@ -131,6 +136,7 @@ impl<'a, W: Workload> Client<'a, W> {
         let waited_from = client.thread.read();
         stage.together()?; // everybody's transactions are done
         client.flush(waited_from, threads)?;
+        client.report.connect_ns = connect_ns;
         Ok((client.report, client.connection_set))
     }
 
@@ -232,12 +238,19 @@ impl<'a, W: Workload> Client<'a, W> {
     /// Begins the next transaction of a connection, if there is one; true when it is due now.
     fn start(&mut self, connection: usize, now_ns: u64) -> bool {
         let lane = &mut self.lanes[connection];
+        let skipped = &mut self.report.skipped;
         let due_ns = self.arrivals.as_mut().map(|arrivals| {
-            let (before, due_ns) = arrivals.take();
-            if self.measuring {
-                lane.left = self.plan.left_after(before);
+            loop {
+                let (before, due_ns) = arrivals.take();
+                if self.measuring {
+                    lane.left = self.plan.left_after(before);
+                }
+                let hopeless = self.plan.limit_ns.is_some_and(|limit_ns| due_ns + limit_ns < now_ns);
+                if !hopeless || lane.left == 0 || due_ns >= self.deadline_ns {
+                    break due_ns;
+                }
+                *skipped += 1;
             }
-            due_ns
         });
         // A measurement does all that was due in its time, a warm-up leaves it.
         let next_ns = due_ns.filter(|due_ns| self.measuring || *due_ns > now_ns).unwrap_or(now_ns);
@@ -292,6 +305,9 @@ impl<'a, W: Workload> Client<'a, W> {
             match lane.workload.step()? {
                 Step::Request(request) => {
                     lane.state = State::Asking;
+                    if !self.report.statements.is_empty() {
+                        lane.sent_ns = self.clock.now_ns() - self.go_ns;
+                    }
                     return Ok(self.connection_set.send(connection, &request)?);
                 }
                 Step::Sleep(time) => {
@@ -319,6 +335,10 @@ impl<'a, W: Workload> Client<'a, W> {
             Ok(_) if lane.rolling_back => self.rolled_back(connection),
             Ok(done) => {
                 lane.retries += done.retries;
+                let took_ns = now_ns.saturating_sub(lane.sent_ns);
+                if let Some(statement) = self.report.statements.get_mut(lane.workload.statement()) {
+                    statement.succeeded(took_ns, done.retries);
+                }
                 if !done.results.is_empty() {
                     lane.workload.results(&done.results)?;
                 }
@@ -336,7 +356,11 @@ impl<'a, W: Workload> Client<'a, W> {
     fn rolled_back(&mut self, connection: usize) -> Result<(), ProbeError> {
         let lane = &mut self.lanes[connection];
         lane.rolling_back = false;
-        if lane.tries < self.plan.tries_max {
+        let again = lane.tries < self.plan.tries_max;
+        if let Some(statement) = self.report.statements.get_mut(lane.workload.statement()) {
+            statement.failed(again);
+        }
+        if again {
             (lane.tries, lane.retries) = (lane.tries + 1, lane.retries + 1);
             lane.workload.restart();
         } else if !self.end(connection, false) {

@@ -18,7 +18,8 @@ use observe::Clock;
 pub use outcome::add_intervals;
 use plan::Turns;
 pub use plan::{
-    CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, no_warmup_of_cold,
+    CONNECTIONS, DURATION, LATENCY_LIMIT, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload,
+    no_warmup_of_cold,
 };
 use std::time::Duration;
 

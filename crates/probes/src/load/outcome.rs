@@ -5,8 +5,8 @@ use super::plan::{LoadPlan, Started, TRANSACTION};
 use crate::measure::{Surroundings, seconds};
 use conductor::{Reader, Recorder};
 use observations::{
-    Amounts, Histogram, Latency, LoadHealth, Observations, Response, Series, Wait, WaitClass, Work,
-    add_by_interval,
+    Amounts, Fact, Histogram, Latency, LoadHealth, Observations, Response, ScriptStatement, Series, Wait,
+    WaitClass, Work, add_by_interval,
 };
 use observe::{ThreadTimes, ThreadUse};
 
@@ -14,6 +14,8 @@ use observe::{ThreadTimes, ThreadUse};
 /// recorders show.
 #[derive(Debug, Default)]
 pub struct ClientReport {
+    /// What it took to connect.
+    pub connect_ns: u64,
     /// The measurement of this thread, on the load's common clock.
     pub start_ns: u64,
     pub end_ns: u64,
@@ -42,6 +44,12 @@ pub struct ClientReport {
     pub errors: u64,
     /// Where there are several kinds of transactions: latency of each.
     pub latency_by_kind: Vec<Recorder>,
+    /// Each statement of the plan.
+    pub statements: Vec<StatementTimes>,
+    /// Transactions that took longer than the limit, and those that an open loop did not begin because of it.
+    pub over_limit: u64,
+    pub skipped: u64,
+    limit_ns: u64,
     /// Time in the generator's own code.
     pub generator_ns: u64,
     /// Open loop: transactions intended, started late because all connections were busy, started late by an idle
@@ -55,6 +63,32 @@ pub struct ClientReport {
     pub free_until_ns: u64,
 }
 
+/// How a statement fared on the connections of one thread.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StatementTimes {
+    count: u64,
+    sum_ns: u64,
+    ns_max: u64,
+    failures: u64,
+    retries: u64,
+}
+
+impl StatementTimes {
+    /// It was answered, after the engine had it repeated so many times.
+    #[inline]
+    pub fn succeeded(&mut self, took_ns: u64, retries: u32) {
+        self.count += 1;
+        self.sum_ns += took_ns;
+        self.ns_max = self.ns_max.max(took_ns);
+        self.retries += u64::from(retries);
+    }
+
+    /// It ended its transaction, which is tried again or given up.
+    pub fn failed(&mut self, again: bool) {
+        *(if again { &mut self.retries } else { &mut self.failures }) += 1;
+    }
+}
+
 /// A start later than this was late; on a connection that was free, it was missed by the generator.
 const MISSED_NS: u64 = 1_000_000;
 
@@ -63,12 +97,15 @@ impl ClientReport {
     /// wants recorded.
     pub fn with_room(intervals: usize, plan: &LoadPlan) -> Self {
         let kinds = if plan.latencies && plan.kinds.len() > 1 { plan.kinds.len() } else { 0 };
+        let statements = if plan.latencies { plan.statements.len() } else { 0 };
         Self {
             units_by_interval: Vec::with_capacity(intervals),
             interval_ns: (plan.interval_s * 1e9).max(1.0) as u64,
             latency: plan.latencies.then(Recorder::default),
             service: (plan.latencies && plan.rate.is_some()).then(Recorder::default),
             latency_by_kind: (0..kinds).map(|_| Recorder::default()).collect(),
+            statements: vec![StatementTimes::default(); statements],
+            limit_ns: plan.limit_ns.unwrap_or(u64::MAX),
             ..Self::default()
         }
     }
@@ -78,6 +115,7 @@ impl ClientReport {
     #[inline]
     pub fn transaction(&mut self, done: Started, [intended_ns, start_ns, end_ns]: [u64; 3]) {
         let latency_ns = end_ns - intended_ns.min(end_ns);
+        self.over_limit += u64::from(latency_ns > self.limit_ns);
         if let Some(latency) = &mut self.latency {
             latency.record(latency_ns);
         }
@@ -168,21 +206,29 @@ pub fn add_up(
         let transactions = Some(work.transactions as f64).filter(|transactions| *transactions > 0.0);
         responses.extend(transactions.map(|n| Response::lower("client_cpu", "us/transaction", cpu_us / n)));
     }
+    let (over, skipped) = (total(|report| report.over_limit), total(|report| report.skipped));
+    let mut facts = limited(plan, &mut responses, &work, [over, skipped]);
+    if !plan.statements.is_empty() {
+        let value = largest(|report| report.connect_ns) as f64 / 1e6;
+        facts.push(Fact { name: "initial_connection_time".into(), unit: "ms".into(), value });
+    }
     let generator_s = seconds(total(|report| report.generator_ns));
     let session_s = around.time.session_s;
     let load = LoadHealth {
         client_share: if session_s > 0.0 { generator_s / session_s } else { 0.0 },
-        sends_intended: total(|report| report.sends_intended),
+        sends_intended: total(|report| report.sends_intended) + skipped,
         sends_missed: total(|report| report.sends_missed),
         send_delay_us_max: largest(|report| report.send_delay_ns_max) / 1000,
-        sends_late: plan.rate.map(|_| total(|report| report.sends_late)),
+        sends_late: plan.rate.map(|_| total(|report| report.sends_late) + skipped),
         schedule_s: plan.rate.map(|_| seconds(largest(|report| report.intended_ns_max))),
         free_until_s: plan.rate.map(|_| seconds(largest(|report| report.free_until_ns))),
         ..around.load
     };
     Observations {
         responses,
+        facts,
         work,
+        statements: statements(plan, &reports),
         latencies: if plan.latencies { latencies(plan, &reports, [latency, service]) } else { Vec::new() },
         series: vec![throughput(plan, &reports, elapsed_s)],
         load,
@@ -232,6 +278,45 @@ fn responses(
     }
     responses.push(Response::lower("flush", "s", flush_s));
     responses
+}
+
+/// The share of transactions that a latency limit was broken by. In an open loop those that were skipped are among
+/// them, and it is what configurations are compared on: the latencies recorded are those of the others.
+fn limited(
+    plan: &LoadPlan,
+    responses: &mut Vec<Response>,
+    work: &Work,
+    [over, skipped]: [u64; 2],
+) -> Vec<Fact> {
+    let intended = (work.transactions + skipped) as f64;
+    if plan.limit_ns.is_none() || intended == 0.0 {
+        return Vec::new();
+    }
+    let percent = |count: u64| count as f64 / intended * 100.0;
+    responses.push(Response::lower("over_limit", "%", percent(over + skipped)).in_steps_of(percent(1)));
+    if plan.rate.is_none() {
+        return Vec::new();
+    }
+    responses.rotate_right(1);
+    vec![Fact { name: "skipped".into(), unit: "transactions".into(), value: skipped as f64 }]
+}
+
+/// The statements of the plan, with what all threads recorded of them.
+fn statements(plan: &LoadPlan, reports: &[&ClientReport]) -> Vec<ScriptStatement> {
+    let own = |(at, statement): (usize, &ScriptStatement)| {
+        let times = || reports.iter().filter_map(move |report| report.statements.get(at));
+        let sum = |part: fn(&StatementTimes) -> u64| times().map(part).sum();
+        ScriptStatement {
+            count: sum(|own| own.count),
+            wall_s: seconds(sum(|own| own.sum_ns)),
+            wall_s_max: seconds(times().map(|own| own.ns_max).max().unwrap_or(0)),
+            failures: sum(|own| own.failures),
+            retries: sum(|own| own.retries),
+            ..statement.clone()
+        }
+    };
+    let recorded = plan.statements.iter().enumerate().filter(|_| plan.latencies);
+    recorded.map(own).collect()
 }
 
 /// Latency of all transactions, their service time, and the latency of each kind of them.

@@ -4,6 +4,7 @@ use crate::{ProbeError, Target, TrialContext};
 use engines::{CacheState, Request, Results};
 use experiment::common::{OBSERVE_INTERVAL, OBSERVE_LATENCIES};
 use experiment::{Configuration, Invalid, Kind, Setting, settings};
+use observations::ScriptStatement;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,6 +21,9 @@ settings! {
     /// configurations of a block. A connection that is free takes the next one; latency counts from the intended start.
     /// Without it each connection starts its next transaction at once (closed loop).
     pub RATE: Option<f64> = "workload.rate", Kind::Rate;
+    /// Transactions that take longer are counted: `over_limit`, in percent. In an open loop latency counts from the
+    /// intended start, and a transaction that is late by more than this before it has begun is skipped, and counted too.
+    pub LATENCY_LIMIT: Option<f64> = "workload.latency_limit", Kind::PositiveDuration;
     /// Length of the measurement.
     pub DURATION: Option<f64> = "workload.duration", Kind::PositiveDuration;
 }
@@ -32,6 +36,8 @@ pub struct LoadPlan {
     pub threads: u32,
     /// Transactions a second, all connections together; `None`: closed loop.
     pub rate: Option<f64>,
+    /// Transactions that take longer are counted.
+    pub limit_ns: Option<u64>,
     /// Units of work in all; `None`: until the time is over.
     pub units: Option<u64>,
     /// Units of one transaction; the last one may have fewer.
@@ -49,6 +55,8 @@ pub struct LoadPlan {
     pub timed: &'static str,
     /// Names of the kinds of transactions.
     pub kinds: Vec<String>,
+    /// What is recorded of the statements of transactions, with nothing recorded yet: a workload names them by position.
+    pub statements: Vec<ScriptStatement>,
     /// How often a transaction that the engine asks to repeat is tried before it counts as failed.
     pub tries_max: u64,
     /// Seed of the arrivals.
@@ -67,6 +75,7 @@ impl LoadPlan {
             connections: configuration.get(CONNECTIONS),
             threads: configuration.get(THREADS),
             rate: configuration.get(RATE),
+            limit_ns: configuration.get(LATENCY_LIMIT).map(|seconds| (seconds * 1e9) as u64),
             units: configuration.get(units),
             units_each: 1,
             duration_s: configuration.get(DURATION),
@@ -77,6 +86,7 @@ impl LoadPlan {
             rate_unit: "transactions/s",
             timed: TRANSACTION,
             kinds: Vec::new(),
+            statements: Vec::new(),
             tries_max: 1,
             seed: context.seed,
         }
@@ -148,6 +158,10 @@ pub trait Workload: Send {
     }
     /// Begins the same transaction again, because the engine asked for it.
     fn restart(&mut self);
+    /// Which of [`LoadPlan::statements`] the last request was.
+    fn statement(&self) -> usize {
+        0
+    }
 }
 
 /// A transaction that has begun.

@@ -233,6 +233,10 @@ impl Workload for Interpreter {
     fn restart(&mut self) {
         self.repeat();
     }
+
+    fn statement(&self) -> usize {
+        self.mix.scripts[self.script].first + self.asked
+    }
 }
 
 /// The whole number that a value, or its text, begins with.

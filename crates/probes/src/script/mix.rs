@@ -85,6 +85,8 @@ pub struct Mix {
 pub(super) struct Script {
     pub name: String,
     pub body: Body,
+    /// Position of its first statement among those of all scripts.
+    pub first: usize,
     weight: u32,
 }
 
@@ -110,13 +112,14 @@ impl Mix {
             }
             preset.push((names.assign(name), Value::Text(text.as_str().into())));
         }
-        let mut statements = Vec::new();
-        let mut scripts = Vec::new();
+        let (mut statements, mut scripts, mut first) = (Vec::new(), Vec::new(), 0);
         for (number, source) in sources.iter().enumerate() {
             names.begin_script(number);
             let body = compile(&source.text, protocol, &mut names, &mut statements)
                 .map_err(|error| error.in_script(source))?;
-            scripts.push(Script { name: source.name.clone(), body, weight: source.weight });
+            let script = Script { name: source.name.clone(), body, first, weight: source.weight };
+            first += script.body.statements.len();
+            scripts.push(script);
         }
         names.check(sources)?;
         if scripts.iter().all(|script| script.weight == 0) {
@@ -138,6 +141,14 @@ impl Mix {
     /// Names of the scripts, in the order in which they were given.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.scripts.iter().map(|script| script.name.as_str())
+    }
+
+    /// The statements of all scripts as they stand there, each with the name of its script.
+    pub fn sources(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.scripts.iter().flat_map(|script| {
+            let statements = script.body.statements.iter();
+            statements.map(|statement| (script.name.as_str(), statement.source.as_str()))
+        })
     }
 
     /// Chooses a script by the weights.

@@ -24,8 +24,8 @@ mod random;
 mod sql;
 mod value;
 
-pub use crate::load::Step;
-use crate::load::{CONNECTIONS, DURATION, LoadPlan, RATE, THREADS, WARMUP, drive};
+pub use crate::load::{CONNECTIONS, DURATION, LATENCY_LIMIT, RATE, Step, THREADS, WARMUP};
+use crate::load::{LoadPlan, drive};
 use crate::{Probe, ProbeError, Target, TrialContext};
 use datasets::DataSet;
 use engines::{Ability, Operation, Work};
@@ -34,7 +34,7 @@ use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
 pub use interpreter::Interpreter;
 pub use mix::{BUILTINS, Mix, Presets, Protocol, ScriptError, Source, parse_file_argument};
 use names::is_name;
-use observations::Observations;
+use observations::{Observations, ScriptStatement, redacted};
 use std::sync::Arc;
 
 /// The script probe.
@@ -42,7 +42,7 @@ use std::sync::Arc;
 pub struct ScriptProbe;
 
 settings! {
-    const SETTINGS = [CONNECTIONS, THREADS, DURATION, WARMUP, RATE];
+    const SETTINGS = [CONNECTIONS, THREADS, DURATION, WARMUP, RATE, LATENCY_LIMIT];
     /// Script (or list of scripts) in pgbench's language; a weight can follow: "mine.sql@3". Paths count from the folder
     /// in which steelbench runs.
     pub SCRIPT: Vec<String> = "workload.script", Kind::TextList;
@@ -105,6 +105,7 @@ impl Probe for ScriptProbe {
         context.instance.create(work)?;
         let plan = LoadPlan {
             kinds: mix.names().map(str::to_owned).collect(),
+            statements: mix.sources().map(recorded).collect(),
             tries_max: configuration.get(MAX_TRIES),
             ..LoadPlan::of(context, TRANSACTIONS)
         };
@@ -113,6 +114,11 @@ impl Probe for ScriptProbe {
             if plan.tries_max > 1 { interpreter } else { interpreter.without_restarts() }
         })
     }
+}
+
+/// What is recorded of a statement of a script.
+fn recorded((script, text): (&str, &str)) -> ScriptStatement {
+    ScriptStatement { script: script.to_owned(), text: redacted(text), ..ScriptStatement::default() }
 }
 
 /// The scripts that a configuration names; an error with the setting that it is about.

@@ -205,6 +205,8 @@ fn word_length(text: &str) -> usize {
 /// A statement for the server.
 #[derive(Debug)]
 pub(super) struct Statement {
+    /// As it stands in the script.
+    pub source: String,
     /// Position in the mix's list of statements to be prepared; `None`: it is sent as text with the values filled in.
     pub prepared: Option<usize>,
     /// What it is made of: a text, then a variable and a text for each variable. None of a prepared one.
@@ -221,11 +223,14 @@ pub(super) fn statement(
     names: &mut Names,
     prepared: &mut Vec<UserStatement>,
 ) -> Result<Statement, Located> {
+    let first = command.parts.first().map_or(0, |(_, range)| range.start);
+    let last = command.parts.last().map_or(0, |(_, range)| range.end);
+    let (source, keep) = (text[first..last].trim_ascii().to_owned(), None);
     match (protocol, command.joint) {
         // Variables are replaced everywhere, also in quotes and comments.
         (Protocol::Simple, _) => {
             let (texts, slots) = parts(text, command, |name, _, _| Some(names.slot(name)));
-            Ok(Statement { prepared: None, texts, slots, keep: None })
+            Ok(Statement { source, prepared: None, texts, slots, keep })
         }
         (Protocol::Prepared, Some(joint)) => {
             let message = "`\\;` sends two statements at once, which needs the simple protocol";
@@ -244,7 +249,7 @@ pub(super) fn statement(
             if known.is_none() {
                 prepared.push(statement);
             }
-            Ok(Statement { prepared: Some(number), texts: Vec::new(), slots, keep: None })
+            Ok(Statement { source, prepared: Some(number), texts: Vec::new(), slots, keep })
         }
     }
 }

@@ -18,6 +18,7 @@ pub(crate) fn section(_: &Summary, overview: &Overview) -> [Section; 1] {
     });
     let parts = [
         Some(format!("Run {}, {}", overview.run.id, text::utc(overview.run.started_ms))),
+        text::origin(overview.run.label.as_deref(), overview.run.git.as_ref()),
         Some(format!("{} done", number::plural(overview.done, "trial"))),
         failed.filter(|_| overview.failed > 0),
         compared,

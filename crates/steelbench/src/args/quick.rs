@@ -42,16 +42,16 @@ pub struct Disk {
 pub struct Load {
     /// Pattern of I/O: random-read, random-write, random-mixed, sequential-read, sequential-write, sequential-mixed,
     /// or fio's name of it [default: random-read]
-    #[arg(long, value_name = "LIST", value_parser = pattern, value_delimiter = ',')]
+    #[arg(long, visible_alias = "rw", value_name = "LIST", value_parser = pattern, value_delimiter = ',')]
     pub pattern: Vec<Pattern>,
     /// Block size, as in 8k or 64KiB (k = 1024) [default: 8 KiB]
-    #[arg(long, value_name = "LIST", value_parser = size::<u32, _>(BLOCK_SIZE), value_delimiter = ',')]
+    #[arg(long, visible_alias = "bs", value_name = "LIST", value_parser = size::<u32, _>(BLOCK_SIZE), value_delimiter = ',')]
     pub block: Vec<u32>,
-    /// Number of threads [default: 1]
-    #[arg(long, value_name = "LIST", value_parser = setting::<u32, _>(THREADS), value_delimiter = ',')]
+    /// Number of threads, all on the same files [default: 1]
+    #[arg(long, visible_alias = "numjobs", value_name = "LIST", value_parser = setting::<u32, _>(THREADS), value_delimiter = ',')]
     pub threads: Vec<u32>,
     /// I/Os that each thread keeps in flight [default: 32]
-    #[arg(long, value_name = "LIST", value_parser = setting::<u32, _>(QUEUE_DEPTH), value_delimiter = ',')]
+    #[arg(long, visible_alias = "iodepth", value_name = "LIST", value_parser = setting::<u32, _>(QUEUE_DEPTH), value_delimiter = ',')]
     pub depth: Vec<u32>,
     /// I/Os that each thread begins and waits for together, as a program that reads ahead does [default: 1]
     #[arg(long, value_name = "N", value_parser = setting::<u32, _>(BATCH))]
@@ -69,8 +69,11 @@ pub struct Load {
     #[arg(long, value_name = "RATE", value_parser = setting::<f64, _>(RATE))]
     pub rate: Option<f64>,
     /// Through the page cache, not direct
-    #[arg(long)]
+    #[arg(long, conflicts_with = "direct")]
     pub buffered: bool,
+    /// As fio's: 0 is --buffered, 1 is what happens without it
+    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub direct: Option<u8>,
     /// How writes are made durable: none, fdatasync, fsync, dsync
     #[arg(long, value_name = "HOW", value_parser = setting::<Durability, _>(SYNC))]
     pub sync: Option<Durability>,
@@ -84,7 +87,7 @@ pub struct Load {
     #[arg(long, value_name = "SIZE", value_parser = size::<u64, _>(WORKING_SET))]
     pub working_set: Option<u64>,
     /// How I/O is requested from the system: auto, `io_uring`, pread
-    #[arg(long, value_name = "NAME", value_parser = setting::<IoEngine, _>(IO_ENGINE))]
+    #[arg(long, visible_alias = "ioengine", value_name = "NAME", value_parser = setting::<IoEngine, _>(IO_ENGINE))]
     pub io_engine: Option<IoEngine>,
 }
 
@@ -126,7 +129,7 @@ pub struct Files {
 #[command(next_help_heading = "Measuring")]
 pub struct Measure {
     /// Length of the measurement of each trial [default: 5 s]
-    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(DURATION))]
+    #[arg(long, visible_alias = "runtime", value_name = "TIME", value_parser = setting::<f64, _>(DURATION))]
     pub duration: Option<f64>,
     /// The load runs for this long before the measurement [default: 1 s]
     #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(WARMUP))]
@@ -143,7 +146,7 @@ pub struct Measure {
 pub struct Exchange {
     /// Run the jobs of a fio job file
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "paths", "pattern", "block", "threads", "depth", "batch", "reads", "mix", "stream", "rate", "buffered", "sync",
+        "paths", "pattern", "block", "threads", "depth", "batch", "reads", "mix", "stream", "rate", "buffered", "direct", "sync",
         "sync_every", "align", "working_set", "io_engine", "size", "files", "log_on", "backup_on", "offset",
         "compress", "precondition",
     ])]
@@ -175,6 +178,9 @@ pub struct Quick {
     /// Name of the experiment [default: that of the command, or of the fio job file]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+    /// What the run is called in comparisons and histories: "after patch"
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
     /// The results file [default: results/NAME.steelbench]
     #[arg(long, value_name = "FILE")]
     pub results: Option<PathBuf>,

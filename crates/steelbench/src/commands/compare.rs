@@ -1,43 +1,56 @@
 //! `steelbench compare`: two configurations of a run, or two runs: how they differ, and whether that is within limits.
 
-use super::select::find;
+use super::select::cells;
 use crate::args::Compare;
 use crate::exit_code::{ExitCode, Failure};
 use crate::{output, results};
-use analysis::Side;
-use analysis::runs::{Decision, Gate, Responses, compare_runs, judge};
+use analysis::runs::{Decision, Gate, Responses, compare_sides, judge_sides};
 use observations::Recording;
 use store::Store;
 
-/// Compares two runs, or two configurations of one.
+/// Compares runs, or configurations of one.
 pub fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
-    let run = |text| RunName::of(text, arguments.name.as_deref());
-    let (a, b) = (&arguments.a, &arguments.b);
-    match (run(a), run(b)) {
+    let named = |text| RunName::of(text, arguments.name.as_deref());
+    let (a, b) = match arguments.sides.as_slice() {
+        [] => {
+            let side = |names: &[String]| names.iter().map(|text| run(arguments, text)).collect();
+            let (from, to): (Result<Vec<_>, _>, Result<Vec<_>, _>) =
+                (side(&arguments.baseline), side(&arguments.candidate));
+            return runs(arguments, &from?, &to?);
+        }
+        [of, a, b] => return configurations(arguments, run(arguments, of)?, a, b),
+        [a, rest @ ..] => (a, rest.last().unwrap_or(a)),
+    };
+    match (named(a), named(b)) {
         (Some(_), Some(_)) if arguments.run.is_some() => {
             Err(Failure::usage(format!("--run is for configurations; name a run as `{a}@1`")))
         }
-        (Some(from), Some(to)) => runs(arguments, &from, &to),
-        (None, None) if arguments.is_for_runs() => Err(Failure::usage(
-            "--response, --all and --fail-if are for two runs; of two configurations every response is shown",
-        )),
-        (None, None) => configurations(arguments),
+        (Some(from), Some(to)) => runs(arguments, &[from.read()?], &[to.read()?]),
+        (None, None) => {
+            let store = results::open(arguments.name.as_deref())?;
+            configurations(arguments, results::read_run(&store, arguments.run)?, a, b)
+        }
         (Some(_), None) => Err(Failure::usage(format!("{a} is a run and {b} is none"))),
         (None, Some(_)) => Err(Failure::usage(format!("{b} is a run and {a} is none"))),
     }
 }
 
-fn configurations(arguments: &Compare) -> Result<ExitCode, Failure> {
-    let store = results::open(arguments.name.as_deref())?;
-    let recording = results::read_run(&store, arguments.run)?;
-    let side = |text: &str| -> Result<Side<'_>, Failure> {
-        Ok(Side { recording: &recording, configuration: find(&recording, text)? })
-    };
-    let (a, b) = (side(&arguments.a)?, side(&arguments.b)?);
-    let compared = analysis::compare(a, b)
+/// The run of this name, which can be nothing else.
+fn run(arguments: &Compare, text: &str) -> Result<Recording, Failure> {
+    let name = RunName::of(text, arguments.name.as_deref());
+    name.unwrap_or(RunName { file: Some(text), number: "latest" }).read()
+}
+
+/// Compares two configurations of a run, or two levels over those of the other factors.
+fn configurations(arguments: &Compare, recording: Recording, a: &str, b: &str) -> Result<ExitCode, Failure> {
+    if arguments.is_for_runs() {
+        return Err(Failure::usage(
+            "--response, --all and --fail-if are for two runs; of two configurations every response is shown",
+        ));
+    }
+    let (cells, [from, to]) = cells(&recording, a, b)?;
+    let compared = analysis::compare_over(&recording, &cells)
         .ok_or_else(|| Failure::failed("neither configuration has a trial that was measured to the end"))?;
-    let label = |side: Side<'_>| recording.configurations[side.configuration].label.clone();
-    let (from, to) = (label(a), label(b));
     let json = || report::json::head_to_head(&compared, &from, &to);
     output::show(arguments.form, json, || report::head_to_head(&compared, &from, &to))
 }
@@ -89,24 +102,25 @@ fn previous(store: &Store) -> Result<i64, Failure> {
     })
 }
 
-/// Compares two runs; the exit code says whether the limits are kept.
-fn runs(arguments: &Compare, a: &RunName, b: &RunName) -> Result<ExitCode, Failure> {
-    let (from, to) = (a.read()?, b.read()?);
+/// Compares runs; the exit code says whether the limits are kept.
+fn runs(arguments: &Compare, from: &[Recording], to: &[Recording]) -> Result<ExitCode, Failure> {
     // Times tell runs of different files apart, which may have the same number.
-    if (from.run.id, from.run.started_ms, &from.run.name) == (to.run.id, to.run.started_ms, &to.run.name) {
-        let (name, run) = (&from.run.name, from.run.id);
-        return Err(Failure::usage(format!("both are run {run} of {name}; compare two runs")));
+    let key = |run: &Recording| (run.run.id, run.run.started_ms, run.run.name.clone());
+    let all: Vec<_> = from.iter().chain(to).map(key).collect();
+    if let Some((run, _, name)) = (1..all.len()).find(|at| all[..*at].contains(&all[*at])).map(|at| &all[at])
+    {
+        return Err(Failure::usage(format!("run {run} of {name} is named twice; compare different runs")));
     }
     let which = match &arguments.response {
         Some(name) => Responses::Named(name),
         None if arguments.all => Responses::All,
         None => Responses::Primary,
     };
-    let compared = compare_runs(&from, &to, which).map_err(Failure::usage)?;
+    let compared = compare_sides(from, to, which).map_err(Failure::usage)?;
     let gate = if arguments.fail_if.is_empty() {
         None
     } else {
-        Some(judge(&from, &to, which, &arguments.fail_if).map_err(Failure::usage)?)
+        Some(judge_sides(from, to, which, &arguments.fail_if).map_err(Failure::usage)?)
     };
     let json = || report::json::runs(&compared, gate.as_ref());
     output::show(arguments.form, json, || report::runs(&compared, gate.as_ref()))?;
@@ -125,7 +139,7 @@ fn exit_code(gate: &Gate, fail_if_unsure: bool) -> Result<ExitCode, Failure> {
             let limits: Vec<String> = gate.not_judged().map(|it| it.limit.to_string()).collect();
             let limits = limits.join(", ");
             Err(Failure::usage(format!(
-                "no configuration can be judged by {limits}: that takes two blocks in each run, and values above 0"
+                "no configuration can be judged by {limits}: that takes two blocks in each run, or two runs a side, and values above 0"
             )))
         }
         Decision::Unsure if fail_if_unsure => Ok(ExitCode::Failed),

@@ -271,7 +271,7 @@ fn workload(draft: &mut Draft, arguments: &Disk, paths: &[StoragePath]) {
     draft.set_some(BATCH, load.batch);
     draft.set_some(READS, load.reads);
     draft.set_some(RATE, load.rate);
-    draft.set_some(DIRECT, load.buffered.then_some(false));
+    draft.set_some(DIRECT, (load.buffered || load.direct == Some(0)).then_some(false));
     draft.set_some(SYNC, load.sync);
     draft.set_some(SYNC_EVERY, load.sync_every);
     draft.set_some(ALIGN, load.align);

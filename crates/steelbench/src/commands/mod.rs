@@ -5,6 +5,7 @@ pub mod compare;
 pub mod data;
 pub mod disk;
 pub mod file;
+pub mod pg;
 pub mod profile;
 pub mod recorded;
 pub mod run;

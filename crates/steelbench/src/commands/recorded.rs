@@ -54,7 +54,9 @@ fn runs(store: &Store, json: bool) -> Result<ExitCode, Failure> {
     for run in runs {
         let trials = store.recorded_trials(run.id)?.len();
         let (name, started) = (Text::from(run.name.as_str()), report::utc(run.started_ms));
-        output::print(&format!("run {}: {name}, {started}, {}\n", run.id, plural(trials, "trial")))?;
+        let origin = report::origin(run.label.as_deref(), run.git.as_ref());
+        let origin = origin.map_or_else(String::new, |origin| format!(", {}", Text::from(origin)));
+        output::print(&format!("run {}: {name}, {started}, {}{origin}\n", run.id, plural(trials, "trial")))?;
     }
     Ok(ExitCode::Ok)
 }

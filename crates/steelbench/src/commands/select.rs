@@ -1,7 +1,8 @@
 //! Configurations as they are named on a command line or in a form.
 
 use crate::exit_code::Failure;
-use observations::{ConfigurationRecord, Recording};
+use analysis::MatchedCells;
+use observations::{ConfigurationRecord, FactorRecord, Recording};
 
 /// Drops all configurations but those that have the given levels, with their trials.
 pub fn keep_only(recording: &mut Recording, levels: &[String]) -> Result<(), Failure> {
@@ -62,15 +63,100 @@ fn levels(text: &str) -> Vec<String> {
 /// The one configuration that has these levels.
 pub fn find(recording: &Recording, text: &str) -> Result<usize, Failure> {
     let all = &recording.configurations;
-    if let Some(labelled) = all.iter().position(|configuration| configuration.label == text) {
-        return Ok(labelled);
-    }
-    match with_levels(recording, &levels(text)).as_slice() {
+    match selected(recording, text)?.as_slice() {
         [one] => Ok(*one),
-        [] => Err(Failure::usage(format!("no configuration is {text}; there are:\n  {}", labels(all)))),
         several => {
             let some = labels(several.iter().map(|it| &all[*it]));
             Err(Failure::usage(format!("several configurations are {text}; name one of:\n  {some}")))
         }
+    }
+}
+
+/// The configurations that have these levels, or this label; there is one at least.
+fn selected(recording: &Recording, text: &str) -> Result<Vec<usize>, Failure> {
+    let all = &recording.configurations;
+    if let Some(labelled) = all.iter().position(|configuration| configuration.label == text) {
+        return Ok(vec![labelled]);
+    }
+    let found = with_levels(recording, &levels(text));
+    if found.is_empty() {
+        return Err(Failure::usage(format!("no configuration is {text}; there are:\n  {}", labels(all))));
+    }
+    Ok(found)
+}
+
+/// What two selections compare, and what the sides are called: a configuration with a configuration; where a selection has
+/// several, each with the one of the other that has the same levels of all factors that not both name.
+pub fn cells(recording: &Recording, a: &str, b: &str) -> Result<(MatchedCells, [String; 2]), Failure> {
+    let sides = [selected(recording, a)?, selected(recording, b)?];
+    let label = |own: usize| recording.configurations[own].label.clone();
+    if let [[from], [to]] = sides.each_ref().map(Vec::as_slice) {
+        let cells = MatchedCells { pairs: vec![(*from, *to)], unmatched: 0 };
+        return Ok((cells, [label(*from), label(*to)]));
+    }
+    let names = |text: &str, factor: &FactorRecord| {
+        let is = |own: &String| factor.levels.iter().any(|level| is_level(&factor.name, level, own));
+        levels(text).iter().any(is)
+    };
+    let varied = recording.factors.iter().filter(|factor| names(a, factor) && names(b, factor));
+    let varied: Vec<&str> = varied.map(|factor| factor.name.as_str()).collect();
+    let cells = analysis::matched_cells(recording, [&sides[0], &sides[1]], &varied);
+    if cells.pairs.is_empty() || varied.is_empty() {
+        return Err(Failure::usage(format!(
+            "{a} and {b} have no configurations that differ in nothing but what both name; write levels of the same \
+             factor, as in sync=on and sync=off"
+        )));
+    }
+    let labels = match cells.pairs.as_slice() {
+        [(from, to)] => [label(*from), label(*to)],
+        _ => [a.to_owned(), b.to_owned()],
+    };
+    Ok((cells, labels))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cells;
+    use observations::{ConfigurationRecord, FactorRecord, LevelRecord, Recording};
+
+    fn recording() -> Recording {
+        let factor = |name: &str, levels: &[&str]| FactorRecord {
+            name: name.into(),
+            levels: levels.iter().map(|&level| level.to_owned()).collect(),
+            numeric: None,
+            hard_to_change: false,
+        };
+        let all = [("off", "1"), ("off", "4"), ("on", "1"), ("on", "4"), ("on", "16")];
+        let configuration = |(sync, connections): (&str, &str)| ConfigurationRecord {
+            key: String::new(),
+            label: format!("sync={sync} connections={connections}"),
+            levels: vec![
+                LevelRecord { factor: "target.sync".into(), level: sync.into() },
+                LevelRecord { factor: "workload.connections".into(), level: connections.into() },
+            ],
+            settings: [].into(),
+        };
+        Recording {
+            factors: vec![
+                factor("target.sync", &["off", "on"]),
+                factor("workload.connections", &["1", "4", "16"]),
+            ],
+            configurations: all.map(configuration).to_vec(),
+            ..Recording::default()
+        }
+    }
+
+    #[test]
+    fn levels_are_compared_over_the_cells_that_both_have() {
+        let recording = recording();
+        let pairs = |a: &str, b: &str| cells(&recording, a, b).map(|(cells, _)| cells.pairs);
+        let (both, _) = cells(&recording, "sync=off", "sync=on").unwrap();
+        assert_eq!((both.pairs, both.unmatched), (vec![(0, 2), (1, 3)], 1));
+        // What one side alone names restricts it.
+        assert_eq!(pairs("sync=off,connections=4", "sync=on").unwrap(), [(1, 3)]);
+        assert_eq!(pairs("connections=1", "connections=4").unwrap(), [(0, 1), (2, 3)]);
+        assert_eq!(pairs("sync=off,connections=1", "sync=on,connections=16").unwrap(), [(0, 4)]);
+        assert!(pairs("sync=off", "connections=1").is_err());
+        assert!(pairs("sync=off", "sync=maybe").is_err());
     }
 }

@@ -33,6 +33,8 @@ pub fn plan() -> Recording {
             adaptive: Some(AdaptiveRepeats { min: 3, max: 20, until: 0.02 }),
             started_ms: 1_700_000_000_123,
             steelbench: "0.1.0".into(),
+            label: Some("after \"patch\"".into()),
+            git: Some(GitState { commit: "0123456789abcdef".repeat(3)[..40].into(), changed: Some(true) }),
         },
         environments: vec![environment()],
         factors: vec![
@@ -148,6 +150,7 @@ fn observations(i: usize) -> Observations {
         latencies: ["transaction", "service"]
             .map(|name| Latency { name: name.into(), histogram: histogram.clone() })
             .to_vec(),
+        statements: (0..3).map(|n| statement(n, x)).collect(),
         waits: waits(x),
         time: TimeUse {
             session_s: 16.0 * x,
@@ -179,6 +182,18 @@ fn observations(i: usize) -> Observations {
         profile: i.is_multiple_of(3).then(|| profile(x)),
         warnings: KINDS.map(|kind| Warning { kind, detail: format!("{x} of 16") }).to_vec(),
         synthetic: i.is_multiple_of(2),
+    }
+}
+
+fn statement(n: u64, x: f64) -> ScriptStatement {
+    ScriptStatement {
+        script: "scripts/größe.sql".into(),
+        text: format!("SELECT {n},\n\t'ü';"),
+        count: (1 << 53) + n,
+        wall_s: x / 13.0,
+        wall_s_max: x / 17.0,
+        failures: n,
+        retries: n + 1,
     }
 }
 

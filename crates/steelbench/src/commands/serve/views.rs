@@ -98,6 +98,7 @@ fn row(file: &File, store: &Store, run: &RunRecord, latest: i64) -> Result<Strin
             "<td><input type=\"radio\" name=\"{field}\" value=\"{name}\" aria-label=\"{side}: {name}\" required></td>"
         )
     };
+    let origin = report::origin(run.label.as_deref(), run.git.as_ref());
     // A file may have been renamed, or hold runs of several experiments.
     let of_file = if file.name == run.name { String::new() } else { format!(" in {}", file.name) };
     Ok(format!(
@@ -112,6 +113,7 @@ fn row(file: &File, store: &Store, run: &RunRecord, latest: i64) -> Result<Strin
         verdict = text(&headline.map_or_else(String::new, |finding| finding.text)),
         state = text(&said),
         started = text(&report::utc(run.started_ms)),
+        origin = origin.map_or_else(String::new, |origin| format!("<br><small>{}</small>", text(&origin))),
         done = done,
         failed_class = if failed > 0 { " bad" } else { "" },
         failed = failed,

@@ -1,0 +1,173 @@
+//! Scripts and their statements: how often each ran, how long that took and how often it failed. The figures that
+//! `pgbench --report-per-command` prints.
+
+use crate::estimate::{Known, Moments, mean};
+use crate::grid::Repeats;
+use crate::response::distinct;
+use crate::{ConfigurationRow, Estimate, Interval, Summary, health};
+use observations::{Direction, Observations, ScriptStatement};
+use serde::Serialize;
+
+/// The scripts that a configuration ran.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ConfigurationScripts {
+    /// Position of the configuration in the recording.
+    pub index: usize,
+    /// Its short label.
+    pub configuration: String,
+    /// Trials behind the figures.
+    pub trials: usize,
+    /// Milliseconds until all connections were made, where that was recorded.
+    pub initial_connection_time: Option<Estimate>,
+    /// In the order in which they were given.
+    pub scripts: Vec<ScriptFigures>,
+    /// In the order of the scripts.
+    pub statements: Vec<StatementFigures>,
+}
+
+/// A script; counts are of all trials together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScriptFigures {
+    /// Its name.
+    pub script: String,
+    /// Transactions committed.
+    pub transactions: u64,
+    /// Their share of the transactions of all scripts.
+    pub share: f64,
+    /// Transactions a second.
+    pub tps: Option<Estimate>,
+    /// Milliseconds of a transaction, from the intended start in an open loop.
+    pub latency: Option<Estimate>,
+    /// Transactions given up.
+    pub failures: u64,
+    /// Transactions and statements repeated.
+    pub retries: u64,
+}
+
+/// A statement; counts are of all trials together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StatementFigures {
+    /// Name of its script.
+    pub script: String,
+    /// Its text.
+    pub text: String,
+    /// How often it succeeded.
+    pub count: u64,
+    /// Milliseconds from sending it to its whole answer.
+    pub latency: Option<Estimate>,
+    /// The longest, in seconds.
+    pub longest_s: f64,
+    /// Its share of the time in statements of the configuration.
+    pub share: f64,
+    /// How often it ended a transaction that was given up.
+    pub failures: u64,
+    /// How often it was repeated, or ended a transaction that was tried again.
+    pub retries: u64,
+}
+
+impl Summary<'_> {
+    /// The configurations that ran scripts, in the order of the file.
+    pub fn scripts(&self) -> Vec<ConfigurationScripts> {
+        self.configurations.iter().filter_map(|row| self.scripts_of(row)).collect()
+    }
+
+    fn scripts_of(&self, row: &ConfigurationRow) -> Option<ConfigurationScripts> {
+        let has_any = |seen: &Observations| !seen.timed_out() && !seen.statements.is_empty();
+        let repeats = self.grid.repeats(row.index, self.grid.has_setups(), &has_any);
+        let trials: Vec<&Observations> = repeats.units.concat();
+        let first = trials.first()?;
+        let statements = StatementFigures::of(&first.statements, &trials, &repeats);
+        let names = distinct(first.statements.iter().map(|statement| statement.script.as_str()));
+        let committed = |script: Option<&str>| -> u64 {
+            trials.iter().map(|seen| transactions(seen, script.filter(|_| names.len() > 1))).sum()
+        };
+        let figures = |name: &&str| {
+            let own = || statements.iter().filter(|statement| statement.script == **name);
+            let alone = Some(*name).filter(|_| names.len() > 1);
+            let per_s = |seen: &Observations| Some(transactions(seen, alone) as f64 / seen.elapsed_s);
+            ScriptFigures {
+                script: (*name).to_owned(),
+                transactions: committed(Some(name)),
+                share: committed(Some(name)) as f64 / committed(None).max(1) as f64,
+                tps: estimate(&repeats, "transactions/s", Direction::HigherIsBetter, per_s),
+                latency: estimate(&repeats, "ms", Direction::LowerIsBetter, |seen| latency_ms(seen, alone)),
+                failures: own().map(|statement| statement.failures).sum(),
+                retries: own().map(|statement| statement.retries).sum(),
+            }
+        };
+        let connecting = |seen: &Observations| seen.fact("initial_connection_time");
+        Some(ConfigurationScripts {
+            index: row.index,
+            configuration: row.label.clone(),
+            trials: trials.len(),
+            initial_connection_time: estimate(&repeats, "ms", Direction::LowerIsBetter, connecting),
+            scripts: names.iter().map(figures).collect(),
+            statements,
+        })
+    }
+}
+
+impl StatementFigures {
+    fn of(statements: &[ScriptStatement], trials: &[&Observations], repeats: &Repeats) -> Vec<Self> {
+        let total_s: f64 = trials.iter().flat_map(|seen| &seen.statements).map(|own| own.wall_s).sum();
+        let figures = |(at, statement): (usize, &ScriptStatement)| {
+            let own = || trials.iter().filter_map(move |seen| seen.statements.get(at));
+            let sum = |part: fn(&ScriptStatement) -> u64| own().map(part).sum();
+            let wall_s: f64 = own().map(|own| own.wall_s).sum();
+            let mean_ms = |seen: &Observations| {
+                let own = seen.statements.get(at).filter(|own| own.count > 0)?;
+                Some(own.wall_s * 1e3 / own.count as f64)
+            };
+            Self {
+                script: statement.script.clone(),
+                text: statement.text.clone(),
+                count: sum(|own| own.count),
+                latency: estimate(repeats, "ms", Direction::LowerIsBetter, mean_ms),
+                longest_s: own().map(|own| own.wall_s_max).fold(0.0, f64::max),
+                share: if total_s > 0.0 { wall_s / total_s } else { 0.0 },
+                failures: sum(|own| own.failures),
+                retries: sum(|own| own.retries),
+            }
+        };
+        statements.iter().enumerate().map(figures).collect()
+    }
+}
+
+/// The name under which the latencies of one of several scripts are recorded.
+fn latency_name(script: &str) -> String {
+    format!("transaction: {script}")
+}
+
+/// Transactions that a trial committed, of one of several scripts or of all.
+fn transactions(seen: &Observations, script: Option<&str>) -> u64 {
+    let Some(name) = script.map(latency_name) else { return seen.work.transactions };
+    seen.latencies.iter().filter(|own| own.name == name).map(|own| own.histogram.len()).sum()
+}
+
+/// The mean latency of a trial's transactions; one in which an open loop was overloaded only measures how long it was.
+fn latency_ms(seen: &Observations, script: Option<&str>) -> Option<f64> {
+    let name = script.map_or_else(|| "transaction".to_owned(), latency_name);
+    let recorded = seen.latencies.iter().filter(|own| own.name == name && !own.histogram.is_empty());
+    let (mut sum_ns, mut count) = (0.0, 0);
+    for own in recorded.filter(|_| !health::is_overloaded(seen)) {
+        sum_ns += own.histogram.min_mean_max_ns().1 * own.histogram.len() as f64;
+        count += own.histogram.len();
+    }
+    (count > 0).then(|| sum_ns / count as f64 / 1e6)
+}
+
+/// The mean of a figure that is not below zero; its interval is over what repeats it.
+fn estimate(
+    repeats: &Repeats,
+    unit: &str,
+    direction: Direction,
+    value: impl Fn(&Observations) -> Option<f64>,
+) -> Option<Estimate> {
+    let values = |unit: &Vec<&Observations>| unit.iter().filter_map(|seen| value(seen)).collect();
+    let units = repeats.units.iter().map(values).filter(|values: &Vec<f64>| !values.is_empty());
+    let means: Vec<f64> = units.map(|values| mean(&values)).collect();
+    let moments = Moments::known(&means, Known { first: repeats.first, ..Known::default() });
+    let cut = |interval: Interval| Interval { low: interval.low.max(0.0), ..interval };
+    let interval = moments.test().map(|(interval, _)| cut(interval));
+    Estimate::of(&means, unit, direction).map(|estimate| Estimate { interval, ..estimate })
+}

@@ -1,0 +1,159 @@
+//! The state of the Git repository that a folder belongs to, asked of `git` itself.
+//!
+//! Nothing that the repository says is executed: no hooks, no file system monitor, no filters, no transport.
+
+use observations::GitState;
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long all of it may take: a repository may lie on a network that does not answer.
+const TIME_MAX: Duration = Duration::from_secs(3);
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// Bytes of an answer that are read.
+const ANSWER_BYTES_MAX: u64 = 64 << 10;
+
+/// What would be executed by reading a repository, and what is said instead.
+const SAFE: [&str; 4] =
+    ["core.fsmonitor=false", "core.hooksPath=/dev/null", "core.pager=cat", "core.sshCommand=false"];
+
+/// Variables that name another repository, as hooks of Git have them.
+const ELSEWHERE: [&str; 4] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"];
+
+/// The commit that is checked out in a folder, and whether tracked files differ from it. `None` without `git`, outside of
+/// a repository, before its first commit, and when it takes too long.
+pub fn git_state(folder: &Path) -> Option<GitState> {
+    let until = Instant::now() + TIME_MAX;
+    let ask = |arguments: &[&str]| answer(folder, arguments, until);
+    let (true, commit) = ask(&["rev-parse", "--verify", "HEAD"])? else { return None };
+    let commit = commit.trim().to_owned();
+    let is_hash = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hash.then(|| GitState { changed: changed(&ask), commit })
+}
+
+/// Whether tracked files differ from the commit; `None` where that cannot be told, as where the repository has filters of
+/// its own, which would have to run.
+fn changed(ask: &impl Fn(&[&str]) -> Option<(bool, String)>) -> Option<bool> {
+    let (_, filters) =
+        ask(&["config", "--includes", "--show-scope", "--get-regexp", r"^filter\..*\.(clean|process)$"])?;
+    if filters.lines().any(|line| line.starts_with("local") || line.starts_with("worktree")) {
+        return None;
+    }
+    let (known, list) = ask(&["status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"])?;
+    known.then(|| !list.trim().is_empty())
+}
+
+/// Whether `git` succeeded, and what it printed; `None` when it cannot be started or takes too long.
+fn answer(folder: &Path, arguments: &[&str], until: Instant) -> Option<(bool, String)> {
+    let mut command = Command::new("git");
+    command.arg("--no-optional-locks").arg("-C").arg(folder);
+    for setting in SAFE {
+        command.args(["-c", setting]);
+    }
+    for name in ELSEWHERE {
+        command.env_remove(name);
+    }
+    command
+        .args(arguments)
+        .env("LC_ALL", "C")
+        .env("GIT_ALLOW_PROTOCOL", "none")
+        .env("GIT_NO_LAZY_FETCH", "1");
+    command.env("GIT_TERMINAL_PROMPT", "0").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.process_group(0).spawn().ok()?;
+    let output = child.stdout.take()?;
+    // What is not read is not written either: git ends when nobody reads on.
+    let reader = std::thread::spawn(move || {
+        let mut text = Vec::new();
+        let _ = output.take(ANSWER_BYTES_MAX).read_to_end(&mut text);
+        text
+    });
+    let ended = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break Some(status),
+            Ok(None) if Instant::now() < until => std::thread::sleep(LOOK_EVERY),
+            _ => break None,
+        }
+    };
+    if ended.is_none() {
+        // SAFETY: the child leads a process group of its own, so this reaches it and what it started.
+        unsafe { libc::killpg(child.id() as libc::pid_t, libc::SIGKILL) };
+        let _ = child.wait();
+    }
+    let text = reader.join().ok()?;
+    // A long list of changes ends by a broken pipe, and is one all the same.
+    let cut = text.len() as u64 == ANSWER_BYTES_MAX;
+    ended.map(|status| (status.success() || cut, String::from_utf8_lossy(&text).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::git_state;
+    use observations::GitState;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+    use std::process::Command;
+
+    fn git(folder: &Path, arguments: &[&str]) -> String {
+        let mut command = Command::new("git");
+        command.args(["-c", "user.name=t", "-c", "user.email=t@t"]).args(arguments).current_dir(folder);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    /// A repository with one commit, and a folder in it.
+    fn repository() -> Option<tempfile::TempDir> {
+        if Command::new("git").arg("--version").output().is_err() {
+            println!("SKIPPED: git is not installed");
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        git(folder.path(), &["init", "-q"]);
+        std::fs::create_dir(folder.path().join("bench")).unwrap();
+        std::fs::write(folder.path().join("bench/a"), "1").unwrap();
+        git(folder.path(), &["add", "."]);
+        git(folder.path(), &["commit", "-qm", "one"]);
+        Some(folder)
+    }
+
+    #[test]
+    fn the_commit_and_changes_of_tracked_files_are_told() {
+        assert_eq!(git_state(tempfile::tempdir().unwrap().path()), None);
+        let Some(folder) = repository() else { return };
+        let bench = folder.path().join("bench");
+        let commit = git(&bench, &["rev-parse", "HEAD"]);
+        let state = |changed| Some(GitState { commit: commit.clone(), changed: Some(changed) });
+        assert_eq!(git_state(&bench), state(false));
+        // What was never added, such as results, is no change.
+        std::fs::write(bench.join("results"), "2").unwrap();
+        assert_eq!(git_state(&bench), state(false));
+        std::fs::write(bench.join("a"), "22").unwrap();
+        assert_eq!(git_state(&bench), state(true));
+        let empty = tempfile::tempdir().unwrap();
+        git(empty.path(), &["init", "-q"]);
+        assert_eq!(git_state(empty.path()), None);
+    }
+
+    #[test]
+    fn nothing_that_the_repository_says_is_executed() {
+        let Some(folder) = repository() else { return };
+        let (told, trap) = (folder.path().join("executed"), folder.path().join("trap"));
+        std::fs::write(&trap, format!("#!/bin/sh\ntouch '{}'\ncat\n", told.display())).unwrap();
+        std::fs::set_permissions(&trap, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let trap = trap.to_str().unwrap();
+        std::fs::copy(trap, folder.path().join(".git/hooks/post-index-change")).unwrap();
+        git(folder.path(), &["config", "core.fsmonitor", trap]);
+        // The content has to be looked at again: its time is another one.
+        std::fs::write(folder.path().join("bench/a"), "2").unwrap();
+        assert_eq!(git_state(folder.path()).unwrap().changed, Some(true));
+        git(folder.path(), &["config", "filter.x.clean", trap]);
+        std::fs::write(folder.path().join(".gitattributes"), "* filter=x\n").unwrap();
+        assert_eq!(git_state(folder.path()).unwrap().changed, None);
+        assert!(!told.exists(), "something of the repository was executed");
+        // The traps are real: git itself falls into them.
+        Command::new("git").args(["status"]).current_dir(folder.path()).output().unwrap();
+        assert!(told.exists());
+    }
+}

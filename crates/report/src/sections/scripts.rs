@@ -1,0 +1,105 @@
+//! Scripts and their statements, by configuration.
+
+use crate::model::{Block, Cell, Columns, Section, Table};
+use crate::number;
+use crate::table::Share;
+use analysis::{ConfigurationScripts, StatementFigures, Summary};
+
+/// Statements that a table has: of more, the most costly.
+const STATEMENTS_MAX: usize = 16;
+/// Letters of a statement that are shown.
+const TEXT_MAX: usize = 160;
+
+/// For each configuration that the verdict names: its scripts and statements.
+pub(crate) fn sections(summary: &Summary, configurations: &[ConfigurationScripts]) -> Vec<Section> {
+    let named = summary.named_configurations();
+    let shown = configurations.iter().filter(|own| named.contains(&own.index));
+    let mut sections: Vec<Section> = shown.map(section).collect();
+    let others = configurations.len() - sections.len();
+    if let Some(last) = sections.last_mut().filter(|_| others > 0) {
+        let others = number::plural(others, "other configuration");
+        last.note(format!("{others}: see `show --only` and the JSON output."));
+    }
+    sections
+}
+
+fn section(own: &ConfigurationScripts) -> Section {
+    let label = own.configuration.as_str();
+    let mut section =
+        Section::new(if label.is_empty() { "Scripts".to_owned() } else { format!("Scripts: {label}") });
+    section.line(totals(own));
+    section.table(scripts(own));
+    let costly = most_costly(&own.statements);
+    let others: f64 = 1.0 - costly.iter().map(|statement| statement.share).sum::<f64>();
+    let left_out = own.statements.len() - costly.len();
+    section.table(statements(own, costly));
+    if left_out > 0 {
+        let others = number::percent(others.max(0.0), 1);
+        let left_out = number::plural(left_out, "statement");
+        section.note(format!("{left_out} more took {others} of the time; `export` and JSON have all."));
+        let all = Block::Table(statements(own, own.statements.iter().collect()).into());
+        section.blocks.push(Block::Fold("All statements".into(), vec![all]));
+    }
+    section.note(
+        "Latency: means of trials ± 95 % intervals; of a statement from sending it to its whole answer, \
+         failed ones apart. Share: of the time in all statements. Failed: the transaction was given up; retried: it \
+         was tried again.",
+    );
+    section
+}
+
+/// `Number of transactions 12,345 (5 trials); initial connection time 4.10 ± 0.20 ms.`
+fn totals(own: &ConfigurationScripts) -> String {
+    let transactions: u64 = own.scripts.iter().map(|script| script.transactions).sum();
+    let (transactions, trials) = (number::count(transactions), number::plural(own.trials, "trial"));
+    let connecting = own
+        .initial_connection_time
+        .as_ref()
+        .map_or_else(String::new, |time| format!("; initial connection time {}", number::estimate(time)));
+    format!("Number of transactions {transactions} ({trials}){connecting}.")
+}
+
+fn scripts(own: &ConfigurationScripts) -> Table<'static> {
+    let mut table = Columns::of(&own.scripts);
+    table.name("script", |script| &script.script);
+    table.right("transactions", |script| Cell::count(script.transactions));
+    table.right("share", |script| Share(script.share)).optional(1);
+    table.left("tps", |script| script.tps.as_ref().map(Cell::estimate_without_unit));
+    table.left("latency average", |script| script.latency.as_ref());
+    table.right("failed", |script| Cell::count(script.failures));
+    table.right("retried", |script| Cell::count(script.retries));
+    table.into()
+}
+
+fn statements(own: &ConfigurationScripts, rows: Vec<&StatementFigures>) -> Table<'static> {
+    let mut table = Columns::of(rows);
+    table.name("statement", |own| shortened(&own.text));
+    if own.scripts.len() > 1 {
+        table.name("script", |own| &own.script);
+    }
+    table.right("count", |own| Cell::count(own.count)).optional(1);
+    table.left("latency average", |own| own.latency.as_ref());
+    table.right("longest", |own| Cell::seconds(own.longest_s)).optional(2);
+    table.right("share", |own| Share(own.share));
+    table.right("failed", |own| Cell::count(own.failures));
+    table.right("retried", |own| Cell::count(own.retries));
+    table.into()
+}
+
+/// All in their order, or those on which most time was spent.
+fn most_costly(statements: &[StatementFigures]) -> Vec<&StatementFigures> {
+    let mut order: Vec<usize> = (0..statements.len()).collect();
+    order.sort_by(|left, right| statements[*right].share.total_cmp(&statements[*left].share));
+    order.truncate(STATEMENTS_MAX);
+    order.sort_unstable();
+    order.into_iter().map(|at| &statements[at]).collect()
+}
+
+/// On one line, the beginning of a long one.
+fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(TEXT_MAX) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
+}

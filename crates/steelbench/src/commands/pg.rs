@@ -1,0 +1,226 @@
+//! `steelbench pg`: pgbench's options as an experiment.
+
+use crate::args::{Pg, Scripts, Variation};
+use crate::commands::run::Session;
+use crate::exit_code::{ExitCode, Failure};
+use engines::Permits;
+use engines::postgres::URL;
+use experiment::common::{ENGINE, OBSERVE_INTERVAL, PROBE};
+use experiment::{Draft, LinkedSettings};
+use probes::script::{
+    BUILTIN, CONNECTIONS, DURATION, INITIALIZE, LATENCY_LIMIT, MAX_TRIES, PROTOCOL, Protocol, RATE, SCALE,
+    SCRIPT, THREADS, TRANSACTIONS, WARMUP, parse_file_argument,
+};
+
+/// What prints the experiment that is run.
+const PRINTED: &str = "steelbench pg --print";
+const SCRIPT_PROBE: &str = "script";
+const POSTGRES: &str = "postgres";
+/// What tells libpq of a server.
+const VARIABLES: [&str; 5] = ["PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE"];
+
+/// Runs pgbench's load, or prints the experiment that would.
+pub fn pg(arguments: &Pg) -> Result<ExitCode, Failure> {
+    let variables =
+        VARIABLES.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
+    let draft = draft(arguments, variables).map_err(Failure::usage)?;
+    let session = Session::quick(&arguments.quick, name(arguments), Permits::default());
+    session.run(&draft, PRINTED, arguments.quick.print)
+}
+
+fn name(arguments: &Pg) -> &str {
+    arguments.quick.name.as_deref().unwrap_or("pg")
+}
+
+/// The experiment that a command line stands for; `variables` is whether the PG* variables name a server.
+fn draft(arguments: &Pg, variables: bool) -> Result<Draft, String> {
+    let (scripts, load) = (&arguments.scripts, &arguments.load);
+    let mut draft = Draft::new(name(arguments), "How fast are these transactions?");
+    draft.comment(&format!("Written by `{PRINTED}`."));
+    draft.set(ENGINE, arguments.engine.clone());
+    let on_postgres = arguments.engine == POSTGRES;
+    let url = arguments.url(variables && on_postgres)?;
+    if !on_postgres && url.is_some() {
+        return Err(format!("a server is named, but --engine is {}", arguments.engine));
+    }
+    draft.set_some(URL, url.clone());
+    draft.set(PROBE, SCRIPT_PROBE);
+    add_scripts(&mut draft, scripts, url.is_some());
+    draft.set_some(SCALE, scripts.scale);
+    for (name, value) in &scripts.define {
+        draft.set_text(&format!("workload.variables.{name}"), value);
+    }
+    draft.set(PROTOCOL, load.protocol.unwrap_or(Protocol::Simple));
+    draft.set(CONNECTIONS, load.client.unwrap_or(1));
+    draft.set_some(THREADS, load.jobs);
+    draft.set_some(RATE, load.rate);
+    draft.set_some(LATENCY_LIMIT, load.latency_limit.map(|milliseconds| milliseconds / 1e3));
+    draft.set_some(MAX_TRIES, load.max_tries);
+    draft.set_some(WARMUP, load.warmup);
+    match load.transactions {
+        Some(each) => draft.set(TRANSACTIONS, each.saturating_mul(u64::from(load.client.unwrap_or(1)))),
+        None => draft.set(DURATION, load.time.unwrap_or(10.0)),
+    }
+    draft.set_some(OBSERVE_INTERVAL, load.progress);
+    for variation in &arguments.vary {
+        vary(&mut draft, variation, &arguments.engine, load.transactions)?;
+    }
+    draft.repeats(arguments.quick.blocks.unwrap_or(3), arguments.quick.seed.unwrap_or(1));
+    Ok(draft)
+}
+
+fn add_scripts(draft: &mut Draft, scripts: &Scripts, on_server: bool) {
+    let mut builtin = scripts.builtin.clone();
+    builtin.extend(scripts.select_only.then(|| "select-only".to_owned()));
+    builtin.extend(scripts.skip_some_updates.then(|| "simple-update".to_owned()));
+    if builtin.is_empty() && scripts.file.is_empty() {
+        builtin.push("tpcb-like".to_owned());
+    }
+    // A server that is named has the tables that its scripts need, a private one has nothing.
+    let names_tables = |argument: &String| {
+        let path = parse_file_argument(argument).map_or(argument.as_str(), |(path, _)| path);
+        std::fs::read_to_string(path).is_ok_and(|text| text.contains("pgbench_"))
+    };
+    let initialize = scripts.initialize || (!on_server && scripts.file.iter().any(names_tables));
+    if !builtin.is_empty() {
+        draft.set(BUILTIN, builtin);
+    }
+    if !scripts.file.is_empty() {
+        draft.set(SCRIPT, scripts.file.clone());
+    }
+    draft
+        .set_some(INITIALIZE, if scripts.existing_tables { Some(false) } else { initialize.then_some(true) });
+}
+
+/// Makes a setting a factor. Where each connection does a number of transactions, there are as many more of them as there
+/// are connections.
+fn vary(
+    draft: &mut Draft,
+    Variation { setting, levels }: &Variation,
+    engine: &str,
+    transactions: Option<u64>,
+) -> Result<(), String> {
+    let path = path(setting, engine);
+    let levels: Vec<&str> = levels.iter().map(String::as_str).collect();
+    let Some(each) = transactions.filter(|_| path == CONNECTIONS.path()) else {
+        draft.vary_text(&path, &levels);
+        return Ok(());
+    };
+    let several = levels.len() > 1;
+    for level in levels {
+        let connections: u32 = CONNECTIONS.read(level)?;
+        let transactions = each.saturating_mul(u64::from(connections));
+        if several {
+            let settings = LinkedSettings::default().with(CONNECTIONS, connections);
+            draft.level("connections", level, settings.with(TRANSACTIONS, transactions));
+        } else {
+            draft.set(CONNECTIONS, connections);
+            draft.set(TRANSACTIONS, transactions);
+        }
+    }
+    Ok(())
+}
+
+/// The path of a setting by its short name: one of the workload or the target that ends so, else one of the server.
+fn path(name: &str, engine: &str) -> String {
+    let catalog = runner::catalog();
+    let of = |all: &[(&str, &'static [experiment::Declaration])], wanted: &str| {
+        all.iter().find(|(name, _)| *name == wanted).map_or(&[][..], |(_, settings)| *settings)
+    };
+    let name = match name {
+        "clients" | "client" => "connections",
+        "jobs" => "threads",
+        name => name,
+    };
+    let settings = [of(&catalog.probes, SCRIPT_PROBE), of(&catalog.engines, engine)].concat();
+    let ends_so = |path: &&str| path.split_once('.').is_some_and(|(_, last)| last == name);
+    let known = settings.iter().map(|setting| setting.path).find(ends_so);
+    match known {
+        Some(path) => path.to_owned(),
+        None if name
+            .split_once('.')
+            .is_some_and(|(section, _)| ["target", "workload", "observe"].contains(&section)) =>
+        {
+            name.to_owned()
+        }
+        None => format!("target.settings.{name}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PRINTED, draft};
+    use crate::args::{Arguments, Command};
+    use clap::Parser;
+
+    fn drafted(arguments: &[&str], variables: bool) -> Result<experiment::Draft, String> {
+        let line = ["steelbench", "pg"].iter().chain(arguments);
+        let Command::Pg(arguments) = Arguments::try_parse_from(line).unwrap().command else { unreachable!() };
+        draft(&arguments, variables)
+    }
+
+    fn configurations(arguments: &[&str]) -> Vec<experiment::Configuration> {
+        let draft = drafted(arguments, false).unwrap();
+        let experiment = crate::commands::build(&draft, PRINTED);
+        experiment.unwrap_or_else(|failure| panic!("{failure:?}\n{}", draft.source())).configurations
+    }
+
+    #[test]
+    fn options_mean_what_they_mean_to_pgbench() {
+        use super::*;
+        let line = "-c 16 -j 2 -t 5 -s 3 -S -N -b tpcb@4 -M prepared -R 1000 -L 2.5 -D a=1 -D b=x -P 2 -n -r --max-tries 7";
+        let all = configurations(&line.split(' ').collect::<Vec<_>>());
+        let own = &all[0];
+        assert_eq!(all.len(), 1);
+        assert_eq!((own.get(CONNECTIONS), own.get(THREADS), own.get(SCALE)), (16, 2, 3));
+        // Of each connection there, of all together here.
+        assert_eq!((own.get(TRANSACTIONS), own.get(DURATION)), (Some(80), None));
+        assert_eq!(own.get(BUILTIN), ["tpcb@4", "select-only", "simple-update"]);
+        assert_eq!((own.get(PROTOCOL), own.get(RATE)), (Protocol::Prepared, Some(1000.0)));
+        assert_eq!((own.get(LATENCY_LIMIT), own.get(MAX_TRIES)), (Some(0.0025), 7));
+        let variables: Vec<String> =
+            own.below("workload.variables.").map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(variables, ["a=1", "b=x"]);
+        assert!((own.get(OBSERVE_INTERVAL) - 2.0).abs() < 1e-9);
+        let plain = &configurations(&["-T", "30"])[0];
+        assert_eq!((plain.get(DURATION), plain.get(PROTOCOL)), (Some(30.0), Protocol::Simple));
+        assert_eq!((plain.get(CONNECTIONS), plain.get(BUILTIN)), (1, vec!["tpcb-like".to_owned()]));
+    }
+
+    #[test]
+    fn settings_are_varied_by_short_names() {
+        let labels = |line: &str| -> Vec<String> {
+            let all = configurations(&line.split(' ').collect::<Vec<_>>());
+            all.iter().map(experiment::Configuration::label).collect()
+        };
+        assert_eq!(labels("-T 1 --vary clients=1,4"), ["connections=1", "connections=4"]);
+        let grid = labels("-T 1 --vary protocol=simple,prepared --vary work_mem=4MB,1GB");
+        assert_eq!(grid[1], "protocol=simple work_mem=1GB");
+        assert_eq!(labels("-T 1 --vary target.settings.fsync=on,off"), ["fsync=on", "fsync=off"]);
+        assert_eq!(labels("--engine sqlite -T 1 --vary synchronous=off,full").len(), 2);
+        let each = configurations(&["-t", "10", "--vary", "connections=1,4"]);
+        let transactions: Vec<_> = each.iter().map(|own| own.get(super::TRANSACTIONS)).collect();
+        assert_eq!(transactions, [Some(10), Some(40)]);
+    }
+
+    #[test]
+    fn a_server_is_named_as_psql_names_it() {
+        let url = |line: &str, variables| {
+            let source =
+                drafted(&line.split_whitespace().collect::<Vec<_>>(), variables).map(|it| it.source())?;
+            Ok::<_, String>(source.lines().find_map(|line| line.strip_prefix("url = ").map(str::to_owned)))
+        };
+        assert_eq!(url("-T 1", false), Ok(None));
+        assert_eq!(url("-T 1", true), Ok(Some("\"\"".into())));
+        assert_eq!(url("--private", true), Ok(None));
+        assert_eq!(
+            url("-h /run/pg -p 5433 -U me mine", false),
+            Ok(Some("\"host='/run/pg' port='5433' user='me' dbname='mine'\"".into()))
+        );
+        assert_eq!(url("-d postgres://h/d", false), Ok(Some("\"postgres://h/d\"".into())));
+        assert_eq!(url("-U it's", false), Ok(Some(r#""user='it\\'s'""#.into())));
+        url("-h x -d postgres://h/d", false).unwrap_err();
+        url("-h x --engine sqlite", false).unwrap_err();
+        assert_eq!(url("--engine sqlite", true), Ok(None));
+    }
+}
