@@ -58,7 +58,7 @@ const COUNT: usize = 0;
 pub fn work(set: &DataSet) -> Work {
     let tables = set.tables();
     Work {
-        data: Some(Kept { identity: set.identity(), tables: tables.len() }),
+        data: Some(Kept { identity: set.identity(), tables: tables.len(), changed: false }),
         tables,
         fills: set.fills(),
         operations: vec![Operation::scan(0, vec![Output::Count])],

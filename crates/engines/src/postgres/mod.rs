@@ -6,7 +6,7 @@
 //! - `instance`: what a trial works on: a schema of our own
 //! - `admin`: the connection that holds it, marked as ours
 //! - `dialect`: how its tables and operations are written
-//! - `fill`: the bulk load of its tables; `explain`: plans and sizes
+//! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`: plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set
@@ -17,6 +17,7 @@ mod explain;
 mod fill;
 mod host;
 mod instance;
+mod kept;
 mod load;
 pub mod server;
 mod settings;

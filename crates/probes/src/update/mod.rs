@@ -17,7 +17,7 @@ use crate::load::{
 };
 use crate::{Probe, ProbeError, Target, TrialContext};
 use datasets::DataSet;
-use engines::{DataType, Filter, Operation, Request, Statement};
+use engines::{DataType, Filter, Kept, Operation, Request, Statement};
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
 use observations::{Observations, Response, ScriptStatement};
 
@@ -76,6 +76,7 @@ impl Probe for Update {
         let mut work = data::work(&set);
         let (table, operation) = (work.tables[0].clone(), work.operations.len());
         let column = column_to_change(&set)?;
+        work.data = work.data.map(|data| Kept { changed: true, ..data });
         work.operations.push(Operation::Update { table: 0, column, add: 1, rows: Filter::Key });
         let loaded = data::create(context, &set, work)?.explained(context, operation, &table)?;
         let plan = LoadPlan {

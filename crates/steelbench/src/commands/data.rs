@@ -19,7 +19,8 @@ pub fn data(arguments: &Data) -> Result<ExitCode, Failure> {
     if output.as_os_str() == "-" {
         return to_standard_output(*format, fills);
     }
-    if *format == DataFormat::Parquet && !cfg!(feature = "parquet") {
+    #[cfg(not(feature = "parquet"))]
+    if *format == DataFormat::Parquet {
         return Err(Failure::not_built("`data --format parquet`"));
     }
     std::fs::create_dir_all(output)
