@@ -1,7 +1,15 @@
 //! What a live server's sessions waited for, by wait type, class, statement and client.
 
+mod blocking;
+mod compare;
+mod parts;
+
+pub use blocking::{RootBlocker, Victim};
+pub use compare::{ActivityComparison, Load, OperationRates, Tendency, WaitChange, compare_activities};
+
 use crate::{Accounting, Interval, WaitOptions, WaitRow, WaitTable};
 use observations::{ActivityCell, Observations, ProcessUse, ServerActivity, WaitClass};
+use parts::Parts;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,10 +36,14 @@ pub struct ActivitySummary {
     pub classes: Vec<(Option<WaitClass>, f64)>,
     /// By statement: the engine's number of it.
     pub statements: Vec<ActivityGroup<Option<i64>>>,
+    /// Which statements waited for what, most first.
+    pub statement_waits: Vec<StatementWait>,
     /// By application, user and database.
     pub clients: Vec<ActivityGroup<(String, String, String)>>,
     /// Processes that work for the server itself.
     pub background: Vec<BackgroundProcess>,
+    /// Sessions at the root of waits for locks when the interval ended.
+    pub blocking: Vec<RootBlocker>,
 }
 
 /// How often a wait type was sampled, and what share of the busy time that is.
@@ -48,6 +60,22 @@ pub struct SampledShare {
     /// About where the share lies with 95 % confidence: Wilson's interval, which takes the samples
     /// as independent. Waits longer than the time between two samples make it too narrow.
     pub interval: Interval,
+}
+
+/// How often a statement was sampled in a wait.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StatementWait {
+    /// The engine's number of the statement; `None`: it has none.
+    pub query_id: Option<i64>,
+    /// The wait type; `None`: on a processor, or ready for one.
+    pub wait_type: Option<String>,
+    /// Samples of it.
+    pub samples: u64,
+    /// Their share of the samples of busy sessions.
+    pub share: f64,
+    /// Standard error of the share: that of independent samples, or what the share's changes from one part of the interval
+    /// to the next say, if that is more.
+    pub error: f64,
 }
 
 /// Busy time of sessions that have something in common.
@@ -97,8 +125,10 @@ pub fn activity(mut seen: ServerActivity) -> ActivitySummary {
         states: states(&seen.cells, seen.sampling.polls),
         classes: sums(busy.iter().map(|cell| (cell.class, cell.seconds))),
         statements: groups(&busy, |cell| cell.query_id),
+        statement_waits: statement_waits(&busy, &Parts::of(&seen)),
         clients: groups(&busy, |cell| (cell.application.clone(), cell.user.clone(), cell.database.clone())),
         background: background(&seen.cells, &seen.processes),
+        blocking: blocking::roots(seen.tasks.as_deref().unwrap_or_default()),
         accounting,
         table,
         seen,
@@ -139,6 +169,25 @@ pub(crate) fn wilson(part: u64, all: u64) -> Interval {
     let half = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
     Interval { low: ((middle - half) / scale).max(0.0), high: ((middle + half) / scale).min(1.0) }
+}
+
+fn statement_waits(busy: &[&ActivityCell], parts: &Parts) -> Vec<StatementWait> {
+    let mut sums: BTreeMap<(Option<i64>, Option<&str>), u64> = BTreeMap::new();
+    for cell in busy {
+        *sums.entry((cell.query_id, cell.wait_type.as_deref())).or_insert(0) += cell.samples;
+    }
+    let all: u64 = busy.iter().map(|cell| cell.samples).sum();
+    let errors = parts.errors_of_shares();
+    let one = |((query_id, wait_type), samples): ((Option<i64>, Option<&str>), u64)| {
+        let share = samples as f64 / all as f64;
+        let independent = (share * (1.0 - share) / all as f64).sqrt();
+        let error = errors.get(&(wait_type, query_id)).copied().unwrap_or(0.0).max(independent);
+        StatementWait { query_id, wait_type: wait_type.map(str::to_owned), samples, share, error }
+    };
+    let mut waits: Vec<StatementWait> =
+        sums.into_iter().filter(|(_, samples)| *samples > 0).map(one).collect();
+    waits.sort_by(|a, b| b.samples.cmp(&a.samples));
+    waits
 }
 
 fn states(cells: &[ActivityCell], polls: u64) -> Vec<(String, f64)> {

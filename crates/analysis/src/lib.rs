@@ -45,7 +45,7 @@ mod settings;
 mod wording;
 
 pub use accounting::{Accounting, Check};
-pub use activity::{ActivitySummary, activity};
+pub use activity::{ActivityComparison, ActivitySummary, activity, compare_activities};
 pub use ceiling::{Ceiling, Limit, MeasuredCeiling, Way};
 pub use compare::{Comparison, Method, Scale, Standing};
 pub use configurations::ConfigurationRow;

@@ -16,16 +16,16 @@ use observations::Weight::{self, Note, Problem};
 use observations::number::bytes;
 use observations::{Advice, Survey};
 
-/// Everything that should be looked at, problems first: of the machine, of its servers as their engines advise, of
-/// its volumes. A rule of the machine gives way to an engine's rule of the same name.
+/// Everything that should be looked at, problems first; of equal weight, servers as their engines advise come before the
+/// machine and its volumes. A rule of the machine gives way to an engine's rule of the same name.
 pub fn advice(survey: &Survey, of_servers: Vec<Advice>) -> Vec<Advice> {
     let rules = RULES.iter().filter(|(_, rule, ..)| of_servers.iter().all(|advice| advice.rule != *rule));
     let found = |&(weight, rule, subject, action, reason, find): &Rule| {
         let fact = find(survey)?;
         Some(Advice { rule, weight, subject: subject.to_owned(), fact, reason, action: action.to_owned() })
     };
-    let mut all: Vec<Advice> = rules.filter_map(found).collect();
-    all.extend(of_servers);
+    let of_machine: Vec<Advice> = rules.filter_map(found).collect();
+    let mut all = [of_servers, of_machine].concat();
     // Volumes share disks: what is said of one is said once.
     all.extend(distinct(survey.volumes.iter().flat_map(volume_advice)));
     all.sort_by_key(|advice| advice.weight);

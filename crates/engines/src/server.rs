@@ -37,11 +37,14 @@ pub trait Server: fmt::Display {
 
 /// Watches all sessions of a server, whoever they work for.
 pub trait LiveObserver {
-    /// Ends the interval, begins the next one, and returns what was seen.
+    /// Ends the interval, begins the next one, and returns what was seen. Of an interval in which the server was lost,
+    /// it is what was seen until then, and [`ServerActivity::ended`] says why.
     ///
     /// # Errors
-    /// When the server failed meanwhile.
+    /// When the server was lost before anything was seen.
     fn window(&mut self) -> Result<ServerActivity, ServerError>;
+    /// Whether the server is known to be lost, so that there is nothing more to wait for. Asks it nothing.
+    fn is_lost(&self) -> bool;
     /// Who waits for what now.
     ///
     /// # Errors
@@ -58,11 +61,13 @@ pub struct ObserveOptions {
     pub use_profile: bool,
     /// Keep the texts of statements.
     pub statements: bool,
+    /// Keep the constants in them too, which may be anybody's data.
+    pub literals: bool,
 }
 
 impl Default for ObserveOptions {
     fn default() -> Self {
-        Self { hz: 100.0, use_profile: true, statements: false }
+        Self { hz: 100.0, use_profile: true, statements: false, literals: false }
     }
 }
 

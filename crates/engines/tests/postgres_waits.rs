@@ -129,7 +129,7 @@ fn who_waits_for_a_row_is_told_with_the_row_and_its_holder() {
         // The second queues behind the first, and the holder is in the way of both.
         assert!(b.blocked_by.iter().any(|blocker| blocker.pid == first.pid), "{b:?}");
         assert!(a.waited_s.unwrap() >= WINDOW.as_secs_f64() && b.waited_s.unwrap() > 0.0);
-        assert_eq!(a.session.statement, update);
+        assert_eq!(a.session.statement, "UPDATE \"odd name\" SET a = ? WHERE a = ?");
         // Both waited all the time, and nothing but that was waited for.
         for wait in ["Lock:transactionid", "Lock:tuple"] {
             near(seconds(&activity.waits, wait), activity.elapsed_s, 0.1, wait);
@@ -139,6 +139,139 @@ fn who_waits_for_a_row_is_told_with_the_row_and_its_holder() {
         second.end();
         first.end();
         assert!(observer.tasks().unwrap().iter().all(|task| task.resource.is_none()));
+    });
+}
+
+/// Who is in the way of a session, as `pid state`.
+fn blockers(observer: &mut dyn LiveObserver, pid: i32) -> Vec<String> {
+    let tasks = observer.tasks().unwrap();
+    let task = tasks.iter().find(|task| task.session.pid == pid);
+    let blockers = task.iter().flat_map(|task| &task.blocked_by);
+    blockers.map(|it| format!("{} {}", it.pid, it.prepared.as_deref().unwrap_or(&it.state))).collect()
+}
+
+fn waits_for_a_lock(admin: &mut Client, pid: i32) -> bool {
+    let sql = "SELECT 1 FROM pg_locks WHERE NOT granted AND pid = $1";
+    !admin.query(sql, &[Some(&pid.to_string())]).unwrap().is_empty()
+}
+
+#[test]
+fn a_queue_behind_ddl_and_a_parallel_query_has_its_blockers_once_each() {
+    on_each_server(|cluster| {
+        let mut admin = cluster.connect().unwrap();
+        admin.batch("CREATE TABLE p AS SELECT generate_series(1, 10000) a; ANALYZE p").unwrap();
+        let parallel = "SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; \
+                        SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; \
+                        SELECT count(*) FROM p WHERE pg_sleep(600) IS NOT NULL";
+        let scan = Session::doing(cluster, parallel);
+        let workers = "SELECT count(*) FROM pg_stat_activity WHERE leader_pid = $1";
+        let mut workers_of = |pid: i32| {
+            let rows = admin.query(workers, &[Some(&pid.to_string())]).unwrap();
+            rows.first().unwrap().get(0).unwrap().to_owned()
+        };
+        wait_until("it has workers", || workers_of(scan.pid) == "2");
+        let ddl = Session::doing(cluster, "ALTER TABLE p ADD COLUMN b int");
+        wait_until("the table is waited for", || waits_for_a_lock(&mut admin, ddl.pid));
+        let reader = Session::doing(cluster, "SELECT 1 FROM p LIMIT 1");
+        wait_until("readers queue", || waits_for_a_lock(&mut admin, reader.pid));
+        let mut observer = observer(&cluster.config().to_string());
+        assert_eq!(blockers(&mut *observer, ddl.pid), [format!("{} active", scan.pid)]);
+        assert_eq!(blockers(&mut *observer, reader.pid), [format!("{} active", ddl.pid)]);
+        scan.end();
+        [ddl, reader].into_iter().for_each(Session::end);
+    });
+}
+
+#[test]
+fn prepared_transactions_and_advisory_locks_that_block_are_named() {
+    on_each_server(|cluster| {
+        let settings = [("max_prepared_transactions".to_owned(), "5".to_owned())];
+        cluster.apply(&settings.into(), &Cancel::new()).unwrap();
+        let mut admin = cluster.connect().unwrap();
+        admin.batch("CREATE TABLE t (a int); INSERT INTO t VALUES (1)").unwrap();
+        // The first is in nobody's way, though it has a lock on the table too.
+        admin.batch("BEGIN; SELECT 1 FROM t; PREPARE TRANSACTION 'reader'").unwrap();
+        admin.batch("BEGIN; LOCK TABLE t IN SHARE MODE; PREPARE TRANSACTION 'it''s a lock'").unwrap();
+        let insert = Session::doing(cluster, "INSERT INTO t VALUES (2)");
+        wait_until("it waits", || waits_for_a_lock(&mut admin, insert.pid));
+        let mut holder = cluster.connect().unwrap();
+        holder.batch("SELECT pg_advisory_lock(42)").unwrap();
+        let advised = Session::doing(cluster, "SELECT pg_advisory_lock(42)");
+        wait_until("it waits too", || waits_for_a_lock(&mut admin, advised.pid));
+        let mut observer = observer(&cluster.config().to_string());
+        assert_eq!(blockers(&mut *observer, insert.pid), ["0 it's a lock"]);
+        let tasks = observer.tasks().unwrap();
+        let task = tasks.iter().find(|task| task.session.pid == insert.pid).unwrap();
+        let prepared = &task.blocked_by[0];
+        assert!(prepared.transaction_s.unwrap() > 0.0 && !prepared.user.is_empty(), "{prepared:?}");
+        assert_eq!(blockers(&mut *observer, advised.pid), [format!("{} idle", holder.backend_pid())]);
+        // A row that a prepared transaction has changed.
+        admin.batch("ROLLBACK PREPARED 'it''s a lock'").unwrap();
+        insert.end();
+        admin.batch("BEGIN; UPDATE t SET a = 3; PREPARE TRANSACTION 'row'").unwrap();
+        let update = Session::doing(cluster, "UPDATE t SET a = 4");
+        wait_until("it waits for the row", || waits_for_a_lock(&mut admin, update.pid));
+        assert_eq!(blockers(&mut *observer, update.pid), ["0 row"]);
+        admin.batch("ROLLBACK PREPARED 'row'").unwrap();
+        admin.batch("ROLLBACK PREPARED 'reader'").unwrap();
+        holder.batch("SELECT pg_advisory_unlock(42)").unwrap();
+        [update, advised].into_iter().for_each(Session::end);
+    });
+}
+
+#[test]
+fn what_was_seen_until_the_server_was_lost_is_kept() {
+    on_each_server(|cluster| {
+        let mut admin = cluster.connect().unwrap();
+        let sleeper = Session::doing(cluster, "SELECT pg_sleep(600)");
+        wait_until("a session sleeps", || is_doing(&mut admin, sleeper.pid, "active:PgSleep"));
+        let mut observer = observer(&cluster.config().to_string());
+        std::thread::sleep(WINDOW);
+        assert!(!observer.is_lost());
+        let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                   WHERE application_name = 'steelbench observer'";
+        admin.batch(end).unwrap();
+        wait_until("it is noticed", || observer.is_lost());
+        let activity = observer.window().unwrap();
+        let why = activity.ended.as_deref().unwrap();
+        assert!(why.contains("terminating connection due to administrator command"), "{why}");
+        assert!(activity.elapsed_s >= 0.9 * WINDOW.as_secs_f64(), "{activity:?}");
+        near(seconds(&activity.waits, "Timeout:PgSleep"), activity.elapsed_s, 0.1, "sleep");
+        assert!(
+            activity.lost.iter().any(|sentence| sentence.contains("the server was lost")),
+            "{activity:?}"
+        );
+        assert!(!activity.time_is_exact && activity.tasks.is_none());
+        // It is told once; there is nothing more.
+        observer.window().unwrap_err();
+        observer.tasks().unwrap_err();
+        sleeper.end();
+    });
+}
+
+#[test]
+fn samples_by_part_of_the_interval_are_the_samples() {
+    on_each_server(|cluster| {
+        let mut admin = cluster.connect().unwrap();
+        let sleepers = [(); 3].map(|()| Session::doing(cluster, "SELECT pg_sleep(600) /* 'secret' */"));
+        for sleeper in &sleepers {
+            wait_until("a session sleeps", || is_doing(&mut admin, sleeper.pid, "active:PgSleep"));
+        }
+        let mut observer = observer(&cluster.config().to_string());
+        std::thread::sleep(2 * WINDOW);
+        let activity = observer.window().unwrap();
+        assert!(activity.parts.len() >= 3, "{:?}", activity.parts);
+        assert_eq!(activity.parts.iter().map(|part| part.polls).sum::<u64>(), activity.sampling.polls);
+        for part in activity.parts.iter().filter(|part| part.polls > 0) {
+            let sleeping =
+                part.samples.iter().filter(|(wait, ..)| wait.as_deref() == Some("Timeout:PgSleep"));
+            assert_eq!(sleeping.map(|(_, _, count)| count).sum::<u64>(), 3 * part.polls);
+        }
+        assert!(
+            activity.texts.values().all(|text| !text.contains("600") && !text.contains("secret")),
+            "{activity:?}"
+        );
+        sleepers.into_iter().for_each(Session::end);
     });
 }
 

@@ -32,7 +32,10 @@ pub use record::{
 };
 pub use redact::redacted;
 pub use series::{Amounts, Series, add_by_interval};
-pub use server_activity::{ActivityCell, ProcessUse, Sampling, ServerActivity, TaskSession, WaitingTask};
+pub use server_activity::{
+    ActivityCell, ActivityPart, ActivityRecord, ProcessUse, Sampling, ServerActivity, TaskSession,
+    WaitingTask,
+};
 pub use survey::{
     Advice, Cache, Database, Extension, Limits, Memory, Mitigation, NumaNode, Processors, ServerSetting,
     Survey, SurveyedMachine, SurveyedServer, SystemSetting, Unread, Weight,

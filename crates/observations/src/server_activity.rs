@@ -1,32 +1,49 @@
 //! What was seen of a server's processes in an interval, by `steelbench waits`.
 
 use crate::{Operation, TimeUse, Wait, WaitClass};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A live server, watched for a while without changing anything on it. Programs read its summary, not the samples.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+/// An observation in a results file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ActivityRecord {
+    /// Number within the results file, from 1.
+    pub id: i64,
+    /// Start in milliseconds since 1970 UTC.
+    pub started_ms: i64,
+    /// Version of Steelbench that made it.
+    pub steelbench: String,
+    /// The server as it was named, without its password.
+    pub address: String,
+    /// What was seen.
+    pub activity: ServerActivity,
+}
+
+/// A live server, watched for a while without changing anything on it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ServerActivity {
     /// Name and version: `PostgreSQL 15.18`.
     pub server: String,
     /// Seconds watched.
     pub elapsed_s: f64,
+    /// Why it ended before it was asked to: the server was lost. What was seen until then is here.
+    pub ended: Option<String>,
     /// How the waits became known.
     pub sampling: Sampling,
     /// What the clients' sessions waited for while they had something to do; idle time is left out.
-    #[serde(skip)]
     pub waits: Vec<Wait>,
     /// Use of the sessions' time while they had something to do.
-    #[serde(skip)]
     pub time: TimeUse,
     /// Whether the kernel told `time`, and the run queue in `waits`; otherwise CPU time is what the
     /// samples without a wait say.
     pub time_is_exact: bool,
     /// The samples, all processes, summed by what is the same.
-    #[serde(skip)]
     pub cells: Vec<ActivityCell>,
+    /// The samples of processes that worked for clients, in consecutive parts of the interval: about a second each, or more
+    /// in a long interval. Empty where the server itself samples.
+    pub parts: Vec<ActivityPart>,
     /// Time of the processes by kind, where the kernel tells it.
-    #[serde(skip)]
     pub processes: Vec<ProcessUse>,
     /// I/O that the server counts and times itself.
     pub operations: Vec<Operation>,
@@ -34,14 +51,25 @@ pub struct ServerActivity {
     pub texts: BTreeMap<i64, String>,
     /// What a session that waits for a type of wait is doing, one sentence each.
     pub meanings: BTreeMap<String, String>,
-    /// Who waited when the interval ended, if asked for.
+    /// Who waited when the interval ended; `None` where the server could not be asked any more.
     pub tasks: Option<Vec<WaitingTask>>,
     /// What could not be seen, and why: one sentence each.
     pub lost: Vec<String>,
 }
 
+impl ServerActivity {
+    /// Whether its counts can be summed: those of a file could be anything.
+    pub fn is_consistent(&self) -> bool {
+        let samples = self.cells.iter().map(|cell| cell.samples);
+        let counts = self.waits.iter().filter_map(|wait| wait.count);
+        let sampled = self.waits.iter().filter_map(|wait| wait.source.samples());
+        let sum = |sum: u64, count: u64| sum.checked_add(count);
+        samples.chain(counts).chain(sampled).try_fold(0, sum).is_some()
+    }
+}
+
 /// How samples were taken.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
     /// Where they come from: `pg_stat_activity`, `pg_wait_sampling`.
     pub source: String,
@@ -53,8 +81,18 @@ pub struct Sampling {
     pub missed: u64,
 }
 
+/// A part of an interval.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ActivityPart {
+    /// Samples taken of each process.
+    pub polls: u64,
+    /// How often processes were found in a wait (`None`: on a processor, or ready for one) for a statement (`None`: it has
+    /// no number). Sessions that had nothing to do are left out.
+    pub samples: Vec<(Option<String>, Option<i64>, u64)>,
+}
+
 /// Samples of processes that did the same for the same.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ActivityCell {
     /// Kind of process: `client backend`, `checkpointer`.
     pub process: String,
@@ -84,7 +122,7 @@ pub struct ActivityCell {
 }
 
 /// Time that the processes of one kind used.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProcessUse {
     /// Kind of process.
     pub process: String,
@@ -97,7 +135,7 @@ pub struct ProcessUse {
 }
 
 /// A session that waits, now.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WaitingTask {
     /// Who waits.
     pub session: TaskSession,
@@ -114,22 +152,38 @@ pub struct WaitingTask {
 }
 
 /// A session that waits or is waited for.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TaskSession {
-    /// The engine's number of the session.
+    /// The engine's number of the session; 0 of a prepared transaction.
     pub pid: i32,
+    /// Kind of process: `client backend`, `autovacuum worker`.
+    pub process: String,
+    /// The session whose query it works for, if it is a worker of one.
+    pub leader: Option<i32>,
+    /// Name of the prepared transaction, which no session has any more.
+    pub prepared: Option<String>,
     /// Who is logged in.
     pub user: String,
     /// What the client calls itself.
     pub application: String,
     /// The database.
     pub database: String,
-    /// `active`, `idle in transaction`.
+    /// `active`, `idle in transaction`; empty where our role may not see it.
     pub state: String,
+    /// Seconds in this state.
+    pub state_s: Option<f64>,
     /// Its statement, or its last one.
     pub statement: String,
     /// Seconds since the statement began.
     pub statement_s: Option<f64>,
-    /// Seconds since the transaction began.
+    /// Seconds since the transaction began, or was prepared.
     pub transaction_s: Option<f64>,
+}
+
+impl TaskSession {
+    /// Whether it keeps a transaction open, and with it all its locks, while its client asks for nothing.
+    pub fn is_idle_in_transaction(&self) -> bool {
+        self.state.starts_with("idle in transaction")
+    }
 }

@@ -1,34 +1,78 @@
-//! A live server's waits: `steelbench waits`.
+//! A server's waits, live and recorded: `steelbench waits`.
+
+mod blocking;
+mod compare;
+
+pub use compare::compared_activities;
 
 use crate::model::{Cell, Columns, Document, Section};
 use crate::profile::{missing, more};
+use crate::table::ROWS_MAX;
 use crate::text::{joined, listed};
-use crate::{number, sections};
+use crate::{number, sections, text};
 use analysis::ActivitySummary;
 use analysis::activity::{ActivityGroup, BackgroundProcess};
-use observations::{Operation, TaskSession, WaitingTask};
+use observations::{ActivityRecord, Operation};
 
-/// Rows of a table of statements or clients.
-const GROUPS_MAX: usize = 15;
-/// Characters of a statement.
+/// Rows of a table of statements or clients that is to be read at once.
+const ROWS: usize = 15;
+/// Characters of a statement that is to be read at once.
 const STATEMENT_MAX: usize = 120;
 
-/// What a live server's sessions waited for in an interval.
-pub fn activity(summary: &ActivitySummary) -> Document {
-    let mut sections = vec![overview(summary), table(summary)];
-    sections.extend(groups(summary));
-    sections.extend(summary.seen.tasks.as_deref().map(tasks));
+/// How much is shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ActivityView {
+    /// Also who waits without being blocked by anybody.
+    pub tasks: bool,
+    /// Also the whole texts of statements.
+    pub statements: bool,
+    /// Nothing is cut: the reader is a file, or a program.
+    pub whole: bool,
+}
+
+impl ActivityView {
+    /// Rows of a table.
+    fn rows(self) -> usize {
+        if self.whole { ROWS_MAX } else { ROWS }
+    }
+
+    /// A statement in one line, cut where it is long and is to be read at once.
+    fn statement(self, text: &str) -> String {
+        let line = joined(text.split_whitespace(), " ");
+        match line.char_indices().nth(STATEMENT_MAX).filter(|_| !self.whole) {
+            Some((end, _)) => format!("{}…", &line[..end]),
+            None => line,
+        }
+    }
+}
+
+/// What a server's sessions waited for in an interval; `record` says which server, and when.
+pub fn activity(record: &ActivityRecord, summary: &ActivitySummary, view: ActivityView) -> Document {
+    let mut sections = vec![overview(record, summary)];
+    sections.extend(blocking::section(summary, view));
+    sections.push(table(summary));
+    sections.extend(groups(summary, view));
+    sections.extend(
+        summary.seen.tasks.as_deref().filter(|_| view.tasks).map(|tasks| blocking::tasks(tasks, view)),
+    );
     sections.extend(background(summary));
     sections.extend(counted(summary));
     sections.extend(meanings(summary));
+    sections.extend(Some(summary).filter(|_| view.statements).and_then(texts));
     sections.extend(missing(&summary.seen.lost));
     let elapsed = number::seconds(summary.seen.elapsed_s);
     Document { title: format!("{}: waits in {elapsed}", summary.seen.server).into(), sections }
 }
 
-fn overview(summary: &ActivitySummary) -> Section {
+fn overview(record: &ActivityRecord, summary: &ActivitySummary) -> Section {
     let mut section = Section::new("");
     let sampling = &summary.seen.sampling;
+    section.line(format!("{} on {}.", record.address, text::utc(record.started_ms)));
+    if let Some(why) = &summary.seen.ended {
+        let elapsed = number::seconds(summary.seen.elapsed_s);
+        section
+            .warn(format!("The server was lost after {elapsed}: {why}. What follows was seen until then."));
+    }
     let missed = match sampling.missed {
         0 => String::new(),
         missed => format!("; {} more were due but not taken", number::count(missed)),
@@ -89,7 +133,7 @@ fn table(summary: &ActivitySummary) -> Section {
     section
 }
 
-fn groups(summary: &ActivitySummary) -> Vec<Section> {
+fn groups(summary: &ActivitySummary, view: ActivityView) -> Vec<Section> {
     let busy_s: f64 = summary.classes.iter().map(|(_, seconds)| seconds).sum();
     if busy_s <= 0.0 {
         return Vec::new();
@@ -101,28 +145,67 @@ fn groups(summary: &ActivitySummary) -> Vec<Section> {
     let mut by_class = Section::new("By class");
     by_class.table(classes);
 
-    let mut statements = group_columns(&summary.statements, busy_s);
-    statements.name("Query id", |group| group.key.map_or_else(String::new, |id| id.to_string()));
-    statements.name("Statement", |group| match group.key.map(|id| summary.seen.texts.get(&id)) {
-        None => "(not numbered)".to_owned(),
-        Some(None) => "(text not seen)".to_owned(),
-        Some(Some(text)) => shorten(text),
-    });
-    let mut clients = group_columns(&summary.clients, busy_s);
+    let mut statements = group_columns(&summary.statements, busy_s, view);
+    statements.left("Query id", |group| group.key.map(|id| id.to_string()));
+    statements.name("Statement", |group| statement(summary, group.key, view));
+    let mut clients = group_columns(&summary.clients, busy_s, view);
     let known = |name: &str| (!name.is_empty()).then(|| name.to_owned());
     clients.name("Application", move |group| known(&group.key.0));
     clients.name("User", move |group| known(&group.key.1));
     clients.name("Database", move |group| known(&group.key.2));
     vec![
         by_class,
-        group_section("By statement", statements, summary.statements.len()),
-        group_section("By application and user", clients, summary.clients.len()),
+        group_section("By statement", statements, summary.statements.len(), view),
+        statement_waits(summary, view),
+        group_section("By application and user", clients, summary.clients.len(), view),
     ]
 }
 
+/// What a statement is shown as.
+fn statement(summary: &ActivitySummary, id: Option<i64>, view: ActivityView) -> String {
+    match id.map(|id| summary.seen.texts.get(&id)) {
+        None => "(not numbered)".to_owned(),
+        Some(None) => "(text not seen)".to_owned(),
+        Some(Some(text)) => view.statement(text),
+    }
+}
+
+fn statement_waits(summary: &ActivitySummary, view: ActivityView) -> Section {
+    let mut section = Section::new("Which statements wait for what");
+    let mut table = Columns::of(summary.statement_waits.iter().take(view.rows()));
+    table.right("Of samples", |row| {
+        let share = format!("{} ± {}", number::percent(row.share, 1), number::percent(row.error, 1));
+        Cell::percent(row.share, 1).shown(share)
+    });
+    table.right("Samples", |row| Cell::count(row.samples)).optional(2);
+    table.left("Wait type", |row| row.wait_type.as_deref().unwrap_or("(no wait)"));
+    table.left("Query id", |row| row.query_id.map(|id| id.to_string())).optional(1);
+    table.name("Statement", |row| statement(summary, row.query_id, view));
+    section.table(table);
+    more(&mut section, summary.statement_waits.len().saturating_sub(view.rows()));
+    section.note("Shares of the samples of busy sessions, with their standard error.");
+    section
+}
+
+/// The whole texts, in the order of the busy time.
+fn texts(summary: &ActivitySummary) -> Option<Section> {
+    let mut section = Section::new("Texts of the statements");
+    for id in summary.statements.iter().filter_map(|group| group.key) {
+        if let Some(text) = summary.seen.texts.get(&id) {
+            section.line(format!("Query id {id}:"));
+            section.detail(text);
+        }
+    }
+    section.unless_empty()
+}
+
 /// What is said of every group, before what names it.
-fn group_columns<K>(groups: &[ActivityGroup<K>], busy_s: f64) -> Columns<'_, &ActivityGroup<K>> {
-    let mut table = Columns::of(groups.iter().take(GROUPS_MAX));
+fn group_columns<K>(
+    groups: &[ActivityGroup<K>],
+    busy_s: f64,
+    view: ActivityView,
+) -> Columns<'_, &ActivityGroup<K>> {
+    let mut table = Columns::of(groups.iter().take(view.rows()));
     table.right("Busy", |group| Cell::seconds(group.busy_s));
     table.right("Share", move |group| Cell::percent(group.busy_s / busy_s, 1));
     table.right("No wait", |group| Cell::seconds(group.running_s)).optional(2);
@@ -130,10 +213,10 @@ fn group_columns<K>(groups: &[ActivityGroup<K>], busy_s: f64) -> Columns<'_, &Ac
     table
 }
 
-fn group_section<T>(heading: &str, table: Columns<T>, all: usize) -> Section {
+fn group_section<T>(heading: &str, table: Columns<T>, all: usize, view: ActivityView) -> Section {
     let mut section = Section::new(heading);
     section.table(table);
-    more(&mut section, all.saturating_sub(GROUPS_MAX));
+    more(&mut section, all.saturating_sub(view.rows()));
     section
 }
 
@@ -141,49 +224,6 @@ fn group_section<T>(heading: &str, table: Columns<T>, all: usize) -> Section {
 fn most(waits: &[(String, f64)], all_s: f64, rows: usize) -> Option<String> {
     let shares = waits.iter().take(rows).filter(|_| all_s > 0.0);
     listed(shares.map(|(name, seconds)| format!("{name} {}", number::percent(seconds / all_s, 0))))
-}
-
-/// Who waits for what now, and who is in the way.
-fn tasks(tasks: &[WaitingTask]) -> Section {
-    let mut section = Section::new("Waiting now");
-    if tasks.is_empty() {
-        section.line("Nobody waits.");
-    }
-    for task in tasks {
-        section.line(task_line(task));
-        section.detail(shorten(&task.session.statement));
-        for blocker in &task.blocked_by {
-            section.detail(blocker_line(blocker));
-        }
-    }
-    section
-}
-
-/// `pid 4711 (app as user) waits for Lock:tuple since 2.1 s: row 3 of page 7 of accounts, ExclusiveLock`.
-fn task_line(task: &WaitingTask) -> String {
-    let since = match (task.waited_s, task.session.statement_s) {
-        (Some(seconds), _) => format!(" since {}", number::seconds(seconds)),
-        (None, Some(seconds)) => format!(" in a statement of {}", number::seconds(seconds)),
-        (None, None) => String::new(),
-    };
-    let lock = [task.resource.as_deref(), task.lock_mode.as_deref()];
-    let lock = listed(lock.into_iter().flatten()).map_or_else(String::new, |lock| format!(": {lock}"));
-    format!("{} waits for {}{since}{lock}", who(&task.session), task.wait_type)
-}
-
-fn blocker_line(session: &TaskSession) -> String {
-    let transaction = session
-        .transaction_s
-        .map(|seconds| format!(", in its transaction for {}", number::seconds(seconds)))
-        .unwrap_or_default();
-    let statement = shorten(&session.statement);
-    let statement = if statement.is_empty() { statement } else { format!(": {statement}") };
-    format!("blocked by {}, {}{transaction}{statement}", who(session), session.state)
-}
-
-fn who(session: &TaskSession) -> String {
-    let application = if session.application.is_empty() { "no name" } else { &session.application };
-    format!("pid {} ({application}, user {}, database {})", session.pid, session.user, session.database)
 }
 
 fn background(summary: &ActivitySummary) -> Option<Section> {
@@ -236,13 +276,4 @@ fn meanings(summary: &ActivitySummary) -> Option<Section> {
         }
     }
     Some(section)
-}
-
-/// A statement in one line, cut where it is long.
-fn shorten(statement: &str) -> String {
-    let line = joined(statement.split_whitespace(), " ");
-    match line.char_indices().nth(STATEMENT_MAX) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
 }

@@ -9,8 +9,8 @@
 use crate::escaped;
 use analysis::runs::{Gate, History, RunsCompared};
 use analysis::survey::Merged;
-use analysis::{ActivitySummary, HeadToHead, ProfileComparison, ProfileSummary, Summary};
-use observations::{Advice, Profile, Recording, Survey, VolumeFacts};
+use analysis::{ActivityComparison, ActivitySummary, HeadToHead, ProfileComparison, ProfileSummary, Summary};
+use observations::{ActivityRecord, Advice, Profile, Recording, Survey, VolumeFacts};
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Result, Value, json};
@@ -91,9 +91,16 @@ pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Result<Value
     object("comparison", compared, json!({ "schema": RUN_SCHEMA, "from_label": from, "to_label": to }))
 }
 
-/// A live server.
-pub fn activity(summary: &ActivitySummary) -> Result<Value> {
-    object("activity", summary, Value::Null)
+/// A server that was observed; `record` says which server, and when.
+pub fn activity(record: &ActivityRecord, summary: &ActivitySummary) -> Result<Value> {
+    let ActivityRecord { id, started_ms, steelbench, address, .. } = record;
+    let of = json!({ "id": id, "started_ms": started_ms, "steelbench": steelbench, "address": address });
+    object("activity", summary, of)
+}
+
+/// Two observations of a server.
+pub fn compared_activities(compared: &ActivityComparison) -> Result<Value> {
+    object("activity_comparison", compared, Value::Null)
 }
 
 /// What is under a path, with `advice`.

@@ -44,7 +44,7 @@ pub mod json;
 pub mod survey;
 pub mod web;
 
-pub use activity::activity;
+pub use activity::{ActivityView, activity, compared_activities};
 pub use ascii::ascii;
 pub use compare::head_to_head;
 pub use fio_json::fio_json;

@@ -185,7 +185,15 @@ impl Section {
 
     /// Detail of the line above.
     pub(crate) fn detail(&mut self, text: impl Into<Text>) {
-        self.blocks.push(Block::Line(Line { text: text.into(), tone: Tone::Muted, indent: 2 }));
+        self.indented(2, text, Tone::Muted);
+    }
+
+    /// One that belongs to a line above with less indent; nothing where there is no text.
+    pub(crate) fn indented(&mut self, indent: usize, text: impl Into<Text>, tone: Tone) {
+        let text = text.into();
+        if !text.is_empty() {
+            self.blocks.push(Block::Line(Line { text, tone, indent }));
+        }
     }
 
     pub(crate) fn table(&mut self, table: impl Into<Table<'static>>) {

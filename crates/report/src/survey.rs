@@ -15,13 +15,14 @@ use observations::{
 /// The inventory of a machine and of servers, and the advice on them.
 pub fn page(survey: &Survey, advice: &[Advice]) -> Document {
     let host = survey.machine.host.as_deref().unwrap_or("this machine");
-    let mut sections = vec![about(survey)];
+    // What should be looked at comes before what is there.
+    let mut sections = vec![volume::advised(advice, "None of the rules finds anything that stands out.")];
+    sections.push(about(survey));
     sections.extend(nodes(&survey.machine.nodes));
     sections.extend(wanted_settings(&survey.settings));
     sections.extend(other_settings(&survey.settings));
     sections.extend(volumes(&survey.volumes));
     sections.extend(survey.servers.iter().flat_map(about_server));
-    sections.push(volume::advised(advice, "None of the rules finds anything that stands out."));
     sections.extend(unread(survey));
     Document { title: format!("{host} on {}", text::utc(survey.taken_ms)).into(), sections }
 }
@@ -55,7 +56,7 @@ fn about(survey: &Survey) -> Section {
     let system = [&machine.kernel, &machine.architecture, &machine.distribution];
     let steal =
         machine.steal_share.map(|share| format!("{} of all time since boot", number::percent(share, 2)));
-    let mut section = Section::default();
+    let mut section = Section::new("The machine");
     facts(
         &mut section,
         [

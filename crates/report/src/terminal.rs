@@ -8,11 +8,13 @@ const GAP: usize = 2;
 /// A name is cut to no less than this.
 const NAME_MIN: usize = 8;
 
-/// Whether to colour; whether the reader wants it (`NO_COLOR`, a pipe) is the caller's to find out.
+/// Who reads it, and whether to colour; that is the caller's to find out (`NO_COLOR`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// Text only.
     Plain,
+    /// Text only, for a file or a program: tables are as wide as they have to be, and nothing in them is cut.
+    Piped,
     /// ANSI colours.
     Colour,
 }
@@ -68,8 +70,9 @@ impl Terminal {
         let headings: Vec<Text> = table.columns.iter().map(Column::heading).collect();
         let cells = |row: Vec<Cell>| row.iter().map(|cell| (cell.text(), cell.tone)).collect();
         let rows: Vec<Vec<(Text, Tone)>> = table.rows().map(cells).collect();
-        let layout = TableLayout::of(table, &headings, &rows, self.width);
-        if layout.width() > self.width && !table.fixed {
+        let room = if self.style == Style::Piped { usize::MAX } else { self.width };
+        let layout = TableLayout::of(table, &headings, &rows, room);
+        if layout.width() > room && !table.fixed {
             return self.lists(&headings, &rows);
         }
         let bold = |column: &ShownColumn| (&headings[column.position], None);
@@ -156,7 +159,7 @@ impl Terminal {
     }
 
     fn escape(&self, text: &str, code: &str) -> String {
-        if self.style == Style::Plain || text.is_empty() {
+        if self.style != Style::Colour || text.is_empty() {
             text.to_owned()
         } else {
             format!("\u{1b}[{code}m{text}\u{1b}[0m")

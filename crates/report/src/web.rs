@@ -52,7 +52,12 @@ pub fn document(document: &Document) -> Body {
 
 /// A run as one self-contained HTML file.
 pub fn html(summary: &Summary) -> String {
-    let Body { title, contents, sections, island } = document(&crate::run(summary, Medium::Page));
+    page(&crate::run(summary, Medium::Page))
+}
+
+/// A document as one self-contained HTML file.
+pub fn page(shown: &Document) -> String {
+    let Body { title, contents, sections, island } = document(shown);
     let scripts: Vec<&str> = LIBRARIES.into_iter().chain([SCRIPT]).collect();
     let hashes: Vec<String> = scripts.iter().map(|script| format!("'sha256-{}'", hash(script))).collect();
     let scripts: Vec<String> = scripts.iter().map(|script| format!("<script>{script}</script>\n")).collect();

@@ -98,6 +98,37 @@ fn a_page_says_what_is_known_and_what_is_not() {
 }
 
 #[test]
+fn advice_comes_before_the_inventory_and_problems_of_servers_first() {
+    let mut survey = one("db1");
+    survey.settings.push(setting("vm.zone_reclaim_mode", Some("1")));
+    survey.servers[0].settings.push(ServerSetting {
+        name: "fsync".into(),
+        value: Some("off".into()),
+        ..ServerSetting::default()
+    });
+    let page = text(&survey);
+    let place = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}\n{page}"));
+    let order =
+        ["Advice", "Problem: PostgreSQL 17.2", "Problem: vm.zone_reclaim_mode", "Note: ", "The machine"];
+    assert!(order.map(place).is_sorted(), "{page}");
+    assert!(place("The machine") < place("Topology: ") && page.matches("Advice").count() == 1, "{page}");
+}
+
+#[test]
+fn a_pipe_gets_whole_tables_and_a_terminal_what_fits() {
+    let mut survey = one("db1");
+    let name = "a_setting_with_a_name_that_takes_much_room_on_every_terminal_".repeat(3);
+    survey.settings.push(setting(&name, Some("9")));
+    let document = survey::page(&survey, &advice(&survey));
+    let piped = terminal(&document, 100, Style::Piped);
+    assert!(piped.lines().any(|line| line.starts_with(&format!("{name}  9"))), "{piped}");
+    assert!(!piped.contains('…') && !piped.contains("left out"), "{piped}");
+    let shown = terminal(&document, 100, Style::Plain);
+    assert!(shown.lines().all(|line| line.chars().count() <= 100 || !line.contains("  9")), "{shown}");
+    assert_ne!(piped, shown);
+}
+
+#[test]
 fn hostile_names_reach_no_terminal() {
     let evil = "x\u{1b}]0;owned\u{7}\u{202e}\n| y";
     let mut survey = one(evil);

@@ -10,7 +10,7 @@ pub use quick::{Disk, Files, Load, Output, Quick, Sync};
 
 use crate::output::Form;
 use analysis::runs::Limit;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use experiment::{FromValue, Setting};
 use probes::data::{COLUMNS, DATA_SEED, ROWS, SCALE};
 use std::net::IpAddr;
@@ -44,7 +44,7 @@ pub enum Command {
     Serve(Serve),
     /// Write trials, waits and latencies as CSV, JSON or Parquet
     Export(Export),
-    /// Show what the sessions of a live server wait for; changes nothing on it
+    /// Show what the sessions of a server wait for, and who blocks whom; changes nothing on it
     Waits(Waits),
     /// Measure how fast storage is for what databases do to it
     Disk(Box<Disk>),
@@ -133,7 +133,7 @@ pub enum Order {
 pub struct Recorded {
     /// Name of an experiment, or path of a results file [default: the newest in results/]
     pub name: Option<String>,
-    /// Number of the run [default: the latest]
+    /// Number of the run, or of the observation of a server [default: the latest]
     #[arg(long)]
     pub run: Option<i64>,
 }
@@ -247,29 +247,51 @@ pub enum Format {
 }
 
 #[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Waits {
-    /// The server: postgres://user@host:port/database or keyword=value pairs [default: PG* variables]
-    pub url: Option<String>,
+    /// The server: postgres://user@host:port/database, keyword=value pairs or the name of a database [default: PG*
+    /// variables]; or a results file that --output wrote, of several observations in it `FILE@2`
+    pub server: Option<String>,
     /// How long to watch; Ctrl-C ends it earlier and shows what was seen
     #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = positive::<86_400>)]
     pub seconds: f64,
+    /// Show each interval of so many seconds by itself
+    #[arg(long, value_name = "N", value_parser = positive::<86_400>)]
+    pub interval: Option<f64>,
     /// Samples a second
     #[arg(long, value_name = "HZ", default_value_t = 100.0, value_parser = positive::<1000>)]
     pub rate: f64,
-    /// Also show who waits for what and is blocked by whom when the time is over
+    /// Also show who waits, but for nobody, when the time is over
     #[arg(long)]
     pub tasks: bool,
+    /// Also show the whole texts of statements, without the constants in them
+    #[arg(long)]
+    pub statements: bool,
+    /// Leave the constants in statements, which may be anybody's data, in what is shown and recorded
+    #[arg(long)]
+    pub literals: bool,
+    /// Also record what was seen in this results file, for `waits FILE`, `show`, `report` and `compare`; what it holds
+    /// is kept
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// Watch on the whole screen, a new picture each second
-    #[arg(long, conflicts_with_all = ["json", "md", "tasks", "seconds"])]
+    #[arg(long, conflicts_with_all = ["json", "md", "tasks", "statements", "seconds", "interval", "output"])]
     pub watch: bool,
     #[command(flatten)]
     pub form: Form,
+    #[command(flatten)]
+    pub psql: Psql,
+    /// Print this help
+    #[arg(long, action = ArgAction::Help)]
+    pub help: Option<bool>,
 }
 
 #[derive(Debug, Args)]
 pub struct Compare {
     /// Two configurations (`data_files=1`, `data_files=1,log=synced`) or levels (`sync=on`: the mean over the other factors), with the run that they are of
-    /// before them; or two runs (an experiment's name, a results file, either with `@3`, `@latest` or `@previous`)
+    /// before them; or two runs (an experiment's name, a results file, either with `@3`, `@latest` or `@previous`);
+    /// or two observations of a server, by the files that `waits --output` wrote
     #[arg(value_names = ["A", "B", "B"], num_args = 2..=3, required_unless_present = "baseline", conflicts_with = "baseline")]
     pub sides: Vec<String>,
     /// Several runs of one side: each counts once, so that what runs differ by is in the intervals

@@ -41,7 +41,8 @@ impl From<StoreError> for Failure {
             | Fault::Foreign(_)
             | Fault::Altered(_)
             | Fault::Newer(_)
-            | Fault::NoRun(_) => Self::usage(error),
+            | Fault::NoRun(_)
+            | Fault::NoActivity(_) => Self::usage(error),
             _ => Self::failed(error),
         }
     }

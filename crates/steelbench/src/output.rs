@@ -10,7 +10,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// Columns of an output that is not a terminal.
+/// Columns of lines and charts where the output is no terminal; tables have as many as they need.
 const WIDTH: usize = 100;
 
 /// The form of what is printed.
@@ -149,12 +149,17 @@ pub fn show(
     }
 }
 
-/// Prints a report as wide as the terminal, in colour where that is wanted, in ASCII where the locale is not UTF-8.
+/// Prints a report as wide as the terminal, in colour where that is wanted, in ASCII where the locale is not UTF-8. What
+/// goes elsewhere is not cut.
 pub fn print_document(document: &Document) -> Result<ExitCode, Failure> {
     let terminal = std::io::stdout().is_terminal();
     // https://no-color.org: any value but an empty one means no colour.
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let style = if terminal && !no_color { Style::Colour } else { Style::Plain };
+    let style = match terminal {
+        true if no_color => Style::Plain,
+        true => Style::Colour,
+        false => Style::Piped,
+    };
     let width =
         terminal.then(terminal_size::terminal_size).flatten().map_or(WIDTH, |(width, _)| width.0.into());
     let render = if unicode() { report::terminal } else { report::ascii };

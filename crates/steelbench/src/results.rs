@@ -4,7 +4,7 @@ use crate::args::Recorded;
 use crate::exit_code::Failure;
 use crate::output::{self, Replace};
 use analysis::{Summary, summarize_with};
-use observations::Recording;
+use observations::{ActivityRecord, Recording};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use store::Store;
@@ -55,10 +55,46 @@ pub fn read(recorded: &Recorded) -> Result<(PathBuf, Recording), Failure> {
 pub fn read_run(store: &Store, run: Option<i64>) -> Result<Recording, Failure> {
     match run {
         Some(run) => Ok(store.read(run)?),
-        None => store
-            .read_latest()?
-            .ok_or_else(|| Failure::usage(format!("{}: no run was recorded yet", store.path().display()))),
+        None => store.read_latest()?.ok_or_else(|| {
+            let observed = store.activities().is_ok_and(|numbers| !numbers.is_empty());
+            let what = if observed { "; `waits` and `show` print the observations in it" } else { " yet" };
+            Failure::usage(format!("{}: no run was recorded{what}", store.path().display()))
+        }),
     }
+}
+
+/// The results file that a text names, and the number of an observation behind an `@`; `None` of what names a server.
+pub fn observation(text: &str) -> Option<(&str, Option<i64>)> {
+    // A database may be called like any other file that lies here.
+    let is_named = |name: &str| {
+        let is_url = name.contains('=') || name.contains("://");
+        let found = || find(Some(name)).is_ok_and(|path| store::is_results_file(&path));
+        (store::is_results_file(name.as_ref()) && !is_url) || found()
+    };
+    if is_named(text) {
+        return Some((text, None));
+    }
+    let (file, number) = text.rsplit_once('@').filter(|(file, _)| is_named(file))?;
+    Some((file, Some(number.parse().ok()?)))
+}
+
+/// Reads an observation, the latest one without a number.
+pub fn activity(store: &Store, number: Option<i64>) -> Result<ActivityRecord, Failure> {
+    let latest = || {
+        let none = "no server was observed into it; `steelbench waits URL --output FILE` does that";
+        let numbers = store.activities()?;
+        let latest = numbers.last().copied();
+        latest.ok_or_else(|| Failure::usage(format!("{}: {none}", store.path().display())))
+    };
+    Ok(store.activity(number.map_or_else(latest, Ok)?)?)
+}
+
+/// The same where the file holds observations and no run.
+pub fn only_activity(store: &Store, number: Option<i64>) -> Result<Option<ActivityRecord>, Failure> {
+    if store.activities()?.is_empty() || !store.runs()?.is_empty() {
+        return Ok(None);
+    }
+    activity(store, number).map(Some)
 }
 
 /// All that a report shows of a run; of a database with the ceilings that were measured on its storage, by
@@ -69,6 +105,10 @@ pub fn summary<'r>(recording: &'r Recording, results: &Path) -> Summary<'r> {
 
 /// Writes the HTML report of a run; what is there already is replaced as a whole, if it may be.
 pub fn write_report(summary: &Summary, path: &Path, may: Replace) -> Result<(), Failure> {
-    let html = report::html(summary);
+    write_html(&report::html(summary), path, may)
+}
+
+/// The same of a page.
+pub fn write_html(html: &str, path: &Path, may: Replace) -> Result<(), Failure> {
     output::replace_file(path, may, |writer| writer.write_all(html.as_bytes()))
 }

@@ -65,6 +65,9 @@ pub enum Fault {
     /// The file has no run of this number.
     #[error("has no run {0}; `show` lists those it has")]
     NoRun(i64),
+    /// The file has no observation of a server of this number.
+    #[error("has no observation {0}; `show --runs` lists those it has")]
+    NoActivity(i64),
     /// A record contradicts the plan or does not fit the format.
     #[error("cannot hold this record: {0}")]
     Unrecordable(String),

@@ -6,6 +6,7 @@
 //! *Rule*: a trial and all its observations are one transaction, so whatever happens to the
 //! process, the file holds whole trials only.
 
+mod activities;
 mod claim;
 mod error;
 mod file;

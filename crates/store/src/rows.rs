@@ -4,10 +4,11 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use observations::{
-    AdaptiveRepeats, ConfigurationRecord, DeviceUse, Direction, Environment, Fact, FactorRecord, FileRecord,
-    Frame, GitState, Histogram, HookOutput, Latency, LevelRecord, LoadHealth, MachineLoad, Observations,
-    Operation, Profile, QueryPlan, Response, RunRecord, ScriptStatement, Series, Stack, TimeUse, TrialRecord,
-    TrialStatus, Value, Wait, WaitClass, WaitSource, Warning, WarningKind, Work,
+    ActivityRecord, AdaptiveRepeats, ConfigurationRecord, DeviceUse, Direction, Environment, Fact,
+    FactorRecord, FileRecord, Frame, GitState, Histogram, HookOutput, Latency, LevelRecord, LoadHealth,
+    MachineLoad, Observations, Operation, Profile, QueryPlan, Response, RunRecord, ScriptStatement, Series,
+    ServerActivity, Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait, WaitClass, WaitSource, Warning,
+    WarningKind, Work,
 };
 use rusqlite::types::{Null, ToSqlOutput, Type};
 use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction, params_from_iter};
@@ -160,7 +161,7 @@ macro_rules! fields {
 fields! {
     plain: bool i64 u32 u64 String Option<bool> Option<i32> Option<u32> Option<u64> Option<usize> Option<f64> Option<String>;
     words: Direction WaitClass WarningKind;
-    json: Environment Value
+    json: Environment ServerActivity Value
 }
 
 /// Records, or parts of them, as their fields in the order of the columns; after `;` what other tables have.
@@ -242,6 +243,7 @@ tables! {
         elapsed_s
     }
     "warnings": Warning { kind, detail }
+    "server_activities": ActivityRecord { started_ms, steelbench, address, activity; id: 0 }
 }
 
 structs! {

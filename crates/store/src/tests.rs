@@ -181,9 +181,9 @@ fn a_read_only_file_refuses_in_mid_write() {
     assert_eq!(store.read(1).unwrap(), sample::recording(2));
 }
 
-/// Takes back steps 12 to 10.
+/// Takes back steps 13 to 10.
 const TO_9: &str =
-    "DROP TABLE statements; ALTER TABLE runs DROP COLUMN label; ALTER TABLE runs DROP COLUMN git_commit;
+    "DROP VIEW server_waits; DROP TABLE server_activities; DROP TABLE statements; ALTER TABLE runs DROP COLUMN label; ALTER TABLE runs DROP COLUMN git_commit;
     ALTER TABLE runs DROP COLUMN git_changed; DROP TABLE plans; ALTER TABLE waits DROP COLUMN samples; ALTER TABLE waits DROP COLUMN error_s;
     ALTER TABLE waits DROP COLUMN counter; ALTER TABLE trials DROP COLUMN sampled_running_s;
     ALTER TABLE trials DROP COLUMN corrected_s; PRAGMA user_version = 9";
@@ -437,5 +437,68 @@ fn a_pipe_is_refused() {
     assert!(made.success());
     for attempt in [Store::open(&path), Store::create_or_open(&path)] {
         assert!(matches!(attempt.unwrap_err().fault, Fault::Foreign(_)));
+    }
+}
+
+#[test]
+fn observations_are_read_as_they_were_recorded_and_damaged_ones_are_refused() {
+    use observations::{
+        ActivityCell, ActivityPart, ActivityRecord, ServerActivity, TaskSession, WaitingTask,
+    };
+    let cell = ActivityCell {
+        process: "client backend".to_owned(),
+        for_client: true,
+        wait_type: Some("Lock:tuple".to_owned()),
+        class: Some(observations::WaitClass::Lock),
+        idle: false,
+        state: "active".to_owned(),
+        query_id: Some(i64::MIN),
+        application: String::new(),
+        user: "anna".to_owned(),
+        database: "orders".to_owned(),
+        samples: 7,
+        seconds: 0.07,
+    };
+    let task = WaitingTask {
+        session: TaskSession { pid: 3, leader: Some(2), ..TaskSession::default() },
+        wait_type: "Lock:tuple".to_owned(),
+        waited_s: Some(1.5),
+        resource: None,
+        lock_mode: None,
+        blocked_by: vec![TaskSession { prepared: Some("it's".to_owned()), ..TaskSession::default() }],
+    };
+    let part = ActivityPart {
+        polls: 10,
+        samples: vec![(None, None, 3), (Some("Lock:tuple".to_owned()), Some(-5), 7)],
+    };
+    let activity = ServerActivity {
+        server: "PostgreSQL 18.6".to_owned(),
+        elapsed_s: 0.1,
+        cells: vec![cell],
+        parts: vec![part],
+        texts: [(i64::MIN, "SELECT ?".to_owned())].into(),
+        tasks: Some(vec![task]),
+        ..ServerActivity::default()
+    };
+    let record =
+        ActivityRecord { id: 2, address: "host=h".to_owned(), activity, ..ActivityRecord::default() };
+    let (_folder, path) = file();
+    let (mut store, run) = filled(&path, 1);
+    store.record_activity(&record).unwrap();
+    assert_eq!(store.record_activity(&record).unwrap(), 2);
+    assert_eq!((store.activities().unwrap(), store.activity(2).unwrap()), (vec![1, 2], record));
+    assert_eq!(store.read(run).unwrap(), sample::recording(1), "runs are left alone");
+    assert!(matches!(store.activity(3).unwrap_err().fault, Fault::NoActivity(3)));
+    for damage in [
+        "json_set(activity, '$.elapsed_s', 'x')",
+        "json_insert(activity, '$.cells[1]', json_set(json_extract(activity, '$.cells[0]'), '$.samples', 18446744073709551615))",
+        "'{'",
+    ] {
+        store
+            .connection
+            .execute_batch(&format!("UPDATE server_activities SET activity = {damage} WHERE id = 1"))
+            .unwrap();
+        let fault = store.activity(1).unwrap_err().fault;
+        assert!(matches!(fault, Fault::Damaged(_)), "{damage}: {fault:?}");
     }
 }

@@ -1,11 +1,12 @@
 //! `steelbench compare`: two configurations of a run, or two runs: how they differ, and whether that is within limits.
 
 use super::select::cells;
+use super::waits;
 use crate::args::Compare;
 use crate::exit_code::{ExitCode, Failure};
 use crate::{output, results};
 use analysis::runs::{Decision, Gate, Responses, compare_sides, judge_sides};
-use observations::Recording;
+use observations::{ActivityRecord, Recording};
 use store::Store;
 
 /// Compares runs, or configurations of one.
@@ -25,7 +26,13 @@ pub fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
         (Some(_), Some(_)) if arguments.run.is_some() => {
             Err(Failure::usage(format!("--run is for configurations; name a run as `{a}@1`")))
         }
-        (Some(from), Some(to)) => runs(arguments, &[from.read()?], &[to.read()?]),
+        (Some(from), Some(to)) => match (from.observation()?, to.observation()?) {
+            (Some(_), Some(_)) if arguments.is_for_runs() => Err(Failure::usage(
+                "--response, --all and --fail-if are for runs; of observations every wait is shown",
+            )),
+            (Some(from), Some(to)) => waits::compare(&from, &to, arguments.form),
+            _ => runs(arguments, &[from.read()?], &[to.read()?]),
+        },
         (None, None) => {
             let store = results::open(arguments.name.as_deref())?;
             configurations(arguments, results::read_run(&store, arguments.run)?, a, b)
@@ -83,6 +90,14 @@ impl<'a> RunName<'a> {
             _ if text.contains('=') || !store::is_results_file(text.as_ref()) => None,
             _ => Some(Self { file: Some(text), number: "latest" }),
         }
+    }
+
+    /// What it names in a file of observations.
+    fn observation(&self) -> Result<Option<ActivityRecord>, Failure> {
+        let store = results::open(self.file)?;
+        let before_latest = || store.activities().map(|numbers| numbers.iter().rev().nth(1).copied());
+        let number = if self.number == "previous" { before_latest()? } else { self.number.parse().ok() };
+        results::only_activity(&store, number)
     }
 
     fn read(&self) -> Result<Recording, Failure> {

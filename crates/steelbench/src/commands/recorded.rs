@@ -1,12 +1,13 @@
 //! `steelbench show`, `report`, `export` and `history`: what was recorded, for people and for programs.
 
 use super::select::keep_only;
-use crate::args::{Export, Format, History, Report, ReportFormat, Show};
+use super::waits;
+use crate::args::{Export, Format, History, Recorded, Report, ReportFormat, Show};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::Replace;
 use crate::{output, results};
 use analysis::runs::Responses;
-use observations::number::plural;
+use observations::number::{plural, seconds};
 use observations::{FileRecord, Recording};
 use report::{Medium, Text};
 use std::fs;
@@ -19,6 +20,9 @@ pub fn show(arguments: &Show) -> Result<ExitCode, Failure> {
     let store = results::open(arguments.recorded.name.as_deref())?;
     if arguments.runs {
         return runs(&store, arguments.form.json);
+    }
+    if let Some(observed) = results::only_activity(&store, arguments.recorded.run)? {
+        return waits::show_recorded(observed, arguments.form);
     }
     let mut recording = results::read_run(&store, arguments.recorded.run)?;
     if arguments.source {
@@ -51,6 +55,12 @@ fn runs(store: &Store, json: bool) -> Result<ExitCode, Failure> {
         let runs = serde_json::json!({ "schema": report::json::SCHEMA, "kind": "runs", "runs": runs });
         return output::print_json(&runs);
     }
+    for number in store.activities()? {
+        let observed = store.activity(number)?;
+        let (server, started) = (Text::from(observed.address), report::utc(observed.started_ms));
+        let elapsed = seconds(observed.activity.elapsed_s);
+        output::print(&format!("observation {number}: {server}, {started}, {elapsed}\n"))?;
+    }
     for run in runs {
         let trials = store.recorded_trials(run.id)?.len();
         let (name, started) = (Text::from(run.name.as_str()), report::utc(run.started_ms));
@@ -64,10 +74,16 @@ fn runs(store: &Store, json: bool) -> Result<ExitCode, Failure> {
 /// Writes a report of a run and says where it is.
 pub fn report(arguments: &Report) -> Result<ExitCode, Failure> {
     let ReportFormat::Html = arguments.format;
-    let (results, recording) = results::read(&arguments.recorded)?;
-    let usual = (results.with_extension("html"), Replace::Ours);
+    let Recorded { name, run } = &arguments.recorded;
+    let store = results::open(name.as_deref())?;
+    let usual = (store.path().with_extension("html"), Replace::Ours);
     let (path, may) = arguments.output.clone().map_or(usual, |path| (path, Replace::Named));
-    results::write_report(&results::summary(&recording, &results), &path, may)?;
+    if let Some(observed) = results::only_activity(&store, *run)? {
+        results::write_html(&report::web::page(&waits::document(observed)), &path, may)?;
+    } else {
+        let recording = results::read_run(&store, *run)?;
+        results::write_report(&results::summary(&recording, store.path()), &path, may)?;
+    }
     output::print(&format!("{}\n", path.display()))
 }
 

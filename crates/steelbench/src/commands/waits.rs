@@ -1,16 +1,37 @@
-//! `steelbench waits`
+//! `steelbench waits`: a server that is observed now, or was.
 
 use crate::args::Waits;
 use crate::exit_code::{ExitCode, Failure};
-use crate::{output, signals};
+use crate::output::{self, Form};
+use crate::{results, signals};
 use engines::{LiveObserver, ObserveOptions, Server, ServerError, Stop};
-use observations::ServerActivity;
+use observations::{ActivityRecord, ServerActivity};
+use report::{ActivityView, Document, json};
+use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+use store::Store;
 
-/// Shows what the sessions of a live server wait for. Changes nothing on it.
+/// Shows what the sessions of a server wait for, or waited for. Changes nothing on it.
 pub fn waits(arguments: &Waits) -> Result<ExitCode, Failure> {
-    let server = server(arguments.url.as_deref().unwrap_or_default())?;
-    let options = ObserveOptions { hz: arguments.rate, statements: true, ..ObserveOptions::default() };
+    let view = ActivityView {
+        tasks: arguments.tasks,
+        statements: arguments.statements,
+        whole: is_whole(arguments.form),
+    };
+    let named = arguments.server.as_deref().filter(|_| arguments.psql.is_empty());
+    if let Some((file, number)) = named.and_then(results::observation) {
+        let record = results::activity(&results::open(Some(file))?, number)?;
+        return show(record, view, arguments.form);
+    }
+    let url = arguments.psql.url(arguments.server.as_deref()).map_err(Failure::usage)?;
+    let server = server(&url)?;
+    let options = ObserveOptions {
+        hz: arguments.rate,
+        statements: true,
+        literals: arguments.literals,
+        ..ObserveOptions::default()
+    };
     let stop = signals::stop_flag()?;
     let asked = stop.clone();
     let heard = Stop::when(move || asked.load(Ordering::Relaxed));
@@ -27,10 +48,24 @@ pub fn waits(arguments: &Waits) -> Result<ExitCode, Failure> {
         #[cfg(not(feature = "watch"))]
         return Err(Failure::not_built("`waits --watch`"));
     }
-    let observed = server.observe(options, &heard);
-    let activity = observed.and_then(|mut observer| observe(&mut *observer, arguments, &stop));
-    let summary = analysis::activity(activity.map_err(failure)?);
-    output::show(arguments.form, || report::json::activity(&summary), || report::activity(&summary))
+    let mut observer = server.observe(options, &heard).map_err(failure)?;
+    let mut store = arguments.output.as_ref().map(Store::create_or_open).transpose()?;
+    let end = Instant::now() + Duration::from_secs_f64(arguments.seconds);
+    loop {
+        let began_ms = now_ms();
+        let left_s = end.saturating_duration_since(Instant::now()).as_secs_f64();
+        let seconds = arguments.interval.map_or(left_s, |interval| interval.min(left_s));
+        let activity = observe(&mut *observer, seconds, &stop).map_err(failure)?;
+        let ended = activity.ended.clone();
+        let record = record(store.as_mut(), &*server, began_ms, activity)?;
+        show(record, view, arguments.form)?;
+        if let Some(why) = ended {
+            return Err(failure(ServerError::new(why)));
+        }
+        if Instant::now() >= end || stop.load(Ordering::Relaxed) {
+            return Ok(ExitCode::Ok);
+        }
+    }
 }
 
 /// The server that a URL names, of the engine that has its scheme.
@@ -42,15 +77,74 @@ pub fn server(url: &str) -> Result<Box<dyn Server>, Failure> {
     Ok(server)
 }
 
+/// An interval: it ends early when somebody asks to stop, and when the server is lost.
 fn observe(
     observer: &mut dyn LiveObserver,
-    arguments: &Waits,
+    seconds: f64,
     stop: &AtomicBool,
 ) -> Result<ServerActivity, ServerError> {
-    signals::pause(arguments.seconds, stop, || false);
+    signals::pause(seconds, stop, || observer.is_lost());
     let mut activity = observer.window()?;
-    if arguments.tasks {
-        activity.tasks = Some(observer.tasks()?);
+    if activity.ended.is_none() {
+        match observer.tasks() {
+            Ok(tasks) => activity.tasks = Some(tasks),
+            Err(error) => activity.ended = Some(error.to_string()),
+        }
     }
     Ok(activity)
+}
+
+/// What was observed; it is in the results file before it is shown.
+fn record(
+    store: Option<&mut Store>,
+    server: &dyn Server,
+    started_ms: i64,
+    activity: ServerActivity,
+) -> Result<ActivityRecord, Failure> {
+    let steelbench = env!("CARGO_PKG_VERSION").to_owned();
+    let mut record = ActivityRecord { id: 0, started_ms, steelbench, address: server.to_string(), activity };
+    if let Some(store) = store {
+        record.id = store.record_activity(&record)?;
+    }
+    Ok(record)
+}
+
+fn now_ms() -> i64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis() as i64
+}
+
+/// Whether nothing is cut: what reads us is no person at a terminal.
+fn is_whole(form: Form) -> bool {
+    form.md || !std::io::stdout().is_terminal()
+}
+
+/// Shows one that was recorded.
+pub fn show_recorded(record: ActivityRecord, form: Form) -> Result<ExitCode, Failure> {
+    show(record, ActivityView { whole: is_whole(form), ..ActivityView::default() }, form)
+}
+
+/// Shows an observation, live and recorded alike.
+fn show(record: ActivityRecord, view: ActivityView, form: Form) -> Result<ExitCode, Failure> {
+    let (record, summary) = summarized(record);
+    output::show(form, || json::activity(&record, &summary), || report::activity(&record, &summary, view))
+}
+
+/// All that is known of an observation.
+pub fn document(record: ActivityRecord) -> Document {
+    let (record, summary) = summarized(record);
+    report::activity(&record, &summary, ActivityView { tasks: true, statements: true, whole: true })
+}
+
+fn summarized(mut record: ActivityRecord) -> (ActivityRecord, analysis::ActivitySummary) {
+    let seen = std::mem::take(&mut record.activity);
+    (record, analysis::activity(seen))
+}
+
+/// Shows how an observation differs from another.
+pub fn compare(from: &ActivityRecord, to: &ActivityRecord, form: Form) -> Result<ExitCode, Failure> {
+    if (from.id, from.started_ms) == (to.id, to.started_ms) {
+        return Err(Failure::usage(format!("both are observation {}; compare two", from.id)));
+    }
+    let compared = analysis::compare_activities(from, to);
+    output::show(form, || json::compared_activities(&compared), || report::compared_activities(&compared))
 }

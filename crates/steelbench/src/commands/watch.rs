@@ -2,9 +2,9 @@
 
 use crate::exit_code::{ExitCode, Failure};
 use analysis::ActivitySummary;
-use analysis::activity::ActivityGroup;
+use analysis::activity::{ActivityGroup, RootBlocker};
 use engines::{LiveObserver, ServerError};
-use observations::{TaskSession, WaitClass, WaitingTask, number};
+use observations::{WaitClass, WaitingTask, number};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Constraint::{Fill, Length, Min};
@@ -63,6 +63,9 @@ fn watch(
         }
         if Instant::now() >= due {
             let mut activity = observer.window().map_err(&failure)?;
+            if let Some(why) = activity.ended {
+                return Err(failure(ServerError::new(why)));
+            }
             activity.tasks = Some(observer.tasks().map_err(&failure)?);
             state.hear(analysis::activity(activity));
             due = (due + REFRESH).max(Instant::now());
@@ -155,8 +158,13 @@ impl State {
         let states: Vec<String> =
             summary.states.iter().map(|(state, mean)| format!("{mean:.1} {state}")).collect();
         let states = Line::from(format!("Sessions: {}", safe(&states.join(", "))));
-        let lost = summary.seen.lost.first().map(|sentence| safe(sentence)).unwrap_or_default();
-        Paragraph::new(vec![states, Line::from(lost).yellow()]).render(sessions, buffer);
+        let worst = summary.blocking.first().map(|root| {
+            let RootBlocker { session, victims, waited_s, .. } = root;
+            let victims = number::plural(victims.len(), "session");
+            format!("pid {} ({}) blocks {victims}, {waited_s:.1} s together", session.pid, session.state)
+        });
+        let warning = worst.or_else(|| summary.seen.lost.first().cloned()).unwrap_or_default();
+        Paragraph::new(vec![states, Line::from(safe(&warning)).yellow()]).render(sessions, buffer);
         // All curves have one scale, so that they can be compared.
         let top = curves.iter().flat_map(|(_, points)| points).copied().fold(1.0, f64::max);
         for (row, (class, points)) in history.rows().zip(&curves) {
@@ -170,7 +178,7 @@ impl State {
             2 => groups(summary, &summary.clients, |(application, user, database)| {
                 format!("{application} ({user}, {database})")
             }),
-            _ => tasks(summary.seen.tasks.as_deref().unwrap_or_default()),
+            _ => tasks(summary),
         };
         Widget::render(table, lower, buffer);
     }
@@ -239,30 +247,41 @@ fn statement(summary: &ActivitySummary, id: Option<i64>) -> String {
     summary.seen.texts.get(&id).map_or_else(|| format!("query {id}"), |text| one_line(text))
 }
 
-fn tasks(tasks: &[WaitingTask]) -> Table<'static> {
+/// Root blockers, each with those that it blocks below it; then those who wait for nobody.
+fn tasks(summary: &ActivitySummary) -> Table<'static> {
+    let tasks = summary.seen.tasks.as_deref().unwrap_or_default();
     let seconds =
         |seconds: Option<f64>| seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.1}"));
-    let rows = tasks.iter().map(|task| {
-        let blockers: Vec<String> =
-            task.blocked_by.iter().map(|TaskSession { pid, state, .. }| format!("{pid} ({state})")).collect();
+    let waiting = |task: &WaitingTask, depth: usize| {
         Row::new([
-            task.session.pid.to_string(),
+            format!("{}{}", " ".repeat(depth), task.session.pid),
             safe(&task.wait_type),
             seconds(task.waited_s.or(task.session.statement_s)),
-            safe(&blockers.join(", ")),
             safe(task.resource.as_deref().unwrap_or("")),
             safe(&one_line(&task.session.statement)),
         ])
+    };
+    let trees = summary.blocking.iter().flat_map(|root| {
+        let RootBlocker { session, victims, waited_s, .. } = root;
+        let head = Row::new([
+            if session.pid == 0 { "-".to_owned() } else { session.pid.to_string() },
+            format!("blocks {}, {waited_s:.1} s", victims.len()),
+            seconds(session.state_s.or(session.transaction_s)),
+            safe(&[session.state.as_str(), session.prepared.as_deref().unwrap_or("")].join(" ")),
+            safe(&one_line(&session.statement)),
+        ]);
+        let victims = victims.iter().map(|victim| waiting(&tasks[victim.task], victim.depth));
+        [head.bold()].into_iter().chain(victims)
     });
+    let others = tasks.iter().filter(|task| task.blocked_by.is_empty()).map(|task| waiting(task, 0));
     let columns = [
-        ("Pid", Length(8)),
-        ("Waits for", Length(24)),
+        ("Pid", Length(12)),
+        ("Waits for", Length(26)),
         ("Seconds", Length(8)),
-        ("Blocked by", Length(24)),
-        ("Resource", Fill(1)),
+        ("Resource or state", Fill(1)),
         ("Statement", Fill(1)),
     ];
-    table(columns, rows)
+    table(columns, trees.chain(others))
 }
 
 fn table<const N: usize>(
@@ -290,7 +309,7 @@ fn safe(text: &str) -> String {
 mod tests {
     use super::*;
     use analysis::activity;
-    use observations::{ActivityCell, Sampling, ServerActivity, TimeUse, Wait, WaitSource};
+    use observations::{ActivityCell, Sampling, ServerActivity, TaskSession, TimeUse, Wait, WaitSource};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
@@ -382,6 +401,7 @@ mod tests {
         let lines = screen(&state, 80, 20);
         assert_eq!(lines[0], "PostgreSQL 18.6   100 a second from pg_stat_activity");
         assert_eq!(lines[1], "Sessions: 4.0 active");
+        assert_eq!(lines[2], "pid 9 (idle in transaction) blocks 1 session, 2.5 s together");
         // One scale: 3 sessions fill the line, 1 fills two of its eight parts.
         assert_eq!(lines[3], "lock                3.0 ██");
         assert_eq!(lines[4], "CPU or run queue    1.0 ▂▂");
@@ -398,7 +418,9 @@ mod tests {
         for (tab, part) in [
             ('2', "UPDATE t SET a = $1"),
             ('3', "shop\\u{1b}[2J (anna, orders)"),
-            ('4', "9 (idle in transaction)"),
+            ('4', "9           blocks 1, 2.5 s"),
+            ('4', "idle in transaction"),
+            ('4', " 7          Lock:tuple                 2.5"),
             ('4', "row 3 of page 0 of t"),
             ('4', "UPDATE t SET a = 1"),
         ] {

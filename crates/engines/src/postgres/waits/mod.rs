@@ -5,7 +5,8 @@
 //!
 //! [`Sampler`] takes samples on a thread of its own, from what `sources` reads, and gives them in [`Window`]s;
 //! `accounting` turns the samples of sessions into waits; `counters` reads what the server counts itself;
-//! `tasks` asks who waits for whom now; `used` reads the pages and the processors that a load used. [`PostgresCollector`] watches the sessions of a trial,
+//! `tasks` asks who waits for whom now, `statement` takes the constants out of what they run; `used` reads the pages and
+//! the processors that a load used. [`PostgresCollector`] watches the sessions of a trial,
 //! [`PostgresObserver`] a whole server. `types` is the table of wait events.
 
 mod accounting;
@@ -13,6 +14,7 @@ mod counters;
 mod observer;
 mod sampler;
 mod sources;
+mod statement;
 mod tasks;
 mod types;
 mod used;
@@ -22,7 +24,7 @@ pub use counters::FLUSH_OWN_COUNTERS;
 pub(super) use observer::PostgresObserver;
 pub use sampler::Sampler;
 pub use types::{WAIT_TYPES, class};
-pub use window::{ACTIVITY, PROFILE, Process, Sample, Window};
+pub use window::{ACTIVITY, PROFILE, Part, Process, Sample, Window};
 
 use super::while_doing;
 use crate::{Cancel, Collected, EngineError, ObserveOptions, ServerError, Stop, WaitCollector, lock};
@@ -81,15 +83,33 @@ impl Watch {
         Ok(Self { sampler: Sampler::on(sampled, options)?, client, counters })
     }
 
-    /// Ends the window and begins the next: what was sampled, and what the server has counted unless its counters
-    /// were reset.
-    fn window(&mut self) -> Result<(Window, Result<Vec<Operation>, ServerError>), ServerError> {
-        let window = self.sampler.window()?;
-        let now = Counters::read(&mut self.client)?;
-        let operations = now.since(&self.counters);
-        self.counters = now;
-        Ok((window, operations))
+    /// Ends the window and begins the next.
+    fn window(&mut self) -> Result<Watched, ServerError> {
+        let window = match self.sampler.window() {
+            Ok(window) => window,
+            Err(error) => {
+                let window = self.sampler.rest().ok_or_else(|| error.clone())?;
+                return Ok(Watched { window, operations: Err(error.clone()), lost: Some(error) });
+            }
+        };
+        let counted = Counters::read(&mut self.client);
+        let lost = counted.as_ref().err().cloned();
+        let operations = counted.and_then(|now| {
+            let before = std::mem::replace(&mut self.counters, now);
+            self.counters.since(&before)
+        });
+        Ok(Watched { window, operations, lost })
     }
+}
+
+/// What was seen in a window.
+struct Watched {
+    /// What was sampled.
+    window: Window,
+    /// What the server has counted, unless its counters were reset.
+    operations: Result<Vec<Operation>, ServerError>,
+    /// Why it could not be asked any more.
+    lost: Option<ServerError>,
 }
 
 /// How long the server may still take for an answer when the trial was asked to stop.
@@ -145,7 +165,8 @@ impl WaitCollector for PostgresCollector {
         let mut watch = self.running.take().ok_or_else(|| ServerError::new("nothing was started"))?;
         let version = watch.client.server_version() / 10_000;
         let mut finish = || {
-            let (window, operations) = watch.window()?;
+            let Watched { window, operations, lost } = watch.window()?;
+            lost.map_or(Ok(()), Err)?;
             let used = Used::read(&mut watch.client, &self.config.user, &lock(&self.sessions));
             Ok((window, operations?, used.since(&self.before), untimed(&mut watch.client)))
         };

@@ -1,11 +1,12 @@
 use super::accounting::{KernelTime, SessionSamples};
 use super::counters::ServerCounts;
+use super::statement::{self, TEXT_MAX};
 use super::types::WAIT_TYPES;
-use super::window::{PROFILE, Process, Sample, Window};
-use super::{Watch, class, connect, tasks, while_doing};
+use super::window::{PROFILE, Part, Process, Sample, Window};
+use super::{Watch, Watched, class, connect, tasks, while_doing};
 use crate::{LiveObserver, ObserveOptions, ServerError, Stop, WaitType};
 use observations::{
-    ActivityCell, ProcessUse, Sampling, ServerActivity, TimeUse, Wait, WaitingTask, redacted,
+    ActivityCell, ActivityPart, ProcessUse, Sampling, ServerActivity, TimeUse, Wait, WaitingTask,
 };
 use pgclient::{Client, Config};
 use std::cmp::Reverse;
@@ -26,12 +27,12 @@ pub struct PostgresObserver {
 
 impl LiveObserver for PostgresObserver {
     fn window(&mut self) -> Result<ServerActivity, ServerError> {
-        let (window, operations) = self.watch.window()?;
+        let Watched { window, operations, lost: server_lost } = self.watch.window()?;
         let clients = ClientSamples::of(&window);
         let cells = cells(&window, &clients);
         let mut lost = lost(&window, &cells);
-        let operations = operations.unwrap_or_else(|reset| {
-            lost.push(format!("What the server counts itself: {reset}."));
+        let operations = operations.unwrap_or_else(|error| {
+            lost.push(format!("What the server counts itself: {error}."));
             Vec::new()
         });
         let version = self.watch.client.server_version();
@@ -40,6 +41,7 @@ impl LiveObserver for PostgresObserver {
         Ok(ServerActivity {
             server: format!("PostgreSQL {}.{}", version / 10_000, version % 10_000),
             elapsed_s: window.elapsed.as_secs_f64(),
+            ended: server_lost.map(|error| error.to_string()),
             sampling: Sampling {
                 source: window.source.to_owned(),
                 hz: window.hz,
@@ -53,14 +55,19 @@ impl LiveObserver for PostgresObserver {
             processes: process_use(&window),
             operations,
             texts: self.statements(&window, &cells),
+            parts: parts(&window),
             cells,
             tasks: None,
             lost,
         })
     }
 
+    fn is_lost(&self) -> bool {
+        self.watch.sampler.is_lost()
+    }
+
     fn tasks(&mut self) -> Result<Vec<WaitingTask>, ServerError> {
-        tasks::waiting_tasks(&mut self.watch.client)
+        tasks::waiting_tasks(&mut self.watch.client, self.options.literals)
     }
 }
 
@@ -90,7 +97,8 @@ impl PostgresObserver {
             return BTreeMap::new();
         }
         let sampled: BTreeSet<i64> = cells.iter().filter_map(|cell| cell.query_id).collect();
-        let text = |id: &i64| Some((*id, redacted(window.statements.get(id)?)));
+        let shown = |text: &str| statement::shown(text, self.options.literals);
+        let text = |id: &i64| Some((*id, shown(window.statements.get(id)?)));
         let mut texts: BTreeMap<i64, String> = sampled.iter().filter_map(text).collect();
         let missing: Vec<String> =
             sampled.iter().filter(|id| !texts.contains_key(id)).map(ToString::to_string).collect();
@@ -101,13 +109,13 @@ impl PostgresObserver {
                       ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'";
         let Ok(Some(schema)) = self.watch.client.cell(schema) else { return texts };
         let sql = format!(
-            "SELECT DISTINCT ON (queryid) queryid, left(query, 1000) FROM {schema}.pg_stat_statements \
+            "SELECT DISTINCT ON (queryid) queryid, left(query, {TEXT_MAX}) FROM {schema}.pg_stat_statements \
              WHERE queryid IN ({})",
             missing.join(", ")
         );
         // Not loaded or not readable: the statements have only their numbers.
         let rows = self.watch.client.query(&sql, &[]).unwrap_or_default();
-        texts.extend(rows.iter().filter_map(|row| Some((row.parse(0)?, redacted(row.get(1)?)))));
+        texts.extend(rows.iter().filter_map(|row| Some((row.parse(0)?, shown(row.get(1)?)))));
         texts
     }
 }
@@ -236,6 +244,17 @@ fn cells(window: &Window, clients: &ClientSamples) -> Vec<ActivityCell> {
         (Reverse(cell.samples), cell.wait_type.clone(), cell.query_id, names)
     });
     cells
+}
+
+/// The parts of the window, each sorted so that the same is always recorded alike.
+fn parts(window: &Window) -> Vec<ActivityPart> {
+    let part = |part: &Part| {
+        let samples = part.samples.iter().map(|((wait, query_id), count)| (wait.clone(), *query_id, *count));
+        let mut samples: Vec<_> = samples.collect();
+        samples.sort_unstable();
+        ActivityPart { polls: part.polls, samples }
+    };
+    window.parts.iter().map(part).collect()
 }
 
 /// Time of the processes by their kind.

@@ -65,6 +65,19 @@ impl Sampler {
         watcher.state = window.as_ref().map(|_| ()).map_err(Clone::clone);
         window
     }
+
+    /// What was seen until the server was lost: `None` when nothing was, or all of it was returned before.
+    pub fn rest(&self) -> Option<Window> {
+        let mut watcher = lock(self.watcher.as_ref()?);
+        (watcher.state.is_err() && watcher.window.polls > 0).then(|| watcher.cut())
+    }
+
+    /// Whether the server is known to be lost. Does not wait.
+    pub fn is_lost(&self) -> bool {
+        // While a sample is taken, nothing is known.
+        let watcher = self.watcher.as_ref().map(|watcher| watcher.try_lock());
+        watcher.is_some_and(|locked| locked.is_ok_and(|watcher| watcher.state.is_err()))
+    }
 }
 
 impl Drop for Sampler {
@@ -116,6 +129,7 @@ struct Watcher {
     window: Window,
     began: Instant,
     listed: Instant,
+    sampled: Instant,
     due: Instant,
     period: Duration,
     /// A process was sampled that is not on the list.
@@ -151,6 +165,7 @@ impl Watcher {
             window: Window::default(),
             began,
             listed: began,
+            sampled: began,
             due: began + period,
             period,
             stranger: false,
@@ -188,8 +203,11 @@ impl Watcher {
 
     fn take_sample(&mut self) -> Result<(), ServerError> {
         let rows = self.client.query_prepared(&self.sample, &[]).map_err(while_doing("sampling"))?;
+        self.sampled = Instant::now();
+        let since_start = self.sampled.duration_since(self.began);
         let window = &mut self.window;
         window.polls += 1;
+        window.part_at(since_start).polls += 1;
         let mut together: HashMap<String, u64> = HashMap::new();
         for row in rows.iter() {
             let Some(pid) = row.parse(0) else { continue };
@@ -208,8 +226,17 @@ impl Watcher {
             }
             let process = window.processes.get(&sample.pid);
             self.stranger |= process.is_none();
-            if let Some(wait) = sample.wait.clone().filter(|_| process.is_none_or(Process::for_client)) {
-                *together.entry(wait).or_insert(0) += 1;
+            if process.is_none_or(Process::for_client) {
+                if let Some(wait) = sample.wait.clone() {
+                    *together.entry(wait).or_insert(0) += 1;
+                }
+                let what = (sample.wait.clone(), sample.query_id);
+                let part = window.part_at(since_start);
+                let is_new = !part.samples.contains_key(&what);
+                *part.samples.entry(what).or_insert(0) += 1;
+                if is_new {
+                    window.keep(sample.bytes())?;
+                }
             }
             *window.samples.entry(sample).or_insert(0) += 1;
         }
@@ -219,14 +246,18 @@ impl Watcher {
         Ok(())
     }
 
-    /// Lists the processes; those that were there before have been there all the time since.
-    fn list(&mut self) -> Result<(), ServerError> {
-        let now = Instant::now();
-        let since_s = now.duration_since(self.listed).as_secs_f64();
+    /// Those that were listed have been there all the time since.
+    fn count_present(&mut self, now: Instant) {
+        let since_s = now.saturating_duration_since(self.listed).as_secs_f64();
         for pid in self.roster.present.keys() {
             *self.window.present_s.entry(*pid).or_insert(0.0) += since_s;
         }
         self.listed = now;
+    }
+
+    /// Lists the processes.
+    fn list(&mut self) -> Result<(), ServerError> {
+        self.count_present(Instant::now());
         self.stranger = false;
         self.read_kernel();
         self.roster.read(&mut self.client)?;
@@ -243,6 +274,17 @@ impl Watcher {
         if let Some(kernel) = &mut self.kernel {
             kernel.read(self.roster.present.keys().copied());
         }
+    }
+
+    /// The window up to its last sample, without asking the server.
+    fn cut(&mut self) -> Window {
+        self.count_present(self.sampled.max(self.listed));
+        self.window.elapsed = self.sampled.duration_since(self.began);
+        self.window.is_cut = true;
+        self.window.add_idle();
+        self.window.statements.clone_from(&self.roster.statements);
+        let next = self.empty_window();
+        std::mem::replace(&mut self.window, next)
     }
 
     fn finish(&mut self) -> Result<Window, ServerError> {

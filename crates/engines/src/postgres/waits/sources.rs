@@ -1,5 +1,6 @@
 //! What samples are completed by: who is connected, the profile of `pg_wait_sampling`, the kernel's times.
 
+use super::statement::TEXT_MAX;
 use super::window::{Process, Sample};
 use super::{OBSERVER, counters, while_doing};
 use crate::ServerError;
@@ -28,7 +29,7 @@ const TEXT_BYTES_MAX: usize = 16 << 20;
 impl Roster {
     /// Prepares it; statements' texts are kept only if they are asked for.
     pub(super) fn prepare(client: &mut Client, with_statements: bool) -> Result<Self, ServerError> {
-        let text = if with_statements { "left(query, 1000)" } else { "NULL" };
+        let text = if with_statements { format!("left(query, {TEXT_MAX})") } else { "NULL".to_owned() };
         let sql = format!(
             "SELECT pid, backend_type, application_name, usename, datname, query_id, {text} AS query, \
              query = '<insufficient privilege>' AS hidden FROM pg_stat_activity"

@@ -53,6 +53,20 @@ impl Sample {
     }
 }
 
+/// What processes that worked for clients were found to do in a part of a window: waiting for what, for which statement.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Part {
+    /// Samples taken of each process.
+    pub polls: u64,
+    /// How often what was seen.
+    pub samples: HashMap<(Option<String>, Option<i64>), u64>,
+}
+
+/// A window has no more parts than this: in a long one they are longer.
+const PARTS_MAX: usize = 64;
+/// The length of the parts of a short one.
+const PART: Duration = Duration::from_secs(1);
+
 /// Most bytes that a window keeps of processes and samples: for tens of thousands of sessions. What a server says must
 /// not fill our memory.
 const WINDOW_BYTES_MAX: usize = 64 << 20;
@@ -79,6 +93,12 @@ pub struct Window {
     pub samples: HashMap<Sample, u64>,
     /// Of each wait of processes that work for clients: the sum over polls of the squares of how often it was seen.
     pub squares: HashMap<String, u64>,
+    /// The same samples in consecutive parts of the window; none of a profile.
+    pub parts: Vec<Part>,
+    /// How often parts were joined in pairs.
+    pub(super) halvings: u32,
+    /// The server was lost before the window was to end.
+    pub is_cut: bool,
     /// Seconds in which a process was there.
     pub present_s: HashMap<i32, f64>,
     /// Who the processes are, also those that have ended.
@@ -95,6 +115,21 @@ impl Window {
     /// Seconds that one sample stands for.
     pub fn sample_s(&self) -> f64 {
         if self.polls == 0 { 0.0 } else { self.elapsed.as_secs_f64() / self.polls as f64 }
+    }
+
+    /// The part that a moment belongs to.
+    pub(super) fn part_at(&mut self, since_start: Duration) -> &mut Part {
+        let position = |halvings: u32| (since_start.as_millis() / PART.as_millis()) as usize >> halvings;
+        while position(self.halvings) >= PARTS_MAX {
+            self.halvings += 1;
+            let pairs = std::mem::take(&mut self.parts);
+            self.parts = pairs.chunks(2).map(Part::joined).collect();
+        }
+        let position = position(self.halvings);
+        if position >= self.parts.len() {
+            self.parts.resize_with(position + 1, Part::default);
+        }
+        &mut self.parts[position]
     }
 
     /// Variance of how often processes that work for clients were seen in a wait, summed over polls; `None` when it was
@@ -176,10 +211,49 @@ impl Window {
             )
         });
         let kernel = self.kernel.is_none().then(|| {
-            "Exact CPU and run-queue time: the server's processes are not processes of this machine, or not visible \
-             here. Time without a wait event is shown as CPU."
-                .to_owned()
+            let why = if self.is_cut {
+                "the server was lost before its processes could be read a last time"
+            } else {
+                "the server's processes are not processes of this machine, or not visible here"
+            };
+            format!("Exact CPU and run-queue time: {why}. Time without a wait event is shown as CPU.")
         });
         hidden.into_iter().chain(kernel).collect()
+    }
+}
+
+impl Part {
+    fn joined(parts: &[Self]) -> Self {
+        let mut joined = Self::default();
+        for part in parts {
+            joined.polls += part.polls;
+            for (what, count) in &part.samples {
+                *joined.samples.entry(what.clone()).or_insert(0) += count;
+            }
+        }
+        joined
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PARTS_MAX, Window};
+    use std::time::Duration;
+
+    #[test]
+    fn a_long_window_has_longer_parts_and_no_sample_is_lost() {
+        let mut window = Window::default();
+        for second in (0..1000).filter(|second| !(300..400).contains(second)) {
+            let part = window.part_at(Duration::from_secs(second));
+            part.polls += 1;
+            *part.samples.entry((None, Some((second % 3) as i64))).or_insert(0) += 2;
+        }
+        assert!(window.parts.len() <= PARTS_MAX && window.parts.len() > PARTS_MAX / 2 - 2, "{window:?}");
+        assert_eq!(window.parts.iter().map(|part| part.polls).sum::<u64>(), 900);
+        let samples = window.parts.iter().flat_map(|part| part.samples.values());
+        assert_eq!(samples.sum::<u64>(), 1800);
+        // 1,000 s in at most 64 parts: 16 s each.
+        assert_eq!(window.parts[0].polls, 16);
+        assert_eq!(window.parts[20].polls, 0, "nothing was sampled between 320 and 336 s");
     }
 }
