@@ -5,8 +5,8 @@ use crate::process::cargo;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-/// Tries of each kind, unless the campaign says otherwise: some minutes in all.
-const TRIES: &str = "300";
+/// Tries of each kind, unless a number is given: what each kind has for the full campaign, an hour in all.
+const TRIES: &str = "full";
 
 const USAGE: &str = "cargo xtask attack [KIND...] [--tries N] [--seed SEED]";
 

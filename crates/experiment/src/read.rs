@@ -11,8 +11,16 @@ pub const SOURCE_BYTES_MAX: u64 = 16 << 20;
 /// The text of a file of at most so many bytes; of a larger one no more than that is read.
 ///
 /// # Errors
-/// When it cannot be read, is too large, or is not text in UTF-8.
+/// When it cannot be read, is no regular file, is too large, or is not text in UTF-8.
 pub fn read_text(path: &Path, bytes_max: u64) -> Result<String> {
+    let metadata = path.metadata()?;
+    // Opening a named pipe waits for its other end, and reading a device may never end.
+    if !metadata.is_file() && !metadata.is_dir() {
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "not a regular file; write what it gives to a file first",
+        ));
+    }
     let mut bytes = Vec::new();
     File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > bytes_max {

@@ -30,7 +30,7 @@ pub use record::{
     AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, FactorRecord, FileRecord, GitState,
     HookOutput, LevelRecord, Recording, RunRecord, TrialRecord, TrialStatus, VolumeEnvironment,
 };
-pub use redact::redacted;
+pub use redact::{names_secret, redacted};
 pub use series::{Amounts, Series, add_by_interval};
 pub use server_activity::{
     ActivityCell, ActivityPart, ActivityRecord, ProcessUse, Sampling, ServerActivity, TaskSession,

@@ -27,30 +27,60 @@ const SECRETS: [&str; 12] = [
 ///
 /// Names and signs are recognised in percent-encoding and in the escapes of JSON and TOML too.
 pub fn redacted(text: &str) -> String {
-    let signs = signs(text);
-    let chars: Vec<char> = signs.iter().map(|(_, c)| *c).collect();
+    if !may_hold_secret(text) {
+        return text.to_owned();
+    }
+    let (chars, ends) = signs(text);
     let mut hidden = vec![false; chars.len()];
     for range in logins(&chars).into_iter().chain(values(&chars)) {
         hidden[range].fill(true);
     }
-    let shown = |((at, _), hidden): (&(Range<usize>, char), &bool)| {
-        let source = &text[at.clone()];
-        if *hidden { "*".repeat(source.chars().count()) } else { source.to_owned() }
-    };
-    signs.iter().zip(&hidden).map(shown).collect()
+    let (mut shown, mut start) = (String::with_capacity(text.len()), 0);
+    for (end, hidden) in ends.into_iter().zip(hidden) {
+        let source = &text[start..end as usize];
+        if hidden {
+            shown.extend(source.chars().map(|_| '*'));
+        } else {
+            shown.push_str(source);
+        }
+        start = end as usize;
+    }
+    shown
 }
 
-/// The characters of a text, escapes decoded where they stand for a letter, a digit or a sign that matters here; each
-/// with its place.
-fn signs(text: &str) -> Vec<(Range<usize>, char)> {
-    let mut signs = Vec::new();
+/// Whether a name (of a variable, of an option) says that its value is a secret: `PGPASSWORD`, `API_TOKEN`.
+pub fn names_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name == "pass" || SECRETS.iter().any(|secret| name.ends_with(secret))
+}
+
+/// Whether there is anything to look at: most texts that are recorded are names without any of this.
+fn may_hold_secret(text: &str) -> bool {
+    /// In every name of a secret.
+    const PARTS: [&[u8]; 5] = [b"pass", b"pwd", b"secret", b"token", b"key"];
+    let bytes = text.as_bytes();
+    let begins = |at: usize, part: &[u8]| {
+        bytes.get(at..at + part.len()).is_some_and(|found| found.eq_ignore_ascii_case(part))
+    };
+    bytes.iter().enumerate().any(|(at, byte)| match byte {
+        b'@' | b'%' | b'\\' => true,
+        b':' => begins(at, b"://"),
+        _ => byte.is_ascii_alphabetic() && PARTS.iter().any(|part| begins(at, part)),
+    })
+}
+
+/// The characters of a text, escapes decoded where they stand for a letter, a digit or a sign that matters here; and
+/// where each ends.
+fn signs(text: &str) -> (Vec<char>, Vec<u32>) {
+    let (mut chars, mut ends) = (Vec::new(), Vec::new());
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
         let (length, sign) = escape(&text[at..]).unwrap_or((c.len_utf8(), c));
-        signs.push((at..at + length, sign));
         at += length;
+        chars.push(sign);
+        ends.push(at as u32);
     }
-    signs
+    (chars, ends)
 }
 
 /// The length of an escape at the beginning of a text, and what it stands for.
@@ -108,8 +138,7 @@ fn values(chars: &[char]) -> Vec<Range<usize>> {
     let mut at = 0;
     while at < chars.len() {
         let end = at + chars[at..].iter().take_while(|c| is_name(c)).count();
-        let name: String = chars[at..end].iter().collect::<String>().to_ascii_lowercase();
-        if name == "pass" || SECRETS.iter().any(|secret| name.ends_with(secret)) {
+        if names_secret(&chars[at..end].iter().collect::<String>()) {
             let is_option = chars[..at].ends_with(&['-', '-']);
             found.extend(value(chars, end, is_option).filter(|range| !is_variable(&chars[range.clone()])));
         }

@@ -1,6 +1,6 @@
 //! From a socket to a session.
 
-use crate::config::{ChannelBindingMode, Config, Host};
+use crate::config::{AuthMethod, ChannelBindingMode, Config, Host};
 use crate::connect::Address;
 use crate::error::{LoginError, ServerError};
 use crate::messages::Messages;
@@ -80,8 +80,19 @@ impl<'a> Exchange<'a> {
         if must_bind && !matches!(request, Message::AuthenticationSasl(_)) {
             return Err(self.method("channel_binding=require, and the server logs in without it"));
         }
+        self.require(match request {
+            Message::AuthenticationOk => AuthMethod::None,
+            Message::AuthenticationCleartextPassword => AuthMethod::Password,
+            Message::AuthenticationMd5Password(_) => AuthMethod::Md5,
+            Message::AuthenticationSasl(_) => AuthMethod::Scram,
+            _ => {
+                return Err(self.method(
+                    "the server asks for a way to log in that this client does not have; it has \
+                     trust, peer, cert, password, md5 and scram-sha-256",
+                ));
+            }
+        })?;
         match request {
-            Message::AuthenticationOk => return Ok(()),
             Message::AuthenticationCleartextPassword => {
                 frontend::password_message(self.password()?.as_bytes(), &mut self.messages.output)
                     .map_err(Error::malformed)?;
@@ -93,18 +104,30 @@ impl<'a> Exchange<'a> {
                     .map_err(Error::malformed)?;
             }
             Message::AuthenticationSasl(body) => self.scram(&body)?,
-            _ => {
-                return Err(self.method(
-                    "the server asks for a way to log in that this client does not have; it has \
-                     trust, peer, cert, password, md5 and scram-sha-256",
-                ));
-            }
+            _ => return Ok(()),
         }
         self.messages.flush()?;
         match self.receive()? {
             Message::AuthenticationOk => Ok(()),
             _ => Err(self.method("an unexpected message instead of the end of the login")),
         }
+    }
+
+    /// Refuses a way to log in that the connection string rules out; and the password as it is where others could read
+    /// it on its way. libpq sends it: any server, or whoever stands between, can have it by asking.
+    fn require(&self, asked: AuthMethod) -> Result<(), Error> {
+        let required = &self.config.required_auth;
+        if !required.permits(asked) {
+            return Err(self.method(&format!("{required}, and the server asks for another way to log in")));
+        }
+        let is_private = self.messages.stream.is_tls() || self.address.is_local();
+        if asked == AuthMethod::Password && !is_private && !required.names(asked) {
+            return Err(self.method(
+                "the server asks for the password in clear, and the connection is not encrypted: it is not sent. \
+                 Encrypt the connection with sslmode=require, or permit it with require_auth=password",
+            ));
+        }
+        Ok(())
     }
 
     /// Proves that we know the password and learns that the server does (RFC 5802).

@@ -187,7 +187,6 @@ fn mistakes_are_explained() {
         "target_session_attrs=read-write",
         "gssencmode=require",
         "sslcrl=/x",
-        "require_auth=scram-sha-256",
         "ssl_min_protocol_version=TLSv1.3",
         "load_balance_hosts=random",
         "requirepeer=postgres",
@@ -196,6 +195,11 @@ fn mistakes_are_explained() {
     }
     assert!(matches!(error("sslrootcert=system sslmode=require"), ConfigError::Value(..)));
     assert!(matches!(error("sslnegotiation=direct"), ConfigError::Value(..)));
+    for wrong in
+        ["require_auth=scram", "require_auth=md5,!none", "require_auth=!none,md5", "require_auth=md5,"]
+    {
+        assert!(matches!(error(wrong), ConfigError::Value(..)), "{wrong}");
+    }
     parse("target_session_attrs=any gssencmode=prefer krbsrvname=x client_encoding=LATIN1").unwrap();
     let config = parse("postgres://[2001:db8::1]:6000/x").unwrap();
     assert_eq!(config.to_string(), "host=2001:db8::1 port=6000 user=me dbname=x");

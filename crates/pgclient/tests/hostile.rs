@@ -3,10 +3,11 @@
 
 use pgclient::{Client, Config, Environment, Error, Stop};
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -138,6 +139,110 @@ fn a_login_does_not_keep_the_processor_busy_for_as_long_as_a_server_likes() {
     });
     let error = Client::connect(&config).unwrap_err().to_string();
     assert!(error.contains("4294967295 iterations of SCRAM"), "{error}");
+}
+
+/// An address of this machine that others can reach, or a line that says there is none.
+fn address_on_a_network() -> Option<IpAddr> {
+    // Nothing is sent: the system says from where it would be.
+    let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+    let address = socket.connect("198.51.100.1:9").and_then(|()| socket.local_addr()).ok().map(|it| it.ip());
+    let address = address.filter(|address| !address.is_loopback() && !address.is_unspecified());
+    if address.is_none() {
+        #[allow(clippy::print_stdout, reason = "a test speaks on its standard output")]
+        {
+            println!("SKIPPED, cannot be here: this machine has no address but its own loopback");
+        }
+    }
+    address
+}
+
+/// What a client sends to a server that declines to encrypt and asks for the password in clear, and why it gives up.
+fn asked_in_clear(address: IpAddr, more: &str) -> (String, Option<String>) {
+    let listener = TcpListener::bind((address, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (tell, told) = mpsc::channel();
+    let served = thread::spawn(move || {
+        let mut heard = Vec::new();
+        for socket in listener.incoming() {
+            let mut socket = socket.unwrap();
+            let mut bytes = [0; 10_000];
+            let count = socket.read(&mut bytes).unwrap_or(0);
+            heard.extend_from_slice(&bytes[..count]);
+            if count == 0 {
+                break;
+            }
+            if bytes[..count].ends_with(&80_877_103_u32.to_be_bytes()) {
+                let _ = socket.write_all(b"N");
+                heard
+                    .extend(socket.read(&mut bytes).map(|count| bytes[..count].to_vec()).unwrap_or_default());
+            }
+            let _ = socket.write_all(&message(b'R', b"\0\0\0\x03"));
+            let count = socket.read(&mut bytes).unwrap_or(0);
+            heard.extend_from_slice(&bytes[..count]);
+            let _ = socket.write_all(&welcome());
+        }
+        let _ = tell.send(String::from_utf8_lossy(&heard).into_owned());
+    });
+    let text = format!("host={address} port={port} user=me dbname=d password=hush {more}");
+    let config = Config::parse_in(&text, &Environment::new("me", Path::new("/nowhere"))).unwrap();
+    let refused =
+        Client::connect(&config.with_connect_timeout(Some(LONG))).err().map(|error| error.to_string());
+    // Its end.
+    drop(TcpStream::connect((address, port)));
+    let heard = told.recv_timeout(LONG).unwrap();
+    served.join().unwrap();
+    (heard, refused)
+}
+
+#[test]
+fn a_password_is_not_sent_in_clear_where_others_could_read_it() {
+    let Some(network) = address_on_a_network() else { return };
+    let loopback = IpAddr::from([127, 0, 0, 1]);
+    for mode in ["sslmode=disable", "sslmode=allow", "sslmode=prefer"] {
+        let (heard, refused) = asked_in_clear(network, mode);
+        let refused = refused.unwrap();
+        assert!(!heard.contains("hush") && !refused.contains("hush"), "{mode}: {heard}");
+        assert!(refused.contains("in clear") && refused.contains("require_auth=password"), "{refused}");
+        for (address, more) in [(loopback, ""), (network, "require_auth=password")] {
+            let (heard, refused) = asked_in_clear(address, &format!("{mode} {more}"));
+            assert!(heard.contains("hush") && refused.is_none(), "{mode} {more}: {refused:?}");
+        }
+    }
+    for ruled_out in ["require_auth=scram-sha-256", "require_auth=!password", "require_auth=none,md5"] {
+        let (heard, refused) = asked_in_clear(loopback, &format!("sslmode=disable {ruled_out}"));
+        assert!(!heard.contains("hush") && refused.unwrap().contains(ruled_out), "{heard}");
+    }
+}
+
+/// Named pipes, of which nobody writes to the other end, and files that never end.
+#[test]
+fn files_that_a_connection_string_names_are_regular_and_small() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let huge = folder.path().join("huge");
+    std::fs::File::create(&huge).unwrap().set_len(5 << 30).unwrap();
+    for (file, why) in [
+        (pipe.as_path(), "not a regular file"),
+        (Path::new("/dev/zero"), "not a regular file"),
+        (huge.as_path(), "larger than 4 MiB"),
+    ] {
+        std::fs::set_permissions(&huge, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        let file = file.display();
+        let environment = Environment::new("me", Path::new("/nowhere"));
+        let parse = |text: String| Config::parse_in(&text, &environment);
+        let error = parse(format!("servicefile={file} service=x")).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+        let warnings = parse(format!("host=h passfile={file}")).unwrap().warnings;
+        assert!(warnings.len() == 1 && warnings[0].contains(why), "{warnings:?}");
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        for keyword in ["sslrootcert", "sslcert"] {
+            let text = format!("host=127.0.0.1 port={port} sslmode=require {keyword}={file}");
+            let error = Client::connect(&parse(text).unwrap()).unwrap_err().to_string();
+            assert!(error.contains(why), "{keyword}: {error}");
+        }
+    }
 }
 
 /// Sends a byte now and then until nobody listens.

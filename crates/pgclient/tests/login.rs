@@ -76,6 +76,55 @@ fn logs_in_as_the_server_asks() {
 }
 
 #[test]
+fn ways_to_log_in_are_required_as_psql_does() {
+    for bin in bindirs() {
+        let server = server(&bin);
+        let port = server.port;
+        let known = server.psql(
+            &format!("host=127.0.0.1 port={port} user=trusted dbname=postgres require_auth=none"),
+            NONE,
+            "SELECT 1",
+        );
+        if known.is_err() {
+            // psql has it from version 16 on.
+            continue;
+        }
+        let mut successes = 0;
+        for required in [
+            "none",
+            "password",
+            "md5",
+            "scram-sha-256",
+            "gss",
+            "!none",
+            "!password",
+            "!md5",
+            "!scram-sha-256",
+            "!none,!gss",
+            "none,md5",
+            "password,scram-sha-256",
+            "!none,md5",
+            "md5,",
+            "nonsense",
+        ] {
+            for user in ["trusted", "md5er", "scrammer", "clear"] {
+                let conninfo =
+                    format!("host=127.0.0.1 port={port} user={user} dbname=postgres require_auth={required}");
+                let variables = [("PGPASSWORD", "right".to_owned())];
+                let psql = server.psql(&conninfo, &variables, "SELECT current_user");
+                let ours = Config::parse_in(&conninfo, &environment(&server, &variables));
+                let ours = ours.is_ok_and(|config| Client::connect(&config).is_ok());
+                assert_eq!(ours, psql.is_ok(), "{conninfo}: {psql:?}");
+                successes += usize::from(ours);
+            }
+        }
+        assert!(successes > 20, "{successes}");
+    }
+}
+
+const NONE: &[(&str, String)] = &[];
+
+#[test]
 fn passwords_come_from_where_psql_takes_them() {
     for bin in bindirs() {
         let server = server(&bin);

@@ -9,7 +9,7 @@ use crate::records::{self, Timed};
 use crate::stacks::Stacks;
 use crate::symbols::Symbols;
 use crate::{ProfileError, Result, processes};
-use observations::Profile;
+use observations::{Profile, redacted};
 use observe::ThreadClock;
 use perf_event::Counter;
 use std::process::{Child, Command};
@@ -60,7 +60,7 @@ impl Profiler {
     /// `Command` when it cannot be started; otherwise as [`attach`](Self::attach).
     pub fn spawn(mut command: Command, hz: u32) -> Result<(Self, Child)> {
         let words = [command.get_program()].into_iter().chain(command.get_args());
-        let name = words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+        let name = redacted(&words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "));
         let open = move |hz| {
             let events = Events::of_started(&processes::online_cpus(), hz)?;
             let child = command.spawn().map_err(|error| {

@@ -176,7 +176,7 @@ fn run_record(experiment: &Experiment, options: &Options) -> RunRecord {
     RunRecord {
         id: 0,
         name: experiment.name.clone(),
-        question: experiment.get(QUESTION),
+        question: experiment.get(QUESTION).as_deref().map(redacted),
         source: redacted(&experiment.source),
         seed: experiment.repeats.seed,
         response: experiment.get(RESPONSE),

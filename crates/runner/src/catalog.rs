@@ -1,6 +1,6 @@
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
-use experiment::{Catalog, Configuration, Experiment, FileErrors, Invalid, NamedFile, Value};
+use experiment::{Catalog, Configuration, Experiment, FileErrors, Invalid, NamedFile};
 use observations::redacted;
 use probes::Target;
 use std::sync::Arc;
@@ -88,14 +88,13 @@ pub fn validate(experiment: &Experiment) -> Result<(), FileErrors> {
     if errors.errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// Settings are in results, reports and the environment of hooks: what looks like a password is refused there.
+/// Settings and labels are in results, reports and the environment of hooks: what looks like a password is refused there.
 fn secrets(configuration: &Configuration) -> impl Iterator<Item = Invalid> {
-    let holds_secret = |value: &Value| {
-        let text = value.to_string();
-        redacted(&text) != text
-    };
-    let settings = configuration.settings.iter().filter(move |(_, value)| holds_secret(value));
-    settings.map(|(path, _)| {
+    let holds_secret = |text: &str| redacted(text) != text;
+    let settings = configuration.settings.iter().map(|(path, value)| (path, value.to_string()));
+    let labels = configuration.levels.iter().map(|level| (&level.factor, level.label.clone()));
+    let found = settings.chain(labels).filter(move |(_, text)| holds_secret(text));
+    found.map(|(path, _)| {
         let message =
             "a password in the file would end up in results and reports; use PGPASSWORD or ~/.pgpass";
         Invalid::new(path.as_str(), message)

@@ -2,7 +2,7 @@
 
 use crate::trial::Interrupt;
 use experiment::Configuration;
-use observations::{HookOutput, redacted};
+use observations::{HookOutput, names_secret, redacted};
 use std::io::{PipeReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -67,7 +67,7 @@ impl Hook<'_> {
             exit_code = status.code();
             if status.success() { Ok(()) } else { Err(status.to_string()) }
         });
-        let output = redacted(&String::from_utf8_lossy(&printed));
+        let output = without_secrets(&String::from_utf8_lossy(&printed));
         let result = result.map_err(|cause| match output.lines().rfind(|line| !line.trim().is_empty()) {
             Some(line) => format!("hook {} failed: {cause}: {}", self.name, line.trim()),
             None => format!("hook {} failed: {cause}", self.name),
@@ -87,9 +87,14 @@ impl Hook<'_> {
     fn spawn(&self) -> std::io::Result<(Child, Receiver<Vec<u8>>)> {
         let (reader, writer) = std::io::pipe()?;
         let chunks = read(reader)?;
-        let child = Command::new("sh")
-            .arg("-c")
-            .arg(self.command)
+        let mut shell = Command::new("sh");
+        // Everybody on the machine can read the words of a process (`ps`), and its owner alone its variables.
+        if redacted(self.command) == self.command {
+            shell.args(["-c", self.command]);
+        } else {
+            shell.args(["-c", "eval \"$STEELBENCH_COMMAND\""]).env("STEELBENCH_COMMAND", self.command);
+        }
+        let child = shell
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(writer.try_clone()?)
@@ -141,6 +146,18 @@ fn read(mut stream: PipeReader) -> std::io::Result<Receiver<Vec<u8>>> {
         }
     })?;
     Ok(chunks)
+}
+
+/// Characters of a secret that is looked for wherever it stands: a shorter one may be a word of the output.
+const SECRET_CHARS_MIN: usize = 6;
+
+/// Without what looks like a password, and without the secrets of our environment, which a hook knows too.
+fn without_secrets(text: &str) -> String {
+    let secrets = std::env::vars_os().filter_map(|(name, value)| {
+        let value = value.into_string().ok().filter(|value| value.chars().count() >= SECRET_CHARS_MIN)?;
+        names_secret(name.to_str()?).then_some(value)
+    });
+    secrets.fold(redacted(text), |text, secret| text.replace(&secret, &"*".repeat(secret.chars().count())))
 }
 
 fn keep_end(printed: &mut Vec<u8>, chunk: &[u8]) {

@@ -10,7 +10,12 @@ use observations::redacted;
 pub fn read() -> Result<Arguments, ExitCode> {
     let read = Arguments::try_parse();
     // SAFETY: this is the first that the program does; no other thread runs, and nobody reads the arguments afterwards.
-    unsafe { hide_passwords() };
+    if unsafe { hide_passwords() } {
+        output::complain(
+            "warning: other users of this machine may have seen the password on the command line; give it in PGPASSWORD \
+             or ~/.pgpass",
+        );
+    }
     read.map_err(|error| {
         if !error.use_stderr() {
             // A reader that has gone has seen enough.
@@ -22,21 +27,22 @@ pub fn read() -> Result<Arguments, ExitCode> {
     })
 }
 
-/// Overwrites the passwords in our own arguments, which every user of the machine can see (`ps`).
+/// Overwrites the passwords in our own arguments, which every user of the machine can see (`ps`). Whether there were any.
 ///
 /// # Safety
 /// Nobody may read or write the arguments meanwhile.
-unsafe fn hide_passwords() {
-    let Some((start, end)) = place() else { return };
+unsafe fn hide_passwords() -> bool {
+    let Some((start, end)) = place() else { return false };
     // SAFETY: the kernel has put the arguments there, for the program to write to (proc(5), arg_start and arg_end).
     let bytes = unsafe { std::slice::from_raw_parts_mut(start as *mut u8, end - start) };
-    let Ok(text) = str::from_utf8(bytes).map(|text| text.replace('\0', " ")) else { return };
+    let Ok(text) = str::from_utf8(bytes).map(|text| text.replace('\0', " ")) else { return false };
     let shown = redacted(&text);
     for ((at, before), after) in text.char_indices().zip(shown.chars()) {
         if before != after && bytes[at] != 0 {
             bytes[at..at + before.len_utf8()].fill(b'*');
         }
     }
+    shown != text
 }
 
 /// Where the arguments are in memory.

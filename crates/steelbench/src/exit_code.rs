@@ -40,6 +40,7 @@ impl From<StoreError> for Failure {
             | Fault::Empty
             | Fault::Foreign(_)
             | Fault::Altered(_)
+            | Fault::ForeignJournal(_)
             | Fault::Newer(_)
             | Fault::NoRun(_)
             | Fault::NoActivity(_) => Self::usage(error),

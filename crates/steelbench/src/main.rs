@@ -17,6 +17,9 @@ fn main() -> std::process::ExitCode {
         Ok(arguments) => arguments,
         Err(code) => return code.into(),
     };
+    if let Err(failure) = signals::end_instead_of_abort() {
+        return failure.report().into();
+    }
     let result = match arguments.command {
         Command::Run(run) => commands::run::run(&run),
         Command::Check(check) => commands::check::check(&check),

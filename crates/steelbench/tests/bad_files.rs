@@ -4,6 +4,7 @@
 mod common;
 
 use common::{Lab, scripted};
+use std::process::Stdio;
 
 /// Both `check` and `run` refuse the file with all of these words.
 #[track_caller]
@@ -123,26 +124,33 @@ fn a_long_line_of_errors_is_cut() {
     assert_eq!(marked, "\"größe\"", "{}", ended.stderr);
 }
 
-/// A device that never ends, and a file of 5 GB that takes no space: neither is read to its end.
+/// A device that never ends, a pipe of which nobody writes to the other end, and a file of 5 GB that takes no space: none
+/// is read to its end.
 #[test]
-fn what_is_too_large_is_refused() {
+fn what_is_too_large_or_no_regular_file_is_refused_at_once() {
     let lab = Lab::with(&scripted(1, "", ""));
     std::fs::File::create(lab.path("huge")).unwrap().set_len(5 << 30).unwrap();
-    lab.write("script.toml", &scripted_by("huge"));
-    for arguments in [
-        &["check", "huge"][..],
-        &["run", "huge"],
-        &["check", "/dev/zero"],
-        &["disk", "--fio", "huge"],
-        &["disk", "--fio", "/dev/zero"],
-        &["check", "script.toml"],
-        &["survey", "merge", "huge"],
-    ] {
-        let mut command = lab.command(arguments);
-        let ended = common::limited_memory(&mut command).output().unwrap();
-        let said = String::from_utf8_lossy(&ended.stderr);
-        assert_eq!(ended.status.code(), Some(2), "{arguments:?}: {said}");
-        assert!(said.contains("larger than") && said.contains("MiB"), "{arguments:?}: {said}");
+    let pipe = |name: &str| {
+        assert!(std::process::Command::new("mkfifo").arg(lab.path(name)).status().unwrap().success());
+    };
+    pipe("pipe");
+    for (file, why) in
+        [("huge", "larger than"), ("/dev/zero", "not a regular file"), ("pipe", "not a regular file")]
+    {
+        lab.write("script.toml", &scripted_by(file));
+        for arguments in [
+            &["check", file][..],
+            &["run", file],
+            &["disk", "--fio", file],
+            &["check", "script.toml"],
+            &["survey", "merge", file],
+            &["profile", "compare", file, file],
+        ] {
+            let mut command = lab.command(arguments);
+            let child = common::limited_memory(&mut command).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let ended = common::end(child.spawn().unwrap()).expect(2);
+            assert!(ended.stderr.contains(why), "{arguments:?}: {ended:?}");
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Lab, scripted};
+use common::{Ended, Lab, limited_memory_to, scripted};
 
 /// Two configurations of which one has these settings.
 fn one_of_two(blocks: u32, settings: &str, more: &str) -> String {
@@ -140,4 +140,24 @@ fn failed_trials_are_run_again_when_that_is_asked_for() {
     assert_eq!(lab.rows("t", attempts), bad(1).chain(bad(2)).chain(good).collect::<Vec<_>>());
     lab.run_with(&["--retry-failed"], 0).says("nothing was left to do");
     lab.steelbench(&["run", "e.toml", "--retry-failed", "--fresh"]).expect(2);
+}
+
+/// Rust aborts where memory for something small cannot be had. The program says so and ends with a code.
+#[test]
+fn memory_that_runs_out_ends_with_a_message_and_a_code() {
+    let lab = Lab::with(&format!("{}{}", scripted(1, "", ""), "# a comment\n".repeat(1 << 20)));
+    let mut refused = 0;
+    for megabytes in (40..400).step_by(20) {
+        let mut command = lab.command(&["check", "e.toml"]);
+        let ended = Ended::from(limited_memory_to(&mut command, megabytes << 20).output().unwrap());
+        if ended.stderr.contains("error while loading shared libraries") {
+            continue;
+        }
+        assert!(matches!(ended.code, Some(0 | 1 | 2)), "{megabytes} MB: {ended:?}");
+        if ended.stderr.contains("memory allocation of") {
+            refused += 1;
+            ended.expect(1).says("trials that were recorded are kept");
+        }
+    }
+    assert!(refused > 0, "there was memory enough");
 }

@@ -165,6 +165,53 @@ fn a_pipe_in_place_of_a_file_is_refused_at_once() {
     end(lab.start()).expect(0).says("cannot write results/t.html");
 }
 
+/// How a journal names its super-journal (`writeSuperJournal` in SQLite's `pager.c`).
+fn super_journal(path: &Path) -> Vec<u8> {
+    let name = path.to_str().unwrap().as_bytes();
+    let sum = name.iter().map(|byte| u32::from(*byte)).sum::<u32>();
+    let magic = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    [&[0, 4, 0, 0], name, &(name.len() as u32).to_be_bytes(), &sum.to_be_bytes(), &magic].concat()
+}
+
+/// A results file comes with the journal of a killed run, which is rolled back. Older versions of SQLite delete the
+/// super-journal that a journal names: any file.
+#[test]
+fn a_journal_beside_a_results_file_harms_no_other_file_and_keeps_nobody_waiting() {
+    let lab = recorded();
+    lab.write("salaries", "precious");
+    let (whole, journal) = (std::fs::read(lab.path(FILE)).unwrap(), lab.path("results/t.steelbench-journal"));
+    let file = lab.results("t");
+    file.execute_batch("PRAGMA cache_size = 1; BEGIN").unwrap();
+    let grow = "WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 300) \
+                UPDATE runs SET source = (SELECT group_concat(hex(randomblob(200))) FROM n)";
+    file.execute_batch(grow).unwrap();
+    let (halfway, rolls_back) = (std::fs::read(lab.path(FILE)).unwrap(), std::fs::read(&journal).unwrap());
+    file.execute_batch("ROLLBACK").unwrap();
+    drop(file);
+    assert!(halfway != whole, "nothing to roll back");
+    for arguments in [&["show", "t"][..], &["history", "t"], &["run", "e.toml"], &["report", "t"]] {
+        std::fs::write(lab.path(FILE), &halfway).unwrap();
+        std::fs::write(&journal, [rolls_back.clone(), super_journal(&lab.path("salaries"))].concat())
+            .unwrap();
+        let ended = lab.steelbench(arguments);
+        assert_eq!(lab.read("salaries"), "precious", "{arguments:?}: {ended:?}");
+        ended.expect(0);
+    }
+    // One of ours is rolled back.
+    std::fs::write(&journal, &rolls_back).unwrap();
+    lab.steelbench(&["show", "t"]).expect(0).shows("2 trials done");
+    assert!(std::fs::read(lab.path(FILE)).unwrap() == whole && !journal.exists());
+    // One that is a pipe keeps nobody waiting, not even who reads another file of the folder.
+    std::fs::copy(lab.path(FILE), lab.path("results/other.steelbench")).unwrap();
+    for ending in ["-journal", "-wal", "-shm"] {
+        let pipe = lab.path(&format!("{FILE}{ending}"));
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        end(lab.start_with(&["show", "t"])).expect(2).says("is not a regular file");
+        end(lab.start_with(&["show", "other"])).expect(0);
+        std::fs::remove_file(&pipe).unwrap();
+    }
+}
+
 /// A small file system of its own; unmounted when dropped.
 struct SmallDisk<'a>(&'a Path);
 

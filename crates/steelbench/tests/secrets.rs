@@ -2,23 +2,47 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
+#[cfg(feature = "serve")]
+mod serving;
 
 use common::{Ended, Lab, end, scripted, wait_until};
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// Its parts are searched for too: errors cut texts at signs.
 const SECRET: &str = "Zq7vSECRETx9";
 
-/// All bytes of all files below a folder, but for the inputs.
-fn written(folder: &Path) -> Vec<u8> {
+/// Files in which it is planted.
+const INPUTS: [&str; 6] = ["e.toml", ".pgpass", ".pg_service.conf", "hook.sh", "script.sql", "a.fio"];
+
+/// All bytes of all files below a folder, but for these; those of archives are unpacked.
+fn written(folder: &Path, except: &[&str]) -> Vec<u8> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         let name = entry.file_name();
         if entry.path().is_dir() {
-            all.extend(written(&entry.path()));
-        } else if !["e.toml", ".pgpass", "hook.sh", "script.sql"].iter().any(|input| name == *input) {
-            all.extend(std::fs::read(entry.path()).unwrap_or_default());
+            all.extend(written(&entry.path(), except));
+        } else if !except.iter().any(|input| name == *input) {
+            let bytes = std::fs::read(entry.path()).unwrap_or_default();
+            all.extend(unpacked(&bytes));
+            all.extend(bytes);
         }
+    }
+    all
+}
+
+/// What the files of a ZIP archive hold (each begins with a local header of 30 bytes, a name and more).
+fn unpacked(archive: &[u8]) -> Vec<u8> {
+    let headers =
+        (0..archive.len().saturating_sub(30)).filter(|at| archive[*at..].starts_with(b"PK\x03\x04"));
+    let mut all = Vec::new();
+    for at in headers {
+        let number =
+            |place: usize| usize::from(archive[at + place]) + 256 * usize::from(archive[at + place + 1]);
+        let content = at + 30 + number(26) + number(28);
+        let _ =
+            flate2::read::DeflateDecoder::new(&archive[content.min(archive.len())..]).read_to_end(&mut all);
     }
     all
 }
@@ -26,8 +50,14 @@ fn written(folder: &Path) -> Vec<u8> {
 /// Nothing that was said or written has the secret in it.
 #[track_caller]
 fn kept(lab: &Lab, ended: &Ended, what: &str) {
+    kept_but_in(lab, ended, what, &INPUTS);
+}
+
+/// The same where these files are not looked at.
+#[track_caller]
+fn kept_but_in(lab: &Lab, ended: &Ended, what: &str, except: &[&str]) {
     let said = format!("{}{}", ended.stdout, ended.stderr);
-    let all = [said.into_bytes(), written(&lab.path(""))].concat();
+    let all = [said.into_bytes(), written(&lab.path(""), except)].concat();
     let leak = all.windows(6).position(|window| window == b"SECRET");
     let context =
         leak.map(|at| String::from_utf8_lossy(&all[at.saturating_sub(200)..(at + 60).min(all.len())]));
@@ -233,6 +263,163 @@ fn what_hooks_and_comments_hold_is_neither_recorded_nor_shown() {
     kept(&lab, &ended, "before_run");
 }
 
+/// Everything that reads a results file.
+const READERS: &[&[&str]] = &[
+    &["show", "t"],
+    &["show", "t", "--json"],
+    &["show", "t", "--md"],
+    &["show", "t", "--runs"],
+    &["show", "t", "--source"],
+    &["show", "t", "--source", "--json"],
+    &["history", "t"],
+    &["history", "t", "--json"],
+    &["compare", "t@1", "t@2", "--json"],
+    &["report", "t"],
+    &["export", "t", "--format", "json"],
+    &["export", "t", "--format", "csv"],
+    #[cfg(feature = "parquet")]
+    &["export", "t", "--format", "parquet"],
+    #[cfg(feature = "xlsx")]
+    &["export", "t", "--format", "xlsx"],
+];
+
+/// A run of scripts on `SQLite` in which the secret stands wherever a file can hold it: comments, the question, hooks and
+/// what they print, the script.
+fn planted_everywhere() -> Lab {
+    let near = format!("postgres://u:{SECRET}@h/d");
+    let file = format!(
+        "# {near}\n[experiment]\nname = \"t\"\nquestion = \"Is {near} faster?\"\n[target]\nengine = \"sqlite\"\nvolume = \"v\"\n\
+         [workload]\nprobe = \"script\"\nscript = \"script.sql\"\nconnections = 1\ntransactions = 5 # token: '{SECRET}'\n\
+         [factors]\n\"target.settings.synchronous\" = [\"normal\", \"full\"]\n[repeats]\nblocks = 2\n\
+         [hooks]\nbefore_run = 'API_TOKEN={SECRET} sh hook.sh'\nbefore_trial = 'mysql --password={SECRET} 2>&1; sh hook.sh'\n\
+         after_trial = 'echo \"said $PGPASSWORD $OTHER_TOKEN\"; test $STEELBENCH_BLOCK = 1'\n\
+         [[volume]]\nname = \"v\"\npath = \"v\"\nprepare = 'mkdir -p v; echo {near}'\ncleanup = 'echo PASSWORD \"{SECRET}\"'\n"
+    );
+    let lab = Lab::with(&file);
+    lab.write(
+        "hook.sh",
+        &format!("echo 'pwd={SECRET}'; echo \"$PGPASSWORD\"; env; cat /proc/$PPID/cmdline | tr '\\0' ' '\n"),
+    );
+    lab.write("script.sql", &format!("-- {near}\nSELECT 'password={SECRET}';\nSELECT 1;\n"));
+    lab.write(".pgpass", &format!("*:*:*:*:{SECRET}\n"));
+    lab.write(".pg_service.conf", &format!("[x]\nhost=127.0.0.1\nport=1\npassword={SECRET}\n"));
+    std::fs::set_permissions(lab.path(".pgpass"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    lab
+}
+
+#[test]
+fn a_secret_planted_everywhere_is_in_no_output_and_in_no_file() {
+    let lab = planted_everywhere();
+    let ask = |arguments: &[&str]| {
+        let mut command = lab.command(arguments);
+        command.env("HOME", lab.path("")).env("PGPASSWORD", SECRET).env("OTHER_TOKEN", SECRET);
+        let ended = Ended::from(command.output().unwrap());
+        kept(&lab, &ended, &format!("{arguments:?}"));
+        ended
+    };
+    ask(&["check", "e.toml"]).expect(0);
+    ask(&["check", "e.toml", "--json"]).expect(0);
+    // Trials of the second block fail with what the hook has printed.
+    ask(&["run", "e.toml"]).expect(1);
+    ask(&["run", "e.toml", "--fresh", "--json"]).expect(1);
+    assert_eq!(lab.rows("t", "SELECT count(*) FROM trials WHERE cause LIKE '%said *%'"), ["4"]);
+    for arguments in READERS {
+        let ended = ask(arguments);
+        assert!(ended.code.is_some_and(|code| code < 2), "{arguments:?}: {ended:?}");
+    }
+    // Servers: with a service, a password file, and the variable.
+    for url in ["service=x connect_timeout=1", "host=127.0.0.1 port=1", "postgres://u@127.0.0.1:1/d"] {
+        ask(&["waits", url, "--seconds=0.1"]).expect(1);
+        ask(&["survey", "--server", url, "--volume", "."]);
+    }
+    lab.write("a.fio", &format!("# {SECRET}\n[j]\nrw=read\nsize=1m\nfilename=${{OTHER_TOKEN}}\n"));
+    ask(&["disk", "--fio", "a.fio", "--print"]).expect(2).says("OTHER_TOKEN is not used");
+    #[cfg(feature = "serve")]
+    {
+        let server = serving::Server::start(&lab, &[]);
+        for path in ["/", "/run?file=t", "/run?file=t&run=1", "/runs?from=t%401&to=t%402&all=1"] {
+            let page = server.page(path);
+            assert!(!page.contains("SECRET"), "{path}: {page}");
+        }
+    }
+}
+
+/// As a version that did not know better, or somebody, may have left it.
+#[test]
+fn a_secret_in_a_results_file_is_not_shown() {
+    let lab = planted_everywhere();
+    lab.run(1);
+    lab.run_with(&["--fresh"], 1);
+    let near = format!("postgres://u:{SECRET}@h/d");
+    let file = lab.results("t");
+    for sql in [
+        "UPDATE runs SET source = source || '# ' || ?1, question = ?1",
+        "UPDATE files SET content = ?1",
+        "UPDATE hooks SET command = ?1, output = ?1",
+        "UPDATE trials SET cause = ?1 WHERE cause IS NOT NULL",
+        "UPDATE configurations SET label = label || ' x=' || ?1",
+        "UPDATE levels SET label = ?1 WHERE label = 'full'",
+        "UPDATE configuration_levels SET level = ?1 WHERE level = 'full'",
+        "UPDATE warnings SET detail = ?1",
+        "UPDATE settings SET value = json_quote(?1) WHERE path = 'workload.script'",
+    ] {
+        file.execute(sql, [&near]).unwrap();
+    }
+    drop(file);
+    let except = [&INPUTS[..], &["t.steelbench"]].concat();
+    // The report of the run was written before.
+    std::fs::remove_file(lab.path("results/t.html")).unwrap();
+    for arguments in READERS {
+        let ended = lab.steelbench(arguments);
+        assert!(ended.code.is_some_and(|code| code < 2), "{arguments:?}: {ended:?}");
+        kept_but_in(&lab, &ended, &format!("{arguments:?}"), &except);
+    }
+    assert!(lab.read("results/t.html").contains("postgres://u:***"), "it is there, with stars");
+    #[cfg(feature = "serve")]
+    {
+        let server = serving::Server::start(&lab, &[]);
+        for path in ["/", "/run?file=t", "/run?file=t&run=1", "/runs?from=t%401&to=t%402&all=1"] {
+            let page = server.page(path);
+            assert!(!page.contains("SECRET"), "{path}: {page}");
+        }
+    }
+}
+
+#[test]
+fn a_label_with_a_password_is_refused_and_not_repeated() {
+    for (label, set) in [(format!("postgres://u:{SECRET}@h"), "1"), (format!("password={SECRET}"), "2")] {
+        let level = format!(
+            "[[level]]\nfactor = \"where\"\nname = \"{label}\"\nset = {{ \"target.data_files\" = {set} }}\n"
+        );
+        let other = "[[level]]\nfactor = \"where\"\nname = \"else\"\nset = { \"target.data_files\" = 3 }\n";
+        let file = scripted(1, "", "").replace("[factors]\n\"target.data_files\" = [1, 2]\n", "");
+        let lab = Lab::with(&format!("{file}{level}{other}"));
+        for arguments in [&["check", "e.toml"][..], &["check", "e.toml", "--json"], &["run", "e.toml"]] {
+            let ended = lab.steelbench(arguments).expect(2).says("a password in the file");
+            kept(&lab, &ended, &format!("{arguments:?}"));
+        }
+    }
+}
+
+/// `ps` shows everybody on the machine the words of a process.
+#[test]
+fn the_titles_of_the_processes_of_a_hook_do_not_show_a_password() {
+    let hook = format!("[hooks]\nbefore_run = 'touch begun; PGPASSWORD={SECRET} sh hook.sh'\n");
+    let lab = Lab::with(&scripted(1, "", &hook));
+    lab.write("hook.sh", "while ! test -e go; do sleep 0.05; done; test -n \"$PGPASSWORD\"\n");
+    let child = lab.start();
+    wait_until("the hook runs", || lab.path("begun").exists());
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let here = lab.path("").canonicalize().unwrap();
+    let titles: Vec<String> = processes
+        .filter(|process| std::fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == here))
+        .map(|process| std::fs::read_to_string(process.path().join("cmdline")).unwrap_or_default())
+        .collect();
+    lab.write("go", "");
+    end(child).expect(0);
+    assert!(titles.len() > 1 && titles.iter().all(|title| !title.contains("SECRET")), "{titles:?}");
+}
+
 #[test]
 fn the_title_of_the_process_does_not_show_a_password() {
     // A server that accepts and says nothing.
@@ -249,6 +436,6 @@ fn the_title_of_the_process_does_not_show_a_password() {
         let title = title();
         assert!(!title.contains("SECRET") && title.contains(&port.to_string()), "{title}");
         common::signal(&child, libc::SIGKILL);
-        end(child);
+        end(child).says("other users of this machine may have seen the password");
     }
 }

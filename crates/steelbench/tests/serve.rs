@@ -12,6 +12,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::fd::FromRawFd;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
 
 fn recorded() -> Lab {
     let lab = Lab::with(&scripted(3, "waits = [\"A log 0.4 0.1\"]\nspread = 0.1", ""));
@@ -252,6 +253,135 @@ fn says_how_far_a_run_is() {
     let_go(&lab, 3);
     end(run).expect(0);
     assert!(server.page("/run?file=t").contains(">complete: 6 trials<"));
+}
+
+/// Of a run whose trials failed as often as they may, it says how many are done.
+#[test]
+fn says_what_has_failed_for_good() {
+    let file = scripted(3, "fail_while_exists = \"broken\"", "").replace("[1, 2]", "[1]");
+    let lab = Lab::with(&file);
+    lab.run(0);
+    lab.write("broken", "");
+    lab.write("e.toml", &file.replace("blocks = 3", "blocks = 5"));
+    lab.run(1);
+    let server = Server::start(&lab, &[]);
+    let ended =
+        "ended: 3 of 5 trials done, `steelbench run --retry-failed` runs the others again, 2 attempts failed";
+    for page in ["/", "/run?file=t"] {
+        assert!(server.page(page).contains(ended), "{}", server.page(page));
+    }
+    std::fs::remove_file(lab.path("broken")).unwrap();
+    lab.run_with(&["--retry-failed"], 0);
+    assert!(server.page("/run?file=t").contains("complete: 5 trials, 2 attempts failed"));
+}
+
+/// Results files that somebody has made, among those of ours: each page ends in time, and says what is wrong or shows what
+/// it can; the others are as they were.
+#[test]
+fn crafted_results_files_harm_neither_themselves_nor_others() {
+    let lab = recorded();
+    let set_source =
+        |from: &str, to: &str| format!("UPDATE runs SET source = replace(source, '{from}', '{to}')");
+    let endless = "ALTER TABLE runs RENAME TO theirs; CREATE VIEW runs AS \
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id FROM n";
+    let crafted = [
+        ("endless", endless.to_owned(), Some(500)),
+        (
+            "trigger",
+            "CREATE TRIGGER x AFTER INSERT ON runs BEGIN SELECT RAISE(ABORT, 'x'); END".into(),
+            Some(500),
+        ),
+        // As many trials as a number can say.
+        ("blocks", set_source("blocks = 3", "blocks = 4294967295"), None),
+        (
+            "adaptive",
+            set_source("blocks = 3", "blocks = { min = 2, max = 4294967295, until = \"1%\" }"),
+            None,
+        ),
+        ("nested", "UPDATE runs SET source = 'x = ' || printf('%.*c', 200000, '[')".into(), None),
+        ("large", "UPDATE runs SET source = source || '#' || hex(zeroblob(70000000))".into(), Some(500)),
+        ("number", "UPDATE responses SET value = 9e999".into(), None),
+        ("block", "UPDATE trials SET block = 4294967295 WHERE id = 2".into(), None),
+        (
+            "markup",
+            "UPDATE runs SET name = '<script>alert(1)</script>', question = '<img src=x onerror=alert(1)>'"
+                .into(),
+            None,
+        ),
+    ];
+    for (name, sql, _) in &crafted {
+        std::fs::copy(lab.path("results/t.steelbench"), lab.path(&format!("results/{name}.steelbench")))
+            .unwrap();
+        lab.results(name).execute_batch(sql).unwrap();
+    }
+    let server = Server::start(&lab, &[]);
+    for (name, _, status) in &crafted {
+        let answer = server.get(&format!("/run?file={name}"));
+        assert!(status.is_none_or(|status| status == answer.status), "{name}: {}", answer.status);
+        assert!(
+            [200, 500].contains(&answer.status) && !answer.body.contains("<script>alert"),
+            "{name}: {answer:?}"
+        );
+        assert!(!answer.body.contains("has failed."), "{name}: {answer:?}");
+    }
+    let list = server.page("/");
+    assert!(list.contains("complete: 6 trials") && !list.contains("<img src=x"), "{list}");
+    let pid = server.child.as_ref().unwrap().id();
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap().trim();
+    assert!(most.trim_end_matches(" kB").parse::<u64>().unwrap() < 1 << 20, "{most}");
+}
+
+/// Open connections that say nothing take all descriptors of the server; whoever comes then waits until their time is over.
+#[test]
+fn silent_visitors_do_not_keep_others_out() {
+    let lab = recorded();
+    let mut command = lab.command(&["serve", "--port", "0"]);
+    let few = libc::rlimit { rlim_cur: 64, rlim_max: 64 };
+    // SAFETY: between fork and exec a system call alone is made.
+    unsafe {
+        command.pre_exec(move || {
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const few);
+            Ok(())
+        });
+    }
+    let server = Server::of(command);
+    let visitors: Vec<TcpStream> = (0..200).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
+    assert_eq!(server.get("/").status, 200);
+    drop(visitors);
+    // The same of visitors who ask and do not read.
+    let request = format!("GET /assets/report.js HTTP/1.1\r\nHost: {}\r\n\r\n", server.address).repeat(300);
+    let visitors = (0..100).map(|_| {
+        let mut visitor = TcpStream::connect(&server.address).unwrap();
+        visitor.set_nonblocking(true).unwrap();
+        let _ = visitor.write(request.as_bytes());
+        visitor
+    });
+    let visitors: Vec<TcpStream> = visitors.collect();
+    assert_eq!(server.get("/").status, 200);
+    drop(visitors);
+}
+
+/// What browsers say of who uses a page (<https://www.w3.org/TR/fetch-metadata/>).
+#[test]
+fn pages_of_other_sites_may_link_to_ours_and_no_more() {
+    let lab = recorded();
+    let server = Server::start(&lab, &[]);
+    let ask = |site: &str, mode: &str| {
+        let headers =
+            format!("Host: {}\r\nSec-Fetch-Site: {site}\r\nSec-Fetch-Mode: {mode}\r\n", server.address);
+        server.send(&format!("GET /run?file=t HTTP/1.1\r\n{headers}Connection: close\r\n\r\n")).status
+    };
+    for (site, mode, status) in [
+        ("same-origin", "cors", 200),
+        ("none", "navigate", 200),
+        ("cross-site", "navigate", 200),
+        ("cross-site", "no-cors", 403),
+        ("cross-site", "cors", 403),
+        ("same-site", "no-cors", 403),
+    ] {
+        assert_eq!(ask(site, mode), status, "{site} {mode}");
+    }
 }
 
 /// How often each file of a folder is opened meanwhile, by any process.

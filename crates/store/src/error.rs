@@ -30,6 +30,11 @@ pub enum Fault {
          `sqlite3 FILE`"
     )]
     Altered(String),
+    /// What has this ending beside it, where SQLite keeps its journal, is a pipe, a link or a folder.
+    #[error(
+        "what ends in {0} beside it is not a regular file; remove it, or copy the results file elsewhere"
+    )]
+    ForeignJournal(&'static str),
     /// Reading it took longer than any file of ours does.
     #[error(
         "reading it took too long and was stopped; restore a copy, or save what is in it with `sqlite3 FILE .dump`"
@@ -104,6 +109,7 @@ impl From<rusqlite::Error> for Fault {
                 ErrorCode::DatabaseCorrupt => {
                     Self::Damaged(message.clone().unwrap_or_else(|| failure.to_string()))
                 }
+                ErrorCode::TooBig => Self::Damaged("a value is larger than any of ours".into()),
                 ErrorCode::OperationInterrupted => Self::Slow,
                 ErrorCode::DiskFull => Self::Full,
                 ErrorCode::ReadOnly => Self::ReadOnly,

@@ -1,6 +1,7 @@
 use crate::claim::RunLock;
 use crate::schema::{self, APPLICATION_ID};
 use crate::{Fault, Result, StoreError};
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,6 +11,8 @@ use std::time::{Duration, Instant};
 const BUSY_WAIT: Duration = Duration::from_secs(30);
 /// How long one reading may take. That of a large file takes seconds; whatever takes longer is no file of ours.
 const READING_MAX: Duration = Duration::from_secs(60);
+/// Most bytes of a row that is read; nothing that we write comes near to it, and reading takes several times its memory.
+const ROW_BYTES_MAX: i32 = 128 << 20;
 /// Steps of SQLite's machine between two looks at the time: some milliseconds.
 const STEPS: i32 = 100_000;
 /// The first bytes of every SQLite file.
@@ -40,6 +43,7 @@ impl Store {
     /// cannot be written.
     pub fn create_or_open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
+        refuse_foreign_journals(path)?;
         if path.exists() {
             refuse_other_files(path)?;
         }
@@ -57,7 +61,8 @@ impl Store {
     /// Opens a results file for reading. Writing to the store is then a `ReadOnly` error.
     ///
     /// The file is touched only to roll back what a killed run left half written: of an older format, a copy in memory
-    /// is brought up to date. Fails with `Missing`, `Empty`, `Foreign`, `Damaged`, `Newer`, `Busy`.
+    /// is brought up to date. Fails with `Missing`, `Empty`, `Foreign`,
+    /// `ForeignJournal`, `Damaged`, `Newer`, `Busy`.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         // A reader opens for writing too: only then can SQLite roll back a killed run's journal.
         Self::open_with(path.as_ref(), WRITING)
@@ -70,6 +75,7 @@ impl Store {
     }
 
     fn open_with(path: &Path, flags: OpenFlags) -> Result<Self> {
+        refuse_foreign_journals(path)?;
         if refuse_other_files(path)? == 0 {
             return Err(Fault::Empty.of(path));
         }
@@ -79,7 +85,10 @@ impl Store {
             schema::NEWEST => {}
             _ => store.bring_copy_up_to_date()?,
         }
-        store.sql(|connection| connection.pragma_update(None, "query_only", true))?;
+        store.sql(|connection| {
+            connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, ROW_BYTES_MAX)?;
+            connection.pragma_update(None, "query_only", true)
+        })?;
         Ok(store)
     }
 
@@ -198,6 +207,20 @@ impl Store {
     pub(crate) fn fault(&self, fault: Fault) -> StoreError {
         fault.of(&self.path)
     }
+}
+
+/// Refuses files beside a results file that SQLite would use with it and that are none of its own: opening a named pipe
+/// waits for its other end.
+fn refuse_foreign_journals(path: &Path) -> Result<()> {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    for ending in ["-journal", "-wal", "-shm"] {
+        let mut beside = real.clone().into_os_string();
+        beside.push(ending);
+        if Path::new(&beside).symlink_metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(Fault::ForeignJournal(ending).of(path));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses what SQLite would not, or not in our words. Returns the length of the file.

@@ -1,5 +1,7 @@
 //! Records as rows of tables: the columns of each kind are said once, for writing and for reading.
 
+mod text;
+
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
@@ -159,9 +161,9 @@ macro_rules! fields {
 }
 
 fields! {
-    plain: bool i64 u32 u64 String Option<bool> Option<i32> Option<u32> Option<u64> Option<usize> Option<f64> Option<String>;
+    plain: bool i64 u32 u64 Option<bool> Option<i32> Option<u32> Option<u64> Option<usize> Option<f64>;
     words: Direction WaitClass WarningKind;
-    json: Environment ServerActivity Value
+    json: Environment ServerActivity
 }
 
 /// Records, or parts of them, as their fields in the order of the columns; after `;` what other tables have.
@@ -436,7 +438,7 @@ struct Packed<'a> {
 }
 
 /// Bytes of stacks that are read at most: a damaged file must not fill the memory.
-const STACKS_BYTES_MAX: u64 = 1 << 30;
+const STACKS_BYTES_MAX: u64 = 256 << 20;
 
 impl Packed<'_> {
     fn pack(&self) -> std::io::Result<Vec<u8>> {

@@ -7,9 +7,9 @@ use crate::ConfigError;
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::CStr;
-use std::fs;
-use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Variables that libpq turns into settings of the session.
@@ -71,8 +71,8 @@ impl Environment {
         let files: Vec<PathBuf> =
             user.into_iter().chain([PathBuf::from(system).join("pg_service.conf")]).collect();
         for (index, path) in files.iter().enumerate() {
-            let text = match fs::read_to_string(path) {
-                Ok(text) => text,
+            let text = match read_file(path) {
+                Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
                 // Only a file that was asked for has to be there.
                 Err(source) if is_given && index == 0 => {
                     return Err(ConfigError::Value("servicefile", format!("{}: {source}", path.display())));
@@ -139,14 +139,35 @@ impl Passfile {
 }
 
 fn secret_text(path: &Path) -> io::Result<String> {
-    let metadata = fs::metadata(path)?;
-    if !metadata.is_file() {
-        return Err(io::Error::other("it is not a plain file"));
-    }
+    let (file, metadata) = open(path)?;
     if metadata.permissions().mode() & 0o077 != 0 {
         return Err(io::Error::other("group or others have access to it; run chmod 0600 on it"));
     }
-    Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
+    Ok(String::from_utf8_lossy(&read(file)?).into_owned())
+}
+
+/// Most bytes of a file with services, passwords, certificates or a key: more than all certificates of a platform.
+const FILE_BYTES_MAX: u64 = 4 << 20;
+
+/// The content of such a file; of anything else than a regular file, and of a longer one, an error.
+pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    open(path).and_then(|(file, _)| read(file))
+}
+
+/// Does not wait for the other end of a named pipe.
+fn open(path: &Path) -> io::Result<(File, Metadata)> {
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_file() { Ok((file, metadata)) } else { Err(io::Error::other("it is not a regular file")) }
+}
+
+fn read(file: File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(io::Error::other(format!("it is larger than {} MiB", FILE_BYTES_MAX >> 20)));
+    }
+    Ok(bytes)
 }
 
 /// `host:port:database:user:password`; a backslash takes the next character literally.

@@ -48,7 +48,7 @@ static KEYWORDS: &[(&str, &str, Support)] = &[
     ("password", "PGPASSWORD", Used),
     ("port", "PGPORT", Used),
     ("replication", "", Only(&["false", "off", "no", "0"])),
-    ("require_auth", "PGREQUIREAUTH", Only(&[])),
+    ("require_auth", "PGREQUIREAUTH", Used),
     ("requirepeer", "PGREQUIREPEER", Only(&[])),
     ("service", "PGSERVICE", Used),
     ("servicefile", "PGSERVICEFILE", Used),

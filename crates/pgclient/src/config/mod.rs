@@ -4,10 +4,12 @@
 mod environment;
 mod hosts;
 mod keywords;
+mod require_auth;
 
-pub use environment::Environment;
+pub use environment::{Environment, read_file};
 pub use hosts::{Host, Place};
 pub use keywords::Settings;
+pub use require_auth::{AuthMethod, RequiredAuth};
 
 use crate::ConfigError;
 use crate::tls::TlsSettings;
@@ -38,6 +40,7 @@ pub struct Config {
     pub(crate) keep_alive: KeepAlive,
     pub(crate) tls: TlsSettings,
     pub(crate) channel_binding: ChannelBindingMode,
+    pub(crate) required_auth: RequiredAuth,
     /// What a person should know: a password file that was ignored, and why.
     pub warnings: Vec<String>,
 }
@@ -108,6 +111,7 @@ impl Config {
             },
             tls: TlsSettings::take(&mut settings, environment)?,
             channel_binding: settings.choice("channel_binding", &channel_binding, channel_binding[1].1)?,
+            required_auth: RequiredAuth::take(&mut settings)?,
             warnings: warning.into_iter().collect(),
         })
     }

@@ -5,7 +5,7 @@ mod certificate;
 
 pub use certificate::end_point;
 
-use crate::config::{Config, Environment, Host, Settings};
+use crate::config::{Config, Environment, Host, Settings, read_file};
 use crate::connect::{self, Address};
 use crate::{ConfigError, Error};
 use bytes::BytesMut;
@@ -239,13 +239,12 @@ fn system_roots() -> Result<TrustedRoots, String> {
 }
 
 fn certificates_of(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
-    let read = || CertificateDer::pem_file_iter(path)?.collect::<Result<Vec<_>, _>>();
-    match read() {
-        Ok(certificates) if certificates.is_empty() => {
-            Err(format!("{}: no certificate in PEM format", path.display()))
-        }
+    let failed = |error: String| format!("{}: {error}", path.display());
+    let bytes = read_file(path).map_err(|error| failed(error.to_string()))?;
+    match CertificateDer::pem_slice_iter(&bytes).collect::<Result<Vec<_>, _>>() {
+        Ok(certificates) if certificates.is_empty() => Err(failed("no certificate in PEM format".to_owned())),
         Ok(certificates) => Ok(certificates),
-        Err(error) => Err(format!("{}: {error}", path.display())),
+        Err(error) => Err(failed(error.to_string())),
     }
 }
 
@@ -258,9 +257,11 @@ fn client_certificate(settings: &TlsSettings) -> Result<Option<ClientCertificate
         return Err(format!("{}: no private key is known for it: set sslkey", path.display()));
     };
     check_key_file(key).map_err(|error| format!("private key file {}: {error}", key.display()))?;
-    let key = PrivateKeyDer::from_pem_file(key).map_err(|error| {
+    let read = |error: String| {
         format!("private key file {}: {error}; it must be PEM without a pass phrase", key.display())
-    })?;
+    };
+    let bytes = read_file(key).map_err(|error| read(error.to_string()))?;
+    let key = PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| read(error.to_string()))?;
     Ok(Some((chain, key)))
 }
 

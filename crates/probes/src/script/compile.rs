@@ -1,7 +1,7 @@
 //! Makes a script's text into commands: SQL statements, and lines that begin with a backslash.
 
 use super::expression::{Expression, parse_expression, skip_blanks};
-use super::mix::{Located, Protocol, line_and_column};
+use super::mix::{Located, Protocol};
 use super::names::{Names, Slot, is_name, not_a_name};
 use super::sql::{Ending, Region, Statement, next_command, statement};
 use engines::UserStatement;
@@ -60,6 +60,7 @@ pub(super) fn compile(
         body: Body::default(),
         blocks: Vec::new(),
         after_sql: false,
+        last: (0, 1, 1),
     };
     compiler.run()?;
     if let Some(open) = compiler.blocks.last() {
@@ -89,6 +90,9 @@ struct Compiler<'a> {
     blocks: Vec<Block>,
     /// The command before is a statement whose results can be kept.
     after_sql: bool,
+    /// Offset, line and column of the last command: from there on they are counted, so that each character is counted
+    /// once, however long a script is.
+    last: (usize, usize, usize),
 }
 
 impl Compiler<'_> {
@@ -115,7 +119,13 @@ impl Compiler<'_> {
     }
 
     fn push(&mut self, offset: usize, action: Action) {
-        let (line, column) = line_and_column(self.text, offset);
+        let (last, line, column) = self.last;
+        let since = &self.text[last..offset];
+        let (line, column) = match since.rfind('\n') {
+            None => (line, column + since.chars().count()),
+            Some(end) => (line + since.matches('\n').count(), since[end..].chars().count()),
+        };
+        self.last = (offset, line, column);
         self.body.commands.push(Command { line, column, action });
     }
 

@@ -1,4 +1,5 @@
 use super::mix::{Located, Source};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Where a variable's value is kept: its position in the list of all variables of a mix.
 pub(super) type Slot = usize;
@@ -7,10 +8,11 @@ pub(super) type Slot = usize;
 #[derive(Debug, Default)]
 pub(super) struct Names {
     names: Vec<String>,
+    slots: HashMap<String, Slot>,
     /// Whether something is known to set the variable.
     assigned: Vec<bool>,
     /// Prefixes of `\gset` and `\aset`: any variable that begins so may be set by them.
-    prefixes: Vec<String>,
+    prefixes: BTreeSet<String>,
     uses: Vec<Use>,
     /// Position of the script that is being parsed.
     script: usize,
@@ -29,11 +31,13 @@ struct Use {
 impl Names {
     /// The slot of a variable, a new one if need be.
     pub fn slot(&mut self, name: &str) -> Slot {
-        self.names.iter().position(|known| known == name).unwrap_or_else(|| {
-            self.names.push(name.to_owned());
-            self.assigned.push(false);
-            self.names.len() - 1
-        })
+        if let Some(known) = self.slots.get(name) {
+            return *known;
+        }
+        self.slots.insert(name.to_owned(), self.names.len());
+        self.names.push(name.to_owned());
+        self.assigned.push(false);
+        self.names.len() - 1
     }
 
     /// As [`Self::slot`], of a variable that something sets.
@@ -56,7 +60,13 @@ impl Names {
     }
 
     pub fn note_prefix(&mut self, prefix: &str) {
-        self.prefixes.push(prefix.to_owned());
+        self.prefixes.insert(prefix.to_owned());
+    }
+
+    /// Whether `\gset` or `\aset` may set it: some beginning of its name is one of their prefixes.
+    fn has_prefix(&self, name: &str) -> bool {
+        let ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
+        !self.prefixes.is_empty() && ends.into_iter().any(|end| self.prefixes.contains(&name[..end]))
     }
 
     pub fn begin_script(&mut self, script: usize) {
@@ -82,11 +92,12 @@ impl Names {
 
     /// Objects to variables that nothing sets, and to those in quotes.
     pub fn check(&self, sources: &[Source]) -> Result<(), String> {
+        let used: HashSet<Slot> =
+            self.uses.iter().filter(|place| !place.quoted).map(|place| place.slot).collect();
         for place in &self.uses {
             let name = &self.names[place.slot];
-            let set = self.assigned[place.slot]
-                || self.prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()));
-            let message = if place.quoted && (self.assigned[place.slot] || self.is_used(place.slot)) {
+            let set = self.assigned[place.slot] || self.has_prefix(name);
+            let message = if place.quoted && (self.assigned[place.slot] || used.contains(&place.slot)) {
                 format!(
                     "variable `{name}` in quotes: a prepared statement has no place for a value there; \
                      write `'...' || :{name}`, or use the simple protocol"
@@ -99,11 +110,6 @@ impl Names {
             return Err(Located::new(place.offset, message).in_script(&sources[place.script]));
         }
         Ok(())
-    }
-
-    /// Whether its value is needed anywhere.
-    fn is_used(&self, slot: Slot) -> bool {
-        self.uses.iter().any(|place| place.slot == slot && !place.quoted)
     }
 
     fn never_set(&self, name: &str) -> String {

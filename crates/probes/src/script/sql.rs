@@ -202,6 +202,9 @@ fn word_length(text: &str) -> usize {
     text.bytes().take_while(|byte| begins_name(*byte) || byte.is_ascii_digit() || *byte == b'$').count()
 }
 
+/// Statements that are prepared at most: each connection keeps all of them on the server.
+const PREPARED_MAX: usize = 10_000;
+
 /// A statement for the server.
 #[derive(Debug)]
 pub(super) struct Statement {
@@ -247,6 +250,14 @@ pub(super) fn statement(
             let known = prepared.iter().position(|known| *known == statement);
             let number = known.unwrap_or(prepared.len());
             if known.is_none() {
+                if prepared.len() >= PREPARED_MAX {
+                    let offset = command.parts.first().map_or(0, |(_, range)| range.start);
+                    let message = format!(
+                        "more than {PREPARED_MAX} different statements to prepare; use the simple protocol, or load data \
+                         before the trial"
+                    );
+                    return Err(Located::new(offset, message));
+                }
                 prepared.push(statement);
             }
             Ok(Statement { source, prepared: Some(number), texts: Vec::new(), slots, keep })

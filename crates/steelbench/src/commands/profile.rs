@@ -12,6 +12,8 @@ use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+/// Largest saved profile that is read.
+const FILE_BYTES_MAX: u64 = 256 << 20;
 /// How soon a signal, or its end, ends the sampling of a command.
 const NAP: Duration = Duration::from_millis(50);
 
@@ -106,13 +108,14 @@ fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
 
 /// Reads what `profile --output` wrote as JSON.
 fn read(path: &Path) -> Result<Profile, Failure> {
-    let text = std::fs::read(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+    let text = experiment::read_text(path, FILE_BYTES_MAX)
+        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
     let foreign = |what: &str| {
         let how = "`steelbench profile --output FILE.json` writes one";
         Failure::usage(format!("{}: not a profile: {what}; {how}", path.display()))
     };
     let value: serde_json::Value =
-        serde_json::from_slice(&text).map_err(|error| foreign(&error.to_string()))?;
+        serde_json::from_str(&text).map_err(|error| foreign(&error.to_string()))?;
     if value["kind"] != report::json::SAMPLES {
         return Err(foreign("its kind is another one"));
     }

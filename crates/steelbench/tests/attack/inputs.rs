@@ -1,6 +1,6 @@
 //! What people write: experiment files, fio's job files, connection strings, scripts.
 
-use crate::arena::{Arena, Random, USUAL, campaign};
+use crate::arena::{Arena, Random, Tries, USUAL, campaign};
 use crate::common::scripted;
 
 /// What means something to a parser, a terminal, a shell or a number.
@@ -69,13 +69,29 @@ fn mutated(random: &mut Random, text: &str) -> Vec<u8> {
 
 /// Now and then something that is only large.
 fn large(random: &mut Random) -> Option<Vec<u8>> {
-    Some(match random.below(60) {
+    Some(match random.below(140) {
         0 => b"[".repeat(100_000),
         1 => b"x = [".repeat(20_000),
         2 => b"a.".repeat(50_000),
         3 => [b"[experiment]\nname = \"".as_slice(), &b"n".repeat(1 << 20), b"\"\n"].concat(),
         4 => b"\"target.data_files\" = [1]\n".repeat(10_000),
         5 => Vec::new(),
+        6 => b"\\set a ".iter().copied().chain(b"(-".repeat(50_000)).collect(),
+        7 => b"\\if 1\n".repeat(100_000),
+        8 => b"\\set a case when 1 then "
+            .iter()
+            .copied()
+            .chain(b"case when not 1 then ".repeat(30_000))
+            .collect(),
+        9 => b"/*".repeat(200_000),
+        10 => b"SELECT 1; ".repeat(500_000),
+        11 => (0..200_000).flat_map(|n| format!("\\set v{n} :v{}\n", n / 2).into_bytes()).collect(),
+        12 => (0..100_000)
+            .flat_map(|n| format!("SELECT 1 AS c \\gset p{n}_\nSELECT :x{n};\n").into_bytes())
+            .collect(),
+        13 => (0..300_000).flat_map(|n| format!("SELECT {n};").into_bytes()).collect(),
+        14 => [b"[global]\n".as_slice(), &b"direct=1\n".repeat(5_000), &b"[job]\nrw=read\n".repeat(20_000)]
+            .concat(),
         _ => return None,
     })
 }
@@ -93,7 +109,7 @@ fn experiments() -> Vec<String> {
 fn experiment_files() {
     let texts = experiments();
     let arena = Arena::new();
-    campaign("experiment_files", 60, |random| {
+    campaign("experiment_files", Tries { short: 60, full: 3000 }, |random| {
         let text = random.of(&texts);
         let bytes = large(random).unwrap_or_else(|| mutated(random, text));
         arena.write("e.toml", &bytes);
@@ -110,7 +126,7 @@ const JOBS: &str = "[global]\nioengine=libaio\ndirect=1\nbs=4k\nsize=64m\nruntim
 #[test]
 fn fio_job_files() {
     let arena = Arena::new();
-    campaign("fio_job_files", 60, |random| {
+    campaign("fio_job_files", Tries { short: 60, full: 1000 }, |random| {
         let bytes = large(random).unwrap_or_else(|| mutated(random, JOBS));
         arena.write("a.fio", &bytes);
         let ignore = ["--fio-ignore", "--print"];
@@ -131,7 +147,7 @@ fn connection_strings() {
         "mysql://me:Geh3imnis@h/d",
         "me:Geh3imnis@h",
     ];
-    campaign("connection_strings", 80, |random| {
+    campaign("connection_strings", Tries { short: 80, full: 1000 }, |random| {
         let text = random.of(&strings).to_owned();
         let url = String::from_utf8_lossy(&mutated(random, text)).into_owned();
         let quoted: Vec<String> = url.chars().map(|c| format!("\\U{:08X}", u32::from(c))).collect();
@@ -163,12 +179,49 @@ fn scripts() {
          [limits]\ntrial_time = \"10 s\"\n"
     );
     arena.write("e.toml", file.as_bytes());
-    campaign("scripts", 60, |random| {
+    campaign("scripts", Tries { short: 60, full: 1000 }, |random| {
         let bytes = large(random).unwrap_or_else(|| mutated(random, SCRIPT));
         arena.write("s.sql", &bytes);
         arena.run(&["check", "e.toml"], USUAL)?;
         if random.below(4) == 0 {
             arena.run(&["run", "e.toml", "--fresh"], USUAL)?;
+        }
+        arena.is_clean()
+    });
+}
+
+/// An inventory of a machine with a server, and a profile, as other machines would have written them.
+fn documents() -> [String; 2] {
+    let setting = r#"{"name":"work_mem","value":"4096","unit":"kB","default":"4096","source":"default","is_changed":false,"pending_restart":false}"#;
+    let survey = format!(
+        r#"{{"schema":"steelbench/1","kind":"survey","taken_ms":1,"steelbench":"0.1.0","advice":[],
+        "machine":{{"host":"h","nodes":[{{"node":0,"cpus":"0-3","cpu_count":4,"distances":[10]}}],"processors":{{"cores":2,"logical":4,"caches":[]}}}},
+        "settings":[{{"name":"vm.swappiness","value":"60"}}],
+        "servers":[{{"engine":"postgres","version":"PostgreSQL 16.1","is_local":true,"settings":[{setting}],"address":"host=h","extensions":[],"databases":[]}}]}}"#
+    );
+    let profile = r#"{"schema":"steelbench/1","kind":"profile-samples","target":"p","elapsed_s":1.5,"hz":99,"threads":2,"lost":0,"profiler_cpu_s":0.01,
+        "modules":["a","b"],"frames":[{"module":0,"function":"f","kernel":false},{"module":1,"function":"g","kernel":true}],
+        "stacks":[{"frames":[0,1],"samples":7},{"frames":[0],"samples":3}],"missing":[]}"#;
+    [survey, profile.into()]
+}
+
+/// What other machines wrote, and others may have changed.
+#[test]
+fn documents_of_others() {
+    let arena = Arena::new();
+    let documents = documents();
+    for (name, document) in ["survey.json", "profile.json"].iter().zip(&documents) {
+        arena.write(name, document.as_bytes());
+    }
+    campaign("documents_of_others", Tries { short: 30, full: 1000 }, |random| {
+        let which = random.below(2);
+        let bytes = large(random).unwrap_or_else(|| mutated(random, &documents[which]));
+        arena.write("other.json", &bytes);
+        let form = *random.of(&["--json", "--md"]);
+        if which == 0 {
+            arena.run(&["survey", "merge", "survey.json", "other.json", form], USUAL)?;
+        } else {
+            arena.run(&["profile", "compare", "profile.json", "other.json", form], USUAL)?;
         }
         arena.is_clean()
     });

@@ -7,13 +7,16 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../servers/mod.rs"]
+mod servers;
 #[path = "../serving/mod.rs"]
 mod serving;
 
 mod arena;
+mod files;
+mod hostile_servers;
 mod inputs;
 mod kills;
 mod pages;
 mod recordings;
 mod resources;
-mod servers;

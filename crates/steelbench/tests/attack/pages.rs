@@ -1,6 +1,6 @@
 //! `serve` and those who visit it with bad intent.
 
-use crate::arena::{Arena, Random, campaign};
+use crate::arena::{Arena, Random, Tries, campaign};
 use crate::common::scripted;
 use crate::serving::Server;
 use std::io::{Read, Write};
@@ -37,6 +37,7 @@ const METHODS: &[&str] =
 const HEADERS: &[&str] = &[
     "Origin: https://evil.example",
     "Sec-Fetch-Site: cross-site",
+    "Sec-Fetch-Site: same-site\r\nSec-Fetch-Mode: no-cors",
     "Content-Length: 99999999999",
     "Transfer-Encoding: chunked",
     "Content-Length: -1",
@@ -114,7 +115,7 @@ fn requests() {
     arena.write("e.toml", scripted(2, "", "").as_bytes());
     arena.run(&["run", "e.toml"], crate::arena::USUAL).unwrap();
     let mut server = Server::start_in(&arena.lab, &arena.path(""), &[]);
-    campaign("requests", 150, |random| {
+    campaign("requests", Tries { short: 150, full: 3000 }, |random| {
         let (bytes, is_foreign) = request(random, &server.address);
         // A refusal may cut off what is still being sent.
         let answer = exchange(&server.address, &bytes).unwrap_or_default();
@@ -122,7 +123,10 @@ fn requests() {
         if let Some(found) = FORBIDDEN.iter().find(|found| lower.contains(**found)) {
             return Err(format!("{:?} gives {found:?}", String::from_utf8_lossy(&bytes)));
         }
-        if is_foreign && answer.starts_with("HTTP/1.1 200") {
+        let by_others = ["Sec-Fetch-Site: cross-site\r\n", "Sec-Fetch-Site: same-site\r\n"]
+            .iter()
+            .any(|header| String::from_utf8_lossy(&bytes).contains(header));
+        if (is_foreign || by_others) && answer.starts_with("HTTP/1.1 200") {
             return Err(format!("answers a foreign name: {:?}", String::from_utf8_lossy(&bytes)));
         }
         if random.below(10) == 0 {
@@ -138,7 +142,7 @@ fn slow_and_many_visitors() {
     arena.write("e.toml", scripted(2, "", "").as_bytes());
     arena.run(&["run", "e.toml"], crate::arena::USUAL).unwrap();
     let mut server = Server::start_in(&arena.lab, &arena.path(""), &[]);
-    campaign("slow_and_many_visitors", 2, |random| {
+    campaign("slow_and_many_visitors", Tries { short: 2, full: 20 }, |random| {
         let beginning = random.of(&["GET / HT", "", "GET / HTTP/1.1\r\nHost: localhost\r\nX: y"]).as_bytes();
         let mut visitors = Vec::new();
         for _ in 0..1000 {

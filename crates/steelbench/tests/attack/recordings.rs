@@ -1,7 +1,8 @@
 //! Results files that are damaged, or whose values, views and triggers mean harm.
 
-use crate::arena::{Arena, Random, USUAL, campaign};
+use crate::arena::{Arena, Random, Tries, USUAL, campaign};
 use crate::common::scripted;
+use crate::serving::Server;
 use rusqlite::Connection;
 
 /// Values that mean something to a terminal, a browser, a spreadsheet, a path or a number.
@@ -37,6 +38,11 @@ const VALUES: &[&str] = &[
     "'done'",
     "1.5",
     "'9999999999999'",
+    "replace(source, 'blocks = 3', 'blocks = 4294967295')",
+    "replace(source, 'blocks = 3', 'blocks = { min = 2, max = 4294967295, until = \"1%\" }')",
+    "replace(source, '[1, 2]', '[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]')",
+    "replace(source, 'engine = \"null\"', 'engine = \"postgres\"')",
+    "'x = ' || printf('%.*c', 100000, '[')",
 ];
 
 /// Definitions that replace or join what we made.
@@ -67,12 +73,18 @@ fn recorded(arena: &Arena) -> Vec<u8> {
     std::fs::read(arena.path("results/t.steelbench")).unwrap()
 }
 
-/// Everything that reads a results file, and one command that writes to it.
-fn read_all(arena: &Arena, random: &mut Random) -> Result<(), String> {
+/// Markup of [`VALUES`] that no page may have as such.
+const MARKUP: &[&str] = &["<script>alert(1)", "<img src=x"];
+
+/// Everything that reads a results file, and one command that writes to it; pages of a server that goes on.
+fn read_all(arena: &Arena, random: &mut Random, server: &mut Server) -> Result<(), String> {
     let commands: &[&[&str]] = &[
         &["show", "t"],
         &["show", "t", "--json"],
         &["show", "t", "--runs"],
+        &["show", "t", "--md"],
+        &["show", "t", "--source"],
+        &["compare", "t@1", "t@1"],
         &["compare", "t", "data_files=1", "data_files=2"],
         &["history", "t"],
         &["report", "t"],
@@ -88,7 +100,47 @@ fn read_all(arena: &Arena, random: &mut Random) -> Result<(), String> {
             arena.run(command, USUAL)?;
         }
     }
-    arena.is_clean()
+    for path in [
+        "/",
+        "/run?file=t",
+        "/run?file=t&run=1",
+        "/runs",
+        "/compare?file=t&a=data_files%3D1&b=data_files%3D2",
+        "/version",
+    ] {
+        if random.below(3) == 0 {
+            let answer = server.get(path);
+            let known = [200, 400, 404, 500].contains(&answer.status);
+            let bears = MARKUP.iter().find(|markup| answer.body.contains(**markup));
+            if !known || bears.is_some() || answer.body.contains("Building this page has failed") {
+                return Err(format!("{path}: {} {bears:?} {:.300}", answer.status, answer.body));
+            }
+        }
+    }
+    match server.child.as_mut().unwrap().try_wait().unwrap() {
+        Some(status) => Err(format!("the server of pages has ended with {status}")),
+        None => arena.is_clean(),
+    }
+}
+
+/// A journal of a transaction that was never ended, as a killed run leaves it.
+fn journal() -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = Connection::open(folder.path().join("j")).unwrap();
+    let grow = "WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 900) \
+                INSERT INTO t SELECT randomblob(400) FROM n";
+    file.execute_batch("PRAGMA cache_size = 2; CREATE TABLE t (x); BEGIN").unwrap();
+    file.execute_batch(grow).unwrap();
+    std::fs::read(folder.path().join("j-journal")).unwrap()
+}
+
+/// How a journal names its super-journal, of which SQLite deletes the file (`writeSuperJournal` in `pager.c`).
+pub fn naming(victim: &std::path::Path) -> Vec<u8> {
+    let name = victim.as_os_str().as_encoded_bytes();
+    let sum = name.iter().map(|byte| u32::from(*byte)).sum::<u32>();
+    let magic = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    let length = name.len() as u32;
+    [&[0, 4, 0, 0], name, &length.to_be_bytes(), &sum.to_be_bytes(), &magic].concat()
 }
 
 /// Puts the file where it is looked for, without what a try before has left beside it.
@@ -102,7 +154,9 @@ fn place(arena: &Arena, bytes: &[u8]) {
 fn damaged_results_files() {
     let arena = Arena::new();
     let whole = recorded(&arena);
-    campaign("damaged_results_files", 25, |random| {
+    let journal = journal();
+    let mut server = Server::start_in(&arena.lab, &arena.path(""), &[]);
+    campaign("damaged_results_files", Tries { short: 25, full: 1000 }, |random| {
         let mut bytes = whole.clone();
         for _ in 0..=random.below(20) {
             // The beginning of each page says what it is.
@@ -117,7 +171,14 @@ fn damaged_results_files() {
             _ => {}
         }
         place(&arena, &bytes);
-        read_all(&arena, random)
+        if random.below(4) == 0 {
+            let mut journal = random.mutate(&journal, &[b"\0\0\0\0", b"\xff\xff\xff\xff"]);
+            if random.below(2) == 0 {
+                journal.extend(naming(&arena.lab.path("victim/salaries.csv")));
+            }
+            arena.write("results/t.steelbench-journal", &journal);
+        }
+        read_all(&arena, random, &mut server)
     });
 }
 
@@ -132,7 +193,8 @@ fn tables(file: &Connection) -> Vec<String> {
 fn hostile_results_files() {
     let arena = Arena::new();
     let whole = recorded(&arena);
-    campaign("hostile_results_files", 40, |random| {
+    let mut server = Server::start_in(&arena.lab, &arena.path(""), &[]);
+    campaign("hostile_results_files", Tries { short: 40, full: 1000 }, |random| {
         place(&arena, &whole);
         let file = Connection::open(arena.path("results/t.steelbench")).unwrap();
         file.execute_batch("PRAGMA foreign_keys = off; PRAGMA ignore_check_constraints = on").unwrap();
@@ -155,6 +217,6 @@ fn hostile_results_files() {
             }
         }
         drop(file);
-        read_all(&arena, random)
+        read_all(&arena, random, &mut server)
     });
 }

@@ -210,7 +210,12 @@ pub fn end(mut child: Child) -> Ended {
 
 /// The command with no more than 1 GiB of memory.
 pub fn limited_memory(command: &mut Command) -> &mut Command {
-    let limit = libc::rlimit { rlim_cur: 1 << 30, rlim_max: 1 << 30 };
+    limited_memory_to(command, 1 << 30)
+}
+
+/// The same with so many bytes.
+pub fn limited_memory_to(command: &mut Command, bytes: u64) -> &mut Command {
+    let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
     // SAFETY: between fork and exec a system call alone is made.
     unsafe {
         command.pre_exec(move || match libc::setrlimit(libc::RLIMIT_AS, &raw const limit) {

@@ -70,7 +70,12 @@ pub const ONCE: &str =
 
 /// The private server of a run that is going on: its first process, and how to connect.
 pub fn private(lab: &Lab) -> Option<(i32, Config)> {
-    let folders = std::fs::read_dir(lab.path("results/t.steelbench.work")).ok()?;
+    private_in(&lab.path("results/t.steelbench.work"))
+}
+
+/// The same of a run that works in this folder.
+pub fn private_in(folder: &Path) -> Option<(i32, Config)> {
+    let folders = std::fs::read_dir(folder).ok()?;
     folders.flatten().find_map(|folder| installed::private(&folder.path()))
 }
 

@@ -35,6 +35,11 @@ impl Server {
         let arguments = [&["serve", "--port", "0"], arguments].concat();
         let mut command = lab.command(&arguments);
         command.current_dir(folder);
+        Self::of(command)
+    }
+
+    /// The one that a command starts.
+    pub fn of(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();

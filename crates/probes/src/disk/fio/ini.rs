@@ -23,6 +23,11 @@ pub struct JobOption {
 /// The line, from 1, and what is wrong in it.
 pub type Problem = (usize, String);
 
+/// Most options of all jobs, those included that each job has from the global sections: more than people write.
+const OPTIONS_MAX: usize = 100_000;
+/// Problems after which a file is read no further.
+const PROBLEMS_MAX: usize = 20;
+
 /// Reads the sections of a job file. `variable` knows the environment.
 ///
 /// # Errors
@@ -31,8 +36,15 @@ pub fn read(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Vec
     let (mut jobs, mut problems): (Vec<Section>, Vec<Problem>) = (Vec::new(), Vec::new());
     let mut global: Vec<JobOption> = Vec::new();
     // Options before the first section belong to nothing.
-    let mut in_global = None;
+    let (mut in_global, mut options) = (None, 0);
     for (line, content) in (1..).zip(text.lines()) {
+        if problems.len() >= PROBLEMS_MAX || options > OPTIONS_MAX {
+            let more =
+                if options > OPTIONS_MAX { "too many jobs and options" } else { "the rest was not read" };
+            problems.push((line, more.into()));
+            return Err(problems);
+        }
+        options += 1;
         // A comment can follow an option; fio has no way to quote these signs.
         let content = content.split([';', '#']).next().unwrap_or_default().trim();
         if content.is_empty() {
@@ -47,6 +59,7 @@ pub fn read(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Vec
             };
             in_global = Some(name == "global");
             if name != "global" {
+                options += global.len();
                 jobs.push(Section { name: name.into(), options: global.clone() });
             }
             continue;
@@ -88,6 +101,9 @@ fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Strin
         let Some((name, after)) = after.split_once('}') else {
             return Err(format!("`{text}`: the bracket of a variable is not closed"));
         };
+        if observations::names_secret(name) {
+            return Err(format!("the environment variable {name} is not used: a secret would be recorded"));
+        }
         let value = variable(name).ok_or_else(|| format!("the environment variable {name} is not set"))?;
         expanded.push_str(before);
         expanded.push_str(&value);
@@ -204,6 +220,27 @@ mod tests {
         assert!(problems[3].1.contains("NO is not set"));
         let none: Vec<Problem> = read("[global]\nbs=4k\n", &variable).unwrap_err();
         assert!(none[0].1.contains("no job"));
+    }
+
+    #[test]
+    fn what_a_file_makes_of_memory_and_messages_is_limited() {
+        let none = |_: &str| None;
+        let global = "[global]\n".to_owned() + &"a=b\n".repeat(2_000);
+        let problems = read(&(global + &"[job]\n".repeat(1_000_000)), &none).unwrap_err();
+        assert!(problems.len() == 1 && problems[0].1.contains("too many"), "{problems:?}");
+        let problems = read(&"x\n".repeat(1_000_000), &none).unwrap_err();
+        assert!(problems.len() == 21 && problems[20].1.contains("not read"), "{problems:?}");
+    }
+
+    #[test]
+    fn a_secret_of_the_environment_is_not_put_into_a_job() {
+        let known = |_: &str| Some("hush".to_owned());
+        let problems = read("[j]\nfilename=${API_TOKEN}\n", &known).unwrap_err();
+        assert!(problems[0].1.contains("API_TOKEN is not used"), "{problems:?}");
+        assert_eq!(
+            read("[j]\nfilename=${DISK}\n", &known).unwrap()[0].options[0].value.as_deref(),
+            Some("hush")
+        );
     }
 
     #[test]

@@ -83,7 +83,7 @@ fn jobs(text: &str, shown: &str, ignore: bool) -> Result<(Vec<Job>, Vec<String>)
         // An option of a global section comes with each of its jobs.
         problems.sort();
         problems.dedup();
-        problems.into_iter().map(|(line, text)| format!("{shown}:{line}: {text}")).collect()
+        limited(problems.into_iter().map(|(line, text)| format!("{shown}:{line}: {text}")).collect())
     };
     let sections =
         ini::read(text, &|name| std::env::var(name).ok()).map_err(|problems| lines(problems).join("\n"))?;
@@ -98,7 +98,7 @@ fn jobs(text: &str, shown: &str, ignore: bool) -> Result<(Vec<Job>, Vec<String>)
     unknown.dedup();
     let named: Vec<String> =
         unknown.iter().map(|option| format!("{} (line {})", option.key, option.line)).collect();
-    let named = named.join(", ");
+    let named = limited(named).join(", ");
     let mut wrong = lines(problems);
     if !named.is_empty() && !ignore {
         let message = "these options are not supported";
@@ -109,6 +109,17 @@ fn jobs(text: &str, shown: &str, ignore: bool) -> Result<(Vec<Job>, Vec<String>)
     }
     let left_out = (!named.is_empty()).then(|| format!("left out, because it is not supported: {named}"));
     Ok((jobs, left_out.into_iter().collect()))
+}
+
+/// Things that are told at once.
+const TOLD_MAX: usize = 21;
+
+/// The first of them, and how many more there are.
+fn limited(mut told: Vec<String>) -> Vec<String> {
+    let more = told.len().saturating_sub(TOLD_MAX);
+    told.truncate(TOLD_MAX);
+    told.extend((more > 0).then(|| format!("and {more} more")));
+    told
 }
 
 fn target(draft: &mut Draft, jobs: &[Job], files: &Files, existing: bool) -> Result<(), Wrong> {

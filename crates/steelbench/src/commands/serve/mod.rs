@@ -17,16 +17,27 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use library::{Build, File, Library, Site};
 use page::{Query, Refusal};
+use socket2::SockRef;
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpStream;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::spawn_blocking;
 
 /// Requests that wait for the one page that is being built, or look whether files have changed; others wait in line.
 const PAGES_WAITING: usize = 8;
+
+/// How long a visitor may take for the head of a request, and for taking what was sent: connections that are open and say
+/// nothing must not keep others out for longer.
+const PATIENCE: Duration = Duration::from_secs(15);
+const ACCEPT_AGAIN: Duration = Duration::from_millis(200);
 
 /// Serves pages until it is told to stop.
 pub fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
@@ -70,15 +81,31 @@ fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
 }
 
 async fn answer(listener: TcpListener, site: Site) -> std::io::Result<()> {
-    let ours = listener.local_addr()?.ip();
+    let pages = TowerToHyperService::new(router(site, listener.local_addr()?.ip()));
     listener.set_nonblocking(true)?;
+    let listener = tokio::net::TcpListener::from_std(listener)?;
     let (mut interrupt, mut end) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    let server = axum::serve(tokio::net::TcpListener::from_std(listener)?, router(site, ours));
-    tokio::select! {
-        ended = server => ended,
-        _ = interrupt.recv() => Ok(()),
-        _ = end.recv() => Ok(()),
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = interrupt.recv() => return Ok(()),
+            _ = end.recv() => return Ok(()),
+        };
+        match accepted {
+            Ok((visitor, _)) => drop(tokio::spawn(converse(visitor, pages.clone()))),
+            // No descriptor is free: those of slow visitors will be.
+            Err(_) => tokio::time::sleep(ACCEPT_AGAIN).await,
+        }
     }
+}
+
+/// Answers a visitor's requests. One that breaks off is no error of ours.
+async fn converse(visitor: TcpStream, pages: TowerToHyperService<Router>) {
+    // For what we have sent and it does not take; that the system refuses this changes nothing else.
+    let _ = SockRef::from(&visitor).set_tcp_user_timeout(Some(PATIENCE));
+    let mut server = http1::Builder::new();
+    server.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    let _ = server.serve_connection(TokioIo::new(visitor), pages).await;
 }
 
 fn router(site: Site, ours: IpAddr) -> Router {
@@ -160,18 +187,31 @@ const HEADERS: [(&str, &str); 4] = [
     ("cross-origin-resource-policy", "same-origin"),
 ];
 
-/// Refuses requests that were sent to a foreign name, and adds the headers to every answer.
+/// Refuses requests that were sent to a foreign name or by a page of another site, and adds the headers to every answer.
 async fn guard(State(ours): State<IpAddr>, request: Request, next: Next) -> Response {
-    let mut response = if is_ours(request.headers(), ours) {
-        next.run(request).await
-    } else {
+    let mut response = if !is_ours(request.headers(), ours) {
         let said = "This address is not one of this server's: open it by the address that `steelbench serve` has printed.";
         Refusal(StatusCode::MISDIRECTED_REQUEST, said.into()).into_response()
+    } else if is_used_by_others(request.headers()) {
+        let said = "Pages of other sites may link to this one, and not load it.";
+        Refusal(StatusCode::FORBIDDEN, said.into()).into_response()
+    } else {
+        next.run(request).await
     };
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+/// Whether a page of another site loads this as a part of itself, as browsers say
+/// (<https://www.w3.org/TR/fetch-metadata/>): it could not read the answer, but have us build pages again and again and
+/// measure how long we take. Another port of this machine is the same site.
+fn is_used_by_others(headers: &HeaderMap) -> bool {
+    let is = |name: &str, values: &[&str]| {
+        headers.get(name).and_then(|value| value.to_str().ok()).is_some_and(|value| values.contains(&value))
+    };
+    is("sec-fetch-site", &["cross-site", "same-site"]) && !is("sec-fetch-mode", &["navigate"])
 }
 
 /// Whether a request names us. Another site's page can make its own name mean this machine (DNS rebinding) and would

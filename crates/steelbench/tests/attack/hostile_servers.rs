@@ -1,6 +1,7 @@
-//! PostgreSQL servers that mean harm, asked by `waits` and `survey`.
+//! PostgreSQL servers that mean harm, asked by `waits`, `survey` and `run`.
 
-use crate::arena::{Arena, Limits, Random, USUAL, campaign};
+use crate::arena::{Arena, Limits, Random, Tries, USUAL, campaign};
+use crate::common::scripted;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
@@ -142,13 +143,21 @@ fn serve(mut socket: TcpStream, pieces: &[Piece], declines: bool) -> std::io::Re
     Ok(())
 }
 
+/// An experiment on this server.
+fn by_url(port: u16, mode: &str) -> String {
+    let url = format!("url = \"host=127.0.0.1 port={port} user=me dbname=d sslmode={mode}\"");
+    scripted(1, &url, "[limits]\ntrial_time = \"5 s\"\n")
+        .replace("\"null\"", "\"postgres\"")
+        .replace("[1, 2]", "[1]")
+}
+
 /// Less than a server sends in a flood; time for what has a limit of a minute, and some more.
 const LIMITS: Limits = Limits { bytes: 900 << 20, time: Duration::from_secs(150), ..USUAL };
 
 #[test]
 fn hostile_servers() {
     let arena = Arena::new();
-    campaign("hostile_servers", 20, |random| {
+    campaign("hostile_servers", Tries { short: 20, full: 300 }, |random| {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let (pieces, declines) = (behaviour(random), random.below(4) > 0);
@@ -162,9 +171,17 @@ fn hostile_servers() {
         let url = format!(
             "host=127.0.0.1 port={port} user=me dbname=d sslmode={mode} password=Geh3imnis connect_timeout=2"
         );
-        let arguments: [&str; 3] =
-            if random.below(3) == 0 { ["survey", "--server", &url] } else { ["waits", &url, "--seconds=1"] };
-        let seen = arena.run(&arguments, LIMITS)?;
+        let _ = std::fs::remove_dir_all(arena.path("results"));
+        arena.write("e.toml", by_url(port, mode).as_bytes());
+        let arguments: &[&str] = match random.below(5) {
+            0 | 1 => &["waits", &url, "--seconds=1"],
+            2 => &["survey", "--server", &url],
+            3 => &["run", "e.toml"],
+            _ => &["check", "e.toml"],
+        };
+        let mut command = arena.lab.command(arguments);
+        command.env("PGPASSWORD", "Geh3imnis").env("PGCONNECT_TIMEOUT", "2");
+        let seen = arena.run_command(command, LIMITS)?;
         if seen.text().contains("Geh3imnis") {
             return Err(format!("tells the password: {}", seen.text()));
         }

@@ -1,0 +1,85 @@
+//! Something else than a regular file where one is named: a pipe of which nobody writes to the other end, a device that
+//! never ends, a folder, a socket, a link to itself, a file that is larger than memory.
+
+use crate::arena::{Arena, Limits, Tries, USUAL, campaign};
+use crate::common::scripted;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::time::Duration;
+
+/// Puts it there.
+type Put = fn(&Path);
+
+const KINDS: &[(&str, Put)] = &[
+    ("a pipe", |path| {
+        let path = CString::new(path.as_os_str().as_bytes()).unwrap();
+        // SAFETY: a system call with a text that ends in zero.
+        assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
+    }),
+    ("a device", |path| symlink("/dev/zero", path).unwrap()),
+    ("a folder", |path| std::fs::create_dir(path).unwrap()),
+    ("a socket", |path| drop(UnixListener::bind(path).unwrap())),
+    ("a link to itself", |path| symlink(path, path).unwrap()),
+    ("a huge file", |path| std::fs::File::create(path).unwrap().set_len(1 << 40).unwrap()),
+    ("memory", |path| symlink("/proc/self/mem", path).unwrap()),
+];
+
+/// Where one can be named, and what reads it.
+const PLACES: &[(&str, &[&str])] = &[
+    ("e.toml", &["check", "e.toml"]),
+    ("e.toml", &["run", "e.toml"]),
+    ("a.fio", &["disk", "--fio", "a.fio", "--print"]),
+    ("data", &["disk", "data", "--duration", "0.1", "--write-percent", "0", "--print"]),
+    ("data", &["disk", "data", "--duration", "0.1"]),
+    ("s.sql", &["check", "script.toml"]),
+    ("survey.json", &["survey", "merge", "survey.json"]),
+    ("profile.json", &["profile", "compare", "profile.json", "profile.json"]),
+    ("results/t.steelbench", &["show", "t"]),
+    ("results/t.steelbench", &["run", "good.toml"]),
+    ("results/t.steelbench-journal", &["show", "t"]),
+    ("results/t.steelbench-journal", &["run", "good.toml"]),
+    ("results/t.steelbench-wal", &["history", "t"]),
+    ("results/t.steelbench-shm", &["report", "t"]),
+    ("results/t.steelbench.work", &["run", "good.toml", "--fresh"]),
+    ("results/t.html", &["report", "t"]),
+    ("results/other.steelbench", &["show", "t"]),
+    ("results/other.steelbench-journal", &["show", "t"]),
+    ("t.xlsx", &["export", "t", "--format", "xlsx"]),
+    ("t-export", &["export", "t", "--format", "csv"]),
+    ("services", &["waits", "service=x servicefile=services", "--seconds=0.1"]),
+    ("passwords", &["waits", "host=127.0.0.1 port=1 passfile=passwords", "--seconds=0.1"]),
+    ("new.toml", &["init", "new.toml"]),
+];
+
+#[test]
+fn other_than_regular_files() {
+    let arena = Arena::new();
+    campaign("other_than_regular_files", Tries { short: 40, full: 1000 }, |random| {
+        for entry in std::fs::read_dir(arena.path("")).unwrap().flatten() {
+            let removed =
+                std::fs::remove_dir_all(entry.path()).or_else(|_| std::fs::remove_file(entry.path()));
+            removed.unwrap();
+        }
+        arena.write("good.toml", scripted(1, "", "").as_bytes());
+        let script = scripted(1, "", "").replace("insert", "script");
+        let script = script.replace("rows = 10\nrows_per_transaction = 1", "script = \"s.sql\"");
+        arena.write("script.toml", script.as_bytes());
+        let seen = arena.run(&["run", "good.toml"], USUAL)?;
+        if !seen.status.success() {
+            return Err(seen.text());
+        }
+        std::fs::copy(arena.path("results/t.steelbench"), arena.path("results/other.steelbench")).unwrap();
+        let ((what, put), (place, command)) = (random.of(KINDS), random.of(PLACES));
+        let path = arena.path(place);
+        let _ = std::fs::remove_file(&path).or_else(|_| std::fs::remove_dir_all(&path));
+        put(&path);
+        let limits = Limits { time: Duration::from_secs(30), bytes: 1 << 30, ..USUAL };
+        arena.run(command, limits).map_err(|why| format!("{what} as {place}: {why}"))?;
+        // A work folder that is none is left as it is.
+        let _ = std::fs::remove_file(arena.path("results/t.steelbench.work"));
+        arena.is_clean().map_err(|why| format!("{what} as {place}: {why}"))
+    });
+}
