@@ -20,6 +20,11 @@ pub trait Engine: Send + Sync {
     /// Version and compile options, for the environment record, of what these configurations use.
     /// Where a server cannot be asked, the answer says so, also when somebody asks to stop meanwhile.
     fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion;
+    /// The files that a configuration names, each with the path of the setting that does; relative ones count from the
+    /// folder of the experiment. They are used from where they lie, and may not change while a run goes on.
+    fn files(&self, _configuration: &Configuration) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
     /// Objections to a configuration on which a load opens so many connections, found without creating anything.
     fn validate(&self, _configuration: &Configuration, _connections: u32) -> Vec<Invalid> {
         Vec::new()
@@ -37,6 +42,18 @@ pub trait Engine: Send + Sync {
     /// Servers that run already, where the engine has any.
     fn servers(&self) -> Option<&dyn Servers> {
         None
+    }
+    /// Puts back what runs have changed on servers of others that these configurations name, by the records that they
+    /// left in this folder, the parent of a host's directory. Returns what was put back, a sentence each.
+    ///
+    /// # Errors
+    /// When a server is not as it was: with the place of the record, and what to do.
+    fn put_back(
+        &self,
+        _folder: &Path,
+        _configurations: &[&Configuration],
+    ) -> Result<Vec<String>, EngineError> {
+        Ok(Vec::new())
     }
     /// Stops what a run that was killed has left running in a directory that is marked as ours.
     ///

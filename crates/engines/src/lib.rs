@@ -1,6 +1,8 @@
 //! Engines under test: the traits that a probe sees, and one folder an engine.
 
+mod cache;
 mod cancel;
+mod command;
 mod dialect;
 pub mod duckdb;
 mod engine;
@@ -14,6 +16,7 @@ mod request;
 mod rows;
 pub mod server;
 mod session;
+mod setup;
 pub mod sqlite;
 pub mod sqlserver;
 mod wait_type;

@@ -48,8 +48,12 @@ impl Changes {
             match in_other(old, is) {
                 Some(was) if was.sha256 != is.sha256 => {
                     let same = was.content.lines().zip(is.content.lines()).take_while(|(was, is)| was == is);
-                    let line = same.count() + 1;
-                    self.incompatible.push(format!("{named_by}: {path} differs from line {line} on"));
+                    let from = match same.count() {
+                        // Of data nothing is kept but the hash.
+                        _ if was.content.is_empty() || is.content.is_empty() => String::new(),
+                        same => format!(" from line {} on", same + 1),
+                    };
+                    self.incompatible.push(format!("{named_by}: {path} differs{from}"));
                 }
                 Some(_) => {}
                 None => self.unknown.push(format!(

@@ -78,6 +78,11 @@ impl Configuration {
         self.files.iter().find(|file| file.path == path).map(|file| file.content.as_str())
     }
 
+    /// The files that a setting names, and those that they read.
+    pub fn files_of<'a>(&'a self, setting: &'a str) -> impl Iterator<Item = &'a Arc<NamedFile>> {
+        self.files.iter().filter(move |file| file.named_by == setting)
+    }
+
     /// All that it is: every setting and, by the path of the setting that names it, a dot and its own, the SHA-256 of
     /// each file: `workload.script.r.sql`.
     pub fn identity(&self) -> BTreeMap<String, Value> {

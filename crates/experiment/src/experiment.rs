@@ -3,6 +3,7 @@ use crate::{Configuration, FromValue, Invalid, NamedFile, Setting, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A validated experiment file.
@@ -25,6 +26,8 @@ pub struct Experiment {
     pub hard_to_change: Vec<usize>,
     /// The file as it is.
     pub source: String,
+    /// The folder of the file; empty where there is none: that in which Steelbench runs.
+    pub folder: PathBuf,
     /// Other files that it names, as they were read, each once.
     pub files: Vec<Arc<NamedFile>>,
     /// What the file says of the settings that no engine or probe owns.

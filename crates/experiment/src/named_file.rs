@@ -2,25 +2,39 @@ use crate::read::{SOURCE_BYTES_MAX, read_text};
 use observations::{FileRecord, redacted};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
-use std::io;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::fs::{File, Metadata};
+use std::io::{self, ErrorKind, Read as _};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 
 /// How the names of programs end that an interpreter is given.
 const PROGRAMS: [&str; 4] = ["sh", "sql", "py", "fio"];
 
 /// A file that an experiment names, as it was read: what it holds is part of the experiment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NamedFile {
     /// What names it: the path of a setting, a hook of a volume, or the option of a quick command.
     pub named_by: String,
-    /// Its path as named; a relative one counts from the folder in which Steelbench runs.
+    /// Its path as named.
     pub path: String,
-    /// Its content.
+    /// The folder from which a relative path counts; empty: that in which Steelbench runs.
+    pub folder: PathBuf,
+    /// Its content; of data nothing.
     pub content: String,
-    /// Whether a shell runs it from where it lies, so that what runs can change while a run goes on.
+    /// Whether it is used from where it lies, so that what is used can change while a run goes on.
     pub is_program: bool,
+    data: Option<Data>,
 }
+
+/// What is known of a file that is not kept: too large, no text, or a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Data {
+    sha256: String,
+    stamps: Vec<Stamp>,
+}
+
+/// Length and time of change (seconds, nanoseconds), which tell a file from a later version of it without reading it.
+type Stamp = (u64, i64, i64);
 
 impl NamedFile {
     /// Reads a file.
@@ -29,7 +43,66 @@ impl NamedFile {
     /// When it cannot be read, is no text (UTF-8), or is larger than [`SOURCE_BYTES_MAX`].
     pub fn read(named_by: &str, path: &str) -> io::Result<Self> {
         let content = read_text(path.as_ref(), SOURCE_BYTES_MAX)?;
-        Ok(Self { named_by: named_by.to_owned(), path: path.to_owned(), content, is_program: false })
+        Ok(Self { named_by: named_by.to_owned(), path: path.to_owned(), content, ..Self::default() })
+    }
+
+    /// Reads a file that programs will use from where it lies, or a folder of files. A text of at most
+    /// [`SOURCE_BYTES_MAX`] is kept, of anything else its hash.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn used_in_place(named_by: &str, path: &str, folder: &Path) -> io::Result<Self> {
+        let folder = folder.to_path_buf();
+        let own = Self {
+            named_by: named_by.into(),
+            path: path.into(),
+            folder,
+            is_program: true,
+            ..Self::default()
+        };
+        let place = own.place();
+        match read_text(&place, SOURCE_BYTES_MAX) {
+            Ok(content) => Ok(Self { content, ..own }),
+            Err(error) if is_data(&error) => {
+                let stamps = stamps(&place)?;
+                let data = Some(Data { sha256: hash_of_data(&place)?, stamps });
+                Ok(Self { data, ..own })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Where it lies.
+    pub fn place(&self) -> PathBuf {
+        self.folder.join(&self.path)
+    }
+
+    /// The files that a script for psql reads in its turn, as far as it names them: those of `\i` and `\copy`, and
+    /// what these read.
+    pub fn included(&self) -> Vec<Self> {
+        let mut found: Vec<Self> = Vec::new();
+        let mut unread = vec![self.clone()];
+        while let Some(script) = unread.pop() {
+            for path in names_in_meta_commands(&script.content) {
+                // From the folder that psql runs in, or that of the script (`\ir`).
+                let beside = Path::new(&script.path).parent().map(|folder| folder.join(path));
+                let paths = [Some(PathBuf::from(path)), beside].into_iter().flatten();
+                let Some(path) = paths.map(|path| path.display().to_string()).find(|path| {
+                    let metadata = self.folder.join(path).metadata();
+                    metadata.is_ok_and(|found| found.is_file())
+                }) else {
+                    continue;
+                };
+                if path == self.path || found.iter().any(|known| known.path == path) {
+                    continue;
+                }
+                if let Ok(file) = Self::used_in_place(&self.named_by, &path, &self.folder) {
+                    unread.push(file.clone());
+                    found.push(file);
+                }
+            }
+        }
+        found
     }
 
     /// The programs that a shell command names by their path: text files that can be executed, that begin with `#!`, or
@@ -63,18 +136,20 @@ impl NamedFile {
         is_program.then_some(file)
     }
 
-    /// Whether the file has this content now.
+    /// Whether the file has this content now; of data, whether nobody has written to it.
     pub fn is_unchanged(&self) -> bool {
-        Self::read(&self.named_by, &self.path).is_ok_and(|now| now.content == self.content)
+        match &self.data {
+            Some(data) => stamps(&self.place()).is_ok_and(|now| now == data.stamps),
+            None => read_text(&self.place(), SOURCE_BYTES_MAX).is_ok_and(|now| now == self.content),
+        }
     }
 
-    /// SHA-256 of the content in hexadecimal.
+    /// SHA-256 of the content in hexadecimal; of a folder, of the names and hashes of its files.
     pub fn sha256(&self) -> String {
-        Sha256::digest(self.content.as_bytes()).iter().fold(String::new(), |mut text, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        match &self.data {
+            Some(data) => data.sha256.clone(),
+            None => hexadecimal(Sha256::new_with_prefix(&self.content)),
+        }
     }
 
     /// What is kept of it with a run.
@@ -86,6 +161,70 @@ impl NamedFile {
             content: redacted(&self.content),
         }
     }
+}
+
+/// Whether a file cannot be kept for what it is, but can be used.
+fn is_data(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::FileTooLarge | ErrorKind::InvalidData | ErrorKind::IsADirectory)
+}
+
+fn stamps(place: &Path) -> io::Result<Vec<Stamp>> {
+    let stamp = |found: Metadata| (found.len(), found.mtime(), found.mtime_nsec());
+    files_of(place)?.iter().map(|file| file.metadata().map(stamp)).collect()
+}
+
+/// A file, or those in a folder by their names.
+fn files_of(place: &Path) -> io::Result<Vec<PathBuf>> {
+    if !place.is_dir() {
+        return Ok(vec![place.into()]);
+    }
+    let mut files: Vec<PathBuf> =
+        place.read_dir()?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    files.retain(|file| file.is_file());
+    files.sort();
+    Ok(files)
+}
+
+fn hash_of_data(place: &Path) -> io::Result<String> {
+    if !place.is_dir() {
+        return hash_of_file(place);
+    }
+    let mut all = Sha256::new();
+    for file in files_of(place)? {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        all.update(format!("{}  {name}\n", hash_of_file(&file)?));
+    }
+    Ok(hexadecimal(all))
+}
+
+fn hash_of_file(place: &Path) -> io::Result<String> {
+    let (mut file, mut hash, mut buffer) = (File::open(place)?, Sha256::new(), vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hexadecimal(hash)),
+            length => hash.update(&buffer[..length]),
+        }
+    }
+}
+
+fn hexadecimal(hash: Sha256) -> String {
+    hash.finalize().iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// What follows `\i` and the like in a script, and the words of `\copy`, one of which is a file.
+fn names_in_meta_commands(script: &str) -> impl Iterator<Item = &str> {
+    let lines = script.lines().filter_map(|line| line.trim_start().strip_prefix('\\'));
+    let words = lines.filter_map(|line| {
+        let (command, rest) = line.split_once(|c: char| c.is_whitespace())?;
+        ["i", "ir", "include", "include_relative", "copy"].contains(&command).then_some(rest)
+    });
+    words
+        .flat_map(|rest| rest.split(|c: char| c.is_whitespace() || "'\";".contains(c)))
+        .filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]
@@ -133,12 +272,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_that_of_sha256sum_and_passwords_are_not_kept() {
-        let file = |content: &str| NamedFile {
-            named_by: "s".into(),
-            path: "p".into(),
-            content: content.into(),
-            is_program: false,
-        };
+        let file = |content: &str| NamedFile { content: content.into(), ..NamedFile::default() };
         // FIPS 180-2, appendix B.1.
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(file("abc").sha256(), abc);

@@ -15,6 +15,7 @@ use crate::setting::{Catalog, Known};
 use crate::{Declaration, Value, human};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::path::PathBuf;
 
 /// Longest name of an experiment: with an ending it has to be the name of a file.
 const NAME_LENGTH_MAX: usize = 100;
@@ -65,6 +66,7 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
         repeats,
         hard_to_change,
         source: source.into(),
+        folder: PathBuf::new(),
         files: Vec::new(),
         spans: spans(&root),
         settings: core,

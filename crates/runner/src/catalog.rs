@@ -3,6 +3,8 @@ use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
 use experiment::{Catalog, Configuration, Experiment, FileErrors, Invalid, NamedFile};
 use observations::redacted;
 use probes::Target;
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The settings of all engines and probes.
@@ -19,24 +21,23 @@ pub fn catalog() -> Catalog {
 /// Files that cannot be read, else all objections of engines and probes, with the positions in the experiment's file.
 pub fn load(mut experiment: Experiment) -> Result<Experiment, FileErrors> {
     let mut unreadable: Vec<Invalid> = Vec::new();
+    // What each of them stands for: itself, and what it reads in its turn.
+    let mut read: BTreeMap<(&str, String), Vec<Arc<NamedFile>>> = BTreeMap::new();
     for configuration in &mut experiment.configurations {
-        let probe = probes::by_name(&configuration.get(PROBE));
-        for (setting, path) in probe.map(|probe| probe.files(configuration)).unwrap_or_default() {
-            let known = experiment.files.iter().find(|file| file.named_by == setting && file.path == path);
-            match known.cloned().map_or_else(|| NamedFile::read(setting, &path).map(Arc::new), Ok) {
-                Ok(file) => {
-                    if known.is_none() {
-                        experiment.files.push(file.clone());
+        for (named, in_place) in named(configuration) {
+            if !read.contains_key(&named) {
+                match read_named(&named, in_place, &experiment.folder) {
+                    Ok(files) => {
+                        let new = files.iter().filter(|file| !experiment.files.contains(file)).cloned();
+                        let new: Vec<_> = new.collect();
+                        experiment.files.extend(new);
+                        read.insert(named.clone(), files);
                     }
-                    configuration.files.push(file);
-                }
-                Err(error) => {
-                    let objection = Invalid::new(setting, format!("{path}: {error}"));
-                    if !unreadable.contains(&objection) {
-                        unreadable.push(objection);
-                    }
+                    Err(objection) if !unreadable.contains(&objection) => unreadable.push(objection),
+                    Err(_) => {}
                 }
             }
+            configuration.files.extend(read.get(&named).into_iter().flatten().cloned());
         }
     }
     if !unreadable.is_empty() {
@@ -45,6 +46,32 @@ pub fn load(mut experiment: Experiment) -> Result<Experiment, FileErrors> {
     let programs = programs(&experiment);
     experiment.files.extend(programs.into_iter().map(Arc::new));
     validate(&experiment).map(|()| experiment)
+}
+
+/// The files that a configuration names, and whether they are used from where they lie.
+fn named(configuration: &Configuration) -> Vec<((&'static str, String), bool)> {
+    let probe = probes::by_name(&configuration.get(PROBE));
+    let engine = engines::by_name(&configuration.get(ENGINE));
+    let of_probe = probe.map(|probe| probe.files(configuration)).unwrap_or_default();
+    let of_engine = engine.map(|engine| engine.files(configuration)).unwrap_or_default();
+    let of_probe = of_probe.into_iter().map(|file| (file, false));
+    of_probe.chain(of_engine.into_iter().map(|file| (file, true))).collect()
+}
+
+/// Reads a file, and those that it reads itself where it is used from where it lies.
+fn read_named(
+    (setting, path): &(&'static str, String),
+    in_place: bool,
+    folder: &Path,
+) -> Result<Vec<Arc<NamedFile>>, Invalid> {
+    let file = if in_place {
+        NamedFile::used_in_place(setting, path, folder)
+    } else {
+        NamedFile::read(setting, path)
+    };
+    let file = file.map_err(|error| Invalid::new(*setting, format!("{path}: {error}")))?;
+    let included = if in_place { file.included() } else { Vec::new() };
+    Ok(std::iter::once(file).chain(included).map(Arc::new).collect())
 }
 
 /// What the commands of an experiment run, as far as they name it.

@@ -88,6 +88,9 @@ pub fn run(
         announce_removed(workdir.remove_orphans(Path::new(&volume.path)), announce);
     }
     announce_removed(throttle::remove_orphans(), announce);
+    for text in put_back(&workdir.default, experiment)? {
+        announce(Event::Warning { text: format!("a run before did not end properly: {text}") });
+    }
     let plan = Plan::new(experiment);
     let schedule = Schedule::new(experiment, &plan, &session.recorded, options.retry_failed);
     announce(Event::RunStarted {
@@ -114,6 +117,10 @@ pub fn run(
     };
     let result = runner.run_all(announce);
     runner.hosts.release();
+    let restored = put_back(&runner.workdir.default, experiment);
+    if let (Err(_), Err(error)) = (&result, &restored) {
+        announce(Event::Warning { text: error.to_string() });
+    }
     let mut hooks = Vec::new();
     let problems = runner.volumes.clean_all(&mut hooks);
     announce_hooks(hooks, announce);
@@ -123,8 +130,17 @@ pub fn run(
     // Only when it is empty; what we could not remove stays to be seen.
     let _ = std::fs::remove_dir(&runner.workdir.default);
     let end = result?;
+    restored?;
     announce(Event::RunFinished(end.clone()));
     Ok(end)
+}
+
+/// Servers of others get back what the experiment has changed.
+fn put_back(folder: &Path, experiment: &Experiment) -> Result<Vec<String>, RunError> {
+    let configurations: Vec<&Configuration> = experiment.configurations.iter().collect();
+    let restored = engines::all().map(|engine| engine.put_back(folder, &configurations));
+    let restored: Result<Vec<Vec<String>>, _> = restored.collect();
+    restored.map(|texts| texts.concat()).map_err(|error| RunError::Failed(error.to_string()))
 }
 
 fn announce_removed(orphans: Vec<PathBuf>, announce: &mut dyn FnMut(Event)) {

@@ -194,7 +194,7 @@ fn take(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
 }
 
 /// Takes the schema, as it is, for this session. Fails when another session has it for so long.
-fn take_again(client: &mut Client, held: Duration, cancel: &Cancel) -> Result<(), EngineError> {
+pub fn take_again(client: &mut Client, held: Duration, cancel: &Cancel) -> Result<(), EngineError> {
     let doing = "taking our schema";
     let sql = format!("SELECT pg_try_advisory_lock({LOCK})");
     let taken = wait_for(held, cancel, || {

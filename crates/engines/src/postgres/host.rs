@@ -1,11 +1,14 @@
 //! The server of consecutive trials.
 
-use super::instance::PostgresInstance;
-use super::server::{Account, Cluster, ClusterOptions, DataOptions, Stop};
-use super::settings::{self, DATA_CHECKSUMS, LOG_VOLUME, RESET, URL, USER, WAL_SEGMENT_SIZE};
+use super::altered;
+use super::instance::{PostgresInstance, Server};
+use super::server::{Account, Cluster, ClusterOptions, DataOptions, ServerSetup, Stop};
+use super::settings::{self, DATA_CHECKSUMS, LOG_VOLUME, RESET, URL, USER, VOLUME, WAL_SEGMENT_SIZE};
+use crate::setup::Setup;
 use crate::{Cancel, EngineError, Folders, Host, Instance, lock};
 use experiment::Configuration;
 use pgclient::Config;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -37,7 +40,9 @@ impl PostgresHost {
         let resets: Vec<&str> = resets.iter().map(String::as_str).collect();
         // One that is of no use goes first: it is in the way in the same folder.
         let kept = self.kept.take().filter(|(made, cluster)| {
-            *made == wanted && !resets.contains(&"cluster") && lock(cluster).is_running()
+            // What a trial has done to tables that it did not make cannot be undone.
+            let is_as_made = made.setup.is_none() && !resets.contains(&"cluster");
+            *made == wanted && is_as_made && lock(cluster).is_running()
         });
         let cluster = match kept {
             Some((_, cluster)) => {
@@ -57,9 +62,17 @@ impl PostgresHost {
         connections: u32,
     ) -> Result<ClusterOptions, EngineError> {
         let log_volume = configuration.get(LOG_VOLUME);
+        let setup = Setup::of(configuration);
+        // Tablespaces are for tables that we make: a user's are where the server has its own.
+        let volumes = configuration.get(VOLUME);
+        let directory = match volumes.first().filter(|_| setup.is_some()) {
+            Some(volume) => self.folders.volume(volume)?,
+            None => &self.folders.directory,
+        };
         Ok(ClusterOptions {
             installation: settings::installation(configuration)?,
-            directory: self.folders.directory.clone(),
+            directory: directory.clone(),
+            setup: setup.map(|own| ServerSetup::new(own, settings::server_settings(configuration))),
             wal_directory: log_volume.map(|name| self.folders.volume(&name).cloned()).transpose()?,
             account: Account::for_server(configuration.get(USER).as_deref())?,
             data: DataOptions {
@@ -74,7 +87,7 @@ impl PostgresHost {
 
 /// A server that somebody else runs can go away without a word: neither we nor it wait for hours, as
 /// the defaults of systems are. What the text and the variables say goes before.
-fn patient(config: Config) -> Config {
+pub fn patient(config: Config) -> Config {
     let seconds = SILENCE.as_secs();
     let (idle, interval) = (seconds / 2, seconds / 6);
     config.with_default_patience(CONNECTING, SILENCE).with_options(&format!(
@@ -102,18 +115,26 @@ impl Host for PostgresHost {
         connections: u32,
         cancel: &Cancel,
     ) -> Result<Box<dyn Instance>, EngineError> {
+        let mut session_settings = BTreeMap::new();
         let (cluster, config) = if let Some(url) = configuration.get(URL) {
             let config = Config::parse(&url)
                 .map_err(|error| EngineError::failed("reading target.url", error.to_string()))?;
-            (None, patient(config))
+            let config = patient(config);
+            session_settings = match self.folders.directory.parent() {
+                // Beside the folder of the host, which goes with it.
+                Some(folder) if altered::is_permitted(configuration) => {
+                    altered::apply(folder, &config, configuration, cancel)?
+                }
+                _ => settings::server_settings(configuration),
+            };
+            (None, config)
         } else {
             let cluster = self.cluster(configuration, connections, cancel)?;
             let config = lock(&cluster).config();
             (Some(cluster), config)
         };
-        let folders = &self.folders;
-        let instance =
-            PostgresInstance::create(cluster, config, configuration, folders, connections, cancel)?;
+        let server = Server { cluster, config, session_settings };
+        let instance = PostgresInstance::create(server, configuration, &self.folders, connections, cancel)?;
         Ok(Box::new(instance))
     }
 }

@@ -6,7 +6,7 @@ use super::is_local;
 use super::kept::KeptTables;
 use super::load::{Backends, PostgresConnections};
 use super::server::{Cluster, Stop, last_lines, parent, wait_for};
-use super::settings::{self, DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
+use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::PostgresCollector;
 use super::wire::{StatementText, operation_sql, statements};
 use super::{explain, failed_at, fill};
@@ -17,6 +17,7 @@ use crate::{
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use pgclient::{Client, Config, quote_identifier, quote_literal};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,16 @@ const LOG_LINES: usize = 15;
 
 /// How long after a failure the server may take to write of it.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// What a trial's schema is made on.
+pub struct Server {
+    /// The server, if it is one of ours.
+    pub cluster: Option<Arc<Mutex<Cluster>>>,
+    /// How to reach it.
+    pub config: Config,
+    /// What the sessions of a load set themselves.
+    pub session_settings: BTreeMap<String, String>,
+}
 
 /// Our schema on a server, for one trial.
 pub struct PostgresInstance {
@@ -60,17 +71,15 @@ pub struct PostgresInstance {
 impl PostgresInstance {
     /// Takes our schema on the server and creates the tablespaces.
     pub fn create(
-        cluster: Option<Arc<Mutex<Cluster>>>,
-        config: Config,
+        server: Server,
         configuration: &Configuration,
         folders: &Folders,
         connections: u32,
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
-        let load = load_config(&config, cluster.is_some(), configuration).with_stop(cancel.stop());
-        if cluster.is_none() {
-            verify_session_settings(&load, configuration, cancel)?;
-        }
+        let Server { cluster, config, session_settings } = server;
+        let load = load_config(&config, &session_settings, configuration).with_stop(cancel.stop());
+        verify_session_settings(&load, &session_settings, cancel)?;
         let observe = configuration.get(OBSERVE_WAITS);
         let mut instance = Self {
             admin: Arc::new(Admin::take_schema(&config, cancel)?),
@@ -158,13 +167,13 @@ impl PostgresInstance {
         Ok(StatementText { sql: dialect.statement(operation, work)?, copy, integer_key })
     }
 
-    /// The files of our tables and indexes, on a server whose files we can see.
+    /// The files of all tables and indexes but those of the system, on a server of ours.
     fn table_files(&self, cluster: &Cluster) -> Result<Vec<PathBuf>, EngineError> {
-        let sql = "SELECT pg_relation_filepath(c.oid) FROM pg_class c JOIN pg_namespace n ON n.oid = \
-                   c.relnamespace WHERE n.nspname = $1 AND pg_relation_filepath(c.oid) IS NOT NULL";
-        let rows = self
-            .admin
-            .ask(|admin| admin.query(sql, &[Some(SCHEMA)]).map_err(failed_at("looking for our files")))?;
+        // Not what initdb made: FirstNormalObjectId in access/transam.h.
+        let sql = "SELECT pg_relation_filepath(oid) FROM pg_class \
+                   WHERE oid >= 16384 AND pg_relation_filepath(oid) IS NOT NULL";
+        let rows =
+            self.admin.ask(|admin| admin.query(sql, &[]).map_err(failed_at("looking for our files")))?;
         let mut files = Vec::new();
         for first in rows.iter().filter_map(|row| row.get(0)) {
             // A relation's file is continued in `.1`, `.2`, ... after each gigabyte.
@@ -180,18 +189,20 @@ impl PostgresInstance {
     }
 }
 
-/// How the load connects: in our schema and, to another's server, with the settings of the file.
-fn load_config(config: &Config, is_private: bool, configuration: &Configuration) -> Config {
+/// How the load connects: in our schema and with the settings that are left to sessions.
+fn load_config(
+    config: &Config,
+    session_settings: &BTreeMap<String, String>,
+    configuration: &Configuration,
+) -> Config {
     // Then what the role would see: scripts of the user may work on tables of the user.
     let mut options = format!("-c search_path={SCHEMA},\"$user\",public");
     if let Some(seconds) = configuration.get(STATEMENT_TIMEOUT) {
         // Writing to a string cannot fail.
         let _ = write!(options, " -c statement_timeout={}", (seconds * 1e3).ceil());
     }
-    if !is_private {
-        for (name, value) in settings::server_settings(configuration) {
-            let _ = write!(options, " -c {name}={}", escaped(&value));
-        }
+    for (name, value) in session_settings {
+        let _ = write!(options, " -c {name}={}", escaped(value));
     }
     config.clone().with_application_name(LOAD).with_options(&options)
 }
@@ -208,20 +219,20 @@ fn escaped(value: &str) -> String {
 /// them now is what it must have.
 fn verify_session_settings(
     load: &Config,
-    configuration: &Configuration,
+    wanted: &BTreeMap<String, String>,
     cancel: &Cancel,
 ) -> Result<(), EngineError> {
-    let wanted = settings::server_settings(configuration);
     if wanted.is_empty() {
         return Ok(());
     }
-    let doing = "setting target.settings of a server by URL, where a session must be allowed to";
+    let doing = "setting target.settings of a server by URL, where a session must be allowed to \
+                 (target.allow_server_settings permits others)";
     let mut client = Client::connect(load).map_err(failed_at(doing))?;
     client.set_stop(cancel.stop(), Duration::ZERO);
     for (name, value) in wanted {
         let setting = format!("target.settings.{name}");
         let sql = "SELECT current_setting($1), set_config($1, $2, true)";
-        let rows = client.query(sql, &[Some(&name), Some(&value)]).map_err(failed_at(&setting))?;
+        let rows = client.query(sql, &[Some(name), Some(value)]).map_err(failed_at(&setting))?;
         if let Some(row) = rows.first().filter(|row| row.get(0) != row.get(1)) {
             return Err(EngineError::SettingIgnored { setting, wanted: row.text(1), got: row.text(0) });
         }

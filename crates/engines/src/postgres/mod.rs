@@ -4,6 +4,7 @@
 //! - `server`: installations, private clusters
 //! - `host`: the server of consecutive trials, ours or another's, brought into the same state
 //! - `instance`: what a trial works on: a schema of our own
+//! - `altered`: settings of servers by URL that are changed and put back
 //! - `admin`: the connection that holds it, marked as ours
 //! - `dialect`: how its tables and operations are written
 //! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`: plans and sizes
@@ -12,6 +13,7 @@
 //! - `survey`: what a server is and how it is set
 
 mod admin;
+mod altered;
 mod dialect;
 mod explain;
 mod fill;
@@ -25,6 +27,7 @@ mod survey;
 pub mod waits;
 mod wire;
 
+use crate::setup::Setup;
 use crate::{
     Ability, CacheState, Engine, EngineError, Folders, Host, LiveObserver, ObserveOptions, Server,
     ServerError, Servers, Stop, WaitType,
@@ -84,6 +87,10 @@ impl Engine for Postgres {
         EngineVersion { version: versions.join(", "), options }
     }
 
+    fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
+        Setup::files(configuration)
+    }
+
     fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
         settings::validate(configuration)
     }
@@ -102,6 +109,10 @@ impl Engine for Postgres {
 
     fn host(&self, folders: Folders) -> Box<dyn Host> {
         Box::new(host::PostgresHost { folders, kept: None })
+    }
+
+    fn put_back(&self, folder: &Path, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
+        altered::put_back(folder, configurations)
     }
 
     fn reclaim(&self, directory: &Path) -> Result<(), EngineError> {

@@ -1,6 +1,7 @@
 //! What `[target]` can say of PostgreSQL.
 
-use super::server::Installation;
+use super::server::{Installation, validate_setup};
+use crate::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use crate::{CacheState, EngineError};
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, declarations, settings};
 use pgclient::{Config, Environment};
@@ -11,7 +12,7 @@ use std::path::PathBuf;
 const RESETS: &[&str] = &["checkpoint", "os-cache", "restart", "cluster"];
 
 settings! {
-    pub const SETTINGS = [];
+    pub const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES];
     /// A server that runs already: postgres://user@host/database, or keywords as libpq has them; "" takes all from
     /// the PG* variables. The password comes from PGPASSWORD or ~/.pgpass, never from the file. Without it a
     /// private server is started for the run and thrown away.
@@ -30,8 +31,15 @@ settings! {
     /// Volume that the write-ahead log of a private server is put on.
     pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text;
     /// Any setting of the server: shared_buffers, synchronous_commit, ...; applied, restarted for only when it must
-    /// be, and read back. On a server by URL: settings that a session may change.
+    /// be, and read back. On a server by URL: settings that a session may change, others as target.allow_server_settings
+    /// and target.allow_restart permit.
     pub SERVER_SETTINGS: Option<Value> = "target.settings.*", Kind::Scalar;
+    /// Permission to change settings of a server by URL that no session may set, by ALTER SYSTEM: true. What they were
+    /// is recorded beside the results first, and put back when the run ends, or by the next run.
+    pub ALLOW_SERVER_SETTINGS: Option<bool> = "target.allow_server_settings", Kind::Bool;
+    /// Shell command that restarts a server by URL, and permission to run it for settings that need a restart:
+    /// "sudo systemctl restart postgresql".
+    pub ALLOW_RESTART: Option<String> = "target.allow_restart", Kind::Text;
     /// Whether the pages of a private server have checksums; default: as its version does it.
     pub DATA_CHECKSUMS: Option<bool> = "target.data_checksums", Kind::Bool;
     /// Size of a file of the write-ahead log of a private server: a power of two.
@@ -52,8 +60,17 @@ settings! {
 }
 
 /// Settings that only a private server has.
-const PRIVATE_ONLY: &[Declaration] =
-    declarations![VERSION, BINDIR, USER, VOLUME, LOG_VOLUME, DATA_CHECKSUMS, WAL_SEGMENT_SIZE];
+const PRIVATE_ONLY: &[Declaration] = declarations![
+    VERSION,
+    BINDIR,
+    USER,
+    VOLUME,
+    LOG_VOLUME,
+    DATA_CHECKSUMS,
+    WAL_SEGMENT_SIZE,
+    SETUP_SQL,
+    SETUP_DUMP
+];
 
 /// Objections that need no server.
 pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
@@ -70,10 +87,44 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
             invalid.push(Invalid::new(RESET.path(), message));
         }
     }
+    validate_permissions(configuration, &mut invalid);
     if configuration.get(WAL_SEGMENT_SIZE).is_some_and(|size| !size.is_power_of_two()) {
         invalid.push(Invalid::new(WAL_SEGMENT_SIZE.path(), "must be a power of two"));
     }
+    invalid.extend(Setup::validate(configuration));
+    if let Some(own) = Setup::of(configuration).filter(|_| configuration.get(URL).is_none()) {
+        validate_own_tables(&own, configuration, &mut invalid);
+    }
     invalid
+}
+
+fn validate_permissions(configuration: &Configuration, invalid: &mut Vec<Invalid>) {
+    let by_url = configuration.get(URL).is_some();
+    let settings = configuration.get(ALLOW_SERVER_SETTINGS);
+    let restart = configuration.get(ALLOW_RESTART);
+    let given =
+        [(ALLOW_SERVER_SETTINGS.path(), settings.is_some()), (ALLOW_RESTART.path(), restart.is_some())];
+    for (path, _) in given.into_iter().filter(|(_, is_given)| *is_given && !by_url) {
+        invalid.push(Invalid::new(path, "a private server needs no permission; it is for target.url"));
+    }
+    if by_url && restart.is_some() && settings != Some(true) {
+        let message =
+            "it serves the settings that target.allow_server_settings = true permits; give that too";
+        invalid.push(Invalid::new(ALLOW_RESTART.path(), message));
+    }
+}
+
+fn validate_own_tables(own: &Setup, configuration: &Configuration, invalid: &mut Vec<Invalid>) {
+    if configuration.get(VOLUME).len() > 1 {
+        let message = "the tables of target.setup lie with all of the server on one volume";
+        invalid.push(Invalid::new(VOLUME.path(), message));
+    }
+    // Where there is no server, the run says so.
+    if let Ok(installation) = installation(configuration)
+        && let Err((setting, message)) = validate_setup(own, &installation)
+    {
+        invalid.push(Invalid::new(setting, message));
+    }
 }
 
 fn validate_url(url: &str, configuration: &Configuration, invalid: &mut Vec<Invalid>) {

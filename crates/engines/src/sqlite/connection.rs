@@ -150,6 +150,16 @@ impl DataFiles {
         Ok(connection)
     }
 
+    /// The settings that last in a file that is made with them.
+    pub fn kept_settings(&self) -> String {
+        format!("{}growth = {}\n", pragma::kept(&self.pragmas), self.growth_bytes)
+    }
+
+    /// Gives a file that has data the settings that are kept in a file.
+    pub fn rebuild(&self, connection: &Connection) -> rusqlite::Result<()> {
+        pragma::rebuild(&self.pragmas, connection)
+    }
+
     /// Opens the connections of a session with so many operations: one for each data file, or one that all are
     /// attached to.
     pub fn connect(&self, operations: usize) -> Result<Vec<Connection>, EngineError> {

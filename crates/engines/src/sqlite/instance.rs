@@ -3,17 +3,19 @@
 use super::connection::{self, DataFiles, Identity};
 use super::dialect::{SqliteDialect, padded};
 use super::session::{Compiled, SqliteSession, Totals};
-use super::{DATA_FILES, explain, failed};
+use super::{DATA_FILES, explain, failed, setup};
 use crate::engine::{
     CacheReport, CacheState, Collected, ConnectionSet, EngineError, Folders, Instance, WaitCollector,
 };
 use crate::session::SetOfOne;
+use crate::setup::Setup;
 use crate::{
     Cancel, Dialect as _, EngineUse, Explained, Fill, Operation, Rows, Table, Values, Work, lock, open_files,
 };
 use experiment::Configuration;
 use rusqlite::{Connection, Statement};
 use std::borrow::Cow;
+use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -26,7 +28,8 @@ pub struct SqliteInstance {
 }
 
 impl SqliteInstance {
-    /// Creates the files, empty, with the settings that are kept in a file.
+    /// Creates the files with the settings that are kept in a file: empty, but for the first one where the user sets
+    /// up tables.
     pub fn create(
         configuration: &Configuration,
         place: &Folders,
@@ -38,7 +41,16 @@ impl SqliteInstance {
         let needed = u64::from(connections) * count * 2 + count * 2;
         open_files::allow(needed, || format!("opening {count} data files on {connections} connections"))?;
         let files = DataFiles::create(configuration, place, cancel)?;
-        files.paths.iter().try_for_each(|path| files.open(path, true).map(drop))?;
+        let own = Setup::of(configuration);
+        if let Some(own) = &own {
+            let template = setup::template(own, &files)?;
+            let from = File::open(&template);
+            let copied = from.and_then(|mut from| std::io::copy(&mut from, &mut &files.handles[0]));
+            copied.map_err(EngineError::at(&files.paths[0]))?;
+        }
+        for (number, path) in files.paths.iter().enumerate() {
+            files.open(path, number > 0 || own.is_none())?;
+        }
         Ok(Self { files: Arc::new(files), operations: OnceLock::new(), total: Arc::default() })
     }
 
@@ -136,7 +148,8 @@ impl SqliteInstance {
     }
 }
 
-fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
+/// Brings all of the log into the file.
+pub fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
 }
 

@@ -10,10 +10,12 @@ mod instance;
 mod pragma;
 mod recorder;
 mod session;
+mod setup;
 mod vfs;
 mod wait_type;
 
 use crate::engine::{Ability, CacheState, Engine, EngineError, Folders, Host, Instance};
+use crate::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use crate::{Cancel, Stop, WaitType};
 #[cfg(test)]
 pub(crate) use dialect::SqliteDialect;
@@ -35,7 +37,7 @@ choice! {
 }
 
 settings! {
-    const SETTINGS = [];
+    const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES];
     /// Number of database files that the table is spread over, each with its own writer lock, page cache and log.
     pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: ATTACHED_MAX + 1 }, "1";
     /// Volume (or list of volumes, round robin) that the data files are put on; the default is the results directory's
@@ -83,8 +85,15 @@ impl Engine for Sqlite {
         EngineVersion { version: rusqlite::version().into(), options: options.unwrap_or_default() }
     }
 
+    fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
+        Setup::files(configuration)
+    }
+
     fn validate(&self, configuration: &Configuration, connections: u32) -> Vec<Invalid> {
         let mut invalid = pragma::validate(configuration);
+        invalid.extend(Setup::validate(configuration));
+        let dump = Setup::of(configuration).and_then(|own| setup::validate(&own));
+        invalid.extend(dump.map(|message| Invalid::new(SETUP_DUMP.path(), message)));
         if pragma::is_exclusive(configuration) && connections > 1 {
             invalid.push(Invalid::new(
                 "target.settings.locking_mode",

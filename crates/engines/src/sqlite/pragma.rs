@@ -133,6 +133,29 @@ pub fn apply(
     Ok(())
 }
 
+/// Those that last in a file, as given.
+pub fn kept(pragmas: &[Pragma]) -> String {
+    let lasts = |own: &&Pragma| OF_THE_FILE.contains(&own.name) || own.name == "journal_mode";
+    let given = pragmas.iter().filter(lasts).map(|own| [own.name, " = ", &own.given, "\n"].concat());
+    given.collect()
+}
+
+/// Gives a file that has data the settings that are kept in it, where they are others: it is written anew, which is
+/// not possible with a log.
+pub fn rebuild(pragmas: &[Pragma], connection: &Connection) -> rusqlite::Result<()> {
+    let mut differs = false;
+    for Pragma { name, given, answer } in pragmas.iter().filter(|one| OF_THE_FILE.contains(&one.name)) {
+        let has: Option<String> =
+            connection.pragma_query_value(None, name, |row| Ok(text_of(row.get_ref(0)?)))?;
+        if has.as_ref() != Some(answer) {
+            differs = true;
+            connection.pragma_update(None, "journal_mode", "delete")?;
+            connection.pragma_update(None, name, given)?;
+        }
+    }
+    if differs { connection.execute_batch("VACUUM") } else { Ok(()) }
+}
+
 fn get(connection: &Connection, schema: &str, name: &str) -> Result<String, EngineError> {
     let answer = connection
         .pragma_query_value(Some(schema), name, |row| Ok(text_of(row.get_ref(0)?).unwrap_or_default()));

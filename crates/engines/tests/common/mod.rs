@@ -63,6 +63,7 @@ pub fn options(installation: &Installation, directory: &Path) -> ClusterOptions 
         wal_directory: None,
         account: Account::for_server(None).unwrap(),
         data: DataOptions::default(),
+        setup: None,
         connections: 1,
         cgroups: Vec::new(),
     }

@@ -27,7 +27,12 @@ fn read_experiment(path: &Path) -> Result<Experiment, Failure> {
     let name = path.display().to_string();
     let source = experiment::read_text(path, experiment::SOURCE_BYTES_MAX)
         .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
-    valid(experiment::parse(&source, &runner::catalog()), &name, &source)
+    let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+    let read = experiment::parse(&source, &runner::catalog()).map(|mut experiment| {
+        experiment.folder = folder;
+        experiment
+    });
+    valid(read, &name, &source)
 }
 
 /// Validates what a quick command built, engines and probes included. Errors call its file `name`.

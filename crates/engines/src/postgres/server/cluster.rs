@@ -6,6 +6,7 @@ use super::files::{
 };
 use super::installation::Installation;
 use super::process::{Process, free_shared_memory, kill_all, remove_files};
+use super::setup::ServerSetup;
 use super::template::{DataOptions, SUPERUSER, Template};
 use super::wait_for;
 use crate::postgres::failed_at;
@@ -32,6 +33,8 @@ pub struct ClusterOptions {
     pub account: Account,
     /// What is decided when a cluster is initialised.
     pub data: DataOptions,
+    /// What the user has it filled with, once.
+    pub setup: Option<ServerSetup>,
     /// Connections of the load that it must have room for.
     pub connections: u32,
     /// Files of cgroups (`cgroup.procs`) that the server joins before it starts.
@@ -42,7 +45,7 @@ pub struct ClusterOptions {
 const CONNECTING: Duration = Duration::from_secs(60);
 
 /// It only names the socket, which is in a folder of its own.
-const PORT: u16 = 5432;
+pub(super) const PORT: u16 = 5432;
 
 /// How long a start may take, with recovery of what a crash left.
 const START: Duration = Duration::from_secs(300);
@@ -115,7 +118,10 @@ impl Cluster {
         let main = data.join("postgresql.conf");
         let included = format!("\ninclude '{BASELINE_FILE}'\ninclude_if_exists '{SETTINGS_FILE}'\n");
         let text = std::fs::read_to_string(&main).map_err(EngineError::at(&main))?;
-        self.options.account.write(&main, &(text + &included))?;
+        // A template with the user's tables has been a cluster already.
+        if !text.ends_with(&included) {
+            self.options.account.write(&main, &(text + &included))?;
+        }
         write_back(data)?;
         self.options.wal_directory.as_deref().map_or(Ok(()), write_back)
     }

@@ -97,6 +97,21 @@ impl Installation {
         self.bindir.join(name)
     }
 
+    /// The path of a program for clients, which may be in another package: beside the server's, or on the `PATH`.
+    pub fn client(&self, name: &str) -> Result<PathBuf, EngineError> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut places = [self.bindir.clone()].into_iter().chain(std::env::split_paths(&path));
+        let found = places.find_map(|place| Some(place.join(name)).filter(|program| program.is_file()));
+        found.ok_or_else(|| {
+            let message = format!(
+                "it is neither in {} nor on the PATH; install the client programs (Debian: postgresql-client-{})",
+                self.bindir.display(),
+                self.version.major
+            );
+            EngineError::failed(format!("looking for {name}"), message)
+        })
+    }
+
     fn in_bindir(bindir: PathBuf) -> Option<Self> {
         if !bindir.join("initdb").exists() {
             return None;

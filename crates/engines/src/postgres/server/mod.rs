@@ -2,7 +2,7 @@
 //!
 //! - [`Installation`]: which versions are there
 //! - [`Account`]: as whom the server runs (never as root)
-//! - `template`: `initdb` once, copies from then on
+//! - `template`: `initdb` once, copies from then on; `setup`: the same with a dump and SQL of the user
 //! - [`Cluster`]: makes, starts, asks, stops and removes; `files` and `process` are its parts
 //! - `settings`: `target.settings.*`, applied and read back
 //! - [`reclaim`]: stops what a run that was killed left
@@ -12,7 +12,8 @@ mod cluster;
 mod files;
 mod installation;
 mod process;
-mod settings;
+pub(super) mod settings;
+mod setup;
 mod template;
 
 pub use account::Account;
@@ -22,6 +23,8 @@ pub use files::clone_folder;
 pub use installation::{Installation, Version};
 pub(super) use process::parent;
 pub use process::reclaim;
+pub use setup::ServerSetup;
+pub(super) use setup::validate as validate_setup;
 pub use template::{DataOptions, Template};
 
 use crate::{Cancel, EngineError};

@@ -13,7 +13,7 @@ use std::time::Duration;
 const RELOAD: Duration = Duration::from_secs(30);
 
 #[rustfmt::skip]
-/// What only we may decide: else we would not find the server, or not only we.
+/// What no experiment may decide: else we would not find the server, or not only we.
 const OURS: &[&str] = &[
     "config_file", "data_directory", "external_pid_file", "hba_file", "ident_file", "listen_addresses", "port",
     "unix_socket_directories", "unix_socket_group", "unix_socket_permissions",
@@ -45,16 +45,20 @@ impl Cluster {
         let mut client = self.connect_until(cancel)?;
         let mut restarted = false;
         if self.applied.as_ref() != Some(wanted) {
-            check(wanted, &Known::read(&mut client)?, self.options.installation.version.major)?;
+            check(
+                wanted,
+                &Known::read(&mut client, SETTINGS_FILE)?,
+                self.options.installation.version.major,
+            )?;
             client = self.load(wanted, client, cancel)?;
-            if Known::read(&mut client)?.values().any(|known| known.pending_restart) {
+            if Known::read(&mut client, SETTINGS_FILE)?.values().any(|known| known.pending_restart) {
                 drop(client);
                 self.restart(cancel)?;
                 client = self.connect_until(cancel)?;
                 restarted = true;
             }
         }
-        read_back(wanted, &Known::read(&mut client)?)?;
+        read_back(wanted, &Known::read(&mut client, SETTINGS_FILE)?)?;
         Ok(restarted)
     }
 
@@ -96,7 +100,7 @@ impl Cluster {
 }
 
 /// A line of a settings file: values in quotes, where quotes and backslashes are doubled.
-pub(super) fn line(name: &str, value: &str) -> String {
+pub(in crate::postgres) fn line(name: &str, value: &str) -> String {
     format!("{name} = '{}'", value.replace('\\', "\\\\").replace('\'', "''"))
 }
 
@@ -105,20 +109,20 @@ fn path(name: &str) -> String {
 }
 
 /// When a session's files were loaded, in microseconds.
-fn load_time(client: &mut Client) -> Result<String, EngineError> {
+pub(in crate::postgres) fn load_time(client: &mut Client) -> Result<String, EngineError> {
     let time = client.cell("SELECT extract(epoch FROM pg_conf_load_time())::text");
     Ok(time.map_err(failed_at("reading when settings were loaded"))?.unwrap_or_default())
 }
 
 /// Objections that need no attempt.
-fn check(
+pub(in crate::postgres) fn check(
     wanted: &BTreeMap<String, String>,
     known: &BTreeMap<String, Known>,
     major: u32,
 ) -> Result<(), EngineError> {
     for (name, value) in wanted {
         if OURS.contains(&name.as_str()) {
-            let message = "Steelbench decides this for the servers that it starts; leave it out";
+            let message = "a server would not be found any more; leave it out";
             return Err(EngineError::failed(path(name), message));
         }
         if value.contains(['\n', '\r', '\0']) {
@@ -177,7 +181,11 @@ fn objection(log: &str, name: &str) -> Option<String> {
     Some(std::iter::once(first).chain(hints).map(without_prefix).collect::<Vec<_>>().join("; "))
 }
 
-fn read_back(wanted: &BTreeMap<String, String>, known: &BTreeMap<String, Known>) -> Result<(), EngineError> {
+/// Makes sure that these values are in force.
+pub(in crate::postgres) fn read_back(
+    wanted: &BTreeMap<String, String>,
+    known: &BTreeMap<String, Known>,
+) -> Result<(), EngineError> {
     for (name, value) in wanted {
         let Some(got) = known.get(name) else {
             let message = "no module that is loaded has this setting; name its module in \
@@ -194,7 +202,7 @@ fn read_back(wanted: &BTreeMap<String, String>, known: &BTreeMap<String, Known>)
 
 /// One row of `pg_settings`.
 #[derive(Debug, Clone, Default)]
-struct Known {
+pub(in crate::postgres) struct Known {
     /// The value in force, in units of `unit`.
     setting: String,
     unit: Option<String>,
@@ -204,17 +212,20 @@ struct Known {
     boot_val: Option<String>,
     /// Where the value comes from: `default`, `configuration file`, `override`, ...
     source: String,
-    /// Whether it comes from the file with the experiment's settings.
+    /// Whether it comes from the file that we write, or have written.
     from_our_file: bool,
     /// What it takes to change it.
-    context: String,
+    pub(in crate::postgres) context: String,
     /// Changed in a file, but not in force before a restart.
-    pending_restart: bool,
+    pub(in crate::postgres) pending_restart: bool,
 }
 
 impl Known {
-    /// All settings, by name in lower case.
-    fn read(client: &mut Client) -> Result<BTreeMap<String, Self>, EngineError> {
+    /// All settings, by name in lower case; `file`: the name of the one that we write.
+    pub(in crate::postgres) fn read(
+        client: &mut Client,
+        file: &str,
+    ) -> Result<BTreeMap<String, Self>, EngineError> {
         let sql = "SELECT lower(name), setting, unit, vartype, boot_val, source, sourcefile, context, \
                    pending_restart FROM pg_settings";
         let rows = client.query(sql, &[]).map_err(failed_at("reading pg_settings"))?;
@@ -224,7 +235,7 @@ impl Known {
             vartype: row.text(3),
             boot_val: row.parse(4),
             source: row.text(5),
-            from_our_file: row.get(6).is_some_and(|file| file.ends_with(SETTINGS_FILE)),
+            from_our_file: row.get(6).is_some_and(|from| from.ends_with(file)),
             context: row.text(7),
             pending_restart: row.get(8) == Some("t"),
         };

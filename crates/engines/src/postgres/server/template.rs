@@ -1,10 +1,11 @@
-//! Clusters to clone from: `initdb` runs once for each program, user and options.
+//! Clusters to clone from: `initdb` runs once for each program, user and options, and so do the user's dump and SQL.
 
 use super::account::{Account, command, unfinished};
 use super::cluster::ClusterOptions;
-use super::process::{end_with_us, removed};
+use super::process::{end_with_us, reclaim, removed};
+use super::setup::{self, ServerSetup};
 use super::wait_for;
-use crate::{Cancel, EngineError};
+use crate::{Cancel, EngineError, cache};
 use rustix::process::Signal;
 use std::fs::{DirBuilder, File, TryLockError};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -25,8 +26,11 @@ const PRIVATE: u32 = 0o700;
 
 const ROOT: u32 = 0;
 
-/// How long another process may take for the same template.
+/// How long another process may take for the same template, unless it restores a dump.
 const INITDB: Duration = Duration::from_secs(300);
+
+/// How the names of templates with tables of users begin.
+const WITH_SETUP: &str = "setup-";
 
 /// What is decided when a cluster is initialised. The encoding is UTF-8, the order of strings that
 /// of their bytes (`--locale=C`): the same on every machine and version.
@@ -58,6 +62,8 @@ pub struct Template {
     pub data: PathBuf,
     /// Whether `initdb` ran, that is, none was in the cache.
     pub is_new: bool,
+    /// Nobody removes it while it is copied.
+    _lock: File,
 }
 
 impl Template {
@@ -72,14 +78,22 @@ impl Template {
         let mut hasher = DefaultHasher::new();
         identity.hash(&mut hasher);
         let name = format!("{}-{:016x}", options.installation.version, hasher.finish());
+        let (name, at_most) = match options.setup {
+            Some(_) => (format!("{WITH_SETUP}{name}"), Duration::MAX),
+            None => (name, INITDB),
+        };
         let folder = cache.join(&name);
         // Released when dropped, or when we are killed.
-        let _lock = lock(&cache.join(format!("{name}.lock")), cancel)?;
+        let lock = lock(&cache.join(format!("{name}.lock")), at_most, cancel)?;
         let is_new = std::fs::read_to_string(folder.join(MARKER)).ok().as_ref() != Some(&identity);
         if is_new {
-            make(&folder, options, &identity)?;
+            if options.setup.is_some() {
+                remove_surplus(cache);
+            }
+            make(&folder, options, &identity, cancel)?;
         }
-        Ok(Self { data: folder.join("data"), is_new })
+        cache::touch(&folder.join(MARKER));
+        Ok(Self { data: folder.join("data"), is_new, _lock: lock })
     }
 
     /// The folder of the templates of an account: in our own cache, but for another account in the
@@ -87,12 +101,7 @@ impl Template {
     /// somebody else has made it.
     pub fn cache_folder(account: &Account) -> Result<PathBuf, EngineError> {
         if !account.is_other() {
-            let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
-            let cache =
-                std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-            let cache = cache.or_else(home).unwrap_or_else(std::env::temp_dir).join("steelbench");
-            std::fs::create_dir_all(&cache).map_err(EngineError::at(&cache))?;
-            let folder = cache.join("postgres");
+            let folder = cache::folder()?.join("postgres");
             private_folder(&folder, account)?;
             return Ok(folder);
         }
@@ -116,19 +125,50 @@ fn identity(options: &ClusterOptions) -> Result<String, EngineError> {
     let (path, bytes) = (program.display(), file.len());
     let (changed_s, changed_ns) = (file.mtime(), file.mtime_nsec());
     let (version, name, uid) = (installation.version, &account.name, account.uid());
+    let setup = options.setup.as_ref().map(ServerSetup::identity).unwrap_or_default();
     Ok(format!(
-        "{version}\n{path} of {bytes} bytes, changed {changed_s}.{changed_ns}\nuser {name} ({uid})\n{data:?}\n"
+        "{version}\n{path} of {bytes} bytes, changed {changed_s}.{changed_ns}\nuser {name} ({uid})\n{data:?}\n{setup}"
     ))
 }
 
-/// Runs `initdb` beside the place and renames, so that what is there is complete.
-fn make(folder: &Path, options: &ClusterOptions, identity: &str) -> Result<(), EngineError> {
-    let ClusterOptions { installation, account, data, .. } = options;
+/// Removes templates with tables of users that were not used for long, and what was left unfinished.
+fn remove_surplus(cache: &Path) {
+    let unfinished = cache::entries(cache, WITH_SETUP, None).into_iter().map(|(_, path)| path);
+    let unfinished = unfinished.filter(|path| path.extension().is_some_and(|end| end == "new"));
+    let surplus = cache::surplus(cache::entries(cache, WITH_SETUP, Some(MARKER)));
+    for folder in unfinished.chain(surplus) {
+        let held = format!("{}.lock", folder.display().to_string().trim_end_matches(".new"));
+        // One that somebody makes or copies now stays, as does what cannot be removed.
+        if lock(Path::new(&held), Duration::ZERO, &Cancel::new()).is_ok() && reclaim(&folder).is_ok() {
+            let _ = std::fs::remove_dir_all(&folder).and_then(|()| std::fs::remove_file(held));
+        }
+    }
+}
+
+/// Makes it beside the place and renames, so that what is there is complete.
+fn make(folder: &Path, options: &ClusterOptions, identity: &str, cancel: &Cancel) -> Result<(), EngineError> {
+    let account = &options.account;
     let unfinished = unfinished(folder);
+    reclaim(&unfinished)?;
     for left_over in [&unfinished, folder] {
         removed(left_over, std::fs::remove_dir_all(left_over))?;
     }
     private_folder(&unfinished, account)?;
+    let made = match &options.setup {
+        Some(own) => setup::make(&unfinished, own, options, cancel),
+        None => initialise(&unfinished, options),
+    };
+    if made.is_err() {
+        let _ = std::fs::remove_dir_all(&unfinished);
+        return made;
+    }
+    account.write(&unfinished.join(MARKER), identity)?;
+    std::fs::rename(&unfinished, folder).map_err(EngineError::at(folder))
+}
+
+/// Runs `initdb`.
+fn initialise(unfinished: &Path, options: &ClusterOptions) -> Result<(), EngineError> {
+    let ClusterOptions { installation, account, data, .. } = options;
     let initdb = installation.program("initdb");
     account.can_run(&initdb)?;
     let mut command = command(&initdb);
@@ -140,26 +180,27 @@ fn make(folder: &Path, options: &ClusterOptions, identity: &str) -> Result<(), E
     end_with_us(&mut command, Signal::KILL);
     let doing = || format!("running {}", initdb.display());
     let output = command.output().map_err(|error| EngineError::failed(doing(), error.to_string()))?;
-    if !output.status.success() {
-        let _ = std::fs::remove_dir_all(&unfinished);
-        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        return Err(EngineError::failed(doing(), format!("{}: {said}", output.status)));
+    if output.status.success() {
+        return Ok(());
     }
-    account.write(&unfinished.join(MARKER), identity)?;
-    std::fs::rename(&unfinished, folder).map_err(EngineError::at(folder))
+    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(EngineError::failed(doing(), format!("{}: {said}", output.status)))
 }
 
-fn lock(path: &Path, cancel: &Cancel) -> Result<File, EngineError> {
+fn lock(path: &Path, at_most: Duration, cancel: &Cancel) -> Result<File, EngineError> {
     let mut options = File::options();
     options.create(true).truncate(false).write(true).custom_flags(libc::O_NOFOLLOW);
-    let file = options.open(path).map_err(EngineError::at(path))?;
-    let locked = wait_for(INITDB, cancel, || match file.try_lock() {
-        Ok(()) => Ok(Some(())),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(source)) => Err(EngineError::at(path)(source)),
+    let locked = wait_for(at_most, cancel, || {
+        let file = options.open(path).map_err(EngineError::at(path))?;
+        match file.try_lock() {
+            // One that was removed keeps nobody else out.
+            Ok(()) if file.metadata().is_ok_and(|found| found.nlink() > 0) => Ok(Some(file)),
+            Ok(()) | Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(source)) => Err(EngineError::at(path)(source)),
+        }
     })?;
     let held = "another process has held this lock for minutes; end it";
-    locked.map(|()| file).ok_or_else(|| EngineError::failed(path.display().to_string(), held))
+    locked.ok_or_else(|| EngineError::failed(path.display().to_string(), held))
 }
 
 /// Makes a folder that only the account can enter. One that is there must be like that already:

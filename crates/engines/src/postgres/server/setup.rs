@@ -1,0 +1,209 @@
+//! Tables of one's own: a dump and SQL that fill a cluster once, by psql and `pg_restore`, so that all is as it is there.
+
+use super::account::command;
+use super::cluster::{Cluster, ClusterOptions, PORT, Stop};
+use super::files::{SETTINGS_FILE, write_back};
+use super::installation::Installation;
+use super::process::{end_with_us, removed};
+use super::template::SUPERUSER;
+use crate::postgres::failed_at;
+use crate::setup::{Setup, first_bytes};
+use crate::{Cancel, EngineError};
+use experiment::NamedFile;
+use rustix::process::Signal;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// Settings of a server that change what a dump or SQL makes, or whether it can: libraries that tables and extensions
+/// need, how rows are stored, how many tables a transaction may touch.
+const SHAPING: [&str; 6] = [
+    "default_table_access_method",
+    "default_toast_compression",
+    "local_preload_libraries",
+    "max_locks_per_transaction",
+    "session_preload_libraries",
+    "shared_preload_libraries",
+];
+
+/// Processes that restore a dump, where its format allows several.
+const RESTORERS_MAX: usize = 4;
+
+/// What a cluster is filled with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerSetup {
+    setup: Setup,
+    settings: BTreeMap<String, String>,
+}
+
+/// How a dump is restored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    /// A script for psql.
+    Plain,
+    /// An archive for `pg_restore`, by one process or by several.
+    Archive { parallel: bool },
+}
+
+impl ServerSetup {
+    /// This setup on a server with these settings, as far as they matter to it.
+    pub fn new(setup: Setup, mut settings: BTreeMap<String, String>) -> Self {
+        settings.retain(|name, _| SHAPING.contains(&name.to_lowercase().as_str()));
+        Self { setup, settings }
+    }
+
+    pub(super) fn identity(&self) -> String {
+        let settings = self.settings.iter().map(|(name, value)| format!("{name} = {value:?}\n"));
+        settings.chain([self.setup.identity()]).collect()
+    }
+}
+
+/// Why these programs cannot run a setup: one that it needs is missing, or its dump is of no known format. With the
+/// setting that it is about.
+pub(in crate::postgres) fn validate(
+    setup: &Setup,
+    installation: &Installation,
+) -> Result<(), (&'static str, String)> {
+    let needs = |setting, program| installation.client(program).map_err(|error| (setting, error.to_string()));
+    for file in &setup.sql {
+        needs(crate::setup::SETUP_SQL.path(), "psql")
+            .map(drop)
+            .map_err(|(setting, error)| (setting, format!("{}: {error}", file.path)))?;
+    }
+    let Some(dump) = &setup.dump else { return Ok(()) };
+    let path = crate::setup::SETUP_DUMP.path();
+    let about = |message: String| (path, format!("{}: {message}", dump.path));
+    let program = match format(&dump.place()).map_err(|message| about(message.into()))? {
+        Format::Plain => "psql",
+        Format::Archive { .. } => "pg_restore",
+    };
+    needs(path, program).map(drop).map_err(|(_, error)| about(error))
+}
+
+/// The format of a dump by its first bytes: those of the custom format (`pg_backup_archiver.c`), of a compressed file,
+/// and of a tar archive (POSIX ustar), whose first file is the table of contents; a folder has that as a file.
+fn format(place: &Path) -> Result<Format, &'static str> {
+    let first = first_bytes(place);
+    if place.is_dir() {
+        let known = place.join("toc.dat").is_file();
+        return if known {
+            Ok(Format::Archive { parallel: true })
+        } else {
+            Err("a folder without a dump (toc.dat)")
+        };
+    }
+    match first.as_slice() {
+        [b'P', b'G', b'D', b'M', b'P', ..] => Ok(Format::Archive { parallel: true }),
+        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => Err("it is compressed; decompress it first"),
+        _ if first.starts_with(b"toc.dat\0") => Ok(Format::Archive { parallel: false }),
+        _ if first.contains(&0) => Err("no dump of pg_dump"),
+        _ => Ok(Format::Plain),
+    }
+}
+
+/// Makes the data directory of a template, `data` in this folder: a cluster of these options is filled and stopped.
+pub(super) fn make(
+    folder: &Path,
+    own: &ServerSetup,
+    options: &ClusterOptions,
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
+    let (directory, cgroups) = (folder.to_path_buf(), Vec::new());
+    let bare = ClusterOptions { directory, cgroups, wal_directory: None, setup: None, ..options.clone() };
+    let mut cluster = Cluster::create(bare, cancel)?;
+    // What a crash leaves is made again; at the end all is written.
+    let fast = [("fsync".to_owned(), "off".to_owned())];
+    cluster.apply(&own.settings.clone().into_iter().chain(fast).collect(), cancel)?;
+    if let Some(dump) = &own.setup.dump {
+        restore(&cluster, dump, cancel)?;
+    }
+    for file in &own.setup.sql {
+        run(&cluster, file, &own.setup.variables, cancel)?;
+    }
+    own.setup.verify_unchanged()?;
+    // As the server itself would soon do it, in the midst of a measurement.
+    let mut client = cluster.connect_until(cancel)?;
+    client.set_answer_timeout(None);
+    client.batch("VACUUM (ANALYZE)").map_err(failed_at("finishing the tables of target.setup"))?;
+    drop(client);
+    cluster.stop(Stop::Fast, cancel)?;
+    let (data, kept) = (cluster.data_directory(), folder.join("kept"));
+    let settings = data.join(SETTINGS_FILE);
+    removed(&settings, std::fs::remove_file(&settings))?;
+    // Out of the way of what removes a cluster, and back.
+    std::fs::rename(&data, &kept).map_err(EngineError::at(&data))?;
+    cluster.remove()?;
+    std::fs::rename(&kept, &data).map_err(EngineError::at(&kept))?;
+    write_back(&data)
+}
+
+/// Roles of another server are not there: what a dump says of owners and privileges is left out.
+fn restore(cluster: &Cluster, dump: &NamedFile, cancel: &Cancel) -> Result<(), EngineError> {
+    let doing = || format!("restoring {}", dump.path);
+    let format = format(&dump.place()).map_err(|message| EngineError::failed(doing(), message))?;
+    let Format::Archive { parallel } = format else { return run(cluster, dump, &[], cancel) };
+    let mut command = client(cluster, "pg_restore", dump)?;
+    command.args(["--exit-on-error", "--no-owner", "--no-privileges"]);
+    if parallel {
+        let processes = std::thread::available_parallelism().map_or(1, usize::from).min(RESTORERS_MAX);
+        command.args(["--jobs", &processes.to_string()]);
+    }
+    command.arg(&dump.path);
+    crate::command::run(command, &doing(), Duration::MAX, cancel)
+}
+
+/// Runs a file by psql, which says where it fails and with which statement, and stops there.
+fn run(
+    cluster: &Cluster,
+    file: &NamedFile,
+    variables: &[(String, String)],
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
+    let mut command = client(cluster, "psql", file)?;
+    command.args(["--no-psqlrc", "--quiet", "--echo-errors", "--set=ON_ERROR_STOP=1"]);
+    command.args(variables.iter().map(|(name, value)| format!("--set={name}={value}")));
+    command.arg("--file").arg(&file.path);
+    crate::command::run(command, &format!("running {}", file.path), Duration::MAX, cancel)
+}
+
+/// A program that connects as superuser, in the folder from which the paths of the experiment count.
+fn client(cluster: &Cluster, program: &str, file: &NamedFile) -> Result<Command, EngineError> {
+    let mut command = command(&cluster.options.installation.client(program)?);
+    let folder = if file.folder.as_os_str().is_empty() { Path::new(".") } else { &file.folder };
+    command.current_dir(folder).arg("--host").arg(&cluster.sockets);
+    command.args([
+        "--port",
+        &PORT.to_string(),
+        "--username",
+        SUPERUSER,
+        "--dbname",
+        SUPERUSER,
+        "--no-password",
+    ]);
+    end_with_us(&mut command, Signal::KILL);
+    Ok(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Format, format};
+
+    #[test]
+    fn formats_are_known_by_their_first_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |bytes: &[u8]| {
+            let path = folder.path().join("dump");
+            std::fs::write(&path, bytes).unwrap();
+            format(&path)
+        };
+        assert_eq!(of(b"PGDMP\x01\x0e"), Ok(Format::Archive { parallel: true }));
+        assert_eq!(of(b"toc.dat\0\0\0"), Ok(Format::Archive { parallel: false }));
+        assert_eq!(of(b"--\n-- PostgreSQL database dump\n"), Ok(Format::Plain));
+        assert_eq!(of(b""), Ok(Format::Plain));
+        assert!(of(b"\x1f\x8b\x08").is_err() && of(b"SQLite format 3\0").is_err());
+        assert!(format(folder.path()).is_err());
+        std::fs::write(folder.path().join("toc.dat"), "PGDMP").unwrap();
+        assert_eq!(format(folder.path()), Ok(Format::Archive { parallel: true }));
+    }
+}

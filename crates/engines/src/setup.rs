@@ -1,0 +1,113 @@
+//! The tables of one's own: SQL files and a dump that make what trials work on. They are run once; every trial begins
+//! with a copy of what they made.
+
+use crate::EngineError;
+use experiment::{Configuration, Invalid, Kind, NamedFile, Value, settings};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
+
+settings! {
+    /// SQL file (or list of them, run in this order) that makes the tables of one's own, once; every trial begins with a
+    /// copy of what it made. Paths count from the folder of the experiment file.
+    pub SETUP_SQL: Vec<String> = "target.setup.sql", Kind::TextList;
+    /// Dump that is restored before target.setup.sql runs: for PostgreSQL what pg_dump writes (custom, directory, tar or
+    /// plain), for SQLite a database file or SQL.
+    pub SETUP_DUMP: Option<String> = "target.setup.dump", Kind::Text;
+    /// Variables for the files of target.setup.sql, which use them as in psql: :name, :'name', :"name".
+    pub SETUP_VARIABLES: Option<Value> = "target.setup.variables.*", Kind::Scalar;
+}
+
+const VARIABLES: &str = "target.setup.variables";
+
+/// What makes the tables of a configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setup {
+    /// What is restored first.
+    pub dump: Option<Arc<NamedFile>>,
+    /// SQL that runs then, in this order.
+    pub sql: Vec<Arc<NamedFile>>,
+    /// Names and values of the variables of that SQL.
+    pub variables: Vec<(String, String)>,
+    /// All files, also those that the SQL names.
+    files: Vec<Arc<NamedFile>>,
+}
+
+impl Setup {
+    /// The files that a configuration names, each with the path of the setting that does.
+    pub fn files(configuration: &Configuration) -> Vec<(&'static str, String)> {
+        let dump = configuration.get(SETUP_DUMP).map(|path| (SETUP_DUMP.path(), path));
+        let sql = configuration.get(SETUP_SQL).into_iter().map(|path| (SETUP_SQL.path(), path));
+        dump.into_iter().chain(sql).collect()
+    }
+
+    /// What a configuration asks for, if it does; its files have been read.
+    pub fn of(configuration: &Configuration) -> Option<Self> {
+        let files: Vec<Arc<NamedFile>> = [SETUP_DUMP.path(), SETUP_SQL.path()]
+            .into_iter()
+            .flat_map(|path| configuration.files_of(path))
+            .cloned()
+            .collect();
+        let named = |(setting, path): (&str, String)| {
+            files.iter().find(|file| file.named_by == setting && file.path == path).cloned()
+        };
+        let dump = configuration.get(SETUP_DUMP).and_then(|path| named((SETUP_DUMP.path(), path)));
+        let sql = configuration.get(SETUP_SQL).into_iter();
+        let sql = sql.filter_map(|path| named((SETUP_SQL.path(), path))).collect();
+        let variables = configuration.below("target.setup.variables.");
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_string())).collect();
+        (!files.is_empty()).then_some(Self { dump, sql, variables, files })
+    }
+
+    /// Objections that any engine has.
+    pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
+        let mut variables = configuration.below("target.setup.variables.").map(|(name, _)| name).peekable();
+        let mut invalid = Vec::new();
+        if variables.peek().is_some() && configuration.get(SETUP_SQL).is_empty() {
+            invalid.push(Invalid::new(VARIABLES, "no file of target.setup.sql is there to use them"));
+        }
+        let wrong = variables.find(|name| !is_name(name));
+        invalid.extend(wrong.map(|name| {
+            let message =
+                format!("`{name}` is no name of a variable; letters, digits and underscores make one");
+            Invalid::new(VARIABLES, message)
+        }));
+        invalid
+    }
+
+    /// What the tables depend on, for the name of their template: a line for each file, with its hash, and variable.
+    pub fn identity(&self) -> String {
+        let files =
+            self.files.iter().map(|file| format!("{}: {} {}\n", file.named_by, file.path, file.sha256()));
+        let variables = self.variables.iter().map(|(name, value)| format!("{name} = {value:?}\n"));
+        files.chain(variables).collect()
+    }
+
+    /// Makes sure that the files are those that were read when the run was begun.
+    ///
+    /// # Errors
+    /// When one has changed since.
+    pub fn verify_unchanged(&self) -> Result<(), EngineError> {
+        match self.files.iter().find(|file| !file.is_unchanged()) {
+            Some(file) => Err(EngineError::failed(
+                format!("{}: {}", file.named_by, file.path),
+                "it has changed since the run was begun; change it back",
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether psql takes this for the name of a variable.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// The first bytes of a file, which tell its format; none when it is a folder or cannot be read.
+pub fn first_bytes(path: &Path) -> Vec<u8> {
+    let mut first = Vec::new();
+    // Who reads it in earnest says why it cannot be read.
+    let _ = File::open(path).and_then(|file| file.take(1 << 10).read_to_end(&mut first));
+    first
+}

@@ -1,0 +1,243 @@
+//! Settings of a server by URL that need ALTER SYSTEM and restarts: permitted, recorded, and put back to just what
+//! they were.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+mod servers;
+
+use common::{Lab, end, signal, wait_until};
+use pgclient::Client;
+use servers::by_url::{OWNER, Server, bindirs};
+use servers::{LOAD_RUNS, causes, said, say};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A server with a command that restarts it, and with a value that stands in its file and one that does not.
+struct Own {
+    server: Server,
+    restart: PathBuf,
+}
+
+impl Own {
+    fn start(bin: &Path) -> Self {
+        let server = Server::start(bin, "", &[]);
+        let restart = server.folder().join("restart.sh");
+        let (data, log) = (server.folder().join("data"), server.folder().join("log2"));
+        let program =
+            format!("{} -D {} -l {} -w -m fast", bin.join("pg_ctl").display(), data.display(), log.display());
+        // As the server's user: never root, whom PostgreSQL refuses.
+        let user = format!("{}", std::os::unix::fs::MetadataExt::uid(&data.metadata().unwrap()));
+        let run = format!(
+            "if [ $(id -u) = {user} ]; then {program} $1; else setpriv --reuid={user} --clear-groups {program} $1; fi"
+        );
+        std::fs::write(&restart, format!("#!/bin/sh\necho $1 >> {}.log\n{run}\n", restart.display()))
+            .unwrap();
+        std::fs::set_permissions(&restart, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let own = Self { server, restart };
+        own.alter("ALTER SYSTEM SET shared_buffers = '24MB'");
+        own.alter("ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements', 'auto_explain'");
+        own.control("restart");
+        own
+    }
+
+    fn control(&self, what: &str) {
+        let ended = Command::new(&self.restart).arg(what).current_dir("/").output().unwrap();
+        assert!(ended.status.success(), "{ended:?}");
+    }
+
+    fn client(&self) -> Client {
+        Client::connect(&self.server.config()).unwrap()
+    }
+
+    fn alter(&self, sql: &str) {
+        self.client().batch(sql).unwrap();
+    }
+
+    /// Waits for a load, also while the server restarts.
+    fn await_load(&self) {
+        wait_until("a load runs", || {
+            let client = Client::connect(&self.server.config()).ok();
+            client.and_then(|mut client| client.cell(LOAD_RUNS).ok()).flatten().is_some()
+        });
+    }
+
+    fn shown(&self, setting: &str) -> String {
+        self.client().cell(&format!("SHOW {setting}")).unwrap().unwrap()
+    }
+
+    /// Its file without the comment.
+    fn file(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.server.folder().join("data/postgresql.auto.conf")).unwrap();
+        let mut lines: Vec<String> =
+            text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
+        lines.sort();
+        lines
+    }
+
+    fn restarts(&self) -> usize {
+        std::fs::read_to_string(format!("{}.log", self.restart.display())).unwrap_or_default().lines().count()
+    }
+
+    fn experiment(&self, target: &str, workload: &str, factors: &str) -> String {
+        let (folder, port) = (self.server.folder().display(), self.server.port);
+        format!(
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\n\
+             url = \"host={folder} port={port} user={OWNER} dbname=postgres\"\n{target}\n\
+             [workload]\n{workload}\n[repeats]\nblocks = 1\n{factors}"
+        )
+    }
+
+    fn permitted(&self) -> String {
+        format!("allow_server_settings = true\nallow_restart = \"{} restart\"", self.restart.display())
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        let _ = Command::new(&self.restart).arg("stop").current_dir("/").output();
+    }
+}
+
+const ONCE: &str =
+    "probe = \"script\"\nscript = \"r.sql\"\nconnections = 1\ntransactions = 1\nprotocol = \"simple\"";
+const ENDLESS: &str = "probe = \"insert\"\nconnections = 2\nduration = \"600 s\"\nrows_per_transaction = 10";
+
+/// A setting of each kind: by restart, with and without a value before; by reload; a list; and of a session.
+const SETTINGS: &str = "settings = { shared_buffers = \"32MB\", max_wal_senders = 7, checkpoint_timeout = \"7min\", \
+    shared_preload_libraries = \"auto_explain\", work_mem = \"5MB\" }";
+
+const SHOWN: &str = "SELECT string_agg(setting, ' ' ORDER BY name) FROM pg_settings WHERE name IN \
+    ('shared_buffers', 'max_wal_senders', 'checkpoint_timeout', 'shared_preload_libraries', 'work_mem')";
+
+fn lab(file: &str) -> Lab {
+    let lab = servers::lab(file);
+    said(&lab);
+    lab.write("r.sql", &say(&lab, SHOWN));
+    lab
+}
+
+fn records(lab: &Lab) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(lab.path("results/t.steelbench.work")).into_iter().flatten().flatten();
+    entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|end| end == "json"))
+        .collect()
+}
+
+#[test]
+fn settings_of_a_server_are_in_force_in_trials_and_put_back_afterwards() {
+    for bin in bindirs() {
+        let own = Own::start(&bin);
+        let before = own.file();
+        let factors = "[factors]\n\"target.settings.shared_buffers\" = [\"32MB\", \"40MB\"]\n";
+        let settings = SETTINGS.replace("shared_buffers = \"32MB\", ", "");
+        let lab = lab(&own.experiment(&format!("{}\n{settings}", own.permitted()), ONCE, factors));
+        lab.run(0);
+        let mut seen: Vec<String> = lab.read("said").lines().map(str::to_owned).collect();
+        seen.sort();
+        assert_eq!(seen, ["420 7 4096 auto_explain 5120", "420 7 5120 auto_explain 5120"]);
+        assert_eq!(own.file(), before);
+        assert_eq!(own.shown("shared_buffers"), "24MB");
+        assert_eq!(own.shown("checkpoint_timeout"), "5min");
+        assert_eq!(own.shown("shared_preload_libraries"), "pg_stat_statements, auto_explain");
+        // One for each level, one at the end, and the test's own.
+        assert_eq!(own.restarts(), 4);
+        assert_eq!(lab.work_folders(), Vec::<PathBuf>::new());
+    }
+}
+
+#[test]
+fn what_is_not_permitted_is_refused_and_changes_nothing() {
+    for bin in bindirs() {
+        let own = Own::start(&bin);
+        let before = own.file();
+        let lab = lab("");
+        for (permitted, said) in [
+            ("", "target.allow_server_settings permits others"),
+            (
+                "allow_server_settings = true\n",
+                "needs a restart of the server; permit it by target.allow_restart",
+            ),
+        ] {
+            let target = format!("{permitted}settings.shared_buffers = \"32MB\"");
+            lab.write("e.toml", &own.experiment(&target, ONCE, ""));
+            lab.run_with(&["--fresh"], 1);
+            assert!(causes(&lab).last().unwrap().contains(said), "{:?}", causes(&lab));
+        }
+        lab.write("e.toml", &own.experiment("allow_restart = \"true\"", ONCE, ""));
+        lab.run(2).says("it serves the settings that target.allow_server_settings = true permits");
+        lab.write("e.toml", "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nallow_server_settings = true\n[workload]\nprobe = \"insert\"\n");
+        lab.run(2).says("a private server needs no permission");
+        // A change of somebody else that awaits a restart does not come into force with ours.
+        own.alter("ALTER SYSTEM SET max_connections = 90");
+        own.alter("SELECT pg_reload_conf()");
+        let others = own.file();
+        let target = format!("{}\nsettings.shared_buffers = \"32MB\"", own.permitted());
+        lab.write("e.toml", &own.experiment(&target, ONCE, ""));
+        lab.run_with(&["--fresh"], 1);
+        assert!(causes(&lab).last().unwrap().contains("a change of max_connections"), "{:?}", causes(&lab));
+        assert_eq!((own.file(), own.restarts()), (others.clone(), 1));
+        assert_ne!(others, before);
+        // A command that does nothing is found out.
+        own.control("restart");
+        let target =
+            "allow_server_settings = true\nallow_restart = \"true\"\nsettings.shared_buffers = \"32MB\"";
+        lab.write("e.toml", &own.experiment(target, ONCE, ""));
+        lab.run_with(&["--fresh"], 1);
+        assert!(causes(&lab).last().unwrap().contains("but the server has run since"), "{:?}", causes(&lab));
+        assert_eq!(own.file(), others);
+    }
+}
+
+#[test]
+fn a_kill_leaves_a_record_from_which_the_next_run_puts_back() {
+    for bin in bindirs() {
+        let own = Own::start(&bin);
+        let before = own.file();
+        let lab = lab(&own.experiment(&format!("{}\n{SETTINGS}", own.permitted()), ENDLESS, ""));
+        let child = lab.start();
+        own.await_load();
+        assert_eq!(own.shown("shared_buffers"), "32MB");
+        signal(&child, libc::SIGKILL);
+        end(child);
+        assert_ne!(own.file(), before);
+        let [record] = &records(&lab)[..] else { panic!("{:?}", records(&lab)) };
+        // One that may not change the server says what is to be done.
+        lab.write("e.toml", &own.experiment("", ONCE, ""));
+        let refused =
+            lab.run_with(&["--fresh"], 1).says(&record.canonicalize().unwrap().display().to_string());
+        refused
+            .says("ALTER SYSTEM SET \"shared_buffers\" = '24MB'")
+            .says("ALTER SYSTEM RESET \"max_wal_senders\"");
+        lab.write("e.toml", &own.experiment(&own.permitted(), ONCE, ""));
+        lab.run_with(&["--fresh"], 0).says("a run before did not end properly").says("has its settings back");
+        assert_eq!(own.file(), before);
+        assert_eq!(lab.read("said"), "300 10 3072 pg_stat_statements, auto_explain 4096\n");
+        assert_eq!(lab.work_folders(), Vec::<PathBuf>::new());
+    }
+}
+
+#[test]
+fn an_interrupt_and_a_failure_put_back_too() {
+    for bin in bindirs() {
+        let own = Own::start(&bin);
+        let before = own.file();
+        let target = format!("{}\n{SETTINGS}", own.permitted());
+        let lab = lab(&own.experiment(&target, ENDLESS, ""));
+        let child = lab.start();
+        own.await_load();
+        signal(&child, libc::SIGINT);
+        end(child).expect(130);
+        assert_eq!(own.file(), before);
+        assert_eq!(own.shown("shared_buffers"), "24MB");
+        // With this the server does not start: there is no such memory.
+        let target = format!("{}\nsettings.shared_buffers = \"7TB\"", own.permitted());
+        lab.write("e.toml", &own.experiment(&target, ONCE, ""));
+        lab.run_with(&["--fresh"], 1);
+        assert!(causes(&lab)[0].contains("restarting the server"), "{:?}", causes(&lab));
+        assert_eq!(own.file(), before);
+        assert_eq!(own.shown("shared_buffers"), "24MB");
+        assert_eq!(records(&lab), Vec::<PathBuf>::new());
+    }
+}

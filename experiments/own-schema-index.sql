@@ -1,0 +1,1 @@
+CREATE INDEX orders_of_customer ON orders (customer);
