@@ -27,6 +27,8 @@ pub struct Kept {
     pub identity: String,
     /// How many of [`Work::tables`], from the first on.
     pub tables: usize,
+    /// Bytes that they take at the least.
+    pub bytes_min: u64,
     /// Whether the load changes them: then only a copy can be kept.
     pub changed: bool,
 }

@@ -58,7 +58,12 @@ const COUNT: usize = 0;
 pub fn work(set: &DataSet) -> Work {
     let tables = set.tables();
     Work {
-        data: Some(Kept { identity: set.identity(), tables: tables.len(), changed: false }),
+        data: Some(Kept {
+            identity: set.identity(),
+            tables: tables.len(),
+            bytes_min: set.bytes_min(),
+            changed: false,
+        }),
         tables,
         fills: set.fills(),
         operations: vec![Operation::scan(0, vec![Output::Count])],
