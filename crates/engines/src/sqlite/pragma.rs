@@ -122,6 +122,12 @@ pub fn apply(
             .pragma_update(Some(schema), name, given)
             .map_err(|error| failed(format!("setting {PREFIX}{name} = {given}"), &error))?;
     }
+    // An empty file would forget what is kept in it: this writes its first page.
+    if is_new && pragmas.iter().any(|one| OF_THE_FILE.contains(&one.name)) {
+        connection
+            .pragma_update(Some(schema), "user_version", 0)
+            .map_err(|error| failed("writing the first page".into(), &error))?;
+    }
     // Read back last: one setting can change what became of another.
     for Pragma { name, given, answer } in pragmas {
         let got = get(connection, schema, name)?;
