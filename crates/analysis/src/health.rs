@@ -1,7 +1,7 @@
 //! Reasons to trust a trial less, with the thresholds and why they are where they are.
 
 use crate::{Accounting, Summary};
-use observations::{Observations, TrialRecord, TrialStatus, Warning, WarningKind, number};
+use observations::{Observations, TrialRecord, TrialStatus, Warning, WarningKind, Work, number};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +15,9 @@ pub const SENDS_MISSED_SHARE: f64 = 0.01;
 pub const OTHER_LOAD_SHARE: f64 = 0.05;
 /// Stolen time beyond this is as large as the noise of a steady trial.
 pub const STEAL_SHARE: f64 = 0.01;
+/// The kernel counts a machine's time in ticks of 10 ms, in several counters: of less processor time than this, a tick or
+/// two too many would be a warning.
+pub const MACHINE_S: f64 = 1.0;
 /// The promise of the accounting rule where the engine is instrumented.
 pub const UNACCOUNTED_SHARE: f64 = 0.03;
 /// An open loop is overloaded when no connection was free for a start in the rest of its schedule, from this share of it
@@ -149,7 +152,10 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
         let (before, after) = if too_much { ("more than", "accounted") } else { ("of", "unaccounted") };
         format!("{share} {before} the sessions' time is {after} for")
     };
-    let is_short = !observations.synthetic && observations.elapsed_s < SHORT_S;
+    let is_of_runs = observations.work.unit == Work::RUN;
+    // A run of a command can use several processors at once.
+    let parallel = is_of_runs && too_much;
+    let is_short = !observations.synthetic && observations.elapsed_s < SHORT_S && !is_of_runs;
     // Rounded down: what is too short never reads as long enough.
     let elapsed_s = (observations.elapsed_s * 1e3).floor() / 1e3;
     let short = || format!("the measurement took only {elapsed_s:.3} s, under {SHORT_S} s");
@@ -162,7 +168,11 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
         above(WarningKind::Steal, STEAL_SHARE, &|share| {
             format!("the hypervisor took {share} of the processor time away")
         }),
-        above(WarningKind::Unaccounted, UNACCOUNTED_SHARE, &unaccounted),
+        above(
+            WarningKind::Unaccounted,
+            if parallel { f64::INFINITY } else { UNACCOUNTED_SHARE },
+            &unaccounted,
+        ),
         (WarningKind::Short, is_short.then(short)),
     ];
     found.into_iter().filter_map(|(kind, detail)| Some(Warning { kind, detail: detail? })).collect()
@@ -202,8 +212,9 @@ fn overloaded(observations: &Observations) -> Option<String> {
 fn share(kind: WarningKind, observations: &Observations) -> Option<f64> {
     let machine = &observations.machine;
     let capacity_s = f64::from(machine.cpus) * observations.elapsed_s;
-    let of_machine =
-        |seconds: f64| Some(seconds / capacity_s).filter(|_| !observations.synthetic && capacity_s > 0.0);
+    let of_machine = |seconds: f64| {
+        Some(seconds / capacity_s).filter(|_| !observations.synthetic && capacity_s >= MACHINE_S)
+    };
     match kind {
         WarningKind::OtherLoad => of_machine(machine.busy_s - machine.own_s),
         WarningKind::Steal => of_machine(machine.steal_s),

@@ -106,6 +106,7 @@ pub fn warning(kind: WarningKind) -> &'static str {
         WarningKind::NotSteady => "throughput not steady",
         WarningKind::OtherPlan => "another plan than in other trials",
         WarningKind::DeviceDisagrees => "device counters disagree",
+        WarningKind::LeftBehind => "processes left behind",
     }
 }
 

@@ -100,6 +100,8 @@ pub enum Ability {
     BulkLoad,
     /// Loops in stored procedures.
     Procedures,
+    /// Programs of others that find it by their environment ([`Instance::client_environment`]).
+    Clients,
     /// Several processors for one statement, as many as [`Work::degree`] says.
     Parallel,
     /// Joins by nested loops, with an index lookup for each row: [`crate::Operation::LookupEach`].
@@ -212,6 +214,11 @@ pub trait Instance: Send + Sync {
     /// When such a server's processes cannot be seen.
     fn server_process(&self) -> Result<Option<i32>, EngineError> {
         Ok(None)
+    }
+    /// Variables by which programs of others find it, password included: `PGHOST`, `PGPORT`. `None`: one that must not
+    /// be there.
+    fn client_environment(&self) -> Vec<(String, Option<String>)> {
+        Vec::new()
     }
     /// The end of the server's log, where it can be read: what it has to say about a failure.
     fn log_tail(&self) -> Option<String> {

@@ -11,6 +11,7 @@ const GIVEN: &[(&str, &str)] = &[
     ("experiment.name", "\"my-experiment\""),
     ("experiment.question", "\"Which level is fastest on this machine?\""),
     ("workload.rows", "\"100k\""),
+    ("workload.command", "\"sleep 0.1\""),
     ("repeats.blocks", "5"),
     ("repeats.seed", "1"),
 ];
@@ -107,7 +108,7 @@ fn section(text: &mut String, name: &str, settings: &[Declaration], selected: &[
         let Some(key) = setting.path.strip_prefix(name).and_then(|key| key.strip_prefix('.')) else {
             continue;
         };
-        let key = if key.ends_with(".*") { key.replace('*', "NAME") } else { key.to_owned() };
+        let key = key.replace('*', "NAME");
         let _ = writeln!(text, "# {}", setting.doc);
         let _ = match given(setting, settings) {
             Some(value) => writeln!(text, "{key} = {value}"),

@@ -56,13 +56,20 @@ fn table<'a>(section: &str, settings: impl Iterator<Item = &'a Declaration>) -> 
     schema
 }
 
-/// Puts a setting at its place below a table; `a.b` lies in a table `a`, `a.*` allows any key there.
+/// Puts a setting at its place below a table; `a.b` lies in a table `a`, `a.*` allows any key there, `a.*.b` any key
+/// with a table that has `b`.
 fn insert(table: &mut Value, path: &str, setting: &Declaration) {
     match path.split_once('.') {
         None if path == "*" => table["additionalProperties"] = of(setting),
         None => allow(&mut table["properties"][path], of(setting)),
         Some((first, rest)) => {
-            let place = &mut table["properties"][first];
+            let place = match first {
+                "*" => &mut table["additionalProperties"],
+                _ => &mut table["properties"][first],
+            };
+            if *place == json!(false) {
+                *place = Value::Null;
+            }
             let is_table = |schema: &Value| schema["type"] == "object";
             let schemas = place["anyOf"].as_array();
             if !is_table(place) && !schemas.is_some_and(|schemas| schemas.iter().any(is_table)) {
@@ -143,9 +150,11 @@ fn factors(catalog: &Catalog) -> Value {
     let selecting =
         SETTINGS.iter().filter(|setting| ["target.engine", "workload.probe"].contains(&setting.path));
     for setting in owned.chain(OBSERVE).chain(selecting) {
-        let place = match setting.path.strip_suffix('*') {
-            None => &mut schema["properties"][setting.path],
-            Some(prefix) => &mut schema["patternProperties"][format!("^{}.+$", prefix.replace('.', "\\."))],
+        let place = if setting.path.contains('*') {
+            let pattern = setting.path.replace('.', "\\.").replace('*', ".+");
+            &mut schema["patternProperties"][format!("^{pattern}$")]
+        } else {
+            &mut schema["properties"][setting.path]
         };
         if place.is_null() {
             *place = json!({ "type": "array", "minItems": 1, "description": setting.doc });

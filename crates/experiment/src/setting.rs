@@ -53,8 +53,8 @@ pub enum Kind {
 /// A setting that an experiment file may give or vary, as parsing, schema, example file and errors need it.
 #[derive(Debug, Clone, Copy)]
 pub struct Declaration {
-    /// Dotted path: `target.data_files`. A last part of `*` stands for any name that the engine
-    /// knows (`target.settings.*`).
+    /// Dotted path: `target.data_files`. A part of `*` stands for any name: `target.settings.*`,
+    /// `workload.responses.*.unit`.
     pub path: &'static str,
     /// What it accepts.
     pub kind: Kind,
@@ -310,8 +310,13 @@ impl Known {
 
     /// Whether settings lie below this path.
     pub fn is_table(&self, path: &str) -> bool {
-        let mut paths = self.settings.iter().map(|setting| setting.path);
-        paths.any(|known| known.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')))
+        let parts = || path.split('.');
+        let is_above = |known: &str| {
+            let mut known = known.split('.');
+            parts().all(|part| known.next().is_some_and(|own| own == part || own == "*"))
+                && known.next().is_some()
+        };
+        self.settings.iter().any(|setting| is_above(setting.path))
     }
 
     /// The paths to suggest for a mistyped one: those of its section, and all if there is no such
@@ -338,8 +343,9 @@ impl Known {
     }
 }
 
-/// Whether a setting with `*` stands for this path.
+/// Whether a setting with `*` stands for this path. A last `*` may stand for a name with dots in it.
 fn covers(setting: &Declaration, path: &str) -> bool {
-    let prefix = setting.path.strip_suffix('*');
-    prefix.and_then(|prefix| path.strip_prefix(prefix)).is_some_and(|name| !name.is_empty())
+    let Some((before, after)) = setting.path.split_once('*') else { return false };
+    let name = path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+    name.is_some_and(|name| !name.is_empty() && (after.is_empty() || !name.contains('.')))
 }

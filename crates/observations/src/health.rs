@@ -72,6 +72,8 @@ named! {
         NotObserved = "not-observed",
         /// Something was done in another way than the best one or than was asked for.
         Fallback = "fallback",
+        /// Processes that the load started were still there when it had ended.
+        LeftBehind = "left-behind",
         /// Some I/O failed: what it belonged to has no figures.
         IoErrors = "io-errors",
         /// The throughput had not settled within the measurement.

@@ -10,7 +10,7 @@ pub struct Series {
     pub unit: String,
     /// Start of the first interval in seconds after "go"; negative for warm-up.
     pub start_s: f64,
-    /// Length of an interval in seconds.
+    /// Length of an interval in seconds; 0: one value for each run of a command, in the order in which they began.
     pub interval_s: f64,
     /// One value an interval. The last interval of the warm-up and of the measurement may be cut short: they
     /// are scaled by the length that they have, and left out where that is under a tenth.
@@ -48,6 +48,11 @@ impl Amounts<'_> {
 }
 
 impl Series {
+    /// Values of the runs of a command.
+    pub fn of_runs(name: &str, unit: &str, values: Vec<f64>) -> Self {
+        Self { name: format!("run:{name}"), unit: unit.into(), start_s: 0.0, interval_s: 0.0, values }
+    }
+
     /// Amounts a second, times `scale`: of the warm-up, then of the measurement.
     pub fn of_amounts(
         (name, unit, scale): (&str, &str, f64),

@@ -91,6 +91,11 @@ pub struct Work {
     pub retries: u64,
 }
 
+impl Work {
+    /// The unit of what is one process from its start to its end: timed as such, however short the measurement is.
+    pub const RUN: &str = "run";
+}
+
 /// One latency distribution.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Latency {

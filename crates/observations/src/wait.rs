@@ -157,6 +157,7 @@ pub fn shown(wait_type: &str) -> &str {
     match wait_type {
         "ARRIVAL" => "idle: next start not due",
         "CONNECTION_DONE" => "idle: finished early",
+        "BETWEEN_RUNS" => "idle: between runs",
         other => other,
     }
 }

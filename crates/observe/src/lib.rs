@@ -1,6 +1,7 @@
-//! Reading what the operating system knows: thread CPU and run-queue time, machine load,
+//! Reading what the operating system knows: thread CPU and run-queue time, what a command used, machine load,
 //! the environment of a run, mounts, block devices, the page cache.
 
+pub mod child;
 mod clock;
 pub mod devices;
 pub mod environment;

@@ -207,3 +207,30 @@ fn mistakes_are_explained() {
     assert_eq!(odd.to_string(), r"host=h port=5432 user='a b\'c' dbname=x");
     assert_eq!(parse(&odd.to_string()).unwrap().to_string(), odd.to_string());
 }
+
+/// What others are given leads them where it leads us, though the strings and files that it came from are not there.
+#[test]
+fn the_variables_for_other_programs_mean_the_same_connection() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("pass"), "a:1:d:u:from the file\n").unwrap();
+    fs::set_permissions(folder.path().join("pass"), std::os::unix::fs::PermissionsExt::from_mode(0o600))
+        .unwrap();
+    let passfile = format!("host=a port=1 user=u dbname=d passfile={}", folder.path().join("pass").display());
+    let tls = "host=a,/tmp port=1,2 user='u x' password='p w' options='-c work_mem=1MB' sslmode=verify-full sslrootcert=system";
+    for conninfo in [tls, passfile.as_str(), "host=/tmp sslmode=require sslcert=c sslkey=k sslrootcert=r"] {
+        let home = || Environment::new(OWNER, folder.path());
+        let config = Config::parse_in(conninfo, &home()).unwrap();
+        let variables = config.client_environment();
+        let given = variables.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+        let led = given.fold(home(), |all, (name, value)| all.with(name, value));
+        let same = Config::parse_in("", &led).unwrap();
+        assert!(
+            ["PGHOSTADDR", "PGSERVICE"].iter().all(|name| variables.contains(&((*name).to_owned(), None)))
+        );
+        assert_eq!(
+            (same.to_string(), same.client_environment()),
+            (config.to_string(), variables),
+            "{conninfo}"
+        );
+    }
+}

@@ -1,6 +1,7 @@
 //! Probes: what a trial does and measures. One folder a probe; `measure` conducts the loads of all, `load` is the client
 //! loop that database probes share, `data` the data sets that they work on.
 
+pub mod command;
 pub mod data;
 pub mod disk;
 pub mod insert;
@@ -26,6 +27,7 @@ pub fn all() -> impl Iterator<Item = &'static dyn Probe> {
         &update::Update,
         &disk::DiskProbe,
         &sync::SyncProbe,
+        &command::CommandProbe,
     ];
     ALL.iter().copied()
 }

@@ -79,6 +79,9 @@ pub enum ProbeError {
     /// The load on primitives of synchronisation could not run.
     #[error(transparent)]
     Sync(#[from] SyncError),
+    /// A command of the user failed.
+    #[error(transparent)]
+    Command(#[from] crate::command::CommandError),
     /// A script of the user failed.
     #[error(transparent)]
     Script(#[from] crate::script::ScriptError),

@@ -18,7 +18,20 @@ const REFERENCE: &str = include_str!("../../datasets/tests/dbgen_reference.tsv")
 
 type Settings = Vec<(String, Value)>;
 
-/// The engines with tables that are there, each with what it needs.
+/// The same, and DuckDB, which has no pages of rows.
+fn all_targets() -> Vec<(&'static str, Settings)> {
+    targets().into_iter().chain(duckdb()).collect()
+}
+
+/// DuckDB in each version that is there.
+fn duckdb() -> impl Iterator<Item = (&'static str, Settings)> {
+    let libraries = servers::duckdb_libraries().into_iter();
+    libraries.map(|library| {
+        ("duckdb", library.map(|path| ("target.library".to_owned(), Value::Text(path))).into_iter().collect())
+    })
+}
+
+/// The engines with pages of rows that are there, each with what it needs.
 fn targets() -> Vec<(&'static str, Settings)> {
     let mut targets = vec![("sqlite", Vec::new())];
     targets.extend(servers::installations().into_iter().map(|one| {
@@ -118,7 +131,7 @@ fn lineitem_has_the_sums_of_another_implementation_in_each_engine() {
         line.split('\t').nth(3).unwrap().parse().unwrap()
     };
     let columns = ["l_orderkey", "l_partkey", "l_quantity", "l_extendedprice", "l_discount", "l_tax"];
-    for (engine, settings) in targets() {
+    for (engine, settings) in all_targets() {
         prepared(engine, &configuration(&settings, &[]), 1, |instance| {
             let sums = columns.iter().map(|column| Output::Sum(column));
             let outputs = std::iter::once(Output::Count).chain(sums).collect();
@@ -149,7 +162,7 @@ fn q1_and_q6_have_the_answers_of_another_implementation_in_each_engine() {
         let line = REFERENCE.lines().find(|line| line.starts_with(begin)).unwrap();
         line.split('\t').filter_map(|cell| cell.parse().ok()).collect()
     };
-    for (engine, settings) in targets() {
+    for (engine, settings) in all_targets() {
         prepared(engine, &configuration(&settings, &[]), 1, |instance| {
             instance.create(loaded("lineitem", vec![query("tpch-q1"), query("tpch-q6")])).unwrap();
             for (operation, wanted) in [(0, answer("q1\tA")), (1, answer("q6"))] {
@@ -238,6 +251,45 @@ fn workers_of_a_parallel_scan_are_planned_and_their_processor_time_is_counted() 
 }
 
 #[test]
+fn duckdb_scans_and_looks_up_on_as_many_threads_as_it_is_told() {
+    for (engine, settings) in duckdb() {
+        let scan = |degree: i64| {
+            let given = [
+                ("workload.rows", number(400_000)),
+                ("workload.aggregates", Value::List(vec![text("count"), text("sum"), text("avg")])),
+                ("workload.aggregated_columns", number(4)),
+                ("workload.scans", number(20)),
+                ("workload.degree", number(degree)),
+                ("workload.analyze", Value::Bool(true)),
+            ];
+            let configuration = configuration(&settings, &given);
+            trial(engine, &Scan, &configuration, "SELECT count(*), current_setting('threads') FROM synthetic")
+        };
+        let ((alone, one), (together, three)) = (scan(1), scan(3));
+        assert_eq!((one, three), (vec!["400000".into(), "1".into()], vec!["400000".into(), "3".into()]));
+        let all = |seen: &Observations| (seen.fact("cpu_s").unwrap() * 20.0, seen.time.cpu_s);
+        let (cpu_s, own_s) = all(&alone);
+        assert!(own_s > 0.0 && (cpu_s - own_s).abs() < 1e-9, "{cpu_s} of which {own_s}");
+        let (cpu_s, own_s) = all(&together);
+        assert!(own_s < cpu_s, "the workers did nothing: {cpu_s} of which {own_s}");
+        assert!(alone.fact("table_pages").unwrap() > 1.0);
+        assert_eq!(alone.fact("page_bytes"), Some(262_144.0));
+        assert_eq!(alone.fact("rows_scanned"), Some(400_000.0));
+        assert!(alone.fact("operator_ungrouped_aggregate").unwrap() >= 0.0);
+        let plan = &alone.plans[0];
+        assert!(plan.text.contains("SEQ_SCAN") && plan.analysis.as_ref().unwrap().contains("Total Time"));
+        assert_eq!(plan.hash, together.plans[0].hash);
+        let lookups = [("workload.rows", number(5000)), ("workload.lookups", number(200))];
+        let (seen, _) = trial(engine, &Lookup, &configuration(&settings, &lookups), "SELECT 1");
+        assert_eq!(seen.work.amount, 200);
+        let join = configuration(&settings, &[lookups[1].clone(), ("workload.method", text("join"))]);
+        let target = Target::of(engines::by_name(engine).unwrap(), &join);
+        let objections = Lookup.plan(&join, &target);
+        assert!(objections.iter().any(|one| one.message.contains("does not join by nested loops")));
+    }
+}
+
+#[test]
 fn what_cannot_be_scanned_is_said_before_anything_runs() {
     let sqlite = engines::by_name("sqlite").unwrap();
     let objections = |probe: &dyn Probe, given: &[(&str, Value)]| -> Vec<String> {
@@ -313,7 +365,7 @@ fn lookups_find_their_rows_by_statement_and_by_join() {
 
 #[test]
 fn updates_are_all_in_the_table_and_hold_their_locks_for_a_time() {
-    for (engine, settings) in targets() {
+    for (engine, settings) in all_targets() {
         for sharing in ["shared", "disjoint"] {
             let given = [
                 ("workload.rows", number(1000)),

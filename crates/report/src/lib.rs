@@ -40,6 +40,7 @@ mod workbook;
 #[cfg(feature = "xlsx")]
 mod xlsx;
 
+pub mod hyperfine;
 pub mod json;
 pub mod survey;
 pub mod web;

@@ -3,10 +3,12 @@
 mod pg;
 mod psql;
 mod quick;
+mod time;
 
 pub use pg::{Pg, Scripts, Variation};
 pub use psql::Psql;
 pub use quick::{Disk, Files, Load, Output, Quick, Sync};
+pub use time::Time;
 
 use crate::output::Form;
 use analysis::runs::Limit;
@@ -52,6 +54,8 @@ pub enum Command {
     Pg(Box<Pg>),
     /// Measure how locks, atomics and partitioned counters scale with threads on this machine
     Sync(Sync),
+    /// Measure how long commands take and what they use, and which is faster; takes hyperfine's options
+    Time(Box<Time>),
     /// Take the inventory of this machine and of servers; merge the inventories of many machines
     Survey(Survey),
     /// Sample where processes or a command spend their processor time; compare two such profiles

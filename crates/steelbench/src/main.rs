@@ -36,6 +36,7 @@ fn main() -> std::process::ExitCode {
         Command::Disk(disk) => commands::disk::disk(&disk),
         Command::Pg(pg) => commands::pg::pg(&pg),
         Command::Sync(sync) => commands::sync::sync(&sync),
+        Command::Time(time) => commands::time::time(&time),
         Command::Survey(survey) => commands::survey::survey(&survey),
         Command::Profile(profile) => commands::profile::profile(&profile),
         Command::Data(data) => commands::data::data(&data),

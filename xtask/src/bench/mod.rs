@@ -8,12 +8,13 @@ mod peer_server;
 mod postgres;
 mod program;
 mod run;
+mod time;
 
 use run::Bench;
 
 type Measurement = fn(&Bench) -> Result<(), String>;
 
-const ALL: [(&str, Measurement); 16] = [
+const ALL: [(&str, Measurement); 17] = [
     ("insert", load::against_straight_loop),
     ("instruments", load::instruments_on_and_off),
     ("overhead", program::overhead),
@@ -23,6 +24,7 @@ const ALL: [(&str, Measurement); 16] = [
     ("disk-check", disk::against_fio),
     ("disk-cpu", disk::cpu),
     ("disk-cached", disk::page_cache),
+    ("time", time::against_hyperfine),
     ("recorder", load::recorders),
     ("recording", load::recording),
     ("profiling", load::profiling),

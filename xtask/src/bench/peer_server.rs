@@ -20,7 +20,7 @@ pub struct PeerServer {
 impl PeerServer {
     /// Starts a server of the distribution's version, whose pgbench and psql are the peers.
     pub fn start() -> Result<Self, String> {
-        let [_, (_, bindirs), _] = install_tools(true)?;
+        let [_, (_, bindirs), ..] = install_tools(true)?;
         let mut bindirs = std::env::split_paths(&bindirs);
         let bindir = bindirs.find(|bindir| bindir.join("pgbench").exists()).ok_or("there is no pgbench")?;
         let folder = std::env::temp_dir().join(format!("steelbench-bench-{}", std::process::id()));

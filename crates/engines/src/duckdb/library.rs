@@ -1,107 +1,22 @@
 //! DuckDB's C interface, declared by hand for the functions that are used, and safe types around it. All that is unsafe
-//! about this engine is in this file.
+//! about this engine is here.
 //!
-//! <https://duckdb.org/docs/stable/clients/c/api>. Functions are those of its stable part, as DuckDB 1.2 has them; no
-//! function of ours is called by DuckDB, so that no panic can pass through it.
+//! <https://duckdb.org/docs/stable/clients/c/api>. Functions are those of its stable part, as DuckDB 1.2 has them, and
+//! two older ones that turn any value into text and that later versions still have. No function of ours is called by DuckDB,
+//! so that no panic can pass through it.
+
+mod append;
+mod interface;
 
 use crate::Parameter;
+pub use append::{Appender, Chunk, ChunkType};
+use interface::{Handle, Interface, RawResult, Unsigned128};
 use libloading::os::unix::{Library as Loaded, RTLD_LOCAL, RTLD_NOW};
-use std::ffi::{CStr, CString, OsStr, c_char, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 use std::sync::Arc;
-
-/// What points to something of DuckDB's: its handles are all opaque.
-type Handle = *mut c_void;
-
-/// `duckdb_result`: its fields are deprecated, and only its size matters.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct RawResult {
-    counts: [u64; 3],
-    pointers: [Handle; 3],
-}
-
-/// `duckdb_uhugeint`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Unsigned128 {
-    lower: u64,
-    upper: u64,
-}
-
-/// Declares the functions that are used, and finds all of them in a library.
-macro_rules! interface {
-    ($($name:ident($($argument:ty),*) $(-> $answer:ty)?;)*) => {
-        struct Interface {
-            $($name: unsafe extern "C" fn($($argument),*) $(-> $answer)?,)*
-        }
-
-        impl Interface {
-            /// Finds the functions; else the name of one that is missing.
-            fn find(library: &Loaded) -> Result<Self, &'static str> {
-                Ok(Self { $($name: {
-                    // SAFETY: the type is what DuckDB's documentation declares for this name.
-                    let found = unsafe { library.get(concat!(stringify!($name), "\0").as_bytes()) };
-                    *found.map_err(|_| stringify!($name))?
-                },)* })
-            }
-        }
-    };
-}
-
-interface! {
-    duckdb_free(Handle);
-    duckdb_create_config(*mut Handle) -> u32;
-    duckdb_set_config(Handle, *const c_char, *const c_char) -> u32;
-    duckdb_destroy_config(*mut Handle);
-    duckdb_open_ext(*const c_char, *mut Handle, Handle, *mut *mut c_char) -> u32;
-    duckdb_close(*mut Handle);
-    duckdb_connect(Handle, *mut Handle) -> u32;
-    duckdb_disconnect(*mut Handle);
-    duckdb_interrupt(Handle);
-    duckdb_extract_statements(Handle, *const c_char, *mut Handle) -> u64;
-    duckdb_extract_statements_error(Handle) -> *const c_char;
-    duckdb_prepare_extracted_statement(Handle, Handle, u64, *mut Handle) -> u32;
-    duckdb_destroy_extracted(*mut Handle);
-    duckdb_prepare_error(Handle) -> *const c_char;
-    duckdb_destroy_prepare(*mut Handle);
-    duckdb_nparams(Handle) -> u64;
-    duckdb_bind_null(Handle, u64) -> u32;
-    duckdb_bind_boolean(Handle, u64, bool) -> u32;
-    duckdb_bind_int32(Handle, u64, i32) -> u32;
-    duckdb_bind_int64(Handle, u64, i64) -> u32;
-    duckdb_bind_double(Handle, u64, f64) -> u32;
-    duckdb_bind_varchar_length(Handle, u64, *const c_char, u64) -> u32;
-    duckdb_bind_value(Handle, u64, Handle) -> u32;
-    duckdb_create_uuid(Unsigned128) -> Handle;
-    duckdb_destroy_value(*mut Handle);
-    duckdb_execute_prepared(Handle, *mut RawResult) -> u32;
-    duckdb_destroy_result(*mut RawResult);
-    duckdb_result_error(*mut RawResult) -> *const c_char;
-    duckdb_column_count(*mut RawResult) -> u64;
-    duckdb_column_name(*mut RawResult, u64) -> *const c_char;
-    duckdb_row_count(*mut RawResult) -> u64;
-    duckdb_value_varchar(*mut RawResult, u64, u64) -> *mut c_char;
-    duckdb_vector_size() -> u64;
-    duckdb_create_logical_type(u32) -> Handle;
-    duckdb_create_decimal_type(u8, u8) -> Handle;
-    duckdb_destroy_logical_type(*mut Handle);
-    duckdb_create_data_chunk(*mut Handle, u64) -> Handle;
-    duckdb_destroy_data_chunk(*mut Handle);
-    duckdb_data_chunk_reset(Handle);
-    duckdb_data_chunk_set_size(Handle, u64);
-    duckdb_data_chunk_get_vector(Handle, u64) -> Handle;
-    duckdb_vector_get_data(Handle) -> Handle;
-    duckdb_vector_assign_string_element_len(Handle, u64, *const c_char, u64);
-    duckdb_appender_create(Handle, *const c_char, *const c_char, *mut Handle) -> u32;
-    duckdb_appender_add_column(Handle, *const c_char) -> u32;
-    duckdb_appender_error(Handle) -> *const c_char;
-    duckdb_append_data_chunk(Handle, Handle) -> u32;
-    duckdb_appender_flush(Handle) -> u32;
-    duckdb_appender_destroy(*mut Handle) -> u32;
-}
 
 /// What DuckDB objects to, in its words.
 pub type Said<T> = Result<T, String>;
@@ -375,13 +290,6 @@ impl Prepared {
         self.bound(state, number)
     }
 
-    /// Gives a parameter a number of 32 bits: one of 64 bits would not find its row by an index on such a column.
-    pub fn bind_int(&mut self, number: u64, value: i32) -> Said<()> {
-        // SAFETY: as in `bind`.
-        let state = unsafe { (self.interface().duckdb_bind_int32)(self.handle, number, value) };
-        self.bound(state, number)
-    }
-
     /// Gives a parameter a UUID.
     pub fn bind_uuid(&mut self, number: u64, value: u128) -> Said<()> {
         let interface = self.interface();
@@ -464,161 +372,5 @@ impl Drop for Answer {
     fn drop(&mut self) {
         // SAFETY: it was filled by DuckDB or is all zero, which means empty.
         unsafe { (self.library.interface.duckdb_destroy_result)(&raw mut self.raw) }
-    }
-}
-
-/// Appends rows to a table, in whatever transaction its connection has begun.
-pub struct Appender {
-    connected: Arc<Connected>,
-    handle: Handle,
-}
-
-impl Appender {
-    fn interface(&self) -> &'static Interface {
-        &self.connected.database.library.interface
-    }
-
-    fn said(&self, state: u32) -> Said<()> {
-        // SAFETY: the appender exists.
-        let said = || unsafe { text((self.interface().duckdb_appender_error)(self.handle)) };
-        if state == 0 { Ok(()) } else { Err(said()) }
-    }
-
-    /// Appends the rows of a chunk.
-    pub fn append(&mut self, chunk: &Chunk) -> Said<()> {
-        // SAFETY: both exist; DuckDB copies the chunk and checks its columns.
-        self.said(unsafe { (self.interface().duckdb_append_data_chunk)(self.handle, chunk.handle) })
-    }
-
-    /// Hands over to the table what is still held back.
-    pub fn flush(&mut self) -> Said<()> {
-        // SAFETY: the appender exists.
-        self.said(unsafe { (self.interface().duckdb_appender_flush)(self.handle) })
-    }
-}
-
-impl Drop for Appender {
-    fn drop(&mut self) {
-        // SAFETY: it exists, or is null, which is allowed. What it still holds it hands over: whoever drops one
-        // without `flush` rolls back.
-        unsafe { (self.interface().duckdb_appender_destroy)(&raw mut self.handle) };
-    }
-}
-
-/// The type of a column in a chunk: the number that DuckDB's interface gives it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChunkType {
-    /// 32 bits.
-    Int = 4,
-    /// 64 bits.
-    BigInt = 5,
-    /// 64 bits: microseconds since 1970.
-    Timestamp = 12,
-    /// 32 bits: days since 1970.
-    Date = 13,
-    /// Text.
-    Text = 17,
-    /// 64 bits: hundredths. Of 15 digits, 2 of them decimal places.
-    Decimal = 19,
-    /// 128 bits.
-    Uuid = 27,
-}
-
-/// Rows to be appended, column by column.
-pub struct Chunk {
-    library: &'static Library,
-    handle: Handle,
-    types: Vec<ChunkType>,
-}
-
-// SAFETY: a chunk is memory that belongs to whoever has it.
-unsafe impl Send for Chunk {}
-
-impl Chunk {
-    /// An empty chunk with room for [`Library::chunk_rows`] rows.
-    pub fn new(library: &'static Library, types: Vec<ChunkType>) -> Self {
-        let interface = &library.interface;
-        // SAFETY: the list has as many types as it says, each of which is destroyed once the chunk has its own.
-        let handle = unsafe {
-            let logical = |own: &ChunkType| match own {
-                ChunkType::Decimal => (interface.duckdb_create_decimal_type)(15, 2),
-                own => (interface.duckdb_create_logical_type)(*own as u32),
-            };
-            let mut list: Vec<Handle> = types.iter().map(logical).collect();
-            let chunk = (interface.duckdb_create_data_chunk)(list.as_mut_ptr(), list.len() as u64);
-            for logical in &mut list {
-                (interface.duckdb_destroy_logical_type)(&raw mut *logical);
-            }
-            chunk
-        };
-        Self { library, handle, types }
-    }
-
-    /// Empties it, for so many rows.
-    pub fn restart(&mut self, rows: usize) {
-        let interface = &self.library.interface;
-        let rows = rows.min(self.library.chunk_rows()) as u64;
-        // SAFETY: the chunk exists and has room for so many rows.
-        unsafe {
-            (interface.duckdb_data_chunk_reset)(self.handle);
-            (interface.duckdb_data_chunk_set_size)(self.handle, rows);
-        }
-    }
-
-    fn vector(&self, column: usize) -> Handle {
-        assert!(column < self.types.len(), "column {column} of a chunk");
-        // SAFETY: the chunk has this column.
-        unsafe { (self.library.interface.duckdb_data_chunk_get_vector)(self.handle, column as u64) }
-    }
-
-    /// The values of a column of one of these types, as many as the chunk has room for.
-    ///
-    /// # Safety
-    /// The types are as wide as `T`, and any bits are a value of `T`.
-    unsafe fn values<T>(&mut self, column: usize, types: &[ChunkType]) -> &mut [T] {
-        let (vector, rows) = (self.vector(column), self.library.chunk_rows());
-        assert!(types.contains(&self.types[column]), "column {column} is {:?}", self.types[column]);
-        // SAFETY: a flat vector of a new chunk, with room for so many values as wide as the caller says; DuckDB has
-        // zeroed or filled the memory, and nobody else has it while the chunk is borrowed.
-        unsafe {
-            let start = (self.library.interface.duckdb_vector_get_data)(vector).cast();
-            std::slice::from_raw_parts_mut(start, rows)
-        }
-    }
-
-    /// The values of a column of 32 bits.
-    pub fn ints(&mut self, column: usize) -> &mut [i32] {
-        // SAFETY: these are signed numbers of 32 bits.
-        unsafe { self.values(column, &[ChunkType::Int, ChunkType::Date]) }
-    }
-
-    /// The values of a column of 64 bits.
-    pub fn big_ints(&mut self, column: usize) -> &mut [i64] {
-        // SAFETY: these are signed numbers of 64 bits; a decimal of up to 18 digits is one too.
-        unsafe { self.values(column, &[ChunkType::BigInt, ChunkType::Timestamp, ChunkType::Decimal]) }
-    }
-
-    /// The values of a column of [`ChunkType::Uuid`], as DuckDB orders them: the highest bit turned over, so that signed
-    /// numbers sort as UUIDs do; lower half first.
-    pub fn uuids(&mut self, column: usize) -> &mut [[u64; 2]] {
-        // SAFETY: 128 bits each.
-        unsafe { self.values(column, &[ChunkType::Uuid]) }
-    }
-
-    /// Sets a value of a column of [`ChunkType::Text`].
-    pub fn set_text(&mut self, column: usize, row: usize, value: &str) {
-        assert!(row < self.library.chunk_rows(), "row {row} of a chunk");
-        assert_eq!(self.types.get(column), Some(&ChunkType::Text), "column {column}");
-        let (vector, start) = (self.vector(column), value.as_ptr().cast());
-        let assign = self.library.interface.duckdb_vector_assign_string_element_len;
-        // SAFETY: the chunk has this column and room for this row; DuckDB copies the text.
-        unsafe { assign(vector, row as u64, start, value.len() as u64) }
-    }
-}
-
-impl Drop for Chunk {
-    fn drop(&mut self) {
-        // SAFETY: it exists, and appenders have copies.
-        unsafe { (self.library.interface.duckdb_destroy_data_chunk)(&raw mut self.handle) }
     }
 }

@@ -102,7 +102,6 @@ impl DuckDbSession {
             for key in keys {
                 let bound = match kind {
                     ChunkType::Uuid => statement.bind_uuid(1, key.0),
-                    ChunkType::Int => statement.bind_int(1, key.integer() as i32),
                     _ => statement.bind(1, &Parameter::Integer(key.integer())),
                 };
                 bound.and_then(|()| statement.execute()).map_err(failed("statement"))?;

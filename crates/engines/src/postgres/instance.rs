@@ -337,6 +337,10 @@ impl Instance for PostgresInstance {
         self.cluster.as_ref().map(|cluster| lock(cluster).space_bytes())
     }
 
+    fn client_environment(&self) -> Vec<(String, Option<String>)> {
+        self.load.client_environment()
+    }
+
     fn log_tail(&self) -> Option<String> {
         let cluster = lock(self.cluster.as_ref()?);
         // A session hears of the end of its server process before the server writes of it.

@@ -67,6 +67,7 @@ impl Engine for Postgres {
             Ability::Statements,
             Ability::BulkLoad,
             Ability::Procedures,
+            Ability::Clients,
             Ability::Parallel,
             Ability::NestedLoops,
         ]

@@ -186,6 +186,26 @@ impl Config {
         self.password.is_some()
     }
 
+    /// Variables by which libpq's programs reach the same server as the same role, password included; `None`: one that
+    /// has to be absent, because it would lead them elsewhere.
+    pub fn client_environment(&self) -> Vec<(String, Option<String>)> {
+        let list = |part: fn(&Host) -> String| self.hosts.iter().map(part).collect::<Vec<_>>().join(",");
+        let password = self.hosts.first().and_then(|host| self.password_for(host));
+        let given = [
+            ("PGHOST", Some(list(Host::name))),
+            ("PGPORT", Some(list(|host| host.port.to_string()))),
+            ("PGUSER", Some(self.user.clone())),
+            ("PGDATABASE", Some(self.database.clone())),
+            ("PGPASSWORD", password.map(str::to_owned)),
+            ("PGAPPNAME", self.application_name.clone()),
+            ("PGOPTIONS", self.options.clone()),
+            ("PGHOSTADDR", None),
+            ("PGSERVICE", None),
+        ];
+        let tls = self.tls.client_environment().into_iter().map(|(name, value)| (name, Some(value)));
+        given.into_iter().chain(tls).map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
     /// The password for a host: the given one, else the password file's.
     pub(crate) fn password_for(&self, host: &Host) -> Option<&str> {
         self.password

@@ -73,6 +73,21 @@ pub struct TlsSettings {
 }
 
 impl TlsSettings {
+    /// Variables that say the same to libpq's programs.
+    pub fn client_environment(&self) -> Vec<(&'static str, String)> {
+        let mode = MODES.iter().find(|(_, mode)| *mode == self.mode).map(|(name, _)| (*name).to_owned());
+        let text = |path: &PathBuf| path.display().to_string();
+        let roots = match &self.roots {
+            // libpq refuses it with less.
+            Roots::System => (self.mode == TlsMode::VerifyFull).then(|| "system".to_owned()),
+            Roots::File(path) => path.as_ref().map(text),
+        };
+        let files = [("PGSSLCERT", &self.certificate), ("PGSSLKEY", &self.key)];
+        let files = files.into_iter().filter_map(|(name, path)| Some((name, text(path.as_ref()?))));
+        let known = [("PGSSLMODE", mode), ("PGSSLROOTCERT", roots)];
+        known.into_iter().filter_map(|(name, value)| Some((name, value?))).chain(files).collect()
+    }
+
     /// From the values of the keywords.
     pub fn take(settings: &mut Settings, environment: &Environment) -> Result<Self, ConfigError> {
         let mut given = |keyword| settings.take(keyword).map(PathBuf::from);

@@ -79,6 +79,11 @@ impl Server {
         format!("host={} user=owner dbname={database}", self.folder.path().display())
     }
 
+    /// Where a program of this version is.
+    pub fn program(&self, name: &str) -> PathBuf {
+        self.bin.join(name)
+    }
+
     /// Runs a program of this version as the server's owner.
     pub fn run(&self, program: &str, arguments: &[&str], input: &str) -> Output {
         let mut command = Command::new(self.bin.join(program));

@@ -166,7 +166,8 @@ pub struct Exchange {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Experiment")]
 pub struct Quick {
-    /// How often each configuration is measured [default: 3; of a fio job file: 1]
+    /// How often each configuration is measured [default: 3; of a fio job file: 1; of `time`: 10, 5 with a warm-up or
+    /// setup]
     #[arg(long, value_name = "N")]
     pub blocks: Option<u32>,
     /// Seed of what is drawn and of the order of trials [default: 1]

@@ -14,6 +14,7 @@ mod select;
 pub mod serve;
 pub mod survey;
 pub mod sync;
+pub mod time;
 pub mod waits;
 #[cfg(feature = "watch")]
 mod watch;

@@ -1,0 +1,161 @@
+//! Rows in chunks of columns, and the appender that takes them.
+
+use super::interface::{Handle, Interface};
+use super::{Connected, Library, Said, text};
+use std::sync::Arc;
+
+/// Appends rows to a table, in whatever transaction its connection has begun.
+pub struct Appender {
+    pub(super) connected: Arc<Connected>,
+    pub(super) handle: Handle,
+}
+
+impl Appender {
+    fn interface(&self) -> &'static Interface {
+        &self.connected.database.library.interface
+    }
+
+    pub(super) fn said(&self, state: u32) -> Said<()> {
+        // SAFETY: the appender exists.
+        let said = || unsafe { text((self.interface().duckdb_appender_error)(self.handle)) };
+        if state == 0 { Ok(()) } else { Err(said()) }
+    }
+
+    /// Appends the rows of a chunk.
+    pub fn append(&mut self, chunk: &Chunk) -> Said<()> {
+        // SAFETY: both exist; DuckDB copies the chunk and checks its columns.
+        self.said(unsafe { (self.interface().duckdb_append_data_chunk)(self.handle, chunk.handle) })
+    }
+
+    /// Hands over to the table what is still held back.
+    pub fn flush(&mut self) -> Said<()> {
+        // SAFETY: the appender exists.
+        self.said(unsafe { (self.interface().duckdb_appender_flush)(self.handle) })
+    }
+}
+
+impl Drop for Appender {
+    fn drop(&mut self) {
+        // SAFETY: it exists, or is null, which is allowed. What it still holds it hands over: whoever drops one
+        // without `flush` rolls back.
+        unsafe { (self.interface().duckdb_appender_destroy)(&raw mut self.handle) };
+    }
+}
+
+/// The type of a column in a chunk: the number that DuckDB's interface gives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChunkType {
+    /// 32 bits.
+    Int = 4,
+    /// 64 bits.
+    BigInt = 5,
+    /// 64 bits: microseconds since 1970.
+    Timestamp = 12,
+    /// 32 bits: days since 1970.
+    Date = 13,
+    /// Text.
+    Text = 17,
+    /// 64 bits: hundredths. Of 15 digits, 2 of them decimal places.
+    Decimal = 19,
+    /// 128 bits.
+    Uuid = 27,
+}
+
+/// Rows to be appended, column by column.
+pub struct Chunk {
+    library: &'static Library,
+    handle: Handle,
+    types: Vec<ChunkType>,
+}
+
+// SAFETY: a chunk is memory that belongs to whoever has it.
+unsafe impl Send for Chunk {}
+
+impl Chunk {
+    /// An empty chunk with room for [`Library::chunk_rows`] rows.
+    pub fn new(library: &'static Library, types: Vec<ChunkType>) -> Self {
+        let interface = &library.interface;
+        // SAFETY: the list has as many types as it says, each of which is destroyed once the chunk has its own.
+        let handle = unsafe {
+            let logical = |own: &ChunkType| match own {
+                ChunkType::Decimal => (interface.duckdb_create_decimal_type)(15, 2),
+                own => (interface.duckdb_create_logical_type)(*own as u32),
+            };
+            let mut list: Vec<Handle> = types.iter().map(logical).collect();
+            let chunk = (interface.duckdb_create_data_chunk)(list.as_mut_ptr(), list.len() as u64);
+            for logical in &mut list {
+                (interface.duckdb_destroy_logical_type)(&raw mut *logical);
+            }
+            chunk
+        };
+        Self { library, handle, types }
+    }
+
+    /// Empties it, for so many rows.
+    pub fn restart(&mut self, rows: usize) {
+        let interface = &self.library.interface;
+        let rows = rows.min(self.library.chunk_rows()) as u64;
+        // SAFETY: the chunk exists and has room for so many rows.
+        unsafe {
+            (interface.duckdb_data_chunk_reset)(self.handle);
+            (interface.duckdb_data_chunk_set_size)(self.handle, rows);
+        }
+    }
+
+    fn vector(&self, column: usize) -> Handle {
+        assert!(column < self.types.len(), "column {column} of a chunk");
+        // SAFETY: the chunk has this column.
+        unsafe { (self.library.interface.duckdb_data_chunk_get_vector)(self.handle, column as u64) }
+    }
+
+    /// The values of a column of one of these types, as many as the chunk has room for.
+    ///
+    /// # Safety
+    /// The types are as wide as `T`, and any bits are a value of `T`.
+    unsafe fn values<T>(&mut self, column: usize, types: &[ChunkType]) -> &mut [T] {
+        let (vector, rows) = (self.vector(column), self.library.chunk_rows());
+        assert!(types.contains(&self.types[column]), "column {column} is {:?}", self.types[column]);
+        // SAFETY: a flat vector of a new chunk, with room for so many values as wide as the caller says; DuckDB has
+        // zeroed or filled the memory, and nobody else has it while the chunk is borrowed.
+        unsafe {
+            let start = (self.library.interface.duckdb_vector_get_data)(vector).cast();
+            std::slice::from_raw_parts_mut(start, rows)
+        }
+    }
+
+    /// The values of a column of 32 bits.
+    pub fn ints(&mut self, column: usize) -> &mut [i32] {
+        // SAFETY: these are signed numbers of 32 bits.
+        unsafe { self.values(column, &[ChunkType::Int, ChunkType::Date]) }
+    }
+
+    /// The values of a column of 64 bits.
+    pub fn big_ints(&mut self, column: usize) -> &mut [i64] {
+        // SAFETY: these are signed numbers of 64 bits; a decimal of up to 18 digits is one too.
+        unsafe { self.values(column, &[ChunkType::BigInt, ChunkType::Timestamp, ChunkType::Decimal]) }
+    }
+
+    /// The values of a column of [`ChunkType::Uuid`], as DuckDB orders them: the highest bit turned over, so that signed
+    /// numbers sort as UUIDs do; lower half first.
+    pub fn uuids(&mut self, column: usize) -> &mut [[u64; 2]] {
+        // SAFETY: 128 bits each.
+        unsafe { self.values(column, &[ChunkType::Uuid]) }
+    }
+
+    /// Sets a value of a column of [`ChunkType::Text`].
+    pub fn set_text(&mut self, column: usize, row: usize, value: &str) {
+        assert!(row < self.library.chunk_rows(), "row {row} of a chunk");
+        assert_eq!(self.types.get(column), Some(&ChunkType::Text), "column {column}");
+        let (vector, start) = (self.vector(column), value.as_ptr().cast());
+        let assign = self.library.interface.duckdb_vector_assign_string_element_len;
+        // SAFETY: the chunk has this column and room for this row; DuckDB copies the text.
+        unsafe { assign(vector, row as u64, start, value.len() as u64) }
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        // SAFETY: it exists, and appenders have copies.
+        unsafe { (self.library.interface.duckdb_destroy_data_chunk)(&raw mut self.handle) }
+    }
+}

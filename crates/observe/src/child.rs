@@ -1,0 +1,382 @@
+//! A command that is run to its end as the leader of a process group of its own, and what it used.
+
+use crate::ProcessTimes;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// How often whoever waits is asked whether to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// The end of what is printed on one stream that is kept.
+pub const KEPT_BYTES_MAX: usize = 4 << 20;
+/// What is read at once.
+const CHUNK_BYTES: usize = 16 << 10;
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its exit code or signal.
+    pub status: ExitStatus,
+    /// From just before it was started until the kernel told of its end.
+    pub elapsed: Duration,
+    /// What it used.
+    pub used: ProcessUse,
+    /// What it printed, of streams that are pipes.
+    pub stdout: Printed,
+    /// The same of errors.
+    pub stderr: Printed,
+    /// It was killed with its group, because somebody asked to stop.
+    pub stopped: bool,
+    /// Processes of its group were still there; they were killed.
+    pub left_group: bool,
+}
+
+/// What a process used and, with it, every process below it whose end its parent has waited for (see getrusage(2)).
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ProcessUse {
+    /// Seconds on a processor in user mode.
+    pub user_s: f64,
+    /// Seconds on a processor in the kernel.
+    pub system_s: f64,
+    /// Page faults that needed no I/O.
+    pub minor_faults: u64,
+    /// Page faults that needed I/O.
+    pub major_faults: u64,
+    /// How often one of them left its processor to wait for something.
+    pub voluntary_switches: u64,
+    /// How often one of them lost its processor.
+    pub involuntary_switches: u64,
+    /// Largest resident set of any one of them; `None` where it is not larger than that of the process which started
+    /// them: the kernel counts what a process has until it executes another program.
+    pub peak_bytes: Option<u64>,
+    /// Bytes that they had read from storage and sent to it; `None`: the kernel does not tell.
+    pub storage_bytes: Option<(u64, u64)>,
+    /// Seconds in which the first thread of the first process was ready and waited for a processor; `None`: the kernel
+    /// does not tell.
+    pub run_delay_s: Option<f64>,
+}
+
+/// The end of what was printed on a stream.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Printed {
+    bytes: Vec<u8>,
+    cut: bool,
+}
+
+impl Printed {
+    /// As text; what is no UTF-8 is replaced.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
+    /// Whether there was more before it.
+    pub fn is_cut(&self) -> bool {
+        self.cut
+    }
+
+    fn add(&mut self, chunk: &[u8]) {
+        self.bytes.extend_from_slice(chunk);
+        // Rarely moved, and never much larger.
+        if self.bytes.len() > 2 * KEPT_BYTES_MAX {
+            self.shorten();
+        }
+    }
+
+    fn shorten(&mut self) {
+        let surplus = self.bytes.len().saturating_sub(KEPT_BYTES_MAX);
+        self.bytes.drain(..surplus);
+        self.cut |= surplus > 0;
+    }
+}
+
+/// Runs a command to its end, or kills its group when `stop` says so, which is asked twenty times a second. What of
+/// its group is left at its end is killed.
+///
+/// # Errors
+/// When it cannot be started or waited for.
+pub fn run(command: &mut Command, stop: &dyn Fn() -> bool) -> io::Result<Ended> {
+    let (mut ended, leader) = run_leader(command, stop)?;
+    ended.left_group = leader.kill_group();
+    Ok(ended)
+}
+
+/// The same, but what is left of its group at its end is left alone, unless `stop` ended it.
+///
+/// # Errors
+/// When it cannot be started or waited for.
+pub fn run_beside(command: &mut Command, stop: &dyn Fn() -> bool) -> io::Result<Ended> {
+    run_leader(command, stop).map(|(ended, _)| ended)
+}
+
+fn run_leader(command: &mut Command, stop: &dyn Fn() -> bool) -> io::Result<(Ended, Leader)> {
+    let start = Instant::now();
+    let mut child = command.process_group(0).spawn()?;
+    let mut leader = Leader { pid: child.id() as libc::pid_t, status: None };
+    let ended = pidfd(leader.pid)?;
+    let mut pipes = [
+        Pipe::of(child.stdout.take().map(OwnedFd::from))?,
+        Pipe::of(child.stderr.take().map(OwnedFd::from))?,
+    ];
+    let mut stopped = false;
+    while !wait(&ended, &mut pipes)? {
+        if !stopped && stop() {
+            stopped = true;
+            leader.kill_group();
+        }
+    }
+    let elapsed = start.elapsed();
+    // It still has its number: what the kernel knows of it can be read.
+    let run_delay_s = ProcessTimes::of(leader.pid).map(|times| times.run_delay_ns as f64 / 1e9);
+    let storage_bytes = storage_bytes(leader.pid);
+    let (status, usage) = leader.reap()?;
+    let [stdout, stderr] = pipes.map(Pipe::rest);
+    let used = ProcessUse { storage_bytes, run_delay_s, ..ProcessUse::from(&usage) };
+    Ok((Ended { status, elapsed, used, stdout, stderr, stopped, left_group: false }, leader))
+}
+
+impl From<&libc::rusage> for ProcessUse {
+    fn from(usage: &libc::rusage) -> Self {
+        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+        // In KiB. Until its `exec` the child has our memory: vfork(2).
+        let peak_bytes = (usage.ru_maxrss as u64) << 10;
+        Self {
+            user_s: seconds(usage.ru_utime),
+            system_s: seconds(usage.ru_stime),
+            minor_faults: usage.ru_minflt as u64,
+            major_faults: usage.ru_majflt as u64,
+            voluntary_switches: usage.ru_nvcsw as u64,
+            involuntary_switches: usage.ru_nivcsw as u64,
+            peak_bytes: Some(peak_bytes).filter(|peak| *peak > own_peak_bytes()),
+            storage_bytes: None,
+            run_delay_s: None,
+        }
+    }
+}
+
+/// Largest resident set that this process has had; what getrusage(2) tells may be that of who started it. Unknown, it
+/// is as large as can be.
+pub fn own_peak_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+    peak.and_then(|kib| kib.trim().parse::<u64>().ok()).map_or(u64::MAX, |kib| kib << 10)
+}
+
+/// A process that leads a group, ended with it unless it is waited for.
+struct Leader {
+    pid: libc::pid_t,
+    status: Option<ExitStatus>,
+}
+
+impl Leader {
+    /// Kills all of the group; whether there was anybody.
+    fn kill_group(&self) -> bool {
+        // SAFETY: a system call without pointers. The group is the leader's own: its number is not given anew while the
+        // leader is not waited for or anybody is in it.
+        unsafe { libc::killpg(self.pid, libc::SIGKILL) == 0 }
+    }
+
+    fn reap(&mut self) -> io::Result<(ExitStatus, libc::rusage)> {
+        let mut status = 0;
+        // SAFETY: zeroed is a valid value.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: the child is ours and was not waited for; both are valid places for the results.
+        if unsafe { libc::wait4(self.pid, &raw mut status, 0, &raw mut usage) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let status = ExitStatus::from_raw(status);
+        self.status = Some(status);
+        Ok((status, usage))
+    }
+}
+
+impl Drop for Leader {
+    fn drop(&mut self) {
+        if self.status.is_none() {
+            self.kill_group();
+            // There is nobody to tell.
+            let _ = self.reap();
+        }
+    }
+}
+
+/// A stream that is read without waiting for it; `None` where it is no pipe or has ended.
+struct Pipe {
+    stream: Option<File>,
+    printed: Printed,
+}
+
+impl Pipe {
+    fn of(stream: Option<OwnedFd>) -> io::Result<Self> {
+        let stream = stream.map(File::from);
+        if let Some(stream) = &stream {
+            // SAFETY: a system call on an open file.
+            if unsafe { libc::fcntl(stream.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } < 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        Ok(Self { stream, printed: Printed::default() })
+    }
+
+    /// Reads once. At its end the stream is closed.
+    fn read(&mut self) -> bool {
+        let Some(stream) = &mut self.stream else { return false };
+        let mut chunk = [0; CHUNK_BYTES];
+        match stream.read(&mut chunk) {
+            Ok(length @ 1..) => {
+                self.printed.add(&chunk[..length]);
+                true
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => true,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => false,
+            _ => {
+                self.stream = None;
+                false
+            }
+        }
+    }
+
+    /// All that is there: what a process that was left behind prints later is not waited for, and one that prints
+    /// without end is not listened to.
+    fn rest(mut self) -> Printed {
+        let reads = 2 * KEPT_BYTES_MAX / CHUNK_BYTES;
+        (0..reads).take_while(|_| self.read()).for_each(drop);
+        self.printed.shorten();
+        self.printed
+    }
+}
+
+/// Waits until the process has ended or for [`LOOK_EVERY`], and reads what is printed meanwhile. Whether it has ended.
+fn wait(ended: &OwnedFd, pipes: &mut [Pipe; 2]) -> io::Result<bool> {
+    let poll = |fd: libc::c_int| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    // The kernel passes over negative numbers.
+    let stream = |pipe: &Pipe| pipe.stream.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+    let mut polled = [poll(ended.as_raw_fd()), poll(stream(&pipes[0])), poll(stream(&pipes[1]))];
+    // SAFETY: `polled` is an array of this length.
+    let ready = unsafe { libc::poll(polled.as_mut_ptr(), 3, LOOK_EVERY.as_millis() as libc::c_int) };
+    if ready < 0 {
+        let error = io::Error::last_os_error();
+        return if error.kind() == ErrorKind::Interrupted { Ok(false) } else { Err(error) };
+    }
+    if polled[0].revents != 0 {
+        return Ok(true);
+    }
+    for (pipe, polled) in pipes.iter_mut().zip(&polled[1..]) {
+        if polled.revents != 0 {
+            pipe.read();
+        }
+    }
+    Ok(false)
+}
+
+/// A file that is ready when the process has ended (see `pidfd_open(2)`, since Linux 5.3).
+fn pidfd(pid: libc::pid_t) -> io::Result<OwnedFd> {
+    // SAFETY: a system call without pointers.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: it was opened just now, for us alone.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as libc::c_int) })
+}
+
+/// Bytes read from and sent to storage, of a process that has ended those of its children with it: proc(5), `io`.
+fn storage_bytes(pid: libc::pid_t) -> Option<(u64, u64)> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
+    let number = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().parse().ok()
+    };
+    Some((number("read_bytes:")?, number("write_bytes:")?))
+}
+
+/// Kills every process whose environment has this variable with this value, whatever group or session it has fled to;
+/// their names.
+pub fn kill_marked(variable: &str, value: &str) -> Vec<String> {
+    let mark = format!("{variable}={value}");
+    let own = std::process::id();
+    let mut killed = Vec::new();
+    // One that is killed may just have started another.
+    for _ in 0..10 {
+        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        let is_marked = |pid: &u32| {
+            let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            *pid != own && environment.split(|byte| *byte == 0).any(|one| one == mark.as_bytes())
+        };
+        let marked: Vec<u32> = pids.filter(is_marked).collect();
+        if marked.is_empty() {
+            break;
+        }
+        for pid in marked {
+            let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+            // SAFETY: a system call without pointers; the process was ours a moment ago.
+            unsafe { libc::kill(pid as libc::pid_t, libc::SIGKILL) };
+            killed.push(format!("{} (pid {pid})", name.trim_end()));
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    killed.sort_unstable();
+    killed.dedup();
+    killed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KEPT_BYTES_MAX, Printed, kill_marked, run};
+    use std::process::{Command, Stdio};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    fn shell(text: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", text]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    #[test]
+    fn both_streams_and_the_exit_code_are_told() {
+        let ended = run(&mut shell("echo out; echo err >&2; exit 3"), &|| false).unwrap();
+        assert_eq!((ended.status.code(), ended.stopped, ended.left_group), (Some(3), false, false));
+        assert_eq!((ended.stdout.text(), ended.stderr.text()), ("out\n".into(), "err\n".into()));
+        assert!(!ended.stdout.is_cut());
+    }
+
+    #[test]
+    fn of_endless_output_the_end_is_kept() {
+        // 24 MiB and a last line.
+        let ended = run(&mut shell("head -c 25165824 /dev/zero; echo the end"), &|| false).unwrap();
+        let text = ended.stdout.text();
+        assert!(ended.stdout.is_cut() && text.len() == KEPT_BYTES_MAX && text.ends_with("the end\n"));
+        assert_eq!(ended.stderr, Printed::default());
+    }
+
+    #[test]
+    fn the_whole_group_is_killed_on_request_and_what_it_leaves_behind_is_told() {
+        let stop = AtomicBool::new(false);
+        let ended = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(200));
+                stop.store(true, Ordering::Relaxed);
+            });
+            run(&mut shell("sleep 1000 & sleep 1000"), &|| stop.load(Ordering::Relaxed)).unwrap()
+        });
+        assert!(ended.stopped && ended.status.code().is_none());
+        let ended = run(&mut shell("sleep 1000 & exit 0"), &|| false).unwrap();
+        assert!(ended.left_group && ended.status.success());
+    }
+
+    #[test]
+    fn who_flees_into_a_session_of_its_own_is_found_by_its_environment() {
+        let value = format!("test-{}", std::process::id());
+        let mut command = shell("setsid sleep 1000 > /dev/null 2>&1 & exit 0");
+        let ended = run(command.env("STEELBENCH_MARK", &value), &|| false).unwrap();
+        assert!(ended.status.success());
+        // On its way into its own session the end of the group can have hit it.
+        let killed = kill_marked("STEELBENCH_MARK", &value);
+        assert!(ended.left_group || killed.len() == 1, "{killed:?}");
+        assert_eq!(kill_marked("STEELBENCH_MARK", &value), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,241 @@
+//! One run of a command or a hook.
+
+use super::job::{Job, Sink};
+use super::template::command;
+use crate::{ProbeError, TrialContext};
+use engines::{Cancel, EngineError};
+use observe::child::{self, Ended, Printed};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Lines of what was printed that explain a failure.
+const SAID_LINES: usize = 15;
+/// How often the shell is started to know how long it takes.
+const SHELL_STARTS: u32 = 20;
+/// What every process that a trial starts has in its environment: by this it is known later.
+const MARK: &str = "STEELBENCH_TRIAL";
+
+/// Why a command has no figures.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// It could not be started.
+    #[error("cannot start `{program}`: {source}")]
+    Start {
+        /// The program.
+        program: String,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Its input or output could not be opened.
+    #[error("cannot open {}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// It ended in another way than it may.
+    #[error("{what} `{line}` {how}{said}")]
+    Failed {
+        /// The command or one of its hooks.
+        what: &'static str,
+        /// As people write it.
+        line: String,
+        /// Its exit code, a signal, a timeout.
+        how: String,
+        /// The end of its output.
+        said: String,
+    },
+    /// A response of the user's was not found in its output.
+    #[error("response {name}: {cause}{said}")]
+    NoResponse {
+        /// Its name.
+        name: String,
+        /// What was found instead.
+        cause: String,
+        /// The end of its output.
+        said: String,
+    },
+}
+
+/// The end of what was printed, for an error: of standard error or, if that has nothing, of standard output.
+pub fn said(stdout: &Printed, stderr: &Printed) -> String {
+    let (out, err) = (stdout.text(), stderr.text());
+    let text = if err.trim().is_empty() { out } else { err };
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let last = lines[lines.len().saturating_sub(SAID_LINES)..].join("\n");
+    if last.is_empty() { String::new() } else { format!("\nits output ends with:\n{last}") }
+}
+
+/// What the shell takes that the command runs in; nothing where that is not subtracted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StartUp {
+    pub elapsed_s: f64,
+    pub user_s: f64,
+    pub system_s: f64,
+}
+
+/// Runs what a trial runs.
+pub struct Runner<'a> {
+    pub job: &'a Job,
+    cancel: &'a Cancel,
+    /// For all processes of the trial; `None`: to be absent.
+    variables: Vec<(String, Option<String>)>,
+    mark: String,
+}
+
+impl<'a> Runner<'a> {
+    /// Of a trial.
+    pub fn new(job: &'a Job, context: &'a TrialContext<'_>) -> Self {
+        static TRIALS: AtomicU64 = AtomicU64::new(0);
+        let number = TRIALS.fetch_add(1, Ordering::Relaxed);
+        let mark = format!("{}-{number}", std::process::id());
+        let mut variables = context.instance.client_environment();
+        let own = [(MARK.to_owned(), mark.clone()), ("STEELBENCH_SEED".to_owned(), context.seed.to_string())];
+        let given = job.parameters.clone().into_iter().chain(own);
+        variables.extend(given.map(|(name, value)| (name, Some(value))));
+        Self { job, cancel: context.cancel, variables, mark }
+    }
+
+    /// Runs the setup command, if there is one.
+    pub fn set_up(&self) -> Result<(), ProbeError> {
+        self.hook("the setup command", self.job.setup.as_deref(), "setup", &|| self.cancel.is_cancelled())
+    }
+
+    /// Runs the cleanup command, if there is one, also when the trial is to stop; then kills the processes that are still
+    /// there. Their names.
+    pub fn clean_up(&self) -> Result<Vec<String>, ProbeError> {
+        let cleaned = self.hook("the cleanup command", self.job.cleanup.as_deref(), "cleanup", &|| false);
+        let names = child::kill_marked(MARK, &self.mark);
+        cleaned.map(|()| names)
+    }
+
+    /// Runs the command with its hooks; `iteration` tells it which run this is.
+    pub fn run(&self, iteration: &str, stop: &dyn Fn() -> bool) -> Result<Ended, ProbeError> {
+        let Job { words, line, prepare, conclude, accepted, .. } = self.job;
+        self.hook("the prepare command", prepare.as_deref(), iteration, stop)?;
+        let ended = self.start(words, iteration, true, stop);
+        // What prepare has started is ended whatever became of the run.
+        let concluded = self.hook("the conclude command", conclude.as_deref(), iteration, &|| false);
+        let ended = ended?;
+        if ended.stopped {
+            return Err(EngineError::Cancelled.into());
+        }
+        if !accepted.takes(ended.status) {
+            return Err(failed("the command", line, how(ended.status), &ended));
+        }
+        concluded.map(|()| ended)
+    }
+
+    /// How long the shell takes to start and end, on average, where that is subtracted.
+    pub fn shell_start_up(&self) -> Result<Option<StartUp>, ProbeError> {
+        let Some(words) = &self.job.shell_alone else { return Ok(None) };
+        let mut sum = StartUp::default();
+        for _ in 0..SHELL_STARTS {
+            let ended = self.start(words, "shell", false, &|| self.cancel.is_cancelled())?;
+            if ended.stopped {
+                return Err(EngineError::Cancelled.into());
+            }
+            if !ended.status.success() {
+                return Err(failed("the shell", &words.join(" "), how(ended.status), &ended));
+            }
+            sum.elapsed_s += ended.elapsed.as_secs_f64();
+            sum.user_s += ended.used.user_s;
+            sum.system_s += ended.used.system_s;
+        }
+        let mean = |sum: f64| sum / f64::from(SHELL_STARTS);
+        let StartUp { elapsed_s, user_s, system_s } = sum;
+        Ok(Some(StartUp { elapsed_s: mean(elapsed_s), user_s: mean(user_s), system_s: mean(system_s) }))
+    }
+
+    /// Runs a hook, no longer than it may take. Processes that it leaves behind are the command's company until the end
+    /// of the trial: a server that prepare starts and conclude ends.
+    fn hook(
+        &self,
+        what: &'static str,
+        words: Option<&[String]>,
+        iteration: &str,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<(), ProbeError> {
+        let Some(words) = words else { return Ok(()) };
+        let end = Instant::now() + Duration::from_secs_f64(self.job.hook_timeout_s);
+        let late = || Instant::now() >= end;
+        let mut hook = self.command(words, iteration);
+        hook.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let ended = started(child::run_beside(&mut hook, &|| stop() || late()), words)?;
+        let line = words.last().map_or("", String::as_str);
+        if ended.stopped && !late() {
+            return Err(EngineError::Cancelled.into());
+        }
+        if ended.stopped {
+            let how = format!("was killed after {} s (workload.hook_timeout)", self.job.hook_timeout_s);
+            return Err(failed(what, line, how, &ended));
+        }
+        if ended.status.success() { Ok(()) } else { Err(failed(what, line, how(ended.status), &ended)) }
+    }
+
+    /// Runs words to their end with the input and output of the command.
+    fn start(
+        &self,
+        words: &[String],
+        iteration: &str,
+        with_output: bool,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Ended, ProbeError> {
+        let mut command = self.command(words, iteration);
+        command.stdin(match &self.job.input {
+            Some(path) => Stdio::from(File::open(path).map_err(at(path))?),
+            None => Stdio::null(),
+        });
+        command.stdout(match &self.job.output {
+            Sink::Pipe if with_output => Stdio::piped(),
+            Sink::Inherit if with_output => Stdio::inherit(),
+            Sink::File(path) if with_output => Stdio::from(File::create(path).map_err(at(path))?),
+            _ => Stdio::null(),
+        });
+        let inherits = with_output && self.job.output == Sink::Inherit;
+        command.stderr(if inherits { Stdio::inherit() } else { Stdio::piped() });
+        started(child::run(&mut command, stop), words)
+    }
+
+    fn command(&self, words: &[String], iteration: &str) -> Command {
+        let mut command = command(words);
+        for (name, value) in &self.variables {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.env("STEELBENCH_ITERATION", iteration);
+        if let Some(folder) = &self.job.folder {
+            command.current_dir(folder);
+        }
+        command
+    }
+}
+
+fn started(result: io::Result<Ended>, words: &[String]) -> Result<Ended, ProbeError> {
+    let program = words.first().cloned().unwrap_or_default();
+    result.map_err(|source| CommandError::Start { program, source }.into())
+}
+
+fn at(path: &Path) -> impl FnOnce(io::Error) -> CommandError {
+    let path = path.to_owned();
+    |source| CommandError::File { path, source }
+}
+
+fn failed(what: &'static str, line: &str, how: String, ended: &Ended) -> ProbeError {
+    let said = said(&ended.stdout, &ended.stderr);
+    CommandError::Failed { what, line: line.to_owned(), how, said }.into()
+}
+
+fn how(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("ended with exit code {code}"),
+        None => format!("was killed by a {status}"),
+    }
+}

@@ -1,0 +1,145 @@
+//! Runs of commands in the formats that hyperfine exports.
+//!
+//! Names, types and units are those of hyperfine 1.20: JSON has seconds and bytes, CSV seconds. `stddev` is that of single
+//! runs, and the column "Relative" of Markdown has hyperfine's propagated standard deviation, not our interval.
+
+use observations::{Observations, Recording};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// All measured runs of one command.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CommandTimes {
+    command: String,
+    mean: f64,
+    stddev: Option<f64>,
+    median: f64,
+    user: f64,
+    system: f64,
+    min: f64,
+    max: f64,
+    times: Vec<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_usage_byte: Option<Vec<u64>>,
+    exit_codes: Vec<i64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    parameters: BTreeMap<String, String>,
+}
+
+/// The document.
+#[derive(Debug, Serialize)]
+struct Results<'a> {
+    results: &'a [CommandTimes],
+}
+
+impl CommandTimes {
+    /// The runs of one configuration in the order in which they were made; `None` where there are none.
+    pub fn of(
+        recording: &Recording,
+        configuration: usize,
+        command: &str,
+        parameters: &BTreeMap<String, String>,
+    ) -> Option<Self> {
+        let mut done: Vec<_> =
+            recording.done().filter(|(trial, _)| trial.configuration == configuration).collect();
+        done.sort_by_key(|(trial, _)| trial.sequence);
+        let runs = |name: &str| {
+            let of_trial = |seen: &Observations| {
+                let series = seen.series.iter().find(|series| series.name == name)?;
+                Some(series.values.clone())
+            };
+            done.iter().map(|(_, seen)| of_trial(seen)).collect::<Option<Vec<_>>>().map(|all| all.concat())
+        };
+        let times = runs("run:elapsed").filter(|times| !times.is_empty())?;
+        let mean_of = |values: Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let mean = mean_of(times.clone());
+        let squares = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>();
+        let mut sorted = times.clone();
+        sorted.sort_by(f64::total_cmp);
+        let middle = sorted.len() / 2;
+        let odd = sorted.len() % 2 == 1;
+        Some(Self {
+            command: command.to_owned(),
+            mean,
+            stddev: (times.len() > 1).then(|| (squares / (times.len() - 1) as f64).sqrt()),
+            median: if odd { sorted[middle] } else { f64::midpoint(sorted[middle - 1], sorted[middle]) },
+            user: mean_of(runs("run:user_cpu")?),
+            system: mean_of(runs("run:system_cpu")?),
+            min: sorted[0],
+            max: sorted[sorted.len() - 1],
+            times,
+            memory_usage_byte: runs("run:peak_memory")
+                .map(|peaks| peaks.into_iter().map(|peak| peak as u64).collect()),
+            exit_codes: runs("run:exit_code")?.into_iter().map(|code| code as i64).collect(),
+            parameters: parameters.clone(),
+        })
+    }
+}
+
+/// As `--export-json`.
+///
+/// # Errors
+/// When a number cannot be written.
+pub fn json(commands: &[CommandTimes]) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(&Results { results: commands }).map(|text| text + "\n")
+}
+
+/// As `--export-csv`.
+///
+/// # Errors
+/// When memory cannot be written to.
+pub fn csv(commands: &[CommandTimes]) -> Result<Vec<u8>, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let parameters = commands.first().map(|first| first.parameters.keys()).into_iter().flatten();
+    let figures = ["command", "mean", "stddev", "median", "user", "system", "min", "max"];
+    let figures = figures.into_iter().map(str::to_owned);
+    writer.write_record(figures.chain(parameters.map(|name| format!("parameter_{name}"))))?;
+    for one in commands {
+        let figures =
+            [one.mean, one.stddev.unwrap_or(0.0), one.median, one.user, one.system, one.min, one.max];
+        let row = figures.iter().map(ToString::to_string).chain(one.parameters.values().cloned());
+        writer.write_record(std::iter::once(one.command.clone()).chain(row))?;
+    }
+    writer.into_inner().map_err(|error| error.into_error().into())
+}
+
+/// As `--export-markdown`: in the unit that fits the first command.
+pub fn markdown(commands: &[CommandTimes]) -> String {
+    let (factor, decimals, unit) = match commands.first().map_or(1.0, |first| first.mean) {
+        mean if mean < 1e-3 => (1e6, 1, "µs"),
+        mean if mean < 1.0 => (1e3, 1, "ms"),
+        _ => (1.0, 3, "s"),
+    };
+    let time = |seconds: f64| format!("{:.decimals$}", seconds * factor);
+    let fastest = commands.iter().min_by(|a, b| a.mean.total_cmp(&b.mean));
+    let mut text = format!("| Command | Mean [{unit}] | Min [{unit}] | Max [{unit}] | Relative |\n");
+    text.push_str("|:---|---:|---:|---:|---:|\n");
+    for one in commands {
+        let spread = one.stddev.map_or_else(String::new, |stddev| format!(" ± {}", time(stddev)));
+        let relative = fastest.map_or_else(String::new, |fastest| relative(one, fastest));
+        let command = one.command.replace('|', "\\|");
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "| `{command}` | {}{spread} | {} | {} | {relative} |",
+            time(one.mean),
+            time(one.min),
+            time(one.max)
+        );
+    }
+    text
+}
+
+/// The ratio to the fastest command, with the standard deviation that follows from those of both.
+fn relative(one: &CommandTimes, fastest: &CommandTimes) -> String {
+    let ratio = one.mean / fastest.mean;
+    if one == fastest {
+        return "1.00".into();
+    }
+    let share = |of: &CommandTimes| of.stddev.map(|stddev| stddev / of.mean);
+    match (share(one), share(fastest)) {
+        (Some(own), Some(other)) => format!("{ratio:.2} ± {:.2}", ratio * own.hypot(other)),
+        _ => format!("{ratio:.2}"),
+    }
+}

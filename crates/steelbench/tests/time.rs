@@ -1,0 +1,195 @@
+//! `steelbench time` and experiments with commands from end to end, beside hyperfine.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
+
+mod common;
+
+use common::Lab;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::process::Command;
+
+fn json(lab: &Lab, file: &str) -> Value {
+    serde_json::from_str(&lab.read(file)).unwrap()
+}
+
+#[test]
+fn commands_take_turns_and_the_faster_one_is_named() {
+    let lab = Lab::new();
+    lab.steelbench(&["time", "-N", "-r", "6", "sleep 0.02", "sleep 0.2"])
+        .expect(0)
+        .shows("12 trials done")
+        .shows("compared on elapsed (s, lower is better)")
+        .shows("command=sleep 0.02")
+        .shows("baseline");
+    // Every block has both, and not always in the same order.
+    let order = lab.rows(
+        "time",
+        "SELECT group_concat(position, '') FROM (SELECT t.block, c.position FROM trials t JOIN configurations c \
+         ON c.id = t.configuration ORDER BY t.sequence) GROUP BY block",
+    );
+    assert_eq!(order.len(), 6);
+    assert_eq!(order.iter().map(String::as_str).collect::<BTreeSet<_>>(), BTreeSet::from(["01", "10"]));
+    lab.steelbench(&["time", "-N", "-r", "1", "true"]).expect(0).shows("Run 2");
+}
+
+#[test]
+fn what_is_printed_is_an_experiment_that_runs() {
+    let lab = Lab::new();
+    let line = [
+        "time",
+        "--print",
+        "-L",
+        "n",
+        "1,2",
+        "-p",
+        "true",
+        "-w",
+        "1",
+        "-r",
+        "4",
+        "-i=3",
+        "exit $(({n} + 1))",
+    ];
+    let printed = lab.steelbench(&line).expect(0);
+    lab.write("own.toml", &printed.stdout);
+    lab.steelbench(&["check", "own.toml"]).expect(0).shows("2 configurations x 4 blocks");
+    // An exit code of 2 is none of those that are ignored.
+    lab.steelbench(&["run", "own.toml"]).expect(1).shows("4 trials done").shows("ended with exit code 2");
+}
+
+/// The keys and types of a value, arrays by their first element.
+fn shape(value: &Value) -> Value {
+    match value {
+        Value::Object(object) => object.iter().map(|(key, value)| (key.clone(), shape(value))).collect(),
+        Value::Array(array) => {
+            array.first().map(|first| Value::Array(vec![shape(first)])).unwrap_or_default()
+        }
+        Value::Number(_) => "number".into(),
+        Value::String(_) => "string".into(),
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn exports_have_the_form_of_hyperfines() {
+    let lab = Lab::new();
+    let options = [
+        "-N",
+        "-r",
+        "3",
+        "-i",
+        "-n",
+        "fails {code}",
+        "-L",
+        "code",
+        "0,3",
+        "--export-json",
+        "NAME.json",
+        "--export-csv",
+        "NAME.csv",
+        "--export-markdown",
+        "NAME.md",
+        "sh -c 'sleep 0.01; exit {code}'",
+    ];
+    let named = |name: &str| options.map(|option| option.replace("NAME", name));
+    let ours = named("ours");
+    let ours: Vec<&str> = std::iter::once("time").chain(ours.iter().map(String::as_str)).collect();
+    lab.steelbench(&ours).expect(0);
+    let results = json(&lab, "ours.json");
+    let codes: Vec<&Value> =
+        results["results"].as_array().unwrap().iter().map(|one| &one["exit_codes"]).collect();
+    assert_eq!(codes, [&serde_json::json!([0, 0, 0]), &serde_json::json!([3, 3, 3])]);
+    let first = &results["results"][0];
+    let times: Vec<f64> =
+        first["times"].as_array().unwrap().iter().map(|time| time.as_f64().unwrap()).collect();
+    assert!((first["mean"].as_f64().unwrap() - times.iter().sum::<f64>() / 3.0).abs() < 1e-12);
+    let mut peer = Command::new("hyperfine");
+    let Ok(peer) = peer.args(named("peer")).current_dir(lab.path(".")).output() else {
+        println!("SKIPPED: hyperfine is not installed");
+        return;
+    };
+    assert!(peer.status.success(), "{peer:?}");
+    let theirs = json(&lab, "peer.json");
+    for (ours, theirs) in
+        results["results"].as_array().unwrap().iter().zip(theirs["results"].as_array().unwrap())
+    {
+        let (mut own, mut their) = (shape(ours), shape(theirs));
+        // hyperfine has it since 1.19; we leave it out where it is not known.
+        for shape in [&mut own, &mut their] {
+            shape.as_object_mut().unwrap().remove("memory_usage_byte");
+        }
+        assert_eq!(own, their);
+        for same in ["command", "exit_codes", "parameters"] {
+            assert_eq!(ours[same], theirs[same]);
+        }
+    }
+    let lines = |file: &str| lab.read(file).lines().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(lines("ours.csv")[0], lines("peer.csv")[0]);
+    assert_eq!(lines("ours.md")[..2], lines("peer.md")[..2]);
+    let column = |line: &String| line.split('|').nth(1).unwrap().to_owned();
+    assert_eq!(
+        lines("ours.md").iter().map(column).collect::<Vec<_>>(),
+        lines("peer.md").iter().map(column).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn failures_are_told_with_the_end_of_the_output() {
+    let lab = Lab::new();
+    lab.steelbench(&["time", "-r", "1", "echo it went wrong >&2; exit 9", "true", "--export-json", "t.json"])
+        .expect(1)
+        .shows("ended with exit code 9")
+        .shows("it went wrong");
+    assert_eq!(json(&lab, "t.json")["results"].as_array().unwrap().len(), 1);
+    for (line, cause) in [
+        (&["-N", "no-such-program"][..], "cannot find the program `no-such-program`"),
+        (&["-p", "a", "-p", "b", "c", "d", "e"], "--prepare: give it once, or once for each command"),
+        (&["-n", "a", "-n", "b", "c"], "more names than commands"),
+        (&["-P", "n", "3", "1", "echo {n}"], "have to rise"),
+        (&["-L", "n", "1,1", "echo {n}"], "given twice"),
+        (&[""], "a value is required"),
+        (&["-r", "0", "true"], "0 is not in 1"),
+        (&["-i=x", "true"], "exit codes from 0 to 255"),
+    ] {
+        lab.steelbench(&[&["time"], line].concat()).expect(2).says(cause);
+    }
+}
+
+/// The place of what is wrong with a response is told before anything runs.
+#[test]
+fn check_names_the_line_of_a_wrong_expression() {
+    let lab = Lab::with(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \"command\"\ncommand = \"true\"\n\
+         [workload.responses.tps]\nregex = \"tps = (\"\ndirection = \"higher\"\n",
+    );
+    lab.steelbench(&["check", "e.toml"]).expect(2).says("e.toml:9:9").says("unclosed group");
+    lab.write("e.toml", &lab.read("e.toml").replace("regex =", "regexp ="));
+    lab.steelbench(&["check", "e.toml"]).expect(2).says("workload.responses.tps.regexp");
+}
+
+#[test]
+fn a_trial_that_takes_too_long_is_killed_with_all_that_it_started() {
+    let lab = Lab::with(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \"command\"\n\
+         command = \"sleep 4321.5 & sleep 4321.5\"\n[repeats]\nblocks = 1\n[limits]\ntrial_time = \"500 ms\"\n",
+    );
+    lab.run(1).shows("limits.trial_time");
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    assert_eq!(lines.filter(|line| String::from_utf8_lossy(line).contains("4321.5")).count(), 0);
+}
+
+#[test]
+fn the_profile_is_that_of_the_command() {
+    let lab = Lab::new();
+    let burn = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+    let ended = lab.steelbench(&["time", "-r", "1", "--profile", burn]).expect(0);
+    let rows = lab.rows("time", "SELECT count(*) FROM profiles");
+    if rows == ["0"] {
+        let warned = lab.rows("time", "SELECT count(*) FROM warnings WHERE detail LIKE 'a profile:%'");
+        assert_eq!(warned, ["1"], "{}", ended.stdout);
+        println!("SKIPPED, cannot be here: the kernel permits no profile");
+        return;
+    }
+    ended.shows("Code");
+}
