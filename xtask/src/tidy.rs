@@ -12,14 +12,15 @@ const VENDORED: &str = "crates/report/assets/vendor/";
 
 /// Which of our crates each crate may use, from the top of the data flow to its bottom: arrows point only downwards.
 /// Analysis and reports never touch an engine.
-const EDGES: [(&str, &str); 18] = [
+const EDGES: [(&str, &str); 19] = [
     (
         "steelbench",
         "analysis datasets engines experiment observations observe probes profile report runner store",
     ),
     ("runner", "analysis engines experiment observations observe probes store"),
     ("report", "analysis observations"),
-    ("analysis", "observations"),
+    ("analysis", "observations statistics"),
+    ("statistics", ""),
     ("store", "observations"),
     ("probes", "conductor datasets disk_io engines experiment observations observe primitives profile"),
     ("datasets", "engines"),

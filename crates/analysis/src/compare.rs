@@ -1,11 +1,11 @@
 //! Two configurations against each other, by paired blocks.
 
-use crate::distribution::{Bootstrap, adjusted, correct};
 use crate::estimate::{Known, Moments, mean, t_test};
 use crate::grid::Matched;
 use crate::{Bound, Estimate, Interval, ResponseChoice, timeouts};
 use observations::{Direction, Observations};
 use serde::Serialize;
+use statistics::{Bootstrap, adjusted, correct};
 
 /// On which scale a [`Comparison`] is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

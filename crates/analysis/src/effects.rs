@@ -1,7 +1,6 @@
 //! What factors do: each alone, over the levels of all others, along the order of its levels, and two together.
 
 use crate::compare::{self, against, corrected};
-use crate::distribution::correct;
 use crate::grid::{FactorLayout, Grid, Matched};
 use crate::means::Means;
 use crate::{
@@ -9,6 +8,7 @@ use crate::{
 };
 use observations::{FactorRecord, Recording};
 use serde::Serialize;
+use statistics::correct;
 
 /// Main effects, interactions and the studies' tables.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]

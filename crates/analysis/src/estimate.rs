@@ -1,18 +1,9 @@
 //! A mean with what is known about its precision.
 
-use crate::Bound;
-use crate::distribution::{t_quantile, t_two_sided_p};
+use crate::{Bound, Interval};
 use observations::Direction;
 use serde::Serialize;
-
-/// A 95 % confidence interval, both ends included.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Interval {
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-}
+use statistics::{t_quantile, t_two_sided_p};
 
 /// A figure over blocks: never a value without its unit, its interval and its n.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -47,22 +38,6 @@ pub struct Estimate {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
 fn is_zero(timeouts: &usize) -> bool {
     *timeouts == 0
-}
-
-impl Interval {
-    pub(crate) fn around(value: f64, half: f64) -> Self {
-        Self { low: value - half, high: value + half }
-    }
-
-    /// Both ends on another scale that rises with this one.
-    pub(crate) fn map(self, to: impl Fn(f64) -> f64) -> Self {
-        Self { low: to(self.low), high: to(self.high) }
-    }
-
-    /// Whether a value lies inside.
-    pub fn contains(&self, value: f64) -> bool {
-        self.low <= value && value <= self.high
-    }
 }
 
 impl Estimate {

@@ -1,6 +1,5 @@
 //! Two configurations, of one run or of two, head to head.
 
-use crate::distribution::correct;
 use crate::grid::{Grid, Matched, Repeats};
 use crate::{
     Comparison, Decomposition, Estimate, Explanation, Finding, Interval, ResponseChoice, Scale,
@@ -8,6 +7,7 @@ use crate::{
 };
 use observations::{Direction, Observations, Recording};
 use serde::Serialize;
+use statistics::correct;
 
 /// One side of a comparison.
 #[derive(Debug, Clone, Copy)]
@@ -104,7 +104,7 @@ pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
     let (grid_from, grid_to) = (Grid::new(from.recording), Grid::new(to.recording));
     grid_from.cells.get(from.configuration).and(grid_to.cells.get(to.configuration))?;
     let sides = [(&grid_from, from.configuration), (&grid_to, to.configuration)];
-    let matched = |usable: &dyn Fn(&Observations) -> bool| {
+    let matched = |usable: Usable| {
         if same_run {
             return grid_from.matched(from.configuration, to.configuration, usable);
         }
@@ -129,7 +129,7 @@ pub fn compare_over(recording: &Recording, cells: &MatchedCells) -> Option<HeadT
     if pairs.iter().any(|(from, to)| (*from).max(*to) >= grid.cells.len()) {
         return None;
     }
-    let matched = |usable: &dyn Fn(&Observations) -> bool| grid.matched_over(pairs, usable);
+    let matched = |usable: Usable| grid.matched_over(pairs, usable);
     let side = |of: fn(&(usize, usize)) -> usize| pairs.iter().flat_map(|it| grid.trials(of(it))).collect();
     let trials: [Vec<&Observations>; 2] = [side(|it| it.0), side(|it| it.1)];
     let estimate = |response: &ResponseChoice| {
@@ -154,6 +154,9 @@ pub fn matched_cells(recording: &Recording, [from, to]: [&[usize]; 2], varied: &
     MatchedCells { unmatched: from.len() + to.len() - 2 * pairs.len(), pairs }
 }
 
+/// Which trials count.
+type Usable<'u> = &'u dyn Fn(&Observations) -> bool;
+
 /// What is compared, and how.
 struct Sides<'a, 'b> {
     /// Pairs, and configurations left out.
@@ -161,7 +164,7 @@ struct Sides<'a, 'b> {
     response: ResponseChoice,
     trials: [Vec<&'a Observations>; 2],
     estimate: &'b dyn Fn(&ResponseChoice) -> [Option<Estimate>; 2],
-    matched: &'b dyn Fn(&dyn Fn(&Observations) -> bool) -> Matched<'a>,
+    matched: &'b dyn Fn(Usable) -> Matched<'a>,
 }
 
 fn of_sides(sides: Sides) -> HeadToHead {

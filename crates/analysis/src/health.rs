@@ -195,14 +195,25 @@ pub(crate) fn is_overloaded(observations: &Observations) -> bool {
     observations.warnings.iter().any(|warning| warning.kind == WarningKind::Overloaded)
 }
 
+/// How many of the intended starts were made: every transaction that was meant to start has ended, while I/Os for which
+/// there was no room in time never begin.
+pub(crate) fn starts_done(observations: &Observations) -> u64 {
+    if is_of_ios(observations) { observations.work.amount } else { observations.load.sends_intended }
+}
+
+fn is_of_ios(observations: &Observations) -> bool {
+    observations.work.unit == "I/O"
+}
+
 fn overloaded(observations: &Observations) -> Option<String> {
     let load = &observations.load;
     let (schedule_s, free_until_s) = (load.schedule_s?, load.free_until_s?);
     (free_until_s < OVERLOADED_FROM * schedule_s && observations.elapsed_s > 0.0).then(|| {
         let asked = number::grouped(load.sends_intended as f64 / schedule_s);
-        let done = number::grouped(load.sends_intended as f64 / observations.elapsed_s);
+        let unit = if is_of_ios(observations) { "I/Os" } else { "transactions" };
+        let done = number::grouped(starts_done(observations) as f64 / observations.elapsed_s);
         format!(
-            "{asked} transactions/s were asked for and {done}/s done: latencies from the intended start grow with the \
+            "{asked} {unit}/s were asked for and {done}/s done: latencies from the intended start grow with the \
              length of the trial"
         )
     })

@@ -1,11 +1,11 @@
 //! Does what a factor does depend on another factor?
 
 use crate::compare::{self, Betterness, Sample, Scale};
-use crate::distribution::f_upper_p;
 use crate::estimate::{Known, mean};
 use crate::grid::{FactorLayout, Grid};
 use crate::{Comparison, ResponseChoice};
 use serde::Serialize;
+use statistics::f_upper_p;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Two factors: what one gains at each level of the other, and whether those gains differ.

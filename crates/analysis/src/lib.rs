@@ -9,6 +9,7 @@ pub mod activity;
 pub mod ceiling;
 pub mod change_points;
 pub mod compare;
+pub mod cost;
 pub mod decompose;
 pub mod devices;
 pub mod disk;
@@ -36,7 +37,6 @@ pub mod volume_advice;
 pub mod waits;
 
 mod configurations;
-mod distribution;
 mod equivalence;
 mod grid;
 mod means;
@@ -49,11 +49,12 @@ pub use activity::{ActivityComparison, ActivitySummary, activity, compare_activi
 pub use ceiling::{Ceiling, Limit, MeasuredCeiling, Way};
 pub use compare::{Comparison, Method, Scale, Standing};
 pub use configurations::ConfigurationRow;
+pub use cost::{CostModel, CostRow, CostTerm};
 pub use decompose::{CodeChange, Decomposition, Part, PartKind, WaitShape};
 pub use devices::{ConfigurationDevices, DeviceFigures};
 pub use disk::{DiskFigures, DiskRow, DiskSummary, Knee, KneePoint, Little, SearchLevels, knee};
 pub use effects::{FactorEffect, Factors, LevelEffect, Segment, Step, Trend};
-pub use estimate::{Estimate, Interval, blocks_needed};
+pub use estimate::{Estimate, blocks_needed};
 pub use findings::{Explanation, Finding, FindingKind};
 pub use gains::{BestOfLevel, GainColumn, GainTable};
 pub use head_to_head::{
@@ -72,6 +73,7 @@ pub use runs::{RunsCompared, compare_runs, history};
 pub use scaling::{ScalingClass, ScalingSummary};
 pub use scripts::{ConfigurationScripts, ScriptFigures, StatementFigures};
 pub use settings::ConfigurationGroup;
+pub use statistics::Interval;
 pub use summary::{Environments, Overview, Summary, summarize, summarize_with};
 pub use timeline::Timeline;
 pub use timeouts::Bound;

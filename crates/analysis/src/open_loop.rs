@@ -45,7 +45,7 @@ impl OpenLoop {
             label: label.to_owned(),
             trials: trials.len(),
             asked: starts / schedule_s,
-            done: starts / elapsed_s,
+            done: sum(|seen| health::starts_done(seen) as f64) / elapsed_s,
             late: sum(|seen| seen.load.sends_late.unwrap_or(0) as f64) / starts,
             missed: sum(|seen| seen.load.sends_missed as f64) / starts,
             missed_s_max: missed_us as f64 / 1e6,

@@ -1,13 +1,13 @@
 //! Trials that stand apart, which are named and never dropped, and whether the machine changed from block to block.
 
 use crate::compare::{Betterness, Scale};
-use crate::distribution::f_upper_p;
 use crate::estimate::{mean, median};
 use crate::grid::Grid;
 use crate::interaction::centred;
 use crate::{ResponseChoice, Summary};
 use observations::{Direction, Recording};
 use serde::Serialize;
+use statistics::f_upper_p;
 use std::collections::BTreeMap;
 
 /// A trial far from what its configuration and its block lead to expect. It stays in every figure.

@@ -1,11 +1,11 @@
 //! Which difference could have been found?
 
 use crate::ResponseChoice;
-use crate::distribution::t_quantile;
 use crate::estimate::{Known, Moments, mean};
 use crate::grid::Matched;
 use observations::Observations;
 use serde::Serialize;
+use statistics::t_quantile;
 use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 use statrs::function::gamma::ln_gamma;
 

@@ -2,8 +2,8 @@
 
 pub mod compare;
 
+use crate::Interval;
 use crate::activity::wilson;
-use crate::estimate::Interval;
 use crate::{ConfigurationRow, Summary};
 use observations::{Frame, Profile, Stack};
 use serde::Serialize;

@@ -322,9 +322,9 @@ fn what_was_chosen_by_looking_is_not_overstated() {
         assert!(told.share() >= 0.93 && told.hold >= naive.hold);
         assert!(levels > 5 || told.share() <= 0.97);
     }
-    // Effects below the noise, and little to see them by: few experiments claim anything, and those that do so have met
-    // with chance. Of all experiments no more than 5 % are wrong.
-    let [told, naive] = headlines(&mut random, Some(0.03), 5, 3);
-    assert!(told.intervals - told.hold <= 2 * EXPERIMENTS / 20);
-    assert!(told.share() > naive.share() + 0.2);
+    // Few blocks: what is supported there has met with a small error by chance, so that the whole interval is wider.
+    for (spread, levels, blocks) in [(0.03, 2, 3), (0.1, 2, 3), (0.03, 5, 3), (0.03, 2, 4), (0.1, 5, 4)] {
+        let [told, naive] = headlines(&mut random, Some(spread), levels, blocks);
+        assert!(told.share() >= 0.92 && told.share() > naive.share());
+    }
 }

@@ -202,7 +202,7 @@ impl<'a, Q: Queue> Lane<'a, Q> {
             self.buffers.stamp(write_kind, slot, &mut self.random);
         }
         if let Some(intended_ns) = arrival.intended_ns {
-            feed.record.sent(self.now_ns.saturating_sub(intended_ns.max(self.room_since_ns)));
+            feed.record.sent(intended_ns, self.room_since_ns, self.now_ns);
         }
         if sync || (arrival.ends_burst && feed.is_unsynced()) {
             self.sync_due = Some(number);

@@ -274,6 +274,13 @@ pub struct StreamOutcome {
     pub sends_missed: u64,
     /// The worst delay although the queue had room, in nanoseconds.
     pub send_delay_ns_max: u64,
+    /// I/Os that the queue had no room for until more than 1 ms after the intended start, those that were never begun
+    /// among them.
+    pub sends_late: u64,
+    /// Seconds from "go" to the last intended start; 0 of a closed loop.
+    pub schedule_s: f64,
+    /// The last intended start, in seconds after "go", for which the queue had room: those after it all had to wait.
+    pub free_until_s: f64,
     /// What failed, the first failure of each file.
     pub failures: Vec<IoFailure>,
 }

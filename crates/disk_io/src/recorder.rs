@@ -73,6 +73,10 @@ pub struct Record {
     pub sends_intended: u64,
     pub sends_missed: u64,
     pub send_delay_ns_max: u64,
+    pub sends_late: u64,
+    /// The last intended start, and the last one for which the queue had room.
+    pub intended_ns_max: u64,
+    pub free_until_ns: u64,
     /// I/Os in flight, since when, and their number summed over the time before.
     in_flight: u64,
     since_ns: u64,
@@ -149,9 +153,15 @@ impl Record {
         }
     }
 
-    /// An I/O of an open loop begins so much after it could have.
-    pub fn sent(&mut self, delay_ns: u64) {
+    /// An I/O of an open loop begins, for which the queue has had room for so long.
+    pub fn sent(&mut self, intended_ns: u64, room_since_ns: u64, now_ns: u64) {
+        let delay_ns = now_ns.saturating_sub(intended_ns.max(room_since_ns));
         self.sends_intended += 1;
+        self.sends_late += u64::from(room_since_ns.saturating_sub(intended_ns) > MISSED_NS);
+        self.intended_ns_max = self.intended_ns_max.max(intended_ns);
+        if room_since_ns <= intended_ns {
+            self.free_until_ns = self.free_until_ns.max(intended_ns);
+        }
         self.sends_missed += u64::from(delay_ns > MISSED_NS);
         self.send_delay_ns_max = self.send_delay_ns_max.max(delay_ns);
     }

@@ -194,7 +194,12 @@ fn finish<Q: Queue>(lane: &mut Lane<'_, Q>, until_ns: Option<u64>) -> u64 {
     let Some(until_ns) = until_ns else { return lane.last_end_ns };
     for feed in lane.feeds.iter_mut().filter(|feed| !feed.ended) {
         feed.record.last_ns = feed.record.last_ns.max(until_ns);
-        feed.record.sends_intended += feed.schedule.intended_before(until_ns);
+        if matches!(feed.schedule, Schedule::Poisson { .. }) {
+            let never_begun = feed.schedule.intended_before(until_ns);
+            feed.record.sends_intended += never_begun;
+            feed.record.sends_late += never_begun;
+            feed.record.intended_ns_max = until_ns;
+        }
     }
     let over_before = lane.feeds.iter().all(|feed| feed.ended);
     if over_before { lane.last_end_ns } else { lane.last_end_ns.max(until_ns) }
@@ -265,4 +270,8 @@ fn add(outcome: &mut StreamOutcome, record: Record, warmup: &Intervals, elapsed_
     outcome.sends_intended += record.sends_intended;
     outcome.sends_missed += record.sends_missed;
     outcome.send_delay_ns_max = outcome.send_delay_ns_max.max(record.send_delay_ns_max);
+    outcome.sends_late += record.sends_late;
+    let since_go_s = |at_ns: u64| at_ns.saturating_sub(record.from_ns) as f64 / 1e9;
+    outcome.schedule_s = outcome.schedule_s.max(since_go_s(record.intended_ns_max));
+    outcome.free_until_s = outcome.free_until_s.max(since_go_s(record.free_until_ns));
 }

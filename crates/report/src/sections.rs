@@ -4,6 +4,7 @@
 //! headings, lines, tables and figures, and a line below names both.
 
 mod configurations;
+mod costs;
 mod devices;
 mod disk;
 mod explanations;
@@ -81,6 +82,7 @@ sections! { |summary|
     factors: &summary.factors => factors::sections;
     scripts: &summary.scripts() => scripts::sections;
     disk: summary.disk().as_ref() => disk::sections;
+    costs: &summary.costs() => costs::sections;
     scaling: summary.scaling().as_ref() => scaling::section;
     ceilings: &summary.ceilings() => devices::ceilings;
     waits: &summary.waits() => waits::sections;

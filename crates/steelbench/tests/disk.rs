@@ -153,6 +153,7 @@ fn the_printed_file_runs_and_is_the_same_experiment() {
 #[test]
 fn names_of_fio_are_ours() {
     let lab = lab(&[]);
+    std::fs::create_dir_all(lab.path("d")).unwrap();
     let printed = |options: &str| {
         let arguments: Vec<&str> = ["disk", "d", "--print"].into_iter().chain(options.split(' ')).collect();
         lab.steelbench(&arguments).expect(0).stdout

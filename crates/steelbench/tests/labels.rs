@@ -41,7 +41,9 @@ fn label_and_commit_are_shown_wherever_runs_are() {
     );
     let shown = |arguments: &[&str], parts: &[&str]| {
         let text = lab.steelbench(arguments).expect(0).stdout;
-        parts.iter().for_each(|part| assert!(text.contains(part), "{part}: {text}"));
+        for part in parts {
+            assert!(text.contains(part), "{part}: {text}");
+        }
     };
     shown(&["show", "t", "--run", "2"], &[&clean]);
     shown(&["show", "t", "--runs"], &["\"before patch\"", &clean, &changed]);

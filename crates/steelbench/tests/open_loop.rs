@@ -78,3 +78,21 @@ fn loads_that_are_all_overloaded_are_compared_on_what_was_done() {
     let done = |at: usize| summary["configurations"][at]["response"]["mean"].as_f64().unwrap();
     assert!(done(0) < 200.0 && done(1) < 800.0, "{} {}", done(0), done(1));
 }
+
+/// The same of a disk that is asked for more than any device does.
+#[test]
+fn a_disk_that_cannot_keep_up_is_named() {
+    let lab = Lab::with(
+        "[experiment]\nname = \"t\"\n\n[workload]\nprobe = \"disk\"\npattern = \"random-read\"\nsize = \"8 MiB\"\nthreads = 1\n\
+         queue_depth = 1\nduration = \"500 ms\"\n\n[factors]\n\"workload.rate\" = [\"50/s\", \"20000000/s\"]\n\n[repeats]\nblocks = 2\n",
+    );
+    lab.run(0);
+    let warned =
+        "SELECT DISTINCT label, warnings.kind FROM trials JOIN configurations c ON c.id = configuration
+                  LEFT JOIN warnings ON trial = trials.id AND kind = 'overloaded' ORDER BY 1 DESC";
+    assert_eq!(lab.rows("t", warned), ["rate=50/s|null", "rate=20000000/s|overloaded"]);
+    let shown = lab.steelbench(&["show", "t"]).expect(0).shows("Open loop").shows("I/Os/s were asked for");
+    let row =
+        shown.stdout.lines().find(|line| line.contains("rate=20000000/s") && line.contains("2 of 2 trials"));
+    assert!(row.is_some(), "{}", shown.stdout);
+}

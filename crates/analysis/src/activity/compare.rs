@@ -2,9 +2,9 @@
 
 use super::parts::{Parts, Ratio};
 use crate::Interval;
-use crate::distribution::adjusted;
 use observations::{ActivityRecord, WaitClass};
 use serde::Serialize;
+use statistics::adjusted;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A difference is seen when its p-value, corrected (Holm), is not above this.

@@ -3,10 +3,10 @@
 use super::{Part, PartKind};
 use crate::Interval;
 use crate::compare::welch_error;
-use crate::distribution::t_quantile;
 use crate::estimate::{Known, Moments, mean, t_test};
 use crate::grid::Matched;
 use observations::Observations;
+use statistics::t_quantile;
 use std::cmp::Ordering;
 
 /// Of the parts whose change is called supported so many are expected not to have changed, at most.

@@ -1,8 +1,8 @@
 use super::claims::Claim;
 use super::{Finding, FindingKind};
-use crate::distribution::correct;
 use crate::wording::{self, SUPPORTED};
 use crate::{Comparison, FactorEffect, ResponseChoice, Scale, Summary, response};
+use statistics::correct;
 
 /// Responses that are told of one factor.
 const NAMED: usize = 3;

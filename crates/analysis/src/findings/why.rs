@@ -2,9 +2,9 @@
 
 use super::{Finding, FindingKind};
 use crate::decompose::SHARE_MIN;
-use crate::distribution::adjusted;
 use crate::wording::{self, SUPPORTED};
 use crate::{Decomposition, Explanation, Part, PartKind, WaitShape};
+use statistics::adjusted;
 
 /// Parts named in one sentence, each way, and wait types whose number and length are told.
 const NAMED: usize = 3;

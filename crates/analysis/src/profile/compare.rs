@@ -1,11 +1,11 @@
 //! Two profiles, and which of their differences the samples can tell.
 
 use super::{ProfileSummary, Sampled, profile, short_module};
+use crate::Interval;
 use crate::activity::Z;
-use crate::distribution::adjusted;
-use crate::estimate::Interval;
 use observations::Profile;
 use serde::Serialize;
+use statistics::adjusted;
 use statrs::distribution::{Binomial, DiscreteCDF, Hypergeometric};
 use std::collections::BTreeMap;
 

@@ -7,10 +7,10 @@
 use super::samples::Samples;
 use super::{Pair, Responses, RunsError};
 use crate::compare::{RESOLUTION, welch};
-use crate::distribution::correct;
 use crate::{Interval, ResponseChoice, WarningsCompared};
 use observations::{Direction, Recording};
 use serde::Serialize;
+use statistics::correct;
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,11 +1,11 @@
 //! The values of one configuration on two sides.
 
 use crate::compare::{RESOLUTION, Sample, Values, welch_error};
-use crate::distribution::t_quantile;
 use crate::estimate::{Known, Moments, mean};
 use crate::grid::Grid;
 use crate::{Comparison, Estimate, ResponseChoice};
 use observations::Observations;
+use statistics::t_quantile;
 use std::collections::BTreeMap;
 
 /// The values of a response in both runs.

@@ -134,6 +134,7 @@ fn a_rate_is_kept_and_its_lateness_counted_from_the_intended_start() {
         assert_eq!(service.len(), ios(seen));
         assert!(seen.reads.latency.min_mean_max_ns().1 >= service.min_mean_max_ns().1);
         assert!(outcome.elapsed_s >= 1.0);
+        assert!(seen.free_until_s > 0.9 && (0.9..1.1).contains(&seen.schedule_s), "{}", seen.free_until_s);
     }
 }
 
@@ -148,6 +149,8 @@ fn an_overloaded_open_loop_tells_what_was_never_begun() {
     assert!(seen.sends_intended > 5_000_000 && ios(seen) < seen.sends_intended / 2, "{}", ios(seen));
     let service = seen.reads.service.as_ref().unwrap();
     assert!(seen.reads.latency.percentile_ns(50.0) > 10 * service.percentile_ns(50.0));
+    assert!(seen.free_until_s < 0.5 * seen.schedule_s, "{} of {}", seen.free_until_s, seen.schedule_s);
+    assert!(seen.sends_late >= seen.sends_intended - ios(seen), "what was never begun is late");
 }
 
 #[test]

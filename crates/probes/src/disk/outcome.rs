@@ -53,10 +53,19 @@ impl Seen<'_> {
         }
         // All of a load thread's CPU is for its I/O: there is no share of the client's own.
         let delays_ns = outcome.streams.iter().map(|stream| stream.send_delay_ns_max);
+        let open = || outcome.streams.iter().filter(|stream| stream.schedule_s > 0.0);
+        // Beside streams without a schedule nobody could tell what was done of it.
+        let all_open = open().count() == outcome.streams.len();
         let load = LoadHealth {
             sends_intended: outcome.streams.iter().map(|stream| stream.sends_intended).sum(),
             sends_missed: outcome.streams.iter().map(|stream| stream.sends_missed).sum(),
             send_delay_us_max: delays_ns.max().unwrap_or(0) / 1000,
+            sends_late: all_open.then(|| open().map(|stream| stream.sends_late).sum()),
+            schedule_s: open().map(|stream| stream.schedule_s).max_by(f64::total_cmp).filter(|_| all_open),
+            free_until_s: open()
+                .map(|stream| stream.free_until_s)
+                .min_by(f64::total_cmp)
+                .filter(|_| all_open),
             ..around.load
         };
         Ok(Observations {

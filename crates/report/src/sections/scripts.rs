@@ -37,7 +37,7 @@ fn section(own: &ConfigurationScripts) -> Section {
         let others = number::percent(others.max(0.0), 1);
         let left_out = number::plural(left_out, "statement");
         section.note(format!("{left_out} more took {others} of the time; `export` and JSON have all."));
-        let all = Block::Table(statements(own, own.statements.iter().collect()).into());
+        let all = Block::Table(statements(own, own.statements.iter().collect()));
         section.blocks.push(Block::Fold("All statements".into(), vec![all]));
     }
     section.note(

@@ -12,8 +12,9 @@ pub struct Pg {
     /// Print this help
     #[arg(long, action = ArgAction::Help)]
     pub help: Option<bool>,
-    /// A setting to vary, and its levels: connections (or clients), scale, protocol, threads, rate, any other setting by its path or the last
-    /// part of it, any setting of the server by its name: connections=1,4,16, shared_buffers=128MB,1GB; repeatable
+    /// A setting to vary, with its levels, as in `connections=1,4,16` and `shared_buffers=128MB,1GB`: connections, scale,
+    /// protocol, threads, rate, any other setting by its path or the last part of it, else a setting of the server;
+    /// repeatable
     #[arg(long, value_name = "SETTING=LEVELS", value_parser = variation)]
     pub vary: Vec<Variation>,
     /// The engine that runs the scripts

@@ -19,7 +19,7 @@ pub fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
                 (side(&arguments.baseline), side(&arguments.candidate));
             return runs(arguments, &from?, &to?);
         }
-        [of, a, b] => return configurations(arguments, run(arguments, of)?, a, b),
+        [of, a, b] => return configurations(arguments, &run(arguments, of)?, a, b),
         [a, rest @ ..] => (a, rest.last().unwrap_or(a)),
     };
     match (named(a), named(b)) {
@@ -35,7 +35,7 @@ pub fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
         },
         (None, None) => {
             let store = results::open(arguments.name.as_deref())?;
-            configurations(arguments, results::read_run(&store, arguments.run)?, a, b)
+            configurations(arguments, &results::read_run(&store, arguments.run)?, a, b)
         }
         (Some(_), None) => Err(Failure::usage(format!("{a} is a run and {b} is none"))),
         (None, Some(_)) => Err(Failure::usage(format!("{b} is a run and {a} is none"))),
@@ -49,14 +49,14 @@ fn run(arguments: &Compare, text: &str) -> Result<Recording, Failure> {
 }
 
 /// Compares two configurations of a run, or two levels over those of the other factors.
-fn configurations(arguments: &Compare, recording: Recording, a: &str, b: &str) -> Result<ExitCode, Failure> {
+fn configurations(arguments: &Compare, recording: &Recording, a: &str, b: &str) -> Result<ExitCode, Failure> {
     if arguments.is_for_runs() {
         return Err(Failure::usage(
             "--response, --all and --fail-if are for two runs; of two configurations every response is shown",
         ));
     }
-    let (cells, [from, to]) = cells(&recording, a, b)?;
-    let compared = analysis::compare_over(&recording, &cells)
+    let (cells, [from, to]) = cells(recording, a, b)?;
+    let compared = analysis::compare_over(recording, &cells)
         .ok_or_else(|| Failure::failed("neither configuration has a trial that was measured to the end"))?;
     let json = || report::json::head_to_head(&compared, &from, &to);
     output::show(arguments.form, json, || report::head_to_head(&compared, &from, &to))

@@ -218,7 +218,7 @@ mod tests {
             Ok(Some("\"host='/run/pg' port='5433' user='me' dbname='mine'\"".into()))
         );
         assert_eq!(url("-d postgres://h/d", false), Ok(Some("\"postgres://h/d\"".into())));
-        assert_eq!(url("-U it's", false), Ok(Some(r#""user='it\\'s'""#.into())));
+        assert_eq!(configurations(&["-U", "it's"])[0].get(super::URL), Some(r"user='it\'s'".to_owned()));
         url("-h x -d postgres://h/d", false).unwrap_err();
         url("-h x --engine sqlite", false).unwrap_err();
         assert_eq!(url("--engine sqlite", true), Ok(None));

@@ -94,9 +94,11 @@ pub fn cells(recording: &Recording, a: &str, b: &str) -> Result<(MatchedCells, [
         let cells = MatchedCells { pairs: vec![(*from, *to)], unmatched: 0 };
         return Ok((cells, [label(*from), label(*to)]));
     }
+    // A label names every factor.
+    let is_label = |text: &str| recording.configurations.iter().any(|own| own.label == text);
     let names = |text: &str, factor: &FactorRecord| {
         let is = |own: &String| factor.levels.iter().any(|level| is_level(&factor.name, level, own));
-        levels(text).iter().any(is)
+        is_label(text) || levels(text).iter().any(is)
     };
     let varied = recording.factors.iter().filter(|factor| names(a, factor) && names(b, factor));
     let varied: Vec<&str> = varied.map(|factor| factor.name.as_str()).collect();

@@ -106,21 +106,6 @@ pub fn trial(i: usize) -> TrialRecord {
     }
 }
 
-const KINDS: [WarningKind; 12] = [
-    WarningKind::LoadLimited,
-    WarningKind::OtherLoad,
-    WarningKind::Steal,
-    WarningKind::CacheState,
-    WarningKind::Short,
-    WarningKind::Unaccounted,
-    WarningKind::NotObserved,
-    WarningKind::IoErrors,
-    WarningKind::NotSteady,
-    WarningKind::DeviceDisagrees,
-    WarningKind::OtherPlan,
-    WarningKind::Fallback,
-];
-
 fn query_plan(i: usize) -> QueryPlan {
     QueryPlan::new("scan", format!("SCAN t {i}"), i.is_multiple_of(2).then(|| "took 3 ms".into()))
 }
@@ -180,9 +165,27 @@ fn observations(i: usize) -> Observations {
         machine: MachineLoad { cpus: 8, busy_s: x, own_s: x / 1.1, steal_s: 1e-300, iowait_s: 0.0 },
         devices: ["vda", "loop3"].map(|name| device(name, x)).to_vec(),
         profile: i.is_multiple_of(3).then(|| profile(x)),
-        warnings: KINDS.map(|kind| Warning { kind, detail: format!("{x} of 16") }).to_vec(),
+        warnings: warnings(x),
         synthetic: i.is_multiple_of(2),
     }
+}
+
+fn warnings(x: f64) -> Vec<Warning> {
+    let kinds = [
+        WarningKind::LoadLimited,
+        WarningKind::OtherLoad,
+        WarningKind::Steal,
+        WarningKind::CacheState,
+        WarningKind::Short,
+        WarningKind::Unaccounted,
+        WarningKind::NotObserved,
+        WarningKind::IoErrors,
+        WarningKind::NotSteady,
+        WarningKind::DeviceDisagrees,
+        WarningKind::OtherPlan,
+        WarningKind::Fallback,
+    ];
+    kinds.map(|kind| Warning { kind, detail: format!("{x} of 16") }).to_vec()
 }
 
 fn statement(n: u64, x: f64) -> ScriptStatement {

@@ -9,10 +9,10 @@
 //! The level that is the best by chance is not known to be so: each bound holds against all levels at once (Bonferroni).
 
 use crate::Interval;
-use crate::distribution::t_quantile;
 use crate::estimate::{Moments, mean};
 use crate::grid::Grid;
 use crate::response::ResponseChoice;
+use statistics::t_quantile;
 
 /// The error at each end of a 95 % interval.
 const ONE_SIDED: f64 = 0.025;

@@ -1,0 +1,133 @@
+//! The cost model of scans: recovers the constants that trials were made with, and those of a published study (S3b).
+
+mod common;
+
+use analysis::summarize;
+use common::{Random, done, recording};
+use observations::{Fact, Observations, Recording, TimeUse};
+
+/// Costs of S3b in microseconds: of a page, of a row, of a row of which something is summed, of each sum, of a page from disk.
+const PUBLISHED: [f64; 5] = [1.0, 0.05, 0.15, 0.05, 4.3];
+
+struct Scan {
+    pages: f64,
+    rows_per_page: f64,
+    sums: f64,
+    disk_pages: f64,
+}
+
+impl Scan {
+    fn us(&self) -> f64 {
+        let rows = self.pages * self.rows_per_page;
+        let any = f64::from(self.sums > 0.0);
+        let [page, row, first, sum, disk] = PUBLISHED;
+        self.pages * page + rows * (row + any * first + self.sums * sum) + self.disk_pages * disk
+    }
+}
+
+/// The tables of S3b: 1 to 323 rows a page, COUNT(*) and up to 4 sums, from memory and from disk.
+fn published_scans() -> Vec<Scan> {
+    let mut scans = Vec::new();
+    for rows_per_page in [1.0, 8.0, 20.0, 57.0, 157.0, 323.0] {
+        for (sums, from_disk) in [(0.0, 0.0), (1.0, 0.0), (4.0, 0.0), (0.0, 1.0)] {
+            let pages = 10_000.0;
+            scans.push(Scan { pages, rows_per_page, sums, disk_pages: pages * from_disk });
+        }
+    }
+    scans
+}
+
+/// A recording of these scans, each in so many blocks; `cost` gives the measured microseconds.
+fn recorded(scans: &[Scan], blocks: u32, mut cost: impl FnMut(usize, &Scan) -> f64) -> Recording {
+    let levels: Vec<String> = (0..scans.len()).map(|scan| scan.to_string()).collect();
+    let levels: Vec<&str> = levels.iter().map(String::as_str).collect();
+    let mut recording = recording(&[("workload.rows_per_page", &levels)]);
+    for configuration in &mut recording.configurations {
+        configuration.settings.insert("workload.probe".to_owned(), "scan".to_owned().into());
+    }
+    for block in 1..=blocks {
+        for (configuration, scan) in scans.iter().enumerate() {
+            let fact = |name: &str, value: f64| Fact { name: name.to_owned(), unit: String::new(), value };
+            let cpu_s = cost(configuration, scan) / 1e6;
+            let observations = Observations {
+                elapsed_s: cpu_s,
+                connections: 1,
+                facts: vec![
+                    fact("table_pages", scan.pages),
+                    fact("table_rows", scan.pages * scan.rows_per_page),
+                    fact("cpu_s", cpu_s),
+                    fact("agg_columns", scan.sums),
+                    fact("agg_sum", scan.sums),
+                    fact("pages_disk", scan.disk_pages),
+                ],
+                time: TimeUse { session_s: cpu_s, cpu_s, ..TimeUse::default() },
+                ..Observations::default()
+            };
+            recording.trials.push(done(configuration, block, observations));
+        }
+    }
+    recording
+}
+
+#[test]
+fn published_costs_come_back() {
+    let recorded = recorded(&published_scans(), 2, |_, scan| scan.us());
+    let models = summarize(&recorded).costs();
+    let [model] = &models[..] else { panic!("{} models", models.len()) };
+    assert_eq!(model.terms.len(), PUBLISHED.len());
+    for (term, published) in model.terms.iter().zip(PUBLISHED) {
+        assert!((term.cost_us / published - 1.0).abs() < 1e-6, "{}: {}", term.name, term.cost_us);
+    }
+    assert!(model.error_median.unwrap() < 1e-6);
+    assert!(model.not_told.is_empty());
+}
+
+/// LINEITEM SF 10 has 53.2 rows a page, for which the published costs give 3.66 us a page where 5.8 were observed.
+#[test]
+fn the_published_misfit_is_told() {
+    let mut scans = published_scans();
+    scans.push(Scan {
+        pages: 1_127_206.0,
+        rows_per_page: 59_986_052.0 / 1_127_206.0,
+        sums: 0.0,
+        disk_pages: 0.0,
+    });
+    let lineitem = scans.len() - 1;
+    let observed = |at: usize, scan: &Scan| if at == lineitem { 5.8 * scan.pages } else { scan.us() };
+    let recorded = recorded(&scans, 2, observed);
+    let model = summarize(&recorded).costs().remove(0);
+    let row = &model.rows[lineitem];
+    assert!((row.predicted_ms.unwrap() * 1e3 / 1_127_206.0 - 3.66).abs() < 0.005);
+    assert!((row.error.unwrap() - (3.66 / 5.8 - 1.0)).abs() < 0.002);
+    assert_eq!(model.worst, Some(lineitem));
+}
+
+/// Intervals over blocks hold the costs as often as they promise.
+#[test]
+fn costs_are_recovered_from_noise() {
+    const EXPERIMENTS: usize = 200;
+    let (mut random, mut held, mut intervals) = (Random::new(14), 0, 0);
+    for _ in 0..EXPERIMENTS {
+        let recorded = recorded(&published_scans(), 5, |_, scan| scan.us() * (0.03 * random.normal()).exp());
+        let model = summarize(&recorded).costs().remove(0);
+        for (term, published) in model.terms.iter().zip(PUBLISHED) {
+            intervals += 1;
+            held += usize::from(term.interval.unwrap().contains(published));
+        }
+        assert!(model.error_median.unwrap() < 0.05);
+    }
+    let share = held as f64 / intervals as f64;
+    println!("{held} of {intervals} intervals hold the cost: {share:.3}");
+    assert!((0.92..=0.98).contains(&share));
+}
+
+/// With the same rows a page everywhere, costs of pages and rows are one.
+#[test]
+fn what_was_not_varied_is_not_told_apart() {
+    let mut scans = published_scans();
+    scans.retain(|scan| scan.rows_per_page == 20.0);
+    scans.push(Scan { pages: 10_000.0, rows_per_page: 20.0, sums: 2.0, disk_pages: 0.0 });
+    let model = summarize(&recorded(&scans, 3, |_, scan| scan.us())).costs().remove(0);
+    assert!(model.not_told.contains(&"row"), "{:?}", model.not_told);
+    assert!((model.terms[0].cost_us - 2.0).abs() < 1e-6, "1 us a page and 20 rows of 0.05 us");
+}

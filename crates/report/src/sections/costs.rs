@@ -1,0 +1,73 @@
+//! What a scan costs, by page, row and column, and how far such a model is off.
+
+use crate::model::{Columns, Section};
+use crate::number;
+use crate::panels::named;
+use crate::table::Cell;
+use crate::text::joined;
+use analysis::{CostModel, CostRow, Interval, Summary};
+
+/// An error of this size is no rounding: the model misses something.
+const MISFIT: f64 = 0.25;
+
+/// A section for each model.
+pub(crate) fn sections(_: &Summary, models: &[CostModel]) -> Vec<Section> {
+    models.iter().map(section).collect()
+}
+
+fn section(model: &CostModel) -> Section {
+    let heading = if model.group.is_empty() {
+        "Cost of a scan".to_owned()
+    } else {
+        format!("Cost of a scan: {}", model.group)
+    };
+    let mut section = Section::new(heading);
+    let unit = number::plural(model.rows.len(), "configuration");
+    section.line(format!("Processor time of a scan by a model fitted to {unit}:"));
+    let mut terms = Columns::of(&model.terms);
+    terms.name("for each", |term| term.name);
+    terms.left("us", |term| {
+        let ends = term.interval.map(|Interval { low, high }| (low, high));
+        Cell::from(term.cost_us).within(term.interval).shown(number::within(term.cost_us, ends, ""))
+    });
+    section.table(terms);
+    if let Some(line) = error(model) {
+        section.line(line);
+    }
+    let mut rows = Columns::of(&model.rows);
+    rows.name("configuration", |row| named(&row.label));
+    rows.left("measured ms", |row| Cell::estimate_without_unit(&row.measured));
+    rows.right("predicted ms", |row| row.predicted_ms.map(|ms| Cell::from(ms).shown(number::figure(ms))));
+    rows.right("error", |row| row.error.map(signed));
+    section.table(rows);
+    section.note(
+        "Costs are not below 0 and are fitted by relative least squares; intervals are over blocks, they say how well a cost is \
+         measured and not whether costs add up as the model says. That is what the errors say: each configuration is predicted by a \
+         model of the others, as a table that was not measured would be.",
+    );
+    if !model.not_told.is_empty() {
+        section.note(format!(
+            "Cannot be told apart from the terms above, because it was not varied on its own: {}.",
+            joined(model.not_told.iter().copied(), ", ")
+        ));
+    }
+    section
+}
+
+fn signed(share: f64) -> Cell {
+    Cell::percent(share, 1).shown(format!("{} %", number::signed(100.0 * share, 1)))
+}
+
+/// `The model is off by 5 % (median), 22 % at worst (rows_per_page=323).`
+fn error(model: &CostModel) -> Option<String> {
+    let median = model.error_median?;
+    let worst: &CostRow = &model.rows[model.worst?];
+    let largest = worst.error?;
+    let misfit = if largest.abs() > MISFIT { " Costs do not add up there as the model says." } else { "" };
+    Some(format!(
+        "The model is off by {} (median), {} at worst ({}), when it predicts a configuration from the others.{misfit}",
+        number::short_percent(median),
+        number::short_percent(largest.abs()),
+        named(&worst.label),
+    ))
+}
