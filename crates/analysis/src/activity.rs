@@ -11,6 +11,7 @@ use crate::{Accounting, Interval, WaitOptions, WaitRow, WaitTable};
 use observations::{ActivityCell, Observations, ProcessUse, ServerActivity, WaitClass};
 use parts::Parts;
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// 97.5th percentile of the standard normal distribution.
@@ -186,7 +187,7 @@ fn statement_waits(busy: &[&ActivityCell], parts: &Parts) -> Vec<StatementWait> 
     };
     let mut waits: Vec<StatementWait> =
         sums.into_iter().filter(|(_, samples)| *samples > 0).map(one).collect();
-    waits.sort_by(|a, b| b.samples.cmp(&a.samples));
+    waits.sort_by_key(|wait| Reverse(wait.samples));
     waits
 }
 

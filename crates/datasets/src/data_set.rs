@@ -100,17 +100,19 @@ impl DataSet {
         }
     }
 
-    /// Bytes that its rows take in any engine, at the least and without compression: pages of 4 KiB where rows fill
-    /// pages.
-    pub fn bytes_min(&self) -> u64 {
-        let bytes = match self.name {
-            "synthetic" => self.size.rows as f64 * 4096.0 / f64::from(self.size.rows_per_page.max(1)),
-            "mybigtable" => self.size.rows as f64 * 160.0,
-            "one-row-per-page" => self.size.rows as f64 * 4096.0,
-            "pgbench" => pgbench::accounts(self.size.scale) as f64 * 100.0,
-            table => tpch::bytes(table, self.size.scale),
+    /// Bytes of the rows of its tables, at least about: an engine adds its own to them.
+    pub fn row_bytes(&self) -> u64 {
+        let rows = |table: &Table, position: usize| match (table.name, position) {
+            // An order has four lines on average (4.2.3).
+            ("lineitem", _) => tpch::rows("orders", self.size.scale).map(|orders| orders * 4),
+            (_, 0) => self.rows(),
+            (name, _) => tpch::rows(name, self.size.scale),
         };
-        bytes as u64
+        let tables = self.tables();
+        let bytes = |(position, table): (usize, &Table)| {
+            rows(table, position).unwrap_or(0).saturating_mul(table.row_bytes())
+        };
+        tables.iter().enumerate().map(bytes).fold(0, u64::saturating_add)
     }
 
     /// How many keys there are for single rows of its first table; 0 where keys are no integers.

@@ -57,19 +57,6 @@ pub(crate) fn rows(table: &str, scale: f64) -> Option<u64> {
     Some(rows as u64)
 }
 
-/// Bytes of the rows of a table, or of all of them, by the typical lengths of rows in the specification (4.2.5.1).
-pub(crate) fn bytes(name: &str, scale: f64) -> f64 {
-    const LENGTHS: [(&str, f64); 6] = [
-        ("lineitem", 6_001_215.0 * 112.0),
-        ("orders", 1_500_000.0 * 104.0),
-        ("partsupp", 800_000.0 * 144.0),
-        ("customer", 150_000.0 * 179.0),
-        ("part", 200_000.0 * 155.0),
-        ("supplier", 10_000.0 * 159.0),
-    ];
-    LENGTHS.iter().filter(|(table, _)| name == "tpch" || *table == name).map(|(_, bytes)| bytes * scale).sum()
-}
-
 /// The key of an order by its number from 1: of each 32 keys 8 are used (4.2.3).
 pub(crate) fn order_key(number: i64) -> i64 {
     OrderGenerator::make_order_key(number)

@@ -3,8 +3,8 @@
 use crate::{ProbeError, Target, TrialContext};
 use datasets::{DataSet, Size};
 use engines::{
-    Ability, Answer, EngineError, EngineUse, Explained, Fill, Kept, Operation, Output, Request, Rows,
-    Statement, Table, Work,
+    Ability, Answer, EngineError, EngineUse, Explained, Fill, Footprint, Kept, Operation, Output, Request,
+    Rows, Statement, Table, Work,
 };
 use experiment::common::PROBE;
 use experiment::{Configuration, Invalid, Kind, settings};
@@ -51,6 +51,11 @@ pub fn data_set(configuration: &Configuration) -> DataSet {
     DataSet::new(&configuration.get(DATA), size).unwrap_or_else(|| DataSet::pgbench(1))
 }
 
+/// What a trial on that data set puts on its target.
+pub fn footprint(configuration: &Configuration) -> Footprint {
+    Footprint { row_bytes: data_set(configuration).row_bytes(), ..Footprint::default() }
+}
+
 /// Position of the operation that counts the rows of a data set's first table; a probe's own follow.
 const COUNT: usize = 0;
 
@@ -61,7 +66,7 @@ pub fn work(set: &DataSet) -> Work {
         data: Some(Kept {
             identity: set.identity(),
             tables: tables.len(),
-            bytes_min: set.bytes_min(),
+            bytes: set.row_bytes(),
             changed: false,
         }),
         tables,
@@ -165,7 +170,6 @@ impl Facts {
 /// # Errors
 /// When the engine fails or the trial is asked to stop.
 pub fn create(context: &TrialContext<'_>, set: &DataSet, mut work: Work) -> Result<Loaded, ProbeError> {
-    has_room(context, set)?;
     let loaded = Arc::new(AtomicU64::new(0));
     for fill in &mut work.fills {
         counted(fill, loaded.clone());
@@ -194,23 +198,6 @@ pub fn create(context: &TrialContext<'_>, set: &DataSet, mut work: Work) -> Resu
         explained: Explained::default(),
         embedded: context.target.abilities.contains(&Ability::Embedded),
     })
-}
-
-/// Makes sure, before anything is loaded, that the folders of the target have room for it.
-fn has_room(context: &TrialContext<'_>, set: &DataSet) -> Result<(), EngineError> {
-    let free = context
-        .storage
-        .iter()
-        .filter_map(|(_, folder)| observe::environment::space(folder))
-        .map(|space| space.1);
-    let (needed, free) = (set.bytes_min(), free.max().unwrap_or(u64::MAX));
-    if needed <= free {
-        return Ok(());
-    }
-    let [needed, free] = [needed, free].map(number::bytes);
-    let message =
-        format!("it takes at least {needed}, and {free} are free; use a smaller size or another volume");
-    Err(EngineError::failed(format!("loading {}", set.name()), message))
 }
 
 /// How often a user hears how far loading is.

@@ -120,7 +120,7 @@ fn close(got: &str, wanted: f64) -> bool {
 
 fn loaded(name: &str, operations: Vec<Operation>) -> Work {
     let set = DataSet::new(name, Size { scale: 0.01, ..Size::default() }).unwrap();
-    let data = Kept { identity: set.identity(), tables: 1, bytes_min: set.bytes_min(), changed: false };
+    let data = Kept { identity: set.identity(), tables: 1, bytes: set.row_bytes(), changed: false };
     Work { tables: set.tables(), fills: set.fills(), operations, data: Some(data), ..Work::default() }
 }
 
@@ -426,7 +426,7 @@ fn a_data_set_is_loaded_once_for_trials_that_do_not_change_it() {
             let add =
                 Operation::Text(UserStatement { texts: vec!["UPDATE synthetic SET c2 = c2 + 1".into()] });
             let operations = vec![Operation::scan(0, vec![Output::Count, Output::Sum("c2")]), add];
-            let data = Kept { identity: set.identity(), tables: 1, bytes_min: set.bytes_min(), changed };
+            let data = Kept { identity: set.identity(), tables: 1, bytes: set.row_bytes(), changed };
             let instance = host.prepare(&configuration, 1, &Cancel::new()).unwrap();
             let work = Work { tables: set.tables(), fills, operations, data: Some(data), degree };
             instance.create(work).unwrap();

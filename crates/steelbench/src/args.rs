@@ -44,7 +44,7 @@ pub enum Command {
     Report(Report),
     /// Show recorded runs in the browser, also while they go on
     Serve(Serve),
-    /// Write trials, waits and latencies as CSV, JSON or Parquet
+    /// Write all that a run recorded for other programs: as CSV, JSON, Parquet or XLSX
     Export(Export),
     /// Show what the sessions of a server wait for, and who blocks whom; changes nothing on it
     Waits(Waits),
@@ -69,6 +69,12 @@ pub enum Command {
         /// Where to write it
         #[arg(default_value = "experiment.toml")]
         file: PathBuf,
+        /// The engine under test [default: sqlite, or the first one that the probe can work on]
+        #[arg(long, value_name = "NAME")]
+        engine: Option<String>,
+        /// What a trial does [default: the first probe that can work on the engine]
+        #[arg(long, value_name = "NAME")]
+        probe: Option<String>,
     },
     /// Print completions for a shell
     Completions {
@@ -83,7 +89,7 @@ pub struct Run {
     /// The experiment file
     pub file: PathBuf,
     /// The results file [default: results/NAME.steelbench]
-    #[arg(long, value_name = "FILE")]
+    #[arg(short = 'o', long, value_name = "FILE")]
     pub results: Option<PathBuf>,
     /// Start over: begin a new run in the results file; earlier runs are kept
     #[arg(long)]
@@ -167,7 +173,7 @@ pub struct Report {
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     pub format: ReportFormat,
     /// Where to write it [default: beside the results file, NAME.html]
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
 
@@ -197,9 +203,9 @@ pub struct Export {
     /// Format of the files
     #[arg(long, value_enum)]
     pub format: Format,
-    /// Folder for the files (CSV, Parquet: default NAME-export) or the file (JSON: default standard output; XLSX:
-    /// default NAME.xlsx); NAME is that of the results file. Only what Steelbench wrote is replaced
-    #[arg(long, value_name = "PATH")]
+    /// Where to write: a folder for CSV and Parquet, a file for JSON and XLSX [default: NAME-export, standard output,
+    /// NAME.xlsx, where NAME is that of the results file]. Only what Steelbench wrote is replaced
+    #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 }
 
@@ -240,13 +246,13 @@ pub enum DataFormat {
 /// Formats of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// One file a table
+    /// A folder with one file for each table: trials, responses, waits, latencies and others
     Csv,
     /// The whole run as one document
     Json,
-    /// One file a table, with typed columns
+    /// The same tables as CSV, with typed columns (--features full)
     Parquet,
-    /// One workbook with filters and charts
+    /// One workbook with a sheet for each table, filters and charts (--features full)
     Xlsx,
 }
 

@@ -9,6 +9,8 @@ use observations::redacted;
 /// Reads it; what is wrong with it, or the help that it asks for, has been printed.
 pub fn read() -> Result<Arguments, ExitCode> {
     let read = Arguments::try_parse();
+    let passwords: Vec<String> =
+        std::env::args_os().filter_map(|argument| password(&argument.to_string_lossy())).collect();
     // SAFETY: this is the first that the program does; no other thread runs, and nobody reads the arguments afterwards.
     if unsafe { hide_passwords() } {
         output::complain(
@@ -22,9 +24,19 @@ pub fn read() -> Result<Arguments, ExitCode> {
             let _ = error.print();
             return ExitCode::Ok;
         }
-        output::complain(error.render().to_string().trim_end());
+        let complaint =
+            passwords.iter().fold(error.render().to_string(), |text, it| text.replace(it, ":***@"));
+        output::complain(complaint.trim_end());
         ExitCode::Usage
     })
+}
+
+/// The password of a URL with the signs around it. In an argument it may hold anything, also blanks and quotes, at which
+/// it would end in a text.
+fn password(argument: &str) -> Option<String> {
+    let (_, login) = argument.split_once("://")?;
+    let (password, _) = login.split_once(':')?.1.rsplit_once('@')?;
+    Some(format!(":{password}@"))
 }
 
 /// Overwrites the passwords in our own arguments, which every user of the machine can see (`ps`). Whether there were any.

@@ -41,7 +41,9 @@ fn main() -> std::process::ExitCode {
         Command::Profile(profile) => commands::profile::profile(&profile),
         Command::Data(data) => commands::data::data(&data),
         Command::Schema => commands::file::schema(),
-        Command::Init { file } => commands::file::init(&file),
+        Command::Init { file, engine, probe } => {
+            commands::file::init(&file, engine.as_deref(), probe.as_deref())
+        }
         Command::Completions { shell } => commands::file::completions(shell),
     };
     result.unwrap_or_else(Failure::report).into()

@@ -105,7 +105,7 @@ pub fn compare_activities(from: &ActivityRecord, to: &ActivityRecord) -> Activit
         .map(|name| WaitChange {
             wait_type: name.map(str::to_owned),
             class: name.and_then(|name| classes.get(name).copied().flatten()),
-            ..WaitChange::of(a.sessions(Some(name)), b.sessions(Some(name)))
+            ..WaitChange::of(a.sessions(name), b.sessions(name))
         })
         .collect();
     let corrected = adjusted(&waits.iter().map(|wait| wait.p_value).collect::<Vec<_>>());
@@ -115,7 +115,7 @@ pub fn compare_activities(from: &ActivityRecord, to: &ActivityRecord) -> Activit
     let change = |wait: &WaitChange| (wait.to - wait.from).abs();
     let is_seen = |wait: &WaitChange| matches!(wait.tendency, Tendency::More | Tendency::Fewer);
     waits.sort_by(|x, y| is_seen(y).cmp(&is_seen(x)).then(change(y).total_cmp(&change(x))));
-    let busy = WaitChange::of(a.sessions(None), b.sessions(None));
+    let busy = WaitChange::of(a.busy(), b.busy());
     let busy = WaitChange { adjusted_p: busy.p_value, ..busy }.judged();
     let load = |side: &ActivityRecord, parts: &Parts| Load {
         id: side.id,

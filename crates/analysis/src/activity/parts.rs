@@ -91,14 +91,19 @@ impl<'a> Parts<'a> {
         self.parts.len()
     }
 
-    /// Mean number of sessions that did something, over all statements; of `None`, of those that did anything.
-    pub(super) fn sessions(&self, wait_type: Option<Option<&str>>) -> Ratio {
+    /// Mean number of sessions in a wait (`None`: without one), over all statements.
+    pub(super) fn sessions(&self, wait_type: Option<&str>) -> Ratio {
+        self.mean(|one| one == wait_type)
+    }
+
+    /// Mean number of sessions that had something to do.
+    pub(super) fn busy(&self) -> Ratio {
+        self.mean(|_| true)
+    }
+
+    fn mean(&self, is_counted: impl Fn(Option<&str>) -> bool) -> Ratio {
         let own = |counts: &BTreeMap<What, f64>| {
-            counts
-                .iter()
-                .filter(|((one, _), _)| wait_type.is_none_or(|wanted| *one == wanted))
-                .map(|(_, n)| n)
-                .sum()
+            counts.iter().filter(|((wait_type, _), _)| is_counted(*wait_type)).map(|(_, count)| count).sum()
         };
         let pairs: Vec<(f64, f64)> = self.parts.iter().map(|(polls, counts)| (own(counts), *polls)).collect();
         Ratio::of(&pairs)
@@ -150,9 +155,9 @@ mod tests {
         seen.parts.insert(3, ActivityPart::default());
         let parts = Parts::of(&seen);
         assert_eq!(parts.parts.len(), 16);
-        assert_eq!(parts.sessions(Some(Some("Lock:tuple"))).value, 31.5 / 10.0);
-        assert_eq!(parts.sessions(Some(None)).value, 0.5);
-        assert_eq!(parts.sessions(None).value, 36.5 / 10.0);
+        assert_eq!(parts.sessions(Some("Lock:tuple")).value, 31.5 / 10.0);
+        assert_eq!(parts.sessions(None).value, 0.5);
+        assert_eq!(parts.busy().value, 36.5 / 10.0);
         assert_eq!(parts.errors_of_shares().len(), 2);
     }
 }

@@ -208,7 +208,7 @@ fn load_config(
 }
 
 /// A value among the options of a session: what separates them is its own.
-fn escaped(value: &str) -> String {
+pub(super) fn escaped(value: &str) -> String {
     value
         .chars()
         .flat_map(|c| (c == '\\' || c.is_whitespace()).then_some('\\').into_iter().chain([c]))

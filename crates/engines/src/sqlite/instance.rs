@@ -76,7 +76,7 @@ impl SqliteInstance {
             return Ok(0);
         };
         let free = observe::environment::space(&cache::folder()?).map_or(0, |space| space.1);
-        if data.bytes_min > free / 4 {
+        if data.bytes > free / 4 {
             return Ok(0);
         }
         let count = data.tables;

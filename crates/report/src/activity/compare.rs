@@ -53,7 +53,7 @@ fn waits(compared: &ActivityComparison) -> Section {
     let mut section = Section::new("Sessions in each wait, on average");
     let mut table = Columns::of(&compared.waits);
     table.name("Wait type", |wait| wait.wait_type.as_deref().unwrap_or("(no wait)"));
-    table.left("Class", |wait| wait.class.map(|class| class.name())).optional(1);
+    table.left("Class", |wait| wait.class.map(observations::WaitClass::name)).optional(1);
     table.right("Before", |wait| Cell::from(wait.from).shown(number::figure(wait.from)));
     table.right("After", |wait| Cell::from(wait.to).shown(number::figure(wait.to)));
     table.left("Change", |wait| Cell::from(wait.to - wait.from).within(wait.interval).shown(change(wait)));
