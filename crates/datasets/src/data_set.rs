@@ -118,9 +118,8 @@ impl DataSet {
     /// How many keys there are for single rows of its first table; 0 where keys are no integers.
     pub fn keys(&self) -> u64 {
         match self.name {
-            "mybigtable" => 0,
             "lineitem" | "tpch" => tpch::rows("orders", self.size.scale).unwrap_or(0),
-            "partsupp" => 0,
+            "mybigtable" | "partsupp" => 0,
             _ => self.rows().unwrap_or(0),
         }
     }
@@ -203,7 +202,7 @@ mod tests {
             let table = &set.tables()[0];
             let columns = set.fills().remove(0).columns;
             let at = |key: &&str| columns.iter().position(|column| column == key).unwrap();
-            let positions: Vec<usize> = table.key.iter().map(|key| at(&key)).collect();
+            let positions: Vec<usize> = table.key.iter().map(at).collect();
             let mut keys = HashSet::new();
             for rows in batches(&set, 0) {
                 for row in 0..rows.count {

@@ -27,6 +27,10 @@ pub struct Kept {
     pub identity: String,
     /// How many of [`Work::tables`], from the first on.
     pub tables: usize,
+    /// Bytes of their rows, about.
+    pub bytes: u64,
+    /// Whether the load changes them: then only a copy can be kept.
+    pub changed: bool,
 }
 
 /// A table.

@@ -63,7 +63,12 @@ const COUNT: usize = 0;
 pub fn work(set: &DataSet) -> Work {
     let tables = set.tables();
     Work {
-        data: Some(Kept { identity: set.identity(), tables: tables.len() }),
+        data: Some(Kept {
+            identity: set.identity(),
+            tables: tables.len(),
+            bytes: set.row_bytes(),
+            changed: false,
+        }),
         tables,
         fills: set.fills(),
         operations: vec![Operation::scan(0, vec![Output::Count])],

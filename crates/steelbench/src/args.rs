@@ -14,6 +14,7 @@ use crate::output::Form;
 use analysis::runs::Limit;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use experiment::{FromValue, Setting};
+use probes::data::{COLUMNS, DATA_SEED, ROWS, SCALE};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -59,6 +60,8 @@ pub enum Command {
     Survey(Survey),
     /// Sample where processes or a command spend their processor time; compare two such profiles
     Profile(Profile),
+    /// Write a data set as files, a table each: TPC-H, pgbench's tables, those of the published studies
+    Data(Data),
     /// Print the JSON Schema of experiment files, for editors
     Schema,
     /// Write a commented experiment file to start from
@@ -204,6 +207,40 @@ pub struct Export {
     /// NAME.xlsx, where NAME is that of the results file]. Only what Steelbench wrote is replaced
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Data {
+    /// Data set: all tables of TPC-H (tpch) or one of them, pgbench's (pgbench), those of the studies, or a synthetic one
+    #[arg(value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(datasets::NAMES))]
+    pub name: String,
+    /// Scale factor of TPC-H (1: 6 million rows of LINEITEM) and of pgbench (1: 100,000 accounts)
+    #[arg(long, value_name = "N", default_value = "1", value_parser = setting::<f64, _>(SCALE))]
+    pub scale: f64,
+    /// Rows of the data sets synthetic, mybigtable and one-row-per-page, as in 2M
+    #[arg(long, value_name = "N", default_value = "100k", value_parser = setting::<u64, _>(ROWS))]
+    pub rows: u64,
+    /// Columns of the synthetic table, from 3 to 18; the last one, which only fills pages, is not written
+    #[arg(long, value_name = "N", default_value = "6", value_parser = setting::<usize, _>(COLUMNS))]
+    pub columns: usize,
+    /// Seed of the values of synthetic and mybigtable
+    #[arg(long, value_name = "N", default_value = "1", value_parser = setting::<u64, _>(DATA_SEED))]
+    pub seed: u64,
+    /// Format of the files
+    #[arg(long, value_enum, default_value = "csv")]
+    pub format: DataFormat,
+    /// Folder for the files, one a table, which must not be there yet; "-" writes the only table as CSV to standard output
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub output: PathBuf,
+}
+
+/// Formats of a data set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DataFormat {
+    /// Comma-separated values, with the names of the columns in the first line
+    Csv,
+    /// With the types of the columns
+    Parquet,
 }
 
 /// Formats of an export.

@@ -8,7 +8,7 @@
 //! - `altered`: settings of servers by URL that are changed and put back
 //! - `admin`: the connection that holds it, marked as ours
 //! - `dialect`: how its tables and operations are written
-//! - `fill`: the bulk load of its tables; `explain`: plans and sizes
+//! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`: plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set
@@ -20,6 +20,7 @@ mod explain;
 mod fill;
 mod host;
 mod instance;
+mod kept;
 mod load;
 mod preflight;
 pub mod server;
