@@ -490,7 +490,9 @@ fn behind_an_unknown_engine_or_probe_other_errors_are_found() {
     let all = |from: &str, to: &str, parts: &[&str]| {
         let source =
             DESIGN.replace(from, to).replace("[factors]\n", "[factors]\n\"target.data_fils\" = [1, 2]\n");
-        let source = source.replace("connections = 16", "conections = 16\nrows = \"many\"");
+        let source = source
+            .replace("connections = 16", "conections = 16")
+            .replace("rows = \"320k\"", "rows = \"many\"");
         let found = errors(&source).to_string();
         for part in parts.iter().chain(&[
             "target.data_fils: unknown setting",

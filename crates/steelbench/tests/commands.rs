@@ -164,10 +164,13 @@ fn init_writes_a_file_for_each_engine_and_probe_that_fit() {
                 ended.says("engine");
                 continue;
             }
-            lab.steelbench(&["check", &file]).expect(0).shows(": valid");
+            let checked = lab.steelbench(&["check", &file]).expect(0).shows(": valid");
             of_engines.insert(engine);
             of_probes.insert(probe);
-            if engine != "postgres" {
+            // An engine that has to be installed may not be there; the scripted one knows inserts only.
+            let is_ready =
+                !checked.stdout.contains("not ready yet: ") && (engine != "null" || probe == "insert");
+            if engine != "postgres" && is_ready {
                 lab.write(&file, &small(&lab.read(&file)));
                 lab.steelbench(&["run", &file, "--fresh"]).expect(0);
             }
