@@ -1,6 +1,7 @@
 //! Rules about the tree that neither rustfmt nor clippy knows.
 
 use crate::process::{output, root};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -37,6 +38,27 @@ const EDGES: [(&str, &str); 19] = [
     ("xtask", ""),
 ];
 
+/// What may lie in the root.
+const ROOT: [&str; 17] = [
+    ".cargo",
+    ".ci",
+    ".gitignore",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "Cargo.lock",
+    "Cargo.toml",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "clippy.toml",
+    "crates",
+    "docs",
+    "experiments",
+    "rustfmt.toml",
+    "xtask",
+];
+
 /// Documents that name files of the tree.
 const GUIDES: [&str; 2] = ["ARCHITECTURE.md", "CONTRIBUTING.md"];
 
@@ -44,6 +66,9 @@ const GUIDES: [&str; 2] = ["ARCHITECTURE.md", "CONTRIBUTING.md"];
 pub fn run() -> Result<(), String> {
     let files = output(Command::new("git").arg("ls-files").current_dir(root()))?;
     let mut wrong: Vec<String> = files.lines().flat_map(check_file).collect();
+    let mut all = Command::new("git");
+    all.args(["ls-files", "--cached", "--others", "--exclude-standard"]).current_dir(root());
+    wrong.extend(strangers(output(&mut all)?.lines()));
     for (position, (name, allowed)) in EDGES.into_iter().enumerate() {
         let below = |used: &str| EDGES[position + 1..].iter().any(|(lower, _)| *lower == used);
         let upward = allowed.split_whitespace().filter(|used| !below(used));
@@ -55,6 +80,13 @@ pub fn run() -> Result<(), String> {
     wrong.extend(unlisted.map(|name| format!("crate {name} is not among the edges")));
     wrong.extend(GUIDES.into_iter().flat_map(check_guide));
     if wrong.is_empty() { Ok(()) } else { Err(format!("not tidy:\n  {}", wrong.join("\n  "))) }
+}
+
+/// What of these files lies in the root, or in a folder there, and is not listed.
+fn strangers<'a>(files: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let first: BTreeSet<&str> = files.filter_map(|file| file.split('/').next()).collect();
+    let unknown = first.into_iter().filter(|name| !ROOT.contains(name));
+    unknown.map(|name| format!("{name}: not among what may lie in the root")).collect()
 }
 
 fn check_file(name: &str) -> Vec<String> {
@@ -155,7 +187,14 @@ fn places(path: &str, folder: Option<&str>) -> Option<impl Iterator<Item = PathB
 
 #[cfg(test)]
 mod tests {
-    use super::{GUIDES, check_guide, check_threads, places};
+    use super::{GUIDES, check_guide, check_threads, places, strangers};
+
+    #[test]
+    fn what_nobody_has_listed_is_found_in_the_root() {
+        let files = ["Cargo.toml", "crates/x/src/lib.rs", "x", "results/a.steelbench"];
+        let said = ["results", "x"].map(|name| format!("{name}: not among what may lie in the root"));
+        assert_eq!(strangers(files.into_iter()), said);
+    }
 
     #[test]
     fn a_thread_that_cannot_be_started_without_a_panic_is_noticed() {

@@ -2,7 +2,7 @@
 
 use crate::{BATCH_ROWS, Batches, Part};
 use engines::DataType::{BigInt, Char, Date, Decimal, Int, Varchar};
-use engines::{Column, Rows, Storage, Table, Texts, Values};
+use engines::{Column, Rows, Storage, Table, Values};
 use std::fmt::Display;
 use tpchgen::dates::TPCHDate;
 use tpchgen::decimal::TPCHDecimal;
@@ -45,7 +45,8 @@ pub(crate) fn parts(name: &str, scale: f64) -> Vec<Part> {
 pub(crate) fn rows(table: &str, scale: f64) -> Option<u64> {
     let rows = match table {
         "orders" => OrderGenerator::calculate_row_count(scale, 1, 1),
-        "partsupp" => PartSuppGenerator::calculate_row_count(scale, 1, 1),
+        // Four suppliers for each part.
+        "partsupp" => 4 * PartSuppGenerator::calculate_row_count(scale, 1, 1),
         "customer" => CustomerGenerator::calculate_row_count(scale, 1, 1),
         "part" => PartGenerator::calculate_row_count(scale, 1, 1),
         "supplier" => SupplierGenerator::calculate_row_count(scale, 1, 1),
@@ -90,9 +91,7 @@ fn dates<R>(rows: &[R], get: impl Fn(&R) -> &TPCHDate) -> Values {
 }
 
 fn texts<R, T: Display>(rows: &[R], get: impl Fn(&R) -> &T) -> Values {
-    let mut texts = Texts::default();
-    rows.iter().for_each(|row| texts.push(get(row)));
-    Values::Texts(texts)
+    Values::Texts(rows.iter().map(get).collect())
 }
 
 /// A table, after the specification (1.4), and where its rows come from: columns with type and kind of values.

@@ -1,4 +1,4 @@
-use crate::{Cancel, FileSet, Request, Role, Servers, Stop, Table, WaitType, Work};
+use crate::{Cancel, FileSet, Need, Preflight, Request, Role, Servers, Stop, Table, WaitType, Work};
 use experiment::{Configuration, Declaration, Invalid, choice};
 use observations::{EngineVersion, Fact, Operation, TimeUse, Wait};
 use observe::Clock;
@@ -28,6 +28,12 @@ pub trait Engine: Send + Sync {
     /// Objections to a configuration on which a load opens so many connections, found without creating anything.
     fn validate(&self, _configuration: &Configuration, _connections: u32) -> Vec<Invalid> {
         Vec::new()
+    }
+    /// What stands in the way of trials, found out before the first of them: whether servers let us in, what their
+    /// role may do, which settings they have, and the space that is needed. Changes nothing; each server is asked once.
+    /// `folders`: where trials on each volume put theirs.
+    fn preflight(&self, _needs: &[Need<'_>], _folders: &Folders, _stop: &Stop) -> Preflight {
+        Preflight::default()
     }
     /// The state that caches are brought into when measuring begins.
     fn cache(&self, _configuration: &Configuration) -> CacheState {

@@ -12,6 +12,7 @@ pub mod nothing;
 pub mod null;
 mod open_files;
 pub mod postgres;
+mod preflight;
 mod request;
 mod rows;
 pub mod server;
@@ -30,6 +31,7 @@ pub use engine::{
 };
 pub use files::{FileSet, Role};
 pub use key::{Key, Placement};
+pub use preflight::{Footprint, Need, Preflight, Space};
 pub use request::{Parameter, Request, Statement};
 pub use rows::{Rows, Texts, Values};
 pub use server::{LiveObserver, ObserveOptions, Server, ServerError, Servers};

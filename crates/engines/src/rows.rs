@@ -99,17 +99,22 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Appends a text.
-    pub fn push(&mut self, text: impl fmt::Display) {
-        // Writing to memory cannot fail.
-        let _ = write!(self.all, "{text}");
-        self.ends.push(self.all.len());
-    }
-
     /// The text of a row.
     pub fn get(&self, row: usize) -> &str {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
         &self.all[start..self.ends[row]]
+    }
+}
+
+impl<T: fmt::Display> FromIterator<T> for Texts {
+    fn from_iter<I: IntoIterator<Item = T>>(texts: I) -> Self {
+        let mut all = Self::default();
+        for text in texts {
+            // Writing to memory cannot fail.
+            let _ = write!(all.all, "{text}");
+            all.ends.push(all.all.len());
+        }
+        all
     }
 }
 
@@ -146,8 +151,7 @@ mod tests {
 
     #[test]
     fn texts_stand_one_behind_the_other() {
-        let mut texts = Texts::default();
-        ["one", "", "drei"].iter().for_each(|text| texts.push(text));
+        let texts: Texts = ["one", "", "drei"].into_iter().collect();
         assert_eq!((texts.get(0), texts.get(1), texts.get(2)), ("one", "", "drei"));
     }
 }

@@ -27,6 +27,10 @@ pub struct Kept {
     pub identity: String,
     /// How many of [`Work::tables`], from the first on.
     pub tables: usize,
+    /// Bytes of their rows, about.
+    pub bytes: u64,
+    /// Whether the load changes them: then only a copy can be kept.
+    pub changed: bool,
 }
 
 /// A table.
@@ -51,6 +55,21 @@ impl Table {
     /// Whether its key is one column of integers.
     pub fn has_integer_key(&self) -> bool {
         self.single_key().is_some_and(|key| matches!(key.data_type, DataType::Int | DataType::BigInt))
+    }
+
+    /// Bytes of a row's columns, at least about: an engine adds its own to them.
+    pub fn row_bytes(&self) -> u64 {
+        let bytes = |column: &Column| match column.data_type {
+            DataType::Uuid => 16,
+            DataType::Int | DataType::Date => 4,
+            DataType::BigInt | DataType::Timestamp | DataType::Decimal => 8,
+            DataType::Char(characters) => u64::from(characters),
+            // Texts may be short.
+            DataType::Varchar(_) => 0,
+            // Pages are no smaller.
+            DataType::PageFiller { rows } => 512 / u64::from(rows.max(1)),
+        };
+        self.columns.iter().map(bytes).sum()
     }
 
     /// The column that makes rows so wide that about so many of them fill a page.

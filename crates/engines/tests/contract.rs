@@ -139,8 +139,7 @@ fn typed_work() -> Work {
     ];
     let batch = |first: i64| {
         let ids: Vec<i64> = (first..first + 500).collect();
-        let mut remarks = Texts::default();
-        ids.iter().for_each(|id| remarks.push(format_args!("a\tb\\{id}'\n")));
+        let remarks: Texts = ids.iter().map(|id| format!("a\tb\\{id}'\n")).collect();
         let columns = vec![
             Values::Integers(ids.clone()),
             Values::Uuids(ids.iter().map(|id| Key::random(*id as u64 * 65_536, 7).0).collect()),

@@ -12,6 +12,11 @@ use tempfile::TempDir;
 
 /// A data file with a log, and a session that has written to it.
 fn live() -> (TempDir, Box<dyn Instance>, Box<dyn ConnectionSet>) {
+    live_with(vec![("journal_mode", Value::Text("wal".into()))])
+}
+
+/// A data file with these settings, and a session that has written to it.
+fn live_with(settings: Vec<(&str, Value)>) -> (TempDir, Box<dyn Instance>, Box<dyn ConnectionSet>) {
     let folder = tempfile::tempdir().unwrap();
     let place = Folders {
         directory: folder.path().into(),
@@ -19,9 +24,8 @@ fn live() -> (TempDir, Box<dyn Instance>, Box<dyn ConnectionSet>) {
         permits: Permits::default(),
         cgroup_joins: Vec::new(),
     };
-    let journal_mode = ("target.settings.journal_mode".to_owned(), Value::Text("wal".into()));
-    let configuration =
-        Configuration { settings: [journal_mode].into_iter().collect(), ..Configuration::default() };
+    let settings = settings.into_iter().map(|(name, value)| (format!("target.settings.{name}"), value));
+    let configuration = Configuration { settings: settings.collect(), ..Configuration::default() };
     let engine = engines::by_name("sqlite").unwrap();
     let instance = engine.host(place).prepare(&configuration, 1, &Cancel::new()).unwrap();
     let columns = vec![
@@ -81,6 +85,29 @@ fn looking_at_files_keeps_the_locks_of_sessions() {
     collector.stop().unwrap();
     drop(session);
     assert!(!is_locked(folder.path()));
+}
+
+/// What is kept in the file is read from its header (<https://www.sqlite.org/fileformat.html>, 1.3), by us.
+#[test]
+fn the_size_of_pages_and_auto_vacuum_take_in_every_journal_mode() {
+    for mode in ["delete", "truncate", "persist", "memory", "wal", "off"] {
+        for page_size in [512, 1024, 4096, 8192, 65536] {
+            let (folder, _instance, session) = live_with(vec![
+                ("journal_mode", Value::Text(mode.into())),
+                ("page_size", Value::Integer(page_size)),
+                ("auto_vacuum", Value::Text("full".into())),
+            ]);
+            drop(session);
+            let header = std::fs::read(folder.path().join("data-0.db")).unwrap();
+            let size = match u16::from_be_bytes([header[16], header[17]]) {
+                1 => 65536,
+                size => i64::from(size),
+            };
+            assert_eq!(size, page_size, "{mode}");
+            // The largest root page: not 0 in files that are vacuumed.
+            assert_ne!(header[52..56], [0; 4], "{mode} {page_size}");
+        }
+    }
 }
 
 #[test]

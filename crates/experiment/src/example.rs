@@ -10,7 +10,9 @@ use std::fmt::Write as _;
 const GIVEN: &[(&str, &str)] = &[
     ("experiment.name", "\"my-experiment\""),
     ("experiment.question", "\"Which level is fastest on this machine?\""),
+    ("target.file_size", "\"256 MiB\""),
     ("workload.rows", "\"100k\""),
+    ("workload.builtin", "\"tpcb-like\""),
     ("workload.command", "\"sleep 0.1\""),
     ("repeats.blocks", "5"),
     ("repeats.seed", "1"),
@@ -33,6 +35,16 @@ const SHOWN: &[(&str, &str)] = &[
     ("limits.disk_space", "\"4 GiB\""),
 ];
 
+/// What is varied with probes and engines for which the first setting that can be doubled says little.
+const FACTORS: &[(&str, &str, [i64; 3])] = &[
+    ("script", "workload.connections", [1, 4, 16]),
+    ("scan", "workload.connections", [1, 2, 4]),
+    ("lookup", "workload.connections", [1, 4, 16]),
+    ("update", "workload.connections", [1, 4, 16]),
+    ("disk", "workload.queue_depth", [1, 8, 32]),
+    ("duckdb", "workload.connections", [1, 2, 4]),
+];
+
 const ADAPTIVE: &str =
     "# Or as many as make every 95 % interval this narrow, by the spread within the first ones:
 # blocks = { min = 5, max = 20, until = \"2%\" }
@@ -51,7 +63,10 @@ pub fn example(catalog: &Catalog, engine: &str, probe: &str) -> String {
     section(&mut text, "target", engine_settings, &[("engine", engine)]);
     section(&mut text, "workload", probe_settings, &[("probe", probe)]);
     section(&mut text, "observe", OBSERVE, &[]);
-    let factor = engine_settings.iter().chain(probe_settings).find_map(factor);
+    let has = |path: &str| probe_settings.iter().any(|setting| setting.path == path);
+    let given = FACTORS.iter().find(|(of, path, _)| (*of == probe || *of == engine) && has(path));
+    let given = given.map(|(_, path, levels)| (*path, *levels));
+    let factor = given.or_else(|| engine_settings.iter().chain(probe_settings).find_map(factor));
     if let Some((path, levels)) = &factor {
         let _ = write!(text, "\n{}", factors(path, levels, engine_settings));
     }
@@ -121,8 +136,9 @@ fn section(text: &mut String, name: &str, settings: &[Declaration], selected: &[
 }
 
 fn given(setting: &Declaration, settings: &[Declaration]) -> Option<&'static str> {
-    // A load is as long as its rows take; one that has no rows needs a time.
-    let has_rows = settings.iter().any(|setting| setting.path == "workload.rows");
+    // A load is as long as its rows take; one whose rows are only those of its table needs a time.
+    let has_rows =
+        settings.iter().any(|setting| setting.path == "workload.rows" && setting.default.is_none());
     if setting.path == "workload.duration" && setting.default.is_none() && !has_rows {
         return Some("\"10 s\"");
     }
@@ -134,9 +150,8 @@ fn placeholder(setting: &Declaration) -> String {
         return (*shown).into();
     }
     match (setting.default, setting.kind) {
-        (Some(default), Kind::Bool) => default.into(),
+        (Some(default), Kind::Bool | Kind::Number { .. }) => default.into(),
         (Some(default), Kind::Count { .. }) if default.parse::<i64>().is_ok() => default.into(),
-        (Some(default), Kind::Number { .. }) => default.into(),
         (Some(default), Kind::Choice(words)) => format!("\"{default}\"    # {}", words.join(" | ")),
         (Some(default), _) => format!("\"{default}\""),
         (None, Kind::Count { min, max }) => 1000.clamp(min, max).to_string(),

@@ -88,6 +88,9 @@ settings! {
     pub TRIAL_TIME_S: f64 = "limits.trial_time", Kind::PositiveDuration, "1 h";
     /// A session that takes longer stops and can be resumed.
     pub RUN_TIME_S: Option<f64> = "limits.run_time", Kind::PositiveDuration;
+    /// A configuration that fails in so many trials in a row for the same cause is left out for the rest of the session,
+    /// and when every configuration fails, the session stops and can be resumed; 0: never.
+    pub IDENTICAL_FAILURES: u32 = "limits.identical_failures", Kind::Count { min: 0, max: 1_000_000 }, "3";
     /// Space that the data of a trial may take; checked before the run and during it.
     pub DISK_SPACE_BYTES: Option<u64> = "limits.disk_space", Kind::Size { min: 1, max: i64::MAX };
 

@@ -117,20 +117,23 @@ impl<'a> Reader<'a> {
                     &path,
                     Fault::with_help("missing", format!("known: {}", names.join(", "))),
                 );
-                self.known.open(section);
             }
+            let mut is_known = !given.is_empty();
             for node in given {
                 // Whatever else is no text is complained about where the setting is read.
-                let Content::Text(name) = &node.content else {
-                    self.known.open(section);
-                    continue;
-                };
-                if let Some((_, settings)) = all.iter().find(|(owner, _)| *owner == name.as_str()) {
+                let text = if let Content::Text(name) = &node.content { Some(name.as_str()) } else { None };
+                if let Some((_, settings)) = all.iter().find(|(owner, _)| Some(*owner) == text) {
                     self.known.add(settings);
-                } else {
-                    self.errors.add(&node.span, &path, Fault::unknown(key, name, &names));
-                    self.known.open(section);
+                    continue;
                 }
+                is_known = false;
+                if let Some(name) = text {
+                    self.errors.add(&node.span, &path, Fault::unknown(key, name, &names));
+                }
+            }
+            // Whichever was meant, what none of them has is wrong.
+            for (_, settings) in all.iter().filter(|_| !is_known) {
+                self.known.add(settings);
             }
             let own = SETTINGS.iter().find(|setting| setting.path == path);
             self.known.add(own.map_or(&[], std::slice::from_ref));
@@ -259,7 +262,7 @@ impl<'a> Reader<'a> {
     fn lookup(&mut self, leaf: &Leaf<'_>) -> Vec<&'a Declaration> {
         let path = leaf.path.as_str();
         let found = self.known.find(path);
-        if found.is_empty() && !self.known.is_open(path) {
+        if found.is_empty() {
             if self.known.is_table(path) {
                 self.errors.add(&leaf.node.span, path, "this is a table: write { name = value }");
             } else {

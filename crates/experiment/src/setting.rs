@@ -274,24 +274,12 @@ pub struct Catalog {
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     settings: Vec<&'static Declaration>,
-    /// Sections of which not everything is known, because their engine or probe is not.
-    open: Vec<&'static str>,
 }
 
 impl Known {
     /// Adds settings; of two with the same path the first one is explained to people.
     pub fn add(&mut self, settings: &'static [Declaration]) {
         self.settings.extend(settings);
-    }
-
-    /// Declares that a section may have settings that are not known here.
-    pub fn open(&mut self, section: &'static str) {
-        self.open.push(section);
-    }
-
-    /// Whether a setting that is not known could be one after all.
-    pub fn is_open(&self, path: &str) -> bool {
-        path.split_once('.').is_some_and(|(section, _)| self.open.contains(&section))
     }
 
     /// The settings of this path, of different engines; exact ones go before those with `*`.

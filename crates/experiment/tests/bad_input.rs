@@ -485,6 +485,27 @@ error: target.engine: unknown engine `sqlit`
     );
 }
 
+#[test]
+fn behind_an_unknown_engine_or_probe_other_errors_are_found() {
+    let all = |from: &str, to: &str, parts: &[&str]| {
+        let source =
+            DESIGN.replace(from, to).replace("[factors]\n", "[factors]\n\"target.data_fils\" = [1, 2]\n");
+        let source = source.replace("connections = 16", "conections = 16\nrows = \"many\"");
+        let found = errors(&source).to_string();
+        for part in parts.iter().chain(&[
+            "target.data_fils: unknown setting",
+            "workload.conections: unknown setting",
+            "workload.rows: ",
+        ]) {
+            assert!(found.contains(part), "{part} is not in\n{found}");
+        }
+    };
+    all("engine = \"sqlite\"", "engine = \"oracle\"", &["unknown engine `oracle`"]);
+    all("probe = \"insert\"", "probe = \"tpcc\"", &["unknown probe `tpcc`"]);
+    all("engine = \"sqlite\"", "engine = 7", &["target.engine: "]);
+    all("probe = \"insert\"", "", &["workload.probe: missing"]);
+}
+
 /// A file must not be able to command the reader's terminal.
 #[test]
 fn control_characters_are_not_shown() {

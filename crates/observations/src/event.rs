@@ -1,5 +1,7 @@
+use crate::number::plural;
 use crate::{HookOutput, Response};
 use serde::Serialize;
+use std::fmt;
 
 /// Which trial an event speaks of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -14,14 +16,56 @@ pub struct TrialRef {
     pub configuration: String,
 }
 
+/// How far a run has come: numbers of planned trials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// All of them, less those that adaptive repeats have made needless so far.
+    pub planned: usize,
+    /// Those that were measured to the end.
+    pub done: usize,
+    /// Those that have failed as often as they may.
+    pub failed: usize,
+    /// Those of the failed ones that `limits.trial_time` stopped; they are not run again.
+    pub timeouts: usize,
+}
+
+impl Tally {
+    /// Those that have been neither done nor given up as failed.
+    pub fn not_run(&self) -> usize {
+        self.planned.saturating_sub(self.done + self.failed)
+    }
+}
+
+impl fmt::Display for Tally {
+    /// `3 of 8 trials done, 3 failed, 1 of them at limits.trial_time, 2 not run`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} done", self.done, plural(self.planned, "trial"))?;
+        let others = [
+            (self.failed, "failed"),
+            (self.timeouts, "of them at limits.trial_time"),
+            (self.not_run(), "not run"),
+        ];
+        others
+            .iter()
+            .filter(|(trials, _)| *trials > 0)
+            .try_for_each(|(trials, what)| write!(f, ", {trials} {what}"))
+    }
+}
+
 /// Why a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "end")]
 pub enum RunEnd {
-    /// Every planned trial has been run.
-    Completed {
-        /// Planned trials that have failed as often as they may.
-        failed: usize,
+    /// Every planned trial has been run, but for those of configurations that were left out after
+    /// `limits.identical_failures`.
+    Completed(Tally),
+    /// Every configuration that is left fails; once that is mended, `run --retry-failed` resumes.
+    Failing {
+        /// Why the last trial failed.
+        cause: String,
+        /// How far the run has come.
+        #[serde(flatten)]
+        tally: Tally,
     },
     /// The user interrupted; `run` again resumes.
     Interrupted,

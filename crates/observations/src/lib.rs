@@ -22,7 +22,7 @@ mod volume_facts;
 mod wait;
 
 pub use device_use::{DeviceUse, Disagreement, device_agreement, write_copies};
-pub use event::{Event, RunEnd, TrialRef};
+pub use event::{Event, RunEnd, Tally, TrialRef};
 pub use health::{LoadHealth, MachineLoad, Warning, WarningKind};
 pub use histogram::{Histogram, HistogramError};
 pub use profile::{Frame, Profile, Stack, UNKNOWN};

@@ -12,6 +12,10 @@ use std::time::{Duration, Instant};
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The end of what is printed on one stream that is kept.
 pub const KEPT_BYTES_MAX: usize = 4 << 20;
+/// How long a process that was told to end may take until it counts as left behind.
+const GRACE: Duration = Duration::from_millis(500);
+/// How soon it is looked for again.
+const PAUSE: Duration = Duration::from_millis(5);
 /// What is read at once.
 const CHUNK_BYTES: usize = 16 << 10;
 
@@ -293,20 +297,17 @@ fn storage_bytes(pid: libc::pid_t) -> Option<(u64, u64)> {
 }
 
 /// Kills every process whose environment has this variable with this value, whatever group or session it has fled to;
-/// their names.
+/// their names. One that is about to end has a moment for that.
 pub fn kill_marked(variable: &str, value: &str) -> Vec<String> {
     let mark = format!("{variable}={value}");
-    let own = std::process::id();
+    let grace = Instant::now() + GRACE;
+    while !marked(&mark).is_empty() && Instant::now() < grace {
+        std::thread::sleep(PAUSE);
+    }
     let mut killed = Vec::new();
     // One that is killed may just have started another.
     for _ in 0..10 {
-        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-        let is_marked = |pid: &u32| {
-            let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            *pid != own && environment.split(|byte| *byte == 0).any(|one| one == mark.as_bytes())
-        };
-        let marked: Vec<u32> = pids.filter(is_marked).collect();
+        let marked = marked(&mark);
         if marked.is_empty() {
             break;
         }
@@ -316,11 +317,22 @@ pub fn kill_marked(variable: &str, value: &str) -> Vec<String> {
             unsafe { libc::kill(pid as libc::pid_t, libc::SIGKILL) };
             killed.push(format!("{} (pid {pid})", name.trim_end()));
         }
-        std::thread::sleep(Duration::from_millis(2));
+        std::thread::sleep(PAUSE);
     }
     killed.sort_unstable();
     killed.dedup();
     killed
+}
+
+/// Processes with this in their environment.
+fn marked(mark: &str) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let is_marked = |pid: &u32| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        *pid != std::process::id() && environment.split(|byte| *byte == 0).any(|one| one == mark.as_bytes())
+    };
+    pids.filter(is_marked).collect()
 }
 
 #[cfg(test)]

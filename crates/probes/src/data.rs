@@ -3,8 +3,8 @@
 use crate::{ProbeError, Target, TrialContext};
 use datasets::{DataSet, Size};
 use engines::{
-    Ability, Answer, EngineError, EngineUse, Explained, Fill, Kept, Operation, Output, Request, Rows,
-    Statement, Table, Work,
+    Ability, Answer, EngineError, EngineUse, Explained, Fill, Footprint, Kept, Operation, Output, Request,
+    Rows, Statement, Table, Work,
 };
 use experiment::common::PROBE;
 use experiment::{Configuration, Invalid, Kind, settings};
@@ -51,6 +51,11 @@ pub fn data_set(configuration: &Configuration) -> DataSet {
     DataSet::new(&configuration.get(DATA), size).unwrap_or_else(|| DataSet::pgbench(1))
 }
 
+/// What a trial on that data set puts on its target.
+pub fn footprint(configuration: &Configuration) -> Footprint {
+    Footprint { row_bytes: data_set(configuration).row_bytes(), ..Footprint::default() }
+}
+
 /// Position of the operation that counts the rows of a data set's first table; a probe's own follow.
 const COUNT: usize = 0;
 
@@ -58,7 +63,12 @@ const COUNT: usize = 0;
 pub fn work(set: &DataSet) -> Work {
     let tables = set.tables();
     Work {
-        data: Some(Kept { identity: set.identity(), tables: tables.len() }),
+        data: Some(Kept {
+            identity: set.identity(),
+            tables: tables.len(),
+            bytes: set.row_bytes(),
+            changed: false,
+        }),
         tables,
         fills: set.fills(),
         operations: vec![Operation::scan(0, vec![Output::Count])],

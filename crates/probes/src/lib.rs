@@ -2,7 +2,7 @@
 //! loop that database probes share, `data` the data sets that they work on.
 
 pub mod command;
-mod data;
+pub mod data;
 pub mod disk;
 pub mod insert;
 mod keys;

@@ -1,6 +1,6 @@
 use conductor::LoadError;
 use disk_io::DiskError;
-use engines::{Ability, CacheState, Cancel, Engine, EngineError, Instance};
+use engines::{Ability, CacheState, Cancel, Engine, EngineError, Footprint, Instance};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{Event, Observations};
 use primitives::SyncError;
@@ -20,6 +20,10 @@ pub trait Probe: Send + Sync {
     /// else is done ([`Configuration::file`]), so that all trials run what they held then.
     fn files(&self, _configuration: &Configuration) -> Vec<(&'static str, String)> {
         Vec::new()
+    }
+    /// What its trials put on the target, as far as the settings tell.
+    fn footprint(&self, _configuration: &Configuration) -> Footprint {
+        Footprint::default()
     }
     /// Objections to a configuration on this target, found before anything runs.
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid>;

@@ -1,5 +1,5 @@
 //! The probes scan, lookup and update on real engines: what they report is what is in the tables.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test; counts are whole numbers")]
 
 #[path = "../../engines/tests/common/mod.rs"]
 mod servers;
@@ -120,7 +120,7 @@ fn close(got: &str, wanted: f64) -> bool {
 
 fn loaded(name: &str, operations: Vec<Operation>) -> Work {
     let set = DataSet::new(name, Size { scale: 0.01, ..Size::default() }).unwrap();
-    let data = Kept { identity: set.identity(), tables: 1 };
+    let data = Kept { identity: set.identity(), tables: 1, bytes: set.row_bytes(), changed: false };
     Work { tables: set.tables(), fills: set.fills(), operations, data: Some(data), ..Work::default() }
 }
 
@@ -390,6 +390,68 @@ fn updates_are_all_in_the_table_and_hold_their_locks_for_a_time() {
             assert_eq!(row[0].parse::<i64>().unwrap() - before, 400, "{engine} {sharing}");
             assert_eq!((seen.work.amount, row[1].as_str()), (400, "1000"), "{engine} {sharing}");
             assert!(seen.response("cpu_per_update").unwrap() > 0.0, "{engine} {sharing}");
+            // The lock goes with the commit: a part of the transaction.
+            let (held, all) = (seen.response("lock_held").unwrap(), seen.response("latency_mean").unwrap());
+            assert!(0.0 < held && held < all, "{engine} {sharing}: {held} of {all} ms");
         }
+    }
+}
+
+/// A source of rows that tells how often it was asked.
+#[test]
+fn a_data_set_is_loaded_once_for_trials_that_do_not_change_it() {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    for (engine, settings) in targets() {
+        let folder = servers::folder();
+        let place = Folders {
+            directory: folder.path().into(),
+            volumes: Vec::new(),
+            permits: Permits::default(),
+            cgroup_joins: Vec::new(),
+        };
+        let mut host = engines::by_name(engine).unwrap().host(place);
+        let configuration = configuration(&settings, &[]);
+        let loads = std::sync::Arc::new(AtomicU32::new(0));
+        // A seed of its own: nothing that another test has made is what this one finds.
+        let seed = u64::from(std::process::id());
+        let mut trial = |changed: bool, degree: Option<u32>| {
+            let set = DataSet::new("synthetic", Size { rows: 3000, seed, ..Size::default() }).unwrap();
+            let mut fills = set.fills();
+            let batches = std::mem::replace(&mut fills[0].batches, Box::new(std::iter::empty()));
+            let counter = loads.clone();
+            let mut first = true;
+            fills[0].batches = Box::new(batches.inspect(move |_| {
+                counter.fetch_add(u32::from(std::mem::take(&mut first)), Ordering::Relaxed);
+            }));
+            let add =
+                Operation::Text(UserStatement { texts: vec!["UPDATE synthetic SET c2 = c2 + 1".into()] });
+            let operations = vec![Operation::scan(0, vec![Output::Count, Output::Sum("c2")]), add];
+            let data = Kept { identity: set.identity(), tables: 1, bytes: set.row_bytes(), changed };
+            let instance = host.prepare(&configuration, 1, &Cancel::new()).unwrap();
+            let work = Work { tables: set.tables(), fills, operations, data: Some(data), degree };
+            instance.create(work).unwrap();
+            let row = ask(instance.as_ref(), &Statement::Operation(0));
+            if changed {
+                let mut connections = instance.connect(1).unwrap();
+                let (statement, mut answers) = (Statement::Operation(1), Vec::new());
+                connections
+                    .send(0, &Request::Execute { statement, parameters: &[], results: false })
+                    .unwrap();
+                while answers.is_empty() {
+                    connections.wait(None, &mut answers).unwrap();
+                }
+                answers.remove(0).result.unwrap();
+            }
+            instance.remove().unwrap();
+            row
+        };
+        let first = trial(false, None);
+        assert_eq!(first[0], "3000", "{engine}");
+        assert_eq!(trial(false, Some(2)), first, "{engine}");
+        assert_eq!(loads.load(Ordering::Relaxed), 1, "{engine}");
+        // What a trial changes is not what the next one finds.
+        assert_eq!(trial(true, None), first, "{engine}");
+        assert_eq!(trial(true, None), first, "{engine}");
+        assert_eq!(trial(false, None), first, "{engine}");
     }
 }

@@ -1,11 +1,13 @@
 //! A recorded run in the JSON that `fio --output-format=json` writes.
 //!
 //! Names, types and units are fio's (3.33); what we do not measure is left out. A job is one stream of one
-//! trial. Our latency counts from submission (in an open loop from the intended start) to the end, which fio
+//! trial, or all those of a trial whose jobs have `group_reporting`; they come in the order of the experiment, not in that
+//! in which trials were run. Our latency counts from submission (in an open loop from the intended start) to the end, which fio
 //! calls `lat_ns`; tools look at `clat_ns` more often, so that both have it.
 
 use observations::{ConfigurationRecord, Histogram, Observations, Recording, TrialRecord};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// The percentiles that fio gives.
 const PERCENTILES: [f64; 17] =
@@ -14,29 +16,32 @@ const PERCENTILES: [f64; 17] =
 /// fio gives a failed job the error number; which one it was is not recorded.
 const EIO: i32 = 5;
 
-/// The whole document.
-pub fn fio_json(recording: &Recording) -> Value {
+/// The whole document. `grouped`: the job of each stream that has `group_reporting`, by the stream's name.
+pub fn fio_json(recording: &Recording, grouped: &BTreeMap<String, String>) -> Value {
     let run = &recording.run;
-    let trials: Vec<(&TrialRecord, &Observations)> = recording.done().collect();
-    let mut jobs = Vec::new();
+    let mut trials: Vec<(&TrialRecord, &Observations)> = recording.done().collect();
+    trials.sort_by_key(|(trial, _)| (trial.block, trial.configuration));
+    let mut jobs: Vec<Job<'_>> = Vec::new();
     for (group, (trial, observations)) in trials.iter().enumerate() {
-        let Some(configuration) = recording.configurations.get(trial.configuration) else { continue };
-        for stream in Stream::all(configuration, observations) {
+        let Some(of) = recording.configurations.get(trial.configuration) else { continue };
+        // Where the job is that sums up its group.
+        let mut sum: Option<usize> = None;
+        for stream in Stream::all(of, observations) {
             let name = stream.name.clone().unwrap_or_else(|| run.name.clone());
-            jobs.push((configuration, name, group, stream.job(observations)));
+            let (job, figures) = (grouped.get(&name), stream.figures(observations));
+            if let Some(at) = sum.filter(|_| job.is_some()) {
+                jobs[at].figures.add(&figures);
+            } else {
+                sum = sum.or(job.map(|_| jobs.len()));
+                let name = job.cloned().unwrap_or(name);
+                jobs.push(Job { of, name, group, options: stream.options, figures });
+            }
         }
     }
     // Streams of the same name are told apart by their configuration.
-    let names: Vec<(&str, String)> =
-        jobs.iter().map(|(of, name, ..)| (of.key.as_str(), name.clone())).collect();
-    let elsewhere = |key: &str, name: &str| names.iter().any(|(other, same)| *other != key && same == name);
-    let jobs = jobs.into_iter().map(|(of, name, group, mut job)| {
-        let name = if elsewhere(&of.key, &name) { format!("{name} {}", of.label) } else { name };
-        job["jobname"] = name.into();
-        job["groupid"] = group.into();
-        job
-    });
-    let jobs: Vec<Value> = jobs.collect();
+    let elsewhere =
+        |own: &Job<'_>| jobs.iter().any(|other| other.of.key != own.of.key && other.name == own.name);
+    let jobs: Vec<Value> = jobs.iter().map(|job| job.json(elsewhere(job))).collect();
     let ended_ms = trials.iter().map(|(trial, _)| trial.started_ms + (trial.wall_s * 1e3) as i64).max();
     let ended_ms = ended_ms.unwrap_or(run.started_ms);
     json!({
@@ -46,6 +51,37 @@ pub fn fio_json(recording: &Recording) -> Value {
         "jobs": jobs,
         "disk_util": disk_util(trials.iter().map(|(_, observations)| *observations)),
     })
+}
+
+/// An entry of the document.
+struct Job<'a> {
+    of: &'a ConfigurationRecord,
+    name: String,
+    /// Number of the trial.
+    group: usize,
+    options: Map<String, Value>,
+    figures: Figures,
+}
+
+impl Job<'_> {
+    /// `with_levels`: whether its name alone is not enough.
+    fn json(&self, with_levels: bool) -> Value {
+        let Figures { failed, elapsed_s, read_bytes, write_bytes, reads, writes, syncs } = &self.figures;
+        let name = if with_levels { format!("{} {}", self.name, self.of.label) } else { self.name.clone() };
+        json!({
+            "jobname": name,
+            "groupid": self.group,
+            "error": if *failed { EIO } else { 0 },
+            "eta": 0,
+            "elapsed": elapsed_s.ceil() as u64,
+            "job options": self.options,
+            "read": direction(reads, *read_bytes, *elapsed_s),
+            "write": direction(writes, *write_bytes, *elapsed_s),
+            "trim": direction(&Histogram::default(), 0, *elapsed_s),
+            "sync": { "total_ios": syncs.len(), "lat_ns": latency(syncs) },
+            "job_runtime": (elapsed_s * 1e3).round() as u64,
+        })
+    }
 }
 
 /// A stream of a trial.
@@ -91,7 +127,7 @@ impl Stream {
         names.iter().map(named).collect()
     }
 
-    fn job(&self, observations: &Observations) -> Value {
+    fn figures(&self, observations: &Observations) -> Figures {
         let elapsed_s = self.response(observations, "elapsed").unwrap_or(observations.elapsed_s);
         let bandwidth = self.response(observations, "bandwidth");
         let failed = bandwidth.is_none();
@@ -106,17 +142,8 @@ impl Stream {
         // Reads and writes of a stream have the same sizes, or sizes drawn from the same range.
         let ios = (reads.len() + writes.len()).max(1) as f64;
         let share = |part: &Histogram| (bytes * part.len() as f64 / ios).round() as u64;
-        json!({
-            "error": if failed { EIO } else { 0 },
-            "eta": 0,
-            "elapsed": elapsed_s.ceil() as u64,
-            "job options": self.options,
-            "read": direction(&reads, share(&reads), elapsed_s),
-            "write": direction(&writes, share(&writes), elapsed_s),
-            "trim": direction(&Histogram::default(), 0, elapsed_s),
-            "sync": { "total_ios": syncs.len(), "lat_ns": latency(&syncs) },
-            "job_runtime": (elapsed_s * 1e3).round() as u64,
-        })
+        let (read_bytes, write_bytes) = (share(&reads), share(&writes));
+        Figures { failed, elapsed_s, read_bytes, write_bytes, reads, writes, syncs }
     }
 
     /// What the figure is called among those of the trial.
@@ -129,6 +156,30 @@ impl Stream {
         let name = self.named(name, ".");
         let found = observations.responses.iter().find(|response| response.name == name);
         found.map(|response| response.value)
+    }
+}
+
+/// What a stream did, or all streams of a group.
+struct Figures {
+    failed: bool,
+    elapsed_s: f64,
+    read_bytes: u64,
+    write_bytes: u64,
+    reads: Histogram,
+    writes: Histogram,
+    syncs: Histogram,
+}
+
+impl Figures {
+    /// Adds what another stream did at the same time.
+    fn add(&mut self, other: &Self) {
+        self.failed |= other.failed;
+        self.elapsed_s = self.elapsed_s.max(other.elapsed_s);
+        self.read_bytes += other.read_bytes;
+        self.write_bytes += other.write_bytes;
+        self.reads.merge(&other.reads);
+        self.writes.merge(&other.writes);
+        self.syncs.merge(&other.syncs);
     }
 }
 

@@ -7,11 +7,6 @@ use crate::text::short_name;
 use analysis::{ConfigurationRow, Summary};
 use serde_json::{Value, json};
 
-/// Label of a configuration; of the only one, which has no level, words.
-pub fn named(label: &str) -> &str {
-    if label.is_empty() { "all trials" } else { label }
-}
-
 /// How configurations are laid out over a figure.
 pub struct Panels<'a> {
     /// Short name of the main factor.

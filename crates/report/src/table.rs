@@ -22,7 +22,7 @@ pub struct Table<'a> {
     pub name: &'static str,
     /// Columns.
     pub columns: Vec<Column>,
-    /// Whether the table is a published format that must not be changed to fit.
+    /// Whether all its columns but the first hold figures, which a page aligns.
     pub fixed: bool,
     /// What stands above the table on a sheet of its own; the first line is its title.
     pub(crate) lines: Vec<Text>,

@@ -22,7 +22,7 @@ pub enum Style {
 /// The report for a terminal that is so many columns wide.
 ///
 /// Lines are wrapped. A table that does not fit loses its optional columns (and says which), then
-/// long names are cut; if that is not enough, each row becomes a list. A table in a published format stays as it is.
+/// long names are cut; if that is not enough, each row becomes a list.
 pub fn terminal(document: &Document, width: usize, style: Style) -> String {
     let mut out = Terminal { text: String::new(), width: width.max(20), style };
     out.heading(document.title.as_str());
@@ -72,7 +72,7 @@ impl Terminal {
         let rows: Vec<Vec<(Text, Tone)>> = table.rows().map(cells).collect();
         let room = if self.style == Style::Piped { usize::MAX } else { self.width };
         let layout = TableLayout::of(table, &headings, &rows, room);
-        if layout.width() > room && !table.fixed {
+        if layout.width() > room {
             return self.lists(&headings, &rows);
         }
         let bold = |column: &ShownColumn| (&headings[column.position], None);
@@ -188,10 +188,8 @@ impl<'a> TableLayout<'a> {
         };
         let columns = table.columns.iter().enumerate().map(place).collect();
         let mut layout = Self { columns, left_out: Vec::new() };
-        if !table.fixed {
-            layout.leave_out(headings, room);
-            layout.narrow(room);
-        }
+        layout.leave_out(headings, room);
+        layout.narrow(room);
         layout
     }
 

@@ -116,9 +116,9 @@ pub(crate) fn factor<'a>(summary: &Summary, path: &'a str) -> &'a str {
     short_name(path, &all)
 }
 
-/// An experiment without factors has one configuration, without a name.
+/// What a configuration is called. That of an experiment without factors has no levels to be named by.
 pub(crate) fn label(label: &str) -> &str {
-    if label.is_empty() { "the configuration" } else { label }
+    if label.is_empty() { "all trials" } else { label }
 }
 
 /// The label of a configuration: its levels, but for those of the factor `without`.

@@ -73,7 +73,7 @@ fn response<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     let mut columns = Columns::of(0..rows);
     match main {
         Some(factor) => drop(columns.factor(factor, |at| factor.levels.get(*at).map(String::as_str))),
-        None => drop(columns.add("configuration", "", |at| &summary.configurations[*at].label)),
+        None => drop(columns.add("configuration", "", |at| text::label(&summary.configurations[*at].label))),
     }
     let mut series = Vec::new();
     for (name, estimates) in lines(summary) {
@@ -176,7 +176,7 @@ struct Row<'a> {
 fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     let recording = summary.recording;
     let mut columns = Columns::of(rows(summary));
-    columns.add("configuration", "", |row| &row.of.label);
+    columns.add("configuration", "", |row| text::label(&row.of.label));
     for factor in &recording.factors {
         columns.factor(factor, |row| {
             let levels = &recording.configurations.get(row.of.index)?.levels;

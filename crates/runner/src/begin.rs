@@ -58,7 +58,7 @@ pub fn begin(
 }
 
 /// The folder that a results file is in.
-fn folder(results: &Path) -> PathBuf {
+pub fn folder(results: &Path) -> PathBuf {
     let parent = results.parent().filter(|parent| !parent.as_os_str().is_empty());
     parent.unwrap_or(Path::new(".")).to_path_buf()
 }

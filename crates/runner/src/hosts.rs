@@ -32,6 +32,11 @@ impl Hosts {
         Self { permits, kept: None }
     }
 
+    /// What trials may overwrite.
+    pub fn permits(&self) -> &Permits {
+        &self.permits
+    }
+
     /// Ends the host unless it serves a trial of this engine on these volumes. To be called before
     /// volumes are cleaned.
     pub fn release_unless(&mut self, engine: &str, volumes: &[&Volume]) {

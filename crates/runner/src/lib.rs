@@ -3,6 +3,8 @@
 //! - `catalog`: what engines and probes there are, and what they object to
 //! - `begin`: a new run, or going on with one that was stopped
 //! - `schedule`: which trial is next, and how far a recorded run has come
+//! - `preflight`: what stands in the way of a first trial
+//! - `failures`: what fails again and again for the same cause
 //! - `trial`: prepare a target, run the probe under limits, remove the target
 //! - `hosts`: what consecutive trials share
 //! - `workdir`: folders with a marker that says whose they are
@@ -12,8 +14,10 @@
 
 mod begin;
 mod catalog;
+mod failures;
 mod hooks;
 mod hosts;
+mod preflight;
 mod run;
 mod schedule;
 mod throttle;
@@ -22,6 +26,7 @@ mod volumes;
 mod workdir;
 
 pub use catalog::{catalog, load};
+pub use preflight::{Findings, preflight};
 pub use run::{Manual, Options, RunError, run};
 pub use schedule::{Outlook, outlook};
 pub use trial::Interrupt;

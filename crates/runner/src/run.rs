@@ -4,16 +4,17 @@ use crate::begin::{Session, begin, now_ms};
 use crate::catalog::validate;
 use crate::hooks::{Hook, variables};
 use crate::hosts::Hosts;
+use crate::preflight::preflight;
 use crate::schedule::{NextTrial, Schedule, unknown_response};
 use crate::throttle;
 use crate::trial::{Interrupt, Limit, Outcome, Trial};
 use crate::volumes::Volumes;
 use crate::workdir::Workdir;
-use engines::{CancelReason, Permits};
+use engines::{CancelReason, Permits, Stop};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{
-    AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, DISK_SPACE_BYTES, HOOKS_TIMEOUT_S, RUN_TIME_S,
-    TRIAL_TIME_S,
+    AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, DISK_SPACE_BYTES, HOOKS_TIMEOUT_S, IDENTICAL_FAILURES,
+    RUN_TIME_S, TRIAL_TIME_S,
 };
 use experiment::{Configuration, Experiment, Level, NamedFile, Plan, PlannedTrial, Setting};
 use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus, redacted};
@@ -180,17 +181,48 @@ type Announce<'a> = &'a mut (dyn FnMut(Event) + Send);
 impl Runner<'_> {
     fn run_all(&mut self, announce: Announce) -> Result<RunEnd, RunError> {
         let Some(first) = self.next(announce) else {
-            return Ok(RunEnd::Completed { failed: self.schedule.failed() });
+            return Ok(RunEnd::Completed(self.schedule.tally()));
         };
         let begun = self.hook_around_run(BEFORE_RUN, &self.options.interrupt, announce);
         let end = match begun {
             Err(_) if self.options.interrupt.requested() => Ok(RunEnd::Interrupted),
             Err(error) => return Err(error),
-            Ok(()) => self.trials(first, announce),
+            Ok(()) => match self.preflight(announce) {
+                Ok(None) => self.trials(first, announce),
+                Ok(Some(end)) => Ok(end),
+                Err(error) => Err(error),
+            },
         };
         // What before_run has started is stopped, whatever ended the trials.
         let ended = self.hook_around_run(AFTER_RUN, &Interrupt::default(), announce);
         end.and_then(|end| ended.map(|()| end))
+    }
+
+    /// Looks whether a first trial can succeed; says when the session ends with that.
+    fn preflight(&mut self, announce: Announce) -> Result<Option<RunEnd>, RunError> {
+        announce(Event::Step { text: "looking whether all is there".into() });
+        let (interrupt, deadline) = (self.options.interrupt.clone(), self.run_deadline);
+        let is_late = move || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let asked = interrupt.clone();
+        let stop = Stop::when(move || asked.requested() || is_late());
+        let found = preflight(self.experiment, &self.options.results, self.hosts.permits().clone(), &stop);
+        if interrupt.requested() {
+            return Ok(Some(RunEnd::Interrupted));
+        }
+        if is_late() {
+            return Ok(Some(run_time_limit()));
+        }
+        let invalid = self.experiment.objections(&found.invalid);
+        if !invalid.errors.is_empty() {
+            return Err(RunError::Refused(invalid.to_string()));
+        }
+        if !found.missing.is_empty() {
+            return Err(RunError::Failed(found.missing.join("\n")));
+        }
+        for text in found.doubtful {
+            announce(Event::Warning { text });
+        }
+        Ok(None)
     }
 
     fn trials(&mut self, first: NextTrial, announce: Announce) -> Result<RunEnd, RunError> {
@@ -204,7 +236,7 @@ impl Runner<'_> {
             }
             match self.next(announce) {
                 Some(trial) => next = trial,
-                None => return Ok(RunEnd::Completed { failed: self.schedule.failed() }),
+                None => return Ok(RunEnd::Completed(self.schedule.tally())),
             }
         }
     }
@@ -309,10 +341,31 @@ impl Runner<'_> {
             hooks,
         };
         self.session.store.record_trial(self.session.run, &record)?;
-        self.schedule.record(&record);
+        self.schedule.record_own(&record);
         self.previous = Some((record.configuration, record.setup));
+        let failure = match &record.status {
+            TrialStatus::Failed { cause } => Some((record.configuration, cause.clone())),
+            TrialStatus::Done => None,
+        };
         self.finished(reference, record, announce);
-        Ok(None)
+        Ok(failure.and_then(|(configuration, cause)| self.give_up(configuration, cause, announce)))
+    }
+
+    /// What a failure that repeats itself means for the trials that are left.
+    fn give_up(&self, configuration: usize, cause: String, announce: Announce) -> Option<RunEnd> {
+        if self.schedule.is_hopeless(configuration) {
+            return Some(RunEnd::Failing { cause, tally: self.schedule.tally() });
+        }
+        if self.schedule.leaves_out(configuration) {
+            let label = self.experiment.configurations[configuration].label();
+            let failures = self.experiment.get(IDENTICAL_FAILURES);
+            let setting = IDENTICAL_FAILURES.path();
+            let text = format!(
+                "{label}: {failures} trials in a row failed for the same cause ({setting}); its other trials are left out"
+            );
+            announce(Event::Warning { text });
+        }
+        None
     }
 
     /// Announces a trial that has been committed.

@@ -1,8 +1,11 @@
 //! Which trial is next: the plan, less what is recorded, with retries and adaptive repeats.
 
-use experiment::file::RESPONSE;
+use crate::failures::Failures;
+use experiment::file::{IDENTICAL_FAILURES, RESPONSE};
 use experiment::{Blocks, Experiment, Plan, PlannedTrial};
-use observations::{Observations, QueryPlan, Recording, TrialRecord, TrialStatus, Warning, WarningKind};
+use observations::{
+    Observations, QueryPlan, Recording, Tally, TrialRecord, TrialStatus, Warning, WarningKind,
+};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// A trial that is to be run now.
@@ -33,6 +36,8 @@ pub struct Schedule<'a> {
     retries: u32,
     response: Option<String>,
     tried: HashMap<(usize, u32), Tried>,
+    /// What has failed in this session.
+    failures: Failures,
     /// Values of the primary response by configuration and block, for adaptive repeats.
     values: Vec<BTreeMap<u32, f64>>,
     /// The plans of each configuration's first trial.
@@ -52,6 +57,7 @@ impl<'a> Schedule<'a> {
             retries: experiment.repeats.retries,
             response: experiment.get(RESPONSE),
             tried: HashMap::new(),
+            failures: Failures::new(experiment.get(IDENTICAL_FAILURES)),
             values: vec![BTreeMap::new(); experiment.configurations.len()],
             plans: HashMap::new(),
             rounds: plan.rounds().collect(),
@@ -66,8 +72,22 @@ impl<'a> Schedule<'a> {
         schedule
     }
 
+    /// Takes note of a trial that this session has recorded.
+    pub fn record_own(&mut self, trial: &TrialRecord) {
+        self.record(trial);
+        match &trial.status {
+            // A trial that is too slow is a result, and one that is tried again may come to its end.
+            TrialStatus::Failed { cause } if !trial.timed_out() => {
+                if !self.will_retry(trial) {
+                    self.failures.note(trial.configuration, Some(cause));
+                }
+            }
+            _ => self.failures.note(trial.configuration, None),
+        }
+    }
+
     /// Takes note of a recorded trial.
-    pub fn record(&mut self, trial: &TrialRecord) {
+    fn record(&mut self, trial: &TrialRecord) {
         let tried = self.tried.entry((trial.configuration, trial.block)).or_default();
         tried.attempts = tried.attempts.max(trial.attempt);
         tried.done |= trial.status == TrialStatus::Done;
@@ -122,8 +142,14 @@ impl<'a> Schedule<'a> {
         Some(NextTrial { planned, attempt })
     }
 
-    /// The next try of a configuration in a block; `None` when it is settled, or has failed as often as it may.
+    /// The next try of a configuration in a block; `None` when it is settled, has failed as often as it may, or is
+    /// given up.
     fn next_attempt(&self, configuration: usize, block: u32) -> Option<u32> {
+        self.attempt_left(configuration, block).filter(|_| !self.failures.gives_up(configuration))
+    }
+
+    /// The same, also of a configuration that is given up.
+    fn attempt_left(&self, configuration: usize, block: u32) -> Option<u32> {
         let tried = self.tried.get(&(configuration, block)).copied().unwrap_or_default();
         let is_open = !tried.settled && tried.attempts - tried.forgiven <= self.retries;
         is_open.then_some(tried.attempts + 1)
@@ -136,7 +162,8 @@ impl<'a> Schedule<'a> {
         let first = |configuration: &usize| -> Vec<f64> {
             self.values[*configuration].range(..=min).map(|(_, value)| *value).collect()
         };
-        let values: Vec<Vec<f64>> = self.plan.group(group).iter().map(first).collect();
+        let hopeful = |configuration: &&usize| !self.failures.gives_up(**configuration);
+        let values: Vec<Vec<f64>> = self.plan.group(group).iter().filter(hopeful).map(first).collect();
         block >= min
             && analysis::blocks_needed(&values, until).is_some_and(|needed| f64::from(block) >= needed)
     }
@@ -156,8 +183,45 @@ impl<'a> Schedule<'a> {
         self.next_attempt(failed.configuration, failed.block).is_some()
     }
 
+    /// Whether trials of this configuration are left out.
+    pub fn leaves_out(&self, configuration: usize) -> bool {
+        self.failures.gives_up(configuration)
+            && self.left().any(|planned| planned.configuration == configuration)
+    }
+
+    /// Whether nothing that is left can be expected to succeed after this configuration has failed: all of it is left
+    /// out, or the last trial of each configuration failed for the same cause.
+    pub fn is_hopeless(&self, configuration: usize) -> bool {
+        let repeats = self.failures.repeat();
+        if !repeats && !self.failures.gives_up(configuration) {
+            return false;
+        }
+        let all = |fails: &dyn Fn(usize) -> bool| self.left().all(|planned| fails(planned.configuration));
+        self.left().next().is_some()
+            && (all(&|one| self.failures.gives_up(one))
+                || repeats && all(&|one| self.failures.failed_like_the_last(one)))
+    }
+
+    /// The trials that are not settled, those of configurations that are given up included.
+    fn left(&self) -> impl Iterator<Item = PlannedTrial> {
+        let trials = self.rounds.iter().flat_map(|(group, block)| self.plan.block(*group, *block));
+        trials.filter(|it| self.attempt_left(it.configuration, it.block).is_some())
+    }
+
+    /// How far the run has come.
+    pub fn tally(&self) -> Tally {
+        let tried = |planned: PlannedTrial| self.tried.get(&(planned.configuration, planned.block)).copied();
+        let all = || self.plan.trials().filter_map(tried);
+        Tally {
+            planned: self.plan.len() - self.needless,
+            done: all().filter(|tried| tried.done).count(),
+            failed: self.failed(),
+            timeouts: all().filter(|tried| tried.settled && !tried.done).count(),
+        }
+    }
+
     /// Number of planned trials that have failed, and are not tried again unless the user asks for it.
-    pub fn failed(&self) -> usize {
+    fn failed(&self) -> usize {
         let is_failed = |planned: &PlannedTrial| {
             let tried = self.tried.get(&(planned.configuration, planned.block));
             tried.is_some_and(|tried| !tried.done) && self.open(*planned).is_none()
@@ -185,12 +249,8 @@ pub fn unknown_response(experiment: &Experiment, observations: &Observations) ->
 /// How far a run has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outlook {
-    /// Planned trials that are done, or that have failed as often as they may.
-    pub settled: usize,
-    /// Those of them that have failed.
-    pub failed: usize,
-    /// Planned trials, less those that adaptive repeats have made needless so far.
-    pub planned: usize,
+    /// Its trials.
+    pub tally: Tally,
     /// Whether nothing is left to be run.
     pub complete: bool,
 }
@@ -200,6 +260,5 @@ pub fn outlook(experiment: &Experiment, recorded: &Recording) -> Outlook {
     let plan = Plan::new(experiment);
     let mut schedule = Schedule::new(experiment, &plan, recorded, false);
     let complete = schedule.next().is_none();
-    let (settled, failed) = (schedule.settled(), schedule.failed());
-    Outlook { settled, failed, planned: plan.len() - schedule.needless, complete }
+    Outlook { tally: schedule.tally(), complete }
 }

@@ -14,6 +14,7 @@ use crate::output::Form;
 use analysis::runs::Limit;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use experiment::{FromValue, Setting};
+use probes::data::{COLUMNS, DATA_SEED, ROWS, SCALE};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -43,7 +44,7 @@ pub enum Command {
     Report(Report),
     /// Show recorded runs in the browser, also while they go on
     Serve(Serve),
-    /// Write trials, waits and latencies as CSV, JSON or Parquet
+    /// Write all that a run recorded for other programs: as CSV, JSON, Parquet or XLSX
     Export(Export),
     /// Show what the sessions of a server wait for, and who blocks whom; changes nothing on it
     Waits(Waits),
@@ -59,6 +60,8 @@ pub enum Command {
     Survey(Survey),
     /// Sample where processes or a command spend their processor time; compare two such profiles
     Profile(Profile),
+    /// Write a data set as files, a table each: TPC-H, pgbench's tables, those of the published studies
+    Data(Data),
     /// Print the JSON Schema of experiment files, for editors
     Schema,
     /// Write a commented experiment file to start from
@@ -66,6 +69,12 @@ pub enum Command {
         /// Where to write it
         #[arg(default_value = "experiment.toml")]
         file: PathBuf,
+        /// The engine under test [default: sqlite, or the first one that the probe can work on]
+        #[arg(long, value_name = "NAME")]
+        engine: Option<String>,
+        /// What a trial does [default: the first probe that can work on the engine]
+        #[arg(long, value_name = "NAME")]
+        probe: Option<String>,
     },
     /// Print completions for a shell
     Completions {
@@ -80,7 +89,7 @@ pub struct Run {
     /// The experiment file
     pub file: PathBuf,
     /// The results file [default: results/NAME.steelbench]
-    #[arg(long, value_name = "FILE")]
+    #[arg(short = 'o', long, value_name = "FILE")]
     pub results: Option<PathBuf>,
     /// Start over: begin a new run in the results file; earlier runs are kept
     #[arg(long)]
@@ -164,7 +173,7 @@ pub struct Report {
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     pub format: ReportFormat,
     /// Where to write it [default: beside the results file, NAME.html]
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
 
@@ -194,22 +203,56 @@ pub struct Export {
     /// Format of the files
     #[arg(long, value_enum)]
     pub format: Format,
-    /// Folder for the files (CSV, Parquet: default NAME-export) or the file (JSON: default standard output; XLSX:
-    /// default NAME.xlsx); NAME is that of the results file. Only what Steelbench wrote is replaced
-    #[arg(long, value_name = "PATH")]
+    /// Where to write: a folder for CSV and Parquet, a file for JSON and XLSX [default: NAME-export, standard output,
+    /// NAME.xlsx, where NAME is that of the results file]. Only what Steelbench wrote is replaced
+    #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Data {
+    /// Data set: all tables of TPC-H (tpch) or one of them, pgbench's (pgbench), those of the studies, or a synthetic one
+    #[arg(value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(datasets::NAMES))]
+    pub name: String,
+    /// Scale factor of TPC-H (1: 6 million rows of LINEITEM) and of pgbench (1: 100,000 accounts)
+    #[arg(long, value_name = "N", default_value = "1", value_parser = setting::<f64, _>(SCALE))]
+    pub scale: f64,
+    /// Rows of the data sets synthetic, mybigtable and one-row-per-page, as in 2M
+    #[arg(long, value_name = "N", default_value = "100k", value_parser = setting::<u64, _>(ROWS))]
+    pub rows: u64,
+    /// Columns of the synthetic table, from 3 to 18; the last one, which only fills pages, is not written
+    #[arg(long, value_name = "N", default_value = "6", value_parser = setting::<usize, _>(COLUMNS))]
+    pub columns: usize,
+    /// Seed of the values of synthetic and mybigtable
+    #[arg(long, value_name = "N", default_value = "1", value_parser = setting::<u64, _>(DATA_SEED))]
+    pub seed: u64,
+    /// Format of the files
+    #[arg(long, value_enum, default_value = "csv")]
+    pub format: DataFormat,
+    /// Folder for the files, one a table, which must not be there yet; "-" writes the only table as CSV to standard output
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub output: PathBuf,
+}
+
+/// Formats of a data set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DataFormat {
+    /// Comma-separated values, with the names of the columns in the first line
+    Csv,
+    /// With the types of the columns
+    Parquet,
 }
 
 /// Formats of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// One file a table
+    /// A folder with one file for each table: trials, responses, waits, latencies and others
     Csv,
     /// The whole run as one document
     Json,
-    /// One file a table, with typed columns
+    /// The same tables as CSV, with typed columns (--features full)
     Parquet,
-    /// One workbook with filters and charts
+    /// One workbook with a sheet for each table, filters and charts (--features full)
     Xlsx,
 }
 

@@ -39,8 +39,11 @@ fn main() -> std::process::ExitCode {
         Command::Time(time) => commands::time::time(&time),
         Command::Survey(survey) => commands::survey::survey(&survey),
         Command::Profile(profile) => commands::profile::profile(&profile),
+        Command::Data(data) => commands::data::data(&data),
         Command::Schema => commands::file::schema(),
-        Command::Init { file } => commands::file::init(&file),
+        Command::Init { file, engine, probe } => {
+            commands::file::init(&file, engine.as_deref(), probe.as_deref())
+        }
         Command::Completions { shell } => commands::file::completions(shell),
     };
     result.unwrap_or_else(Failure::report).into()

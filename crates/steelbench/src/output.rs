@@ -11,7 +11,8 @@ use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Columns of lines and charts where the output is no terminal; tables have as many as they need.
+/// Columns of lines and charts where the output is no terminal; tables have as many as they need, unless COLUMNS says
+/// how many there are.
 const WIDTH: usize = 100;
 
 /// The form of what is printed.
@@ -160,19 +161,21 @@ pub fn show(
     }
 }
 
-/// Prints a report as wide as the terminal, in colour where that is wanted, in ASCII where the locale is not UTF-8. What
-/// goes elsewhere is not cut.
+/// Prints a report as wide as COLUMNS or the terminal, in colour where that is wanted, in ASCII where the locale is not
+/// UTF-8. What goes elsewhere is not cut.
 pub fn print_document(document: &Document) -> Result<ExitCode, Failure> {
     let terminal = std::io::stdout().is_terminal();
     // https://no-color.org: any value but an empty one means no colour.
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let style = match terminal {
-        true if no_color => Style::Plain,
-        true => Style::Colour,
-        false => Style::Piped,
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let style = match (terminal, asked) {
+        (true, _) if !no_color => Style::Colour,
+        (false, None) => Style::Piped,
+        _ => Style::Plain,
     };
-    let width =
-        terminal.then(terminal_size::terminal_size).flatten().map_or(WIDTH, |(width, _)| width.0.into());
+    let of_terminal =
+        || terminal.then(terminal_size::terminal_size).flatten().map(|(width, _)| width.0.into());
+    let width = asked.or_else(of_terminal).unwrap_or(WIDTH);
     let render = if unicode() { report::terminal } else { report::ascii };
     print_as_it_is(&render(document, width, style))
 }

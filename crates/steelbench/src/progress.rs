@@ -77,7 +77,9 @@ impl Display {
             Event::TrialStarted { trial } => {
                 let again =
                     if trial.attempt > 1 { format!(", try {}", trial.attempt) } else { String::new() };
-                self.current = Text::from(format!("block {} {}{again}", trial.block, trial.configuration));
+                self.current = Text::from(
+                    format!("block {} {}{again}", trial.block, trial.configuration).replace(" ,", ","),
+                );
                 self.resume();
                 self.message("");
             }
@@ -121,14 +123,10 @@ impl Display {
                     plural(*trials, "trial")
                 ));
             }
-            Event::RunFinished(RunEnd::Completed { failed: failed @ 1.. }) if self.finished.1 == 0 => {
-                let trials = plural(*failed, "trial");
-                self.line(&format!(
-                    "nothing was run: {trials} failed before; --retry-failed runs them again, except those that limits.trial_time \
-                     stopped"
-                ));
+            Event::RunFinished(RunEnd::Completed(tally)) if self.finished.1 == 0 && tally.failed > 0 => {
+                self.line("nothing was run: every trial that is not done has failed before");
             }
-            Event::RunFinished(RunEnd::Completed { .. }) if self.finished.1 == 0 => {
+            Event::RunFinished(RunEnd::Completed(_)) if self.finished.1 == 0 => {
                 self.line("the run is complete: nothing was left to do; --fresh begins a new one");
             }
             Event::Hook(_) | Event::RunFinished(_) => {}

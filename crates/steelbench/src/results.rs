@@ -15,8 +15,10 @@ pub const FOLDER: &str = "results";
 /// The results file of an experiment: the one that is asked for, or the usual one.
 pub fn path(asked: Option<&PathBuf>, experiment: &str) -> PathBuf {
     asked.cloned().unwrap_or_else(|| {
-        let file = format!("{experiment}.{}", store::EXTENSION);
-        Path::new(FOLDER).join(file)
+        let ending = format!(".{}", store::EXTENSION);
+        // A name that has the ending of a results file names that file.
+        let name = experiment.strip_suffix(&ending).unwrap_or(experiment);
+        Path::new(FOLDER).join(format!("{name}{ending}"))
     })
 }
 

@@ -6,6 +6,7 @@ mod common;
 use common::{Ended, Lab, end, scripted};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -146,6 +147,99 @@ fn init_writes_a_file_that_check_accepts_and_never_over_another() {
     lab.steelbench(&["init"]).expect(2).says("experiment.toml");
     assert_eq!(lab.read("experiment.toml"), before);
     lab.steelbench(&["init", "no/such/folder.toml"]).expect(2).says("no/such/folder.toml");
+}
+
+/// Every engine with every probe: a file that `check` accepts, or why the two do not fit. What needs no server is run,
+/// with small sizes.
+#[test]
+fn init_writes_a_file_for_each_engine_and_probe_that_fit() {
+    let lab = Lab::new();
+    let (mut of_engines, mut of_probes) = (BTreeSet::new(), BTreeSet::new());
+    for engine in engines::all() {
+        for probe in probes::all() {
+            let (engine, probe) = (engine.name(), probe.name());
+            let file = format!("{engine}-{probe}.toml");
+            let ended = lab.steelbench(&["init", &file, "--engine", engine, "--probe", probe]);
+            if ended.code == Some(2) {
+                ended.says("engine");
+                continue;
+            }
+            lab.steelbench(&["check", &file]).expect(0).shows(": valid");
+            of_engines.insert(engine);
+            of_probes.insert(probe);
+            if engine != "postgres" {
+                lab.write(&file, &small(&lab.read(&file)));
+                lab.steelbench(&["run", &file, "--fresh"]).expect(0);
+            }
+        }
+    }
+    assert!(engines::all().all(|engine| of_engines.contains(engine.name())), "{of_engines:?}");
+    assert!(probes::all().all(|probe| of_probes.contains(probe.name())), "{of_probes:?}");
+    lab.steelbench(&["init", "a.toml", "--probe", "disk"]).expect(0);
+    assert!(lab.read("a.toml").contains("engine = \"files\""));
+    lab.steelbench(&["init", "b.toml", "--engine", "none"]).expect(0);
+    assert!(lab.read("b.toml").contains("probe = \"sync\""));
+    lab.steelbench(&["init", "c.toml", "--engine", "postgress"]).expect(2).says("did you mean `postgres`?");
+    assert!(!lab.path("c.toml").exists());
+}
+
+/// The same with one block of short trials.
+fn small(text: &str) -> String {
+    let with_rows = text.contains("\nrows = ");
+    let line = |line: &str| match line.split(" = ").next().unwrap_or_default() {
+        "rows" => "rows = 500".to_owned(),
+        "file_size" => "file_size = \"1 MiB\"".to_owned(),
+        "blocks" => "blocks = 1".to_owned(),
+        "duration" => "duration = \"200 ms\"".to_owned(),
+        "# duration" if !with_rows => "duration = \"200 ms\"".to_owned(),
+        _ => line.to_owned(),
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_results_file_is_found_by_its_whole_name_and_has_one_ending() {
+    let lab = Lab::with(&scripted(1, "", ""));
+    lab.run_with(&["-o", "results/x.steelbench"], 0);
+    for name in ["x", "x.steelbench", "results/x.steelbench"] {
+        lab.steelbench(&["show", name]).expect(0).shows("2 trials done");
+    }
+    lab.write("e.toml", &scripted(1, "", "").replace("name = \"t\"", "name = \"y.steelbench\""));
+    lab.run(0);
+    assert!(lab.path("results/y.steelbench").exists());
+    let gone = lab.steelbench(&["show", "z.steelbench"]).expect(2);
+    assert!(!gone.stderr.contains("steelbench.steelbench"), "{gone:?}");
+}
+
+/// No line is wider than the terminal, so that none wraps: what does not fit is left out, or stacked.
+#[test]
+fn tables_fit_80_columns() {
+    let lab = Lab::with(
+        "[experiment]\nname = \"t\"\nresponse = \"throughput\"\n[target]\nengine = \"sqlite\"\n[workload]\nprobe = \"insert\"\n\
+         connections = 2\nrows = 2000\nrows_per_transaction = 100\n[factors]\n\"target.data_files\" = [1, 2]\n\
+         \"target.settings.journal_mode\" = [\"wal\", \"truncate\"]\n[repeats]\nblocks = 3\n",
+    );
+    lab.run(0);
+    lab.run_with(&["--fresh"], 0);
+    for columns in ["80", "60"] {
+        let commands: [&[&str]; 5] = [
+            &["show", "t"],
+            &["history", "t"],
+            &["compare", "data_files=1,journal_mode=wal", "data_files=2,journal_mode=wal"],
+            &["compare", "t@1", "t@latest", "--all"],
+            &["check", "e.toml"],
+        ];
+        for arguments in commands {
+            let ended: Ended = lab.command(arguments).env("COLUMNS", columns).output().unwrap().into();
+            let ended = ended.expect(0);
+            let most: usize = columns.parse().unwrap();
+            // A path or a name is not broken.
+            let wide: Vec<&str> = ended.stdout.lines().filter(|line| line.chars().count() > most).collect();
+            assert!(arguments[0] == "check" || wide.is_empty(), "{columns} {arguments:?}: {wide:#?}");
+        }
+    }
+    let shown: Ended = lab.command(&["show", "t"]).env("COLUMNS", "80").output().unwrap().into();
+    shown.expect(0).shows("WaitType").shows("(left out at this width: ");
 }
 
 #[test]

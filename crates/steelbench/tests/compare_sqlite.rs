@@ -22,8 +22,7 @@ fn a_gate_sees_transactions_that_became_small() {
     lab.run_with(&["--results", "after.steelbench"], 0);
     let gate = |from: &str, to: &str, limit: &str| lab.steelbench(&["compare", from, to, "--fail-if", limit]);
     let (before, after) = ("before.steelbench", "after.steelbench");
-    let slower =
-        gate(before, after, "slower:3%").expect(1).shows("Gate failed: elapsed of the configuration");
+    let slower = gate(before, after, "slower:3%").expect(1).shows("Gate failed: elapsed of all trials");
     assert!(slower.stdout.contains("workload.rows_per_transaction"), "{slower:?}");
     gate(after, before, "slower:3%").expect(0).shows("Gate passed");
     gate(after, before, "faster:3%").expect(1);

@@ -108,6 +108,37 @@ fn the_same_jobs_do_the_same_work() {
     assert!(mine[4]["read"]["io_bytes"].as_u64().unwrap() >= 4 << 20);
 }
 
+/// Jobs behind stonewalls are trials, which run in random order; the document has fio's order, whatever the seed.
+#[test]
+fn groups_are_reported_as_fio_reports_them() {
+    let lab = Lab::new();
+    let group = |name: &str, options: &str| format!("[{name}]\nstonewall\n{options}\n");
+    let jobs = "[global]\ndirectory=.\nioengine=psync\nsize=1m\nbs=4k\n[first]\nrw=read\ngroup_reporting\n\
+                [beside]\nrw=randwrite\nnumjobs=2\ngroup_reporting\n"
+        .to_owned()
+        + &group("many", "rw=randwrite\nnumjobs=3\ngroup_reporting\nfsync=8")
+        + &group("alone", "rw=randread")
+        + &group("last", "rw=write\nbs=16k");
+    lab.write("jobs.fio", &jobs);
+    // Before fio, which leaves its files.
+    let ours = ["1", "2", "3"].map(|seed| ours(&lab, &["--fio", "jobs.fio", "--seed", seed]));
+    let Some(theirs) = fio(&lab, "jobs.fio") else { return };
+    let figures = |document: &Value| -> Vec<String> {
+        let figure = |job: &Value| {
+            let number = |section: &str, key: &str| job[section][key].as_u64().unwrap();
+            let [reads, writes] =
+                ["read", "write"].map(|it| (number(it, "total_ios"), number(it, "io_bytes")));
+            format!("{} {} {reads:?} {writes:?}", job["jobname"], job["groupid"])
+        };
+        document["jobs"].as_array().unwrap().iter().map(figure).collect()
+    };
+    for ours in ours {
+        same_shape(&ours, &theirs, "");
+        identities(&ours);
+        assert_eq!(figures(&ours), figures(&theirs));
+    }
+}
+
 #[test]
 fn a_run_for_a_time_has_the_same_shape() {
     let lab = Lab::new();

@@ -23,16 +23,17 @@ fn a_failed_trial_is_recorded_and_does_not_stop_the_rest() {
     let file = one_of_two(3, "\"target.fail_while_exists\" = \"broken\"", "");
     let lab = Lab::with(&file);
     lab.write("broken", "");
-    lab.run(1).says("FAILED").says("Trials failed.").shows("Failed trials");
+    let again = "3 of 6 trials done, 3 failed: `steelbench run --retry-failed e.toml` runs them again.";
+    lab.run(1).says("FAILED").says(again).shows("Failed trials");
     assert_eq!(lab.rows("t", BY_LEVEL), ["kind=bad|failed|3", "kind=good|done|3"]);
     let causes = lab.rows("t", "SELECT DISTINCT cause FROM trials WHERE status = 'failed'");
     assert_eq!(causes.len(), 1);
     assert!(causes[0].contains("scripted failure while broken exists"), "{causes:?}");
     assert_eq!(lab.work_folders().len(), 0);
     // Nothing is tried again unless the file says so.
-    let ended = lab.run(1).says("nothing was run: 3 trials failed before; --retry-failed runs them again");
+    let ended =
+        lab.run(1).says("nothing was run: every trial that is not done has failed before").says(again);
     assert!(!ended.stderr.contains("complete") && !ended.stderr.contains("left to do"), "{ended:?}");
-    ended.says("Trials failed. `steelbench run --retry-failed e.toml` runs them again");
     // More retries, and the reason is gone.
     std::fs::remove_file(lab.path("broken")).unwrap();
     lab.write("e.toml", &file.replace("blocks = 3", "blocks = 3\nretries = 1"));
@@ -142,6 +143,75 @@ fn failed_trials_are_run_again_when_that_is_asked_for() {
     lab.steelbench(&["run", "e.toml", "--retry-failed", "--fresh"]).expect(2);
 }
 
+/// One configuration, so many blocks, on an engine that fails while there is a file `broken`.
+fn one(blocks: u32, more: &str) -> Lab {
+    let file = scripted(blocks, "fail_while_exists = \"broken\"", more);
+    let lab = Lab::with(&file.replace("[factors]\n\"target.data_files\" = [1, 2]\n", ""));
+    lab.write("broken", "");
+    lab
+}
+
+#[test]
+fn a_run_of_which_all_fails_stops_and_can_go_on() {
+    let lab = one(8, "");
+    let ended =
+        lab.run(1).says("Stopped: every configuration fails. 0 of 8 trials done, 3 failed, 5 not run.");
+    assert!(!ended.stderr.contains("complete"), "{ended:?}");
+    ended
+        .says("The last cause: ")
+        .says("scripted failure")
+        .says("`steelbench run --retry-failed e.toml` runs the rest");
+    assert_eq!(lab.trials("t"), 3);
+    // The same again: what failed is kept, and more is not tried in vain.
+    lab.run(1).says("0 of 8 trials done, 6 failed, 2 not run");
+    std::fs::remove_file(lab.path("broken")).unwrap();
+    lab.run(1).says("2 of 8 trials done, 6 failed: `steelbench run --retry-failed e.toml` runs them again.");
+    lab.run_with(&["--retry-failed"], 0);
+    assert_eq!(lab.rows("t", "SELECT count(*) FROM trials WHERE status = 'done'"), ["8"]);
+    lab.run(0).says("the run is complete: nothing was left to do");
+}
+
+#[test]
+fn all_configurations_that_fail_alike_are_all() {
+    let lab = Lab::with(&scripted(5, "", "[hooks]\nbefore_trial = \"echo no server 1234$$; exit 1\"\n"));
+    lab.run(1).says("Stopped: every configuration fails. 0 of 10 trials done, 3 failed, 7 not run.");
+}
+
+#[test]
+fn a_configuration_that_fails_again_and_again_is_left_out_and_the_others_go_on() {
+    let lab = Lab::with(&one_of_two(6, "\"target.fail_while_exists\" = \"broken\"", ""));
+    lab.write("broken", "");
+    let ended =
+        lab.run(1).says("kind=bad: 3 trials in a row failed for the same cause (limits.identical_failures)");
+    ended.says(
+        "6 of 12 trials done, 3 failed, 3 not run: `steelbench run --retry-failed e.toml` runs them again.",
+    );
+    assert_eq!(lab.rows("t", BY_LEVEL), ["kind=bad|failed|3", "kind=good|done|6"]);
+    std::fs::remove_file(lab.path("broken")).unwrap();
+    lab.run_with(&["--retry-failed"], 0);
+    assert_eq!(lab.rows("t", BY_LEVEL), ["kind=bad|done|6", "kind=bad|failed|3", "kind=good|done|6"]);
+}
+
+#[test]
+fn how_often_is_enough_is_a_setting_and_other_causes_do_not_add_up() {
+    let lab = one(6, "[limits]\nidentical_failures = 0\n");
+    lab.run(1).says("0 of 6 trials done, 6 failed: ");
+    let lab = one(6, "[limits]\nidentical_failures = 1\n");
+    lab.run(1).says("0 of 6 trials done, 1 failed, 5 not run");
+    let differs = "[hooks]\nbefore_trial = \"date +%s%N | tr 0-9 a-j; exit 1\"\n";
+    let lab = Lab::with(&scripted(3, "", differs));
+    lab.run(1).says("0 of 6 trials done, 6 failed: ");
+}
+
+#[test]
+fn trials_that_are_too_slow_are_results_and_do_not_stop_a_run() {
+    let limits = "[limits]\ntrial_time = \"1 s\"\nidentical_failures = 1\n";
+    let file = scripted(3, "real_delay = \"100 s\"", limits);
+    let lab = Lab::with(&file.replace("[factors]\n\"target.data_files\" = [1, 2]\n", ""));
+    let ended = lab.run(1).says("0 of 3 trials done, 3 failed, 3 of them at limits.trial_time.");
+    assert!(!ended.stderr.contains("--retry-failed"), "{ended:?}");
+}
+
 /// Rust aborts where memory for something small cannot be had. The program says so and ends with a code.
 #[test]
 fn memory_that_runs_out_ends_with_a_message_and_a_code() {
@@ -153,7 +223,7 @@ fn memory_that_runs_out_ends_with_a_message_and_a_code() {
         if ended.stderr.contains("error while loading shared libraries") {
             continue;
         }
-        assert!(matches!(ended.code, Some(0 | 1 | 2)), "{megabytes} MB: {ended:?}");
+        assert!(matches!(ended.code, Some(0..=2)), "{megabytes} MB: {ended:?}");
         if ended.stderr.contains("memory allocation of") {
             refused += 1;
             ended.expect(1).says("trials that were recorded are kept");

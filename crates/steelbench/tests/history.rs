@@ -75,6 +75,17 @@ fn runs_of_several_files_are_one_history() {
 }
 
 #[test]
+fn a_copied_run_counts_once() {
+    let lab = history(&[2]);
+    std::fs::copy(lab.path("results/t.steelbench"), lab.path("results/copy.steelbench")).unwrap();
+    lab.run_with(&["--fresh"], 0);
+    let runs = |arguments: &[&str]| lab.json(arguments)[0]["runs"].as_array().unwrap().len();
+    assert_eq!(runs(&["history", "t", "results/copy.steelbench", "t"]), 2);
+    let ended = lab.steelbench(&["history", "results/copy.steelbench", "t"]).expect(0);
+    ended.says("note: the run of ").says("results/copy.steelbench").says("it counts once");
+}
+
+#[test]
 fn wrong_arguments_are_explained() {
     let lab = history(&[2]);
     lab.steelbench(&["history", "none"]).expect(2).says("neither a results file none");

@@ -131,7 +131,7 @@ fn a_schema_that_is_not_ours_is_refused_and_one_of_a_killed_run_is_taken_over() 
         client.batch("CREATE SCHEMA steelbench; CREATE TABLE steelbench.precious (a int)").unwrap();
         let before = contents(&server);
         let lab = lab(&file(&socket(&server), INSERTS, ""));
-        lab.run(1).says("there is one that Steelbench did not make, and it is not touched");
+        lab.run(1).says("that Steelbench did not make, and it is not touched");
         assert_eq!(contents(&server), before);
         client.batch("DROP SCHEMA steelbench CASCADE").unwrap();
         let before = contents(&server);
@@ -199,36 +199,65 @@ fn free_port() -> u16 {
 }
 
 #[test]
-fn a_server_that_refuses_is_told_and_nothing_is_left() {
+fn what_a_server_refuses_is_told_before_the_first_trial() {
     let Some(bin) = bindirs().pop() else { return };
     let server = server(&bin, &[("max_connections", "10")]);
     let before = contents(&server);
-    let refused = |file: &str| {
+    // A file that is right may be run when the server is; a file that is wrong for it is so in `check` too.
+    let refused = |file: &str, code: i32, why: &str| {
         let lab = lab(file);
-        lab.run(1).says("Trials failed.");
+        let checked = lab.steelbench(&["check", "e.toml"]);
+        let checked = if code == 2 {
+            checked.expect(2).says(why)
+        } else {
+            checked.expect(0).shows("not ready yet: ").shows(why)
+        };
+        let ended = lab.run(code).says(why);
+        assert_eq!(lab.trials("t"), 0, "{checked:?} {ended:?}");
         assert_eq!(contents(&server), before);
-        causes(&lab).concat()
     };
     let many = INSERTS.replace("connections = 2", "connections = 16");
-    let cause = refused(&file(&socket(&server), &many, ""));
-    assert!(cause.contains("opening connection ") && cause.contains("too many clients already"), "{cause}");
+    let many = file(&socket(&server), &many, "");
+    refused(&many, 1, "role owner can have 10 connections there; the load opens 16 and Steelbench 2 more");
     let nobody_there = format!("host=127.0.0.1 port={} user=app", free_port());
-    let cause = refused(&file(&nobody_there, INSERTS, ""));
-    assert!(cause.contains("127.0.0.1") && cause.contains("Connection refused"), "{cause}");
+    refused(&file(&nobody_there, INSERTS, ""), 1, "Connection refused");
     server.connect().batch("CREATE ROLE guest LOGIN").unwrap();
     let guest = url(&server, server.folder().to_str().unwrap(), "guest");
-    let cause = refused(&file(&guest, INSERTS, ""));
-    assert!(cause.contains("creating schema steelbench") && cause.contains("permission denied"), "{cause}");
+    let why = "role guest may not create a schema in database bench: GRANT CREATE ON DATABASE bench TO guest";
+    refused(&file(&guest, INSERTS, ""), 1, why);
+    let checkpoints = file(&guest, INSERTS, "").replace("[workload]", "final_checkpoint = true\n[workload]");
+    refused(&checkpoints, 1, "role guest may not checkpoint: GRANT pg_checkpoint TO guest");
     for (setting, why) in [
-        ("shared_buffers = \"1GB\"", "cannot be changed"),
-        ("fsync = false", "cannot be changed"),
-        ("log_statement = \"all\"", "permission denied"),
-        ("wrok_mem = \"1MB\"", "unrecognized configuration parameter"),
+        ("shared_buffers = \"1GB\"", "needs a restart of the server (pg_settings.context = postmaster)"),
+        ("fsync = false", "is of the whole server (pg_settings.context = sighup)"),
+        ("block_size = 8192", "is fixed when PostgreSQL is built"),
+        ("log_statement = \"all\"", "permission denied to set parameter \"log_statement\""),
+        ("work_mem = \"1 XB\"", "invalid value for parameter \"work_mem\""),
+        ("wrok_mem = \"1MB\"", "did you mean `work_mem`?"),
     ] {
-        let app = file(&guest, INSERTS, "").replace("[workload]", &format!("settings.{setting}\n[workload]"));
-        let cause = refused(&app);
-        assert!(cause.contains(why) && cause.contains(setting.split(' ').next().unwrap()), "{cause}");
+        let guest =
+            file(&guest, INSERTS, "").replace("[workload]", &format!("settings.{setting}\n[workload]"));
+        refused(&guest, 2, why);
+        refused(&guest, 2, &format!("target.settings.{}", setting.split(' ').next().unwrap()));
     }
+    server.connect().batch("GRANT CREATE ON DATABASE bench TO guest").unwrap();
+    server.connect().batch("ALTER DATABASE bench SET default_transaction_read_only = on").unwrap();
+    refused(&file(&guest, INSERTS, ""), 1, "database bench is read-only there");
+}
+
+/// One factor with a level that needs a restart: all that could have been measured for nothing.
+#[test]
+fn a_level_that_a_server_by_url_cannot_have_is_refused_before_the_other_levels_are_run() {
+    let Some(bin) = bindirs().pop() else { return };
+    let server = server(&bin, &[]);
+    let levels = "[factors]\n\"target.settings.shared_buffers\" = [\"128MB\", \"1GB\"]\n";
+    let lab = lab(&file(&socket(&server), INSERTS, levels).replace("blocks = 1", "blocks = 8"));
+    lab.steelbench(&["check", "e.toml"])
+        .expect(2)
+        .says("--> e.toml:14:")
+        .says("needs a restart of the server");
+    lab.run(2).says("target.settings.shared_buffers: needs a restart of the server");
+    assert_eq!(lab.trials("t"), 0);
 }
 
 #[test]

@@ -321,7 +321,8 @@ fn a_secret_planted_everywhere_is_in_no_output_and_in_no_file() {
     ask(&["check", "e.toml", "--json"]).expect(0);
     // Trials of the second block fail with what the hook has printed.
     ask(&["run", "e.toml"]).expect(1);
-    ask(&["run", "e.toml", "--fresh", "--json"]).expect(1);
+    let label = format!("after postgres://u:{SECRET}@h");
+    ask(&["run", "e.toml", "--fresh", "--json", "--label", &label]).expect(1);
     assert_eq!(lab.rows("t", "SELECT count(*) FROM trials WHERE cause LIKE '%said *%'"), ["4"]);
     for arguments in READERS {
         let ended = ask(arguments);

@@ -98,7 +98,9 @@ fn limits_hold_for_a_server_that_does_not_answer() {
     for lets_in in [false, true] {
         let (port, _told) = silent(lets_in);
         let url = format!("host=127.0.0.1 port={port} user=me dbname=d sslmode=disable");
-        let lab = Lab::with(&by_url(&url, "[limits]\ntrial_time = \"1 s\"\n"));
+        // With a command that may mend it before the trial, the trial is begun.
+        let limits = "[limits]\ntrial_time = \"1 s\"\n[hooks]\nbefore_trial = \"true\"\n";
+        let lab = Lab::with(&by_url(&url, limits));
         end(lab.start()).expect(1);
         let causes = causes(&lab);
         assert!(causes[0].contains("took longer than limits.trial_time"), "{causes:?}");

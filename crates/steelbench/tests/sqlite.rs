@@ -74,15 +74,17 @@ fn the_records_of_a_trial_agree_with_each_other() {
 }
 
 #[test]
-fn a_setting_that_sqlite_ignores_fails_the_trial() {
-    let factors = "[factors]\n\"target.settings.page_size\" = [4096, 1000]";
-    let lab = Lab::with(&file(1, "", factors));
-    lab.run(1);
-    let trials = "SELECT c.label, status, cause FROM trials t JOIN configurations c ON c.id = t.configuration ORDER BY c.position";
-    let rows = lab.rows("t", trials);
-    assert_eq!(rows[0], "page_size=4096|done|null");
-    assert!(rows[1].starts_with("page_size=1000|failed|"), "{rows:?}");
-    assert!(rows[1].contains("target.settings.page_size") && rows[1].contains("1000"), "{rows:?}");
+fn page_sizes_are_levels_in_every_journal_mode() {
+    let factors = "[factors]\n\"target.settings.page_size\" = [1024, 8192]\n\
+                   \"target.settings.journal_mode\" = [\"delete\", \"truncate\", \"persist\", \"memory\", \"off\", \"wal\"]";
+    for open in ["separate", "attached"] {
+        let lab = Lab::with(
+            &file(1, &format!("data_files = 2\nopen = \"{open}\""), factors)
+                .replace("= 2\nrows", "= 1\nrows"),
+        );
+        lab.run(0);
+        assert_eq!(lab.rows("t", "SELECT status, count(*) FROM trials GROUP BY 1"), ["done|12"], "{open}");
+    }
 }
 
 #[test]

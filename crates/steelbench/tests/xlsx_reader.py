@@ -366,7 +366,7 @@ def check_summary(book, summary):
     measured = [c for c in summary["configurations"] if c["accounting"]]
     for row, configuration in zip(rows(book, "Profile"), measured, strict=True):
         accounting = configuration["accounting"]
-        check("configuration", row["configuration"], configuration["label"] or "the configuration")
+        check("configuration", row["configuration"], configuration["label"] or "all trials")
         check("CPU", row["CPU (s)"], accounting["cpu_s"])
         for name, seconds in accounting["resource_s"]:
             check(name, row[f"{name} wait (s)"], seconds)

@@ -21,7 +21,10 @@ mod settings;
 mod threads;
 mod waits;
 
-use crate::{Ability, CacheState, Cancel, Engine, EngineError, Folders, Host, Instance, Stop, WaitType};
+use crate::{
+    Ability, CacheState, Cancel, Engine, EngineError, Folders, Host, Instance, Need, Preflight, Stop,
+    WaitType,
+};
 #[cfg(test)]
 pub(crate) use dialect::DuckDbDialect;
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
@@ -98,6 +101,16 @@ impl Engine for DuckDb {
             invalid.push(Invalid::new(LIBRARY.path(), objection));
         }
         invalid
+    }
+
+    fn preflight(&self, needs: &[Need<'_>], _: &Folders, _: &Stop) -> Preflight {
+        let mut found = Preflight::default();
+        for library in needs.iter().map(|need| need.configuration.get(LIBRARY)) {
+            if let Err(error) = find::library(library.as_deref()) {
+                found.misses(error.to_string());
+            }
+        }
+        found
     }
 
     fn cache(&self, configuration: &Configuration) -> CacheState {

@@ -3,7 +3,7 @@
 use super::set::{FileSet, Origin, Role, TargetFile, forbidden};
 use super::{OFFSET, Wanted};
 use crate::Cancel;
-use crate::engine::{CacheReport, CacheState, ConnectionSet, EngineError, Folders, Host, Instance};
+use crate::engine::{CacheReport, CacheState, ConnectionSet, EngineError, Folders, Host, Instance, Permits};
 use disk_io::{DiskError, LoadError, Region};
 use experiment::Configuration;
 use std::fs::{File, OpenOptions};
@@ -211,6 +211,15 @@ fn existing(path: &Path) -> Result<(PathBuf, Origin, u64), EngineError> {
     let origin = if kind.is_file() { Origin::Existing } else { Origin::Device };
     let size = File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0)));
     Ok((path.clone(), origin, size.map_err(EngineError::at(path))?))
+}
+
+/// Why a file or device that is there cannot be worked on; `None`: it can.
+pub fn obstacle(path: &Path, is_written: bool, permits: &Permits) -> Option<String> {
+    match existing(path) {
+        Err(error) => Some(error.to_string()),
+        Ok((real, origin, _)) if is_written => forbidden(path, &real, origin, permits),
+        Ok(_) => None,
+    }
 }
 
 /// Opens a device as the only one who may, as a mount does (open(2), `O_EXCL` without `O_CREAT`).

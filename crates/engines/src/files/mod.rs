@@ -9,8 +9,8 @@ mod set;
 
 pub use set::{FileSet, Origin, Role, TargetFile, not_permitted};
 
-use crate::Stop;
 use crate::engine::{Ability, CacheState, Engine, EngineError, Folders, Host};
+use crate::{Need, Preflight, Space, Stop};
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
 use observations::EngineVersion;
 use std::path::PathBuf;
@@ -98,6 +98,30 @@ impl Engine for Files {
             invalid.push(Invalid::new(OFFSET.path(), message));
         }
         invalid
+    }
+
+    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, _: &Stop) -> Preflight {
+        let mut found = Preflight::default();
+        for need in needs {
+            let roles: Vec<Role> = need.footprint.files.iter().map(|(role, _)| *role).collect();
+            let Ok(wanted) = Wanted::of(need.configuration, folders, &roles) else { continue };
+            let is_written = |role: Role| {
+                let by_load = need.footprint.files.contains(&(role, true));
+                by_load || (role == Role::Data && wanted.precondition_s.is_some())
+            };
+            for file in wanted.files.iter().filter(|file| file.create.is_none()) {
+                let is_written = is_written(file.role);
+                if let Some(obstacle) = host::obstacle(&file.path, is_written, &folders.permits) {
+                    found.misses(obstacle);
+                }
+            }
+            let space = |file: WantedFile| {
+                let folder = file.path.parent()?.to_path_buf();
+                Some(Space { folder, bytes: file.create?, is_estimate: false })
+            };
+            found.needs(wanted.files.into_iter().filter_map(space));
+        }
+        found
     }
 
     fn cache(&self, configuration: &Configuration) -> CacheState {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 pub const SCHEMA: &str = "steelbench";
 
 /// Comment that marks a schema as made by us.
-const MARK: &str = "made by steelbench; dropped with everything in it";
+pub const MARK: &str = "made by steelbench; dropped with everything in it";
 
 /// Key of the advisory lock that says that a run works in the schema: the name's first letters.
 const LOCK: i64 = i64::from_be_bytes(*b"steelben");

@@ -60,11 +60,13 @@ impl PostgresDialect {
         format!("{} {data_type}{not_null}{default}", self.quote(column.name))
     }
 
-    /// How many workers read a table, however small it is; of partitions the server decides.
-    pub fn workers(&self, table: &Table, degree: u32) -> Option<String> {
+    /// Sets how many workers read a table, however small it is; without a degree, and of partitions, the server decides.
+    pub fn workers(&self, table: &Table, degree: Option<u32>) -> Option<String> {
         let whole = self.data_files <= 1 || !table.storage.spread;
-        let workers = degree.saturating_sub(1);
-        whole.then(|| format!("ALTER TABLE {} SET (parallel_workers = {workers})", self.table(table)))
+        let set = degree.map_or("RESET (parallel_workers)".into(), |degree| {
+            format!("SET (parallel_workers = {})", degree.saturating_sub(1))
+        });
+        whole.then(|| format!("ALTER TABLE {} {set}", self.table(table)))
     }
 
     /// The bulk load of a table: its rows follow in this format.

@@ -75,8 +75,7 @@ mod tests {
 
     #[test]
     fn what_separates_columns_and_rows_is_escaped() {
-        let mut texts = Texts::default();
-        ["a\tb", "c\\\n", "plain"].iter().for_each(|text| texts.push(text));
+        let texts: Texts = ["a\tb", "c\\\n", "plain"].into_iter().collect();
         let columns =
             vec![Values::Integers(vec![1, 2, 3]), Values::Texts(texts), Values::Dates(vec![0, 1, 2])];
         let mut out = String::new();

@@ -3,6 +3,7 @@
 use super::admin::{Admin, LOAD, SCHEMA};
 use super::dialect::PostgresDialect;
 use super::is_local;
+use super::kept::KeptTables;
 use super::load::{Backends, PostgresConnections};
 use super::server::{Cluster, Stop, last_lines, parent, wait_for};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
@@ -53,6 +54,8 @@ pub struct PostgresInstance {
     statements: OnceLock<Arc<[StatementText]>>,
     /// Settings of the load's sessions that its work asks for.
     options: OnceLock<String>,
+    /// The data set that the server keeps when the trial has ended.
+    kept: OnceLock<KeptTables>,
     tablespaces: Vec<(String, PathBuf)>,
     data_files: u32,
     connections: u64,
@@ -84,6 +87,7 @@ impl PostgresInstance {
             backends: Backends::default(),
             statements: OnceLock::new(),
             options: OnceLock::new(),
+            kept: OnceLock::new(),
             tablespaces: Vec::new(),
             data_files: configuration.get(DATA_FILES),
             connections: u64::from(connections),
@@ -132,6 +136,15 @@ impl PostgresInstance {
     fn statements(&self) -> Result<&Arc<[StatementText]>, EngineError> {
         let missing = || EngineError::failed("connecting", "the tables have not been created yet");
         self.statements.get().ok_or_else(missing)
+    }
+
+    /// Takes the data set of this work from those that a private server keeps; says how many of its tables are there.
+    fn take_kept(&self, work: &Work) -> Result<usize, EngineError> {
+        let keeps = self.cluster.is_some() && self.tablespaces.is_empty();
+        let Some(kept) = KeptTables::of(work).filter(|_| keeps) else { return Ok(0) };
+        let there = if kept.take(&self.admin)? { kept.count() } else { 0 };
+        self.kept.get_or_init(|| kept);
+        Ok(there)
     }
 
     /// How the load connects, with what its work asks for.
@@ -195,7 +208,7 @@ fn load_config(
 }
 
 /// A value among the options of a session: what separates them is its own.
-fn escaped(value: &str) -> String {
+pub(super) fn escaped(value: &str) -> String {
     value
         .chars()
         .flat_map(|c| (c == '\\' || c.is_whitespace()).then_some('\\').into_iter().chain([c]))
@@ -230,10 +243,12 @@ fn verify_session_settings(
 impl Instance for PostgresInstance {
     fn create(&self, mut work: Work) -> Result<(), EngineError> {
         let dialect = self.dialect()?;
-        let fills = std::mem::take(&mut work.fills);
-        for table in &work.tables {
-            let workers = work.degree.and_then(|degree| dialect.workers(table, degree));
-            for statement in dialect.create(table)?.into_iter().chain(workers) {
+        // The tables that are there already come first.
+        let there = self.take_kept(&work)?;
+        let mut fills = std::mem::take(&mut work.fills);
+        fills.retain(|fill| fill.table >= there);
+        for table in &work.tables[there..] {
+            for statement in dialect.create(table)? {
                 self.admin.run("creating the tables", &statement)?;
             }
         }
@@ -245,8 +260,13 @@ impl Instance for PostgresInstance {
             fill::fill(&self.admin, &dialect, &work, fill, &self.cancel)?;
         }
         if filled {
-            for statement in work.tables.iter().flat_map(|table| dialect.after_fill(table)) {
+            for statement in work.tables[there..].iter().flat_map(|table| dialect.after_fill(table)) {
                 self.admin.run("finishing the tables", &statement)?;
+            }
+        }
+        if work.data.is_some() {
+            for statement in work.tables.iter().filter_map(|table| dialect.workers(table, work.degree)) {
+                self.admin.run("setting workers", &statement)?;
             }
         }
         let options = explain::session_options(&work);
@@ -345,6 +365,10 @@ impl Instance for PostgresInstance {
 
     fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
         self.gone = true;
+        if let Some(kept) = self.kept.get().filter(|_| !self.cancel.is_cancelled()) {
+            // What cannot be kept is dropped with the rest, and loaded again when it is asked for.
+            let _ = kept.put_back(&self.admin);
+        }
         match &self.cluster {
             // A trial that was stopped has left work in flight. Such a server, and one that could not be put in
             // order, will not be used again: for the next trial there will be a new one.

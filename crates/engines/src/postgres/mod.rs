@@ -2,12 +2,13 @@
 //!
 //! - `settings`: what `[target]` can say, and objections to it
 //! - `server`: installations, private clusters
+//! - `preflight`: what stands in the way of a first trial
 //! - `host`: the server of consecutive trials, ours or another's, brought into the same state
 //! - `instance`: what a trial works on: a schema of our own
 //! - `altered`: settings of servers by URL that are changed and put back
 //! - `admin`: the connection that holds it, marked as ours
 //! - `dialect`: how its tables and operations are written
-//! - `fill`: the bulk load of its tables; `explain`: plans and sizes
+//! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`: plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set
@@ -19,7 +20,9 @@ mod explain;
 mod fill;
 mod host;
 mod instance;
+mod kept;
 mod load;
+mod preflight;
 pub mod server;
 mod settings;
 mod survey;
@@ -28,8 +31,8 @@ mod wire;
 
 use crate::setup::Setup;
 use crate::{
-    Ability, CacheState, Engine, EngineError, Folders, Host, LiveObserver, ObserveOptions, Server,
-    ServerError, Servers, Stop, WaitType,
+    Ability, CacheState, Engine, EngineError, Folders, Host, LiveObserver, Need, ObserveOptions, Preflight,
+    Server, ServerError, Servers, Stop, WaitType,
 };
 #[cfg(test)]
 pub(crate) use dialect::PostgresDialect;
@@ -93,6 +96,10 @@ impl Engine for Postgres {
 
     fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
         settings::validate(configuration)
+    }
+
+    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
+        preflight::preflight(needs, folders, stop)
     }
 
     fn cache(&self, configuration: &Configuration) -> CacheState {

@@ -23,7 +23,7 @@ impl SqliteDialect {
     /// When so many rows do not fit a page.
     pub fn filler(&self, table: &Table) -> Result<Vec<u8>, EngineError> {
         let Some((_, rows)) = table.filler() else { return Ok(Vec::new()) };
-        let others = table.columns.iter().filter(|column| !self.is_row_number(table, column));
+        let others = table.columns.iter().filter(|column| !is_row_number(table, column));
         let others: usize = others.map(|column| width(column.data_type)).sum();
         let bytes = table.filler_bytes(self.page_bytes, |filler| {
             let record = 1 + table.columns.len() - 1 + varint(12 + 2 * filler) + others + filler;
@@ -31,11 +31,6 @@ impl SqliteDialect {
             record + 35 <= self.page_bytes && rows * row + 8 <= self.page_bytes
         })?;
         Ok(vec![b'a'; bytes])
-    }
-
-    /// An integer key is the row's number, which is not in its record.
-    fn is_row_number(&self, table: &Table, column: &Column) -> bool {
-        table.has_integer_key() && table.key == [column.name]
     }
 
     fn column(&self, column: &Column) -> String {
@@ -59,9 +54,14 @@ impl SqliteDialect {
     }
 }
 
+/// Whether a column is the row's number, which is not in its record.
+fn is_row_number(table: &Table, column: &Column) -> bool {
+    table.has_integer_key() && table.key == [column.name]
+}
+
 /// Bytes of a variable-length integer: 7 bits in each.
 fn varint(value: usize) -> usize {
-    (1..).find(|bytes| value >> (7 * bytes) == 0).unwrap_or(9)
+    (1..9).find(|bytes| value >> (7 * bytes) == 0).unwrap_or(9)
 }
 
 /// Bytes of a value, at most; those of a filler come on top.

@@ -10,13 +10,15 @@ use crate::engine::{
 use crate::session::SetOfOne;
 use crate::setup::Setup;
 use crate::{
-    Cancel, Dialect as _, EngineUse, Explained, Fill, Operation, Rows, Table, Values, Work, lock, open_files,
+    Cancel, Dialect as _, EngineUse, Explained, Fill, Operation, Rows, Table, Values, Work, cache, lock,
+    open_files,
 };
 use experiment::Configuration;
 use rusqlite::{Connection, Statement};
 use std::borrow::Cow;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// Data files of one trial.
@@ -24,6 +26,8 @@ pub struct SqliteInstance {
     files: Arc<DataFiles>,
     /// What the load does, once its tables exist.
     operations: OnceLock<Arc<[Compiled]>>,
+    /// Whether the file has tables of the user's own.
+    is_set_up: bool,
     total: Arc<Mutex<Totals>>,
 }
 
@@ -51,40 +55,73 @@ impl SqliteInstance {
         for (number, path) in files.paths.iter().enumerate() {
             files.open(path, number > 0 || own.is_none())?;
         }
-        Ok(Self { files: Arc::new(files), operations: OnceLock::new(), total: Arc::default() })
+        let is_set_up = own.is_some();
+        Ok(Self { files: Arc::new(files), operations: OnceLock::new(), is_set_up, total: Arc::default() })
     }
 
     /// Creates and fills the tables of one data file; gives the bytes of its pages.
     fn create_in(&self, file: usize, work: &mut Work) -> Result<usize, EngineError> {
-        let path = &self.files.paths[file];
+        // The tables that are there already come first.
+        let there = if file == 0 { self.copy_kept(work)? } else { 0 };
+        let fills = if file == 0 { std::mem::take(&mut work.fills) } else { Vec::new() };
+        let here = |table: &Table| file == 0 || table.storage.spread;
+        let tables: Vec<&Table> = work.tables[there..].iter().filter(|table| here(table)).collect();
+        self.make(&self.files.paths[file], work, &tables, fills)
+    }
+
+    /// Copies a data set from our cache into the only data file; says how many of its tables are there then. One that
+    /// would take more than a quarter of what is free beside the cache is not kept.
+    fn copy_kept(&self, work: &mut Work) -> Result<usize, EngineError> {
+        let ([path], Some(data), false) = (self.files.paths.as_slice(), &work.data, self.is_set_up) else {
+            return Ok(0);
+        };
+        let free = observe::environment::space(&cache::folder()?).map_or(0, |space| space.1);
+        if data.bytes > free / 4 {
+            return Ok(0);
+        }
+        let count = data.tables;
+        let identity = format!("{}\n{:?}", data.identity, &work.tables[..count]);
+        let of_data = |fill: &mut Fill| fill.table < count;
+        let fills: Vec<Fill> = work.fills.extract_if(.., of_data).collect();
+        let tables: Vec<&Table> = work.tables[..count].iter().collect();
+        let kept = setup::kept("data-", &identity, &self.files, |place| {
+            self.files.open(place, true)?;
+            self.make(place, work, &tables, fills).map(drop)
+        })?;
+        let handle = &self.files.handles[0];
+        let copied = handle.set_len(0).and_then(|()| std::io::copy(&mut File::open(&kept)?, &mut &*handle));
+        copied.map(|_| count).map_err(EngineError::at(path))
+    }
+
+    /// Creates tables in a file and fills them; gives the bytes of its pages.
+    fn make(
+        &self,
+        path: &Path,
+        work: &Work,
+        tables: &[&Table],
+        fills: Vec<Fill>,
+    ) -> Result<usize, EngineError> {
         let connection = self.files.open(path, false)?;
         let failed = |error| failed(format!("creating tables in {}", path.display()), &error);
         let page_bytes = connection
             .pragma_query_value(None, "page_size", |row| row.get::<_, u32>(0))
             .map_err(failed)? as usize;
         let dialect = SqliteDialect { schema: "main".into(), page_bytes };
-        let here = |table: &Table| file == 0 || table.storage.spread;
-        for table in work.tables.iter().filter(|table| here(table)) {
-            dialect
-                .create(table)?
-                .iter()
-                .try_for_each(|sql| connection.execute_batch(sql))
-                .map_err(failed)?;
+        for table in tables {
+            let created = dialect.create(table)?;
+            created.iter().try_for_each(|sql| connection.execute_batch(sql)).map_err(failed)?;
         }
-        let fills: Vec<Fill> = if file == 0 { std::mem::take(&mut work.fills) } else { Vec::new() };
-        if !fills.is_empty() {
-            // A load that fails leaves nothing that anybody would want back.
-            connection
-                .execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-                .map_err(failed)?;
-            for fill in fills {
-                self.fill(&connection, &dialect, work, fill)?;
-            }
-            drop(connection);
-            return checkpoint(&self.files.open(path, false)?).map(|()| page_bytes).map_err(failed);
+        if fills.is_empty() {
+            return checkpoint(&connection).map(|()| page_bytes).map_err(failed);
         }
-        checkpoint(&connection).map_err(failed)?;
-        Ok(page_bytes)
+        // A load that fails leaves nothing that anybody would want back.
+        let without = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF";
+        connection.execute_batch(without).map_err(failed)?;
+        for fill in fills {
+            self.fill(&connection, &dialect, work, fill)?;
+        }
+        drop(connection);
+        checkpoint(&self.files.open(path, false)?).map(|()| page_bytes).map_err(failed)
     }
 
     /// Inserts the rows of a table in one transaction.

@@ -16,12 +16,13 @@ mod wait_type;
 
 use crate::engine::{Ability, CacheState, Engine, EngineError, Folders, Host, Instance};
 use crate::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
-use crate::{Cancel, Stop, WaitType};
+use crate::{Cancel, Need, Preflight, Stop, WaitType};
 #[cfg(test)]
 pub(crate) use dialect::SqliteDialect;
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, choice, settings};
 use instance::SqliteInstance;
 use observations::EngineVersion;
+use std::collections::HashSet;
 
 /// Attached files that SQLite can hold at most, however it was built; `main` comes on top.
 const ATTACHED_MAX: i64 = 125;
@@ -109,6 +110,18 @@ impl Engine for Sqlite {
             invalid.push(Invalid::new(DATA_FILES.path(), message));
         }
         invalid
+    }
+
+    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, _: &Stop) -> Preflight {
+        let (mut found, mut tried) = (Preflight::default(), HashSet::new());
+        for need in needs {
+            found.needs(need.of_rows(&need.configuration.get(VOLUME), folders));
+            let pragmas = pragma::of(need.configuration);
+            if tried.insert(format!("{pragmas:?}")) {
+                found.invalid.extend(pragma::refused(&pragmas));
+            }
+        }
+        found
     }
 
     fn cache(&self, configuration: &Configuration) -> CacheState {

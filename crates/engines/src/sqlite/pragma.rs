@@ -108,6 +108,19 @@ pub fn of(configuration: &Configuration) -> Vec<Pragma> {
     wanted.collect()
 }
 
+/// The setting that this build of SQLite does not take, tried on a file of its own, which is removed.
+pub fn refused(pragmas: &[Pragma]) -> Option<Invalid> {
+    // Without a place to try it the first trial will tell.
+    let folder = tempfile::tempdir().ok()?;
+    let connection = super::connection::open(&folder.path().join("try.db"), false).ok()?;
+    match apply(pragmas, &connection, "main", true) {
+        Err(EngineError::SettingIgnored { setting, wanted, got }) => {
+            Some(Invalid::new(setting, format!("SQLite does not take {wanted}: it has {got} then")))
+        }
+        _ => None,
+    }
+}
+
 /// Applies the settings of a connection to a data file (`schema`: `main` or the name of an attached file), for a new,
 /// empty one those of the file too, and reads all of them back.
 pub fn apply(
@@ -121,6 +134,12 @@ pub fn apply(
         connection
             .pragma_update(Some(schema), name, given)
             .map_err(|error| failed(format!("setting {PREFIX}{name} = {given}"), &error))?;
+    }
+    if is_new && pragmas.iter().any(|one| OF_THE_FILE.contains(&one.name)) {
+        // The first page fixes them, and in most journal modes nothing has written it yet.
+        connection
+            .execute_batch("BEGIN IMMEDIATE; COMMIT")
+            .map_err(|error| failed("writing the first page".into(), &error))?;
     }
     // Read back last: one setting can change what became of another.
     for Pragma { name, given, answer } in pragmas {

@@ -12,6 +12,7 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How a database file begins (<https://www.sqlite.org/fileformat2.html>, 1.3).
 const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -41,9 +42,23 @@ pub fn validate(setup: &Setup) -> Option<String> {
 
 /// The data file that a setup makes with these settings, made now unless it is in our cache.
 pub fn template(setup: &Setup, files: &DataFiles) -> Result<PathBuf, EngineError> {
-    let identity = format!("SQLite {}\n{}{}", rusqlite::version(), files.kept_settings(), setup.identity());
+    kept("setup-", &setup.identity(), files, |path| {
+        make(setup, files, path)?;
+        setup.verify_unchanged()
+    })
+}
+
+/// A data file of which everything follows from its identity and the settings that are kept in a file: made now unless
+/// it is in our cache. `prefix` says what kind it is; of each kind so many are kept.
+pub fn kept(
+    prefix: &str,
+    identity: &str,
+    files: &DataFiles,
+    make: impl FnOnce(&Path) -> Result<(), EngineError>,
+) -> Result<PathBuf, EngineError> {
+    let identity = format!("SQLite {}\n{}{identity}", rusqlite::version(), files.kept_settings());
     let hash = Sha256::digest(identity.as_bytes());
-    let name = hash.iter().fold(String::from("setup-"), |name, byte| format!("{name}{byte:02x}"));
+    let name = hash.iter().fold(String::from(prefix), |name, byte| format!("{name}{byte:02x}"));
     let folder = cache::folder()?.join("sqlite");
     std::fs::DirBuilder::new()
         .recursive(true)
@@ -55,7 +70,7 @@ pub fn template(setup: &Setup, files: &DataFiles) -> Result<PathBuf, EngineError
         cache::touch(&template);
         return Ok(template);
     }
-    let entries = cache::entries(&folder, "setup-", None);
+    let entries = cache::entries(&folder, prefix, None);
     let (unfinished, made): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|(_, path)| path.extension().is_some());
     let left = unfinished.into_iter().map(|(_, path)| path).filter(|path| is_of_gone_process(path));
@@ -64,17 +79,22 @@ pub fn template(setup: &Setup, files: &DataFiles) -> Result<PathBuf, EngineError
         let _ = std::fs::remove_file(old);
     }
     // Made beside its place and renamed, so that what is there is complete, whoever else makes it.
-    let unfinished = template.with_extension(format!("new-{}", std::process::id()));
-    let made = make(setup, files, &unfinished).and_then(|()| {
-        setup.verify_unchanged()?;
-        std::fs::rename(&unfinished, &template).map_err(EngineError::at(&template))
-    });
+    let unfinished = unfinished_place(&template);
+    let made = make(&unfinished)
+        .and_then(|()| std::fs::rename(&unfinished, &template).map_err(EngineError::at(&template)));
     if made.is_err() {
         for end in ["", "-wal", "-journal", "-shm"] {
             let _ = std::fs::remove_file(format!("{}{end}", unfinished.display()));
         }
     }
     made.map(|()| template)
+}
+
+/// Beside a template, of this process and of no other thread of it.
+fn unfinished_place(template: &Path) -> PathBuf {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    template.with_extension(format!("new-{}-{number}", std::process::id()))
 }
 
 /// Whether a process that was killed has left it.

@@ -14,7 +14,7 @@ mod streams;
 use crate::load::no_warmup_of_cold;
 use crate::measure::{Subject, measure};
 use crate::{Probe, ProbeError, Target, TrialContext};
-use engines::{Ability, EngineError, Role};
+use engines::{Ability, EngineError, Footprint, Role};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{Observations, Warning, WarningKind};
@@ -34,6 +34,12 @@ impl Probe for DiskProbe {
 
     fn settings(&self) -> &'static [Declaration] {
         settings::SETTINGS
+    }
+
+    fn footprint(&self, configuration: &Configuration) -> Footprint {
+        let streams = streams::streams(configuration).unwrap_or_default();
+        let files = streams.iter().map(|stream| (stream.get(ON), stream.writes())).collect();
+        Footprint { files, ..Footprint::default() }
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {

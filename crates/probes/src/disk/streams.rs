@@ -143,6 +143,11 @@ impl StreamPlan {
         self.get(PATTERN).read_percent(self.get(READS))
     }
 
+    /// Whether it writes.
+    pub fn writes(&self) -> bool {
+        self.read_percent() < 100
+    }
+
     /// Its share of common threads; `None`: it has threads of its own. Only a stream itself can say so.
     fn share(&self) -> Option<u32> {
         self.get(SHARE).filter(|_| self.own.contains(&SHARE.path()))
@@ -202,7 +207,7 @@ impl StreamPlan {
         let mut regions = Vec::new();
         for (_, file) in (1..).zip(set.of(role)).filter(|(number, _)| only.is_none_or(|only| only == *number))
         {
-            if let Some(reason) = file.forbidden.as_ref().filter(|_| self.read_percent() < 100) {
+            if let Some(reason) = file.forbidden.as_ref().filter(|_| self.writes()) {
                 return Err(unfit(reason.clone()).into());
             }
             let length = file.size.checked_sub(set.offset).filter(|length| *length > 0).ok_or_else(|| {

@@ -4,7 +4,9 @@ mod keys;
 
 use crate::load::{CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, drive};
 use crate::{Probe, ProbeError, Target, TrialContext};
-use engines::{Ability, EngineError, Operation, Parameter, Placement, Request, Statement, Work};
+use engines::{
+    Ability, EngineError, Footprint, Operation, Parameter, Placement, Request, Statement, Table, Work,
+};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
 use keys::{KeyOrder, Keys};
@@ -80,6 +82,12 @@ impl Probe for Insert {
 
     fn connections(&self, configuration: &Configuration) -> u32 {
         configuration.get(CONNECTIONS)
+    }
+
+    fn footprint(&self, configuration: &Configuration) -> Footprint {
+        let rows = configuration.get(INITIAL_ROWS) + configuration.get(ROWS).unwrap_or(0);
+        let row_bytes = work(configuration).tables.iter().map(Table::row_bytes).sum::<u64>() * rows;
+        Footprint { row_bytes, ..Footprint::default() }
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {

@@ -10,7 +10,7 @@ use crate::load::{
     CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, drive_counting,
 };
 use crate::{Probe, ProbeError, Target, TrialContext};
-use engines::{Ability, Operation, Output, Request, Statement, Work};
+use engines::{Ability, Footprint, Operation, Output, Request, Statement, Work};
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
 use observations::Observations;
 
@@ -53,6 +53,10 @@ impl Probe for Lookup {
 
     fn connections(&self, configuration: &Configuration) -> u32 {
         configuration.get(CONNECTIONS)
+    }
+
+    fn footprint(&self, configuration: &Configuration) -> Footprint {
+        data::footprint(configuration)
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {

@@ -4,8 +4,11 @@ use super::{AGGREGATED_COLUMNS, AGGREGATES, FILTER, GROUP_BY};
 use engines::{DataType, Filter, Output, Table};
 use experiment::{Configuration, Invalid};
 
+/// An aggregate over the column with this name.
+type OverColumn = fn(&'static str) -> Output;
+
 /// Names of the aggregates over a column.
-const KINDS: [(&str, fn(&'static str) -> Output); 4] =
+const KINDS: [(&str, OverColumn); 4] =
     [("sum", Output::Sum), ("min", Output::Min), ("max", Output::Max), ("avg", Output::Avg)];
 
 /// What is computed over which rows of a table.
@@ -36,7 +39,7 @@ impl Aggregates {
 
     /// How many there are of each kind, by the names of their facts.
     pub fn facts(&self) -> Vec<(&'static str, usize)> {
-        let of = |kind: fn(&'static str) -> Output| {
+        let of = |kind: OverColumn| {
             let is_of_kind = |output: &&Output| column_of(output).is_some_and(|name| **output == kind(name));
             self.outputs.iter().filter(is_of_kind).count()
         };

@@ -30,7 +30,9 @@ use crate::load::{DURATION, LoadPlan, Started, Step, THREADS, WARMUP, Workload, 
 use crate::{Probe, ProbeError, Target, TrialContext};
 use aggregates::Aggregates;
 use datasets::DataSet;
-use engines::{Ability, CacheState, EngineUse, Explained, Operation, Request, Statement, UserStatement};
+use engines::{
+    Ability, CacheState, EngineUse, Explained, Footprint, Operation, Request, Statement, UserStatement,
+};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::{Observations, Response};
@@ -75,6 +77,10 @@ impl Probe for Scan {
 
     fn connections(&self, configuration: &Configuration) -> u32 {
         configuration.get(CONNECTIONS)
+    }
+
+    fn footprint(&self, configuration: &Configuration) -> Footprint {
+        data::footprint(configuration)
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {

@@ -28,7 +28,7 @@ pub use crate::load::{CONNECTIONS, DURATION, LATENCY_LIMIT, RATE, Step, THREADS,
 use crate::load::{LoadPlan, drive};
 use crate::{Probe, ProbeError, Target, TrialContext};
 use datasets::DataSet;
-use engines::{Ability, Operation, Work};
+use engines::{Ability, Footprint, Operation, Work};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
 pub use interpreter::Interpreter;
@@ -83,6 +83,11 @@ impl Probe for ScriptProbe {
         configuration.get(SCRIPT).iter().filter_map(named).collect()
     }
 
+    fn footprint(&self, configuration: &Configuration) -> Footprint {
+        let tables = initializes(configuration).then(|| DataSet::pgbench(configuration.get(SCALE)));
+        Footprint { row_bytes: tables.map_or(0, |tables| tables.row_bytes()), ..Footprint::default() }
+    }
+
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = LoadPlan::objections(configuration, target, TRANSACTIONS);
         if !target.abilities.contains(&Ability::Statements) {
@@ -98,7 +103,7 @@ impl Probe for ScriptProbe {
         let mix = Arc::new(mix(configuration, context.seed)?);
         let operations = mix.statements().iter().cloned().map(Operation::Text).collect();
         let mut work = Work { operations, ..Work::default() };
-        if configuration.get(INITIALIZE).unwrap_or_else(|| !configuration.get(BUILTIN).is_empty()) {
+        if initializes(configuration) {
             let tables = DataSet::pgbench(configuration.get(SCALE));
             (work.tables, work.fills) = (tables.tables(), tables.fills());
         }
@@ -114,6 +119,11 @@ impl Probe for ScriptProbe {
             if plan.tries_max > 1 { interpreter } else { interpreter.without_restarts() }
         })
     }
+}
+
+/// Whether pgbench's tables are made.
+fn initializes(configuration: &Configuration) -> bool {
+    configuration.get(INITIALIZE).unwrap_or_else(|| !configuration.get(BUILTIN).is_empty())
 }
 
 /// What is recorded of a statement of a script.

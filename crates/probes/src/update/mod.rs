@@ -1,6 +1,11 @@
 //! The update probe (S2c): an int of single rows is changed in place, one row a transaction.
 //!
-//! A transaction is BEGIN, UPDATE, COMMIT. Its facts are those of the scan probe that begin with `table_`, `page` or
+//! A transaction is BEGIN, UPDATE, COMMIT. The response `lock_held` is the mean time from the answer of UPDATE to that of
+//! COMMIT, as clients see it: when the answer of UPDATE comes the row is locked, and when that of COMMIT comes it no longer is. It
+//! differs from the time that the engine would measure by less than the way of the two answers; the wait for a lock is
+//! not in it. An engine that locks more than the row (SQLite: the file, from BEGIN on) holds that for longer.
+//!
+//! Its facts are those of the scan probe that begin with `table_`, `page` or
 //! `cpu_`; each of an update.
 
 use crate::data::{
@@ -12,9 +17,9 @@ use crate::load::{
 };
 use crate::{Probe, ProbeError, Target, TrialContext};
 use datasets::DataSet;
-use engines::{DataType, Filter, Operation, Request, Statement};
+use engines::{DataType, Filter, Footprint, Kept, Operation, Request, Statement};
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
-use observations::Observations;
+use observations::{Observations, Response, ScriptStatement};
 
 /// The update probe.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +62,10 @@ impl Probe for Update {
         configuration.get(CONNECTIONS)
     }
 
+    fn footprint(&self, configuration: &Configuration) -> Footprint {
+        data::footprint(configuration)
+    }
+
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = LoadPlan::objections(configuration, target, UPDATES);
         invalid.extend(keys_of_a_table(configuration, target, |configuration, set| {
@@ -71,12 +80,14 @@ impl Probe for Update {
         let mut work = data::work(&set);
         let (table, operation) = (work.tables[0].clone(), work.operations.len());
         let column = column_to_change(&set)?;
+        work.data = work.data.map(|data| Kept { changed: true, ..data });
         work.operations.push(Operation::Update { table: 0, column, add: 1, rows: Filter::Key });
         let loaded = data::create(context, &set, work)?.explained(context, operation, &table)?;
         let plan = LoadPlan {
             unit: "update",
             rate_unit: "updates/s",
             tries_max: configuration.get(MAX_TRIES),
+            statements: STATEMENTS.iter().map(|text| statement(text)).collect(),
             ..LoadPlan::of(context, UPDATES)
         };
         let disjoint = configuration.get(SHARING) == Sharing::Disjoint;
@@ -88,9 +99,22 @@ impl Probe for Update {
                 steps: 0,
             }
         })?;
+        let commits = seen.statements.get(COMMIT).filter(|commits| commits.count > 0);
+        let held_s = commits.map(|commits| commits.wall_s / commits.count as f64);
+        seen.responses.extend(held_s.map(|held_s| Response::lower("lock_held", "ms", held_s * 1e3)));
         cpu_each(&mut seen, &loaded, used, "cpu_per_update", "us/update");
         Ok(loaded.with_plan("update", seen))
     }
+}
+
+/// The statements of a transaction.
+const STATEMENTS: [&str; 3] = ["BEGIN", "UPDATE", "COMMIT"];
+/// Position of the last one.
+const COMMIT: usize = 2;
+
+/// Nothing recorded yet of a statement.
+fn statement(text: &str) -> ScriptStatement {
+    ScriptStatement { script: "update".into(), text: text.into(), ..ScriptStatement::default() }
 }
 
 /// The first column of whole numbers outside of the key.
@@ -131,5 +155,9 @@ impl Workload for UpdateWorkload {
 
     fn restart(&mut self) {
         self.steps = 0;
+    }
+
+    fn statement(&self) -> usize {
+        self.steps.saturating_sub(1)
     }
 }

@@ -49,12 +49,9 @@ fn table<'s>(summary: &'s Summary, rows: &'s [ConfigurationRow]) -> Columns<'s, 
     table
 }
 
-/// A column for each factor; without factors, the label.
+/// A column for each factor.
 fn levels<'s>(table: &mut Columns<'s, &'s ConfigurationRow>, summary: &'s Summary) {
     let levels = &summary.configurations[0].levels;
-    if levels.is_empty() {
-        table.name("configuration", |row| &row.label);
-    }
     for level in levels {
         let own = |row: &&'s ConfigurationRow| row.levels.iter().find(|own| own.factor == level.factor);
         table.name(text::factor(summary, &level.factor), move |row| own(row).map(|own| &own.level));
@@ -109,7 +106,7 @@ pub(crate) fn outliers(_: &Summary, outliers: &[Outlier]) -> Option<Section> {
     for outlier in outliers.iter().take(OUTLIERS_SHOWN) {
         let text = format!(
             "Outlier, kept in all figures: {} in block {}: {}, expected {} (modified z {}).",
-            outlier.label,
+            text::label(&outlier.label),
             outlier.block,
             number::quantity(outlier.value, &outlier.unit),
             number::quantity(outlier.expected, &outlier.unit),
@@ -173,7 +170,7 @@ fn brief(summary: &Summary) -> Option<Section> {
             section.line(format!("{name}, {} is better", better(&with_response(summary, name))));
         }
         let mut table = Columns::of(summary.configurations.iter().filter(|row| row.done > 0));
-        table.name("configuration", |row| &row.label);
+        table.name("configuration", |row| text::label(&row.label));
         for name in names.iter().copied() {
             let own = move |row: &&ConfigurationRow| {
                 row.responses.iter().find(|(own, _)| own == name).map(|(_, own)| Cell::from(own))
@@ -214,7 +211,7 @@ fn response_table<'a>(
     rows: &'a [(&'a ConfigurationRow, &'a Estimate)],
 ) -> Columns<'a, &'a (&'a ConfigurationRow, &'a Estimate)> {
     let mut table = Columns::of(rows);
-    table.name("configuration", |(row, _)| &row.label);
+    table.name("configuration", |(row, _)| text::label(&row.label));
     table.right("n", |(_, estimate)| estimate.n);
     table.left("mean", |(_, estimate)| *estimate);
     table.left("median", |(_, estimate)| Cell::quantity(estimate.median, &estimate.unit));

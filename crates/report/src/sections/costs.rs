@@ -2,9 +2,9 @@
 
 use crate::model::{Columns, Section};
 use crate::number;
-use crate::panels::named;
 use crate::table::Cell;
 use crate::text::joined;
+use crate::text::label;
 use analysis::{CostModel, CostRow, Interval, Summary};
 
 /// An error of this size is no rounding: the model misses something.
@@ -35,7 +35,7 @@ fn section(model: &CostModel) -> Section {
         section.line(line);
     }
     let mut rows = Columns::of(&model.rows);
-    rows.name("configuration", |row| named(&row.label));
+    rows.name("configuration", |row| label(&row.label));
     rows.left("measured ms", |row| Cell::estimate_without_unit(&row.measured));
     rows.right("predicted ms", |row| row.predicted_ms.map(|ms| Cell::from(ms).shown(number::figure(ms))));
     rows.right("error", |row| row.error.map(signed));
@@ -68,6 +68,6 @@ fn error(model: &CostModel) -> Option<String> {
         "The model is off by {} (median), {} at worst ({}), when it predicts a configuration from the others.{misfit}",
         number::short_percent(median),
         number::short_percent(largest.abs()),
-        named(&worst.label),
+        label(&worst.label),
     ))
 }

@@ -1,7 +1,7 @@
 //! What the kernel counted of the block devices, beside what the load did.
 
 use crate::model::{Cell, Columns, Section};
-use crate::number;
+use crate::{number, text};
 use analysis::{Ceiling, ConfigurationDevices, DeviceFigures, Limit, Standing, Summary};
 
 /// Of more configurations than this only the baseline and the best are shown.
@@ -69,7 +69,7 @@ fn figure(value: f64) -> Cell {
 
 fn table<'a>(shown: &[&'a ConfigurationDevices]) -> Columns<'a, Row<'a>> {
     let rows = shown.iter().flat_map(|own| {
-        let label = own.label.as_str();
+        let label = text::label(&own.label);
         let load = own.load.iter().map(move |figures| (label, "the load itself".to_owned(), figures));
         let devices = own.devices.iter();
         load.chain(devices.map(move |one| (label, format!("{} ({})", one.device, one.volume), &one.figures)))

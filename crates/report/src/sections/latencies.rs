@@ -2,9 +2,9 @@
 
 use crate::figure::{coordinate, string, strings};
 use crate::model::{Cell, Columns, Figure, Section, Table};
-use crate::number;
-use crate::panels::{Panels, named};
+use crate::panels::Panels;
 use crate::text::joined;
+use crate::{number, text};
 use analysis::latency::PERCENTILES;
 use analysis::{ConfigurationLatency, Latencies, Summary};
 use observations::Histogram;
@@ -97,14 +97,14 @@ fn points(histogram: &Histogram) -> Vec<Value> {
 fn said(curves: &[ConfigurationLatency]) -> String {
     let one = |curve: &ConfigurationLatency| {
         let seconds = |p| number::seconds(curve.merged.percentile_ns(p) as f64 / 1e9);
-        format!("{}: median {}, 99th percentile {}", named(&curve.label), seconds(50.0), seconds(99.0))
+        format!("{}: median {}, 99th percentile {}", text::label(&curve.label), seconds(50.0), seconds(99.0))
     };
     joined(curves.iter().take(SAID).map(one), "; ")
 }
 
 fn data(curves: &[ConfigurationLatency]) -> Table<'static> {
     let mut table = Columns::of(curves);
-    table.name("configuration", |curve| named(&curve.label));
+    table.name("configuration", |curve| text::label(&curve.label));
     table.right("trials", |curve| curve.trials);
     table.right("recorded", |curve| Cell::count(curve.recorded));
     for (at, percentile) in PERCENTILES.into_iter().enumerate() {

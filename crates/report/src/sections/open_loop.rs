@@ -1,9 +1,8 @@
 //! How open loops kept their schedules.
 
 use crate::model::{Columns, Section};
-use crate::number;
-use crate::panels::named;
 use crate::table::{Cell, Share, Tone};
+use crate::{number, text};
 use analysis::{OpenLoop, Summary};
 
 /// A row for each configuration; `None` without an open loop.
@@ -13,7 +12,7 @@ pub(crate) fn section(_: &Summary, loops: &[OpenLoop]) -> Option<Section> {
     }
     let mut section = Section::new("Open loop");
     let mut table = Columns::of(loops);
-    table.name("configuration", |own| named(&own.label));
+    table.name("configuration", |own| text::label(&own.label));
     table.right("trials", |own| own.trials);
     table.right("asked/s", |own| number::grouped(own.asked));
     table.right("done/s", |own| number::grouped(own.done));

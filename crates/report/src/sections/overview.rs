@@ -77,7 +77,7 @@ pub(crate) fn warnings(summary: &Summary, warnings: &[WarningCount]) -> Option<S
         let trials = number::plural(row.done, "trial");
         let one = |warning: &WarningCount| format!("{} {}", warning.trials, warning.kind.name());
         let counts = joined(row.warnings.iter().map(one), ", ");
-        section.detail(format!("{}: of {trials} {counts}", row.label));
+        section.detail(format!("{}: of {trials} {counts}", text::label(&row.label)));
     }
     section.unless_empty()
 }

@@ -3,7 +3,7 @@
 use super::overview::better;
 use crate::figure::{coordinate, string, strings};
 use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Figure, Section, Table, Tone};
-use crate::panels::{Panels, Position, named};
+use crate::panels::{Panels, Position};
 use crate::text::joined;
 use crate::{number, text};
 use analysis::{ConfigurationRow, Estimate, FactorEffect, ResponseChoice, Standing, Summary};
@@ -50,7 +50,7 @@ pub(crate) fn section(summary: &Summary) -> [Section; 1] {
 
 fn spec(summary: &Summary, response: &ResponseChoice, measured: &[Measured], panels: &Panels) -> Value {
     let means = measured.iter().filter_map(|(row, estimate)| {
-        let tip = format!("{}\n{}, n = {}", named(&row.label), number::estimate(estimate), estimate.n);
+        let tip = format!("{}\n{}, n = {}", text::label(&row.label), number::estimate(estimate), estimate.n);
         Some(mark(panels.position(row)?, &tip, estimate))
     });
     let drawn = if summary.done() <= POINTS_MAX { POINTS_MAX } else { 0 };
@@ -59,7 +59,7 @@ fn spec(summary: &Summary, response: &ResponseChoice, measured: &[Measured], pan
         let row = summary.configurations.get(trial.configuration)?;
         let Position { panel, series, level } = panels.position(row)?;
         let figure = number::quantity(value, &response.unit);
-        let tip = format!("{}\nblock {}: {figure}", named(&row.label), trial.block);
+        let tip = format!("{}\nblock {}: {figure}", text::label(&row.label), trial.block);
         Some(json!([panel, series, level, coordinate(value), string(&tip)]))
     });
     let y = format!("{} ({}), {} is better", response.name, response.unit, better(response.direction));
@@ -115,7 +115,8 @@ fn caption(panels: &Panels, response: &ResponseChoice, trials: usize) -> String 
 }
 
 fn alternative(panels: &Panels, response: &str, measured: &[Measured]) -> String {
-    let one = |(row, estimate): &Measured| format!("{}: {}", named(&row.label), number::estimate(estimate));
+    let one =
+        |(row, estimate): &Measured| format!("{}: {}", text::label(&row.label), number::estimate(estimate));
     let said = joined(measured.iter().take(SAID).map(one), "; ");
     let more = if measured.len() > SAID { "; more in the table below" } else { "" };
     format!("Line chart of {response} against {}. {}{more}.", panels.factor, said)
@@ -123,7 +124,7 @@ fn alternative(panels: &Panels, response: &str, measured: &[Measured]) -> String
 
 fn data(measured: &[Measured]) -> Table<'static> {
     let mut table = Columns::of(measured);
-    table.name("configuration", |(row, _)| named(&row.label));
+    table.name("configuration", |(row, _)| text::label(&row.label));
     table.right("n", |(_, estimate)| estimate.n);
     table.left("mean, 95 % interval", |(_, estimate)| *estimate);
     table.right("median", |(_, estimate)| Cell::quantity(estimate.median, &estimate.unit));

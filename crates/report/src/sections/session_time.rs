@@ -2,9 +2,9 @@
 
 use crate::figure::{coordinate, string, strings};
 use crate::model::{Cell, Columns, Figure, Section, Table};
-use crate::number;
-use crate::panels::{Panels, Position, named};
+use crate::panels::{Panels, Position};
 use crate::text::joined;
+use crate::{number, text};
 use analysis::{Accounting, ConfigurationRow, Summary};
 use observations::WaitClass;
 use serde_json::{Value, json};
@@ -99,12 +99,17 @@ pub(crate) fn part(accounting: &Accounting, name: &str) -> f64 {
 /// `data_files=4: most is lock (61 %)`.
 fn largest((row, own): &Measured) -> String {
     let largest = parts(own).into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default();
-    format!("{}: most is {} ({})", named(&row.label), largest.0, number::percent(own.share(largest.1), 0))
+    format!(
+        "{}: most is {} ({})",
+        text::label(&row.label),
+        largest.0,
+        number::percent(own.share(largest.1), 0)
+    )
 }
 
 fn data(measured: &[Measured], names: &[&'static str]) -> Table<'static> {
     let mut table = Columns::of(measured);
-    table.name("configuration", |(row, _)| named(&row.label));
+    table.name("configuration", |(row, _)| text::label(&row.label));
     table.right("session time", |(_, own)| Cell::seconds(own.session_s));
     for name in names {
         table.right(*name, |(_, own)| {

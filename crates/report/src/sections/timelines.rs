@@ -4,8 +4,7 @@ use crate::figure::{coordinate, string};
 use crate::model::{
     Bar, BarGroup, Block, Cell, Chart, ChartKind, Columns, Figure, Line, Medium, Section, Table, Tone,
 };
-use crate::number;
-use crate::panels::named;
+use crate::{number, text};
 use analysis::{ConfigurationRow, Standing, Summary, Timeline};
 use observations::{Series, TrialRecord};
 use serde_json::{Value, json};
@@ -164,7 +163,7 @@ fn figure(summary: &Summary, name: &str, recorded: &[Shown], points: usize) -> F
         .iter()
         .map(|row| {
             let trials: Vec<Value> = own(row).iter().map(|shown| trial_of(shown, points)).collect();
-            json!({ "label": string(named(&row.label)), "trials": trials })
+            json!({ "label": string(text::label(&row.label)), "trials": trials })
         })
         .collect();
     Figure {
@@ -230,8 +229,10 @@ fn data<'a>(
     rows: &[&'a ConfigurationRow],
     own: impl Fn(&ConfigurationRow) -> Vec<&'a Shown<'a>>,
 ) -> Table<'static> {
-    let rows: Vec<(&str, &Shown)> =
-        rows.iter().flat_map(|row| own(row).into_iter().map(|shown| (named(&row.label), shown))).collect();
+    let rows: Vec<(&str, &Shown)> = rows
+        .iter()
+        .flat_map(|row| own(row).into_iter().map(|shown| (text::label(&row.label), shown)))
+        .collect();
     let mut table = Columns::of(&rows);
     table.name("configuration", |(label, _)| *label);
     table.right("block", |(_, shown)| shown.trial.block);

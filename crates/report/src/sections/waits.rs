@@ -56,7 +56,10 @@ pub(crate) fn table(waits: &WaitTable) -> Table<'static> {
     let mut table = Columns::of(waits.top());
     table.left(HEADINGS[0], |row| &row.wait_type);
     for (at, heading) in HEADINGS.into_iter().enumerate().skip(1) {
-        table.left(heading, move |row| figures(row)[at - 1].map(|it| Cell::from(it).shown(&row.cells()[at])));
+        let column = table
+            .left(heading, move |row| figures(row)[at - 1].map(|it| Cell::from(it).shown(&row.cells()[at])));
+        // The averages follow from the columns before them.
+        column.optional(at.saturating_sub(5).min(2) as u8);
     }
     let mut table = Table::from(table);
     table.fixed = true;

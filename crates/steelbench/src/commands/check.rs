@@ -4,10 +4,12 @@ use crate::args::{Check, Order};
 use crate::commands::read_experiment;
 use crate::exit_code::{ExitCode, Failure};
 use crate::{output, results};
+use engines::{Permits, Stop};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, QUESTION, TRIAL_TIME_S};
 use experiment::{Blocks, Experiment, Plan, PlannedTrial, Volume};
 use observations::number::plural;
 use report::Text;
+use runner::Findings;
 use serde_json::{Value, json};
 use std::path::Path;
 use store::Store;
@@ -21,10 +23,16 @@ pub fn check(arguments: &Check) -> Result<ExitCode, Failure> {
     let plan = Plan::new(&experiment);
     let results = results::path(arguments.results.as_ref(), &experiment.name);
     let estimate = Estimate::of(&experiment, &plan, &results);
+    let findings = runner::preflight(&experiment, &results, Permits::default(), &Stop::when(|| false));
+    let invalid = experiment.objections(&findings.invalid);
+    if !invalid.errors.is_empty() {
+        let name = arguments.file.display().to_string();
+        return Err(Failure::usage(invalid.render(&name, &experiment.source)));
+    }
     if arguments.json {
-        output::print_json_redacted(&as_json(&experiment, &plan, &estimate))
+        output::print_json_redacted(&as_json(&experiment, &plan, &estimate, &findings))
     } else {
-        output::print(&as_text(&experiment, &plan, &estimate, arguments.order))
+        output::print(&as_text(&experiment, &plan, (&estimate, &findings), arguments.order))
     }
 }
 
@@ -75,7 +83,12 @@ fn minutes(seconds: f64) -> String {
     }
 }
 
-fn as_text(experiment: &Experiment, plan: &Plan, estimate: &Estimate, order: Order) -> String {
+fn as_text(
+    experiment: &Experiment,
+    plan: &Plan,
+    (estimate, findings): (&Estimate, &Findings),
+    order: Order,
+) -> String {
     let mut lines = vec![format!("{}: valid", experiment.name)];
     lines.extend(experiment.get(QUESTION));
     for factor in &experiment.factors {
@@ -99,10 +112,15 @@ fn as_text(experiment: &Experiment, plan: &Plan, estimate: &Estimate, order: Ord
     let trial_max = minutes(experiment.get(TRIAL_TIME_S));
     lines.push(format!("time: {}; a trial at most {trial_max}", estimate.text(plan.len())));
     lines.extend(needs(experiment));
+    lines.extend(findings.space.iter().map(|space| format!("space: {space}")));
+    let missing = findings.missing.iter().chain(&findings.doubtful);
+    lines.extend(missing.map(|missing| format!("not ready yet: {missing}")));
     lines.extend([String::new(), "configurations:".into()]);
     for (position, configuration) in experiment.configurations.iter().enumerate().take(CONFIGURATIONS_SHOWN) {
         let baseline = if experiment.baseline == Some(position) { " (baseline)" } else { "" };
-        lines.push(format!("  {}. {}{baseline}", position + 1, configuration.label()));
+        let label = configuration.label();
+        let label = if label.is_empty() { "all settings as in the file".into() } else { label };
+        lines.push(format!("  {}. {label}{baseline}", position + 1));
     }
     if number > CONFIGURATIONS_SHOWN {
         lines.push(format!("  and {} more", number - CONFIGURATIONS_SHOWN));
@@ -147,7 +165,7 @@ fn needs(experiment: &Experiment) -> Vec<String> {
     needs
 }
 
-fn as_json(experiment: &Experiment, plan: &Plan, estimate: &Estimate) -> Value {
+fn as_json(experiment: &Experiment, plan: &Plan, estimate: &Estimate, findings: &Findings) -> Value {
     let configurations: Vec<Value> = experiment
         .configurations
         .iter()
@@ -171,5 +189,7 @@ fn as_json(experiment: &Experiment, plan: &Plan, estimate: &Estimate) -> Value {
             "measured_s_min": estimate.measured_s,
         },
         "needs": needs(experiment),
+        "space": findings.space,
+        "not_ready": findings.missing.iter().chain(&findings.doubtful).collect::<Vec<_>>(),
     })
 }

@@ -17,6 +17,7 @@ use probes::disk::{
     ALIGN, BATCH, BLOCK_SIZE, DIRECT, DURATION, FILE, IO_ENGINE, MIX, PATTERN, Pattern, QUEUE_DEPTH, RATE,
     READS, STREAMS, SYNC, SYNC_EVERY, StoragePath, StreamText, THREADS, WARMUP, WORKING_SET,
 };
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What prints the experiment that is run.
@@ -32,8 +33,8 @@ pub fn disk(arguments: &Disk) -> Result<ExitCode, Failure> {
     if arguments.measure.find_max {
         return find_max(arguments, &name);
     }
-    let (draft, permits) = match &exchange.fio {
-        None => (draft(arguments, &name, "How fast is")?, permits(arguments)),
+    let (draft, permits, grouped) = match &exchange.fio {
+        None => (draft(arguments, &name, "How fast is")?, permits(arguments), BTreeMap::new()),
         Some(file) => fio(arguments, file, &name)?,
     };
     let session = Session::quick(&arguments.quick, &name, permits);
@@ -42,14 +43,21 @@ pub fn disk(arguments: &Disk) -> Result<ExitCode, Failure> {
         Some(Output::FioJson) => {
             let end = session.conduct(&super::build(&draft, PRINTED)?)?;
             let recording = session.recording()?;
-            output::print_as_it_is(&report::escaped(&format!("{:#}\n", report::fio_json(&recording))))?;
+            output::print_as_it_is(&report::escaped(&format!(
+                "{:#}\n",
+                report::fio_json(&recording, &grouped)
+            )))?;
             Ok(exit_code(&end, recording.done().count() < recording.trials.len(), None))
         }
     }
 }
 
-/// The experiment that a fio job file stands for.
-fn fio(arguments: &Disk, file: &Path, name: &str) -> Result<(Draft, Permits), Failure> {
+/// The experiment that a fio job file stands for, and which of its streams are reported together.
+fn fio(
+    arguments: &Disk,
+    file: &Path,
+    name: &str,
+) -> Result<(Draft, Permits, BTreeMap<String, String>), Failure> {
     let shown = file.display().to_string();
     let jobs =
         NamedFile::read("--fio", &shown).map_err(|error| Failure::usage(format!("{shown}: {error}")))?;
@@ -66,7 +74,7 @@ fn fio(arguments: &Disk, file: &Path, name: &str) -> Result<(Draft, Permits), Fa
     }
     let quick = &arguments.quick;
     imported.draft.repeats(quick.blocks.unwrap_or(1), quick.seed.or(imported.seed).unwrap_or(1));
-    Ok((imported.draft, permits))
+    Ok((imported.draft, permits, imported.grouped))
 }
 
 /// A coarse run over everything, then a fine one around the knees that it found.

@@ -4,12 +4,9 @@ use crate::args::Arguments;
 use crate::exit_code::{ExitCode, Failure};
 use crate::output;
 use clap::CommandFactory;
+use experiment::Declaration;
 use std::io::Write;
 use std::path::Path;
-
-/// Engine and probe of the file that `init` writes: what needs nothing installed.
-const ENGINE: &str = "sqlite";
-const PROBE: &str = "insert";
 
 /// Prints the JSON Schema of experiment files.
 pub fn schema() -> Result<ExitCode, Failure> {
@@ -18,14 +15,41 @@ pub fn schema() -> Result<ExitCode, Failure> {
     output::print(&format!("{text}\n"))
 }
 
-/// Writes a commented experiment file; never over another one.
-pub fn init(file: &Path) -> Result<ExitCode, Failure> {
+/// Writes a commented experiment file; never over another one. What of engine and probe is not given is the first that
+/// fits.
+pub fn init(file: &Path, engine: Option<&str>, probe: Option<&str>) -> Result<ExitCode, Failure> {
     let path = file.display();
-    let text = experiment::example(&runner::catalog(), ENGINE, PROBE);
+    let text = example(engine, probe)?;
     let mut written =
         std::fs::File::create_new(file).map_err(|error| Failure::usage(format!("{path}: {error}")))?;
     written.write_all(text.as_bytes()).map_err(|error| Failure::failed(format!("{path}: {error}")))?;
     output::print(&format!("Wrote {path}. `steelbench check {path}` says what it would do.\n"))
+}
+
+/// The text of an experiment file for an engine and a probe that can work on it.
+fn example(engine: Option<&str>, probe: Option<&str>) -> Result<String, Failure> {
+    let catalog = runner::catalog();
+    let (engines, probes) = (names(&catalog.engines), names(&catalog.probes));
+    for (what, asked, known) in [("engine", engine, &engines), ("probe", probe, &probes)] {
+        if let Some(unknown) = asked.filter(|name| !known.contains(name)) {
+            return Err(Failure::usage(experiment::unknown_name(what, unknown, known)));
+        }
+    }
+    let mut objections = Vec::new();
+    for engine in engines.iter().filter(|name| engine.is_none_or(|asked| asked == **name)) {
+        for probe in probes.iter().filter(|name| probe.is_none_or(|asked| asked == **name)) {
+            let text = experiment::example(&catalog, engine, probe);
+            match experiment::parse(&text, &catalog).and_then(runner::load) {
+                Ok(_) => return Ok(text),
+                Err(errors) => objections.extend(errors.errors.into_iter().map(|error| error.message)),
+            }
+        }
+    }
+    Err(Failure::usage(objections.join("\n")))
+}
+
+fn names(owners: &[(&'static str, &'static [Declaration])]) -> Vec<&'static str> {
+    owners.iter().map(|(name, _)| *name).collect()
 }
 
 /// Prints completions for a shell.

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod compare;
+pub mod data;
 pub mod disk;
 pub mod file;
 pub mod pg;

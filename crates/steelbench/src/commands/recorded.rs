@@ -8,7 +8,7 @@ use crate::output::Replace;
 use crate::{output, results};
 use analysis::runs::Responses;
 use observations::number::{plural, seconds};
-use observations::{FileRecord, Recording};
+use observations::{FileRecord, Recording, RunRecord};
 use report::{Medium, Text};
 use std::fs;
 use std::io::ErrorKind;
@@ -194,6 +194,7 @@ fn runs_of(arguments: &History) -> Result<Vec<Recording>, Failure> {
         runs.extend(store.runs()?.into_iter().map(|run| (at, run)));
     }
     runs.sort_by_key(|(_, run)| run.started_ms);
+    let mut runs = each_once(runs, &stores)?;
     let Some(name) = runs.last().map(|(_, run)| run.name.clone()) else {
         return Err(Failure::usage(format!("{}: no run was recorded yet", stores[0].path().display())));
     };
@@ -201,6 +202,31 @@ fn runs_of(arguments: &History) -> Result<Vec<Recording>, Failure> {
     let skipped = arguments.last.map_or(0, |last| runs.len().saturating_sub(last as usize));
     let wanted = runs.into_iter().skip(skipped);
     wanted.map(|(at, run)| Ok(figures_only(stores[at].read(run.id)?))).collect()
+}
+
+/// Each run once, although files may have been copied: of copies the one with the most trials.
+fn each_once(runs: Vec<(usize, RunRecord)>, stores: &[Store]) -> Result<Vec<(usize, RunRecord)>, Failure> {
+    let mut kept: Vec<(usize, RunRecord)> = Vec::new();
+    for (at, run) in runs {
+        let is_copy = |other: &RunRecord| {
+            (other.started_ms, other.seed) == (run.started_ms, run.seed) && other.name == run.name
+        };
+        let Some((known, own)) = kept.iter_mut().find(|(_, other)| is_copy(other)) else {
+            kept.push((at, run));
+            continue;
+        };
+        let path = |at: usize| stores[at].path().display();
+        let when = report::utc(run.started_ms);
+        output::complain(&format!(
+            "note: the run of {when} is in {} and in {}: it counts once",
+            path(*known),
+            path(at)
+        ));
+        if stores[at].recorded_trials(run.id)?.len() > stores[*known].recorded_trials(own.id)?.len() {
+            (*known, *own) = (at, run);
+        }
+    }
+    Ok(kept)
 }
 
 /// Keeps of each trial what a history shows, so that hundreds of runs fit into memory.

@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::{output, results, signals};
 use engines::Permits;
 use experiment::{Draft, Experiment};
-use observations::{Event, Recording, RunEnd};
+use observations::{Event, Recording, RunEnd, Tally};
 use runner::{Manual, Options};
 use serde_json::json;
 use std::io::IsTerminal;
@@ -129,6 +129,15 @@ fn manual(json: bool) -> Manual {
     }))
 }
 
+/// The end of a sentence about trials that failed or were left out. `file` is what `run` can go on with.
+fn what_runs_again(tally: Tally, file: Option<&str>) -> String {
+    let again = tally.failed.saturating_sub(tally.timeouts);
+    let Some(file) = file.filter(|_| again + tally.not_run() > 0) else { return ".".into() };
+    let retry = if again > 0 { " --retry-failed" } else { "" };
+    let except = if again > 0 && tally.timeouts > 0 { ", except those at limits.trial_time" } else { "" };
+    format!(": `steelbench run{retry} {file}` runs them again{except}.")
+}
+
 /// Says how a run ended and what can be done then. `file` is what `run` can go on with.
 pub fn exit_code(end: &RunEnd, failed: bool, file: Option<&str>) -> ExitCode {
     let resume = match file {
@@ -136,15 +145,18 @@ pub fn exit_code(end: &RunEnd, failed: bool, file: Option<&str>) -> ExitCode {
         None => "What was measured until then is kept.".to_owned(),
     };
     let (code, message) = match end {
-        RunEnd::Completed { failed: 0 } if !failed => return ExitCode::Ok,
-        RunEnd::Completed { .. } => {
-            let retry = file.map_or_else(String::new, |file| {
+        RunEnd::Completed(tally) if tally.failed + tally.not_run() == 0 && !failed => return ExitCode::Ok,
+        RunEnd::Completed(tally) => (ExitCode::Failed, format!("{tally}{}", what_runs_again(*tally, file))),
+        RunEnd::Failing { cause, tally } => {
+            let again = file.map_or_else(String::new, |file| {
                 format!(
-                    " `steelbench run --retry-failed {file}` runs them again, except those that limits.trial_time \
-                     stopped."
+                    "\nWhen the cause is mended, `steelbench run --retry-failed {file}` runs the rest and what failed."
                 )
             });
-            (ExitCode::Failed, format!("Trials failed.{retry}"))
+            (
+                ExitCode::Failed,
+                format!("Stopped: every configuration fails. {tally}. The last cause: {cause}{again}"),
+            )
         }
         RunEnd::Interrupted => (ExitCode::Interrupted, format!("Interrupted. {resume}")),
         RunEnd::Limit { text } => (ExitCode::Failed, format!("Stopped: {text}. {resume}")),

@@ -53,6 +53,7 @@ impl Random {
 }
 
 /// How many tries of a kind there are: with the tests, and in the full campaign.
+#[derive(Clone, Copy)]
 pub struct Tries {
     pub short: u64,
     pub full: u64,

@@ -158,7 +158,10 @@ fn connection_strings() {
             file.replace("[workload]", &format!("url = \"{quoted}\"\n[workload]")).as_bytes(),
         );
         let seen = arena.run(&["check", "e.toml"], USUAL)?;
-        if seen.text().contains(SECRET) {
+        // A word of which nothing says any more that it is a password may be told.
+        let mut places = url.match_indices(SECRET).map(|(at, _)| &url[..at]);
+        let is_password = places.all(|before| before.ends_with("password=") || before.ends_with(':'));
+        if is_password && seen.text().contains(SECRET) {
             return Err(format!("{url:?}: tells the password: {}", seen.text()));
         }
         arena.is_clean()

@@ -106,6 +106,10 @@ pub fn trial(i: usize) -> TrialRecord {
     }
 }
 
+fn query_plan(i: usize) -> QueryPlan {
+    QueryPlan::new("scan", format!("SCAN t {i}"), i.is_multiple_of(2).then(|| "took 3 ms".into()))
+}
+
 fn observations(i: usize) -> Observations {
     let x = 1.0 + i as f64 / 3.0;
     let mut histogram = Histogram::default();
@@ -127,11 +131,7 @@ fn observations(i: usize) -> Observations {
         work: Work { unit: "row".into(), amount: i64::MAX as u64, transactions: 320, errors: 2, retries: 7 },
         responses: (0..10).map(response).collect(),
         facts: vec![Fact { name: "sockets".into(), unit: String::new(), value: x }],
-        plans: vec![QueryPlan::new(
-            "scan",
-            format!("SCAN t {i}"),
-            i.is_multiple_of(2).then(|| "took 3 ms".into()),
-        )],
+        plans: vec![query_plan(i)],
         latencies: ["transaction", "service"]
             .map(|name| Latency { name: name.into(), histogram: histogram.clone() })
             .to_vec(),

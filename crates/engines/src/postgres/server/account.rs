@@ -108,11 +108,13 @@ impl Account {
         unsafe { command.pre_exec(enter) };
     }
 
-    pub(super) fn can_enter(&self, folder: &Path) -> Result<(), EngineError> {
+    /// Fails unless the account may enter a folder.
+    pub fn can_enter(&self, folder: &Path) -> Result<(), EngineError> {
         self.reach(folder, &["-x"], "enter")
     }
 
-    pub(super) fn can_run(&self, program: &Path) -> Result<(), EngineError> {
+    /// Fails unless the account may run a program.
+    pub fn can_run(&self, program: &Path) -> Result<(), EngineError> {
         self.reach(program, &["-r", "-x"], "run")
     }
 

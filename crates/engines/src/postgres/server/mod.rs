@@ -4,7 +4,7 @@
 //! - [`Account`]: as whom the server runs (never as root)
 //! - `template`: `initdb` once, copies from then on; `setup`: the same with a dump and SQL of the user
 //! - [`Cluster`]: makes, starts, asks, stops and removes; `files` and `process` are its parts
-//! - `settings`: `target.settings.*`, applied and read back
+//! - `settings`: `target.settings.*`, applied and read back; `tried_settings`: tried before a server runs
 //! - [`reclaim`]: stops what a run that was killed left
 
 mod account;
@@ -15,6 +15,7 @@ mod process;
 pub(super) mod settings;
 mod setup;
 mod template;
+pub mod tried_settings;
 
 pub use account::Account;
 pub(super) use cluster::last_lines;
@@ -23,6 +24,7 @@ pub use files::clone_folder;
 pub use installation::{Installation, Version};
 pub(super) use process::parent;
 pub use process::reclaim;
+pub(super) use settings::is_of_module;
 pub use setup::ServerSetup;
 pub(super) use setup::validate as validate_setup;
 pub use template::{DataOptions, Template};

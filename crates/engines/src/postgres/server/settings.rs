@@ -104,7 +104,7 @@ pub(in crate::postgres) fn line(name: &str, value: &str) -> String {
     format!("{name} = '{}'", value.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-fn path(name: &str) -> String {
+pub(super) fn path(name: &str) -> String {
     format!("target.settings.{name}")
 }
 
@@ -145,7 +145,8 @@ pub(in crate::postgres) fn check(
     Ok(())
 }
 
-fn is_of_module(name: &str) -> bool {
+/// Whether it is a name as modules give their settings.
+pub fn is_of_module(name: &str) -> bool {
     name.split('.').count() == 2
         && name.split('.').all(|part| {
             part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -172,7 +173,7 @@ fn refused(
 }
 
 /// What the log says about a setting, with the hints after it.
-fn objection(log: &str, name: &str) -> Option<String> {
+pub(super) fn objection(log: &str, name: &str) -> Option<String> {
     let quoted = format!("\"{}\"", name.to_lowercase());
     let mut lines = log.lines().skip_while(|line| !line.to_lowercase().contains(&quoted));
     let first = lines.next()?;

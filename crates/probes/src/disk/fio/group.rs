@@ -10,6 +10,7 @@ use crate::disk::settings::{
 use crate::disk::{StoragePath, StreamText};
 use engines::Role;
 use engines::files::Origin;
+use std::collections::BTreeMap;
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -23,6 +24,8 @@ pub struct Group {
     pub name: String,
     pub streams: Vec<String>,
     pub duration_s: f64,
+    /// The job of each stream that has `group_reporting`, by the stream's name.
+    pub reported: BTreeMap<String, String>,
 }
 
 /// All files of a job file, each once.
@@ -79,9 +82,11 @@ pub fn groups(jobs: &[Job]) -> Result<(Vec<Group>, Files), Wrong> {
         }
         let runtime_s = the_same(&jobs, "runtime", |job| job.runtime_s)?;
         distinct(&mut streams);
+        let reporting = streams.iter().filter(|stream| stream.job.group_reporting);
+        let reported = reporting.map(|stream| (stream.name.clone(), stream.job.name.clone())).collect();
         let streams =
             streams.iter().map(|stream| stream.text(files.files.len())).collect::<Result<_, _>>()?;
-        groups.push(Group { name, streams, duration_s: runtime_s.unwrap_or(NO_LIMIT_S) });
+        groups.push(Group { name, streams, duration_s: runtime_s.unwrap_or(NO_LIMIT_S), reported });
     }
     Ok((groups, files))
 }

@@ -44,6 +44,8 @@ pub struct Job {
     /// It begins when all jobs before it have ended.
     pub after_others: bool,
     pub invalidate: bool,
+    /// Its figures are summed up with those of the others that run with it.
+    pub group_reporting: bool,
     /// What differs from what fio does.
     pub notes: Vec<String>,
 }
@@ -148,6 +150,7 @@ impl Job {
             seed: options.value(&["randseed"], bytes),
             after_others: options.flag(&["stonewall", "wait_for_previous"]).unwrap_or(false),
             invalidate: options.flag(&["invalidate"]).unwrap_or(true),
+            group_reporting: options.flag(&["group_reporting"]).unwrap_or(false),
             notes,
         }
     }
@@ -208,7 +211,7 @@ fn sync(options: &mut Options<'_>) -> (Sync, u32, Vec<String>) {
 fn is_of_no_effect(key: &str, value: Option<&str>) -> bool {
     matches!(
         (key, value),
-        ("group_reporting" | "norandommap" | "thread" | "description" | "randrepeat" | "allrandrepeat", _)
+        ("norandommap" | "thread" | "description" | "randrepeat" | "allrandrepeat", _)
             | ("loops" | "nrfiles" | "iodepth_batch" | "iodepth_batch_submit", Some("1"))
             | ("kb_base", Some("1024"))
     )
@@ -291,7 +294,7 @@ mod tests {
             (job.warmup_s, job.synchronous, job.seed, job.compress_percent),
             (2.0, false, Some(7), 50)
         );
-        assert!(job.after_others && job.time_based && !job.invalidate);
+        assert!(job.after_others && job.time_based && job.group_reporting && !job.invalidate);
     }
 
     #[test]

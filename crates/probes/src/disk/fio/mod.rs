@@ -19,7 +19,7 @@ use ini::{JobOption, Problem};
 use job::Job;
 pub use job::pattern;
 use std::borrow::Borrow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Limit on the time of a trial whose jobs end by themselves: an hour more than that of the jobs.
@@ -37,6 +37,8 @@ pub struct Imported {
     pub seed: Option<u64>,
     /// Files and devices that were there before.
     pub existing: Vec<StoragePath>,
+    /// The job of each stream that has `group_reporting`, by the stream's name.
+    pub grouped: BTreeMap<String, String>,
     /// Those of them that jobs write to.
     written: Vec<StoragePath>,
     /// What differs from what fio does.
@@ -66,6 +68,7 @@ pub fn import(text: &str, shown: &str, name: &str, ignore: bool) -> Result<Impor
         draft.comment(&format!("Note: {note}."));
     }
     target(&mut draft, &jobs, &files, existing)?;
+    let grouped = groups.iter().flat_map(|group| group.reported.clone()).collect();
     workload(&mut draft, &jobs, groups)?;
     if jobs.iter().any(|job| job.runtime_s.is_none()) {
         draft.set(file::TRIAL_TIME_S, TRIAL_TIME_S);
@@ -74,7 +77,8 @@ pub fn import(text: &str, shown: &str, name: &str, ignore: bool) -> Result<Impor
         files.files.iter().filter(wanted).filter_map(|file| file.existing.clone()).collect()
     };
     let seed = jobs.iter().find_map(|job| job.seed);
-    Ok(Imported { draft, seed, existing: existing(|_| true), written: existing(|file| file.written), notes })
+    let (all, written) = (existing(|_| true), existing(|file| file.written));
+    Ok(Imported { draft, seed, existing: all, grouped, written, notes })
 }
 
 /// The jobs, with notes of what was left out; or everything that is wrong, in one message.

@@ -5,7 +5,7 @@ use super::views::Lines;
 use crate::exit_code::Failure;
 use crate::results;
 use axum::http::StatusCode;
-use observations::{Recording, TrialStatus, number};
+use observations::{Recording, Tally, TrialStatus, number};
 use report::Text;
 use runner::{Outlook, outlook};
 use std::fmt;
@@ -155,19 +155,19 @@ fn said(file: &File, recording: &Recording, latest: bool) -> String {
     let trials = |n: usize| number::plural(n, "trial");
     let said = match experiment.map(|experiment| outlook(&experiment, recording)) {
         // After the last trial a run may still remove what it has made.
-        Some(Outlook { settled, planned, .. }) if running => {
-            format!("running: {settled} of {}", trials(planned))
+        Some(Outlook { tally, .. }) if running => {
+            format!("running: {} of {}", tally.done + tally.failed, trials(tally.planned))
         }
-        Some(Outlook { settled, failed: failed @ 1.., planned, complete: true }) => {
+        Some(Outlook { tally: Tally { done, failed: 1.., planned, .. }, complete: true }) => {
             let again = if latest { ", `steelbench run --retry-failed` runs the others again" } else { "" };
-            format!("ended: {} of {} done{again}", settled - failed, trials(planned))
+            format!("ended: {done} of {} done{again}", trials(planned))
         }
-        Some(Outlook { settled, planned, complete: true, .. }) => {
-            format!("complete: {}", trials(settled.min(planned)))
+        Some(Outlook { tally: Tally { done, planned, .. }, complete: true }) => {
+            format!("complete: {}", trials(done.min(planned)))
         }
-        Some(Outlook { settled, planned, .. }) => {
+        Some(Outlook { tally, .. }) => {
             let resumable = if latest { ", `steelbench run` goes on" } else { "" };
-            format!("stopped: {settled} of {}{resumable}", trials(planned))
+            format!("stopped: {} of {}{resumable}", tally.done + tally.failed, trials(tally.planned))
         }
         None if running => format!("running: {}", trials(recording.trials.len())),
         None => trials(recording.trials.len()),

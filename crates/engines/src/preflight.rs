@@ -1,0 +1,121 @@
+//! What has to be there before a first trial: what trials need, and what an engine found out about it.
+
+use crate::{Folders, Role};
+use experiment::{Configuration, Invalid};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// What the trials of one configuration need of their target.
+#[derive(Debug, Clone)]
+pub struct Need<'a> {
+    /// Its settings.
+    pub configuration: &'a Configuration,
+    /// Connections that the load opens.
+    pub connections: u32,
+    /// What they put there.
+    pub footprint: Footprint,
+}
+
+/// What trials put on their target, as far as their settings tell.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// Bytes of the rows alone, to which an engine adds its own: the data takes at least about so much. 0 where it is
+    /// not known.
+    pub row_bytes: u64,
+    /// The files that they work on, each with whether they write to it.
+    pub files: Vec<(Role, bool)>,
+}
+
+/// What an engine found out about its targets without changing anything.
+#[derive(Debug, Clone, Default)]
+pub struct Preflight {
+    /// Settings that a target cannot have: the file must be changed.
+    pub invalid: Vec<Invalid>,
+    /// What is missing or not permitted there, in a sentence each.
+    pub missing: Vec<String>,
+    /// What the largest trial needs on each file system.
+    pub space: Vec<Space>,
+}
+
+/// Space that a trial needs in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Space {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Bytes.
+    pub bytes: u64,
+    /// Whether it is only about so much, and at least.
+    pub is_estimate: bool,
+}
+
+impl Need<'_> {
+    /// The space for its rows, spread over these volumes; without any, over the default folder.
+    pub fn of_rows(&self, volumes: &[String], folders: &Folders) -> Vec<Space> {
+        let on = |name: &String| folders.volume(name).ok().cloned();
+        let mut places: Vec<PathBuf> = volumes.iter().filter_map(on).collect();
+        if places.is_empty() {
+            places.push(folders.directory.clone());
+        }
+        let bytes = self.footprint.row_bytes / places.len() as u64;
+        places.into_iter().map(|folder| Space { folder, bytes, is_estimate: true }).collect()
+    }
+}
+
+impl Preflight {
+    /// Takes note of something that is missing, once.
+    pub fn misses(&mut self, what: impl Into<String>) {
+        let what = what.into();
+        if !self.missing.contains(&what) {
+            self.missing.push(what);
+        }
+    }
+
+    /// Takes note of the space that one trial needs; files that are on one file system need it together.
+    pub fn needs(&mut self, of_trial: impl IntoIterator<Item = Space>) {
+        let mut together: Vec<(Option<u64>, Space)> = Vec::new();
+        for space in of_trial.into_iter().filter(|space| space.bytes > 0) {
+            let device = device(&space.folder);
+            match together.iter_mut().find(|(other, _)| *other == device) {
+                Some((_, sum)) => {
+                    sum.bytes = sum.bytes.saturating_add(space.bytes);
+                    sum.is_estimate |= space.is_estimate;
+                }
+                None => together.push((device, space)),
+            }
+        }
+        for (own, space) in together {
+            match self.space.iter_mut().find(|known| device(&known.folder) == own) {
+                Some(known) if known.bytes < space.bytes => *known = space,
+                Some(_) => {}
+                None => self.space.push(space),
+            }
+        }
+    }
+}
+
+/// The number of the file system that holds a folder, or will hold it when it is made.
+fn device(folder: &Path) -> Option<u64> {
+    folder.ancestors().find_map(|folder| folder.metadata().ok()).map(|found| found.dev())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Preflight, Space};
+
+    #[test]
+    fn files_of_a_trial_on_one_file_system_add_up_and_the_largest_trial_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let (a, b) = (folder.path().join("a"), folder.path().join("b"));
+        std::fs::create_dir(&a).unwrap();
+        let space = |folder: &std::path::Path, bytes, is_estimate| Space {
+            folder: folder.into(),
+            bytes,
+            is_estimate,
+        };
+        let mut found = Preflight::default();
+        found.needs([space(&a, 2, false), space(&b, 3, true)]);
+        found.needs([space(&b, 4, false)]);
+        found.needs([space(&a, 0, false)]);
+        assert_eq!(found.space, [space(&a, 5, true)]);
+    }
+}

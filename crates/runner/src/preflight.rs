@@ -1,0 +1,157 @@
+//! What stands in the way of a first trial, found out without changing anything: folders, programs, targets, space.
+
+use crate::begin::folder;
+use crate::trial::FREE_BYTES_MIN;
+use engines::{Folders, Need, Permits, Preflight, Stop};
+use experiment::common::{ENGINE, PROBE};
+use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
+use experiment::{Experiment, Invalid, Value, Volume};
+use observations::number;
+use rustix::fs::{Access, access};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// Settings that a target cannot have: the file must be changed.
+    pub invalid: Vec<Invalid>,
+    /// What is missing, full or not permitted, in a sentence each.
+    pub missing: Vec<String>,
+    /// The same where a command or a person may mend it before the trial.
+    pub doubtful: Vec<String>,
+    /// The space that a trial needs, in a sentence for each file system.
+    pub space: Vec<String>,
+}
+
+/// Looks at what an experiment needs whose results go to this file.
+pub fn preflight(experiment: &Experiment, results: &Path, permits: Permits, stop: &Stop) -> Findings {
+    // Of a relative path that does not exist yet no folder above it could be seen.
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.into());
+    let folder = absolute(&folder(results));
+    let made_by_command = |path: &Path| {
+        let mut made = experiment.volumes.iter().filter(|volume| volume.prepare.is_some());
+        made.any(|volume| absolute(path).starts_with(absolute(volume.path.as_ref())))
+    };
+    let mut findings = Findings::default();
+    let place = |volume: &Volume| (volume.name.clone(), absolute(volume.path.as_ref()));
+    let volumes: Vec<(String, PathBuf)> = experiment.volumes.iter().map(place).collect();
+    let paths = volumes.iter().map(|(name, path)| (format!("volume {name}: "), path.clone()));
+    for (whose, path) in paths.chain([(String::new(), folder.clone())]) {
+        if !made_by_command(&path) {
+            findings.missing.extend(not_writable(&path).map(|why| format!("{whose}{why}")));
+        }
+    }
+    for (named_by, command) in commands(experiment) {
+        let program = missing_program(&command).filter(|program| !made_by_command(program));
+        let missing = program.map(|program| format!("{named_by}: there is no program {}", program.display()));
+        findings.missing.extend(missing);
+    }
+    let folders = Folders { directory: folder, volumes, permits, cgroup_joins: Vec::new() };
+    for engine in engines::all() {
+        let needs = needs(experiment, engine.name());
+        if needs.is_empty() {
+            continue;
+        }
+        let Preflight { invalid, missing, space } = engine.preflight(&needs, &folders, stop);
+        findings.invalid.extend(invalid);
+        let mut others = missing;
+        for space in space {
+            let Some(existing) = space.folder.ancestors().find(|folder| folder.is_dir()) else { continue };
+            let free = observe::environment::space(existing).map_or(u64::MAX, |(_, free)| free);
+            let estimate = if space.is_estimate { " at least (estimate: its rows alone)" } else { "" };
+            let needed = format!(
+                "{}: a trial needs {}{estimate}, {} are free",
+                space.folder.display(),
+                number::bytes(space.bytes),
+                number::bytes(free)
+            );
+            if space.bytes.saturating_add(FREE_BYTES_MIN) > free && !made_by_command(&space.folder) {
+                others.push(needed.clone());
+            }
+            findings.space.push(needed);
+        }
+        let prepares = experiment.get(BEFORE_TRIAL).is_some()
+            || experiment.volumes.iter().any(|volume| volume.prepare.is_some())
+            || experiment.factors.iter().any(|factor| factor.manual.is_some());
+        if prepares { &mut findings.doubtful } else { &mut findings.missing }.extend(others);
+    }
+    findings
+}
+
+/// The different needs of the configurations on an engine.
+fn needs<'a>(experiment: &'a Experiment, engine: &str) -> Vec<Need<'a>> {
+    let (mut needs, mut seen) = (Vec::new(), HashSet::new());
+    for configuration in experiment.configurations.iter().filter(|one| one.get(ENGINE) == engine) {
+        let Some(probe) = probes::by_name(&configuration.get(PROBE)) else { continue };
+        let connections = probe.connections(configuration);
+        let need = Need { configuration, connections, footprint: probe.footprint(configuration) };
+        let target: Vec<(&str, &Value)> = configuration.below("target.").collect();
+        if seen.insert(format!("{target:?} {connections} {:?}", need.footprint)) {
+            needs.push(need);
+        }
+    }
+    needs
+}
+
+/// Why nothing can be written in a folder. One that does not exist is another's to complain about.
+fn not_writable(folder: &Path) -> Option<String> {
+    let refused = access(folder, Access::WRITE_OK | Access::EXEC_OK).err().filter(|_| folder.exists())?;
+    Some(format!("nothing can be written in {}: {refused}", folder.display()))
+}
+
+/// The commands of an experiment, each with what names it.
+fn commands(experiment: &Experiment) -> Vec<(String, String)> {
+    let hooks = [BEFORE_RUN, BEFORE_TRIAL, AFTER_TRIAL, AFTER_RUN];
+    let mut commands: Vec<(String, String)> =
+        hooks.iter().filter_map(|hook| Some((hook.path().to_owned(), experiment.get(*hook)?))).collect();
+    for volume in &experiment.volumes {
+        for (what, command) in [("prepare", &volume.prepare), ("cleanup", &volume.cleanup)] {
+            let named =
+                command.iter().map(|command| (format!("volume {}: {what}", volume.name), command.clone()));
+            commands.extend(named);
+        }
+    }
+    commands
+}
+
+/// What a shell is asked to run first, or to have run by an interpreter, if it names a path that is not there. Where the
+/// shell would make another word of it, nothing is said.
+fn missing_program(command: &str) -> Option<PathBuf> {
+    const INTERPRETERS: [&str; 6] = ["sh", "bash", "python3", "perl", "source", "."];
+    let mut words = command.split_whitespace();
+    let first = words.next()?;
+    let program = if INTERPRETERS.contains(&first) { words.next()? } else { first };
+    let is_plain = program.chars().all(|c| c.is_alphanumeric() || "/._-+".contains(c));
+    let is_path = program.contains('/') || (program != first && !program.starts_with('-'));
+    (is_plain && is_path && !Path::new(program).exists()).then(|| program.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing_program;
+
+    #[test]
+    fn only_what_is_surely_missing_is_told() {
+        for command in ["./gone.sh", "  /no/such/program -x", "sh gone.sh", "bash ./gone.sh a", ". gone.sh"] {
+            assert!(missing_program(command).is_some(), "{command}");
+        }
+        for command in [
+            "gone.sh",
+            "true",
+            "/bin/sh -c true",
+            "$HOME/x",
+            "cd /tmp && ./x",
+            "A=1 ./x",
+            "sh -c ./x",
+            "bash -e",
+            "",
+            "'./a b'",
+            "echo ./gone",
+            "if true; then ./x; fi",
+            "~/x",
+        ] {
+            assert_eq!(missing_program(command), None, "{command}");
+        }
+    }
+}
