@@ -9,8 +9,7 @@ use observations::redacted;
 /// Reads it; what is wrong with it, or the help that it asks for, has been printed.
 pub fn read() -> Result<Arguments, ExitCode> {
     let read = Arguments::try_parse();
-    let passwords: Vec<String> =
-        std::env::args_os().filter_map(|argument| password(&argument.to_string_lossy())).collect();
+    output::hide(std::env::args_os().filter_map(|argument| password(&argument.to_string_lossy())).collect());
     // SAFETY: this is the first that the program does; no other thread runs, and nobody reads the arguments afterwards.
     if unsafe { hide_passwords() } {
         output::complain(
@@ -24,9 +23,7 @@ pub fn read() -> Result<Arguments, ExitCode> {
             let _ = error.print();
             return ExitCode::Ok;
         }
-        let complaint =
-            passwords.iter().fold(error.render().to_string(), |text, it| text.replace(it, ":***@"));
-        output::complain(complaint.trim_end());
+        output::complain(error.render().to_string().trim_end());
         ExitCode::Usage
     })
 }

@@ -9,6 +9,7 @@ use std::fmt::Display;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Columns of lines and charts where the output is no terminal; tables have as many as they need, unless COLUMNS says
 /// how many there are.
@@ -41,10 +42,20 @@ pub fn print_as_it_is(text: &str) -> Result<ExitCode, Failure> {
     }
 }
 
+/// Passwords of arguments, with the signs around them.
+static HIDDEN: OnceLock<Vec<String>> = OnceLock::new();
+
+/// Has complaints leave out these passwords, which stand between a colon and an `@`, whatever they hold.
+pub fn hide(passwords: Vec<String>) {
+    HIDDEN.get_or_init(|| passwords);
+}
+
 /// Prints lines to standard error; there is nobody to tell when that fails. Errors may quote anything, such as
 /// a message of a server: what could command a terminal is spelled out, and passwords are not shown.
 pub fn complain(lines: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", report::lines(&redacted(lines)));
+    let hidden = HIDDEN.get().into_iter().flatten();
+    let lines = hidden.fold(lines.to_owned(), |lines, password| lines.replace(password, ":***@"));
+    let _ = writeln!(std::io::stderr(), "{}", report::lines(&redacted(&lines)));
 }
 
 /// What a file that is written may replace. Each permits what those before it do.
