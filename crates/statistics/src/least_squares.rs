@@ -20,7 +20,9 @@ pub fn told_apart(columns: &[Vec<f64>]) -> Vec<usize> {
         }
         let (length, left) = (norm(column), norm(&rest));
         if length > 0.0 && left > COLLINEAR * length {
-            rest.iter_mut().for_each(|value| *value /= left);
+            for value in &mut rest {
+                *value /= left;
+            }
             basis.push(rest);
             kept.push(term);
         }
