@@ -418,9 +418,9 @@ mod tests {
         for (tab, part) in [
             ('2', "UPDATE t SET a = $1"),
             ('3', "shop\\u{1b}[2J (anna, orders)"),
-            ('4', "9           blocks 1, 2.5 s"),
+            ('4', "9            blocks 1, 2.5 s"),
             ('4', "idle in transaction"),
-            ('4', " 7          Lock:tuple                 2.5"),
+            ('4', " 7           Lock:tuple                 2.5"),
             ('4', "row 3 of page 0 of t"),
             ('4', "UPDATE t SET a = 1"),
         ] {
