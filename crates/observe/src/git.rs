@@ -64,7 +64,7 @@ fn answer(folder: &Path, arguments: &[&str], until: Instant) -> Option<(bool, St
     let mut child = command.process_group(0).spawn().ok()?;
     let output = child.stdout.take()?;
     // What is not read is not written either: git ends when nobody reads on.
-    let reader = std::thread::spawn(move || {
+    let reader = std::thread::Builder::new().spawn(move || {
         let mut text = Vec::new();
         let _ = output.take(ANSWER_BYTES_MAX).read_to_end(&mut text);
         text
@@ -72,7 +72,7 @@ fn answer(folder: &Path, arguments: &[&str], until: Instant) -> Option<(bool, St
     let ended = loop {
         match child.try_wait() {
             Ok(Some(status)) => break Some(status),
-            Ok(None) if Instant::now() < until => std::thread::sleep(LOOK_EVERY),
+            Ok(None) if reader.is_ok() && Instant::now() < until => std::thread::sleep(LOOK_EVERY),
             _ => break None,
         }
     };
@@ -81,7 +81,7 @@ fn answer(folder: &Path, arguments: &[&str], until: Instant) -> Option<(bool, St
         unsafe { libc::killpg(child.id() as libc::pid_t, libc::SIGKILL) };
         let _ = child.wait();
     }
-    let text = reader.join().ok()?;
+    let text = reader.ok()?.join().ok()?;
     // A long list of changes ends by a broken pipe, and is one all the same.
     let cut = text.len() as u64 == ANSWER_BYTES_MAX;
     ended.map(|status| (status.success() || cut, String::from_utf8_lossy(&text).into_owned()))

@@ -61,6 +61,7 @@ fn levels(text: &str) -> Vec<String> {
 }
 
 /// The one configuration that has these levels.
+#[cfg(feature = "serve")]
 pub fn find(recording: &Recording, text: &str) -> Result<usize, Failure> {
     let all = &recording.configurations;
     match selected(recording, text)?.as_slice() {
