@@ -57,7 +57,7 @@ fn published() -> Recording {
 #[test]
 fn tables_are_printed_as_published() {
     let document = report::run(&summarize(&published()), Medium::Any);
-    for width in [100, 200] {
+    for width in [110, 200] {
         let text = terminal(&document, width, Style::Plain);
         for table in [FOUR, EIGHT] {
             assert!(text.contains(table), "{text}");
