@@ -64,7 +64,7 @@ fn tables_are_printed_as_published() {
         }
     }
     // What is too narrow for the nine columns has the first of them, or a list for each row.
-    for (width, shown) in [(80, "AvgWait_S\n"), (40, "  Wait_S: ")] {
+    for (width, shown) in [(80, "Percentage\n"), (40, "  Wait_S: ")] {
         let text = terminal(&document, width, Style::Plain);
         assert!(text.contains(shown) && text.lines().all(|line| line.chars().count() <= width), "{text}");
     }
