@@ -154,7 +154,7 @@ fn odd_recordings_have_a_report() {
         (one_factor(), "No trial has been run yet."),
         (all_failed, "2 attempts: no space"),
         (single_block, "1           1  5.00 s   64.0k   baseline"),
-        (no_factor, "\nconfiguration  n  elapsed"),
+        (no_factor, "\nConfigurations\nn  elapsed"),
         (unseen, "1 trial done"),
         (not_numbers, "4 trials done"),
         (namesakes, "\na.size  b.size  n"),

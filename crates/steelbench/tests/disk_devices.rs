@@ -131,7 +131,7 @@ fn a_full_disk_is_a_clear_failure_that_leaves_nothing() {
     let Some(mut device) = Loop::new(&lab, "disk.img", 192 * MIB) else { return };
     device.format();
     device.mount(&lab, "mnt");
-    quick(&lab, &["mnt", "--size", "1g"]).expect(1).says("full");
+    quick(&lab, &["mnt", "--size", "1g"]).expect(1).says("/mnt: a trial needs 1.00 GiB, ");
     let left: Vec<_> =
         std::fs::read_dir(lab.path("mnt")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["lost+found"]);
