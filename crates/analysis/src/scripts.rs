@@ -91,8 +91,8 @@ impl Summary<'_> {
                 share: committed(Some(name)) as f64 / committed(None).max(1) as f64,
                 tps: estimate(&repeats, "transactions/s", Direction::HigherIsBetter, per_s),
                 latency: estimate(&repeats, "ms", Direction::LowerIsBetter, |seen| latency_ms(seen, alone)),
-                failures: own().map(|statement| statement.failures).sum(),
-                retries: own().map(|statement| statement.retries).sum(),
+                failures: own().map(|statement| statement.failures).fold(0, u64::saturating_add),
+                retries: own().map(|statement| statement.retries).fold(0, u64::saturating_add),
             }
         };
         let connecting = |seen: &Observations| seen.fact("initial_connection_time");
@@ -112,7 +112,8 @@ impl StatementFigures {
         let total_s: f64 = trials.iter().flat_map(|seen| &seen.statements).map(|own| own.wall_s).sum();
         let figures = |(at, statement): (usize, &ScriptStatement)| {
             let own = || trials.iter().filter_map(move |seen| seen.statements.get(at));
-            let sum = |part: fn(&ScriptStatement) -> u64| own().map(part).sum();
+            // A crafted file may hold any counts.
+            let sum = |part: fn(&ScriptStatement) -> u64| own().map(part).fold(0, u64::saturating_add);
             let wall_s: f64 = own().map(|own| own.wall_s).sum();
             let mean_ms = |seen: &Observations| {
                 let own = seen.statements.get(at).filter(|own| own.count > 0)?;

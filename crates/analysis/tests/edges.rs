@@ -64,7 +64,7 @@ fn zero_and_negative_values_are_compared_by_difference() {
     assert!((factor.interval.unwrap().low - 4.516).abs() < 1e-3 && factor.is_better());
     let verdict = summary.findings().into_iter().find(|f| f.kind == FindingKind::Verdict).unwrap();
     // Of three blocks as much can be claimed of what is hardly anything.
-    assert!(verdict.text.contains("7.00 rows [0, 9.48] better than the baseline"), "{}", verdict.text);
+    assert!(verdict.text.contains("7.00 rows [0, 12.7] better than the baseline"), "{}", verdict.text);
 }
 
 #[test]
