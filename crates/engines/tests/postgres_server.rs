@@ -177,7 +177,8 @@ fn a_template_is_made_once() {
         assert!(control(&copy).contains("shut down"), "{}", control(&copy));
         assert_eq!(copy.join("global/pg_control").metadata().unwrap().mode() & 0o777, 0o600);
 
-        // One that is not complete is made again.
+        // One that is not complete is made again, when nobody copies it.
+        drop(template);
         let made = std::fs::read_dir(&cache)
             .unwrap()
             .flatten()
