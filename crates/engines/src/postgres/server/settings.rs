@@ -122,7 +122,7 @@ pub(in crate::postgres) fn check(
 ) -> Result<(), EngineError> {
     for (name, value) in wanted {
         if OURS.contains(&name.as_str()) {
-            let message = "a server would not be found any more; leave it out";
+            let message = "Steelbench decides this, or the server would not be found any more; leave it out";
             return Err(EngineError::failed(path(name), message));
         }
         if value.contains(['\n', '\r', '\0']) {
