@@ -471,7 +471,7 @@ select c.relname, c.reloptions, a.attname, format_type(a.atttypid, a.atttypmod),
   from pg_class c join pg_attribute a on a.attrelid = c.oid
   where c.relname like 'pgbench%' and c.relkind in ('r', 'i') and a.attnum > 0 order by 1, a.attnum;
 select conrelid::regclass, pg_get_constraintdef(oid) from pg_constraint
-  where conrelid::regclass::text like 'pgbench%' and contype = 'p' order by 1;
+  where conrelid::regclass::text like 'pgbench%' and contype = 'p' order by conrelid::regclass::text;
 select 'branches', count(*), md5(string_agg(t::text, ';' order by bid)) from pgbench_branches t;
 select 'tellers', count(*), md5(string_agg(t::text, ';' order by tid)) from pgbench_tellers t;
 select 'accounts', count(*), md5(string_agg(t::text, ';' order by aid)) from pgbench_accounts t;
