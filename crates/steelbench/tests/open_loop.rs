@@ -83,7 +83,8 @@ fn loads_that_are_all_overloaded_are_compared_on_what_was_done() {
 #[test]
 fn a_disk_that_cannot_keep_up_is_named() {
     let lab = Lab::with(
-        "[experiment]\nname = \"t\"\n\n[workload]\nprobe = \"disk\"\npattern = \"random-read\"\nsize = \"8 MiB\"\nthreads = 1\n\
+        "[experiment]\nname = \"t\"\n\n[target]\nengine = \"files\"\nfile_size = \"8 MiB\"\n\n\
+         [workload]\nprobe = \"disk\"\npattern = \"random-read\"\ndirect = false\nthreads = 1\n\
          queue_depth = 1\nduration = \"500 ms\"\n\n[factors]\n\"workload.rate\" = [\"50/s\", \"20000000/s\"]\n\n[repeats]\nblocks = 2\n",
     );
     lab.run(0);
