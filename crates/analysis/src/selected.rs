@@ -35,10 +35,10 @@ impl Comparison {
     /// The same with an interval that holds the truth 95 times of 100 although this difference was chosen: as the largest
     /// in its direction beside `others`, and because it is supported within a family of so many comparisons.
     ///
-    /// Only the end near "no difference" moves, for a choice errs upwards, but for [few blocks](tail). It is the hybrid of I. Andrews, T. Kitagawa
-    /// and others, Inference on Winners, Quarterly Journal of Economics 139 (2024): the end of the interval that
-    /// is conditional on the choice, but none below that of the interval that holds all of the family together, and none
-    /// beyond "no difference". A difference that stands out by far keeps its interval.
+    /// Only the end near "no difference" moves, for a choice errs upwards; with [few blocks](tail) both do. It is the hybrid
+    /// of I. Andrews, T. Kitagawa and others, Inference on Winners, Quarterly Journal of Economics 139 (2024): the end of
+    /// the interval that is conditional on the choice, but none below that of the interval that holds all of the family
+    /// together, and none beyond "no difference". A difference that stands out by far keeps its interval.
     pub(crate) fn selected<'a>(&self, others: impl Iterator<Item = &'a Self>, family: usize) -> Self {
         let sign = if self.is_better() { 1.0 } else { -1.0 };
         let on_scale = |value: f64| sign * if self.scale == Scale::Ratio { value.ln() } else { value };

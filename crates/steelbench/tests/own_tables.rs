@@ -166,23 +166,6 @@ fn a_database_file_and_sql_are_restored_and_take_the_settings_of_files() {
     run(&lab, &["--fresh"], 0);
 }
 
-/// Removes what servers of another account have cached of this lab.
-struct Forget(PathBuf);
-
-impl Drop for Forget {
-    fn drop(&mut self) {
-        let caches = std::fs::read_dir("/var/cache/steelbench").into_iter().flatten().flatten();
-        for entry in caches.flat_map(|cache| std::fs::read_dir(cache.path()).into_iter().flatten().flatten())
-        {
-            let marker =
-                std::fs::read_to_string(entry.path().join(".steelbench-template")).unwrap_or_default();
-            if marker.contains(self.0.to_str().unwrap()) {
-                let _ = std::fs::remove_dir_all(entry.path());
-            }
-        }
-    }
-}
-
 #[test]
 fn psql_fills_a_private_server_once_and_every_trial_begins_with_a_copy() {
     for installation in installed::installations() {
@@ -194,7 +177,6 @@ fn psql_fills_a_private_server_once_and_every_trial_begins_with_a_copy() {
         let factor =
             "[factors]\n\"target.setup.sql\" = [\"schema.sql\", [\"schema.sql\", \"sub/index.sql\"]]\n";
         let lab = lab(&target, factor, 10);
-        let _forget = Forget(lab.path(""));
         std::fs::create_dir(lab.path("sub")).unwrap();
         // Makes the files of each test another template, and counts how often it is made.
         let made = format!("\\! echo made >> {}\n", lab.path("made").display());
@@ -254,7 +236,6 @@ fn every_format_of_pg_dump_is_restored() {
             "engine = \"postgres\"\nversion = {version}\nsettings.fsync = false\nsetup.sql = \"more.sql\"\nsetup.dump = "
         );
         let lab = lab("", "", 3);
-        let _forget = Forget(lab.path(""));
         lab.write("more.sql", &format!("INSERT INTO items VALUES (3, '{}');\n", lab.path("").display()));
         for (name, arguments) in [
             ("prod.dump", &["-Fc"][..]),

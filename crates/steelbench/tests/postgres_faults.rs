@@ -5,13 +5,11 @@
 mod common;
 mod servers;
 
-use common::{Lab, end, signal, skipped, wait_until};
+use common::{SmallDisk, end, signal, wait_until};
 use servers::{
     BY_CONFIGURATION, ONCE, causes, inserts, kill, lab, managed, newest, nothing_is_left, running_load,
     versions,
 };
-use std::path::PathBuf;
-use std::process::Command;
 
 #[test]
 fn a_killed_server_and_a_killed_session_fail_their_trials_only() {
@@ -87,31 +85,6 @@ fn a_statement_that_takes_too_long_fails_its_trial_or_all_its_time() {
     nothing_is_left(&lab);
 }
 
-/// A file system in memory; unmounted when dropped.
-struct SmallDisk(PathBuf);
-
-impl SmallDisk {
-    /// `None`, with a word about it, where we may not mount.
-    fn mount(lab: &Lab, name: &str, megabytes: u32) -> Option<Self> {
-        let path = lab.path(name);
-        std::fs::create_dir(&path).unwrap();
-        let size = format!("size={megabytes}m,mode=755");
-        let output =
-            Command::new("mount").args(["-t", "tmpfs", "-o", &size, "none"]).arg(&path).output().unwrap();
-        if !output.status.success() {
-            skipped(&format!("mounting a small disk: {}", String::from_utf8_lossy(&output.stderr).trim()));
-            return None;
-        }
-        Some(Self(path))
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
-    }
-}
-
 #[test]
 fn a_full_disk_of_data_or_log_fails_its_trials_only() {
     let Some(versions) = versions() else { return };
@@ -121,7 +94,8 @@ fn a_full_disk_of_data_or_log_fails_its_trials_only() {
         [[level]]\nfactor = \"place\"\nname = \"log\"\nset = { \"target.log_volume\" = \"small\" }\n";
     let workload = "probe = \"insert\"\nconnections = 2\nrows = \"800k\"\nrows_per_transaction = 100000\nmethod = \"copy\"";
     let lab = lab(&managed(1, &newest(&versions), ["", workload, volumes]));
-    let Some(_disk) = SmallDisk::mount(&lab, "small", 96) else { return };
+    std::fs::create_dir(lab.path("small")).unwrap();
+    let Some(_disk) = SmallDisk::mount(lab.path("small"), "size=96m,mode=755") else { return };
     lab.run(1);
     for row in lab.rows("t", BY_CONFIGURATION) {
         assert_eq!(row.ends_with("|done|1"), row.contains("place=default"), "{row}");

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Ended, Lab, end, scripted, signal, skipped, wait_until};
+use common::{Ended, Lab, SmallDisk, end, scripted, signal, skipped, wait_until};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -212,27 +212,6 @@ fn a_journal_beside_a_results_file_harms_no_other_file_and_keeps_nobody_waiting(
     }
 }
 
-/// A small file system of its own; unmounted when dropped.
-struct SmallDisk<'a>(&'a Path);
-
-impl<'a> SmallDisk<'a> {
-    fn mount(folder: &'a Path) -> Result<Self, String> {
-        let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", "size=80m", "tmpfs"]).arg(folder);
-        let output = mount.output().map_err(|error| error.to_string())?;
-        if !output.status.success() {
-            return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
-        }
-        Ok(Self(folder))
-    }
-}
-
-impl Drop for SmallDisk<'_> {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0).output();
-    }
-}
-
 /// A hook fills the disk in the second block, `hook` tells when.
 fn fills(hook: &str, path: &str) -> String {
     format!(
@@ -251,10 +230,7 @@ fn a_disk_that_fills_up_in_the_middle_loses_no_earlier_trial() {
         let lab = Lab::with(&file);
         let folder = lab.path("results");
         std::fs::create_dir(&folder).unwrap();
-        let disk = match SmallDisk::mount(&folder) {
-            Ok(disk) => disk,
-            Err(error) => return skipped(&format!("a full disk under the results: cannot mount: {error}")),
-        };
+        let Some(disk) = SmallDisk::mount(folder, "size=80m") else { return };
         lab.run(1).says(words);
         assert_eq!(lab.trials("t"), 2, "{hook}");
         lab.steelbench(&["show", "t"]).expect(0).shows("2 trials done");
@@ -280,10 +256,7 @@ fn a_volume_that_fills_up_fails_its_trials_only() {
     let folder = lab.path("small");
     std::fs::create_dir(&folder).unwrap();
     std::fs::create_dir(lab.path("large")).unwrap();
-    let disk = match SmallDisk::mount(&folder) {
-        Ok(disk) => disk,
-        Err(error) => return skipped(&format!("a full volume: cannot mount: {error}")),
-    };
+    let Some(disk) = SmallDisk::mount(folder, "size=80m") else { return };
     lab.run(1);
     let trials = "SELECT c.label, block, status FROM trials t JOIN configurations c ON c.id = t.configuration ORDER BY 1, 2";
     assert_eq!(

@@ -1,35 +1,10 @@
 //! A process that may have little of what it needs: a trial fails with its cause, and the run comes to its end.
 
 use crate::arena::{Arena, Limits, Seen, Tries, USUAL, campaign};
-use crate::common::skipped;
+use crate::common::{SmallDisk, skipped};
 use std::os::unix::fs::chown;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
 use std::process::Command;
-
-/// A file system in memory; unmounted when dropped.
-struct SmallDisk(PathBuf);
-
-impl SmallDisk {
-    /// `None`, with a word about it, where we may not mount.
-    fn mount(path: PathBuf, kilobytes: usize) -> Option<Self> {
-        std::fs::create_dir_all(&path).unwrap();
-        let size = format!("size={kilobytes}k");
-        let output =
-            Command::new("mount").args(["-t", "tmpfs", "-o", &size, "none"]).arg(&path).output().unwrap();
-        if !output.status.success() {
-            skipped(&format!("mounting a small disk: {}", String::from_utf8_lossy(&output.stderr).trim()));
-            return None;
-        }
-        Some(Self(path))
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
-    }
-}
 
 /// Kilobytes of the disk that fills: more than the space that a run keeps free.
 const DISK_KB: usize = 80 << 10;
@@ -50,7 +25,9 @@ fn full_disk() {
         );
         let text = text.replace("blocks = 1", "blocks = 3").replace("= \"true\"", &format!("= '{fill}'"));
         arena.write("e.toml", text.as_bytes());
-        let Some(disk) = SmallDisk::mount(arena.path(folder), DISK_KB) else { return Ok(()) };
+        std::fs::create_dir_all(arena.path(folder)).unwrap();
+        let size = format!("size={DISK_KB}k");
+        let Some(disk) = SmallDisk::mount(arena.path(folder), &size) else { return Ok(()) };
         let seen = arena.run(&["run", "e.toml"], USUAL)?;
         let told = [
             "No space left",

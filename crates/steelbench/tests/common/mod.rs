@@ -239,3 +239,26 @@ pub fn scripted(blocks: u32, target: &str, more: &str) -> String {
          [factors]\n\"target.data_files\" = [1, 2]\n[repeats]\nblocks = {blocks}\n{more}"
     )
 }
+
+/// A file system in memory; unmounted when dropped.
+pub struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// At a folder that is there, with options of mount such as `size=80m`; `None`, with a word about it, where we may
+    /// not mount.
+    pub fn mount(path: PathBuf, options: &str) -> Option<Self> {
+        let output =
+            Command::new("mount").args(["-t", "tmpfs", "-o", options, "none"]).arg(&path).output().unwrap();
+        if !output.status.success() {
+            skipped(&format!("mounting a small disk: {}", String::from_utf8_lossy(&output.stderr).trim()));
+            return None;
+        }
+        Some(Self(path))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
