@@ -1,6 +1,7 @@
 //! A command that is run to its end as the leader of a process group of its own, and what it used.
 
 use crate::ProcessTimes;
+use observations::{names_secret, redacted};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -18,6 +19,9 @@ const GRACE: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_millis(5);
 /// What is read at once.
 const CHUNK_BYTES: usize = 16 << 10;
+
+/// Characters of a secret that is looked for wherever it stands: a shorter one may be a word of the output.
+const SECRET_CHARS_MIN: usize = 6;
 
 /// How a command ended.
 #[derive(Debug)]
@@ -294,6 +298,16 @@ fn storage_bytes(pid: libc::pid_t) -> Option<(u64, u64)> {
         line.trim().parse().ok()
     };
     Some((number("read_bytes:")?, number("write_bytes:")?))
+}
+
+/// What a child has printed without what looks like a password, and without the secrets of our environment, which it knows
+/// too.
+pub fn without_secrets(text: &str) -> String {
+    let secrets = std::env::vars_os().filter_map(|(name, value)| {
+        let value = value.into_string().ok().filter(|value| value.chars().count() >= SECRET_CHARS_MIN)?;
+        names_secret(name.to_str()?).then_some(value)
+    });
+    secrets.fold(redacted(text), |text, secret| text.replace(&secret, &"*".repeat(secret.chars().count())))
 }
 
 /// Kills every process whose environment has this variable with this value, whatever group or session it has fled to;

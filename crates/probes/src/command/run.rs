@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 
 /// Lines of what was printed that explain a failure.
 const SAID_LINES: usize = 15;
+/// Characters of these.
+const SAID_CHARS_MAX: usize = 4000;
 /// How often the shell is started to know how long it takes.
 const SHELL_STARTS: u32 = 20;
 /// What every process that a trial starts has in its environment: by this it is known later.
@@ -68,7 +70,11 @@ pub fn said(stdout: &Printed, stderr: &Printed) -> String {
     let text = if err.trim().is_empty() { out } else { err };
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let last = lines[lines.len().saturating_sub(SAID_LINES)..].join("\n");
-    if last.is_empty() { String::new() } else { format!("\nits output ends with:\n{last}") }
+    // One line can be all that was printed.
+    let told = child::without_secrets(&last);
+    let cut = told.chars().count().saturating_sub(SAID_CHARS_MAX);
+    let told: String = told.chars().skip(cut).collect();
+    if told.is_empty() { String::new() } else { format!("\nits output ends with:\n{told}") }
 }
 
 /// What the shell takes that the command runs in; nothing where that is not subtracted.

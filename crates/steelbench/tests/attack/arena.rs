@@ -19,12 +19,24 @@ const FAILURES_SHOWN: usize = 3;
 const OUTPUT_BYTES_MAX: u64 = 4 << 20;
 
 /// What is random in a try.
-pub struct Random(Xoshiro256PlusPlus);
+pub struct Random {
+    seed: u64,
+    numbers: Xoshiro256PlusPlus,
+}
 
 impl Random {
+    fn of_seed(seed: u64) -> Self {
+        Self { seed, numbers: Xoshiro256PlusPlus::seed_from_u64(seed) }
+    }
+
     /// A number below this one.
     pub fn below(&mut self, end: usize) -> usize {
-        (self.0.next_u64() % end.max(1) as u64) as usize
+        (self.numbers.next_u64() % end.max(1) as u64) as usize
+    }
+
+    /// Another choice in each try, until all had their turn.
+    pub fn in_turn<'a, T>(&self, choices: &'a [T]) -> &'a T {
+        &choices[(self.seed % choices.len() as u64) as usize]
     }
 
     pub fn of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
@@ -68,7 +80,7 @@ pub fn campaign(kind: &str, tries: Tries, mut attempt: impl FnMut(&mut Random) -
     let tries = number("STEELBENCH_ATTACK_TRIES").unwrap_or(usual);
     let mut failures = Vec::new();
     for seed in seed..seed.saturating_add(tries) {
-        if let Err(why) = attempt(&mut Random(Xoshiro256PlusPlus::seed_from_u64(seed))) {
+        if let Err(why) = attempt(&mut Random::of_seed(seed)) {
             failures.push((seed, why));
         }
     }
@@ -87,7 +99,7 @@ pub struct Limits {
     /// Address space.
     pub bytes: u64,
     pub files: u64,
-    /// Processes and threads, which only others than root are held to.
+    /// Processes and threads, which only others than root are held to: `Lab::unprivileged`.
     pub threads: Option<u64>,
 }
 
@@ -222,11 +234,6 @@ impl Limits {
         hold(libc::RLIMIT_CORE, 0)?;
         if let Some(threads) = self.threads {
             hold(libc::RLIMIT_NPROC, threads)?;
-            // SAFETY: system calls about this process alone.
-            let changed = unsafe { libc::setgid(65534) == 0 && libc::setuid(65534) == 0 };
-            if !changed {
-                return Err(std::io::Error::last_os_error());
-            }
         }
         Ok(())
     }
