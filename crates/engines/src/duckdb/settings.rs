@@ -97,7 +97,7 @@ impl Settings {
     pub fn shaping(&self) -> String {
         let all = self.global.iter().chain(&self.local);
         let shaping = all.filter(|(name, _)| !PASSING.contains(&name.as_str()));
-        shaping.map(|(name, value)| format!("{name} = {value:?}\n")).collect()
+        format!("{:?}\n", shaping.collect::<Vec<_>>())
     }
 
     /// Gives a connection its own settings, and reads all of them back.

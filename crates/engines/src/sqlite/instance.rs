@@ -209,7 +209,7 @@ fn insert_row(
             Values::Uuids(uuids) => insert.raw_bind_parameter(number, uuids[row].to_be_bytes().as_slice())?,
             Values::SameText(same) => insert.raw_bind_parameter(number, padded(same, column, text))?,
             Values::Texts(texts) => {
-                insert.raw_bind_parameter(number, padded(texts.get(row), column, text))?
+                insert.raw_bind_parameter(number, padded(texts.get(row), column, text))?;
             }
             Values::Dates(_) | Values::Timestamps(_) => {
                 text.clear();
