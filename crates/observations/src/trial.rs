@@ -204,7 +204,8 @@ impl QueryPlan {
 
 fn beginning(mut text: String) -> String {
     if text.len() > PLAN_BYTES_MAX {
-        text.truncate(text.floor_char_boundary(PLAN_BYTES_MAX));
+        let end = (0..=PLAN_BYTES_MAX).rev().find(|end| text.is_char_boundary(*end));
+        text.truncate(end.unwrap_or(0));
         text.push_str("\n... (cut off)");
     }
     text

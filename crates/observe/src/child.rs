@@ -2,10 +2,12 @@
 
 use crate::ProcessTimes;
 use observations::{names_secret, redacted};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
@@ -298,6 +300,19 @@ fn storage_bytes(pid: libc::pid_t) -> Option<(u64, u64)> {
         line.trim().parse().ok()
     };
     Some((number("read_bytes:")?, number("write_bytes:")?))
+}
+
+/// Opens what a child reads or writes, without waiting for somebody at the other end of a pipe: nobody could stop that.
+///
+/// # Errors
+/// When it cannot be opened; a pipe that is to be written to, also when nobody reads from it.
+pub fn open_at_once(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let file = options.custom_flags(libc::O_NONBLOCK).open(path)?;
+    // SAFETY: a system call on an open file.
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, 0) } {
+        0 => Ok(file),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 /// What a child has printed without what looks like a password, and without the secrets of our environment, which it knows

@@ -5,6 +5,7 @@ mod common;
 mod servers;
 
 use common::{Lab, end, limited_memory, signal, wait_until};
+use std::process::Stdio;
 
 fn file(workload: &str, more: &str) -> String {
     format!(
@@ -22,7 +23,7 @@ fn ends(workload: &str, code: i32, cause: &str) -> Lab {
     let lab = Lab::with(&file(workload, ""));
     let mut command = lab.command(&["run", "e.toml"]);
     limited_memory(&mut command);
-    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn();
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let ended = end(child.unwrap()).expect(code);
     let causes = servers::causes(&lab);
     assert!(causes.iter().any(|it| it.contains(cause)) || (code == 0 && causes.is_empty()), "{causes:?}");
@@ -92,6 +93,18 @@ fn who_closes_its_output_flees_stops_or_ignores_signals_is_ended() {
 }
 
 #[test]
+fn a_pipe_in_place_of_a_file_keeps_nobody_waiting() {
+    for (setting, code, cause) in
+        [("input", 0, ""), ("output", 1, "cannot open pipe: No such device or address")]
+    {
+        let lab = Lab::with(&file(&format!("command = \"cat\"\n{setting} = \"pipe\""), ""));
+        assert!(std::process::Command::new("mkfifo").arg(lab.path("pipe")).status().unwrap().success());
+        end(lab.start()).expect(code);
+        assert!(servers::causes(&lab).iter().all(|it| it.contains(cause)), "{:?}", servers::causes(&lab));
+    }
+}
+
+#[test]
 fn a_hook_that_leaves_somebody_who_prints_for_ever_has_ended() {
     let lab = Lab::with(&common::scripted(1, "", "[hooks]\nbefore_trial = 'yes & echo $! > pid'\n"));
     end(lab.start()).expect(0);
@@ -111,6 +124,7 @@ fn psql_that_prints_without_end_is_killed() {
         lab.write("schema.sql", "\\! cat /dev/zero\n");
         lab.write("s.sql", "SELECT 1;\n");
         let mut command = lab.command(&["run", "e.toml"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         end(limited_memory(&mut command).spawn().unwrap()).expect(1);
         let cause = servers::causes(&lab).remove(0);
         assert!(cause.contains("killed after it had printed 64 MiB"), "{cause}");

@@ -9,7 +9,7 @@ use common::{Ended, Lab, SmallDisk, end, signal, skipped, wait_until};
 use servers::installed::duckdb_libraries;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 fn file(target: &str, workload: &str, more: &str) -> String {
     format!(
@@ -54,7 +54,7 @@ fn a_load_into_duckdb_that_is_killed_or_interrupted_leaves_nothing_and_is_done_a
     for target in duckdb() {
         for (sent, code) in [(libc::SIGKILL, None), (libc::SIGINT, Some(130))] {
             let lab = Lab::with(&file(&target, &scans("300k", "scans = 1"), ""));
-            let child = command(&lab, &[]).stderr(std::process::Stdio::piped()).spawn().unwrap();
+            let child = command(&lab, &[]).stderr(Stdio::piped()).spawn().unwrap();
             // In DuckDB's files, or in those of a cache.
             wait_until("rows are being loaded", || bytes_below(&lab.path("")) > 2 << 20);
             signal(&child, sent);
@@ -74,7 +74,7 @@ fn a_load_into_duckdb_that_is_killed_or_interrupted_leaves_nothing_and_is_done_a
 fn a_scan_of_duckdb_is_interrupted_in_its_middle() {
     for target in duckdb() {
         let lab = Lab::with(&file(&target, &scans("1000", "duration = \"600 s\""), ""));
-        let mut child = command(&lab, &["--json"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let mut child = command(&lab, &["--json"]).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let measures =
             |line: &std::io::Result<String>| line.as_ref().is_ok_and(|line| line.contains("\"progress\""));
@@ -88,7 +88,7 @@ fn a_scan_of_duckdb_is_interrupted_in_its_middle() {
         let workload = "probe = \"script\"\nscript = \"s.sql\"\nconnections = 1\ntransactions = 1";
         let lab = Lab::with(&file(&target, workload, "[limits]\ntrial_time = \"600 s\"\n"));
         lab.write("s.sql", endless);
-        let child = command(&lab, &[]).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        let child = command(&lab, &[]).stderr(Stdio::piped()).spawn().unwrap();
         let busy = || {
             let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
             let times =
@@ -190,7 +190,7 @@ fn is_no_library(lab: &Lab, variable: Option<&str>, words: &[&str]) {
         let mut command = lab.command(&arguments);
         command.env_remove("STEELBENCH_DUCKDB_LIB").env_remove("LD_LIBRARY_PATH");
         command.envs(variable.map(|name| ("STEELBENCH_DUCKDB_LIB", name)));
-        let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn();
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let ended = end(child.unwrap());
         let said = format!("{}{}", ended.stdout, ended.stderr);
         // What is wrong with a path in the file is an error of the file.

@@ -5,7 +5,7 @@ use super::template::command;
 use crate::{ProbeError, TrialContext};
 use engines::{Cancel, EngineError};
 use observe::child::{self, Ended, Printed};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -194,13 +194,15 @@ impl<'a> Runner<'a> {
     ) -> Result<Ended, ProbeError> {
         let mut command = self.command(words, iteration);
         command.stdin(match &self.job.input {
-            Some(path) => Stdio::from(File::open(path).map_err(at(path))?),
+            Some(path) => opened(File::options().read(true), path)?,
             None => Stdio::null(),
         });
         command.stdout(match &self.job.output {
             Sink::Pipe if with_output => Stdio::piped(),
             Sink::Inherit if with_output => Stdio::inherit(),
-            Sink::File(path) if with_output => Stdio::from(File::create(path).map_err(at(path))?),
+            Sink::File(path) if with_output => {
+                opened(File::options().write(true).create(true).truncate(true), path)?
+            }
             _ => Stdio::null(),
         });
         let inherits = with_output && self.job.output == Sink::Inherit;
@@ -229,9 +231,9 @@ fn started(result: io::Result<Ended>, words: &[String]) -> Result<Ended, ProbeEr
     result.map_err(|source| CommandError::Start { program, source }.into())
 }
 
-fn at(path: &Path) -> impl FnOnce(io::Error) -> CommandError {
-    let path = path.to_owned();
-    |source| CommandError::File { path, source }
+fn opened(options: &mut OpenOptions, path: &Path) -> Result<Stdio, CommandError> {
+    let failed = |source| CommandError::File { path: path.to_owned(), source };
+    child::open_at_once(options, path).map(Stdio::from).map_err(failed)
 }
 
 fn failed(what: &'static str, line: &str, how: String, ended: &Ended) -> ProbeError {

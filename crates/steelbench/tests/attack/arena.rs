@@ -9,6 +9,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 /// The first seed of a campaign that names none.
@@ -71,21 +72,30 @@ pub struct Tries {
     pub full: u64,
 }
 
+/// When the first kind has begun.
+static CAMPAIGN: LazyLock<Instant> = LazyLock::new(Instant::now);
+
 /// The tries of a kind, or as many as are asked for; prints its line of the table.
 pub fn campaign(kind: &str, tries: Tries, mut attempt: impl FnMut(&mut Random) -> Result<(), String>) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let is_full = std::env::var("STEELBENCH_ATTACK_TRIES").is_ok_and(|text| text == "full");
     let seed = number("STEELBENCH_ATTACK_SEED").unwrap_or(SEED);
     let usual = if is_full { tries.full } else { tries.short };
-    let tries = number("STEELBENCH_ATTACK_TRIES").unwrap_or(usual);
-    let mut failures = Vec::new();
-    for seed in seed..seed.saturating_add(tries) {
+    let planned = number("STEELBENCH_ATTACK_TRIES").unwrap_or(usual);
+    let seconds = number("STEELBENCH_ATTACK_SECONDS").map(Duration::from_secs);
+    let (begun, mut failures, mut tries) = (Instant::now(), Vec::new(), 0_u64);
+    for seed in seed..seed.saturating_add(planned) {
+        if seconds.is_some_and(|seconds| CAMPAIGN.elapsed() > seconds) {
+            break;
+        }
+        tries += 1;
         if let Err(why) = attempt(&mut Random::of_seed(seed)) {
             failures.push((seed, why));
         }
     }
     let seeds: Vec<String> = failures.iter().map(|(seed, _)| seed.to_string()).collect();
-    println!("ATTACK {kind} {tries} {} {}", failures.len(), seeds.join(","));
+    let elapsed_s = begun.elapsed().as_secs();
+    println!("ATTACK {kind} {tries} {planned} {} {elapsed_s} {}", failures.len(), seeds.join(","));
     for (seed, why) in failures.iter().take(FAILURES_SHOWN) {
         println!("{kind}, seed {seed}: {why}");
     }
