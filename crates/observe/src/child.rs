@@ -318,10 +318,15 @@ pub fn open_at_once(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
 /// What a child has printed without what looks like a password, and without the secrets of our environment, which it knows
 /// too.
 pub fn without_secrets(text: &str) -> String {
-    let secrets = std::env::vars_os().filter_map(|(name, value)| {
-        let value = value.into_string().ok().filter(|value| value.chars().count() >= SECRET_CHARS_MIN)?;
-        names_secret(name.to_str()?).then_some(value)
-    });
+    let own = std::env::vars_os();
+    without(text, own.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))))
+}
+
+/// The same without the secrets among these variables.
+pub fn without(text: &str, variables: impl IntoIterator<Item = (String, String)>) -> String {
+    let is_secret =
+        |(name, value): &(String, String)| names_secret(name) && value.chars().count() >= SECRET_CHARS_MIN;
+    let secrets = variables.into_iter().filter(is_secret).map(|(_, value)| value);
     secrets.fold(redacted(text), |text, secret| text.replace(&secret, &"*".repeat(secret.chars().count())))
 }
 

@@ -3,9 +3,7 @@
 
 mod common;
 
-use common::{Ended, Lab, SmallDisk, end, scripted, signal, skipped, wait_until};
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
+use common::{Lab, SmallDisk, end, scripted, signal, wait_until};
 use std::path::Path;
 use std::process::Command;
 

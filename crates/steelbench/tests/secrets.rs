@@ -572,6 +572,31 @@ fn what_a_command_prints_of_our_environment_is_not_recorded() {
     }
 }
 
+/// The same of the password of a server, which it finds the server by.
+#[test]
+fn what_a_command_prints_of_the_password_of_its_server_is_not_recorded() {
+    for bin in servers::by_url::bindirs() {
+        let server = servers::by_url::Server::start(&bin, "host all app 127.0.0.1/32 scram-sha-256", &[]);
+        let mut client = server.connect();
+        client
+            .batch(&format!(
+                "CREATE ROLE app LOGIN PASSWORD '{SECRET}'; GRANT CREATE ON DATABASE postgres TO app"
+            ))
+            .unwrap();
+        let lab = Lab::with(&format!(
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \"host=127.0.0.1 port={} user=app dbname=postgres\"\n\
+             [workload]\nprobe = \"command\"\ncommand = \"test -n \\\"$PGPASSWORD\\\" && echo told $PGPASSWORD; exit 9\"\n[repeats]\nblocks = 1\n",
+            server.port
+        ));
+        lab.write(".pgpass", &format!("*:*:*:*:{SECRET}\n"));
+        std::fs::set_permissions(lab.path(".pgpass"), std::fs::Permissions::from_mode(0o600)).unwrap();
+        let mut run = lab.command(&["run", "e.toml"]);
+        let ended = Ended::from(run.env("HOME", lab.path("")).output().unwrap());
+        kept(&lab, &ended, "run");
+        assert!(ended.expect(1).stdout.contains("told ***"), "it is there, with stars");
+    }
+}
+
 /// Statements of others, names of their programs: what a server tells of its sessions.
 #[test]
 fn a_recording_of_waits_has_no_password() {

@@ -137,6 +137,24 @@ impl<'a> Runner<'a> {
         concluded.map(|()| ended)
     }
 
+    /// An error without the secrets that commands were given: a command may print its environment.
+    pub fn hide(&self, error: ProbeError) -> ProbeError {
+        let hidden = |text: &str| {
+            let given =
+                self.variables.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+            child::without(text, given)
+        };
+        match error {
+            ProbeError::Command(CommandError::Failed { what, line, how, said }) => {
+                CommandError::Failed { what, line, how, said: hidden(&said) }.into()
+            }
+            ProbeError::Command(CommandError::NoResponse { name, cause, said }) => {
+                CommandError::NoResponse { name, cause: hidden(&cause), said: hidden(&said) }.into()
+            }
+            error => error,
+        }
+    }
+
     /// How long the shell takes to start and end, on average, where that is subtracted.
     pub fn shell_start_up(&self) -> Result<Option<StartUp>, ProbeError> {
         let Some(words) = &self.job.shell_alone else { return Ok(None) };

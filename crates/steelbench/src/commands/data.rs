@@ -82,17 +82,21 @@ fn to_file(
     let fill = Fill { batches: Box::new(batches), ..fill };
     let file = File::create_new(&unfinished);
     let written = file.and_then(|file| write(table, fill, BufWriter::new(file)));
-    let written = written.and_then(|rows| match heard() {
-        true => Err(io::ErrorKind::Interrupted.into()),
-        false => std::fs::rename(&unfinished, path).map(|()| rows),
+    let written = written.and_then(|rows| {
+        if heard() {
+            Err(io::ErrorKind::Interrupted.into())
+        } else {
+            std::fs::rename(&unfinished, path).map(|()| rows)
+        }
     });
     written.map_err(|error| {
         // What is there of it is of no use; that it failed is what has to be told.
         let _ = std::fs::remove_file(&unfinished);
         let place = path.display();
-        match heard() {
-            true => Failure::interrupted(format!("interrupted: {place} is not written")),
-            false => Failure::failed(format!("writing {place}: {error}")),
+        if heard() {
+            Failure::interrupted(format!("interrupted: {place} is not written"))
+        } else {
+            Failure::failed(format!("writing {place}: {error}"))
         }
     })
 }

@@ -158,7 +158,7 @@ const READERS: &[&[&str]] = &[
 
 fn read_some(arena: &Arena, random: &mut Random) -> Result<(), String> {
     for _ in 0..3 {
-        let reader: &[&str] = *random.of::<&[&str]>(READERS);
+        let reader: &[&str] = random.of::<&[&str]>(READERS);
         let seen = arena.run(reader, USUAL)?;
         if !seen.status.success() {
             return Err(seen.text());
@@ -193,7 +193,7 @@ fn explain_outputs() {
             return read_some(&arena, random);
         }
         let server = random.of(&between);
-        *server.says.lock().unwrap() = (0..1 + random.below(3)).map(|_| plan(random)).collect();
+        *server.says.lock().unwrap() = (0..=random.below(3)).map(|_| plan(random)).collect();
         let url = format!("host=127.0.0.1 port={} user={OWNER} dbname=postgres sslmode=disable", server.port);
         arena.write("e.toml", scans(&format!("engine = \"postgres\"\nurl = \"{url}\"")).as_bytes());
         let seen = arena.run(&["run", "e.toml", "--fresh"], USUAL)?;
