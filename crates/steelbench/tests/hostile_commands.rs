@@ -95,9 +95,9 @@ fn who_closes_its_output_flees_stops_or_ignores_signals_is_ended() {
 #[test]
 fn a_pipe_in_place_of_a_file_keeps_nobody_waiting() {
     for (setting, code, cause) in
-        [("input", 0, ""), ("output", 1, "cannot open pipe: No such device or address")]
+        [("input", 0, ""), ("output", 1, "cannot open ./pipe: No such device or address")]
     {
-        let lab = Lab::with(&file(&format!("command = \"cat\"\n{setting} = \"pipe\""), ""));
+        let lab = Lab::with(&file(&format!("command = \"cat\"\n{setting} = \"./pipe\""), ""));
         assert!(std::process::Command::new("mkfifo").arg(lab.path("pipe")).status().unwrap().success());
         end(lab.start()).expect(code);
         assert!(servers::causes(&lab).iter().all(|it| it.contains(cause)), "{:?}", servers::causes(&lab));

@@ -585,7 +585,7 @@ fn what_a_command_prints_of_the_password_of_its_server_is_not_recorded() {
             .unwrap();
         let lab = Lab::with(&format!(
             "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \"host=127.0.0.1 port={} user=app dbname=postgres\"\n\
-             [workload]\nprobe = \"command\"\ncommand = \"test -n \\\"$PGPASSWORD\\\" && echo told $PGPASSWORD; exit 9\"\n[repeats]\nblocks = 1\n",
+             [workload]\nprobe = \"command\"\ncommand = \"test -n \\\"$PGPASSWORD\\\" && echo told $PGPASSWORD >&2; exit 9\"\n[repeats]\nblocks = 1\n",
             server.port
         ));
         lab.write(".pgpass", &format!("*:*:*:*:{SECRET}\n"));

@@ -60,9 +60,9 @@ fn plain(name: &str, target: &str, workload: &str, factor: &str) -> Job {
         name: name.into(),
         file: format!(
             "[experiment]\nname = \"t\"\n[target]\n{target}\n[workload]\nprobe = \"{name}\"\n{workload}\n\
-             [factors]\n{factor}\n[repeats]\nblocks = 15\n"
+             [factors]\n{factor}\n[repeats]\nblocks = 6\n"
         ),
-        trials: 30,
+        trials: 12,
         longest_ms: 600,
     }
 }
