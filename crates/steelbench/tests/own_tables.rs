@@ -276,12 +276,6 @@ fn filling_a_server_ends_when_the_run_does() {
 }
 
 #[test]
-fn on_a_server_by_url_nothing_is_filled() {
-    let target = "engine = \"postgres\"\nurl = \"host=/nowhere\"\nsetup.sql = \"schema.sql\"";
-    lab(target, "", 10).run(2).says("target.setup.sql: only a private server has this");
-}
-
-#[test]
 fn the_program_that_is_missing_is_named() {
     for installation in installed::installations() {
         let bin = tempfile::tempdir().unwrap();
