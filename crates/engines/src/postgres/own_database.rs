@@ -65,8 +65,8 @@ pub fn drop_all(run: &Path, configurations: &[&Configuration]) -> Result<Vec<Str
     let mut done = Vec::new();
     for server in servers.lines() {
         // As the file says, which may know more of TLS, else as it was noted.
-        let named = configurations.iter().filter_map(|own| Config::parse(&own.get(URL)?).ok());
-        let config = named.filter(|config| config.to_string() == server).last();
+        let mut named = configurations.iter().filter_map(|own| Config::parse(&own.get(URL)?).ok());
+        let config = named.find(|config| config.to_string() == server);
         let config = config.map_or_else(|| Config::parse(server), Ok);
         let config = config.map_err(|error| EngineError::failed("reading target.url", error.to_string()))?;
         let prefix = prefix(run);
