@@ -8,7 +8,7 @@ use std::fs::{File, Permissions};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -57,6 +57,7 @@ impl Lab {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_steelbench"));
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        at_home(&mut command, self.folder.path());
         command
     }
 
@@ -70,6 +71,7 @@ impl Lab {
         command.arg0("steelbench").args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
         // SAFETY: between fork and exec a system call alone is made, on a file that the command so keeps open.
         unsafe { command.pre_exec(move || program.metadata().map(drop)) };
+        at_home(&mut command, self.folder.path());
         if is_root() {
             command.uid(NOBODY).gid(NOBODY);
         }
@@ -164,6 +166,12 @@ impl Lab {
         }
         found
     }
+}
+
+/// Nothing of the user is read or written: what is cached is shared by the tests, all else is in this folder.
+pub fn at_home<'c>(command: &'c mut Command, folder: &Path) -> &'c mut Command {
+    let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache");
+    command.env("HOME", folder).env("XDG_CACHE_HOME", cache).env("XDG_STATE_HOME", folder.join("state"))
 }
 
 fn shown(value: &rusqlite::types::Value) -> String {
