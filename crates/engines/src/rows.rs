@@ -11,6 +11,42 @@ pub struct Rows {
     pub columns: Vec<Values>,
 }
 
+impl Rows {
+    /// Appends the rows as lines of tab-separated text, with backslashes before what separates columns and rows: as
+    /// PostgreSQL's COPY (<https://www.postgresql.org/docs/current/sql-copy.html>, "Text Format") and MariaDB's LOAD DATA
+    /// (<https://mariadb.com/kb/en/load-data-infile/>) read them by default.
+    pub fn write_tab_separated(&self, out: &mut String) {
+        for row in 0..self.count {
+            for (number, values) in self.columns.iter().enumerate() {
+                if number > 0 {
+                    out.push('\t');
+                }
+                match values {
+                    Values::Texts(texts) => put_escaped(out, texts.get(row)),
+                    // No other value has what would have to be escaped. Writing to memory cannot fail.
+                    values => drop(values.write(row, out)),
+                }
+            }
+            out.push('\n');
+        }
+    }
+}
+
+fn put_escaped(out: &mut String, text: &str) {
+    if !text.contains(['\\', '\t', '\n', '\r']) {
+        return out.push_str(text);
+    }
+    for c in text.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '\t' => out.push_str("\\t"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            c => out.push(c),
+        }
+    }
+}
+
 /// Values of a column in a batch of rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
@@ -120,7 +156,7 @@ impl<T: fmt::Display> FromIterator<T> for Texts {
 
 #[cfg(test)]
 mod tests {
-    use super::{Texts, Values};
+    use super::{Rows, Texts, Values};
 
     fn text(values: &Values) -> String {
         let mut text = String::new();
@@ -147,6 +183,16 @@ mod tests {
         }
         let uuid = 0x0123_4567_89ab_4def_8000_0000_0000_00ff;
         assert_eq!(text(&Values::Uuids(vec![uuid])), "01234567-89ab-4def-8000-0000000000ff");
+    }
+
+    #[test]
+    fn what_separates_columns_and_rows_is_escaped() {
+        let texts: Texts = ["a\tb", "c\\\n", "plain"].into_iter().collect();
+        let columns =
+            vec![Values::Integers(vec![1, 2, 3]), Values::Texts(texts), Values::Dates(vec![0, 1, 2])];
+        let mut out = String::new();
+        Rows { count: 3, columns }.write_tab_separated(&mut out);
+        assert_eq!(out, "1\ta\\tb\t1970-01-01\n2\tc\\\\\\n\t1970-01-02\n3\tplain\t1970-01-03\n");
     }
 
     #[test]

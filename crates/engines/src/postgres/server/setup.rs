@@ -1,12 +1,13 @@
 //! Tables of one's own: a dump and SQL that fill a cluster once, by psql and `pg_restore`, so that all is as it is there.
 
-use super::account::command;
 use super::cluster::{Cluster, ClusterOptions, PORT, Stop};
-use super::files::{SETTINGS_FILE, write_back};
+use super::files::SETTINGS_FILE;
 use super::installation::Installation;
-use super::process::{end_with_us, removed};
 use super::template::SUPERUSER;
 use crate::postgres::failed_at;
+use crate::private::account::command;
+use crate::private::files::write_back;
+use crate::private::process::{end_with_us, removed};
 use crate::setup::{Setup, first_bytes};
 use crate::{Cancel, EngineError};
 use experiment::NamedFile;
