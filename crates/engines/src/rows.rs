@@ -11,42 +11,6 @@ pub struct Rows {
     pub columns: Vec<Values>,
 }
 
-impl Rows {
-    /// Appends the rows as lines of tab-separated text, with backslashes before what separates columns and rows: as
-    /// PostgreSQL's COPY (<https://www.postgresql.org/docs/current/sql-copy.html>, "Text Format") and MariaDB's LOAD DATA
-    /// (<https://mariadb.com/kb/en/load-data-infile/>) read them by default.
-    pub fn write_tab_separated(&self, out: &mut String) {
-        for row in 0..self.count {
-            for (number, values) in self.columns.iter().enumerate() {
-                if number > 0 {
-                    out.push('\t');
-                }
-                match values {
-                    Values::Texts(texts) => put_escaped(out, texts.get(row)),
-                    // No other value has what would have to be escaped. Writing to memory cannot fail.
-                    values => drop(values.write(row, out)),
-                }
-            }
-            out.push('\n');
-        }
-    }
-}
-
-fn put_escaped(out: &mut String, text: &str) {
-    if !text.contains(['\\', '\t', '\n', '\r']) {
-        return out.push_str(text);
-    }
-    for c in text.chars() {
-        match c {
-            '\\' => out.push_str("\\\\"),
-            '\t' => out.push_str("\\t"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            c => out.push(c),
-        }
-    }
-}
-
 /// Values of a column in a batch of rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
@@ -104,7 +68,13 @@ fn write_date(days: i64, out: &mut impl Write) -> fmt::Result {
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
     let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     let year = era * 400 + year_of_era + i64::from(month <= 2);
-    write!(out, "{year:04}-{month:02}-{day:02}")
+    if !(0..10_000).contains(&year) {
+        return write!(out, "{year:04}-{month:02}-{day:02}");
+    }
+    // Millions of them are written, which formatting would take most of the time for.
+    [year / 1000, year / 100, year / 10, year, -1, month / 10, month, -1, day / 10, day].iter().try_for_each(
+        |digit| out.write_char(if *digit < 0 { '-' } else { (b'0' + (digit % 10) as u8).into() }),
+    )
 }
 
 fn write_timestamp(seconds: i64, out: &mut impl Write) -> fmt::Result {
@@ -156,7 +126,7 @@ impl<T: fmt::Display> FromIterator<T> for Texts {
 
 #[cfg(test)]
 mod tests {
-    use super::{Rows, Texts, Values};
+    use super::{Texts, Values};
 
     fn text(values: &Values) -> String {
         let mut text = String::new();
@@ -183,16 +153,6 @@ mod tests {
         }
         let uuid = 0x0123_4567_89ab_4def_8000_0000_0000_00ff;
         assert_eq!(text(&Values::Uuids(vec![uuid])), "01234567-89ab-4def-8000-0000000000ff");
-    }
-
-    #[test]
-    fn what_separates_columns_and_rows_is_escaped() {
-        let texts: Texts = ["a\tb", "c\\\n", "plain"].into_iter().collect();
-        let columns =
-            vec![Values::Integers(vec![1, 2, 3]), Values::Texts(texts), Values::Dates(vec![0, 1, 2])];
-        let mut out = String::new();
-        Rows { count: 3, columns }.write_tab_separated(&mut out);
-        assert_eq!(out, "1\ta\\tb\t1970-01-01\n2\tc\\\\\\n\t1970-01-02\n3\tplain\t1970-01-03\n");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! One private cluster and its server.
 
+use super::data_sets::remove_beside;
 use super::files::{self, BASELINE_FILE, Postmaster, SETTINGS_FILE};
 use super::installation::Installation;
 use super::left::{PROGRAM, free_shared_memory};
@@ -83,6 +84,8 @@ pub struct Cluster {
     pub(super) process: Option<Process>,
     /// The settings in force, when they are known.
     pub(super) applied: Option<BTreeMap<String, String>>,
+    /// The data set that the data directory holds, as it was loaded.
+    pub(super) data_set: Option<String>,
 }
 
 impl Cluster {
@@ -102,8 +105,8 @@ impl Cluster {
         let layout = Layout::of(&options.directory);
         is_vacant(&layout, options.wal_directory.as_deref())?;
         // From here on, dropping it removes what was made.
-        let mut cluster =
-            Self { sockets: layout.socket.clone(), layout, options, process: None, applied: None };
+        let sockets = layout.socket.clone();
+        let mut cluster = Self { sockets, layout, options, process: None, applied: None, data_set: None };
         cluster.lay_out(&template)?;
         Ok(cluster)
     }
@@ -327,6 +330,7 @@ impl Cluster {
         if let Some((key, id)) = Postmaster::of(&self.layout.data).shared_memory {
             free_shared_memory(key, id);
         }
+        remove_beside(&self.layout.directory)?;
         remove_files(&self.layout, self.options.wal_directory.as_deref())
     }
 }
