@@ -321,7 +321,7 @@ mod tests {
                  PARTITION BY KEY (`id`) (PARTITION p0 DATA DIRECTORY = '/fast/data-0', PARTITION p1)",
                 "CREATE TABLE `sample` (`order_id` bigint NOT NULL, `day` date NOT NULL, \
                  `price` decimal(15,2) NOT NULL, `remark` varchar(44) NOT NULL, \
-                 `filler` varbinary(419) NOT NULL DEFAULT (repeat('a', 419))) ENGINE = InnoDB \
+                 `filler` varbinary(418) NOT NULL DEFAULT (repeat('a', 418))) ENGINE = InnoDB \
                  DATA DIRECTORY = '/fast/data-0'",
                 "INSERT INTO `orders` (`id`, `amount`) VALUES (?, ?)",
                 "SELECT `state`, `amount` FROM `orders` WHERE `id` = ?",
