@@ -7,6 +7,7 @@ use super::settings::{self, LOG_VOLUME, RESET, URL, USER};
 use crate::private::account::Account;
 use crate::{Cancel, EngineError, Folders, Host, Instance, lock};
 use experiment::Configuration;
+use experiment::common::OBSERVE_WAITS;
 use mysqlclient::Config;
 use std::sync::{Arc, Mutex};
 
@@ -63,7 +64,7 @@ impl MariaHost {
             account: Account::for_server(configuration.get(USER).as_deref(), PACKAGES_ACCOUNT)?,
             page_bytes: settings::server_settings(configuration).remove(PAGE_SIZE),
             connections: connections.next_power_of_two().max(CONNECTIONS_MIN),
-            instruments: false,
+            instruments: configuration.get(OBSERVE_WAITS),
             cgroups: self.folders.cgroup_joins.clone(),
         })
     }

@@ -4,16 +4,18 @@ use super::admin::{Admin, DATABASE};
 use super::dialect::MariaDialect;
 use super::load::{LoadConfig, MariaConnections, Sessions};
 use super::server::{PrivateServer, Stop};
-use super::settings::{self, DATA_FILES, STATEMENT_TIMEOUT, URL, VOLUME};
+use super::settings::{self, DATA_FILES, SAMPLE_RATE, STATEMENT_TIMEOUT, URL, VOLUME};
+use super::waits::MariaCollector;
 use super::wire::StatementText;
 use super::{explain, failed_at, fill};
 use crate::private::files::{allocated_bytes, last_lines, walk};
 use crate::private::wait_for;
 use crate::{
     CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Folders, Instance,
-    Operation, Table, Work, lock, open_files,
+    Operation, Table, WaitCollector, Work, lock, open_files,
 };
 use experiment::Configuration;
+use experiment::common::OBSERVE_WAITS;
 use mysqlclient::{Client, Config, quote_identifier, quote_literal};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -48,6 +50,8 @@ pub struct MariaInstance {
     folders: Vec<PathBuf>,
     data_files: u32,
     connections: u64,
+    /// Samples a second; `None`: waits are not observed.
+    sample_hz: Option<f64>,
     cancel: Cancel,
     /// Length of a private server's log when the trial began.
     log_bytes: u64,
@@ -84,6 +88,7 @@ impl MariaInstance {
             folders: Vec::new(),
             data_files: configuration.get(DATA_FILES),
             connections: connections.into(),
+            sample_hz: configuration.get(OBSERVE_WAITS).then(|| configuration.get(SAMPLE_RATE)),
             cancel: cancel.clone(),
             gone: false,
         };
@@ -230,7 +235,8 @@ impl Instance for MariaInstance {
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         open_files::allow(self.connections, || format!("opening {} connections", self.connections))?;
         let (statements, sessions) = (self.statements()?, self.sessions.clone());
-        Ok(Box::new(MariaConnections::connect(&self.load, connections, statements, sessions)?))
+        let cancel = self.cancel.clone();
+        Ok(Box::new(MariaConnections::connect(&self.load, connections, statements, sessions, cancel)?))
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
@@ -252,6 +258,12 @@ impl Instance for MariaInstance {
         }
         let opened = |path: PathBuf| File::open(&path).map_err(EngineError::at(&path));
         CacheReport::of_files(files.into_iter().map(opened), cache)
+    }
+
+    fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
+        let (config, sessions) = (self.server.config.clone(), self.sessions.clone());
+        let pid = self.server.private.as_ref().and_then(|server| lock(server).pid());
+        Some(Box::new(MariaCollector::new(config, sessions, pid, self.sample_hz?, self.cancel.clone())))
     }
 
     fn space_bytes(&self) -> Option<u64> {

@@ -3,14 +3,17 @@
 
 use super::failed_at;
 use super::wire::{Features, MariaWire, StatementText};
-use crate::{Answer, ConnectionSet, EngineError, Request, lock};
+use crate::{Answer, Cancel, ConnectionSet, EngineError, Request, Statement, lock};
 use mysqlclient::{Client, Config};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use transport::Connections;
 
 /// How long a thread waits at most before it looks whether it is to stop.
 const WAIT_MAX: Duration = Duration::from_millis(50);
+
+/// How long sessions may take to answer when nothing is asked of them.
+const PUBLISH_MAX: Duration = Duration::from_secs(30);
 
 /// The numbers of the connections that serve a load.
 pub type Sessions = Arc<Mutex<Vec<u32>>>;
@@ -28,7 +31,8 @@ pub struct LoadConfig {
 pub struct MariaConnections {
     connections: Connections<MariaWire>,
     /// Dropped after the connections.
-    _listed: Listed,
+    listed: Listed,
+    cancel: Cancel,
 }
 
 /// The sessions of this set in the list of all; dropping it removes them.
@@ -62,6 +66,7 @@ impl MariaConnections {
         connections: u32,
         statements: &Arc<[StatementText]>,
         sessions: Sessions,
+        cancel: Cancel,
     ) -> Result<Self, EngineError> {
         let mut listed = Listed { sessions, ours: Vec::new() };
         let mut opened = Vec::with_capacity(connections as usize);
@@ -73,7 +78,7 @@ impl MariaConnections {
             opened.push((client.into_stream(), MariaWire::new(Arc::clone(statements), features)));
         }
         let connections = Connections::new(opened).map_err(|error| waiting_failed(&error))?;
-        Ok(Self { connections, _listed: listed })
+        Ok(Self { connections, listed, cancel })
     }
 }
 
@@ -85,6 +90,28 @@ impl ConnectionSet for MariaConnections {
     fn send(&mut self, number: usize, request: &Request<'_>) -> Result<(), EngineError> {
         self.connections.send(number, request);
         Ok(())
+    }
+
+    /// A session's time with its client counts once its next statement comes: it comes now.
+    fn publish(&mut self) -> Result<(), EngineError> {
+        let nothing =
+            Request::Execute { statement: Statement::Text("DO 0"), parameters: &[], results: false };
+        let connections = self.listed.ours.len();
+        for connection in 0..connections {
+            self.send(connection, &nothing)?;
+        }
+        let (mut answers, started) = (Vec::new(), Instant::now());
+        while answers.len() < connections {
+            if self.cancel.is_cancelled() {
+                return Err(EngineError::Cancelled);
+            }
+            if started.elapsed() > PUBLISH_MAX {
+                let late = format!("its sessions have not answered in {} s", PUBLISH_MAX.as_secs());
+                return Err(EngineError::failed("waiting for the server", late));
+            }
+            self.wait(None, &mut answers)?;
+        }
+        answers.into_iter().try_for_each(|answer| answer.result.map(|_| ()))
     }
 
     fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError> {

@@ -8,6 +8,7 @@
 //! - `dialect`: how its tables and operations are written
 //! - `fill`: the bulk load of its tables; `explain`: plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
+//! - `waits`: what sessions wait for
 
 mod admin;
 mod dialect;
@@ -19,9 +20,10 @@ mod load;
 mod preflight;
 pub mod server;
 mod settings;
+mod waits;
 mod wire;
 
-use crate::{Ability, CacheState, Engine, EngineError, Folders, Host, Need, Preflight, Stop};
+use crate::{Ability, CacheState, Engine, EngineError, Folders, Host, Need, Preflight, Stop, WaitType};
 #[cfg(test)]
 pub(crate) use dialect::MariaDialect;
 use experiment::{Configuration, Declaration, Invalid};
@@ -83,6 +85,10 @@ impl Engine for MariaDb {
 
     fn cache(&self, configuration: &Configuration) -> CacheState {
         configuration.get(settings::CACHE)
+    }
+
+    fn wait_types(&self) -> &'static [WaitType] {
+        waits::WAIT_TYPES
     }
 
     fn host(&self, folders: Folders) -> Box<dyn Host> {

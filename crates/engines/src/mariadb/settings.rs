@@ -42,6 +42,8 @@ settings! {
     pub RESET: Vec<String> = "target.reset", Kind::TextList, "restart";
     /// A statement that takes longer fails its trial (max_statement_time; MariaDB only).
     pub STATEMENT_TIMEOUT: Option<f64> = "target.statement_timeout", Kind::PositiveDuration;
+    /// How often sessions are sampled for what the server does not time.
+    pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";
 }
 
 /// Settings that only a private server has.

@@ -270,6 +270,11 @@ impl PrivateServer {
         self.process.as_ref().is_some_and(|process| process.ended().is_none())
     }
 
+    /// The number of the server's process.
+    pub fn pid(&self) -> Option<i32> {
+        self.process.as_ref().map(Process::pid)
+    }
+
     /// The data directory.
     pub fn data_directory(&self) -> &Path {
         &self.layout.data
