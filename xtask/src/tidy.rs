@@ -16,10 +16,11 @@ const VENDORED: &str = "crates/report/assets/vendor/";
 const EDGES: [(&str, &str); 20] = [
     (
         "steelbench",
-        "analysis datasets engines experiment observations observe probes profile report runner store",
+        "analysis datasets engines experiment observations observe probes profile report runner sizing store",
     ),
     ("runner", "analysis engines experiment observations observe probes store"),
-    ("report", "analysis observations"),
+    ("report", "analysis observations sizing"),
+    ("sizing", "experiment"),
     ("analysis", "observations statistics"),
     ("statistics", ""),
     ("store", "observations"),
