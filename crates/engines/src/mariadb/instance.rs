@@ -8,7 +8,7 @@ use super::settings::{self, DATA_FILES, SAMPLE_RATE, STATEMENT_TIMEOUT, URL, VOL
 use super::waits::MariaCollector;
 use super::wire::StatementText;
 use super::{explain, failed_at, fill};
-use crate::private::files::{allocated_bytes, last_lines, walk};
+use crate::private::files::{allocated_bytes, evict, last_lines, walk};
 use crate::private::wait_for;
 use crate::{
     CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Folders, Instance,
@@ -67,7 +67,6 @@ impl MariaInstance {
         connections: u32,
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
-        let admin = Admin::take_database(&server.config, cancel)?;
         let config = server.config.clone().with_database(DATABASE).with_stop(cancel.stop());
         let mut session = Vec::new();
         if let Some(seconds) = configuration.get(STATEMENT_TIMEOUT) {
@@ -75,9 +74,10 @@ impl MariaInstance {
         }
         if configuration.get(URL).is_some() {
             let wanted = settings::server_settings(configuration);
-            admin.ask(|client| verify_session_settings(client, &wanted))?;
+            verify_session_settings(&server.config.clone().with_stop(cancel.stop()), &wanted)?;
             session.extend(wanted.into_iter().map(|(name, value)| (name, literal(&value))));
         }
+        let admin = Admin::take_database(&server.config, cancel)?;
         let mut instance = Self {
             log_bytes: server.private.as_ref().map_or(0, |server| lock(server).log_bytes()),
             server,
@@ -164,20 +164,18 @@ fn literal(value: &str) -> String {
     if value.parse::<f64>().is_ok() { value.to_owned() } else { quote_literal(value) }
 }
 
-/// On another's server a session's settings are read back: what it would have if it set them now is what it must have.
-fn verify_session_settings(
-    client: &mut Client,
-    wanted: &BTreeMap<String, String>,
-) -> Result<(), EngineError> {
+/// On another's server a session's settings are read back, in a session for that.
+fn verify_session_settings(config: &Config, wanted: &BTreeMap<String, String>) -> Result<(), EngineError> {
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let mut client = Client::connect(config).map_err(failed_at("connecting"))?;
     for (name, value) in wanted {
         let setting = format!("target.settings.{name}");
         let doing = format!("{setting} of a server by URL, which a session must be allowed to set");
-        let read =
-            |client: &mut Client| client.cell(&format!("SELECT @@SESSION.{name}")).map_err(failed_at(&doing));
-        let before = read(client)?.unwrap_or_default();
         client.run(&format!("SET SESSION {name} = {}", literal(value))).map_err(failed_at(&doing))?;
-        let got = read(client)?.unwrap_or_default();
-        client.run(&format!("SET SESSION {name} = {}", literal(&before))).map_err(failed_at(&doing))?;
+        let got = client.cell(&format!("SELECT @@SESSION.{name}")).map_err(failed_at(&doing))?;
+        let got = got.unwrap_or_default();
         let switch = |text: &str| match text.to_uppercase().as_str() {
             "ON" => "1".to_owned(),
             "OFF" => "0".to_owned(),
@@ -250,6 +248,10 @@ impl Instance for MariaInstance {
         }
         let is_read = cache == CacheState::Hot && self.read_tables()?;
         let files = self.table_files(&lock(server))?;
+        if cache == CacheState::Cold {
+            // A server that starts looks at the first page of each file through the page cache, which reads ahead.
+            evict(&files)?;
+        }
         if cache == CacheState::Hot {
             // In the buffer pool: InnoDB reads its files past the page cache.
             let bytes = files.iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum();

@@ -288,18 +288,8 @@ impl MariaWire {
             (Event::Prepared(prepared), Of::Prepare(statement)) => {
                 self.known[statement] = Known::Prepared { id: prepared.id, columns: Vec::new() };
             }
-            (Event::Column(column), Of::Prepare(statement)) => {
-                if let Known::Prepared { columns, .. } = &mut self.known[statement] {
-                    columns.push(column);
-                }
-            }
-            (Event::Result { described, .. }, _) if self.keeps_results => self.begin_result(of, described),
-            (Event::Column(column), _) if self.keeps_results => {
-                if let Some(results) = self.results.last_mut() {
-                    results.columns.push(column.name.clone());
-                }
-                self.columns.push(column);
-            }
+            (Event::Result { described, .. }, _) => self.begin_result(of, described),
+            (Event::Column(column), _) => self.take_column(of, column),
             (Event::Row(row), _) if self.keeps_results => {
                 if let Some(results) = self.results.last_mut() {
                     results.rows += 1;
@@ -325,7 +315,31 @@ impl MariaWire {
         Ok(())
     }
 
+    /// A column of a statement that is prepared, or of a result. What is told with a result is true from then on: the
+    /// types of parameters can have changed it.
+    fn take_column(&mut self, of: Of, column: Column) {
+        if self.keeps_results && !matches!(of, Of::Prepare(_)) {
+            if let Some(results) = self.results.last_mut() {
+                results.columns.push(column.name.clone());
+            }
+            self.columns.push(column.clone());
+        }
+        if let Of::Prepare(statement) | Of::Statement(statement) = of
+            && let Known::Prepared { columns, .. } = &mut self.known[statement]
+        {
+            columns.push(column);
+        }
+    }
+
     fn begin_result(&mut self, of: Of, described: bool) {
+        if let (true, Of::Statement(statement)) = (described, of)
+            && let Known::Prepared { columns, .. } = &mut self.known[statement]
+        {
+            columns.clear();
+        }
+        if !self.keeps_results {
+            return;
+        }
         self.keep_row(of);
         self.columns.clear();
         if self.results.len() == RESULTS_MAX {

@@ -138,7 +138,7 @@ mod tests {
         let mut counted = counted();
         counted.row_locks.1 = 24.0;
         let (waits, time) = counted.account(&Samples { hz: 100.0, all: 4000, committing: 1200 });
-        assert_eq!(seconds(&waits, REDO_LOG), 0.0);
+        assert!(waits.iter().all(|wait| wait.wait_type != REDO_LOG));
         assert!((seconds(&waits, ROW_LOCK) - 24.0 * 29.0 / 36.0).abs() < 1e-9);
         let all = time.cpu_s + waits.iter().map(Wait::wait_s).sum::<f64>();
         assert!((all - 40.0).abs() < 1e-9 && (time.corrected_s.unwrap() - 7.0).abs() < 1e-9);
