@@ -20,7 +20,7 @@ pub use devices::DeviceMonitor;
 pub use git::git_state;
 pub use machine::MachineMonitor;
 pub use times::{
-    ProcessTimes, ThreadClock, ThreadTimes, ThreadUse, ended_children_cpu_s, process_title,
+    KernelThreads, ProcessTimes, ThreadClock, ThreadTimes, ThreadUse, ended_children_cpu_s, process_title,
     storage_read_bytes,
 };
 pub use topology::Topology;

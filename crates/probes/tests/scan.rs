@@ -428,7 +428,8 @@ fn a_data_set_is_loaded_once_for_trials_that_do_not_change_it() {
             let operations = vec![Operation::scan(0, vec![Output::Count, Output::Sum("c2")]), add];
             let data = Kept { identity: set.identity(), tables: 1, bytes: set.row_bytes(), changed };
             let instance = host.prepare(&configuration, 1, &Cancel::new()).unwrap();
-            let work = Work { tables: set.tables(), fills, operations, data: Some(data), degree };
+            let work =
+                Work { tables: set.tables(), fills, operations, data: Some(data), degree, ..Work::default() };
             instance.create(work).unwrap();
             let row = ask(instance.as_ref(), &Statement::Operation(0));
             if changed {

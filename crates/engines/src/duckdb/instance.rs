@@ -1,6 +1,7 @@
 //! The database of a trial: one file, and the connections to it.
 
 use super::bulk;
+use super::compression::Compression;
 use super::dialect::DuckDbDialect;
 use super::explain;
 use super::failed;
@@ -45,6 +46,7 @@ pub struct Target {
     sample_hz: f64,
     pub seats: Seats,
     pub final_checkpoint: bool,
+    compression: Compression,
     pub cancel: Cancel,
 }
 
@@ -73,6 +75,7 @@ impl DuckDbInstance {
             sample_hz: configuration.get(SAMPLE_RATE),
             seats: Seats::new(configuration.get(OBSERVE_WAITS)),
             final_checkpoint: configuration.get(FINAL_CHECKPOINT),
+            compression: Compression::of(configuration),
             cancel: cancel.clone(),
         };
         target.open()?;
@@ -136,6 +139,7 @@ impl Target {
 
 impl Instance for DuckDbInstance {
     fn create(&self, mut work: Work) -> Result<(), EngineError> {
+        self.target.compression.apply(&mut work.tables);
         // Before anything is made: one may be refused.
         let operations = work.operations.iter().map(|operation| compile(operation, &work));
         let operations = operations.collect::<Result<Arc<[_]>, _>>()?;
@@ -148,7 +152,8 @@ impl Instance for DuckDbInstance {
                 connection.run(&sql).map_err(failed(format!("creating table {}", table.name)))?;
             }
         }
-        for fill in &mut std::mem::take(&mut work.fills) {
+        let mut fills = std::mem::take(&mut work.fills);
+        for fill in &mut fills {
             bulk::fill(&connection, &work.tables[fill.table], fill, &self.target.cancel)?;
         }
         for table in &work.tables {
@@ -157,6 +162,9 @@ impl Instance for DuckDbInstance {
             }
         }
         connection.run("CHECKPOINT").map_err(failed("checkpoint after loading"))?;
+        if let Some(table) = work.tables.first().filter(|_| !fills.is_empty()) {
+            self.target.compression.verify(&connection, table)?;
+        }
         // Work that is created twice in one trial would be a defect of the probe: the first one stays.
         self.operations.get_or_init(|| operations);
         Ok(())

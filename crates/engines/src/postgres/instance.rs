@@ -1,6 +1,7 @@
 //! What a trial works on: our schema on a server.
 
 use super::admin::{Admin, LOAD, SCHEMA};
+use super::compression::Compression;
 use super::dialect::PostgresDialect;
 use super::is_local;
 use super::kept::KeptTables;
@@ -58,6 +59,7 @@ pub struct PostgresInstance {
     kept: OnceLock<KeptTables>,
     tablespaces: Vec<(String, PathBuf)>,
     data_files: u32,
+    compression: Compression,
     connections: u64,
     final_checkpoint: bool,
     /// Samples a second; `None`: waits are not observed.
@@ -90,6 +92,7 @@ impl PostgresInstance {
             kept: OnceLock::new(),
             tablespaces: Vec::new(),
             data_files: configuration.get(DATA_FILES),
+            compression: Compression::of(configuration),
             connections: u64::from(connections),
             final_checkpoint: configuration.get(FINAL_CHECKPOINT),
             sample_hz: observe.then(|| configuration.get(SAMPLE_RATE)),
@@ -140,7 +143,7 @@ impl PostgresInstance {
 
     /// Takes the data set of this work from those that a private server keeps; says how many of its tables are there.
     fn take_kept(&self, work: &Work) -> Result<usize, EngineError> {
-        let keeps = self.cluster.is_some() && self.tablespaces.is_empty();
+        let keeps = self.cluster.is_some() && self.tablespaces.is_empty() && !work.measured;
         let Some(kept) = KeptTables::of(work).filter(|_| keeps) else { return Ok(0) };
         let there = if kept.take(&self.admin)? { kept.count() } else { 0 };
         self.kept.get_or_init(|| kept);
@@ -243,6 +246,11 @@ fn verify_session_settings(
 impl Instance for PostgresInstance {
     fn create(&self, mut work: Work) -> Result<(), EngineError> {
         let dialect = self.dialect()?;
+        self.compression.apply(&mut work.tables);
+        if work.measured {
+            let session = self.admin.ask(|admin| Ok(admin.backend_pid()))?;
+            lock(&self.backends).push(session);
+        }
         // The tables that are there already come first.
         let there = self.take_kept(&work)?;
         let mut fills = std::mem::take(&mut work.fills);
@@ -263,6 +271,9 @@ impl Instance for PostgresInstance {
             for statement in work.tables[there..].iter().flat_map(|table| dialect.after_fill(table)) {
                 self.admin.run("finishing the tables", &statement)?;
             }
+        }
+        if work.measured && (self.cluster.is_some() || self.final_checkpoint) {
+            self.admin.run("writing the tables", "CHECKPOINT")?;
         }
         if work.data.is_some() {
             for statement in work.tables.iter().filter_map(|table| dialect.workers(table, work.degree)) {
@@ -335,6 +346,16 @@ impl Instance for PostgresInstance {
 
     fn space_bytes(&self) -> Option<u64> {
         self.cluster.as_ref().map(|cluster| lock(cluster).space_bytes())
+    }
+
+    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+        let sql = format!(
+            "SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace \
+             WHERE nspname = '{SCHEMA}' AND relkind = 'r'"
+        );
+        let bytes =
+            self.admin.ask(|admin| admin.cell(&sql).map_err(failed_at("asking for the size of tables")))?;
+        Ok(bytes.and_then(|bytes| bytes.parse().ok()))
     }
 
     fn client_environment(&self) -> Vec<(String, Option<String>)> {

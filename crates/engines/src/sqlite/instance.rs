@@ -62,7 +62,7 @@ impl SqliteInstance {
     /// Creates and fills the tables of one data file; gives the bytes of its pages.
     fn create_in(&self, file: usize, work: &mut Work) -> Result<usize, EngineError> {
         // The tables that are there already come first.
-        let there = if file == 0 { self.copy_kept(work)? } else { 0 };
+        let there = if file == 0 && !work.measured { self.copy_kept(work)? } else { 0 };
         let fills = if file == 0 { std::mem::take(&mut work.fills) } else { Vec::new() };
         let here = |table: &Table| file == 0 || table.storage.spread;
         let tables: Vec<&Table> = work.tables[there..].iter().filter(|table| here(table)).collect();
@@ -225,6 +225,9 @@ impl Instance for SqliteInstance {
         for file in 0..self.files.paths.len() {
             page_bytes = self.create_in(file, &mut work)?;
         }
+        for (path, file) in self.files.paths.iter().zip(&self.files.handles).filter(|_| work.measured) {
+            file.sync_all().map_err(EngineError::at(path))?;
+        }
         let compile = |operation| self.compile(operation, &work, page_bytes);
         let operations = work.operations.iter().map(compile).collect::<Result<Arc<[_]>, _>>()?;
         // Work that is created twice in one trial would be a defect of the probe: the first one stays.
@@ -305,7 +308,8 @@ impl WaitCollector for Collector {
         let Totals { tallies, pages } = &*lock(&self.total);
         let disk_read_bytes = read.zip(self.read_before).map(|(now, before)| now.saturating_sub(before));
         // Sessions work in the load's threads, and nothing works beside them.
-        let used = EngineUse { worker_cpu_s: Some(0.0), pages: Some(*pages), disk_read_bytes };
+        let worker_cpu_s = Some(0.0);
+        let used = EngineUse { worker_cpu_s, pages: Some(*pages), disk_read_bytes, ..EngineUse::default() };
         Ok(Collected {
             waits: tallies.waits(),
             operations: tallies.operations(),
