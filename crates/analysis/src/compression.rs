@@ -11,7 +11,7 @@ use crate::decompose::{Decomposition, Part, PartKind};
 use crate::estimate::mean;
 use crate::grid::{FactorLayout, Matched};
 use crate::settings::has_probe;
-use crate::{Comparison, Estimate, Summary, wording};
+use crate::{Comparison, Estimate, Interval, Summary, wording};
 use observations::{Direction, Observations, Recording, Value};
 use serde::Serialize;
 
@@ -64,9 +64,22 @@ pub struct CompressionRow {
     pub own: Estimate,
     /// How many times as much as the reference; corrected over all rows (Holm).
     pub ratio: Comparison,
-    /// Of processor time: the functions that changed most, of those whose change is supported; seconds for each unit of
-    /// work. None where trials were not profiled.
-    pub functions: Vec<Part>,
+    /// Of processor time: the functions that changed most, of those whose change is supported. None where trials were
+    /// not profiled.
+    pub functions: Vec<FunctionChange>,
+}
+
+/// What a function takes more or less of a processor, in the unit of its row.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FunctionChange {
+    /// Its name.
+    pub function: String,
+    /// The program, library or part of the kernel that it is in.
+    pub module: String,
+    /// The level's less the reference's.
+    pub change: f64,
+    /// Its interval, as wide as that of a cause ([`Part::interval`]).
+    pub interval: Option<Interval>,
 }
 
 /// What is compared of a trial.
@@ -288,15 +301,26 @@ impl Pair<'_> {
         let (reference, own) = (estimate(&from)?, estimate(&to)?);
         // More is "better" here: the ratio is that of the level to the reference.
         let ratio = Comparison::of_values(self.matched.paired, &from, &to, Direction::HigherIsBetter)?;
-        let functions = if figure.name == CPU { self.functions() } else { Vec::new() };
+        let per_second = || Some(own.mean / mean(&self.values(cpu_s)?[1].blocks.concat()));
+        let per_second = (figure.name == CPU).then(per_second).flatten();
+        let functions = per_second.map(|unit| self.functions(unit)).unwrap_or_default();
         let (level, work) = (level.to_owned(), self.work.clone());
         Some(CompressionRow { level, work, figure: figure.name, reference, own, ratio, functions })
     }
 
-    fn functions(&self) -> Vec<Part> {
+    /// With so many of its unit for a second of processor time for a unit of work.
+    fn functions(&self, per_second: f64) -> Vec<FunctionChange> {
         let code = Decomposition::of(&self.matched).and_then(|own| own.code);
-        let named = |part: &Part| matches!(part.kind, PartKind::Function { .. }) && part.supported();
-        code.into_iter().flat_map(|code| code.parts).filter(named).take(FUNCTIONS).collect()
+        let named = |part: Part| match part.kind.clone() {
+            PartKind::Function { function, module } if part.supported() => Some(FunctionChange {
+                function,
+                module,
+                change: part.change_s * per_second,
+                interval: part.interval.map(|own| own.map(|end| end * per_second)),
+            }),
+            _ => None,
+        };
+        code.into_iter().flat_map(|code| code.parts).filter_map(named).take(FUNCTIONS).collect()
     }
 
     /// Of scans, with the sizes of a pair on the same data.

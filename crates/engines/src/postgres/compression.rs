@@ -1,8 +1,8 @@
 //! Which method compresses which column: PostgreSQL compresses texts of rows that would be longer than 2 kB (TOAST).
 
 use super::dialect::width;
-use super::settings::{COLUMN_COMPRESSION, COMPRESSION};
-use crate::compression::{apply, of_columns, validate_columns};
+use super::settings::COMPRESSION;
+use crate::compression::{OF_COLUMNS, apply, of_columns, validate_columns};
 use crate::{Column, DataType, Table};
 use experiment::{Configuration, Invalid};
 
@@ -39,6 +39,25 @@ impl Compression {
     }
 }
 
+/// The setting that takes a method of this server's, and no other.
+pub const DEFAULT: &str = "default_toast_compression";
+
+/// The methods that a configuration asks for, which a server may lack, each with the path of its setting.
+pub fn asked(configuration: &Configuration) -> Vec<(String, &'static str)> {
+    let Compression { all, columns } = Compression::of(configuration);
+    let all = all.map(|method| (COMPRESSION.path().to_owned(), method));
+    let columns = columns.into_iter().map(|(name, method)| (format!("{OF_COLUMNS}{name}"), method));
+    all.into_iter().chain(columns).filter(|(_, method)| *method != NONE).collect()
+}
+
+/// That a server has no such method.
+pub fn lacking(path: String, method: &str, server: &str) -> Invalid {
+    let message = format!(
+        "{server} was built without {method}; leave it out, or use one that was built with it (target.version, target.bindir)"
+    );
+    Invalid::new(path, message)
+}
+
 /// Objections to a configuration with these tables.
 pub fn validate(configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
     let fits = |column: &Column| {
@@ -46,14 +65,8 @@ pub fn validate(configuration: &Configuration, tables: &[Table]) -> Vec<Invalid>
         if is_text(column) { Ok(()) } else { Err(message.into()) }
     };
     let mut invalid = validate_columns(configuration, tables, fits);
-    let asked = configuration.get(COMPRESSION).map(|_| COMPRESSION.path().to_owned());
-    let asked = asked.into_iter().chain(
-        configuration
-            .below(crate::compression::OF_COLUMNS)
-            .map(|(name, _)| COLUMN_COMPRESSION.path().replace('*', name)),
-    );
     if !tables.iter().any(can_be_long) && invalid.is_empty() {
-        invalid.extend(asked.map(|path| {
+        invalid.extend(asked(configuration).into_iter().map(|(path, _)| {
             let message = format!(
                 "no row of these tables is longer than {ROW_BYTES} bytes, and PostgreSQL compresses none below; use data = \
                  \"documents\", or compress on a file system (target.volume)"

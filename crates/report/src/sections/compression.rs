@@ -4,8 +4,7 @@ use crate::model::{Columns, Section, Tone};
 use crate::number;
 use crate::table::Cell;
 use crate::text::joined;
-use analysis::decompose::{Part, PartKind};
-use analysis::{BreakEven, Compression, CompressionRow, Pays, Summary};
+use analysis::{BreakEven, Compression, CompressionRow, FunctionChange, Interval, Pays, Summary};
 
 /// A section for each data set or engine.
 pub(crate) fn sections(_: &Summary, all: &[Compression]) -> Vec<Section> {
@@ -18,9 +17,6 @@ fn section(compression: &Compression) -> Section {
         group => format!("Compression: {group}"),
     };
     let mut section = Section::new(heading);
-    for row in compression.rows.iter().filter(|row| row.figure != SIZE) {
-        functions(&mut section, row);
-    }
     let mut table = Columns::of(&compression.rows);
     table.name("level", |row| row.level.as_str());
     table.name("work", |row| row.work.as_str());
@@ -29,6 +25,7 @@ fn section(compression: &Compression) -> Section {
     table.left("level's", |row| Cell::estimate_without_unit(&row.own)).optional(1);
     table.left("ratio", ratio);
     section.table(table);
+    compression.rows.iter().for_each(|row| functions(&mut section, row));
     section.note(format!(
         "Ratio: how many times as much as {}; it is told apart from 1 where it is not grey (Holm over the table). Processor time is \
          that of sessions and of what works for them{}.",
@@ -52,8 +49,6 @@ fn section(compression: &Compression) -> Section {
     section
 }
 
-const SIZE: &str = "size";
-
 /// Less is better of all that is shown here.
 fn ratio(row: &&CompressionRow) -> Cell {
     let tone = match row.ratio.supported() {
@@ -64,29 +59,26 @@ fn ratio(row: &&CompressionRow) -> Cell {
     Cell::comparison(&row.ratio, &row.own.unit).toned(tone)
 }
 
-/// `zstd, work=hot scan: processor time changes most in ZSTD_decompress (libduckdb.so), +0.42 us/row [0.40, 0.44]`
+/// `zstd, work=hot scan: processor time changes most in ZSTD_decompress (libduckdb.so) +0.42 us/row [0.40, 0.44].`
 fn functions(section: &mut Section, row: &CompressionRow) {
-    if row.functions.is_empty() {
-        return;
-    }
-    // Of a scan the parts are of all its rows.
-    let scale = row.own.mean - row.reference.mean;
-    let total: f64 = row.functions.iter().map(|part| part.change_s).sum();
-    if scale == 0.0 || total == 0.0 {
-        return;
-    }
-    let function = |part: &Part| {
-        let PartKind::Function { function, module } = &part.kind else { return String::new() };
-        let (figure, unit) = (part.change_s, "s");
-        let ends = part.interval.map(|own| (own.low, own.high));
-        let sign = if figure > 0.0 { "+" } else { "" };
-        format!("{function} ({module}) {sign}{}", number::difference(figure, ends, unit))
+    let function = |own: &FunctionChange| {
+        let ends = own.interval.map(|Interval { low, high }| (low, high));
+        let sign = if own.change > 0.0 { "+" } else { "" };
+        let change = number::difference(own.change, ends, &row.own.unit);
+        format!("{} ({}) {sign}{change}", shortened(&own.function), own.module)
     };
-    section.line(format!(
-        "{}: processor time changes most in {}.",
-        place(&row.level, &row.work),
-        joined(row.functions.iter().map(function), "; ")
-    ));
+    if !row.functions.is_empty() {
+        let all = joined(row.functions.iter().map(function), "; ");
+        section.line(format!("{}: processor time changes most in {all}.", place(&row.level, &row.work)));
+    }
+}
+
+/// A function without its parameters, where there are many.
+fn shortened(function: &str) -> &str {
+    match function.split_once('(') {
+        Some((name, _)) if function.len() > 60 && !name.is_empty() => name,
+        _ => function,
+    }
 }
 
 fn place(level: &str, work: &str) -> String {
