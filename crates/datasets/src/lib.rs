@@ -5,11 +5,13 @@
 //! - `tpch`: LINEITEM and the rest of TPC-H, by the crate `tpchgen`
 //! - `documents`: long texts
 //! - `synthetic`: rows of a width and number of columns that are chosen
+//! - `ahead`: rows are made while others are loaded
 //! - `write`, `parquet`: their tables as files
 //!
 //! A [`DataSet`] names one and says how large it is. Rows come in batches, column by column, and only while they are
 //! asked for.
 
+mod ahead;
 mod data_set;
 mod documents;
 #[cfg(feature = "parquet")]
@@ -32,6 +34,9 @@ use engines::Rows;
 /// Rows, made batch by batch.
 type Batches = Box<dyn Iterator<Item = Rows> + Send>;
 
+/// Makes the rows, where they are wanted.
+type MakeBatches = Box<dyn FnOnce() -> Batches + Send>;
+
 /// Rows of a batch: enough for the batch to cost nothing beside them.
 const BATCH_ROWS: usize = 4096;
 
@@ -51,5 +56,5 @@ fn numbered(
 struct Part {
     table: engines::Table,
     columns: Vec<&'static str>,
-    batches: Box<dyn FnOnce() -> Batches>,
+    batches: MakeBatches,
 }

@@ -18,8 +18,8 @@ pub struct Work {
     /// Processors that one statement may use at most, where the engine has [`crate::Ability::Parallel`]; `None`: as it
     /// is set.
     pub degree: Option<u32>,
-    /// Whether making the tables is what is measured: nothing that is kept serves instead, what a session of a server does
-    /// for it counts among the load's, and rows that the engine itself still holds back are written when it ends.
+    /// Whether making the tables is what is measured: the session of a server that does it is one of the load's, and it
+    /// ends when all is on the disk.
     pub measured: bool,
 }
 

@@ -9,7 +9,6 @@ use engines::{
 use experiment::common::PROBE;
 use experiment::{Configuration, Invalid, Kind, settings};
 use observations::{Event, Fact, Observations, QueryPlan, Response, number};
-use observe::ThreadClock;
 use observe::environment::{is_on_btrfs, used};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -87,6 +86,7 @@ pub struct Loaded {
     pub explained: Explained,
     /// Bytes that the tables and their indexes take where they are stored.
     pub stored_bytes: Option<u64>,
+    filled: Filled,
     embedded: bool,
 }
 
@@ -95,8 +95,14 @@ impl Loaded {
     ///
     /// # Errors
     /// When it cannot be asked.
-    pub fn of(context: &TrialContext<'_>, set: &DataSet, taken: &Taken) -> Result<Self, ProbeError> {
+    pub fn of(
+        context: &TrialContext<'_>,
+        set: &DataSet,
+        filled: Filled,
+        taken: &Taken,
+    ) -> Result<Self, ProbeError> {
         Ok(Self {
+            filled,
             rows: set.rows().map_or_else(|| count(context), Ok)?,
             explained: Explained::default(),
             stored_bytes: taken.by_tables(context)?,
@@ -130,6 +136,8 @@ impl Loaded {
         facts.add("table_rows", "", Some(self.rows as f64));
         facts.add("table_pages", "", pages.map(|pages| pages as f64));
         facts.add("page_bytes", "B", page_bytes.map(|bytes| bytes as f64));
+        facts.add("rows_loaded", "", Some(self.filled.rows as f64));
+        facts.add("load_s", "s", Some(self.filled.elapsed_s));
         facts.add("stored_bytes", "B", self.stored_bytes.map(|bytes| bytes as f64));
         facts.add("cpu_s", "s", cpu_s);
         facts.add("kernel_cpu_s", "s", used.kernel_cpu_s.map(|seconds| seconds / units));
@@ -191,21 +199,31 @@ impl Facts {
 /// # Errors
 /// When the engine fails or the trial is asked to stop.
 pub fn create(context: &TrialContext<'_>, set: &DataSet, work: Work) -> Result<Loaded, ProbeError> {
-    let taken = Taken::before(context);
-    let started = Instant::now();
-    fill(context, work, &|rows| {
+    let (taken, started, about) = (Taken::before(context), Instant::now(), set.all_rows());
+    let filled = fill(context, work, &|rows| {
+        let share = (100.0 * rows as f64 / about.max(1) as f64).min(100.0);
         let [rows, rate] = [rows as f64, rows as f64 / started.elapsed().as_secs_f64()].map(number::grouped);
-        let text = format!("loading {}: {rows} rows, {rate} rows/s", set.name());
+        let text = format!("loading {}: {share:.0} %, {rows} rows, {rate} rows/s", set.name());
         (context.progress)(Event::Step { text });
     })?;
-    Loaded::of(context, set, &taken)
+    Loaded::of(context, set, filled, &taken)
 }
 
 /// How often somebody hears how far loading is.
 const TELL_EVERY: Duration = Duration::from_millis(500);
 
-/// Creates and fills the tables of a trial; meanwhile `tell` hears how many rows there are. Returns the processor seconds
-/// in which rows were made.
+/// What was done to fill tables.
+#[derive(Debug, Clone, Copy)]
+pub struct Filled {
+    /// Rows that the engine took: 0 where it had them.
+    rows: u64,
+    /// Seconds until the tables were there.
+    pub elapsed_s: f64,
+    /// Seconds in which the engine waited for rows to be made.
+    pub waited_s: f64,
+}
+
+/// Creates and fills the tables of a trial; meanwhile `tell` hears how many rows there are.
 ///
 /// # Errors
 /// When the engine fails or the trial is asked to stop.
@@ -213,17 +231,19 @@ pub fn fill(
     context: &TrialContext<'_>,
     mut work: Work,
     tell: &(dyn Fn(u64) + Sync),
-) -> Result<f64, ProbeError> {
-    let made = Arc::new(Made::default());
-    for fill in &mut work.fills {
-        counted(fill, made.clone());
+) -> Result<Filled, ProbeError> {
+    let taken = Arc::new(Counts::default());
+    let tables = work.data.as_ref().map_or(work.tables.len(), |data| data.tables);
+    for fill in work.fills.iter_mut().filter(|fill| fill.table < tables) {
+        counted(fill, taken.clone());
     }
+    let started = Instant::now();
     std::thread::scope(|scope| {
         let (done, waiting) = channel::<()>();
-        let rows = || made.rows.load(Ordering::Relaxed);
+        let taken = &taken;
         let telling = move || {
             while let Err(RecvTimeoutError::Timeout) = waiting.recv_timeout(TELL_EVERY) {
-                tell(rows());
+                tell(taken.rows.load(Ordering::Relaxed));
             }
         };
         let teller = Builder::new().name("loading".into()).spawn_scoped(scope, telling);
@@ -232,27 +252,28 @@ pub fn fill(
         drop(done);
         created
     })?;
-    Ok(made.cpu_ns.load(Ordering::Relaxed) as f64 / 1e9)
+    Ok(Filled {
+        rows: taken.rows.load(Ordering::Relaxed),
+        elapsed_s: started.elapsed().as_secs_f64(),
+        waited_s: taken.waited_ns.load(Ordering::Relaxed) as f64 / 1e9,
+    })
 }
 
-/// Rows that were made, and what that took of a processor.
+/// Rows that an engine has taken, and how long it waited for them.
 #[derive(Debug, Default)]
-struct Made {
+struct Counts {
     rows: AtomicU64,
-    cpu_ns: AtomicU64,
+    waited_ns: AtomicU64,
 }
 
-/// Has the rows of a fill counted as they are made, and their making timed.
-fn counted(fill: &mut Fill, made: Arc<Made>) {
+/// Has the rows of a fill counted as they are taken, and the wait for them timed.
+fn counted(fill: &mut Fill, counts: Arc<Counts>) {
     let mut batches = std::mem::replace(&mut fill.batches, Box::new(std::iter::empty()));
-    let mut clock = None;
     fill.batches = Box::new(std::iter::from_fn(move || {
-        // Of the thread that loads.
-        let clock = clock.get_or_insert_with(ThreadClock::of_this_thread);
-        let before = clock.read();
+        let asked = Instant::now();
         let rows: Option<Rows> = batches.next();
-        made.cpu_ns.fetch_add(clock.read().since(before).cpu_ns, Ordering::Relaxed);
-        made.rows.fetch_add(rows.as_ref().map_or(0, |rows| rows.count as u64), Ordering::Relaxed);
+        counts.waited_ns.fetch_add(asked.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        counts.rows.fetch_add(rows.as_ref().map_or(0, |rows| rows.count as u64), Ordering::Relaxed);
         rows
     }));
 }

@@ -1,14 +1,14 @@
 //! The bulk load probe (S2c): what it costs to load a data set by the engine's bulk path, until it is on the disk, and what
 //! it takes there.
 
-use crate::data::{self, COLUMNS, DATA, DATA_SEED, Facts, Loaded, ROWS, ROWS_PER_PAGE, SCALE, Taken};
+use crate::data::{self, COLUMNS, DATA, DATA_SEED, Facts, Filled, Loaded, ROWS, ROWS_PER_PAGE, SCALE, Taken};
 use crate::measure::{Subject, Surroundings, measure};
 use crate::{Probe, ProbeError, Target, TrialContext};
 use conductor::{Lanes, Stage, conduct};
-use engines::{Ability, Footprint, Table, Work};
+use engines::{Ability, EngineError, Footprint, Table, Work};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, declarations};
-use observations::{LoadHealth, Observations, Response, Wait, WaitClass};
+use observations::{Observations, Response, Wait, WaitClass};
 use observe::{ThreadClock, ThreadUse};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -52,14 +52,16 @@ impl Probe for BulkLoad {
             rate_unit: "rows/s",
             rate_scale: 1.0,
         };
-        let work = Mutex::new(Some(Work { measured: true, ..data::work(&set) }));
+        let work = Mutex::new(Some(Work { measured: true, data: None, ..data::work(&set) }));
         let take = || work.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
         let lanes = Lanes { number: 1, name: "load", warmup: Duration::ZERO };
         let (loads, surroundings) = measure(context, subject, |director| {
             conduct(lanes, director, |stage| load(context, stage, take()))
         })?;
-        let loaded = Loaded::of(context, &set, &taken)?;
-        Ok(observations(context, &loaded, &loads, surroundings))
+        let load =
+            loads.into_iter().next().ok_or_else(|| EngineError::failed("loading", "no thread did it"))?;
+        let loaded = Loaded::of(context, &set, load.filled, &taken)?;
+        Ok(observations(context, &loaded, &load, surroundings))
     }
 }
 
@@ -67,54 +69,50 @@ impl Probe for BulkLoad {
 struct Load {
     elapsed_s: f64,
     used: ThreadUse,
-    /// Processor seconds in which it made the rows.
-    making_s: f64,
+    filled: Filled,
 }
 
 fn load(context: &TrialContext<'_>, stage: &Stage<'_>, work: Work) -> Result<Load, ProbeError> {
     stage.together()?;
     let go_ns = stage.together()?;
     let clock = ThreadClock::of_this_thread();
-    let before = clock.usage();
-    let live = stage.live();
-    let making_s = data::fill(context, work, &|rows| live.done.set(rows))?;
+    let (before, live) = (clock.usage(), stage.live());
+    let filled = data::fill(context, work, &|rows| live.done.set(rows))?;
     let used = clock.usage().since(before);
-    Ok(Load { elapsed_s: (stage.now_ns() - go_ns) as f64 / 1e9, used, making_s })
+    Ok(Load { elapsed_s: (stage.now_ns() - go_ns) as f64 / 1e9, used, filled })
 }
 
 fn observations(
     context: &TrialContext<'_>,
     loaded: &Loaded,
-    loads: &[Load],
+    load: &Load,
     surroundings: Surroundings,
 ) -> Observations {
+    let Load { elapsed_s, used, filled: Filled { waited_s, .. } } = *load;
     let embedded = context.target.abilities.contains(&Ability::Embedded);
-    let elapsed_s: f64 = loads.iter().map(|own| own.elapsed_s).sum();
-    let making_s: f64 = loads.iter().map(|own| own.making_s).sum();
-    let used = surroundings.engine_use();
-    let waits = loads.iter().filter(|_| embedded).filter_map(suspended).collect();
-    let mut seen = surroundings.observations(elapsed_s, 1, loads.iter().map(|own| own.used), waits);
+    let of_engine = surroundings.engine_use();
+    let waits = if embedded { waits(load) } else { Vec::new() };
+    let mut seen = surroundings.observations(elapsed_s, 1, std::iter::once(used), waits);
     let rows = loaded.rows as f64;
-    seen.work.unit = "row".into();
-    seen.work.amount = loaded.rows;
-    // In an embedded engine one thread makes rows and loads them by turns: what making took is known and taken off. A
-    // server works meanwhile.
-    let not_loading_s = if embedded { making_s } else { 0.0 };
-    let load_s = (elapsed_s - not_loading_s).max(0.0);
-    let Facts { cpu_s, all } = loaded.facts((seen.time.cpu_s - not_loading_s).max(0.0), used, rows.max(1.0));
+    seen.work = observations::Work { unit: "row".into(), amount: loaded.rows, ..seen.work };
+    // What making rows took where nothing was loaded meanwhile is no part of the engine's time.
+    let load_s = (elapsed_s - waited_s).max(0.0);
+    let Facts { cpu_s, all } = loaded.facts(seen.time.cpu_s, of_engine, rows.max(1.0));
     let mut responses = vec![Response::lower("load", "s", load_s)];
     responses.extend((load_s > 0.0).then(|| Response::higher("throughput", "rows/s", rows / load_s)));
     responses.extend(cpu_s.map(|cpu_s| Response::lower("cpu_per_row", "us/row", cpu_s * 1e6)));
     responses.extend(loaded.stored_bytes.map(|bytes| Response::lower("size", "MB", bytes as f64 / 1e6)));
     responses.push(Response::lower("elapsed", "s", elapsed_s));
-    let client_share = if embedded || elapsed_s <= 0.0 { 0.0 } else { making_s / elapsed_s };
-    Observations { responses, facts: all, load: LoadHealth { client_share, ..seen.load }, ..seen }
+    Observations { responses, facts: all, ..seen }
 }
 
-/// The time in which the thread of an embedded engine was neither on a processor nor in the run queue.
-fn suspended(load: &Load) -> Option<Wait> {
-    let times = load.used.times;
+/// What the thread of an embedded engine waited for: rows, and whatever else it was suspended in.
+fn waits(load: &Load) -> Vec<Wait> {
+    let ThreadUse { times, voluntary_switches, .. } = load.used;
+    let (rows_s, count) = (load.filled.waited_s, voluntary_switches.max(1));
     let suspended_s = load.elapsed_s - (times.cpu_ns + times.run_delay_ns) as f64 / 1e9;
-    let count = load.used.voluntary_switches.max(1);
-    Wait::counted("BULK_LOAD", WaitClass::Other, count, suspended_s.max(0.0), 0.0)
+    let rows_s = rows_s.min(suspended_s.max(0.0));
+    let rows = Wait::counted("ROWS", WaitClass::Client, count, rows_s, 0.0);
+    let others = Wait::counted("BULK_LOAD", WaitClass::Other, count, (suspended_s - rows_s).max(0.0), 0.0);
+    rows.into_iter().chain(others).collect()
 }
