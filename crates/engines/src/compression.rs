@@ -27,13 +27,12 @@ pub fn validate_columns(
 ) -> Vec<Invalid> {
     let objection = |(name, _): (&str, &Value)| {
         let mut columns = tables.iter().filter_map(|table| table.column(name));
-        let message = match columns.next() {
-            Some(column) => fits(column).err()?,
-            None => {
-                let all = tables.iter().flat_map(|table| &table.columns);
-                let known: Vec<&str> = all.map(|column| column.name).collect();
-                experiment::unknown_name("column", name, &known)
-            }
+        let message = if let Some(column) = columns.next() {
+            fits(column).err()?
+        } else {
+            let all = tables.iter().flat_map(|table| &table.columns);
+            let known: Vec<&str> = all.map(|column| column.name).collect();
+            experiment::unknown_name("column", name, &known)
         };
         Some(Invalid::new(format!("{OF_COLUMNS}{name}"), message))
     };

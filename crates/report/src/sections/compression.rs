@@ -23,7 +23,7 @@ fn section(compression: &Compression) -> Section {
     table.left("figure", |row| format!("{}, {}", row.figure, row.own.unit));
     table.left(compression.reference.clone(), |row| Cell::estimate_without_unit(&row.reference)).optional(1);
     table.left("level's", |row| Cell::estimate_without_unit(&row.own)).optional(1);
-    table.left("ratio", ratio);
+    table.left("ratio", |row| ratio(row));
     section.table(table);
     compression.rows.iter().for_each(|row| functions(&mut section, row));
     section.note(format!(
@@ -50,7 +50,7 @@ fn section(compression: &Compression) -> Section {
 }
 
 /// Less is better of all that is shown here.
-fn ratio(row: &&CompressionRow) -> Cell {
+fn ratio(row: &CompressionRow) -> Cell {
     let tone = match row.ratio.supported() {
         false => Tone::Muted,
         true if row.ratio.is_better() => Tone::Bad,
