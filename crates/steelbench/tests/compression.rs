@@ -121,7 +121,7 @@ fn what_an_engine_does_not_have_is_said_by_check() {
         )
     };
     for (engine, target, data, says) in [
-        ("sqlite", "compression = \"zstd\"", "lineitem", "allowed"),
+        ("sqlite", "compression = \"zstd\"", "lineitem", "known: none"),
         ("sqlite", "column_compression = { l_comment = \"zstd\" }", "lineitem", "column_compression"),
         ("duckdb", "compression = \"lzo\"", "lineitem", "bitpacking"),
         ("duckdb", "column_compression = { l_coment = \"zstd\" }", "lineitem", "did you mean `l_comment`?"),
