@@ -23,8 +23,8 @@ mod threads;
 mod waits;
 
 use crate::{
-    Ability, CacheState, Cancel, Engine, EngineError, Folders, Host, Instance, Need, Preflight, Stop, Table,
-    WaitType,
+    Ability, CacheState, Cancel, Engine, EngineError, Folders, Host, Instance, Need, Preflight, Space, Stop,
+    Table, WaitType,
 };
 #[cfg(test)]
 pub(crate) use dialect::DuckDbDialect;
@@ -58,6 +58,10 @@ settings! {
     /// How often the waits of sessions are sampled.
     pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";
 }
+
+/// Bytes of rows for each byte in the file, at most: what needs more space than this leaves does not fit. TPC-H's LINEITEM
+/// has about 4.
+const COMPRESSION_MAX: u64 = 10;
 
 /// The embedded column store, from version 1.2 up.
 #[derive(Debug, Clone, Copy)]
@@ -113,13 +117,15 @@ impl Engine for DuckDb {
         crate::compression::validate_columns(configuration, tables, |_| Ok(()))
     }
 
-    fn preflight(&self, needs: &[Need<'_>], _: &Folders, _: &Stop) -> Preflight {
+    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, _: &Stop) -> Preflight {
         let mut found = Preflight::default();
-        for configuration in needs.iter().map(|need| need.configuration) {
-            match find::library(configuration.get(LIBRARY).as_deref()) {
-                Ok((_, library)) => found.invalid.extend(compression::refused(configuration, library)),
+        for need in needs {
+            match find::library(need.configuration.get(LIBRARY).as_deref()) {
+                Ok((_, library)) => found.invalid.extend(compression::refused(need.configuration, library)),
                 Err(error) => found.misses(error.to_string()),
             }
+            let rows = need.of_rows(&need.configuration.get(VOLUME), folders);
+            found.needs(rows.into_iter().map(|rows| Space { bytes: rows.bytes / COMPRESSION_MAX, ..rows }));
         }
         found
     }
