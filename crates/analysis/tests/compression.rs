@@ -1,5 +1,7 @@
 //! What compression costs and saves: ratios, the break-even by hand, and its interval on simulated trials.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 mod common;
 
 use analysis::{Compression, summarize};
