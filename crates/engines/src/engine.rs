@@ -224,7 +224,7 @@ pub trait Instance: Send + Sync {
     /// # Errors
     /// When the engine cannot be asked.
     fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
-        Ok(self.space_bytes())
+        Ok(None)
     }
     /// The first process of a server that was there before us; `None` when all that works for this target is our
     /// own process and what it has started.

@@ -253,6 +253,10 @@ impl Instance for DuckDbInstance {
         Some(self.target.files.space_bytes())
     }
 
+    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+        Ok(self.space_bytes())
+    }
+
     fn remove(self: Box<Self>) -> Result<(), EngineError> {
         lock(&self.target.database).take();
         self.target.files.remove()

@@ -282,6 +282,10 @@ impl Instance for SqliteInstance {
         Some(files.map(|file| file.blocks() * 512).sum())
     }
 
+    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+        Ok(self.space_bytes())
+    }
+
     fn remove(self: Box<Self>) -> Result<(), EngineError> {
         self.files.remove()
     }
