@@ -8,7 +8,7 @@ use crate::response::distinct;
 use crate::settings::groups;
 use crate::{Estimate, Interval, Summary};
 use fit::{Fit, Trial, told_apart};
-use observations::{Direction, Observations};
+use observations::{Direction, Fact, Observations, UnmeasuredTable};
 use serde::Serialize;
 
 /// Settings that the terms account for: configurations that differ in these share a model.
@@ -43,6 +43,10 @@ fn fact(seen: &Observations, name: &str) -> f64 {
 fn by_rows(seen: &Observations, name: &str) -> f64 {
     fact(seen, "table_rows") * fact(seen, name)
 }
+
+/// Positions of the terms for pages and rows.
+const PAGE: usize = 0;
+const ROW: usize = 1;
 
 /// In the order in which they are told apart: what a later one counts in proportion to an earlier one belongs to the earlier.
 const TERMS: [Term; 10] = [
@@ -92,6 +96,21 @@ pub struct CostRow {
     pub error: Option<f64>,
 }
 
+/// What a model says of a table that was not measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CostPrediction {
+    /// The table, and what is asked of it.
+    pub table: UnmeasuredTable,
+    /// Processor time of a scan in ms; `None` where a term that it has cannot be told.
+    pub ms: Option<f64>,
+    /// The 95 % t interval over blocks of that: how well the costs are measured, not whether the model holds there.
+    pub interval: Option<Interval>,
+    /// Terms that it has and the model cannot tell.
+    pub lacks: Vec<&'static str>,
+    /// Fewest and most rows of a page that were measured, where the table's lie outside.
+    pub outside: Option<(f64, f64)>,
+}
+
 /// The cost model of configurations that differ in what its terms count.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CostModel {
@@ -107,6 +126,8 @@ pub struct CostModel {
     pub error_median: Option<f64>,
     /// Position in `rows` of the largest.
     pub worst: Option<usize>,
+    /// Tables that were not measured, in the order of the file.
+    pub predictions: Vec<CostPrediction>,
 }
 
 impl Summary<'_> {
@@ -114,7 +135,9 @@ impl Summary<'_> {
     pub fn costs(&self) -> Vec<CostModel> {
         let groups = groups(self.recording, "scan", ACCOUNTED).into_iter();
         let label = |configuration: usize| self.recording.configurations[configuration].label.clone();
-        groups.filter_map(|group| model(&self.grid, group.label, &group.configurations, &label)).collect()
+        groups
+            .filter_map(|group| model(&self.grid, group.label, &group.configurations, &label, &self.predict))
+            .collect()
     }
 }
 
@@ -123,6 +146,7 @@ fn model(
     group: String,
     configurations: &[usize],
     label: &dyn Fn(usize) -> String,
+    predict: &[UnmeasuredTable],
 ) -> Option<CostModel> {
     let trials: Vec<Trial> = configurations.iter().flat_map(|own| trials(grid, *own)).collect();
     let measured = distinct(trials.iter().map(|trial| trial.configuration));
@@ -134,8 +158,12 @@ fn model(
         return None;
     }
     let fit = Fit::of(&all, &told);
-    let intervals = fit.intervals(&all);
-    let terms = told.iter().zip(&fit.costs).zip(intervals);
+    let by_block = fit.by_block(&all);
+    let term = |(at, term): (usize, &usize)| CostTerm {
+        name: TERMS[*term].name,
+        cost_us: fit.costs[at],
+        interval: fit.interval(&by_block, |fit| fit.costs[at]),
+    };
     let row = |configuration: &usize| {
         let (own, others): (Vec<&Trial>, Vec<&Trial>) =
             trials.iter().partition(|trial| trial.configuration == *configuration);
@@ -151,13 +179,7 @@ fn model(
     let size = |row: &CostRow| row.error.map_or(0.0, f64::abs);
     Some(CostModel {
         group,
-        terms: terms
-            .map(|((term, cost_us), interval)| CostTerm {
-                name: TERMS[*term].name,
-                cost_us: *cost_us,
-                interval,
-            })
-            .collect(),
+        terms: told.iter().enumerate().map(term).collect(),
         not_told: occurring
             .iter()
             .filter(|term| !told.contains(term))
@@ -167,8 +189,38 @@ fn model(
         worst: (!errors.is_empty())
             .then(|| (0..rows.len()).max_by(|a, b| size(&rows[*a]).total_cmp(&size(&rows[*b]))))
             .flatten(),
+        predictions: predict.iter().map(|table| prediction(table, &fit, &by_block, &all)).collect(),
         rows,
     })
+}
+
+/// What a fit says of a table.
+fn prediction(table: &UnmeasuredTable, fit: &Fit, by_block: &[Fit], trials: &[&Trial]) -> CostPrediction {
+    let pages = table.rows as f64 / table.rows_per_page;
+    let columns = if table.aggregate == "count" { 0 } else { table.columns };
+    let kind = format!("agg_{}", table.aggregate);
+    let facts = [
+        ("table_rows", table.rows as f64),
+        ("table_pages", pages),
+        ("agg_columns", columns as f64),
+        (kind.as_str(), columns as f64),
+        ("pages_disk", if table.cold { pages } else { 0.0 }),
+    ];
+    let fact = |(name, value): (&str, f64)| Fact { name: name.into(), unit: String::new(), value };
+    let seen = Observations { facts: facts.map(fact).into(), ..Observations::default() };
+    let counts: Vec<f64> = TERMS.iter().map(|term| (term.count)(&seen)).collect();
+    let lacks = (0..TERMS.len()).filter(|term| counts[*term] > 0.0 && !fit.terms.contains(term));
+    let lacks: Vec<&'static str> = lacks.map(|term| TERMS[term].name).collect();
+    let measured = trials.iter().map(|trial| trial.counts[ROW] / trial.counts[PAGE]);
+    let (low, high) = measured.fold((f64::MAX, 0.0_f64), |(low, high), own| (low.min(own), high.max(own)));
+    let inside = (low * 0.99..=high * 1.01).contains(&table.rows_per_page);
+    CostPrediction {
+        table: table.clone(),
+        ms: lacks.is_empty().then(|| fit.predict(&counts) / 1e3),
+        interval: fit.interval(by_block, |fit| fit.predict(&counts) / 1e3).filter(|_| lacks.is_empty()),
+        lacks,
+        outside: (!inside).then_some((low, high)),
+    }
 }
 
 /// The trials of a configuration that know what a scan counted; named queries do not.

@@ -37,7 +37,7 @@ pub use configuration::{Configuration, Invalid, Level};
 pub use draft::{Draft, LinkedSettings};
 pub use error::{FileError, FileErrors};
 pub use example::example;
-pub use experiment::{Blocks, Experiment, Factor, FactorLevel, Repeats, Throttle, Volume};
+pub use experiment::{Blocks, Experiment, Factor, FactorLevel, LeftOut, Repeats, Throttle, Volume};
 pub use named_file::NamedFile;
 pub use nearest::{nearest, unknown_name};
 pub use observations::{FromValue, Value};

@@ -103,13 +103,14 @@ impl Engine for DuckDb {
         invalid
     }
 
+    fn missing(&self, configuration: &Configuration) -> Option<String> {
+        find::library(configuration.get(LIBRARY).as_deref()).err().map(|error| error.to_string())
+    }
+
     fn preflight(&self, needs: &[Need<'_>], _: &Folders, _: &Stop) -> Preflight {
         let mut found = Preflight::default();
-        for library in needs.iter().map(|need| need.configuration.get(LIBRARY)) {
-            if let Err(error) = find::library(library.as_deref()) {
-                found.misses(error.to_string());
-            }
-        }
+        let missing = needs.iter().filter_map(|need| self.missing(need.configuration));
+        missing.for_each(|what| found.misses(what));
         found
     }
 
