@@ -227,6 +227,13 @@ fn a_scan_reports_rows_pages_processor_time_and_its_plan() {
             assert_eq!(fact("fullscan_steps"), 19_999.0);
         } else {
             assert!(plan.analysis.as_ref().unwrap().contains("Buffers: shared"), "{plan:?}");
+            // One run before the measurement saw as many pages as each measured one.
+            let analyzed = fact("analyzed_pages_hit") + fact("analyzed_pages_read");
+            assert!(
+                (pages * 0.99..=pages * 1.2 + 20.0).contains(&analyzed),
+                "{engine}: {analyzed} of {pages}"
+            );
+            assert!(fact("analyzed_ms") > 0.0);
             assert!(!plan.text.contains("Buffers"), "{plan:?}");
         }
     }

@@ -13,6 +13,8 @@ use statistics::{non_negative, t_quantile};
 pub(super) struct Trial {
     pub configuration: usize,
     pub block: u32,
+    /// Bytes of a page; 0: not known.
+    pub page_bytes: f64,
     /// One for each term.
     pub counts: Vec<f64>,
     /// Above 0.
@@ -100,7 +102,13 @@ mod tests {
             for (configuration, rows) in [1.0, 8.0, 57.0, 323.0].into_iter().enumerate() {
                 let counts = vec![1000.0, 1000.0 * rows];
                 let cost = counts.iter().zip(COSTS).map(|(count, cost)| count * cost).sum::<f64>();
-                trials.push(Trial { configuration, block, counts, cost: cost * of_block * noise(0.02) });
+                trials.push(Trial {
+                    configuration,
+                    block,
+                    page_bytes: 8192.0,
+                    counts,
+                    cost: cost * of_block * noise(0.02),
+                });
             }
         }
         trials
