@@ -17,7 +17,7 @@ cargo xtask bench [NAME...]                  measure: insert, instruments, overh
                                              disk-check, -cpu, -cached; time; recorder; analytics [--scale N], at
                                              scale factor 0.1 or N; postgres-cpu, -load, -observer, -population;
                                              a beginning names all that have it: disk, postgres
-cargo xtask attack [KIND...] [--tries N] [--seed SEED]
+cargo xtask attack [KIND...] [--tries N] [--seed SEED] [--minutes N]
                                              try to break it: mutated files, hostile servers and results files, kills
 cargo xtask tidy                             file sizes, left-over notes, crate edges, large files";
 

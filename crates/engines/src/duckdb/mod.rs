@@ -22,7 +22,7 @@ mod threads;
 mod waits;
 
 use crate::{
-    Ability, CacheState, Cancel, Engine, EngineError, Folders, Host, Instance, Need, Preflight, Stop,
+    Ability, CacheState, Cancel, Engine, EngineError, Folders, Host, Instance, Need, Preflight, Space, Stop,
     WaitType,
 };
 #[cfg(test)]
@@ -52,6 +52,10 @@ settings! {
     /// How often the waits of sessions are sampled.
     pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";
 }
+
+/// Bytes of rows for each byte in the file, at most: what needs more space than this leaves does not fit. TPC-H's LINEITEM
+/// has about 4.
+const COMPRESSION_MAX: u64 = 10;
 
 /// The embedded column store, from version 1.2 up.
 #[derive(Debug, Clone, Copy)]
@@ -107,10 +111,15 @@ impl Engine for DuckDb {
         find::library(configuration.get(LIBRARY).as_deref()).err().map(|error| error.to_string())
     }
 
-    fn preflight(&self, needs: &[Need<'_>], _: &Folders, _: &Stop) -> Preflight {
+    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, _: &Stop) -> Preflight {
         let mut found = Preflight::default();
-        let missing = needs.iter().filter_map(|need| self.missing(need.configuration));
-        missing.for_each(|what| found.misses(what));
+        for need in needs {
+            if let Some(what) = self.missing(need.configuration) {
+                found.misses(what);
+            }
+            let rows = need.of_rows(&need.configuration.get(VOLUME), folders);
+            found.needs(rows.into_iter().map(|rows| Space { bytes: rows.bytes / COMPRESSION_MAX, ..rows }));
+        }
         found
     }
 

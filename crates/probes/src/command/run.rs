@@ -2,22 +2,22 @@
 
 use super::job::{Job, Sink};
 use super::template::command;
-use crate::{ProbeError, TrialContext};
+use crate::ProbeError;
 use engines::{Cancel, EngineError};
-use observe::child::{self, Ended, Printed};
-use std::fs::File;
+use observe::Mark;
+use observe::child::{self, Ended, Heard, Printed};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Lines of what was printed that explain a failure.
 const SAID_LINES: usize = 15;
+/// Characters of these.
+const SAID_CHARS_MAX: usize = 4000;
 /// How often the shell is started to know how long it takes.
 const SHELL_STARTS: u32 = 20;
-/// What every process that a trial starts has in its environment: by this it is known later.
-const MARK: &str = "STEELBENCH_TRIAL";
 
 /// Why a command has no figures.
 #[derive(Debug, thiserror::Error)]
@@ -68,7 +68,11 @@ pub fn said(stdout: &Printed, stderr: &Printed) -> String {
     let text = if err.trim().is_empty() { out } else { err };
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let last = lines[lines.len().saturating_sub(SAID_LINES)..].join("\n");
-    if last.is_empty() { String::new() } else { format!("\nits output ends with:\n{last}") }
+    // One line can be all that was printed.
+    let told = child::without_secrets(&last);
+    let cut = told.chars().count().saturating_sub(SAID_CHARS_MAX);
+    let told: String = told.chars().skip(cut).collect();
+    if told.is_empty() { String::new() } else { format!("\nits output ends with:\n{told}") }
 }
 
 /// What the shell takes that the command runs in; nothing where that is not subtracted.
@@ -83,22 +87,21 @@ pub struct StartUp {
 pub struct Runner<'a> {
     pub job: &'a Job,
     cancel: &'a Cancel,
-    /// For all processes of the trial; `None`: to be absent.
+    /// For all processes; `None`: to be absent.
     variables: Vec<(String, Option<String>)>,
-    mark: String,
+    mark: &'a Mark,
 }
 
 impl<'a> Runner<'a> {
-    /// Of a trial.
-    pub fn new(job: &'a Job, context: &'a TrialContext<'_>) -> Self {
-        static TRIALS: AtomicU64 = AtomicU64::new(0);
-        let number = TRIALS.fetch_add(1, Ordering::Relaxed);
-        let mark = format!("{}-{number}", std::process::id());
-        let mut variables = context.instance.client_environment();
-        let own = [(MARK.to_owned(), mark.clone()), ("STEELBENCH_SEED".to_owned(), context.seed.to_string())];
-        let given = job.parameters.clone().into_iter().chain(own);
-        variables.extend(given.map(|(name, value)| (name, Some(value))));
-        Self { job, cancel: context.cancel, variables, mark }
+    /// Of a job whose processes have these variables and this mark.
+    pub fn new(
+        job: &'a Job,
+        variables: impl IntoIterator<Item = (String, Option<String>)>,
+        mark: &'a Mark,
+        cancel: &'a Cancel,
+    ) -> Self {
+        let own = (Mark::VARIABLE.to_owned(), Some(mark.value().to_owned()));
+        Self { job, cancel, variables: variables.into_iter().chain([own]).collect(), mark }
     }
 
     /// Runs the setup command, if there is one.
@@ -110,7 +113,7 @@ impl<'a> Runner<'a> {
     /// there. Their names.
     pub fn clean_up(&self) -> Result<Vec<String>, ProbeError> {
         let cleaned = self.hook("the cleanup command", self.job.cleanup.as_deref(), "cleanup", &|| false);
-        let names = child::kill_marked(MARK, &self.mark);
+        let names = self.mark.kill();
         cleaned.map(|()| names)
     }
 
@@ -129,6 +132,24 @@ impl<'a> Runner<'a> {
             return Err(failed("the command", line, how(ended.status), &ended));
         }
         concluded.map(|()| ended)
+    }
+
+    /// An error without the secrets that commands were given: a command may print its environment.
+    pub fn hide(&self, error: ProbeError) -> ProbeError {
+        let hidden = |text: &str| {
+            let given =
+                self.variables.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+            child::without(text, given)
+        };
+        match error {
+            ProbeError::Command(CommandError::Failed { what, line, how, said }) => {
+                CommandError::Failed { what, line, how, said: hidden(&said) }.into()
+            }
+            ProbeError::Command(CommandError::NoResponse { name, cause, said }) => {
+                CommandError::NoResponse { name, cause: hidden(&cause), said: hidden(&said) }.into()
+            }
+            error => error,
+        }
     }
 
     /// How long the shell takes to start and end, on average, where that is subtracted.
@@ -165,8 +186,9 @@ impl<'a> Runner<'a> {
         let end = Instant::now() + Duration::from_secs_f64(self.job.hook_timeout_s);
         let late = || Instant::now() >= end;
         let mut hook = self.command(words, iteration);
-        hook.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let ended = started(child::run_beside(&mut hook, &|| stop() || late()), words)?;
+        let heard = Heard { stdout: true, stderr: true };
+        let ended =
+            started(child::run_beside(hook.stdin(Stdio::null()), heard, &|| stop() || late()), words)?;
         let line = words.last().map_or("", String::as_str);
         if ended.stopped && !late() {
             return Err(EngineError::Cancelled.into());
@@ -188,18 +210,19 @@ impl<'a> Runner<'a> {
     ) -> Result<Ended, ProbeError> {
         let mut command = self.command(words, iteration);
         command.stdin(match &self.job.input {
-            Some(path) => Stdio::from(File::open(path).map_err(at(path))?),
+            Some(path) => opened(File::options().read(true), path)?,
             None => Stdio::null(),
         });
         command.stdout(match &self.job.output {
-            Sink::Pipe if with_output => Stdio::piped(),
             Sink::Inherit if with_output => Stdio::inherit(),
-            Sink::File(path) if with_output => Stdio::from(File::create(path).map_err(at(path))?),
+            Sink::File(path) if with_output => {
+                opened(File::options().write(true).create(true).truncate(true), path)?
+            }
             _ => Stdio::null(),
         });
-        let inherits = with_output && self.job.output == Sink::Inherit;
-        command.stderr(if inherits { Stdio::inherit() } else { Stdio::piped() });
-        started(child::run(&mut command, stop), words)
+        let is = |sink| with_output && self.job.output == sink;
+        let heard = Heard { stdout: is(Sink::Pipe), stderr: !is(Sink::Inherit) };
+        started(child::run(&mut command, heard, stop), words)
     }
 
     fn command(&self, words: &[String], iteration: &str) -> Command {
@@ -223,9 +246,9 @@ fn started(result: io::Result<Ended>, words: &[String]) -> Result<Ended, ProbeEr
     result.map_err(|source| CommandError::Start { program, source }.into())
 }
 
-fn at(path: &Path) -> impl FnOnce(io::Error) -> CommandError {
-    let path = path.to_owned();
-    |source| CommandError::File { path, source }
+fn opened(options: &mut OpenOptions, path: &Path) -> Result<Stdio, CommandError> {
+    let failed = |source| CommandError::File { path: path.to_owned(), source };
+    child::open_at_once(options, path).map(Stdio::from).map_err(failed)
 }
 
 fn failed(what: &'static str, line: &str, how: String, ended: &Ended) -> ProbeError {
