@@ -145,7 +145,8 @@ pub struct CostModel {
     pub group: String,
     /// Terms that could be told apart.
     pub terms: Vec<CostTerm>,
-    /// Terms that occur, and whose counts follow from those of other terms, so that these hold their cost.
+    /// Terms that occur, and whose counts follow from those of other terms, so that these hold their cost; and those for
+    /// which there are too few configurations.
     pub not_told: Vec<&'static str>,
     /// In the order of the file.
     pub rows: Vec<CostRow>,
@@ -180,8 +181,10 @@ fn model(
     let all: Vec<&Trial> = trials.iter().collect();
     let occurs = |term: &usize| trials.iter().any(|trial| trial.counts[*term] > 0.0);
     let occurring: Vec<usize> = (0..TERMS.len()).filter(occurs).collect();
-    let told = told_apart(&all, &occurring);
-    if measured.len() < 3 || told.len() < 2 || told.len() >= measured.len() {
+    let mut told = told_apart(&all, &occurring);
+    // One configuration at least is left to err; the terms that matter most stand first.
+    told.truncate(measured.len().saturating_sub(1));
+    if measured.len() < 3 || told.len() < 2 {
         return None;
     }
     let fit = Fit::of(&all, &told);

@@ -6,7 +6,6 @@ use super::run::{Bench, example};
 use crate::process::{output, root, succeed};
 use crate::tools::{DUCKDB_VERSIONS, install_tools};
 use serde_json::Value;
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::PathBuf;
@@ -255,9 +254,10 @@ impl<'a> Peers<'a> {
     }
 
     fn sqlite_timer(&self) -> Result<f64, String> {
-        let mut script = String::from("PRAGMA cache_size = -2000000;\n.timer on\n");
-        // Writing to memory cannot fail.
-        (0..=SCANS_EACH).for_each(|_| drop(writeln!(script, "{SCAN};")));
+        let script = format!(
+            "PRAGMA cache_size = -2000000;\n.timer on\n{}",
+            format!("{SCAN};\n").repeat(SCANS_EACH + 1)
+        );
         let printed = output(Command::new("sqlite3").arg(self.folder.join("peer.db")).arg(script))?;
         // `Run Time: real 0.123 user 0.120 sys 0.003`
         let real = |line: &str| line.strip_prefix("Run Time: real ")?.split(' ').next()?.parse::<f64>().ok();

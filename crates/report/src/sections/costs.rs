@@ -49,7 +49,8 @@ fn section(model: &CostModel) -> Section {
     );
     if !model.not_told.is_empty() {
         section.note(format!(
-            "Cannot be told apart from the terms above, because it was not varied on its own: {}.",
+            "Cannot be told apart from the terms above, because it was not varied on its own or there are too few \
+             configurations: {}.",
             joined(model.not_told.iter().copied(), ", ")
         ));
     }
