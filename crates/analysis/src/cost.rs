@@ -44,9 +44,11 @@ fn by_rows(seen: &Observations, name: &str) -> f64 {
     fact(seen, "table_rows") * fact(seen, name)
 }
 
-/// Positions of the terms for pages and rows.
+/// Positions of the terms for pages and rows, and of the first that depends on the size of a table: without these a model
+/// still says something of a larger one.
 const PAGE: usize = 0;
 const ROW: usize = 1;
+const TERMS_OF_SIZE: usize = 11;
 
 /// In the order in which they are told apart: what a later one counts in proportion to an earlier one belongs to the earlier.
 const TERMS: [Term; 14] = [
@@ -136,6 +138,8 @@ pub struct CostPrediction {
     pub lacks: Vec<&'static str>,
     /// Fewest and most rows of a page that were measured, where the table's lie outside.
     pub outside: Option<(f64, f64)>,
+    /// Bytes of the largest table that was measured, where this one is larger.
+    pub larger_than_bytes: Option<f64>,
 }
 
 /// The cost model of configurations that differ in what its terms count.
@@ -241,18 +245,19 @@ fn prediction(table: &UnmeasuredTable, fit: &Fit, by_block: &[Fit], trials: &[&T
     let fact = |(name, value): (&str, f64)| Fact { name: name.into(), unit: String::new(), value };
     let seen = Observations { facts: facts.map(fact).into(), ..Observations::default() };
     let counts: Vec<f64> = TERMS.iter().map(|term| (term.count)(&seen)).collect();
-    // What a scan costs whatever its size is little beside a table that is worth asking about.
-    let lacks = (0..TERMS.len() - 1).filter(|term| counts[*term] > 0.0 && !fit.terms.contains(term));
+    let lacks = (0..TERMS_OF_SIZE).filter(|term| counts[*term] > 0.0 && !fit.terms.contains(term));
     let lacks: Vec<&'static str> = lacks.map(|term| TERMS[term].name).collect();
     let measured = trials.iter().map(|trial| trial.counts[ROW] / trial.counts[PAGE]);
     let (low, high) = measured.fold((f64::MAX, 0.0_f64), |(low, high), own| (low.min(own), high.max(own)));
     let inside = (low * 0.99..=high * 1.01).contains(&table.rows_per_page);
+    let largest = trials.iter().map(|trial| trial.counts[PAGE] * trial.page_bytes).fold(0.0, f64::max);
     CostPrediction {
         table: table.clone(),
         ms: lacks.is_empty().then(|| fit.predict(&counts) / 1e3),
         interval: fit.interval(by_block, |fit| fit.predict(&counts) / 1e3).filter(|_| lacks.is_empty()),
         lacks,
         outside: (!inside).then_some((low, high)),
+        larger_than_bytes: (pages * page_bytes > largest * 1.01).then_some(largest),
     }
 }
 

@@ -168,6 +168,8 @@ fn a_table_that_was_not_measured_is_predicted_or_said_not_to_be() {
     );
     let outside: Vec<bool> = predictions.iter().map(|own| own.outside.is_some()).collect();
     assert_eq!(outside, [false, false, false, true]);
+    // The pages of the study have no size.
+    assert!(predictions.iter().all(|own| own.larger_than_bytes.is_none()));
     let (low, high) = predictions[3].outside.unwrap();
     assert!((low - 1.0).abs() < 1e-9 && (high - 323.0).abs() < 1e-9);
 }

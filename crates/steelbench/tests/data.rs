@@ -206,9 +206,7 @@ fn a_scan_study_predicts_a_table_of_ones_own() {
     assert!(told["ms"].as_f64().unwrap() > 0.0, "{told}");
     // Another table is asked for afterwards, of the same trials.
     lab.write("e.toml", &format!("{file}{}", table.replace("2M", "4M").replace("\"sum\"", "\"max\"")));
-    lab.run(0).shows(
-        "cannot be estimated: the model cannot tell the cost of: row, with any MIN or MAX, row and MAX",
-    );
+    lab.run(0).shows("cannot be estimated: the model cannot tell the cost of: row, with any MIN or MAX");
     assert_eq!(lab.trials("t"), 24);
     lab.write("e.toml", &format!("{file}{}", table.replace("= 10", "= 0")));
     lab.steelbench(&["check", "e.toml"]).expect(2).says("predict.rows_per_page");

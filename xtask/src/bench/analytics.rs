@@ -51,6 +51,9 @@ pub fn run(bench: &Bench) -> Result<(), String> {
     misfit
 }
 
+/// What we are measured against: its name, our target beside it, and its seconds or milliseconds.
+type Peer<'p> = (&'static str, String, Box<dyn Fn() -> Result<f64, String> + 'p>);
+
 struct Peers<'a> {
     bench: &'a Bench,
     /// Files of this measurement alone.
@@ -118,8 +121,7 @@ impl<'a> Peers<'a> {
     /// The same rows in the same table, its key and statistics included: seconds of the engine's own loader against
     /// those until our tables are there.
     fn load(&self) -> Result<(), String> {
-        type Load<'p> = (&'static str, String, Box<dyn Fn() -> Result<f64, String> + 'p>);
-        let loads: [Load; 3] = [
+        let loads: [Peer; 3] = [
             ("sqlite (.import)", "engine = \"sqlite\"".into(), Box::new(|| self.sqlite_import())),
             ("duckdb (COPY FROM CSV)", self.duckdb_target(), Box::new(|| self.duckdb_copy())),
             ("postgres (\\copy, FREEZE)", self.postgres_target(), Box::new(|| self.postgres_copy())),
@@ -139,8 +141,7 @@ impl<'a> Peers<'a> {
         let library = format!("{}\nsettings = {{ cache_size = -2000000 }}", "engine = \"sqlite\"");
         self.sqlite_import()?;
         self.duckdb_copy()?;
-        type Scan<'p> = (&'static str, String, Box<dyn Fn() -> Result<f64, String> + 'p>);
-        let scans: [Scan; 4] = [
+        let scans: [Peer; 4] = [
             ("sqlite, a loop on the same library", library.clone(), Box::new(|| self.sqlite_loop())),
             ("sqlite3 (.timer; the system's version)", library, Box::new(|| self.sqlite_timer())),
             ("duckdb (profiling)", self.duckdb_target(), Box::new(|| self.duckdb_profile())),

@@ -85,6 +85,10 @@ fn predictions(model: &CostModel, section: &mut Section) {
             let [low, high] = [low, high].map(number::figure);
             section.note(format!("{name} lies outside of what was measured: {low} to {high} rows a page."));
         }
+        if let Some(largest) = own.larger_than_bytes {
+            let largest = number::bytes(largest as u64);
+            section.note(format!("{name} is larger than any table that was measured ({largest})."));
+        }
     }
 }
 
