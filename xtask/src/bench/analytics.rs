@@ -3,7 +3,7 @@
 use super::figures::{median, pairs, print, print_ratios, ratios};
 use super::peer_server::PeerServer;
 use super::run::{Bench, example};
-use crate::process::{output, root, succeed};
+use crate::process::{output, root, succeed, target};
 use crate::tools::{DUCKDB_VERSIONS, install_tools};
 use serde_json::Value;
 use std::fs::{self, File};
@@ -78,7 +78,7 @@ impl<'a> Peers<'a> {
         let version = DUCKDB_VERSIONS[DUCKDB_VERSIONS.len() - 1].split('-').next().unwrap_or_default();
         let duckdb_python = bench.folder.join(format!("python-duckdb-{version}"));
         if !duckdb_python.join("duckdb").exists() {
-            let mut pip = Command::new("python3");
+            let mut pip = Command::new(python());
             pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target"]);
             succeed(pip.arg(&duckdb_python).arg(format!("duckdb=={version}")))?;
         }
@@ -211,18 +211,22 @@ impl<'a> Peers<'a> {
     }
 
     fn duckdb_profile(&self) -> Result<f64, String> {
+        let profile = self.folder.join("profile.json");
         let program = format!(
-            "connection.execute(\"PRAGMA enable_profiling = 'no_output'\")\n\
+            "connection.execute(\"PRAGMA enable_profiling = 'json'\")\n\
+             connection.execute(\"PRAGMA profiling_output = '{}'\")\n\
              times = []\n\
              for _ in range({SCANS_EACH} + 1):\n    connection.execute('{SCAN}').fetchall()\n    \
-             times.append(json.loads(connection.get_profiling_info('json'))['latency'])\n\
-             print(1e3 * sum(times[1:]) / {SCANS_EACH})\n"
+             times.append(json.load(open('{}'))['latency'])\n\
+             print(1e3 * sum(times[1:]) / {SCANS_EACH})\n",
+            profile.display(),
+            profile.display()
         );
         number(&self.duckdb(&program)?)
     }
 
     fn duckdb(&self, program: &str) -> Result<String, String> {
-        let mut python = Command::new("python3");
+        let mut python = Command::new(python());
         python.env("PYTHONPATH", &self.duckdb_python);
         let begin = format!(
             "import duckdb, json, time\nconnection = duckdb.connect('{}')\n",
@@ -255,11 +259,14 @@ impl<'a> Peers<'a> {
     }
 
     fn sqlite_timer(&self) -> Result<f64, String> {
-        let script = format!(
-            "PRAGMA cache_size = -2000000;\n.timer on\n{}",
-            format!("{SCAN};\n").repeat(SCANS_EACH + 1)
-        );
-        let printed = output(Command::new("sqlite3").arg(self.folder.join("peer.db")).arg(script))?;
+        let scans = format!("{SCAN};\n").repeat(SCANS_EACH + 1);
+        let script = self.folder.join("scans.sql");
+        let failed = |error: std::io::Error| format!("{}: {error}", script.display());
+        fs::write(&script, format!("PRAGMA cache_size = -2000000;\n.timer on\n{scans}")).map_err(failed)?;
+        let mut shell = Command::new("sqlite3");
+        // Commands of the shell count only on its standard input.
+        shell.arg(self.folder.join("peer.db")).stdin(File::open(&script).map_err(failed)?);
+        let printed = output(&mut shell)?;
         // `Run Time: real 0.123 user 0.120 sys 0.003`
         let real = |line: &str| line.strip_prefix("Run Time: real ")?.split(' ').next()?.parse::<f64>().ok();
         mean_ms(printed.lines().filter_map(real).map(|s| s * 1e3))
@@ -269,6 +276,11 @@ impl<'a> Peers<'a> {
         let mut straight = Command::new(&self.scan_sqlite);
         number(&output(straight.arg(self.folder.join("peer.db")).args([SCAN, &SCANS_EACH.to_string()]))?)
     }
+}
+
+/// The Python of the tools.
+fn python() -> PathBuf {
+    target().join("test-tools/bin/python3")
 }
 
 /// What our trial took.
