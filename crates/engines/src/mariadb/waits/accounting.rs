@@ -46,9 +46,10 @@ impl Counted {
     /// Waits and the use of the sessions' time.
     ///
     /// Let S be `session_s`, C and R the seconds on a processor and in the run queue. Sessions were suspended for S - C - R
-    /// (without the kernel's figures: for S at most). A wait's wall time, as the server measures it, has the processor time
-    /// of its system calls in it and the run queue behind it: where the waits come to more than S - C - R, each is shorter
-    /// in proportion, and how much that is, is told (`corrected_s`). R is the wait `CPU_QUEUE`.
+    /// (without the kernel's figures: for S at most). A wait's wall time, as the server measures it, ends when the session
+    /// runs again, and has the processor time of its system calls in it. So where the waits come to more than S - C - R,
+    /// as much of it as R is their signal part, divided in proportion (of a wait for the client it is `CPU_QUEUE`, as is the
+    /// rest of R); what goes beyond is taken off them in proportion, and told (`corrected_s`).
     ///
     /// The server does not time a commit's wait for the redo log. Samples say how long sessions were in the state `Commit`;
     /// less the waits of a commit that are timed, that is the wait `REDO_LOG`, as far as the suspended time has room for it.
@@ -61,21 +62,26 @@ impl Counted {
         let timed: Vec<(&str, u64, f64)> =
             events.chain([(ROW_LOCK, self.row_locks.0, self.row_locks.1)]).collect();
         let wall_s: f64 = timed.iter().map(|(_, _, wall_s)| wall_s).sum();
-        let scale = if wall_s > suspended_s { suspended_s / wall_s } else { 1.0 };
-        let class = |name: &str| WaitType::class_of(WAIT_TYPES, name);
+        let over_s = (wall_s - suspended_s).max(0.0);
+        let signal_s = over_s.min(queue_s);
+        let part = |seconds: f64| if wall_s > 0.0 { seconds / wall_s } else { 0.0 };
+        let (resource_part, signal_part) = (part(wall_s - over_s), part(signal_s));
         let mut waits: Vec<Wait> = timed
             .iter()
-            .filter_map(|(name, count, wall_s)| Wait::counted(name, class(name), *count, scale * wall_s, 0.0))
+            .filter_map(|(name, count, wall_s)| {
+                let class = WaitType::class_of(WAIT_TYPES, name);
+                let signal_s = if class == WaitClass::Client { 0.0 } else { signal_part * wall_s };
+                Wait::counted(name, class, *count, resource_part * wall_s, signal_s)
+            })
             .collect();
-        waits.extend(self.redo_log(samples, suspended_s - scale * wall_s));
-        waits.extend(
-            Wait::counted(CPU_QUEUE, WaitClass::CpuQueue, 0, 0.0, queue_s)
-                .map(|wait| Wait { count: None, ..wait }),
-        );
+        waits.extend(self.redo_log(samples, suspended_s - resource_part * wall_s));
+        let queue_s = queue_s - waits.iter().map(|wait| wait.signal_s).sum::<f64>();
+        let queue = Wait::counted(CPU_QUEUE, WaitClass::CpuQueue, 0, 0.0, queue_s);
+        waits.extend(queue.map(|wait| Wait { count: None, ..wait }));
         let time = TimeUse {
             session_s: self.session_s,
             cpu_s,
-            corrected_s: Some((1.0 - scale) * wall_s),
+            corrected_s: Some(over_s - signal_s),
             ..TimeUse::default()
         };
         (waits, time)
@@ -134,13 +140,17 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_waited_than_sessions_were_suspended() {
+    fn waits_that_leave_no_room_have_the_run_queue_in_them_and_then_processor_time() {
         let mut counted = counted();
         counted.row_locks.1 = 24.0;
+        // 36 s of waits for 29 s of suspension: 3 s in the run queue were in them, 10 of 36 parts of it after the client
+        // had done its part, and 4 s on a processor.
         let (waits, time) = counted.account(&Samples { hz: 100.0, all: 4000, committing: 1200 });
         assert!(waits.iter().all(|wait| wait.wait_type != REDO_LOG));
-        assert!((seconds(&waits, ROW_LOCK) - 24.0 * 29.0 / 36.0).abs() < 1e-9);
+        assert!((seconds(&waits, ROW_LOCK) - 24.0 * 32.0 / 36.0).abs() < 1e-9);
+        assert!((seconds(&waits, "idle") - 10.0 * 29.0 / 36.0).abs() < 1e-9);
+        assert!((seconds(&waits, CPU_QUEUE) - 3.0 * 10.0 / 36.0).abs() < 1e-9);
         let all = time.cpu_s + waits.iter().map(Wait::wait_s).sum::<f64>();
-        assert!((all - 40.0).abs() < 1e-9 && (time.corrected_s.unwrap() - 7.0).abs() < 1e-9);
+        assert!((all - 40.0).abs() < 1e-9 && (time.corrected_s.unwrap() - 4.0).abs() < 1e-9);
     }
 }
