@@ -13,7 +13,7 @@ const VENDORED: &str = "crates/report/assets/vendor/";
 
 /// Which of our crates each crate may use, from the top of the data flow to its bottom: arrows point only downwards.
 /// Analysis and reports never touch an engine.
-const EDGES: [(&str, &str); 19] = [
+const EDGES: [(&str, &str); 20] = [
     (
         "steelbench",
         "analysis datasets engines experiment observations observe probes profile report runner store",
@@ -23,8 +23,12 @@ const EDGES: [(&str, &str); 19] = [
     ("analysis", "observations statistics"),
     ("statistics", ""),
     ("store", "observations"),
-    ("probes", "conductor datasets disk_io engines experiment observations observe primitives profile"),
-    ("datasets", "engines"),
+    (
+        "probes",
+        "conductor datasets disk_io engines experiment observations observe primitives profile sort_order",
+    ),
+    ("datasets", "engines sort_order"),
+    ("sort_order", "statistics"),
     ("engines", "disk_io experiment observations observe pgclient transport"),
     ("disk_io", "conductor observations observe"),
     ("primitives", "conductor experiment observations observe"),

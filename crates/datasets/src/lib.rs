@@ -4,14 +4,14 @@
 //! - `pgbench`: the tables of pgbench's built-in scripts
 //! - `tpch`: LINEITEM and the rest of TPC-H, by the crate `tpchgen`
 //! - `synthetic`: rows of a width and number of columns that are chosen
-//! - `write`, `parquet`: their tables as files
+//! - `in_memory`: the rows of a table, to be put into another order
+//! - `write`: their tables as CSV files
 //!
 //! A [`DataSet`] names one and says how large it is. Rows come in batches, column by column, and only while they are
 //! asked for.
 
 mod data_set;
-#[cfg(feature = "parquet")]
-mod parquet;
+mod in_memory;
 mod pgbench;
 mod studies;
 mod synthetic;
@@ -19,8 +19,7 @@ mod tpch;
 mod write;
 
 pub use data_set::{DataSet, NAMES, Size};
-#[cfg(feature = "parquet")]
-pub use parquet::parquet;
+pub use in_memory::InMemory;
 pub use studies::{my_big_table, one_row_per_page};
 pub use tpch::{NAMED_QUERIES, named_query};
 pub use write::csv;

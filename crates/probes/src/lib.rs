@@ -12,6 +12,7 @@ mod measure;
 mod probe;
 pub mod scan;
 pub mod script;
+pub mod sort_order;
 pub mod sync;
 pub mod update;
 
@@ -25,6 +26,7 @@ pub fn all() -> impl Iterator<Item = &'static dyn Probe> {
         &scan::Scan,
         &lookup::Lookup,
         &update::Update,
+        &sort_order::SortOrder,
         &disk::DiskProbe,
         &sync::SyncProbe,
         &command::CommandProbe,

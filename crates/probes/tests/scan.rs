@@ -7,11 +7,14 @@ mod servers;
 use datasets::{DataSet, Size};
 use engines::{
     Answer, Cancel, Folders, Instance, Kept, Operation, Output, Permits, Request, Statement, UserStatement,
-    Work,
+    Values, Work,
 };
 use experiment::{Configuration, Value};
 use observations::Observations;
-use probes::{Probe, ProbeError, Target, TrialContext, lookup::Lookup, scan::Scan, update::Update};
+use probes::{
+    Probe, ProbeError, Target, TrialContext, lookup::Lookup, scan::Scan, sort_order::SortOrder,
+    update::Update,
+};
 
 /// DuckDB's answers; `datasets/tests/dbgen_reference.py` says how they were got.
 const REFERENCE: &str = include_str!("../../datasets/tests/dbgen_reference.tsv");
@@ -453,5 +456,75 @@ fn a_data_set_is_loaded_once_for_trials_that_do_not_change_it() {
         assert_eq!(trial(true, None), first, "{engine}");
         assert_eq!(trial(true, None), first, "{engine}");
         assert_eq!(trial(false, None), first, "{engine}");
+    }
+}
+
+/// The values of a column as the data set makes them.
+fn days_of(set: &DataSet, column: &str) -> Vec<i32> {
+    let fill = set.fills().remove(0);
+    let at = fill.columns.iter().position(|own| *own == column).unwrap();
+    let days = |rows: engines::Rows| match &rows.columns[at] {
+        Values::Dates(days) => days.clone(),
+        other => panic!("{other:?}"),
+    };
+    fill.batches.flat_map(days).collect()
+}
+
+/// Row groups that need not be read for `l_shipdate < 1994-01-01`, counted on the rows themselves.
+fn skipped(days: &[i32]) -> f64 {
+    let bound = engines::day("1994-01-01").unwrap();
+    days.chunks(122_880).filter(|group| group.iter().all(|day| *day >= bound)).count() as f64
+}
+
+/// What a column store says of a table in some order is what the rows and DuckDB's own figures say.
+#[test]
+fn sort_orders_are_stored_as_they_are_asked_for() {
+    let scale = 0.03;
+    let set = DataSet::new("lineitem", Size { scale, ..Size::default() }).unwrap();
+    let generated = days_of(&set, "l_shipdate");
+    let mut sorted = generated.clone();
+    sorted.sort_unstable();
+    let formats: &[&str] = if cfg!(feature = "parquet") { &["table", "parquet"] } else { &["table"] };
+    for ((engine, own), format) in
+        duckdb().flat_map(|target| formats.iter().map(move |format| (target.clone(), format)))
+    {
+        let stored = |order: &str| {
+            let configuration = configuration(
+                &own,
+                &[
+                    ("workload.data", text("lineitem")),
+                    ("workload.scale", Value::Float(scale)),
+                    ("workload.scans", number(1)),
+                    ("workload.filter", text("l_shipdate < 1994-01-01")),
+                    ("workload.format", text(format)),
+                    ("workload.order", text(order)),
+                ],
+            );
+            let question = "SELECT count(*), sum(l_quantity), (SELECT used_blocks * block_size FROM pragma_database_size()) \
+                            FROM lineitem";
+            let (seen, answer) = trial(engine, &SortOrder, &configuration, question);
+            let fact = |name: &str| seen.fact(name).unwrap_or_else(|| panic!("{name}"));
+            let columns: f64 =
+                seen.facts.iter().filter(|fact| fact.name.starts_with("bytes_")).map(|fact| fact.value).sum();
+            assert_eq!(answer[0].parse::<usize>().unwrap(), generated.len());
+            assert_eq!(fact("row_groups"), (generated.len() as f64 / 122_880.0).ceil());
+            if *format == "table" {
+                let used: f64 = answer[2].parse().unwrap();
+                // The catalog and the list of row groups have blocks of their own.
+                assert!(columns <= used && columns >= used - 4.0 * 262_144.0, "{columns} of {used}");
+            }
+            (columns, fact("predicted_bytes"), fact("row_groups_skipped"), answer[1].clone())
+        };
+        let none = stored("none");
+        let shipdate = stored("l_shipdate");
+        let advised = stored("advise");
+        let random = stored("random");
+        assert_eq!((none.2, shipdate.2), (skipped(&generated), skipped(&sorted)), "{format}");
+        assert!(shipdate.2 > 0.0);
+        assert!(advised.0 <= none.0 && none.0 < random.0, "{advised:?} {none:?} {random:?}");
+        for (own, predicted, _, sum) in [&none, &shipdate, &advised, &random] {
+            assert!((predicted / own - 1.0).abs() < 0.1, "{format}: {predicted} predicted, {own} measured");
+            assert_eq!(*sum, none.3);
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! - `instance`: the database file of a trial; `bulk`: rows into it by DuckDB's appender
 //! - `session`: a connection of the load; `interrupt`: how its statements are stopped
 //! - `dialect`: how tables and operations are written; `explain`: their plans, and profiles by operator
+//! - `stored`: how tables lie column by column, as tables and as Parquet files
 //! - `waits`: what sessions wait for; `threads`: what DuckDB's own threads have used
 //!
 //! There is one database in one file. Each load thread has a connection to it; DuckDB's worker threads serve them all.
@@ -18,6 +19,7 @@ mod interrupt;
 mod library;
 mod session;
 mod settings;
+mod stored;
 mod threads;
 mod waits;
 
@@ -67,7 +69,14 @@ impl Engine for DuckDb {
     }
 
     fn abilities(&self) -> &'static [Ability] {
-        &[Ability::Embedded, Ability::Tables, Ability::Statements, Ability::BulkLoad, Ability::Parallel]
+        &[
+            Ability::Embedded,
+            Ability::Tables,
+            Ability::Statements,
+            Ability::BulkLoad,
+            Ability::Parallel,
+            Ability::Columns,
+        ]
     }
 
     fn version(&self, configurations: &[&Configuration], _: &Stop) -> EngineVersion {
