@@ -4,12 +4,14 @@
 //! - `pgbench`: the tables of pgbench's built-in scripts
 //! - `tpch`: LINEITEM and the rest of TPC-H, by the crate `tpchgen`
 //! - `synthetic`: rows of a width and number of columns that are chosen
+//! - `ahead`: rows are made while others are loaded
 //! - `in_memory`: the rows of a table, to be put into another order
 //! - `write`: their tables as CSV files
 //!
 //! A [`DataSet`] names one and says how large it is. Rows come in batches, column by column, and only while they are
 //! asked for.
 
+mod ahead;
 mod data_set;
 mod in_memory;
 mod pgbench;
@@ -28,6 +30,9 @@ use engines::Rows;
 
 /// Rows, made batch by batch.
 type Batches = Box<dyn Iterator<Item = Rows> + Send>;
+
+/// Makes the rows, where they are wanted.
+type MakeBatches = Box<dyn FnOnce() -> Batches + Send>;
 
 /// Rows of a batch: enough for the batch to cost nothing beside them.
 const BATCH_ROWS: usize = 4096;
@@ -48,5 +53,5 @@ fn numbered(
 struct Part {
     table: engines::Table,
     columns: Vec<&'static str>,
-    batches: Box<dyn FnOnce() -> Batches>,
+    batches: MakeBatches,
 }
