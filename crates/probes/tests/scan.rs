@@ -509,8 +509,8 @@ fn ordered(own: &[(String, Value)], format: &str, order: &str) -> (f64, f64, f64
     let fact = |name: &str| seen.fact(name).unwrap_or_else(|| panic!("{name}"));
     let of_columns = seen.facts.iter().filter(|fact| fact.name.starts_with("bytes_"));
     let columns: f64 = of_columns.map(|fact| fact.value).sum();
-    // Of 32 keys in a row 8 are used, from 1 on: 300,000 keys in 37,500 such rows.
-    let keys: u64 = (0..37_500_u64).map(|row| 8 * 32 * row + 36).sum();
+    // Of 32 keys in a row 8 are used (TPC-H 4.2.3).
+    let keys: u64 = (1..=300_000_u64).map(|order| (order >> 3) << 5 | order & 7).sum();
     assert_eq!((answer[0].as_str(), answer[1].clone()), ("300000", keys.to_string()), "{order}");
     assert_eq!(fact("row_groups"), 3.0);
     if format == "table" {
@@ -537,10 +537,10 @@ fn sort_orders_are_stored_as_they_are_asked_for() {
         for format in formats.iter().filter(|format| is_last || **format == "table") {
             let (none, by_day) = (ordered(own, format, "none"), ordered(own, format, "o_orderdate"));
             assert_eq!((none.2, by_day.2), (skipped(&generated), skipped(&sorted)), "{format}");
-        }
-        if is_last {
-            let [none, advised] = ["none", "advise"].map(|order| ordered(own, "table", order));
-            assert!(advised.0 <= none.0, "{advised:?} {none:?}");
+            if is_last && *format == "table" {
+                let advised = ordered(own, format, "advise");
+                assert!(advised.0 <= none.0, "{advised:?} {none:?}");
+            }
         }
     }
 }
