@@ -50,7 +50,9 @@ pub fn candidates(table: &Coded) -> Vec<Candidate> {
             add(&key[..length.min(key.len())], why);
         }
     }
-    usable.iter().for_each(|at| add(&[*at], "one column"));
+    for at in &usable {
+        add(&[*at], "one column");
+    }
     found
 }
 

@@ -89,7 +89,9 @@ impl Column {
     /// The column with these rows alone, and ranks among their values.
     fn of(&self, rows: &[u32]) -> Self {
         let mut rank = vec![0_u32; self.distinct];
-        rows.iter().for_each(|row| rank[self.codes[*row as usize] as usize] = 1);
+        for row in rows {
+            rank[self.codes[*row as usize] as usize] = 1;
+        }
         let mut distinct = 0;
         for rank in rank.iter_mut().filter(|rank| **rank > 0) {
             *rank = distinct;

@@ -7,6 +7,7 @@
 //! - `coded`: a table as ranks of its values, orders of its rows, and runs
 //! - `candidates`: orders that heuristics propose
 //! - `predict`: what a row group of an order takes, from some of them
+//! - `file`: a Parquet file of the user's, read and written in another order
 //!
 //! Only orders that an ORDER BY can make are looked at: lexicographic ones. Others (Vortex, Multiple Lists: Lemire, Kaser,
 //! Gutarra: "Reordering rows for better compression: beyond the lexicographic order", ACM TODS 37, 2012) leave fewer runs, and
@@ -14,6 +15,8 @@
 
 mod candidates;
 mod coded;
+#[cfg(feature = "parquet")]
+pub mod file;
 mod predict;
 
 pub use candidates::{Candidate, candidates};
