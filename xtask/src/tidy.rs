@@ -13,13 +13,14 @@ const VENDORED: &str = "crates/report/assets/vendor/";
 
 /// Which of our crates each crate may use, from the top of the data flow to its bottom: arrows point only downwards.
 /// Analysis and reports never touch an engine.
-const EDGES: [(&str, &str); 20] = [
+const EDGES: [(&str, &str); 21] = [
     (
         "steelbench",
-        "analysis datasets engines experiment observations observe probes profile report runner store",
+        "analysis datasets engines experiment observations observe probes profile report runner sizing store",
     ),
     ("runner", "analysis engines experiment observations observe probes store"),
-    ("report", "analysis observations"),
+    ("report", "analysis observations sizing"),
+    ("sizing", "experiment"),
     ("analysis", "observations statistics"),
     ("statistics", ""),
     ("store", "observations"),
