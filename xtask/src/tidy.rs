@@ -16,10 +16,10 @@ const VENDORED: &str = "crates/report/assets/vendor/";
 const EDGES: [(&str, &str); 21] = [
     (
         "steelbench",
-        "analysis datasets engines experiment observations observe probes profile report runner sizing store",
+        "analysis datasets engines experiment observations observe probes profile report runner sizing sort_order store",
     ),
     ("runner", "analysis engines experiment observations observe probes store"),
-    ("report", "analysis observations sizing"),
+    ("report", "analysis observations sizing sort_order"),
     ("sizing", "experiment"),
     ("analysis", "observations statistics"),
     ("statistics", ""),

@@ -3,6 +3,7 @@
 use crate::{Candidate, Coded, Order, candidates};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+use serde::Serialize;
 use statistics::{Interval, t_quantile};
 use std::collections::BTreeSet;
 
@@ -24,7 +25,7 @@ pub struct Layout {
 }
 
 /// What the columns of a table are expected to take in an order: an estimate.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Prediction {
     /// Bytes of each column.
     pub columns: Vec<f64>,

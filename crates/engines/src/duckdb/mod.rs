@@ -5,6 +5,7 @@
 //! - `instance`: the database file of a trial; `bulk`: rows into it by DuckDB's appender
 //! - `session`: a connection of the load; `interrupt`: how its statements are stopped
 //! - `dialect`: how tables and operations are written; `explain`: their plans, and profiles by operator
+//! - `export`: rows of a user's table as a Parquet file
 //! - `stored`: how tables lie column by column, as tables and as Parquet files
 //! - `waits`: what sessions wait for; `threads`: what DuckDB's own threads have used
 //!
@@ -13,6 +14,7 @@
 mod bulk;
 mod dialect;
 mod explain;
+mod export;
 mod find;
 mod instance;
 mod interrupt;
@@ -30,6 +32,7 @@ use crate::{
 #[cfg(test)]
 pub(crate) use dialect::DuckDbDialect;
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
+pub use export::export;
 use instance::DuckDbInstance;
 use observations::EngineVersion;
 

@@ -4,7 +4,10 @@
 //! is an error. Memory is bounded by [`ROWS_MAX`], [`CELLS_MAX`] and [`COLUMN_BYTES_MAX`], and by 2 GiB for one page, which is
 //! the format's own limit.
 
+mod advised;
 mod values;
+
+pub use advised::{Advised, AdvisedOrder, Measured};
 
 use crate::{Coded, Column};
 use parquet::basic::{Compression, Repetition};
@@ -105,7 +108,7 @@ impl ParquetFile {
         std::panic::set_hook(Box::new(|_| ()));
         let read = catch_unwind(AssertUnwindSafe(|| Reading { path, rows_max }.read(file)));
         std::panic::set_hook(hook);
-        read.unwrap_or_else(|_| Err(damaged(path, "its values do not fit what it says of them")))
+        read.unwrap_or_else(|_| Err(damaged(path, &"its values do not fit what it says of them")))
     }
 
     /// Writes some of its rows in this order, with Snappy compression; gives the bytes of each column by row group.
@@ -136,7 +139,22 @@ impl ParquetFile {
     }
 }
 
-fn damaged(path: &Path, message: impl ToString) -> FileError {
+/// Reads and decodes all values of a file of ours.
+fn scan(file: File) -> Result<(), ParquetError> {
+    let reader = SerializedFileReader::new(file)?;
+    let schema = reader.metadata().file_metadata().schema_descr();
+    for number in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(number)?;
+        for at in 0..schema.num_columns() {
+            let nullable = schema.column(at).max_def_level() > 0;
+            let mut values = values::collector(schema.column(at).physical_type(), nullable);
+            values.read(group.get_column_reader(at)?, group.metadata().num_rows() as usize, usize::MAX)?;
+        }
+    }
+    Ok(())
+}
+
+fn damaged(path: &Path, message: &dyn ToString) -> FileError {
     FileError::Damaged { path: path.into(), message: message.to_string() }
 }
 
@@ -147,12 +165,12 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    fn damaged(&self, message: impl ToString) -> FileError {
+    fn damaged(&self, message: &dyn ToString) -> FileError {
         damaged(self.path, message)
     }
 
     fn read(&self, file: File) -> Result<ParquetFile, FileError> {
-        let reader = SerializedFileReader::new(file).map_err(|error| self.damaged(error))?;
+        let reader = SerializedFileReader::new(file).map_err(|error| self.damaged(&error))?;
         let groups = reader.metadata().row_groups();
         let rows = |group: &RowGroupMetaData| u64::try_from(group.num_rows()).unwrap_or(0);
         let rows_all = groups.iter().map(rows).fold(0, u64::saturating_add);
@@ -178,7 +196,7 @@ impl Reading<'_> {
         for at in &kept {
             let (column, own) = self.column(&reader, *at, &taken).map_err(|fault| match fault {
                 FileError::Damaged { message, .. } => {
-                    self.damaged(format!("column {}: {message}", name(*at)))
+                    self.damaged(&format!("column {}: {message}", name(*at)))
                 }
                 fault => fault,
             })?;
@@ -192,7 +210,7 @@ impl Reading<'_> {
             rows_all,
             left_out,
             columns: values,
-            schema: Arc::new(root.map_err(|error| self.damaged(error))?),
+            schema: Arc::new(root.map_err(|error| self.damaged(&error))?),
         })
     }
 
@@ -229,10 +247,10 @@ impl Reading<'_> {
         let nullable = descriptor.self_type().get_basic_info().repetition() == Repetition::OPTIONAL;
         let mut collected = values::collector(descriptor.physical_type(), nullable);
         for (group, rows) in taken {
-            let reader = reader.get_row_group(*group).map_err(|error| self.damaged(error))?;
-            let column = reader.get_column_reader(at).map_err(|error| self.damaged(error))?;
+            let reader = reader.get_row_group(*group).map_err(|error| self.damaged(&error))?;
+            let column = reader.get_column_reader(at).map_err(|error| self.damaged(&error))?;
             let read =
-                collected.read(column, *rows, COLUMN_BYTES_MAX).map_err(|error| self.damaged(error))?;
+                collected.read(column, *rows, COLUMN_BYTES_MAX).map_err(|error| self.damaged(&error))?;
             let Some(read) = read else {
                 return Err(self.too_large(format!(
                     "column {} holds more than {} MiB in the rows that are read; read fewer: --rows",
@@ -241,7 +259,7 @@ impl Reading<'_> {
                 )));
             };
             if read != *rows {
-                return Err(self.damaged(format!("row group {group} has {read} of its {rows} rows")));
+                return Err(self.damaged(&format!("row group {group} has {read} of its {rows} rows")));
             }
         }
         Ok(collected.coded(descriptor.name()))

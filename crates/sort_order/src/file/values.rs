@@ -31,14 +31,14 @@ pub trait Collect {
 /// What reads a column of a type.
 pub fn collector(physical: Physical, nullable: bool) -> Box<dyn Collect> {
     match physical {
-        Physical::BOOLEAN => Collected::<BoolType>::new(nullable),
-        Physical::INT32 => Collected::<Int32Type>::new(nullable),
-        Physical::INT64 => Collected::<Int64Type>::new(nullable),
-        Physical::INT96 => Collected::<Int96Type>::new(nullable),
-        Physical::FLOAT => Collected::<FloatType>::new(nullable),
-        Physical::DOUBLE => Collected::<DoubleType>::new(nullable),
-        Physical::BYTE_ARRAY => Collected::<ByteArrayType>::new(nullable),
-        Physical::FIXED_LEN_BYTE_ARRAY => Collected::<FixedLenByteArrayType>::new(nullable),
+        Physical::BOOLEAN => Collected::<BoolType>::empty(nullable),
+        Physical::INT32 => Collected::<Int32Type>::empty(nullable),
+        Physical::INT64 => Collected::<Int64Type>::empty(nullable),
+        Physical::INT96 => Collected::<Int96Type>::empty(nullable),
+        Physical::FLOAT => Collected::<FloatType>::empty(nullable),
+        Physical::DOUBLE => Collected::<DoubleType>::empty(nullable),
+        Physical::BYTE_ARRAY => Collected::<ByteArrayType>::empty(nullable),
+        Physical::FIXED_LEN_BYTE_ARRAY => Collected::<FixedLenByteArrayType>::empty(nullable),
     }
 }
 
@@ -115,7 +115,7 @@ impl<T: DataType> Collected<T>
 where
     T::T: Own,
 {
-    fn new(nullable: bool) -> Box<dyn Collect> {
+    fn empty(nullable: bool) -> Box<dyn Collect> {
         Box::new(Self { values: Vec::new(), present: Vec::new(), nullable, bytes: 0 })
     }
 }
