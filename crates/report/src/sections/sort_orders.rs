@@ -50,15 +50,23 @@ fn name(row: &SortOrderRow) -> String {
 fn smallest(orders: &SortOrders) -> String {
     let best = &orders.rows[orders.smallest];
     let size = number::estimate(&best.size);
+    let same = orders.rows.iter().filter(|row| row.size.mean <= best.size.mean).count() - 1;
+    let others = match same {
+        0 => String::new(),
+        _ => format!(
+            "; {} the same",
+            if same == 1 { "one more takes".into() } else { format!("{same} more take") }
+        ),
+    };
     match orders.generated.map(|own| &orders.rows[own]) {
         Some(generated) if generated.order == best.order => {
             format!("No order takes less than the rows as generated: {size}.")
         }
         Some(generated) => {
             let share = number::short_percent(1.0 - best.size.mean / generated.size.mean);
-            format!("{} takes least: {size}, {share} less than the rows as generated.", name(best))
+            format!("{} takes least: {size}, {share} less than the rows as generated{others}.", name(best))
         }
-        None => format!("{} takes least: {size}.", name(best)),
+        None => format!("{} takes least: {size}{others}.", name(best)),
     }
 }
 
