@@ -183,7 +183,8 @@ mod tests {
         assert_eq!((interval.low, interval.high), (1010.0, 1010.0));
         // Rows that are a tenth of a table.
         let part = Layout { table_rows: 10_000, ..layout(1000) };
-        assert_eq!(predict(&table, &Order::By(vec![0]), part, &mut store).unwrap().bytes, 10_100.0);
+        let scaled = predict(&table, &Order::By(vec![0]), part, &mut store).unwrap();
+        assert_eq!(scaled.columns, [100.0, 10_000.0]);
         assert_eq!(advise(&table, layout(1000), &mut store).unwrap()[0].candidate.columns, [0]);
     }
 

@@ -41,7 +41,7 @@ fn a_file_gets_advice_that_takes_no_more_than_it_does() {
     let best = &json["orders"][0];
     assert!(bytes(best) <= bytes(&json["generated"]), "{json}");
     // One row group: what was looked at is all there is.
-    assert_eq!(best["predicted"]["bytes"].as_f64().unwrap(), bytes(best));
+    assert_eq!(best["predicted"]["bytes"].as_f64().map(f64::round), Some(bytes(best)));
     let said = lab.steelbench(&["sort-order", "d/lineitem.parquet", "--rows", "20k"]).expect(0);
     said.shows("ORDER BY").shows("20,000 of 60,175 rows were looked at");
     assert_eq!(std::fs::read_dir(lab.path("d")).unwrap().count(), 1);
