@@ -9,6 +9,7 @@ pub mod duckdb;
 mod engine;
 pub mod files;
 mod key;
+pub mod mariadb;
 pub mod nothing;
 pub mod null;
 mod open_files;
@@ -16,6 +17,7 @@ mod open_files;
 pub mod parquet;
 pub mod postgres;
 mod preflight;
+mod private;
 mod request;
 mod rows;
 pub mod server;
@@ -63,6 +65,7 @@ pub fn all() -> impl Iterator<Item = &'static dyn Engine> {
         &sqlite::Sqlite,
         &duckdb::DuckDb,
         &postgres::Postgres,
+        &mariadb::MariaDb,
         &files::Files,
         &nothing::Nothing,
         &null::Null,
