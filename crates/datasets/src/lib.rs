@@ -3,6 +3,7 @@
 //! - `studies`: the tables of the published studies of inserts
 //! - `pgbench`: the tables of pgbench's built-in scripts
 //! - `tpch`: LINEITEM and the rest of TPC-H, by the crate `tpchgen`
+//! - `documents`: long texts
 //! - `synthetic`: rows of a width and number of columns that are chosen
 //! - `ahead`: rows are made while others are loaded
 //! - `in_memory`: the rows of a table, to be put into another order
@@ -13,6 +14,7 @@
 
 mod ahead;
 mod data_set;
+mod documents;
 mod in_memory;
 mod pgbench;
 mod studies;

@@ -4,6 +4,7 @@ mod cache;
 mod cancel;
 mod column_store;
 mod command;
+mod compression;
 mod dialect;
 pub mod duckdb;
 mod engine;

@@ -1,6 +1,7 @@
 //! The database of a trial: one file, and the connections to it.
 
 use super::bulk;
+use super::compression::Compression;
 use super::dialect::{DuckDbDialect, literal};
 use super::explain;
 use super::failed;
@@ -48,6 +49,7 @@ pub struct Target {
     sample_hz: f64,
     pub seats: Seats,
     pub final_checkpoint: bool,
+    compression: Compression,
     pub cancel: Cancel,
 }
 
@@ -76,6 +78,7 @@ impl DuckDbInstance {
             sample_hz: configuration.get(SAMPLE_RATE),
             seats: Seats::new(configuration.get(OBSERVE_WAITS)),
             final_checkpoint: configuration.get(FINAL_CHECKPOINT),
+            compression: Compression::of(configuration),
             cancel: cancel.clone(),
         };
         target.open()?;
@@ -204,6 +207,7 @@ impl Target {
 
 impl Instance for DuckDbInstance {
     fn create(&self, mut work: Work) -> Result<(), EngineError> {
+        self.target.compression.apply(&mut work.tables);
         // Before anything is made: one may be refused.
         let operations = work.operations.iter().map(|operation| compile(operation, &work));
         let operations = operations.collect::<Result<Arc<[_]>, _>>()?;
@@ -213,7 +217,11 @@ impl Instance for DuckDbInstance {
             self.target.use_threads(&connection, degree)?;
         }
         let fills = std::mem::take(&mut work.fills);
+        let filled = there > 0 || !fills.is_empty();
         self.target.make(&connection, &work.tables, there..work.tables.len(), fills)?;
+        if let Some(table) = work.tables.first().filter(|_| filled) {
+            self.target.compression.verify(&connection, table)?;
+        }
         // Work that is created twice in one trial would be a defect of the probe: the first one stays.
         self.operations.get_or_init(|| operations);
         Ok(())
@@ -264,6 +272,10 @@ impl Instance for DuckDbInstance {
         Some(self.target.files.space_bytes())
     }
 
+    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+        Ok(self.space_bytes())
+    }
+
     fn remove(self: Box<Self>) -> Result<(), EngineError> {
         lock(&self.target.database).take();
         self.target.files.remove()
@@ -294,7 +306,9 @@ impl ColumnStore for DuckDbInstance {
         let files = Files::at(self.target.files.database.with_extension("sample"))?;
         let connection = self.target.connect_to(&self.target.open_at(&files.database)?)?;
         let columns = fill.columns.clone();
-        self.target.make(&connection, std::slice::from_ref(table), 0..1, vec![Fill { table: 0, ..fill }])?;
+        let mut tables = [table.clone()];
+        self.target.compression.apply(&mut tables);
+        self.target.make(&connection, &tables, 0..1, vec![Fill { table: 0, ..fill }])?;
         stored::by_group(&connection, table, &columns).map_err(failed("asking how a sample lies"))
     }
 }

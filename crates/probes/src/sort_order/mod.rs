@@ -191,7 +191,7 @@ impl Scanned {
         };
         let (mut seen, used) = drive_counting(context, &plan, |_| ScanWorkload::of(operation))?;
         let scans = (seen.work.amount as f64).max(1.0);
-        let facts = loaded.facts(&seen, used, scans);
+        let facts = loaded.facts(seen.time.cpu_s, used, scans);
         let scan_ms = seen.elapsed_s * f64::from(seen.connections) / scans * 1e3;
         let cpu_us = facts.cpu_s.filter(|_| loaded.rows > 0).map(|cpu_s| cpu_s * 1e6 / loaded.rows as f64);
         seen.facts.extend(facts.all);
