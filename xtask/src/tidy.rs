@@ -13,19 +13,23 @@ const VENDORED: &str = "crates/report/assets/vendor/";
 
 /// Which of our crates each crate may use, from the top of the data flow to its bottom: arrows point only downwards.
 /// Analysis and reports never touch an engine.
-const EDGES: [(&str, &str); 21] = [
+const EDGES: [(&str, &str); 22] = [
     (
         "steelbench",
-        "analysis datasets engines experiment observations observe probes profile report runner sizing store",
+        "analysis datasets engines experiment observations observe probes profile report runner sizing sort_order store",
     ),
     ("runner", "analysis engines experiment observations observe probes store"),
-    ("report", "analysis observations sizing"),
+    ("report", "analysis observations sizing sort_order"),
     ("sizing", "experiment"),
     ("analysis", "observations statistics"),
     ("statistics", ""),
     ("store", "observations"),
-    ("probes", "conductor datasets disk_io engines experiment observations observe primitives profile"),
-    ("datasets", "engines"),
+    (
+        "probes",
+        "conductor datasets disk_io engines experiment observations observe primitives profile sort_order",
+    ),
+    ("datasets", "engines sort_order"),
+    ("sort_order", "statistics"),
     ("engines", "disk_io experiment mysqlclient observations observe pgclient transport"),
     ("disk_io", "conductor observations observe"),
     ("primitives", "conductor experiment observations observe"),

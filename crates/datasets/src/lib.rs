@@ -6,7 +6,8 @@
 //! - `documents`: long texts
 //! - `synthetic`: rows of a width and number of columns that are chosen
 //! - `ahead`: rows are made while others are loaded
-//! - `write`, `parquet`: their tables as files
+//! - `in_memory`: the rows of a table, to be put into another order
+//! - `write`: their tables as CSV files
 //!
 //! A [`DataSet`] names one and says how large it is. Rows come in batches, column by column, and only while they are
 //! asked for.
@@ -14,8 +15,7 @@
 mod ahead;
 mod data_set;
 mod documents;
-#[cfg(feature = "parquet")]
-mod parquet;
+mod in_memory;
 mod pgbench;
 mod studies;
 mod synthetic;
@@ -23,8 +23,7 @@ mod tpch;
 mod write;
 
 pub use data_set::{DataSet, NAMES, Size};
-#[cfg(feature = "parquet")]
-pub use parquet::parquet;
+pub use in_memory::InMemory;
 pub use studies::{my_big_table, one_row_per_page};
 pub use tpch::{NAMED_QUERIES, named_query};
 pub use write::csv;

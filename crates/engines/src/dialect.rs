@@ -144,7 +144,9 @@ pub trait Dialect {
                 let key = self.quote(table.key.first().copied().unwrap_or_default());
                 format!("{key} BETWEEN {} AND {}", self.placeholder(1), self.placeholder(2))
             }
-            Filter::Below(column, bound) => format!("{} < {bound}", self.quote(column)),
+            Filter::Below(column, bound) => {
+                format!("{} < {}", self.quote(column), table.bound(column, bound))
+            }
         };
         format!(" WHERE {conditions}")
     }
@@ -168,7 +170,7 @@ mod tests {
                 Column::new("amount", DataType::Int).nullable(),
             ],
             key: &["id"],
-            storage: Storage { fill_percent: Some(90), spread: true, key_after_fill: false },
+            storage: Storage { fill_percent: Some(90), spread: true, ..Storage::default() },
         }
     }
 

@@ -1,4 +1,6 @@
-use crate::{Cancel, FileSet, Need, Preflight, Request, Role, Servers, Stop, Table, WaitType, Work};
+use crate::{
+    Cancel, ColumnStore, FileSet, Need, Preflight, Request, Role, Servers, Stop, Table, WaitType, Work,
+};
 use experiment::{Configuration, Declaration, Invalid, choice};
 use observations::{EngineVersion, Fact, Operation, TimeUse, Wait};
 use observe::Clock;
@@ -120,6 +122,8 @@ pub enum Ability {
     Clients,
     /// Several processors for one statement, as many as [`Work::degree`] says.
     Parallel,
+    /// Tables that are stored column by column: [`Instance::column_store`].
+    Columns,
     /// Joins by nested loops, with an index lookup for each row: [`crate::Operation::LookupEach`].
     NestedLoops,
 }
@@ -197,6 +201,10 @@ pub trait Instance: Send + Sync {
     /// When the engine refuses.
     fn explain(&self, _operation: usize, _table: &Table, _analyze: bool) -> Result<Explained, EngineError> {
         Ok(Explained::default())
+    }
+    /// What it tells of how tables lie column by column; with [`Ability::Columns`].
+    fn column_store(&self) -> Option<&dyn ColumnStore> {
+        None
     }
     /// Opens so many connections for the calling thread, which alone will use them; one at a time
     /// where the engine is embedded.

@@ -2,6 +2,7 @@
 
 mod cache;
 mod cancel;
+mod column_store;
 mod command;
 mod compression;
 mod dialect;
@@ -13,6 +14,8 @@ pub mod mariadb;
 pub mod nothing;
 pub mod null;
 mod open_files;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 pub mod postgres;
 mod preflight;
 mod private;
@@ -27,6 +30,7 @@ mod wait_type;
 mod work;
 
 pub use cancel::{Cancel, CancelReason};
+pub use column_store::{ColumnStore, Stored};
 pub use dialect::Dialect;
 pub use engine::{
     Ability, Answer, CacheReport, CacheState, Collected, ConnectionSet, Done, Engine, EngineError, EngineUse,
@@ -36,13 +40,13 @@ pub use files::{FileSet, Role};
 pub use key::{Key, Placement};
 pub use preflight::{Footprint, Need, Preflight, Space};
 pub use request::{Parameter, Request, Statement};
-pub use rows::{Rows, Texts, Values};
+pub use rows::{Rows, Texts, Values, day};
 pub use server::{LiveObserver, ObserveOptions, Server, ServerError, Servers};
 pub use session::{Session, SetOfOne};
 pub use wait_type::{BenignGroup, WaitType};
 pub use work::{
-    Column, DataType, DefaultValue, Fill, Filter, Kept, Operation, Output, Storage, Table, UserStatement,
-    Work,
+    Column, DataType, DefaultValue, Fill, Filter, Kept, Operation, Output, Storage, Table, TableFormat,
+    UserStatement, Work,
 };
 
 /// Says whether one who waits for a server is asked to stop.

@@ -1,5 +1,6 @@
 //! Rows in batches, column by column: what tables are filled with.
 
+use std::cmp::Ordering;
 use std::fmt::{self, Write};
 
 /// A batch of rows, column by column.
@@ -49,6 +50,87 @@ impl Values {
             Self::Texts(texts) => out.write_str(texts.get(row)),
         }
     }
+}
+
+impl Values {
+    /// The values of these rows, in this order.
+    #[must_use]
+    pub fn gather(&self, rows: &[u32]) -> Self {
+        fn pick<T: Copy>(values: &[T], rows: &[u32]) -> Vec<T> {
+            rows.iter().map(|row| values[*row as usize]).collect()
+        }
+        match self {
+            Self::Same(number) => Self::Same(*number),
+            Self::SameText(text) => Self::SameText(text),
+            Self::Integers(values) => Self::Integers(pick(values, rows)),
+            Self::Decimals(values) => Self::Decimals(pick(values, rows)),
+            Self::Dates(values) => Self::Dates(pick(values, rows)),
+            Self::Timestamps(values) => Self::Timestamps(pick(values, rows)),
+            Self::Uuids(values) => Self::Uuids(pick(values, rows)),
+            Self::Texts(texts) => Self::Texts(rows.iter().map(|row| texts.get(*row as usize)).collect()),
+        }
+    }
+
+    /// Adds the values of further rows of the column, which are of the same kind.
+    pub fn append(&mut self, more: Self) {
+        match (self, more) {
+            (Self::Integers(all), Self::Integers(more))
+            | (Self::Decimals(all), Self::Decimals(more))
+            | (Self::Timestamps(all), Self::Timestamps(more)) => all.extend(more),
+            (Self::Dates(all), Self::Dates(more)) => all.extend(more),
+            (Self::Uuids(all), Self::Uuids(more)) => all.extend(more),
+            (Self::Texts(all), Self::Texts(more)) => all.append(&more),
+            // The same value in all rows stays what it is.
+            _ => {}
+        }
+    }
+
+    /// Which of the values of two rows is smaller.
+    pub fn compare(&self, a: usize, b: usize) -> Ordering {
+        match self {
+            Self::Same(_) | Self::SameText(_) => Ordering::Equal,
+            Self::Integers(values) | Self::Decimals(values) | Self::Timestamps(values) => {
+                values[a].cmp(&values[b])
+            }
+            Self::Dates(values) => values[a].cmp(&values[b]),
+            Self::Uuids(values) => values[a].cmp(&values[b]),
+            Self::Texts(texts) => texts.get(a).cmp(texts.get(b)),
+        }
+    }
+
+    /// Bytes of a value, on average where they differ.
+    pub fn value_bytes(&self) -> f64 {
+        match self {
+            Self::Same(_) | Self::Integers(_) | Self::Decimals(_) | Self::Timestamps(_) => 8.0,
+            Self::Dates(_) => 4.0,
+            Self::Uuids(_) => 16.0,
+            Self::SameText(text) => text.len() as f64,
+            Self::Texts(texts) => texts.all.len() as f64 / texts.ends.len().max(1) as f64,
+        }
+    }
+}
+
+/// Days since 1970-01-01 of a date as [`Values::write`] writes it, `1995-03-15`: the inverse of `write_date` (Hinnant,
+/// `days_from_civil`). `None` where it is no date from 0001 to 9999.
+pub fn day(text: &str) -> Option<i32> {
+    let mut parts = text.split('-').map(|part| {
+        let digits = part.bytes().all(|byte| byte.is_ascii_digit());
+        part.parse::<i64>().ok().filter(|_| digits)
+    });
+    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
+    if parts.next().is_some() || !(1..=9999).contains(&year) || !(1..=12).contains(&month) {
+        return None;
+    }
+    let year_from_march = year - i64::from(month <= 2);
+    let (era, year_of_era) = (year_from_march.div_euclid(400), year_from_march.rem_euclid(400));
+    let month_from_march = (month + 9) % 12;
+    let day_of_year = (153 * month_from_march + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    let days = (era * 146_097 + day_of_era - 719_468) as i32;
+    // A day that the month has not is written as another one.
+    let mut written = String::new();
+    Values::Dates(vec![days]).write(0, &mut written).ok()?;
+    (written == format!("{year:04}-{month:02}-{day:02}")).then_some(days)
 }
 
 fn write_decimal(hundredths: i64, out: &mut impl Write) -> fmt::Result {
@@ -110,6 +192,12 @@ impl Texts {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
         &self.all[start..self.ends[row]]
     }
+
+    fn append(&mut self, more: &Self) {
+        let before = self.all.len();
+        self.all.push_str(&more.all);
+        self.ends.extend(more.ends.iter().map(|end| before + end));
+    }
 }
 
 impl<T: fmt::Display> FromIterator<T> for Texts {
@@ -126,7 +214,7 @@ impl<T: fmt::Display> FromIterator<T> for Texts {
 
 #[cfg(test)]
 mod tests {
-    use super::{Texts, Values};
+    use super::{Texts, Values, day};
 
     fn text(values: &Values) -> String {
         let mut text = String::new();
@@ -146,6 +234,19 @@ mod tests {
             (8035, "1992-01-01"),
         ] {
             assert_eq!(text(&Values::Dates(vec![days])), date);
+            assert_eq!(day(date), Some(days));
+        }
+        for no_date in [
+            "1995-02-29",
+            "1995-13-01",
+            "1995-00-10",
+            "1995-1",
+            "1995-01-01-01",
+            "+995-01-01",
+            "-1-01-01",
+            "",
+        ] {
+            assert_eq!(day(no_date), None, "{no_date}");
         }
         assert_eq!(text(&Values::Timestamps(vec![86_399])), "1970-01-01 23:59:59");
         for (hundredths, decimal) in [(0, "0.00"), (-7, "-0.07"), (123_456, "1234.56")] {
@@ -159,5 +260,8 @@ mod tests {
     fn texts_stand_one_behind_the_other() {
         let texts: Texts = ["one", "", "drei"].into_iter().collect();
         assert_eq!((texts.get(0), texts.get(1), texts.get(2)), ("one", "", "drei"));
+        let mut all = Values::Texts(texts);
+        all.append(Values::Texts(["vier"].into_iter().collect()));
+        assert_eq!(all.gather(&[3, 0, 3]), Values::Texts(["vier", "one", "vier"].into_iter().collect()));
     }
 }

@@ -1,7 +1,8 @@
 //! What a load works on and what it does there, as data: tables, rows and operations. How an engine writes
 //! them is its [`crate::Dialect`]'s to know.
 
-use crate::{EngineError, Rows};
+use crate::{EngineError, Rows, Values};
+use experiment::choice;
 
 /// What a probe needs of an engine before connections are opened.
 #[derive(Default)]
@@ -53,6 +54,19 @@ impl Table {
     /// The column with this name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// The bound of [`Filter::Below`] on a column as every engine reads it.
+    pub fn bound(&self, column: &str, bound: i64) -> String {
+        match self.column(column) {
+            Some(Column { data_type: DataType::Date, .. }) => {
+                let mut day = String::new();
+                // Writing to memory cannot fail.
+                let _ = Values::Dates(vec![bound as i32]).write(0, &mut day);
+                format!("'{day}'")
+            }
+            _ => bound.to_string(),
+        }
     }
 
     /// Whether its key is one column of integers.
@@ -119,6 +133,18 @@ pub struct Storage {
     pub spread: bool,
     /// The key is made once the rows are there, where the engine can do so: cheaper than keeping it meanwhile.
     pub key_after_fill: bool,
+    /// What its rows are kept in.
+    pub format: TableFormat,
+}
+
+choice! {
+    /// What the rows of a table are kept in.
+    pub enum TableFormat {
+        /// The engine's own storage.
+        Table = "table",
+        /// A Parquet file, which the engine reads.
+        Parquet = "parquet",
+    }
 }
 
 /// A column.
@@ -317,7 +343,7 @@ pub enum Filter {
     Key,
     /// Those whose key is from one parameter to another, both included; of tables with a key of one column.
     KeyRange,
-    /// Those with less than this in a column.
+    /// Those with less than this in a column; of dates: days since 1970-01-01.
     Below(&'static str, i64),
 }
 

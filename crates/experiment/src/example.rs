@@ -41,6 +41,7 @@ const FACTORS: &[(&str, &str, [i64; 3])] = &[
     ("scan", "workload.connections", [1, 2, 4]),
     ("lookup", "workload.connections", [1, 4, 16]),
     ("update", "workload.connections", [1, 4, 16]),
+    ("bulk-load", "workload.rows_per_page", [10, 20, 40]),
     ("disk", "workload.queue_depth", [1, 8, 32]),
     ("duckdb", "workload.connections", [1, 2, 4]),
 ];

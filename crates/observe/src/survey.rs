@@ -109,6 +109,11 @@ pub(crate) fn memory(meminfo: &str) -> Memory {
     }
 }
 
+/// Bytes of memory that programs can still get without swapping, as the kernel estimates it.
+pub fn available_memory_bytes() -> Option<u64> {
+    memory(&std::fs::read_to_string("/proc/meminfo").ok()?).available_bytes
+}
+
 /// Flaws that this processor has (Documentation/ABI/testing/sysfs-devices-system-cpu).
 fn mitigations(tree: &Tree) -> Vec<Mitigation> {
     const FOLDER: &str = "sys/devices/system/cpu/vulnerabilities";

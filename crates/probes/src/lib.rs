@@ -13,6 +13,7 @@ mod measure;
 mod probe;
 pub mod scan;
 pub mod script;
+pub mod sort_order;
 pub mod sync;
 pub mod update;
 
@@ -26,6 +27,7 @@ pub fn all() -> impl Iterator<Item = &'static dyn Probe> {
         &scan::Scan,
         &lookup::Lookup,
         &update::Update,
+        &sort_order::SortOrder,
         &bulk_load::BulkLoad,
         &disk::DiskProbe,
         &sync::SyncProbe,

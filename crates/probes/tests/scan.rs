@@ -7,11 +7,14 @@ mod servers;
 use datasets::{DataSet, Size};
 use engines::{
     Answer, Cancel, Folders, Host, Instance, Kept, Operation, Output, Permits, Request, Statement,
-    UserStatement, Work,
+    UserStatement, Values, Work,
 };
 use experiment::{Configuration, Value};
 use observations::Observations;
-use probes::{Probe, ProbeError, Target, TrialContext, lookup::Lookup, scan::Scan, update::Update};
+use probes::{
+    Probe, ProbeError, Target, TrialContext, lookup::Lookup, scan::Scan, sort_order::SortOrder,
+    update::Update,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -512,4 +515,76 @@ fn page_size_cache_size_and_mmap_size_of_sqlite_change_what_a_scan_reads() {
     // What is mapped is neither.
     let (pages, _, read, hits) = scan(&[("page_size", 4096), ("cache_size", -100), ("mmap_size", 1 << 30)]);
     assert!(read + hits < 0.3 * pages, "{read} read, {hits} hit of {pages}");
+}
+
+/// The values of a column as the data set makes them.
+fn days_of(set: &DataSet, column: &str) -> Vec<i32> {
+    let fill = set.fills().remove(0);
+    let at = fill.columns.iter().position(|own| *own == column).unwrap();
+    let days = |rows: engines::Rows| match &rows.columns[at] {
+        Values::Dates(days) => days.clone(),
+        other => panic!("{other:?}"),
+    };
+    fill.batches.flat_map(days).collect()
+}
+
+/// Row groups that need not be read for `o_orderdate < 1994-01-01`, counted on the rows themselves.
+fn skipped(days: &[i32]) -> f64 {
+    let bound = engines::day("1994-01-01").unwrap();
+    days.chunks(122_880).filter(|group| group.iter().all(|day| *day >= bound)).count() as f64
+}
+
+/// What a trial of the sort-order probe says of ORDERS in an order: bytes of all columns, the bytes that were predicted, and the
+/// row groups that a filter needs not read.
+fn ordered(own: &[(String, Value)], format: &str, order: &str) -> (f64, f64, f64) {
+    let configuration = configuration(
+        own,
+        &[
+            ("workload.data", text("orders")),
+            ("workload.scale", Value::Float(0.2)),
+            ("workload.scans", number(1)),
+            ("workload.filter", text("o_orderdate < 1994-01-01")),
+            ("workload.format", text(format)),
+            ("workload.order", text(order)),
+        ],
+    );
+    let question = "SELECT count(*), sum(o_orderkey), (SELECT used_blocks * block_size FROM pragma_database_size()) FROM orders";
+    let (seen, answer) = trial("duckdb", &SortOrder, &configuration, question);
+    let fact = |name: &str| seen.fact(name).unwrap_or_else(|| panic!("{name}"));
+    let of_columns = seen.facts.iter().filter(|fact| fact.name.starts_with("bytes_"));
+    let columns: f64 = of_columns.map(|fact| fact.value).sum();
+    // Of 32 keys in a row 8 are used (TPC-H 4.2.3).
+    let keys: u64 = (1..=300_000_u64).map(|order| (order >> 3) << 5 | order & 7).sum();
+    assert_eq!((answer[0].as_str(), answer[1].clone()), ("300000", keys.to_string()), "{order}");
+    assert_eq!(fact("row_groups"), 3.0);
+    if format == "table" {
+        let used: f64 = answer[2].parse().unwrap();
+        // The catalog and the list of row groups have blocks of their own.
+        assert!(columns <= used && columns >= used - 4.0 * 262_144.0, "{columns} of {used}");
+    }
+    assert!((fact("predicted_bytes") / columns - 1.0).abs() < 0.15, "{format} {order}: {:?}", seen.facts);
+    (columns, fact("predicted_bytes"), fact("row_groups_skipped"))
+}
+
+/// What a column store says of a table in some order is what the rows and DuckDB's own figures say.
+#[test]
+fn sort_orders_are_stored_as_they_are_asked_for() {
+    let set = DataSet::new("orders", Size { scale: 0.2, ..Size::default() }).unwrap();
+    let generated = days_of(&set, "o_orderdate");
+    let mut sorted = generated.clone();
+    sorted.sort_unstable();
+    assert!(skipped(&sorted) > 0.0);
+    let targets: Vec<_> = duckdb().collect();
+    let formats: &[&str] = if cfg!(feature = "parquet") { &["table", "parquet"] } else { &["table"] };
+    for (number, (_, own)) in targets.iter().enumerate() {
+        let is_last = number + 1 == targets.len();
+        for format in formats.iter().filter(|format| is_last || **format == "table") {
+            let (none, by_day) = (ordered(own, format, "none"), ordered(own, format, "o_orderdate"));
+            assert_eq!((none.2, by_day.2), (skipped(&generated), skipped(&sorted)), "{format}");
+            if is_last && *format == "table" {
+                let advised = ordered(own, format, "advise");
+                assert!(advised.0 <= none.0, "{advised:?} {none:?}");
+            }
+        }
+    }
 }

@@ -123,6 +123,12 @@ pub fn sizing(plan: &sizing::Plan, sizing: &sizing::Sizing) -> Result<Value> {
     object("sizing", sizing, json!({ "plan": plan }))
 }
 
+/// Advice on the order of a table's rows.
+#[cfg(feature = "parquet")]
+pub fn sort_order(advised: &sort_order::file::Advised) -> Result<Value> {
+    object("sort_order", advised, json!({}))
+}
+
 /// An inventory, with `advice`.
 pub fn survey(survey: &Survey, advice: &[Advice]) -> Result<Value> {
     object(SURVEY, survey, json!({ "advice": advice }))

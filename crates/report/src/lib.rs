@@ -32,6 +32,8 @@ mod recording;
 mod runs;
 mod sections;
 mod sizing;
+#[cfg(feature = "parquet")]
+mod sort_order;
 mod table;
 mod terminal;
 mod text;
@@ -62,6 +64,8 @@ pub use recording::tables;
 pub use runs::{gate, runs};
 pub use sections::run;
 pub use sizing::sizing;
+#[cfg(feature = "parquet")]
+pub use sort_order::sort_order;
 pub use terminal::{Style, terminal};
 pub use text::{Text, escaped, lines, origin, utc};
 

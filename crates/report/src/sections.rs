@@ -19,6 +19,7 @@ mod response;
 mod scaling;
 mod scripts;
 mod session_time;
+mod sort_orders;
 mod timelines;
 mod waits;
 
@@ -85,6 +86,7 @@ sections! { |summary|
     scripts: &summary.scripts() => scripts::sections;
     disk: summary.disk().as_ref() => disk::sections;
     costs: &summary.costs() => costs::sections;
+    sort_orders: &summary.sort_orders() => sort_orders::sections;
     scaling: summary.scaling().as_ref() => scaling::section;
     ceilings: &summary.ceilings() => devices::ceilings;
     waits: &summary.waits() => waits::sections;

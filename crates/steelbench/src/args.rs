@@ -58,6 +58,8 @@ pub enum Command {
     Time(Box<Time>),
     /// Say how many disks, links and processors a demand needs, which link is the narrowest, and the price
     Size(Size),
+    /// In which order the rows of a Parquet file, or of a DuckDB table, would take the least
+    SortOrder(SortOrder),
     /// Take the inventory of this machine and of servers; merge the inventories of many machines
     Survey(Survey),
     /// Sample where processes or a command spend their processor time; compare two such profiles
@@ -394,6 +396,25 @@ pub enum ProfileCommand {
         #[command(flatten)]
         form: Form,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct SortOrder {
+    /// A Parquet file, or a DuckDB database with the table named behind it
+    pub file: PathBuf,
+    /// The table of a DuckDB database; libduckdb is found as by `run`
+    pub table: Option<String>,
+    /// Rows to look at, at most: whole row groups, evenly spread. They are kept in memory
+    #[arg(long, value_name = "N", default_value = "1M", value_parser = setting::<u64, _>(ROWS))]
+    pub rows: u64,
+    /// Write these rows as they lie and in the best orders, to temporary files, and measure size and reading
+    #[arg(long)]
+    pub measure: bool,
+    /// Orders to show, and to measure with --measure
+    #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u8).range(1..=8))]
+    pub orders: u8,
+    #[command(flatten)]
+    pub form: Form,
 }
 
 #[derive(Debug, Args)]

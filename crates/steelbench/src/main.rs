@@ -37,6 +37,10 @@ fn main() -> std::process::ExitCode {
         Command::Pg(pg) => commands::pg::pg(&pg),
         Command::Sync(sync) => commands::sync::sync(&sync),
         Command::Time(time) => commands::time::time(&time),
+        #[cfg(feature = "parquet")]
+        Command::SortOrder(sort_order) => commands::sort_order::sort_order(&sort_order),
+        #[cfg(not(feature = "parquet"))]
+        Command::SortOrder(_) => Err(Failure::not_built("`sort-order`")),
         Command::Size(size) => commands::size::size(&size),
         Command::Survey(survey) => commands::survey::survey(&survey),
         Command::Profile(profile) => commands::profile::profile(&profile),

@@ -20,22 +20,14 @@ impl DuckDbDialect {
     }
 
     fn column(self, column: &Column) -> String {
-        let data_type = match column.data_type {
-            DataType::Uuid => "UUID",
-            DataType::Int => "INTEGER",
-            DataType::BigInt => "BIGINT",
-            DataType::Timestamp => "TIMESTAMP",
-            DataType::Date => "DATE",
-            DataType::Decimal => "DECIMAL(15,2)",
-            DataType::Char(_) | DataType::Varchar(_) | DataType::PageFiller { .. } => "VARCHAR",
-        };
+        let data_type = data_type(column);
         let not_null = if column.nullable { "" } else { " NOT NULL" };
         let default = match column.default {
             Some(DefaultValue::NewUuid) => " DEFAULT uuid()".into(),
             Some(DefaultValue::Now) => " DEFAULT CAST(now() AS TIMESTAMP)".into(),
             Some(DefaultValue::Integer(number)) => format!(" DEFAULT {number}"),
             Some(DefaultValue::Text(text)) => {
-                format!(" DEFAULT '{}'", padded(text, column, &mut String::new()).replace('\'', "''"))
+                format!(" DEFAULT {}", literal(padded(text, column, &mut String::new())))
             }
             Some(DefaultValue::Filler) => format!(" DEFAULT repeat('a', {})", filler_bytes(column)),
             None => String::new(),
@@ -44,6 +36,24 @@ impl DuckDbDialect {
         let compression = compression.unwrap_or_default();
         format!("{} {data_type}{not_null}{default}{compression}", self.quote(column.name))
     }
+}
+
+/// The type of a column.
+pub fn data_type(column: &Column) -> &'static str {
+    match column.data_type {
+        DataType::Uuid => "UUID",
+        DataType::Int => "INTEGER",
+        DataType::BigInt => "BIGINT",
+        DataType::Timestamp => "TIMESTAMP",
+        DataType::Date => "DATE",
+        DataType::Decimal => "DECIMAL(15,2)",
+        DataType::Char(_) | DataType::Varchar(_) | DataType::PageFiller { .. } => "VARCHAR",
+    }
+}
+
+/// A text within SQL.
+pub fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
 }
 
 /// Bytes of a filler.

@@ -1,19 +1,24 @@
 //! What DuckDB tells of a statement: its plan, the blocks of the table, and the profile of one run by operator.
 
+use super::dialect::literal;
 use super::library::{Connection, Said};
-use crate::{Explained, Parameter, Table};
+use crate::{Explained, Parameter, Table, TableFormat};
 use observations::Fact;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Explains a statement on a table.
 pub fn explain(connection: &Connection, sql: &str, table: &Table, analyze: bool) -> Said<Explained> {
-    let name = table.name.replace('\'', "''");
-    let stored =
-        format!("SELECT count(DISTINCT block_id) FROM pragma_storage_info('{name}') WHERE persistent");
+    let name = literal(table.name);
+    let stored = format!("SELECT count(DISTINCT block_id) FROM pragma_storage_info({name}) WHERE persistent");
+    // Of a Parquet file there are no blocks of the database.
+    let stored = Some(stored).filter(|_| table.storage.format == TableFormat::Table);
     let mut explained = Explained {
         plan: Some(answer(connection, &format!("EXPLAIN {sql}"), 1)?),
-        pages: answer(connection, &stored, 0)?.parse().ok(),
+        pages: match stored {
+            Some(sql) => answer(connection, &sql, 0)?.parse().ok(),
+            None => None,
+        },
         page_bytes: answer(connection, "SELECT block_size FROM pragma_database_size()", 0)?.parse().ok(),
         ..Explained::default()
     };

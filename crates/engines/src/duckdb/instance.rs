@@ -2,7 +2,7 @@
 
 use super::bulk;
 use super::compression::Compression;
-use super::dialect::DuckDbDialect;
+use super::dialect::{DuckDbDialect, literal};
 use super::explain;
 use super::failed;
 use super::find;
@@ -10,12 +10,14 @@ use super::interrupt::Interrupter;
 use super::library::{ChunkType, Connection, Database, Library};
 use super::session::{Compiled, DuckDbSession, KeyOf};
 use super::settings::Settings;
+use super::stored;
 use super::threads::Workers;
 use super::waits::{DuckDbCollector, Seats};
 use super::{CACHE, FINAL_CHECKPOINT, LIBRARY, SAMPLE_RATE, VOLUME};
 use crate::{
-    CacheReport, CacheState, Cancel, ConnectionSet, DataType, Dialect as _, EngineError, Explained, Fill,
-    Folders, Instance, Operation, SetOfOne, Table, WaitCollector, Work, cache, lock,
+    CacheReport, CacheState, Cancel, ColumnStore, ConnectionSet, DataType, Dialect as _, EngineError,
+    Explained, Fill, Filter, Folders, Instance, Operation, SetOfOne, Stored, Table, TableFormat,
+    WaitCollector, Work, cache, lock,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -157,15 +159,21 @@ impl Target {
         own: Range<usize>,
         fills: Vec<Fill>,
     ) -> Result<(), EngineError> {
-        for table in &all[own.clone()] {
+        let is_file = |table: &&Table| table.storage.format == TableFormat::Parquet;
+        for table in all[own.clone()].iter().filter(|table| !is_file(table)) {
             for sql in DuckDbDialect.create(table)? {
                 connection.run(&sql).map_err(failed(format!("creating table {}", table.name)))?;
             }
         }
         for mut fill in fills {
-            bulk::fill(connection, &all[fill.table], &mut fill, &self.cancel)?;
+            let table = &all[fill.table];
+            if is_file(&table) {
+                self.files.write(connection, table, fill)?;
+            } else {
+                bulk::fill(connection, table, &mut fill, &self.cancel)?;
+            }
         }
-        for table in &all[own] {
+        for table in all[own].iter().filter(|table| !is_file(table)) {
             for sql in DuckDbDialect.after_fill(table) {
                 connection.run(&sql).map_err(failed(format!("making the key of table {}", table.name)))?;
             }
@@ -211,7 +219,9 @@ impl Instance for DuckDbInstance {
         let fills = std::mem::take(&mut work.fills);
         let filled = there > 0 || !fills.is_empty();
         self.target.make(&connection, &work.tables, there..work.tables.len(), fills)?;
-        if let Some(table) = work.tables.first().filter(|_| filled) {
+        // A Parquet file has no segments.
+        let is_stored = |table: &&Table| filled && table.storage.format == TableFormat::Table;
+        if let Some(table) = work.tables.first().filter(is_stored) {
             self.target.compression.verify(&connection, table)?;
         }
         // Work that is created twice in one trial would be a defect of the probe: the first one stays.
@@ -235,12 +245,23 @@ impl Instance for DuckDbInstance {
         // A handle of our own that is closed takes DuckDB's lock on the file with it, which keeps other programs away:
         // this one is kept.
         let file = self.target.files.handle()?;
-        match cache {
-            CacheState::Cold => self.target.open_cold(file)?,
-            CacheState::Warm => {}
-            CacheState::Hot => observe::page_cache::load(file).map_err(EngineError::at(path))?,
+        let tables = self.target.files.tables();
+        if cache == CacheState::Cold {
+            self.target.open_cold(file)?;
         }
-        CacheReport::of_files([Ok::<_, EngineError>(file)], cache)
+        let files: Vec<&File> = [file].into_iter().chain(tables.iter().map(|file| &**file)).collect();
+        for file in &files {
+            match cache {
+                CacheState::Cold => observe::page_cache::evict(file).map_err(EngineError::at(path))?,
+                CacheState::Warm => {}
+                CacheState::Hot => observe::page_cache::load(file).map_err(EngineError::at(path))?,
+            }
+        }
+        CacheReport::of_files(files.into_iter().map(Ok::<_, EngineError>), cache)
+    }
+
+    fn column_store(&self) -> Option<&dyn ColumnStore> {
+        Some(self)
     }
 
     fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
@@ -263,6 +284,54 @@ impl Instance for DuckDbInstance {
     }
 }
 
+impl ColumnStore for DuckDbInstance {
+    fn group_rows(&self) -> usize {
+        stored::GROUP_ROWS
+    }
+
+    fn stored(&self, table: &Table, filter: Filter) -> Result<Stored, EngineError> {
+        let connection = self.target.connect()?;
+        let stored = match table.storage.format {
+            TableFormat::Table => stored::of_table(&connection, table, filter),
+            TableFormat::Parquet => {
+                stored::of_file(&connection, table, &self.target.files.of_table(table), filter)
+            }
+        };
+        stored.map_err(failed(format!("asking how table {} lies", table.name)))
+    }
+
+    fn stored_apart(&self, table: &Table, fill: Fill) -> Result<Vec<Vec<u64>>, EngineError> {
+        if table.storage.format == TableFormat::Parquet {
+            return write_parquet(table, fill, std::io::sink());
+        }
+        // Below the files, so that it is closed before they are removed.
+        let files = Files::at(self.target.files.database.with_extension("sample"))?;
+        let connection = self.target.connect_to(&self.target.open_at(&files.database)?)?;
+        let columns = fill.columns.clone();
+        let mut tables = [table.clone()];
+        self.target.compression.apply(&mut tables);
+        self.target.make(&connection, &tables, 0..1, vec![Fill { table: 0, ..fill }])?;
+        stored::by_group(&connection, table, &columns).map_err(failed("asking how a sample lies"))
+    }
+}
+
+/// Writes a table as a Parquet file; gives the bytes of each column by row group.
+#[cfg(feature = "parquet")]
+fn write_parquet(
+    table: &Table,
+    fill: Fill,
+    file: impl std::io::Write + Send,
+) -> Result<Vec<Vec<u64>>, EngineError> {
+    let written = crate::parquet::write(table, fill, file);
+    let doing = format!("writing table {} as Parquet", table.name);
+    written.map(|written| written.group_bytes).map_err(|error| EngineError::failed(doing, error.to_string()))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn write_parquet(_: &Table, _: Fill, _: impl std::io::Write + Send) -> Result<Vec<Vec<u64>>, EngineError> {
+    Err(EngineError::Unsupported { engine: "this build", what: "tables as Parquet files" })
+}
+
 /// Compiles an operation into its statement.
 fn compile(operation: &Operation, work: &Work) -> Result<Compiled, EngineError> {
     let table = operation.table(work);
@@ -282,6 +351,8 @@ fn compile(operation: &Operation, work: &Work) -> Result<Compiled, EngineError> 
 struct Files {
     database: PathBuf,
     handle: OnceLock<File>,
+    /// Tables that are Parquet files.
+    tables: Mutex<Vec<(PathBuf, Arc<File>)>>,
 }
 
 impl Files {
@@ -292,7 +363,7 @@ impl Files {
     fn at(database: PathBuf) -> Result<Self, EngineError> {
         match database.symlink_metadata() {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                Ok(Self { database, handle: OnceLock::new() })
+                Ok(Self { database, handle: OnceLock::new(), tables: Mutex::default() })
             }
             Err(source) => Err(EngineError::File { path: database, source }),
             Ok(_) => Err(EngineError::File { path: database, source: ErrorKind::AlreadyExists.into() }),
@@ -309,6 +380,29 @@ impl Files {
         Ok(self.handle.get_or_init(|| file))
     }
 
+    /// Writes a table as a Parquet file, which a view reads.
+    fn write(&self, connection: &Connection, table: &Table, fill: Fill) -> Result<(), EngineError> {
+        let path = self.of_table(table);
+        let file = File::options().read(true).write(true).create_new(true).open(&path);
+        let file = Arc::new(file.map_err(EngineError::at(&path))?);
+        lock(&self.tables).push((path.clone(), file.clone()));
+        write_parquet(table, fill, std::io::BufWriter::new(&*file))?;
+        file.sync_all().map_err(EngineError::at(&path))?;
+        let path = literal(&path.to_string_lossy());
+        let view =
+            format!("CREATE VIEW {} AS SELECT * FROM read_parquet({path})", DuckDbDialect.quote(table.name));
+        connection.run(&view).map_err(failed(format!("reading table {} as Parquet", table.name)))
+    }
+
+    /// Where the Parquet file of a table is.
+    fn of_table(&self, table: &Table) -> PathBuf {
+        self.database.with_file_name(format!("{}.parquet", table.name))
+    }
+
+    fn tables(&self) -> Vec<Arc<File>> {
+        lock(&self.tables).iter().map(|(_, file)| file.clone()).collect()
+    }
+
     /// The write-ahead log, and the folder of temporary files.
     fn beside(&self) -> [PathBuf; 2] {
         ["wal", "tmp"].map(|extension| {
@@ -323,7 +417,8 @@ impl Files {
         let bytes = |path: &Path| path.metadata().map_or(0, |file| file.blocks() * 512);
         let [log, temporary] = self.beside();
         let spilled = temporary.read_dir().into_iter().flatten().flatten();
-        bytes(&self.database) + bytes(&log) + spilled.map(|entry| bytes(&entry.path())).sum::<u64>()
+        let tables: u64 = lock(&self.tables).iter().map(|(path, _)| bytes(path)).sum();
+        tables + bytes(&self.database) + bytes(&log) + spilled.map(|entry| bytes(&entry.path())).sum::<u64>()
     }
 
     fn remove(&self) -> Result<(), EngineError> {
@@ -333,10 +428,16 @@ impl Files {
             (&log, std::fs::remove_file(&log)),
             (&temporary, std::fs::remove_dir_all(&temporary)),
         ];
-        for (path, result) in removed {
+        let removed = removed.into_iter().map(|(path, result)| (path.clone(), result));
+        let tables = std::mem::take(&mut *lock(&self.tables)).into_iter();
+        let tables = tables.map(|(path, _)| {
+            let result = std::fs::remove_file(&path);
+            (path, result)
+        });
+        for (path, result) in removed.chain(tables).collect::<Vec<_>>() {
             match result {
                 Err(source) if source.kind() != ErrorKind::NotFound => {
-                    return Err(EngineError::File { path: path.clone(), source });
+                    return Err(EngineError::File { path, source });
                 }
                 _ => {}
             }

@@ -5,6 +5,8 @@
 //! - `instance`: the database file of a trial; `bulk`: rows into it by DuckDB's appender
 //! - `session`: a connection of the load; `interrupt`: how its statements are stopped
 //! - `dialect`: how tables and operations are written; `explain`: their plans, and profiles by operator
+//! - `export`: rows of a user's table as a Parquet file
+//! - `stored`: how tables lie column by column, as tables and as Parquet files
 //! - `waits`: what sessions wait for; `threads`: what DuckDB's own threads have used
 //!
 //! There is one database in one file. Each load thread has a connection to it; DuckDB's worker threads serve them all.
@@ -13,12 +15,14 @@ mod bulk;
 mod compression;
 mod dialect;
 mod explain;
+mod export;
 mod find;
 mod instance;
 mod interrupt;
 mod library;
 mod session;
 mod settings;
+mod stored;
 mod threads;
 mod waits;
 
@@ -29,6 +33,7 @@ use crate::{
 #[cfg(test)]
 pub(crate) use dialect::DuckDbDialect;
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
+pub use export::export;
 use instance::DuckDbInstance;
 use observations::EngineVersion;
 
@@ -77,7 +82,14 @@ impl Engine for DuckDb {
     }
 
     fn abilities(&self) -> &'static [Ability] {
-        &[Ability::Embedded, Ability::Tables, Ability::Statements, Ability::BulkLoad, Ability::Parallel]
+        &[
+            Ability::Embedded,
+            Ability::Tables,
+            Ability::Statements,
+            Ability::BulkLoad,
+            Ability::Parallel,
+            Ability::Columns,
+        ]
     }
 
     fn version(&self, configurations: &[&Configuration], _: &Stop) -> EngineVersion {

@@ -118,21 +118,26 @@ fn is_number(data_type: DataType) -> bool {
     matches!(data_type, DataType::Int | DataType::BigInt | DataType::Decimal)
 }
 
-/// `c2 < 20000000`.
-fn filter(text: &str, table: &Table) -> Result<Filter, String> {
-    let form =
-        || format!("`{text}` is no condition; write a column, < and a whole number: \"c2 < 20000000\"");
-    let (name, bound) = text.split_once('<').ok_or_else(form)?;
-    let bound = bound.trim().replace('_', "").parse().map_err(|_| form())?;
-    let name = column(name.trim(), table)?;
-    match table.column(name) {
-        Some(own) if is_number(own.data_type) => Ok(Filter::Below(name, bound)),
-        _ => Err(format!("{name} is no column of numbers")),
-    }
+/// `c2 < 20000000`, `l_shipdate < 1995-01-01`.
+pub fn filter(text: &str, table: &Table) -> Result<Filter, String> {
+    let form = |bound: &str| {
+        format!(
+            "`{text}` is no condition; write a column, < and {bound}: \"c2 < 20000000\", \"l_shipdate < 1995-01-01\""
+        )
+    };
+    let either = "a whole number, or the day that a column of dates is compared with";
+    let (name, bound) = text.split_once('<').ok_or_else(|| form(either))?;
+    let (name, bound) = (column(name.trim(), table)?, bound.trim());
+    let bound = match table.column(name).map(|own| own.data_type) {
+        Some(DataType::Date) => engines::day(bound).map(i64::from).ok_or_else(|| form("a day"))?,
+        Some(own) if is_number(own) => bound.replace('_', "").parse().map_err(|_| form("a whole number"))?,
+        _ => return Err(format!("{name} is no column of numbers or dates")),
+    };
+    Ok(Filter::Below(name, bound))
 }
 
 /// The column with this name.
-fn column(name: &str, table: &Table) -> Result<&'static str, String> {
+pub fn column(name: &str, table: &Table) -> Result<&'static str, String> {
     let found = table.column(name).map(|column| column.name);
     found.ok_or_else(|| {
         let known: Vec<&str> = table.columns.iter().map(|column| column.name).collect();

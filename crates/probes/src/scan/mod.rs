@@ -25,7 +25,7 @@
 //! `workload.analyze` SQLite's counters of one scan are facts too: `vm_steps`, `fullscan_steps`, `sorts`,
 //! `automatic_index_rows`.
 
-mod aggregates;
+pub(crate) mod aggregates;
 
 use crate::data::{self, ANALYZE, COLUMNS, DATA, DATA_SEED, DEGREE, Loaded, ROWS, ROWS_PER_PAGE, SCALE};
 use crate::load::{DURATION, LoadPlan, Started, Step, THREADS, WARMUP, Workload, drive_counting};
@@ -62,7 +62,7 @@ settings! {
     /// Columns to which each aggregate without a column is applied: first those of numbers in the order of the table,
     /// keys last, then for min and max the others.
     pub AGGREGATED_COLUMNS: usize = "workload.aggregated_columns", Kind::Count { min: 1, max: 18 }, "1";
-    /// Condition on rows: "c2 < 20000000".
+    /// Condition on rows: "c2 < 20000000", "l_shipdate < 1995-01-01".
     pub FILTER: Option<String> = "workload.filter", Kind::Text;
     /// Column (or list of columns) by which rows are grouped; there is one row in the answer for each group.
     pub GROUP_BY: Vec<String> = "workload.group_by", Kind::TextList;
@@ -125,7 +125,7 @@ impl Probe for Scan {
             timed: "scan",
             ..LoadPlan::of(context, SCANS)
         };
-        let (mut seen, used) = drive_counting(context, &plan, |_| ScanWorkload { operation, asked: false })?;
+        let (mut seen, used) = drive_counting(context, &plan, |_| ScanWorkload::of(operation))?;
         let scans = seen.work.amount as f64;
         if scans > 0.0 {
             add_facts(&mut seen, &loaded, &question, used, configuration.get(DEGREE));
@@ -167,9 +167,16 @@ impl Question {
 }
 
 /// Scans, one after the other.
-struct ScanWorkload {
+pub(crate) struct ScanWorkload {
     operation: usize,
     asked: bool,
+}
+
+impl ScanWorkload {
+    /// Scans by this operation.
+    pub fn of(operation: usize) -> Self {
+        Self { operation, asked: false }
+    }
 }
 
 impl Workload for ScanWorkload {

@@ -57,7 +57,9 @@ type Writer = fn(&Table, Fill, BufWriter<File>) -> io::Result<u64>;
 fn writer(format: DataFormat) -> Writer {
     match format {
         #[cfg(feature = "parquet")]
-        DataFormat::Parquet => datasets::parquet,
+        DataFormat::Parquet => {
+            |table, fill, file| engines::parquet::write(table, fill, file).map(|written| written.rows)
+        }
         _ => |_, fill, file| datasets::csv(fill, file),
     }
 }

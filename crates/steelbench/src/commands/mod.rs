@@ -13,6 +13,8 @@ mod select;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod size;
+#[cfg(feature = "parquet")]
+pub mod sort_order;
 pub mod survey;
 pub mod sync;
 pub mod time;

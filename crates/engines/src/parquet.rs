@@ -1,5 +1,6 @@
 //! A table as a Parquet file.
 
+use crate::{DataType, Fill, Rows, Table, Values};
 use ::parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};
 use ::parquet::data_type::{
     ByteArray, ByteArrayType, FixedLenByteArray, FixedLenByteArrayType, Int32Type, Int64Type,
@@ -8,22 +9,30 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use ::parquet::schema::types::Type;
-use engines::{DataType, Fill, Rows, Table, Values};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Batches of a row group: about 120,000 rows, as many as `DuckDB`'s have.
-const BATCHES_IN_GROUP: usize = 30;
+/// Rows of a row group: as many as `DuckDB`'s have.
+pub const GROUP_ROWS: usize = 122_880;
 
-/// Writes the rows of a table as Parquet, with the types of its columns; gives the number of rows.
+/// A file that was written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Its rows.
+    pub rows: u64,
+    /// Bytes that each column takes in each row group, dictionaries included; columns in the order of the fill.
+    pub group_bytes: Vec<Vec<u64>>,
+}
+
+/// Writes the rows of a table as Parquet, with the types of its columns.
 ///
 /// # Errors
 /// Those of the writer.
-pub fn parquet(table: &Table, fill: Fill, writer: impl Write + Send) -> io::Result<u64> {
-    write(table, fill, writer).map_err(io::Error::other)
+pub fn write(table: &Table, fill: Fill, writer: impl Write + Send) -> io::Result<Written> {
+    write_groups(table, fill, writer).map_err(io::Error::other)
 }
 
-fn write(table: &Table, fill: Fill, writer: impl Write + Send) -> Result<u64, ParquetError> {
+fn write_groups(table: &Table, fill: Fill, writer: impl Write + Send) -> Result<Written, ParquetError> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by(concat!("steelbench ", env!("CARGO_PKG_VERSION")).to_owned())
@@ -32,11 +41,15 @@ fn write(table: &Table, fill: Fill, writer: impl Write + Send) -> Result<u64, Pa
         fill.columns.iter().filter_map(|name| Some(table.column(name)?.data_type)).collect();
     let schema = schema(table.name, &fill.columns, &types)?;
     let mut writer = SerializedFileWriter::new(writer, schema, Arc::new(properties))?;
-    let (mut count, mut batches) = (0, fill.batches);
+    let (mut written, mut batches) = (Written::default(), fill.batches);
     loop {
-        let some: Vec<Rows> = batches.by_ref().take(BATCHES_IN_GROUP).collect();
+        let mut some: Vec<Rows> = Vec::new();
+        while some.iter().map(|rows| rows.count).sum::<usize>() < GROUP_ROWS {
+            let Some(rows) = batches.next() else { break };
+            some.push(rows);
+        }
         if some.is_empty() {
-            return writer.close().map(|_| count);
+            return writer.close().map(|_| written);
         }
         let mut group = writer.next_row_group()?;
         for (at, data_type) in types.iter().enumerate() {
@@ -47,8 +60,10 @@ fn write(table: &Table, fill: Fill, writer: impl Write + Send) -> Result<u64, Pa
                 target.close()?;
             }
         }
-        group.close()?;
-        count += some.iter().map(|rows| rows.count as u64).sum::<u64>();
+        let group = group.close()?;
+        let bytes = group.columns().iter().map(|column| column.compressed_size() as u64);
+        written.group_bytes.push(bytes.collect());
+        written.rows += some.iter().map(|rows| rows.count as u64).sum::<u64>();
     }
 }
 

@@ -1,0 +1,35 @@
+use crate::{EngineError, Fill, Filter, Table};
+
+/// What an engine tells that keeps tables column by column, in row groups.
+pub trait ColumnStore {
+    /// Rows of a row group.
+    fn group_rows(&self) -> usize;
+    /// How a table that was created lies, and how many row groups a filter needs not read.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn stored(&self, table: &Table, filter: Filter) -> Result<Stored, EngineError>;
+    /// Bytes of each column of a fill by row group, stored as `table` is but in a place of its own, of which nothing stays.
+    ///
+    /// # Errors
+    /// When the engine refuses or the place is full.
+    fn stored_apart(&self, table: &Table, fill: Fill) -> Result<Vec<Vec<u64>>, EngineError>;
+}
+
+/// How a table lies.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stored {
+    /// Bytes of each column by its name, compressed. What has no bytes of its own (one value in all rows) is absent.
+    pub column_bytes: Vec<(String, u64)>,
+    /// Row groups.
+    pub groups: u64,
+    /// Row groups in which no value can pass the filter, by the smallest value that is kept with them.
+    pub groups_skipped: u64,
+}
+
+impl Stored {
+    /// Bytes of a column.
+    pub fn bytes(&self, column: &str) -> u64 {
+        self.column_bytes.iter().find(|(name, _)| name == column).map_or(0, |(_, bytes)| *bytes)
+    }
+}

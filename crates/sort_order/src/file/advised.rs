@@ -1,0 +1,134 @@
+//! Advice for a user's table: orders with what they are expected to take as Parquet, and what the best ones really take.
+
+use super::{FileError, GROUP_ROWS, ParquetFile, scan};
+use crate::{Layout, Order, Prediction, advise, predict};
+use rustix::time::{ClockId, clock_gettime};
+use serde::Serialize;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::time::Instant;
+
+/// Seed of the row groups that predictions look at: the same advice for the same file.
+const SEED: u64 = 1;
+
+/// Rounds in which every order is read once.
+const ROUNDS: usize = 5;
+
+/// What can be said of the orders of a table's rows.
+#[derive(Debug, Clone, Serialize)]
+pub struct Advised {
+    /// The table as the user named it.
+    pub name: String,
+    /// Rows that were looked at.
+    pub rows: u64,
+    /// Rows of the table.
+    pub rows_all: u64,
+    /// Columns that were not looked at, because they hold lists or records.
+    pub left_out: Vec<String>,
+    /// Columns, with the number of their different values in the rows that were looked at.
+    pub columns: Vec<(String, usize)>,
+    /// The rows as they lie, written again by the same writer.
+    pub generated: AdvisedOrder,
+    /// Other orders, those with the least predicted bytes first.
+    pub orders: Vec<AdvisedOrder>,
+}
+
+/// An order.
+#[derive(Debug, Clone, Serialize)]
+pub struct AdvisedOrder {
+    /// Columns to sort by; none: as the rows lie.
+    pub columns: Vec<String>,
+    /// What proposes it.
+    pub why: &'static str,
+    /// What all rows are expected to take: an estimate.
+    pub predicted: Prediction,
+    /// What the rows that were looked at take, where that was asked for.
+    pub measured: Option<Measured>,
+}
+
+/// What the rows that were looked at take in an order.
+#[derive(Debug, Clone, Serialize)]
+pub struct Measured {
+    /// Bytes of all columns.
+    pub bytes: u64,
+    /// Seconds to write them, sorted already.
+    pub write_s: f64,
+    /// Seconds of processor time to read and decode all values, in each round.
+    pub read_cpu_s: Vec<f64>,
+}
+
+impl Advised {
+    /// Advises on a table, of which `rows_all` is the number of rows.
+    ///
+    /// # Errors
+    /// When its rows cannot be written again.
+    pub fn of(name: String, file: &ParquetFile, rows_all: u64) -> Result<Self, FileError> {
+        let layout = Layout { group_rows: GROUP_ROWS, table_rows: rows_all, seed: SEED };
+        let mut store = |rows: Vec<u32>| file.write(&rows, io::sink());
+        let as_it_lies = predict(&file.coded, &Order::Generated, layout, &mut store)?;
+        let order = |own: crate::Advice| AdvisedOrder {
+            columns: file.coded.names(&own.candidate.columns).into_iter().map(str::to_owned).collect(),
+            why: own.candidate.why,
+            predicted: own.prediction,
+            measured: None,
+        };
+        Ok(Self {
+            name,
+            rows: file.coded.rows as u64,
+            rows_all,
+            left_out: file.left_out.clone(),
+            columns: file.coded.columns.iter().map(|own| (own.name.clone(), own.distinct)).collect(),
+            generated: AdvisedOrder {
+                columns: Vec::new(),
+                why: "as the rows lie",
+                predicted: as_it_lies,
+                measured: None,
+            },
+            orders: advise(&file.coded, layout, &mut store)?.into_iter().map(order).collect(),
+        })
+    }
+
+    /// Writes the rows that were looked at as they lie and in the best orders to files without a name, and reads each of them
+    /// back in several rounds.
+    ///
+    /// # Errors
+    /// When a file cannot be written or read.
+    pub fn measure(&mut self, file: &ParquetFile, orders: usize) -> Result<(), FileError> {
+        let named: Vec<(String, usize)> = self.columns.clone();
+        let position = |name: &String| named.iter().position(|(own, _)| own == name);
+        let measured = self.orders.iter_mut().take(orders).chain([&mut self.generated]);
+        let mut written: Vec<(&mut AdvisedOrder, Measured, File)> = Vec::new();
+        for order in measured {
+            let columns: Vec<usize> = order.columns.iter().filter_map(position).collect();
+            let rows =
+                file.coded.ordered(&if columns.is_empty() { Order::Generated } else { Order::By(columns) });
+            let target = tempfile::tempfile().map_err(temporary)?;
+            let started = Instant::now();
+            let groups = file.write(&rows, BufWriter::new(&target))?;
+            let write_s = started.elapsed().as_secs_f64();
+            let bytes = groups.iter().flatten().sum();
+            written.push((order, Measured { bytes, write_s, read_cpu_s: Vec::new() }, target));
+        }
+        for _ in 0..ROUNDS {
+            for (_, measured, target) in &mut written {
+                let before = cpu_s();
+                scan(target.try_clone().map_err(temporary)?)?;
+                measured.read_cpu_s.push(cpu_s() - before);
+            }
+        }
+        for (order, measured, _) in written {
+            order.measured = Some(measured);
+        }
+        Ok(())
+    }
+}
+
+fn temporary(source: io::Error) -> FileError {
+    FileError::Io { path: std::env::temp_dir(), source }
+}
+
+/// Seconds that this thread has been on a processor.
+fn cpu_s() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}

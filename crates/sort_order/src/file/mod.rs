@@ -1,0 +1,267 @@
+//! A user's Parquet file: its rows as ranks, and written again in another order.
+//!
+//! A file may be damaged, or made to harm: all that it says of itself is checked against what is read, and a panic of the reader
+//! is an error. Memory is bounded by [`ROWS_MAX`], [`CELLS_MAX`] and [`COLUMN_BYTES_MAX`], and by 2 GiB for one page, which is
+//! the format's own limit.
+
+mod advised;
+mod values;
+
+pub use advised::{Advised, AdvisedOrder, Measured};
+
+use crate::{Coded, Column};
+use parquet::basic::{Compression, Repetition};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{Type, TypePtr};
+use std::fs::File;
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use values::Values;
+
+/// Rows of a row group that is written: as many as `DuckDB`'s have.
+pub const GROUP_ROWS: usize = 122_880;
+
+/// Rows that may be asked for.
+pub const ROWS_MAX: usize = 100_000_000;
+
+/// Values that are kept, rows times columns: 1 GiB of ranks. Of a table with many columns fewer rows are read.
+const CELLS_MAX: usize = 256 << 20;
+
+/// Bytes of the values of a column in the rows that are read.
+const COLUMN_BYTES_MAX: usize = 1 << 30;
+
+/// Columns at most: a table with more is no table to sort.
+const COLUMNS_MAX: usize = 2_000;
+
+/// Why a file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// It cannot be opened or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// It is no Parquet file, or damaged.
+    #[error("{path} cannot be read as Parquet: {message}")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// There is nothing to sort by.
+    #[error("{path} has {what}; there is nothing to sort")]
+    Nothing {
+        /// The file.
+        path: PathBuf,
+        /// `no rows`.
+        what: &'static str,
+    },
+    /// It is larger than what is read.
+    #[error("{path}: {what}")]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// What is too large, and what to do.
+        what: String,
+    },
+    /// Rows could not be written again.
+    #[error("writing rows as Parquet: {0}")]
+    Write(#[from] ParquetError),
+}
+
+/// The rows of a file, or some of them.
+pub struct ParquetFile {
+    /// The columns as ranks.
+    pub coded: Coded,
+    /// Rows of the whole file.
+    pub rows_all: u64,
+    /// Columns that are not looked at, because they hold lists or records.
+    pub left_out: Vec<String>,
+    columns: Vec<Box<dyn Values>>,
+    schema: TypePtr,
+}
+
+impl ParquetFile {
+    /// Reads at most so many rows: whole row groups, evenly spread over the file.
+    ///
+    /// # Errors
+    /// When it is no Parquet file, or damaged, or too large.
+    pub fn read(path: &Path, rows_max: usize) -> Result<Self, FileError> {
+        let file = File::open(path).map_err(|source| FileError::Io { path: path.into(), source })?;
+        // Reading a pipe or a device would never end.
+        if !file.metadata().is_ok_and(|own| own.is_file()) {
+            let source = io::Error::other("it is not a regular file");
+            return Err(FileError::Io { path: path.into(), source });
+        }
+        let hook = std::panic::take_hook();
+        // What a damaged file makes the reader say is told as an error.
+        std::panic::set_hook(Box::new(|_| ()));
+        let read = catch_unwind(AssertUnwindSafe(|| Reading { path, rows_max }.read(file)));
+        std::panic::set_hook(hook);
+        read.unwrap_or_else(|_| Err(damaged(path, &"its values do not fit what it says of them")))
+    }
+
+    /// Writes some of its rows in this order, with Snappy compression; gives the bytes of each column by row group.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write(&self, rows: &[u32], to: impl Write + Send) -> Result<Vec<Vec<u64>>, FileError> {
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_created_by(concat!("steelbench ", env!("CARGO_PKG_VERSION")).to_owned())
+            .build();
+        let mut writer = SerializedFileWriter::new(to, self.schema.clone(), Arc::new(properties))?;
+        let mut bytes = Vec::new();
+        for some in rows.chunks(GROUP_ROWS) {
+            let mut group = writer.next_row_group()?;
+            for (column, values) in self.coded.columns.iter().zip(&self.columns) {
+                let codes: Vec<u32> = some.iter().map(|row| column.codes[*row as usize]).collect();
+                if let Some(mut target) = group.next_column()? {
+                    values.write(&codes, &mut target)?;
+                    target.close()?;
+                }
+            }
+            let written = group.close()?;
+            bytes.push(written.columns().iter().map(|own| own.compressed_size() as u64).collect());
+        }
+        writer.close()?;
+        Ok(bytes)
+    }
+}
+
+/// Reads and decodes all values of a file of ours.
+fn scan(file: File) -> Result<(), ParquetError> {
+    let reader = SerializedFileReader::new(file)?;
+    let schema = reader.metadata().file_metadata().schema_descr();
+    for number in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(number)?;
+        for at in 0..schema.num_columns() {
+            let nullable = schema.column(at).max_def_level() > 0;
+            let mut values = values::collector(schema.column(at).physical_type(), nullable);
+            values.read(group.get_column_reader(at)?, group.metadata().num_rows() as usize, usize::MAX)?;
+        }
+    }
+    Ok(())
+}
+
+fn damaged(path: &Path, message: &dyn ToString) -> FileError {
+    FileError::Damaged { path: path.into(), message: message.to_string() }
+}
+
+/// A file that is read.
+struct Reading<'a> {
+    path: &'a Path,
+    rows_max: usize,
+}
+
+impl Reading<'_> {
+    fn damaged(&self, message: &dyn ToString) -> FileError {
+        damaged(self.path, message)
+    }
+
+    fn read(&self, file: File) -> Result<ParquetFile, FileError> {
+        let reader = SerializedFileReader::new(file).map_err(|error| self.damaged(&error))?;
+        let groups = reader.metadata().row_groups();
+        let rows = |group: &RowGroupMetaData| u64::try_from(group.num_rows()).unwrap_or(0);
+        let rows_all = groups.iter().map(rows).fold(0, u64::saturating_add);
+        let schema = reader.metadata().file_metadata().schema_descr();
+        // Positions among the columns of values, of which lists and records have several.
+        let flat = |at: &usize| {
+            let column = schema.column(*at);
+            column.max_rep_level() == 0 && column.path().parts().len() == 1
+        };
+        let kept: Vec<usize> = (0..schema.num_columns()).filter(flat).collect();
+        let name = |at: usize| schema.column(at).path().string();
+        let left_out = (0..schema.num_columns()).filter(|at| !flat(at)).map(name).collect();
+        if kept.len() > COLUMNS_MAX {
+            return Err(self.too_large(format!("it has {} columns; {COLUMNS_MAX} can be sorted", kept.len())));
+        }
+        for (what, none) in [("no rows", rows_all == 0), ("no columns of single values", kept.is_empty())] {
+            if none {
+                return Err(FileError::Nothing { path: self.path.into(), what });
+            }
+        }
+        let taken = self.taken(&groups.iter().map(rows).collect::<Vec<u64>>(), kept.len());
+        let (mut columns, mut values) = (Vec::new(), Vec::new());
+        for at in &kept {
+            let (column, own) = self.column(&reader, *at, &taken).map_err(|fault| match fault {
+                FileError::Damaged { message, .. } => {
+                    self.damaged(&format!("column {}: {message}", name(*at)))
+                }
+                fault => fault,
+            })?;
+            columns.push(column);
+            values.push(own);
+        }
+        let fields = kept.iter().map(|at| schema.column(*at).self_type_ptr()).collect();
+        let root = Type::group_type_builder(schema.root_schema().name()).with_fields(fields).build();
+        Ok(ParquetFile {
+            coded: Coded { columns, rows: taken.iter().map(|(_, rows)| rows).sum() },
+            rows_all,
+            left_out,
+            columns: values,
+            schema: Arc::new(root.map_err(|error| self.damaged(&error))?),
+        })
+    }
+
+    fn too_large(&self, what: String) -> FileError {
+        FileError::TooLarge { path: self.path.into(), what }
+    }
+
+    /// The row groups that are read and how many of their rows: all, or some that are evenly spread.
+    fn taken(&self, groups: &[u64], columns: usize) -> Vec<(usize, usize)> {
+        let most = self.rows_max.min(ROWS_MAX).min(CELLS_MAX / columns).max(1) as u64;
+        let all = groups.iter().copied().fold(0, u64::saturating_add);
+        let wanted = if all <= most {
+            groups.len()
+        } else {
+            ((most as f64 / all as f64 * groups.len() as f64).ceil() as usize).clamp(1, groups.len())
+        };
+        let mut left = most;
+        let some = (0..wanted).map(|number| number * groups.len() / wanted).map(|group| {
+            let rows = groups[group].min(left);
+            left -= rows;
+            (group, rows as usize)
+        });
+        some.filter(|(_, rows)| *rows > 0).collect()
+    }
+
+    /// Reads the rows of a column.
+    fn column(
+        &self,
+        reader: &SerializedFileReader<File>,
+        at: usize,
+        taken: &[(usize, usize)],
+    ) -> Result<(Column, Box<dyn Values>), FileError> {
+        let descriptor = reader.metadata().file_metadata().schema_descr().column(at);
+        let nullable = descriptor.self_type().get_basic_info().repetition() == Repetition::OPTIONAL;
+        let mut collected = values::collector(descriptor.physical_type(), nullable);
+        for (group, rows) in taken {
+            let reader = reader.get_row_group(*group).map_err(|error| self.damaged(&error))?;
+            let column = reader.get_column_reader(at).map_err(|error| self.damaged(&error))?;
+            let read =
+                collected.read(column, *rows, COLUMN_BYTES_MAX).map_err(|error| self.damaged(&error))?;
+            let Some(read) = read else {
+                return Err(self.too_large(format!(
+                    "column {} holds more than {} MiB in the rows that are read; read fewer: --rows",
+                    descriptor.name(),
+                    COLUMN_BYTES_MAX >> 20
+                )));
+            };
+            if read != *rows {
+                return Err(self.damaged(&format!("row group {group} has {read} of its {rows} rows")));
+            }
+        }
+        Ok(collected.coded(descriptor.name()))
+    }
+}

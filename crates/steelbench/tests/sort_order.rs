@@ -1,0 +1,183 @@
+//! `steelbench sort-order`, and the ready experiment on sort orders in DuckDB.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
+#![cfg(feature = "parquet")]
+
+mod common;
+
+use common::Lab;
+use engines::{Answer, Cancel, Folders, Permits, Request, Statement, Work};
+use experiment::{Configuration, Value};
+use parquet::data_type::Int32Type;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The libraries of DuckDB to test on.
+fn libraries() -> Vec<String> {
+    let listed = std::env::var("STEELBENCH_TEST_DUCKDB_LIBS").unwrap_or_default();
+    let found: Vec<String> = listed.split(':').filter(|path| !path.is_empty()).map(str::to_owned).collect();
+    if found.is_empty() {
+        println!("SKIPPED: no libduckdb is installed");
+    }
+    found
+}
+
+fn bytes(order: &serde_json::Value) -> f64 {
+    order["measured"]["bytes"].as_f64().unwrap()
+}
+
+#[test]
+fn a_file_gets_advice_that_takes_no_more_than_it_does() {
+    let lab = Lab::new();
+    lab.steelbench(&["data", "lineitem", "--scale", "0.01", "--format", "parquet", "--output", "d"])
+        .expect(0);
+    let said = lab
+        .steelbench(&["sort-order", "d/lineitem.parquet", "--measure", "--orders", "2", "--json"])
+        .expect(0);
+    let json: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!((json["kind"].as_str(), json["rows"].as_u64()), (Some("sort_order"), Some(60_175)));
+    let best = &json["orders"][0];
+    assert!(bytes(best) <= bytes(&json["generated"]), "{json}");
+    // One row group: what was looked at is all there is.
+    assert_eq!(best["predicted"]["bytes"].as_f64().map(f64::round), Some(bytes(best)));
+    let said = lab.steelbench(&["sort-order", "d/lineitem.parquet", "--rows", "20k"]).expect(0);
+    said.shows("ORDER BY").shows("20,000 of 60,175 rows were looked at");
+    assert_eq!(std::fs::read_dir(lab.path("d")).unwrap().count(), 1);
+}
+
+/// A file with a column of this name.
+fn with_column(path: &Path, name: &str) {
+    let column = Type::primitive_type_builder(name, parquet::basic::Type::INT32);
+    let column = Arc::new(column.with_repetition(parquet::basic::Repetition::REQUIRED).build().unwrap());
+    let schema = Type::group_type_builder("t").with_fields(vec![column]).build().unwrap();
+    let mut writer =
+        SerializedFileWriter::new(File::create(path).unwrap(), Arc::new(schema), Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    let values: Vec<i32> = (0..5000).map(|row| row * 7919 % 13).collect();
+    column.typed::<Int32Type>().write_batch(&values, None, None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+}
+
+#[test]
+fn hostile_files_neither_command_the_terminal_nor_end_the_program() {
+    let lab = Lab::new();
+    with_column(&lab.path("h.parquet"), "a\u{1b}[31m\u{202e}");
+    for form in [
+        &["sort-order", "h.parquet", "--measure"][..],
+        &["sort-order", "h.parquet", "--json"],
+        &["sort-order", "h.parquet", "--md"],
+    ] {
+        let said = lab.steelbench(form).expect(0);
+        assert!(!said.stdout.contains(['\u{1b}', '\u{202e}']), "{}", said.stdout);
+    }
+    let whole = std::fs::read(lab.path("h.parquet")).unwrap();
+    std::fs::write(lab.path("cut.parquet"), &whole[..whole.len() / 2]).unwrap();
+    std::fs::write(
+        lab.path("noise.parquet"),
+        (0..5000_u32).map(|n| (n * 31 % 251) as u8).collect::<Vec<u8>>(),
+    )
+    .unwrap();
+    for file in ["cut.parquet", "noise.parquet", "missing.parquet", "."] {
+        let said = lab.steelbench(&["sort-order", file]).expect(2);
+        assert!(!said.stderr.contains("panicked"), "{}", said.stderr);
+    }
+}
+
+/// Makes a database with a table that holds the rows of a Parquet file.
+fn database(library: &str, folder: &Path, at: &Path, parquet: &Path) {
+    let settings = [("target.library".to_owned(), Value::Text(library.into()))].into_iter().collect();
+    let configuration = Configuration { settings, ..Configuration::default() };
+    let place = Folders {
+        directory: folder.into(),
+        volumes: Vec::new(),
+        permits: Permits::default(),
+        cgroup_joins: Vec::new(),
+    };
+    let mut host = engines::by_name("duckdb").unwrap().host(place);
+    let instance = host.prepare(&configuration, 1, &Cancel::new()).unwrap();
+    instance.create(Work::default()).unwrap();
+    let mut connections = instance.connect(1).unwrap();
+    let sql = format!(
+        "ATTACH '{}' AS w; CREATE TABLE w.\"the \"\"lines\" AS SELECT * FROM read_parquet('{}'); DETACH w",
+        at.display(),
+        parquet.display()
+    );
+    let statement = Statement::Text(&sql);
+    connections.send(0, &Request::Execute { statement, parameters: &[], results: false }).unwrap();
+    let mut answers: Vec<Answer> = Vec::new();
+    while answers.is_empty() {
+        connections.wait(None, &mut answers).unwrap();
+    }
+    answers.remove(0).result.unwrap();
+    drop(connections);
+    instance.remove().unwrap();
+}
+
+#[test]
+fn a_table_of_duckdb_gets_the_advice_of_its_rows() {
+    for library in libraries() {
+        let lab = Lab::new();
+        lab.steelbench(&["data", "lineitem", "--scale", "0.005", "--format", "parquet", "--output", "d"])
+            .expect(0);
+        std::fs::create_dir(lab.path("t")).unwrap();
+        database(&library, &lab.path("t"), &lab.path("w.duckdb"), &lab.path("d/lineitem.parquet"));
+        let ask = |arguments: &[&str]| {
+            let mut command = lab.command(arguments);
+            command.env("STEELBENCH_DUCKDB_LIB", &library);
+            let output = command.output().unwrap();
+            (
+                output.status.code(),
+                String::from_utf8(output.stdout).unwrap(),
+                String::from_utf8(output.stderr).unwrap(),
+            )
+        };
+        let (code, of_table, said) = ask(&["sort-order", "w.duckdb", "the \"lines", "--json"]);
+        assert_eq!(code, Some(0), "{said}");
+        let (_, of_file, _) = ask(&["sort-order", "d/lineitem.parquet", "--json"]);
+        let [of_table, of_file]: [serde_json::Value; 2] =
+            [of_table, of_file].map(|text| serde_json::from_str(&text).unwrap());
+        assert_eq!(of_table["rows_all"], of_file["rows_all"]);
+        assert_eq!(of_table["columns"], of_file["columns"]);
+        assert_eq!(of_table["orders"][0]["columns"], of_file["orders"][0]["columns"]);
+        let (code, _, said) = ask(&["sort-order", "w.duckdb", "nothing"]);
+        assert!(code != Some(0) && said.contains("nothing"), "{said}");
+        let (code, _, said) = ask(&["sort-order", "none.duckdb", "t"]);
+        assert!(code != Some(0) && said.contains("none.duckdb"), "{said}");
+    }
+}
+
+/// As small as it can be: it is valid, runs, and says what the advice was worth.
+#[test]
+fn the_ready_experiment_runs() {
+    let text = std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/sort-order.toml"),
+    );
+    for library in libraries() {
+        let small = text
+            .as_ref()
+            .unwrap()
+            .replace("scale = 0.1", "scale = 0.002")
+            .replace("blocks = 3", "blocks = 2");
+        let lab = Lab::with(
+            &small.replace("engine = \"duckdb\"", &format!("engine = \"duckdb\"\nlibrary = \"{library}\"")),
+        );
+        let mut said = lab.run(0);
+        for words in
+            ["Sort order", "The advice, order=advise", "Predicted against measured", "row groups skipped"]
+        {
+            said = said.shows(words);
+        }
+        let ordered = lab.rows(
+            "sort-order",
+            "SELECT count(DISTINCT trial) FROM facts WHERE name LIKE 'order!_%' ESCAPE '!'",
+        );
+        assert_eq!(ordered, ["8"]);
+        let other = lab.rows("sort-order", "SELECT count(*) FROM warnings WHERE kind = 'other-plan'");
+        assert_eq!(other, ["0"]);
+    }
+}
