@@ -114,7 +114,7 @@ impl Part {
 
 impl Decomposition {
     /// Why `to` differs from `from`; `None` when one of them has no trial. All trials must be [`Self::usable`].
-    pub(crate) fn of(matched: &Matched) -> Option<Self> {
+    pub(crate) fn of(matched: &Matched<&Observations>) -> Option<Self> {
         let unit = matched.from.first()?.first()?.work.unit.clone();
         matched.to.first()?;
         let all = |of: fn(&Observations) -> f64, sides: &[&[Vec<&Observations>]]| -> f64 {
@@ -154,7 +154,7 @@ impl Decomposition {
 }
 
 /// Session time by class of wait; classes of resource wait without time are left out.
-fn by_class(matched: &Matched) -> Vec<Seconds> {
+fn by_class(matched: &Matched<&Observations>) -> Vec<Seconds> {
     let of = |kind: PartKind, seconds: &dyn Fn(&Accounting) -> f64| {
         Seconds::of(matched, kind, |seen| seconds(&Accounting::of(seen)))
     };
@@ -173,7 +173,7 @@ fn by_class(matched: &Matched) -> Vec<Seconds> {
 
 /// The same by wait type, largest change first, those for the client after the others; a block in which a type does not
 /// occur has 0 of it.
-fn by_type(matched: &Matched) -> Vec<Seconds> {
+fn by_type(matched: &Matched<&Observations>) -> Vec<Seconds> {
     let is_part = |wait: &&Wait| wait.wait_s().is_finite() && wait.class != WaitClass::Idle;
     let waits = matched.from.iter().chain(&matched.to).flatten().flat_map(|trial| &trial.waits);
     let types: BTreeSet<(bool, &str)> = waits

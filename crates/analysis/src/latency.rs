@@ -62,7 +62,7 @@ impl Summary<'_> {
 
 impl ConfigurationLatency {
     fn of(summary: &Summary, row: &ConfigurationRow, name: &str) -> Option<Self> {
-        let recorded = summary.grid.cells[row.index].values().filter_map(|seen| seen.latency(name));
+        let recorded = summary.grid.cells[row.index].iter().filter_map(|(_, seen)| seen.latency(name));
         let trials: Vec<&Histogram> = recorded.filter(|histogram| !histogram.is_empty()).collect();
         let merged = Histogram::sum(&trials);
         (!trials.is_empty()).then(|| Self {

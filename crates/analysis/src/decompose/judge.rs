@@ -28,7 +28,11 @@ pub(super) struct Seconds {
 
 impl Seconds {
     /// Of the seconds of a trial; of each block the mean over its trials.
-    pub fn of(matched: &Matched, kind: PartKind, seconds: impl Fn(&Observations) -> f64) -> Self {
+    pub fn of(
+        matched: &Matched<&Observations>,
+        kind: PartKind,
+        seconds: impl Fn(&Observations) -> f64,
+    ) -> Self {
         let of_block = |block: &Vec<&Observations>| {
             let each = block.iter().map(|seen| seconds(seen) / seen.work.amount as f64);
             mean(&each.collect::<Vec<_>>())
@@ -38,7 +42,7 @@ impl Seconds {
     }
 
     /// Of a value for each block of each side.
-    pub fn new(matched: &Matched, kind: PartKind, from: Vec<f64>, to: Vec<f64>) -> Self {
+    pub fn new(matched: &Matched<&Observations>, kind: PartKind, from: Vec<f64>, to: Vec<f64>) -> Self {
         Self { kind, from, to, is_paired: matched.paired, first: matched.first }
     }
 

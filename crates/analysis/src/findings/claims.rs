@@ -4,6 +4,7 @@ use super::verdict;
 use crate::grid::Matched;
 use crate::interaction::largest_supported;
 use crate::{Comparison, Decomposition, FactorEffect, Interaction, Scale, Standing, Summary, wording};
+use observations::Observations;
 use std::cmp::Ordering;
 
 /// A supported effect on the response on which configurations are compared.
@@ -21,7 +22,7 @@ pub struct Explained<'s> {
     pub from: usize,
     pub to: usize,
     pub both: String,
-    pub matched: Matched<'s>,
+    pub matched: Matched<&'s Observations>,
 }
 
 impl<'s> Claim<'s> {
@@ -85,7 +86,7 @@ impl<'s> Claim<'s> {
             }
         };
         let layout = layout.as_ref().unwrap_or(&summary.layouts[self.factor()]);
-        let matched = layout.matched(&summary.grid, from, to, &Decomposition::usable);
+        let matched = layout.matched(&summary.grid.filter(Decomposition::usable), from, to);
         Some(Explained { effect: &summary.factors.effects[self.factor()], from, to, both, matched })
     }
 
