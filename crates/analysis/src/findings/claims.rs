@@ -7,6 +7,9 @@ use crate::{Comparison, Decomposition, FactorEffect, Interaction, Scale, Standin
 use observations::Observations;
 use std::cmp::Ordering;
 
+/// More configurations than this nobody reads one by one.
+const ALL_NAMED: usize = 50;
+
 /// A supported effect on the response on which configurations are compared.
 #[derive(Clone, Copy)]
 pub enum Claim<'s> {
@@ -107,11 +110,11 @@ impl<'s> Claim<'s> {
 }
 
 impl Summary<'_> {
-    /// Positions of the configurations that the verdict names, in the order of the file: all where there is one factor;
-    /// else the baseline, what shows the largest effect from there, and the best.
+    /// Positions of the configurations that the verdict names, in the order of the file: all where there is one factor
+    /// with few levels; else the baseline, what shows the largest effect from there, and the best.
     pub fn named_configurations(&self) -> Vec<usize> {
         let all = 0..self.configurations.len();
-        if self.factors.effects.len() < 2 {
+        if self.factors.effects.len() < 2 && all.len() <= ALL_NAMED {
             return all.collect();
         }
         let base = self.recording.run.baseline.unwrap_or(0);
