@@ -1,3 +1,4 @@
+use crate::ahead::Ahead;
 use crate::{Part, pgbench, studies, synthetic, tpch};
 use engines::{Fill, Table};
 
@@ -68,10 +69,15 @@ impl DataSet {
         self.parts().into_iter().map(|part| part.table).collect()
     }
 
-    /// The rows of its tables; nothing is made before they are asked for.
+    /// The rows of its tables; nothing is made before they are asked for, and then by a thread that is some batches ahead.
     pub fn fills(&self) -> Vec<Fill> {
         let parts = self.parts().into_iter().enumerate().filter(|(_, part)| !part.columns.is_empty());
-        parts.map(|(table, part)| Fill { table, columns: part.columns, batches: (part.batches)() }).collect()
+        let fill = |(table, Part { columns, batches, .. })| Fill {
+            table,
+            columns,
+            batches: Box::new(Ahead::new(batches)),
+        };
+        parts.map(fill).collect()
     }
 
     fn parts(&self) -> Vec<Part> {
@@ -100,19 +106,31 @@ impl DataSet {
         }
     }
 
+    /// Rows of all its tables, about.
+    pub fn all_rows(&self) -> u64 {
+        self.tables()
+            .iter()
+            .enumerate()
+            .map(|(at, table)| self.rows_of(at, table))
+            .fold(0, u64::saturating_add)
+    }
+
     /// Bytes of the rows of its tables, at least about: an engine adds its own to them.
     pub fn row_bytes(&self) -> u64 {
-        let rows = |table: &Table, position: usize| match (table.name, position) {
+        let tables = self.tables();
+        let bytes = |(at, table): (usize, &Table)| self.rows_of(at, table).saturating_mul(table.row_bytes());
+        tables.iter().enumerate().map(bytes).fold(0, u64::saturating_add)
+    }
+
+    /// Rows of the table at a position, about.
+    fn rows_of(&self, position: usize, table: &Table) -> u64 {
+        let rows = match (table.name, position) {
             // An order has four lines on average (4.2.3).
             ("lineitem", _) => tpch::rows("orders", self.size.scale).map(|orders| orders * 4),
             (_, 0) => self.rows(),
             (name, _) => tpch::rows(name, self.size.scale),
         };
-        let tables = self.tables();
-        let bytes = |(position, table): (usize, &Table)| {
-            rows(table, position).unwrap_or(0).saturating_mul(table.row_bytes())
-        };
-        tables.iter().enumerate().map(bytes).fold(0, u64::saturating_add)
+        rows.unwrap_or(0)
     }
 
     /// How many keys there are for single rows of its first table; 0 where keys are no integers.

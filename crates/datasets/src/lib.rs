@@ -4,11 +4,13 @@
 //! - `pgbench`: the tables of pgbench's built-in scripts
 //! - `tpch`: LINEITEM and the rest of TPC-H, by the crate `tpchgen`
 //! - `synthetic`: rows of a width and number of columns that are chosen
+//! - `ahead`: rows are made while others are loaded
 //! - `write`, `parquet`: their tables as files
 //!
 //! A [`DataSet`] names one and says how large it is. Rows come in batches, column by column, and only while they are
 //! asked for.
 
+mod ahead;
 mod data_set;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -30,6 +32,9 @@ use engines::Rows;
 /// Rows, made batch by batch.
 type Batches = Box<dyn Iterator<Item = Rows> + Send>;
 
+/// Makes the rows, where they are wanted.
+type MakeBatches = Box<dyn FnOnce() -> Batches + Send>;
+
 /// Rows of a batch: enough for the batch to cost nothing beside them.
 const BATCH_ROWS: usize = 4096;
 
@@ -49,5 +54,5 @@ fn numbered(
 struct Part {
     table: engines::Table,
     columns: Vec<&'static str>,
-    batches: Box<dyn FnOnce() -> Batches>,
+    batches: MakeBatches,
 }

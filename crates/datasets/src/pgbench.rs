@@ -1,6 +1,6 @@
 //! The tables of pgbench's built-in scripts, as `pgbench -i -s SCALE` makes them.
 
-use crate::{Batches, Part, numbered};
+use crate::{MakeBatches, Part, numbered};
 use engines::{Column, DataType, Storage, Table, Values};
 
 const ACCOUNTS_PER_BRANCH: f64 = 100_000.0;
@@ -21,12 +21,11 @@ pub(crate) fn parts(scale: f64) -> Vec<Part> {
     let int = |name| key(name).nullable();
     let text = |name, length| Column::new(name, DataType::Char(length)).nullable();
     let filled = Storage { fill_percent: Some(100), key_after_fill: true, ..Storage::default() };
-    let part =
-        |name, key, storage, columns, filled: &[&'static str], batches: Box<dyn FnOnce() -> Batches>| Part {
-            table: Table { name, columns, key, storage },
-            columns: filled.to_vec(),
-            batches,
-        };
+    let part = |name, key, storage, columns, filled: &[&'static str], batches: MakeBatches| Part {
+        table: Table { name, columns, key, storage },
+        columns: filled.to_vec(),
+        batches,
+    };
     let history = vec![
         int("tid"),
         int("bid"),
@@ -38,21 +37,20 @@ pub(crate) fn parts(scale: f64) -> Vec<Part> {
     let tellers = vec![key("tid"), int("bid"), int("tbalance"), text("filler", 84)];
     let accounts_columns = vec![Column::new("aid", account), int("bid"), int("abalance"), text("filler", 84)];
     let branches = vec![key("bid"), int("bbalance"), text("filler", 88)];
-    let rows_of =
-        |last: i64, per_branch: i64, filler: Option<&'static str>| -> Box<dyn FnOnce() -> Batches> {
-            Box::new(move || {
-                numbered(1, last, move |numbers| {
-                    let bid = numbers.iter().map(|number| (number - 1) / per_branch + 1).collect();
-                    let columns = [Values::Integers(numbers), Values::Integers(bid), Values::Same(0)];
-                    columns.into_iter().chain(filler.map(Values::SameText)).collect()
-                })
+    let rows_of = |last: i64, per_branch: i64, filler: Option<&'static str>| -> MakeBatches {
+        Box::new(move || {
+            numbered(1, last, move |numbers| {
+                let bid = numbers.iter().map(|number| (number - 1) / per_branch + 1).collect();
+                let columns = [Values::Integers(numbers), Values::Integers(bid), Values::Same(0)];
+                columns.into_iter().chain(filler.map(Values::SameText)).collect()
             })
-        };
+        })
+    };
     let (all, per_branch) = (accounts(scale), ACCOUNTS_PER_BRANCH as i64);
     let branches_count = (all + per_branch - 1) / per_branch;
-    let branch_rows: Box<dyn FnOnce() -> Batches> =
+    let branch_rows: MakeBatches =
         Box::new(move || numbered(1, branches_count, |bid| vec![Values::Integers(bid), Values::Same(0)]));
-    let no_rows: Box<dyn FnOnce() -> Batches> = Box::new(|| Box::new(std::iter::empty()));
+    let no_rows: MakeBatches = Box::new(|| Box::new(std::iter::empty()));
     vec![
         part(
             "pgbench_accounts",

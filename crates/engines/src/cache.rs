@@ -1,8 +1,12 @@
 //! What is made once and copied from then on: entries of folders of ours among the caches of a user.
 
 use crate::EngineError;
+use sha2::{Digest as _, Sha256};
 use std::ffi::OsStr;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
 /// So many data sets of users are kept at most,
@@ -20,6 +24,67 @@ pub fn folder() -> Result<PathBuf, EngineError> {
     let cache = cache.or_else(home).unwrap_or_else(std::env::temp_dir).join("steelbench");
     std::fs::create_dir_all(&cache).map_err(EngineError::at(&cache))?;
     Ok(cache)
+}
+
+/// Whether so many bytes may be kept beside a folder: no more than a quarter of what is free there.
+pub fn has_room(folder: &Path, bytes: u64) -> bool {
+    let existing = folder.ancestors().find(|folder| folder.is_dir());
+    existing.and_then(observe::environment::space).is_some_and(|(_, free)| bytes <= free / 4)
+}
+
+/// A database file of which everything follows from its identity: made now unless it is in our cache. `engine` names the
+/// folder there, `prefix` says what kind of file it is; of each kind so many are kept.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn file(
+    engine: &str,
+    prefix: &str,
+    identity: &str,
+    make: impl FnOnce(&Path) -> Result<(), EngineError>,
+) -> Result<PathBuf, EngineError> {
+    let hash = Sha256::digest(identity.as_bytes());
+    let name = hash.iter().fold(String::from(prefix), |name, byte| format!("{name}{byte:02x}"));
+    let folder = folder()?.join(engine);
+    DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(EngineError::at(&folder))?;
+    let kept = folder.join(name);
+    if kept.is_file() {
+        touch(&kept);
+        return Ok(kept);
+    }
+    let entries = entries(&folder, prefix, None);
+    let (unfinished, made): (Vec<_>, Vec<_>) =
+        entries.into_iter().partition(|(_, path)| path.extension().is_some());
+    let left = unfinished.into_iter().map(|(_, path)| path).filter(|path| is_of_gone_process(path));
+    for old in surplus(made).into_iter().chain(left) {
+        // One that another process has removed is gone as well.
+        let _ = std::fs::remove_file(old);
+    }
+    // Made beside its place and renamed, so that what is there is complete, whoever else makes it.
+    let unfinished = unfinished_place(&kept);
+    let made =
+        make(&unfinished).and_then(|()| std::fs::rename(&unfinished, &kept).map_err(EngineError::at(&kept)));
+    if made.is_err() {
+        // What the engines have beside their files.
+        for end in ["", "-wal", "-journal", "-shm", ".wal"] {
+            let _ = std::fs::remove_file(format!("{}{end}", unfinished.display()));
+        }
+    }
+    made.map(|()| kept)
+}
+
+/// Beside a file, of this process and of no other thread of it.
+fn unfinished_place(kept: &Path) -> PathBuf {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    kept.with_extension(format!("new-{}-{number}", std::process::id()))
+}
+
+/// Whether a process that was killed has left it.
+fn is_of_gone_process(unfinished: &Path) -> bool {
+    let name = unfinished.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let pid = name.split(".new-").nth(1).and_then(|end| end.split(['-', '.']).next()).unwrap_or_default();
+    !Path::new("/proc").join(pid).exists()
 }
 
 /// Notes that an entry is used now, in the time of change of one of its files.

@@ -1,4 +1,18 @@
-use crate::{Column, EngineError, Filter, Operation, Output, Table, Work};
+use crate::{Column, DataType, EngineError, Filter, Operation, Output, Table, Work};
+
+/// A text as long as its column wants it, for engines that do not pad `char(n)` with blanks themselves; in `room` it is
+/// made.
+pub(crate) fn padded<'a>(text: &'a str, column: &Column, room: &'a mut String) -> &'a str {
+    let DataType::Char(length) = column.data_type else { return text };
+    let missing = usize::from(length).saturating_sub(text.chars().count());
+    if missing == 0 {
+        return text;
+    }
+    room.clear();
+    room.push_str(text);
+    room.extend(std::iter::repeat_n(' ', missing));
+    room
+}
 
 /// How an engine writes tables and operations. Used before connections are opened, never while anything is measured.
 pub trait Dialect {

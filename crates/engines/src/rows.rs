@@ -68,7 +68,13 @@ fn write_date(days: i64, out: &mut impl Write) -> fmt::Result {
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
     let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     let year = era * 400 + year_of_era + i64::from(month <= 2);
-    write!(out, "{year:04}-{month:02}-{day:02}")
+    if !(0..10_000).contains(&year) {
+        return write!(out, "{year:04}-{month:02}-{day:02}");
+    }
+    // Millions of them are written, which formatting would take most of the time for.
+    [year / 1000, year / 100, year / 10, year, -1, month / 10, month, -1, day / 10, day].iter().try_for_each(
+        |digit| out.write_char(if *digit < 0 { '-' } else { (b'0' + (digit % 10) as u8).into() }),
+    )
 }
 
 fn write_timestamp(seconds: i64, out: &mut impl Write) -> fmt::Result {

@@ -82,6 +82,10 @@ pub struct Loaded {
     pub rows: u64,
     /// What the engine says of the statement on it.
     pub explained: Explained,
+    /// Rows of the data set that were loaded for this trial: 0 where the engine had them.
+    rows_loaded: u64,
+    /// Seconds until the tables were there.
+    load_s: f64,
     embedded: bool,
 }
 
@@ -111,6 +115,8 @@ impl Loaded {
         facts.add("table_rows", "", Some(self.rows as f64));
         facts.add("table_pages", "", pages.map(|pages| pages as f64));
         facts.add("page_bytes", "B", page_bytes.map(|bytes| bytes as f64));
+        facts.add("rows_loaded", "", Some(self.rows_loaded as f64));
+        facts.add("load_s", "s", Some(self.load_s));
         facts.add("cpu_s", "s", cpu_s);
         facts.add("pages_hit", "", used.pages.map(|pages| each(pages.hits)));
         facts.add("pages_read", "", used.pages.map(|pages| each(pages.reads)));
@@ -170,20 +176,21 @@ impl Facts {
 /// # Errors
 /// When the engine fails or the trial is asked to stop.
 pub fn create(context: &TrialContext<'_>, set: &DataSet, mut work: Work) -> Result<Loaded, ProbeError> {
-    let loaded = Arc::new(AtomicU64::new(0));
-    for fill in &mut work.fills {
+    let (loaded, started, about) = (Arc::new(AtomicU64::new(0)), Instant::now(), set.all_rows());
+    let tables = work.data.as_ref().map_or(0, |data| data.tables);
+    for fill in work.fills.iter_mut().filter(|fill| fill.table < tables) {
         counted(fill, loaded.clone());
     }
     std::thread::scope(|scope| {
         let (done, waiting) = channel::<()>();
         let loaded = &loaded;
         let tell = move || {
-            let started = Instant::now();
             while let Err(RecvTimeoutError::Timeout) = waiting.recv_timeout(TELL_EVERY) {
                 let (rows, s) = (loaded.load(Ordering::Relaxed) as f64, started.elapsed().as_secs_f64());
+                let share = (100.0 * rows / about.max(1) as f64).min(100.0);
                 let [rows, rate] = [rows, rows / s].map(number::grouped);
                 (context.progress)(Event::Step {
-                    text: format!("loading {}: {rows} rows, {rate} rows/s", set.name()),
+                    text: format!("loading {}: {share:.0} %, {rows} rows, {rate} rows/s", set.name()),
                 });
             }
         };
@@ -193,7 +200,10 @@ pub fn create(context: &TrialContext<'_>, set: &DataSet, mut work: Work) -> Resu
         drop(done);
         created
     })?;
+    let load_s = started.elapsed().as_secs_f64();
     Ok(Loaded {
+        rows_loaded: loaded.load(Ordering::Relaxed),
+        load_s,
         rows: set.rows().map_or_else(|| count(context), Ok)?,
         explained: Explained::default(),
         embedded: context.target.abilities.contains(&Ability::Embedded),

@@ -6,12 +6,14 @@ mod servers;
 
 use datasets::{DataSet, Size};
 use engines::{
-    Answer, Cancel, Folders, Instance, Kept, Operation, Output, Permits, Request, Statement, UserStatement,
-    Work,
+    Answer, Cancel, Folders, Host, Instance, Kept, Operation, Output, Permits, Request, Statement,
+    UserStatement, Work,
 };
 use experiment::{Configuration, Value};
 use observations::Observations;
 use probes::{Probe, ProbeError, Target, TrialContext, lookup::Lookup, scan::Scan, update::Update};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// DuckDB's answers; `datasets/tests/dbgen_reference.py` says how they were got.
 const REFERENCE: &str = include_str!("../../datasets/tests/dbgen_reference.tsv");
@@ -60,8 +62,8 @@ fn configuration(target: &[(String, Value)], given: &[(&str, Value)]) -> Configu
     Configuration { settings, ..Configuration::default() }
 }
 
-/// A target that is prepared, and a way to ask it.
-fn prepared(engine: &str, configuration: &Configuration, connections: u32, work: impl FnOnce(&dyn Instance)) {
+/// What a run has of an engine, in a folder that is removed at the end.
+fn hosted(engine: &str, work: impl FnOnce(&mut dyn Host)) {
     let folder = servers::folder();
     let place = Folders {
         directory: folder.path().into(),
@@ -69,10 +71,16 @@ fn prepared(engine: &str, configuration: &Configuration, connections: u32, work:
         permits: Permits::default(),
         cgroup_joins: Vec::new(),
     };
-    let mut host = engines::by_name(engine).unwrap().host(place);
-    let instance = host.prepare(configuration, connections, &Cancel::new()).unwrap();
-    work(instance.as_ref());
-    instance.remove().unwrap();
+    work(engines::by_name(engine).unwrap().host(place).as_mut());
+}
+
+/// A target that is prepared, and a way to ask it.
+fn prepared(engine: &str, configuration: &Configuration, connections: u32, work: impl FnOnce(&dyn Instance)) {
+    hosted(engine, |host| {
+        let instance = host.prepare(configuration, connections, &Cancel::new()).unwrap();
+        work(instance.as_ref());
+        instance.remove().unwrap();
+    });
 }
 
 /// One trial, and what a question about its tables has for an answer behind it.
@@ -397,61 +405,67 @@ fn updates_are_all_in_the_table_and_hold_their_locks_for_a_time() {
     }
 }
 
-/// A source of rows that tells how often it was asked.
+/// A trial that counts whether the rows of its data set were loaded for it.
+fn counting_loads(
+    host: &mut dyn Host,
+    configuration: &Configuration,
+    (seed, changed): (u64, bool),
+    loads: &Arc<AtomicU32>,
+) -> Vec<String> {
+    let set = DataSet::new("synthetic", Size { rows: 3000, seed, ..Size::default() }).unwrap();
+    let mut fills = set.fills();
+    let batches = std::mem::replace(&mut fills[0].batches, Box::new(std::iter::empty()));
+    let (counter, mut first) = (loads.clone(), true);
+    fills[0].batches = Box::new(batches.inspect(move |_| {
+        counter.fetch_add(u32::from(std::mem::take(&mut first)), Ordering::Relaxed);
+    }));
+    let add = Operation::Text(UserStatement { texts: vec!["UPDATE synthetic SET c2 = c2 + 1".into()] });
+    let operations = vec![Operation::scan(0, vec![Output::Count, Output::Sum("c2")]), add];
+    let data = Kept { identity: set.identity(), tables: 1, bytes: set.row_bytes(), changed };
+    let instance = host.prepare(configuration, 1, &Cancel::new()).unwrap();
+    let work = Work { tables: set.tables(), fills, operations, data: Some(data), degree: Some(1) };
+    instance.create(work).unwrap();
+    let row = ask(instance.as_ref(), &Statement::Operation(0));
+    if changed {
+        let mut connections = instance.connect(1).unwrap();
+        let (statement, mut answers) = (Statement::Operation(1), Vec::new());
+        connections.send(0, &Request::Execute { statement, parameters: &[], results: false }).unwrap();
+        while answers.is_empty() {
+            connections.wait(None, &mut answers).unwrap();
+        }
+        answers.remove(0).result.unwrap();
+    }
+    instance.remove().unwrap();
+    row
+}
+
+/// Whatever trials do with it, in one run and in the next: a host is what a run has.
 #[test]
-fn a_data_set_is_loaded_once_for_trials_that_do_not_change_it() {
-    use std::sync::atomic::{AtomicU32, Ordering};
-    for (engine, settings) in targets() {
-        let folder = servers::folder();
-        let place = Folders {
-            directory: folder.path().into(),
-            volumes: Vec::new(),
-            permits: Permits::default(),
-            cgroup_joins: Vec::new(),
-        };
-        let mut host = engines::by_name(engine).unwrap().host(place);
+fn a_data_set_is_loaded_once_and_found_as_it_was() {
+    for (engine, settings) in all_targets() {
         let configuration = configuration(&settings, &[]);
-        let loads = std::sync::Arc::new(AtomicU32::new(0));
-        // A seed of its own: nothing that another test has made is what this one finds.
+        let loads = Arc::new(AtomicU32::new(0));
+        // Seeds of its own: nothing that another test has made is what this one finds.
         let seed = u64::from(std::process::id());
-        let mut trial = |changed: bool, degree: Option<u32>| {
-            let set = DataSet::new("synthetic", Size { rows: 3000, seed, ..Size::default() }).unwrap();
-            let mut fills = set.fills();
-            let batches = std::mem::replace(&mut fills[0].batches, Box::new(std::iter::empty()));
-            let counter = loads.clone();
-            let mut first = true;
-            fills[0].batches = Box::new(batches.inspect(move |_| {
-                counter.fetch_add(u32::from(std::mem::take(&mut first)), Ordering::Relaxed);
-            }));
-            let add =
-                Operation::Text(UserStatement { texts: vec!["UPDATE synthetic SET c2 = c2 + 1".into()] });
-            let operations = vec![Operation::scan(0, vec![Output::Count, Output::Sum("c2")]), add];
-            let data = Kept { identity: set.identity(), tables: 1, bytes: set.row_bytes(), changed };
-            let instance = host.prepare(&configuration, 1, &Cancel::new()).unwrap();
-            let work = Work { tables: set.tables(), fills, operations, data: Some(data), degree };
-            instance.create(work).unwrap();
-            let row = ask(instance.as_ref(), &Statement::Operation(0));
-            if changed {
-                let mut connections = instance.connect(1).unwrap();
-                let (statement, mut answers) = (Statement::Operation(1), Vec::new());
-                connections
-                    .send(0, &Request::Execute { statement, parameters: &[], results: false })
-                    .unwrap();
-                while answers.is_empty() {
-                    connections.wait(None, &mut answers).unwrap();
+        let mut first_row = None;
+        for _run in 0..2 {
+            hosted(engine, |host| {
+                let mut trial = |changed: bool| counting_loads(host, &configuration, (seed, changed), &loads);
+                let first = first_row.get_or_insert_with(|| trial(false));
+                assert_eq!(first[0], "3000", "{engine}");
+                // What a trial changes is not what the next one finds.
+                for changed in [false, true, true, false] {
+                    assert_eq!(trial(changed), *first, "{engine}");
                 }
-                answers.remove(0).result.unwrap();
+                assert_eq!(loads.load(Ordering::Relaxed), 1, "{engine}");
+            });
+        }
+        hosted(engine, |host| {
+            // Other rows are another data set; the one before is still there beside it.
+            for (seed, wanted) in [(seed + (1 << 32), 2), (seed, 2), (seed + (1 << 32), 2)] {
+                let row = counting_loads(host, &configuration, (seed, false), &loads);
+                assert_eq!((row[0].as_str(), loads.load(Ordering::Relaxed)), ("3000", wanted), "{engine}");
             }
-            instance.remove().unwrap();
-            row
-        };
-        let first = trial(false, None);
-        assert_eq!(first[0], "3000", "{engine}");
-        assert_eq!(trial(false, Some(2)), first, "{engine}");
-        assert_eq!(loads.load(Ordering::Relaxed), 1, "{engine}");
-        // What a trial changes is not what the next one finds.
-        assert_eq!(trial(true, None), first, "{engine}");
-        assert_eq!(trial(true, None), first, "{engine}");
-        assert_eq!(trial(false, None), first, "{engine}");
+        });
     }
 }

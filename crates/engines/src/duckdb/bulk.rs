@@ -1,8 +1,8 @@
 //! Rows into a table by DuckDB's appender, in chunks of columns: its fastest way in.
 
-use super::dialect::padded;
 use super::failed;
 use super::library::{Appender, Chunk, ChunkType, Connection, Said};
+use crate::dialect::padded;
 use crate::{Cancel, Column, DataType, EngineError, Fill, Key, Rows, Table, Values};
 use std::ops::Range;
 
@@ -110,13 +110,14 @@ fn write(chunk: &mut Chunk, place: usize, column: &Column, values: &Values, rows
             put(chunk.uuids(place), rows.map(|row| uuid(value(row))));
         }
         ChunkType::Text => {
+            let mut room = String::new();
             for (at, row) in rows.enumerate() {
                 let text = match values {
                     Values::SameText(text) => text,
                     Values::Texts(texts) => texts.get(row),
                     _ => "",
                 };
-                chunk.set_text(place, at, &padded(text, column));
+                chunk.set_text(place, at, padded(text, column, &mut room));
             }
         }
     }

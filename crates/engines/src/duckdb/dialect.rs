@@ -1,7 +1,7 @@
 //! How DuckDB writes tables and operations.
 
+use crate::dialect::padded;
 use crate::{Column, DataType, DefaultValue, Dialect, EngineError, Table};
-use std::borrow::Cow;
 
 /// The page that a filler is made for: DuckDB has none that hold rows.
 const PAGE_BYTES: usize = 8192;
@@ -35,7 +35,7 @@ impl DuckDbDialect {
             Some(DefaultValue::Now) => " DEFAULT CAST(now() AS TIMESTAMP)".into(),
             Some(DefaultValue::Integer(number)) => format!(" DEFAULT {number}"),
             Some(DefaultValue::Text(text)) => {
-                format!(" DEFAULT '{}'", padded(text, column).replace('\'', "''"))
+                format!(" DEFAULT '{}'", padded(text, column, &mut String::new()).replace('\'', "''"))
             }
             Some(DefaultValue::Filler) => format!(" DEFAULT repeat('a', {})", filler_bytes(column)),
             None => String::new(),
@@ -48,14 +48,6 @@ impl DuckDbDialect {
 fn filler_bytes(column: &Column) -> usize {
     let DataType::PageFiller { rows } = column.data_type else { return 0 };
     PAGE_BYTES / usize::from(rows.max(1))
-}
-
-/// A text as long as its column wants it: engines with `char(n)` pad with blanks, DuckDB does not.
-pub fn padded<'a>(text: &'a str, column: &Column) -> Cow<'a, str> {
-    match column.data_type {
-        DataType::Char(length) => format!("{text:<0$}", usize::from(length)).into(),
-        _ => text.into(),
-    }
 }
 
 impl Dialect for DuckDbDialect {

@@ -13,13 +13,14 @@ use super::threads::Workers;
 use super::waits::{DuckDbCollector, Seats};
 use super::{CACHE, FINAL_CHECKPOINT, LIBRARY, SAMPLE_RATE, VOLUME};
 use crate::{
-    CacheReport, CacheState, Cancel, ConnectionSet, DataType, Dialect as _, EngineError, Explained, Folders,
-    Instance, Operation, SetOfOne, Table, WaitCollector, Work, lock,
+    CacheReport, CacheState, Cancel, ConnectionSet, DataType, Dialect as _, EngineError, Explained, Fill,
+    Folders, Instance, Operation, SetOfOne, Table, WaitCollector, Work, cache, lock,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use std::fs::File;
 use std::io::ErrorKind;
+use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -79,6 +80,29 @@ impl DuckDbInstance {
         Ok(Self { target: Arc::new(target), operations: OnceLock::new() })
     }
 
+    /// Copies a data set from our cache in place of the database, which is empty; says how many of its tables are there
+    /// then. One that would take more than a quarter of what is free beside the cache is not kept.
+    fn copy_kept(&self, work: &mut Work) -> Result<usize, EngineError> {
+        let Some(data) = &work.data else { return Ok(0) };
+        if !cache::has_room(&cache::folder()?, data.bytes) {
+            return Ok(0);
+        }
+        let (target, count) = (&self.target, data.tables);
+        let version = &target.library.version;
+        let settings = target.settings.shaping();
+        let tables = &work.tables[..count];
+        let identity = format!("DuckDB {version}\n{settings}{}\n{tables:?}", data.identity);
+        let fills = work.fills.extract_if(.., |fill| fill.table < count).collect();
+        let kept = cache::file("duckdb", "data-", &identity, |place| {
+            let connection = target.connect_to(&target.open_at(place)?)?;
+            target.make(&connection, tables, 0..count, fills)
+        })?;
+        target.close("copying the data set")?;
+        let path = &target.files.database;
+        std::fs::copy(&kept, path).map_err(EngineError::at(path))?;
+        target.open().map(|()| count)
+    }
+
     fn operations(&self) -> Result<&Arc<[Compiled]>, EngineError> {
         let missing = || EngineError::failed("connecting", "the tables have not been created yet");
         self.operations.get().ok_or_else(missing)
@@ -86,13 +110,25 @@ impl DuckDbInstance {
 }
 
 impl Target {
-    /// Opens the database from a thread whose name its worker threads get.
+    /// Opens the database.
     fn open(&self) -> Result<(), EngineError> {
-        let path = &self.files.database;
+        *lock(&self.database) = Some(self.open_at(&self.files.database)?);
+        Ok(())
+    }
+
+    /// Opens a database from a thread whose name its worker threads get.
+    fn open_at(&self, path: &Path) -> Result<Arc<Database>, EngineError> {
         let open = || Database::open(self.library, Some(path), self.settings.global());
         let opened = self.workers.starting(open).map_err(|error| EngineError::no_thread(&error))?;
-        let opened = opened.map_err(failed(format!("opening {}", path.display())))?;
-        *lock(&self.database) = Some(opened);
+        opened.map_err(failed(format!("opening {}", path.display())))
+    }
+
+    /// Closes the database, to which no connection may be open.
+    fn close(&self, doing: &str) -> Result<(), EngineError> {
+        let database = lock(&self.database).take();
+        if database.is_some_and(|database| Arc::into_inner(database).is_none()) {
+            return Err(EngineError::failed(doing, "a connection is still open"));
+        }
         Ok(())
     }
 
@@ -100,10 +136,38 @@ impl Target {
     pub fn connect(&self) -> Result<Connection, EngineError> {
         let database = lock(&self.database).clone();
         let missing = || EngineError::failed("connecting", "the database is not open");
-        let connection = database.ok_or_else(missing)?.connect().map_err(failed("connecting"))?;
+        self.connect_to(&database.ok_or_else(missing)?)
+    }
+
+    fn connect_to(&self, database: &Arc<Database>) -> Result<Connection, EngineError> {
+        let connection = database.connect().map_err(failed("connecting"))?;
         self.interrupter.watch(&connection);
         self.settings.apply(&connection)?;
         Ok(connection)
+    }
+
+    /// Creates some of these tables and fills them, in the stored form that scans read.
+    fn make(
+        &self,
+        connection: &Connection,
+        all: &[Table],
+        own: Range<usize>,
+        fills: Vec<Fill>,
+    ) -> Result<(), EngineError> {
+        for table in &all[own.clone()] {
+            for sql in DuckDbDialect.create(table)? {
+                connection.run(&sql).map_err(failed(format!("creating table {}", table.name)))?;
+            }
+        }
+        for mut fill in fills {
+            bulk::fill(connection, &all[fill.table], &mut fill, &self.cancel)?;
+        }
+        for table in &all[own] {
+            for sql in DuckDbDialect.after_fill(table) {
+                connection.run(&sql).map_err(failed(format!("making the key of table {}", table.name)))?;
+            }
+        }
+        connection.run("CHECKPOINT").map_err(failed("checkpoint after loading"))
     }
 
     /// Has statements use so many threads, whatever `target.settings` says.
@@ -120,12 +184,8 @@ impl Target {
 
     /// Closes the database, drops its file from the page cache, and opens it again: what DuckDB had in memory is gone.
     fn open_cold(&self, file: &File) -> Result<(), EngineError> {
-        let doing = "opening the database anew";
         self.connect()?.run("CHECKPOINT").map_err(failed("checkpoint before measuring"))?;
-        let database = lock(&self.database).take();
-        if database.is_some_and(|database| Arc::into_inner(database).is_none()) {
-            return Err(EngineError::failed(doing, "a connection is still open"));
-        }
+        self.close("opening the database anew")?;
         let evict = || observe::page_cache::evict(file).map_err(EngineError::at(&self.files.database));
         evict()?;
         self.open()?;
@@ -139,24 +199,13 @@ impl Instance for DuckDbInstance {
         // Before anything is made: one may be refused.
         let operations = work.operations.iter().map(|operation| compile(operation, &work));
         let operations = operations.collect::<Result<Arc<[_]>, _>>()?;
+        let there = self.copy_kept(&mut work)?;
         let connection = self.target.connect()?;
         if let Some(degree) = work.degree {
             self.target.use_threads(&connection, degree)?;
         }
-        for table in &work.tables {
-            for sql in DuckDbDialect.create(table)? {
-                connection.run(&sql).map_err(failed(format!("creating table {}", table.name)))?;
-            }
-        }
-        for fill in &mut std::mem::take(&mut work.fills) {
-            bulk::fill(&connection, &work.tables[fill.table], fill, &self.target.cancel)?;
-        }
-        for table in &work.tables {
-            for sql in DuckDbDialect.after_fill(table) {
-                connection.run(&sql).map_err(failed(format!("making the key of table {}", table.name)))?;
-            }
-        }
-        connection.run("CHECKPOINT").map_err(failed("checkpoint after loading"))?;
+        let fills = std::mem::take(&mut work.fills);
+        self.target.make(&connection, &work.tables, there..work.tables.len(), fills)?;
         // Work that is created twice in one trial would be a defect of the probe: the first one stays.
         self.operations.get_or_init(|| operations);
         Ok(())

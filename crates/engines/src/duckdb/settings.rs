@@ -40,6 +40,20 @@ struct Known {
     is_local: bool,
 }
 
+/// Settings that say how DuckDB works and leave no trace in a file; of all others a data set that is kept depends on.
+const PASSING: [&str; 10] = [
+    "threads",
+    "worker_threads",
+    "external_threads",
+    "memory_limit",
+    "max_memory",
+    "temp_directory",
+    "max_temp_directory_size",
+    "checkpoint_threshold",
+    "wal_autocheckpoint",
+    "enable_object_cache",
+];
+
 /// The settings of a configuration, ready to be given to a database and its connections.
 pub struct Settings {
     /// In the order of their names: name and value.
@@ -77,6 +91,13 @@ impl Settings {
     /// Those that a database is opened with.
     pub fn global(&self) -> &[(String, String)] {
         &self.global
+    }
+
+    /// Those that can change what a file holds, as text.
+    pub fn shaping(&self) -> String {
+        let all = self.global.iter().chain(&self.local);
+        let shaping = all.filter(|(name, _)| !PASSING.contains(&name.as_str()));
+        format!("{:?}\n", shaping.collect::<Vec<_>>())
     }
 
     /// Gives a connection its own settings, and reads all of them back.

@@ -74,6 +74,13 @@ impl Admin {
         Ok(admin)
     }
 
+    /// Connects to a server of ours that has other data now, and takes our schema there, emptied.
+    pub fn move_to(&self, config: &Config) -> Result<(), EngineError> {
+        let config = config.clone().with_application_name("steelbench");
+        *lock(&self.client) = connect(&config, RECOVERY, &self.cancel)?;
+        self.ask(|client| take(client, &self.cancel))
+    }
+
     /// Connects anew, to a server that may have a new place and may be recovering, and takes our
     /// schema as it is.
     pub fn reconnect(&self, config: Option<Config>) -> Result<(), EngineError> {

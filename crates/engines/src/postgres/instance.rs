@@ -11,8 +11,8 @@ use super::waits::PostgresCollector;
 use super::wire::{StatementText, operation_sql, statements};
 use super::{explain, failed_at, fill};
 use crate::{
-    CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Folders, Instance,
-    ObserveOptions, Operation, Table, WaitCollector, Work, lock, open_files,
+    CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Fill, Folders,
+    Instance, ObserveOptions, Operation, Table, WaitCollector, Work, lock, open_files,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -54,7 +54,7 @@ pub struct PostgresInstance {
     statements: OnceLock<Arc<[StatementText]>>,
     /// Settings of the load's sessions that its work asks for.
     options: OnceLock<String>,
-    /// The data set that the server keeps when the trial has ended.
+    /// The data set that the server holds on when the trial has ended.
     kept: OnceLock<KeptTables>,
     tablespaces: Vec<(String, PathBuf)>,
     data_files: u32,
@@ -138,13 +138,33 @@ impl PostgresInstance {
         self.statements.get().ok_or_else(missing)
     }
 
-    /// Takes the data set of this work from those that a private server keeps; says how many of its tables are there.
-    fn take_kept(&self, work: &Work) -> Result<usize, EngineError> {
-        let keeps = self.cluster.is_some() && self.tablespaces.is_empty();
-        let Some(kept) = KeptTables::of(work).filter(|_| keeps) else { return Ok(0) };
-        let there = if kept.take(&self.admin)? { kept.count() } else { 0 };
-        self.kept.get_or_init(|| kept);
-        Ok(there)
+    /// Has a private server hold the data set of this work; says how many of its tables are there then.
+    fn take_kept(&self, work: &mut Work, dialect: &PostgresDialect) -> Result<usize, EngineError> {
+        let (Some(cluster), Some(kept)) = (&self.cluster, KeptTables::of(work)) else { return Ok(0) };
+        let (mut cluster, bytes) = (lock(cluster), work.data.as_ref().map_or(0, |data| data.bytes));
+        let held = cluster.holds(&kept.name);
+        if !self.tablespaces.is_empty() || !(held || cluster.keeps(bytes)?) {
+            return Ok(0);
+        }
+        let count = kept.count();
+        let fills: Vec<Fill> = work.fills.extract_if(.., |fill| fill.table < count).collect();
+        if !held {
+            let tables = &work.tables[..count];
+            let load = |template: &Cluster| {
+                let admin = Admin::take_schema(&template.config(), &self.cancel)?;
+                fill::make(&admin, dialect, tables, 0, fills, &self.cancel)?;
+                kept.put_back(&admin)
+            };
+            cluster.change_to_data((&kept.name, &kept.identity), bytes, &self.cancel, load)?;
+            self.admin.move_to(&cluster.config())?;
+        }
+        kept.take(&self.admin)?;
+        if kept.changed {
+            cluster.forget_data_set();
+        } else {
+            self.kept.get_or_init(|| kept);
+        }
+        Ok(count)
     }
 
     /// How the load connects, with what its work asks for.
@@ -244,25 +264,11 @@ impl Instance for PostgresInstance {
     fn create(&self, mut work: Work) -> Result<(), EngineError> {
         let dialect = self.dialect()?;
         // The tables that are there already come first.
-        let there = self.take_kept(&work)?;
-        let mut fills = std::mem::take(&mut work.fills);
-        fills.retain(|fill| fill.table >= there);
-        for table in &work.tables[there..] {
-            for statement in dialect.create(table)? {
-                self.admin.run("creating the tables", &statement)?;
-            }
-        }
+        let there = self.take_kept(&mut work, &dialect)?;
+        let fills = std::mem::take(&mut work.fills);
+        fill::make(&self.admin, &dialect, &work.tables, there, fills, &self.cancel)?;
         for statement in dialect.procedures(&work) {
             self.admin.run("creating the procedure", &statement)?;
-        }
-        let filled = !fills.is_empty();
-        for fill in fills {
-            fill::fill(&self.admin, &dialect, &work, fill, &self.cancel)?;
-        }
-        if filled {
-            for statement in work.tables[there..].iter().flat_map(|table| dialect.after_fill(table)) {
-                self.admin.run("finishing the tables", &statement)?;
-            }
         }
         if work.data.is_some() {
             for statement in work.tables.iter().filter_map(|table| dialect.workers(table, work.degree)) {
@@ -365,9 +371,11 @@ impl Instance for PostgresInstance {
 
     fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
         self.gone = true;
-        if let Some(kept) = self.kept.get().filter(|_| !self.cancel.is_cancelled()) {
-            // What cannot be kept is dropped with the rest, and loaded again when it is asked for.
-            let _ = kept.put_back(&self.admin);
+        if let (Some(kept), Some(cluster)) = (self.kept.get(), &self.cluster)
+            && (self.cancel.is_cancelled() || kept.put_back(&self.admin).is_err())
+        {
+            // What cannot be kept is dropped with the rest, and cloned again when it is asked for.
+            lock(cluster).forget_data_set();
         }
         match &self.cluster {
             // A trial that was stopped has left work in flight. Such a server, and one that could not be put in

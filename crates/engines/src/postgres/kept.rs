@@ -1,67 +1,62 @@
-//! Data sets that stay on a private server from one trial to the next: meanwhile their tables are in a schema of their own.
+//! Data sets that stay on a private server: while no trial works on them their tables are in a schema of their own.
 
 use super::admin::{Admin, SCHEMA};
-use super::failed_at;
 use crate::{EngineError, Work};
 use observations::fnv1a;
-use pgclient::{quote_identifier, quote_literal};
+use pgclient::quote_identifier;
 
-/// So many data sets stay on a server at most; further ones are loaded for each trial.
-const KEPT_MAX: usize = 16;
-
-/// How the names of their schemas begin.
-const PREFIX: &str = "steelbench_kept_";
+/// The schema of tables that no trial works on.
+const SCHEMA_MEANWHILE: &str = "steelbench_kept";
 
 /// How long a session of a load may hold a table that is to be put back.
 const LOCK_MAX: &str = "10s";
 
 /// The tables of a trial's data set.
 pub struct KeptTables {
-    schema: String,
-    names: Vec<&'static str>,
+    /// A name of the data set: a hash of its identity.
+    pub name: String,
+    /// All that it follows from.
+    pub identity: String,
+    /// Whether the trial changes it.
+    pub changed: bool,
+    tables: Vec<&'static str>,
 }
 
 impl KeptTables {
-    /// Those of this work, unless it changes them.
+    /// Those of this work.
     pub fn of(work: &Work) -> Option<Self> {
-        let data = work.data.as_ref().filter(|data| !data.changed)?;
+        let data = work.data.as_ref()?;
         let tables = work.tables.get(..data.tables)?;
-        let schema = format!("{PREFIX}{}", fnv1a(&format!("{} {tables:?}", data.identity)));
-        Some(Self { schema, names: tables.iter().map(|table| table.name).collect() })
+        let identity = format!("{} {tables:?}", data.identity);
+        Some(Self {
+            name: fnv1a(&identity),
+            identity,
+            changed: data.changed,
+            tables: tables.iter().map(|table| table.name).collect(),
+        })
     }
 
     /// How many tables there are.
     pub fn count(&self) -> usize {
-        self.names.len()
+        self.tables.len()
     }
 
-    /// Moves the tables to the schema of trials, if they are on the server; says whether they are.
-    pub fn take(&self, admin: &Admin) -> Result<bool, EngineError> {
-        let count =
-            format!("SELECT count(*) FROM pg_tables WHERE schemaname = {}", quote_literal(&self.schema));
-        if number(admin, &count)? != self.names.len() {
-            return Ok(false);
-        }
-        self.move_tables(admin, &self.schema, SCHEMA).map(|()| true)
+    /// Moves the tables to the schema of trials.
+    pub fn take(&self, admin: &Admin) -> Result<(), EngineError> {
+        self.move_tables(admin, SCHEMA_MEANWHILE, SCHEMA)
     }
 
-    /// Puts the tables back, unless the server keeps as many data sets as it may.
+    /// Puts the tables back.
     pub fn put_back(&self, admin: &Admin) -> Result<(), EngineError> {
-        let name = quote_literal(&self.schema);
-        let others =
-            format!("SELECT count(*) FROM pg_namespace WHERE nspname ^@ '{PREFIX}' AND nspname <> {name}");
-        if number(admin, &others)? >= KEPT_MAX {
-            return Ok(());
-        }
-        let schema = format!("CREATE SCHEMA IF NOT EXISTS {}", quote_identifier(&self.schema));
+        let schema = format!("CREATE SCHEMA IF NOT EXISTS {}", quote_identifier(SCHEMA_MEANWHILE));
         admin.run("keeping the tables", &schema)?;
-        self.move_tables(admin, SCHEMA, &self.schema)
+        self.move_tables(admin, SCHEMA, SCHEMA_MEANWHILE)
     }
 
     fn move_tables(&self, admin: &Admin, from: &str, to: &str) -> Result<(), EngineError> {
         let [from, to] = [from, to].map(quote_identifier);
         let alter = |name: &&str| format!("ALTER TABLE {from}.{} SET SCHEMA {to}; ", quote_identifier(name));
-        let all: String = self.names.iter().map(alter).collect();
+        let all: String = self.tables.iter().map(alter).collect();
         let moved = admin
             .run("keeping the tables", &format!("BEGIN; SET LOCAL lock_timeout = '{LOCK_MAX}'; {all}COMMIT"));
         moved.inspect_err(|_| {
@@ -69,10 +64,4 @@ impl KeptTables {
             let _ = admin.run("keeping the tables", "ROLLBACK");
         })
     }
-}
-
-/// The number that answers a question.
-fn number(admin: &Admin, sql: &str) -> Result<usize, EngineError> {
-    let answer = admin.ask(|client| client.cell(sql).map_err(failed_at("looking for tables")))?;
-    Ok(answer.and_then(|number| number.parse().ok()).unwrap_or(0))
 }

@@ -124,7 +124,7 @@ impl PostgresWire {
         let StatementText { copy, integer_key, .. } = &self.statements[statement];
         query(out, copy);
         message(out, b'd', |out| {
-            out.extend_from_slice(b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0");
+            out.extend_from_slice(COPY_HEADER);
             for key in keys {
                 out.extend_from_slice(&1_i16.to_be_bytes());
                 put_key(out, *key, *integer_key);
@@ -329,6 +329,9 @@ fn value(out: &mut Vec<u8>, parameter: &Parameter) {
         };
     });
 }
+
+/// How data in COPY's binary format begin: no flags, no extension.
+pub const COPY_HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 
 /// Asks for the names of the bound statement's columns.
 const DESCRIBE: &[u8] = b"D\0\0\0\x06P\0";

@@ -1,7 +1,7 @@
 //! How SQLite writes tables and operations.
 
+use crate::dialect::padded;
 use crate::{Column, DataType, DefaultValue, Dialect, EngineError, Table};
-use std::borrow::Cow;
 
 /// Bytes of a row's number in a table of 16,384 to 2 million rows.
 const ROW_NUMBER: usize = 3;
@@ -45,7 +45,7 @@ impl SqliteDialect {
             Some(DefaultValue::Now) => " DEFAULT CURRENT_TIMESTAMP".into(),
             Some(DefaultValue::Integer(number)) => format!(" DEFAULT {number}"),
             Some(DefaultValue::Text(text)) => {
-                format!(" DEFAULT '{}'", padded(text, column).replace('\'', "''"))
+                format!(" DEFAULT '{}'", padded(text, column, &mut String::new()).replace('\'', "''"))
             }
             // Sessions bind a filler; keys are made by clients.
             Some(DefaultValue::NewUuid | DefaultValue::Filler) | None => String::new(),
@@ -74,14 +74,6 @@ fn width(data_type: DataType) -> usize {
         DataType::Timestamp => 19,
         DataType::Char(length) | DataType::Varchar(length) => length.into(),
         DataType::PageFiller { .. } => 0,
-    }
-}
-
-/// A text as long as its column wants it: engines with `char(n)` pad with blanks, SQLite does not.
-pub fn padded<'a>(text: &'a str, column: &Column) -> Cow<'a, str> {
-    match column.data_type {
-        DataType::Char(length) => format!("{text:<0$}", usize::from(length)).into(),
-        _ => text.into(),
     }
 }
 

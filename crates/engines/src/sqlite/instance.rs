@@ -1,21 +1,21 @@
 //! A prepared set of data files.
 
 use super::connection::{self, DataFiles, Identity};
-use super::dialect::{SqliteDialect, padded};
+use super::dialect::SqliteDialect;
 use super::session::{Compiled, SqliteSession, Totals};
 use super::{DATA_FILES, explain, failed, setup};
+use crate::dialect::padded;
 use crate::engine::{
     CacheReport, CacheState, Collected, ConnectionSet, EngineError, Folders, Instance, WaitCollector,
 };
 use crate::session::SetOfOne;
 use crate::setup::Setup;
 use crate::{
-    Cancel, Dialect as _, EngineUse, Explained, Fill, Operation, Rows, Table, Values, Work, cache, lock,
-    open_files,
+    Cancel, Column, Dialect as _, EngineUse, Explained, Fill, Operation, Rows, Table, Values, Work, cache,
+    lock, open_files,
 };
 use experiment::Configuration;
 use rusqlite::{Connection, Statement};
-use std::borrow::Cow;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -75,16 +75,16 @@ impl SqliteInstance {
         let ([path], Some(data), false) = (self.files.paths.as_slice(), &work.data, self.is_set_up) else {
             return Ok(0);
         };
-        let free = observe::environment::space(&cache::folder()?).map_or(0, |space| space.1);
-        if data.bytes > free / 4 {
+        if !cache::has_room(&cache::folder()?, data.bytes) {
             return Ok(0);
         }
         let count = data.tables;
-        let identity = format!("{}\n{:?}", data.identity, &work.tables[..count]);
+        let identity =
+            setup::identity(&format!("{}\n{:?}", data.identity, &work.tables[..count]), &self.files);
         let of_data = |fill: &mut Fill| fill.table < count;
         let fills: Vec<Fill> = work.fills.extract_if(.., of_data).collect();
         let tables: Vec<&Table> = work.tables[..count].iter().collect();
-        let kept = setup::kept("data-", &identity, &self.files, |place| {
+        let kept = cache::file("sqlite", "data-", &identity, |place| {
             self.files.open(place, true)?;
             self.make(place, work, &tables, fills).map(drop)
         })?;
@@ -144,13 +144,14 @@ impl SqliteInstance {
         if table.filler().is_some() {
             insert.raw_bind_parameter(own, filler.as_slice()).map_err(failed)?;
         }
+        let columns: Vec<&Column> = fill.columns.iter().filter_map(|name| table.column(name)).collect();
         let mut text = String::new();
         for rows in fill.batches {
             if self.files.cancel.is_cancelled() {
                 return Err(EngineError::Cancelled);
             }
             for row in 0..rows.count {
-                insert_row(&mut insert, table, &fill.columns, &rows, row, &mut text).map_err(failed)?;
+                insert_row(&mut insert, &columns, &rows, row, &mut text).map_err(failed)?;
             }
         }
         connection.execute_batch("COMMIT").map_err(failed)
@@ -193,13 +194,12 @@ pub fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
 /// Inserts a row; `text` is room for the values that are written as text.
 fn insert_row(
     insert: &mut Statement<'_>,
-    table: &Table,
-    columns: &[&str],
+    columns: &[&Column],
     rows: &Rows,
     row: usize,
     text: &mut String,
 ) -> rusqlite::Result<()> {
-    for (number, (name, values)) in (1..).zip(columns.iter().zip(&rows.columns)) {
+    for (number, (column, values)) in (1..).zip(columns.iter().zip(&rows.columns)) {
         match values {
             Values::Same(number_of_all) => insert.raw_bind_parameter(number, number_of_all)?,
             Values::Integers(numbers) => insert.raw_bind_parameter(number, numbers[row])?,
@@ -207,12 +207,15 @@ fn insert_row(
                 insert.raw_bind_parameter(number, hundredths[row] as f64 / 100.0)?;
             }
             Values::Uuids(uuids) => insert.raw_bind_parameter(number, uuids[row].to_be_bytes().as_slice())?,
-            Values::SameText(_) | Values::Texts(_) | Values::Dates(_) | Values::Timestamps(_) => {
+            Values::SameText(same) => insert.raw_bind_parameter(number, padded(same, column, text))?,
+            Values::Texts(texts) => {
+                insert.raw_bind_parameter(number, padded(texts.get(row), column, text))?;
+            }
+            Values::Dates(_) | Values::Timestamps(_) => {
                 text.clear();
                 // Writing to memory cannot fail.
                 let _ = values.write(row, text);
-                let padded = table.column(name).map_or(Cow::Borrowed(text.as_str()), |own| padded(text, own));
-                insert.raw_bind_parameter(number, padded.as_ref())?;
+                insert.raw_bind_parameter(number, text.as_str())?;
             }
         }
     }

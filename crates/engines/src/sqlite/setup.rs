@@ -7,12 +7,9 @@ use crate::{Cancel, EngineError, cache};
 use experiment::NamedFile;
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::{Batch, Connection};
-use sha2::{Digest as _, Sha256};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How a database file begins (<https://www.sqlite.org/fileformat2.html>, 1.3).
 const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -42,66 +39,15 @@ pub fn validate(setup: &Setup) -> Option<String> {
 
 /// The data file that a setup makes with these settings, made now unless it is in our cache.
 pub fn template(setup: &Setup, files: &DataFiles) -> Result<PathBuf, EngineError> {
-    kept("setup-", &setup.identity(), files, |path| {
+    cache::file("sqlite", "setup-", &identity(&setup.identity(), files), |path| {
         make(setup, files, path)?;
         setup.verify_unchanged()
     })
 }
 
-/// A data file of which everything follows from its identity and the settings that are kept in a file: made now unless
-/// it is in our cache. `prefix` says what kind it is; of each kind so many are kept.
-pub fn kept(
-    prefix: &str,
-    identity: &str,
-    files: &DataFiles,
-    make: impl FnOnce(&Path) -> Result<(), EngineError>,
-) -> Result<PathBuf, EngineError> {
-    let identity = format!("SQLite {}\n{}{identity}", rusqlite::version(), files.kept_settings());
-    let hash = Sha256::digest(identity.as_bytes());
-    let name = hash.iter().fold(String::from(prefix), |name, byte| format!("{name}{byte:02x}"));
-    let folder = cache::folder()?.join("sqlite");
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&folder)
-        .map_err(EngineError::at(&folder))?;
-    let template = folder.join(name);
-    if template.is_file() {
-        cache::touch(&template);
-        return Ok(template);
-    }
-    let entries = cache::entries(&folder, prefix, None);
-    let (unfinished, made): (Vec<_>, Vec<_>) =
-        entries.into_iter().partition(|(_, path)| path.extension().is_some());
-    let left = unfinished.into_iter().map(|(_, path)| path).filter(|path| is_of_gone_process(path));
-    for old in cache::surplus(made).into_iter().chain(left) {
-        // One that another process has removed is gone as well.
-        let _ = std::fs::remove_file(old);
-    }
-    // Made beside its place and renamed, so that what is there is complete, whoever else makes it.
-    let unfinished = unfinished_place(&template);
-    let made = make(&unfinished)
-        .and_then(|()| std::fs::rename(&unfinished, &template).map_err(EngineError::at(&template)));
-    if made.is_err() {
-        for end in ["", "-wal", "-journal", "-shm"] {
-            let _ = std::fs::remove_file(format!("{}{end}", unfinished.display()));
-        }
-    }
-    made.map(|()| template)
-}
-
-/// Beside a template, of this process and of no other thread of it.
-fn unfinished_place(template: &Path) -> PathBuf {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    template.with_extension(format!("new-{}-{number}", std::process::id()))
-}
-
-/// Whether a process that was killed has left it.
-fn is_of_gone_process(unfinished: &Path) -> bool {
-    let end = unfinished.extension().and_then(|end| end.to_str()).unwrap_or_default();
-    let pid = end.trim_start_matches("new-").split('-').next().unwrap_or_default();
-    !Path::new("/proc").join(pid).exists()
+/// What a data file depends on besides this: our SQLite, and the settings that are kept in a file.
+pub fn identity(of_tables: &str, files: &DataFiles) -> String {
+    format!("SQLite {}\n{}{of_tables}", rusqlite::version(), files.kept_settings())
 }
 
 fn make(setup: &Setup, files: &DataFiles, path: &Path) -> Result<(), EngineError> {

@@ -8,6 +8,8 @@
 //! | `table_rows` | | rows of the table |
 //! | `table_pages` | | its pages, without those of indexes |
 //! | `page_bytes` | B | bytes of a page |
+//! | `rows_loaded` | | rows that were loaded for this trial, 0 where the engine had kept the data set |
+//! | `load_s` | s | until the tables were there |
 //! | `scans` | | scans in the measurement |
 //! | `cpu_s` | s | processor seconds of all that worked on a scan: sessions, and workers of parallel queries |
 //! | `pages_hit` | | pages that the engine found in its own cache |

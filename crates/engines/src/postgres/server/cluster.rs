@@ -83,6 +83,8 @@ pub struct Cluster {
     pub(super) process: Option<Process>,
     /// The settings in force, when they are known.
     pub(super) applied: Option<BTreeMap<String, String>>,
+    /// The data set that the data directory holds, as it was loaded.
+    pub(super) data_set: Option<String>,
 }
 
 impl Cluster {
@@ -102,8 +104,8 @@ impl Cluster {
         let layout = Layout::of(&options.directory);
         is_vacant(&layout, options.wal_directory.as_deref())?;
         // From here on, dropping it removes what was made.
-        let mut cluster =
-            Self { sockets: layout.socket.clone(), layout, options, process: None, applied: None };
+        let sockets = layout.socket.clone();
+        let mut cluster = Self { sockets, layout, options, process: None, applied: None, data_set: None };
         cluster.lay_out(&template)?;
         Ok(cluster)
     }

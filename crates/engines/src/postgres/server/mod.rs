@@ -2,13 +2,15 @@
 //!
 //! - [`Installation`]: which versions are there
 //! - [`Account`]: as whom the server runs (never as root)
-//! - `template`: `initdb` once, copies from then on; `setup`: the same with a dump and SQL of the user
+//! - `template`: `initdb` once, copies from then on; `setup`: the same with a dump and SQL of the user; `data_sets`: with
+//!   the rows of a data set
 //! - [`Cluster`]: makes, starts, asks, stops and removes; `files` and `process` are its parts
 //! - `settings`: `target.settings.*`, applied and read back; `tried_settings`: tried before a server runs
 //! - [`reclaim`]: stops what a run that was killed left
 
 mod account;
 mod cluster;
+mod data_sets;
 mod files;
 mod installation;
 mod process;

@@ -3,6 +3,7 @@
 //! directory frees its memory itself; one whose directory is removed never does.
 
 use super::account::Account;
+use super::data_sets::remove_beside;
 use super::files::{Layout, Postmaster, remove_socket_folder};
 use super::wait_for;
 use crate::{Cancel, EngineError, lock};
@@ -211,6 +212,7 @@ pub(super) fn remove_files(layout: &Layout, wal: Option<&Path>) -> Result<(), En
     for folder in [Some(layout.data.as_path()), wal].into_iter().flatten() {
         removed(folder, std::fs::remove_dir_all(folder))?;
     }
+    remove_beside(&layout.directory)?;
     removed(&layout.log, std::fs::remove_file(&layout.log))
 }
 

@@ -48,15 +48,20 @@ enum Format {
 
 impl ServerSetup {
     /// This setup on a server with these settings, as far as they matter to it.
-    pub fn new(setup: Setup, mut settings: BTreeMap<String, String>) -> Self {
-        settings.retain(|name, _| SHAPING.contains(&name.to_lowercase().as_str()));
-        Self { setup, settings }
+    pub fn new(setup: Setup, settings: BTreeMap<String, String>) -> Self {
+        Self { setup, settings: shaping(settings) }
     }
 
     pub(super) fn identity(&self) -> String {
         let settings = self.settings.iter().map(|(name, value)| format!("{name} = {value:?}\n"));
         settings.chain([self.setup.identity()]).collect()
     }
+}
+
+/// Those of these settings that matter to what is made with them.
+pub(super) fn shaping(mut settings: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    settings.retain(|name, _| SHAPING.contains(&name.to_lowercase().as_str()));
+    settings
 }
 
 /// Why these programs cannot run a setup: one that it needs is missing, or its dump is of no known format. With the
@@ -102,31 +107,43 @@ fn format(place: &Path) -> Result<Format, &'static str> {
     }
 }
 
-/// Makes the data directory of a template, `data` in this folder: a cluster of these options is filled and stopped.
+/// Makes the data directory of a template, `data` in this folder: a cluster of these options with the user's tables.
 pub(super) fn make(
     folder: &Path,
     own: &ServerSetup,
     options: &ClusterOptions,
     cancel: &Cancel,
 ) -> Result<(), EngineError> {
+    filled(folder, options, own.settings.clone(), cancel, |cluster| {
+        if let Some(dump) = &own.setup.dump {
+            restore(cluster, dump, cancel)?;
+        }
+        for file in &own.setup.sql {
+            run(cluster, file, &own.setup.variables, cancel)?;
+        }
+        own.setup.verify_unchanged()?;
+        // As the server itself would soon do it, in the midst of a measurement.
+        let mut client = cluster.connect_until(cancel)?;
+        client.set_answer_timeout(None);
+        client.batch("VACUUM (ANALYZE)").map_err(failed_at("finishing the tables of target.setup"))
+    })
+}
+
+/// Makes the data directory of a template, `data` in this folder: a cluster of these options, filled and stopped.
+pub(super) fn filled(
+    folder: &Path,
+    options: &ClusterOptions,
+    mut settings: BTreeMap<String, String>,
+    cancel: &Cancel,
+    fill: impl FnOnce(&Cluster) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
     let (directory, cgroups) = (folder.to_path_buf(), Vec::new());
     let bare = ClusterOptions { directory, cgroups, wal_directory: None, setup: None, ..options.clone() };
     let mut cluster = Cluster::create(bare, cancel)?;
     // What a crash leaves is made again; at the end all is written.
-    let fast = [("fsync".to_owned(), "off".to_owned())];
-    cluster.apply(&own.settings.clone().into_iter().chain(fast).collect(), cancel)?;
-    if let Some(dump) = &own.setup.dump {
-        restore(&cluster, dump, cancel)?;
-    }
-    for file in &own.setup.sql {
-        run(&cluster, file, &own.setup.variables, cancel)?;
-    }
-    own.setup.verify_unchanged()?;
-    // As the server itself would soon do it, in the midst of a measurement.
-    let mut client = cluster.connect_until(cancel)?;
-    client.set_answer_timeout(None);
-    client.batch("VACUUM (ANALYZE)").map_err(failed_at("finishing the tables of target.setup"))?;
-    drop(client);
+    settings.insert("fsync".into(), "off".into());
+    cluster.apply(&settings, cancel)?;
+    fill(&cluster)?;
     cluster.stop(Stop::Fast, cancel)?;
     let (data, kept) = (cluster.data_directory(), folder.join("kept"));
     let settings = data.join(SETTINGS_FILE);

@@ -1,12 +1,14 @@
-//! Clusters to clone from: `initdb` runs once for each program, user and options, and so do the user's dump and SQL.
+//! Clusters to clone from: `initdb` runs once for each program, user and options, and so do the user's dump and SQL and
+//! the load of a data set.
 
 use super::account::{Account, command, unfinished};
-use super::cluster::ClusterOptions;
+use super::cluster::{Cluster, ClusterOptions};
 use super::process::{end_with_us, reclaim, removed};
-use super::setup::{self, ServerSetup};
+use super::setup;
 use super::wait_for;
 use crate::{Cancel, EngineError, cache};
 use rustix::process::Signal;
+use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, TryLockError};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -26,11 +28,12 @@ const PRIVATE: u32 = 0o700;
 
 const ROOT: u32 = 0;
 
-/// How long another process may take for the same template, unless it restores a dump.
+/// How long another process may take for the same template, unless it fills it.
 const INITDB: Duration = Duration::from_secs(300);
 
-/// How the names of templates with tables of users begin.
+/// How the names of templates with tables of users begin, and of those with a data set.
 const WITH_SETUP: &str = "setup-";
+const WITH_DATA: &str = "data-";
 
 /// What is decided when a cluster is initialised. The encoding is UTF-8, the order of strings that
 /// of their bytes (`--locale=C`): the same on every machine and version.
@@ -74,23 +77,55 @@ impl Template {
         options: &ClusterOptions,
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
-        let identity = identity(options)?;
+        let Some(own) = &options.setup else {
+            let make = |unfinished: &Path| initialise(unfinished, options);
+            return Self::of(cache, options, ("", ""), cancel, make);
+        };
+        let make = |unfinished: &Path| setup::make(unfinished, own, options, cancel);
+        Self::of(cache, options, (WITH_SETUP, &own.identity()), cancel, make)
+    }
+
+    /// The template with a data set that `fill` loads into a running server with these settings, as far as they matter
+    /// to it; made now unless it is in the cache.
+    pub fn with_data(
+        options: &ClusterOptions,
+        settings: &BTreeMap<String, String>,
+        identity: &str,
+        cancel: &Cancel,
+        fill: impl FnOnce(&Cluster) -> Result<(), EngineError>,
+    ) -> Result<Self, EngineError> {
+        let cache = Self::cache_folder(&options.account)?;
+        let mut settings = setup::shaping(settings.clone());
+        let identity = format!("{settings:?}\n{identity}");
+        // Rows that are copied into a table of the same transaction need no log.
+        let minimal = [("wal_level", "minimal"), ("max_wal_senders", "0")];
+        settings.extend(minimal.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let make = |unfinished: &Path| setup::filled(unfinished, options, settings, cancel, fill);
+        Self::of(&cache, options, (WITH_DATA, &identity), cancel, make)
+    }
+
+    /// The template of a kind, by the beginning of its name, that depends on this besides the cluster's options.
+    fn of(
+        cache: &Path,
+        options: &ClusterOptions,
+        (kind, content): (&str, &str),
+        cancel: &Cancel,
+        fill: impl FnOnce(&Path) -> Result<(), EngineError>,
+    ) -> Result<Self, EngineError> {
+        let identity = identity(options, content)?;
         let mut hasher = DefaultHasher::new();
         identity.hash(&mut hasher);
-        let name = format!("{}-{:016x}", options.installation.version, hasher.finish());
-        let (name, at_most) = match options.setup {
-            Some(_) => (format!("{WITH_SETUP}{name}"), Duration::MAX),
-            None => (name, INITDB),
-        };
+        let name = format!("{kind}{}-{:016x}", options.installation.version, hasher.finish());
+        let at_most = if kind.is_empty() { INITDB } else { Duration::MAX };
         let folder = cache.join(&name);
         // Released when dropped, or when we are killed.
         let lock = lock(&cache.join(format!("{name}.lock")), at_most, cancel)?;
         let is_new = std::fs::read_to_string(folder.join(MARKER)).ok().as_ref() != Some(&identity);
         if is_new {
-            if options.setup.is_some() {
-                remove_surplus(cache);
+            if !kind.is_empty() {
+                remove_surplus(cache, kind);
             }
-            make(&folder, options, &identity, cancel)?;
+            make(&folder, &options.account, &identity, fill)?;
         }
         cache::touch(&folder.join(MARKER));
         Ok(Self { data: folder.join("data"), is_new, _lock: lock })
@@ -118,24 +153,23 @@ impl Template {
 }
 
 /// What a template depends on: it is made anew when one of these changes.
-fn identity(options: &ClusterOptions) -> Result<String, EngineError> {
+fn identity(options: &ClusterOptions, content: &str) -> Result<String, EngineError> {
     let ClusterOptions { installation, account, data, .. } = options;
     let program = installation.program("postgres");
     let file = program.metadata().map_err(EngineError::at(&program))?;
     let (path, bytes) = (program.display(), file.len());
     let (changed_s, changed_ns) = (file.mtime(), file.mtime_nsec());
     let (version, name, uid) = (installation.version, &account.name, account.uid());
-    let setup = options.setup.as_ref().map(ServerSetup::identity).unwrap_or_default();
     Ok(format!(
-        "{version}\n{path} of {bytes} bytes, changed {changed_s}.{changed_ns}\nuser {name} ({uid})\n{data:?}\n{setup}"
+        "{version}\n{path} of {bytes} bytes, changed {changed_s}.{changed_ns}\nuser {name} ({uid})\n{data:?}\n{content}"
     ))
 }
 
-/// Removes templates with tables of users that were not used for long, and what was left unfinished.
-fn remove_surplus(cache: &Path) {
-    let unfinished = cache::entries(cache, WITH_SETUP, None).into_iter().map(|(_, path)| path);
+/// Removes templates of a kind that were not used for long, and what was left unfinished.
+fn remove_surplus(cache: &Path, kind: &str) {
+    let unfinished = cache::entries(cache, kind, None).into_iter().map(|(_, path)| path);
     let unfinished = unfinished.filter(|path| path.extension().is_some_and(|end| end == "new"));
-    let surplus = cache::surplus(cache::entries(cache, WITH_SETUP, Some(MARKER)));
+    let surplus = cache::surplus(cache::entries(cache, kind, Some(MARKER)));
     for folder in unfinished.chain(surplus) {
         let held = format!("{}.lock", folder.display().to_string().trim_end_matches(".new"));
         // One that somebody makes or copies now stays, as does what cannot be removed.
@@ -146,18 +180,19 @@ fn remove_surplus(cache: &Path) {
 }
 
 /// Makes it beside the place and renames, so that what is there is complete.
-fn make(folder: &Path, options: &ClusterOptions, identity: &str, cancel: &Cancel) -> Result<(), EngineError> {
-    let account = &options.account;
+fn make(
+    folder: &Path,
+    account: &Account,
+    identity: &str,
+    fill: impl FnOnce(&Path) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
     let unfinished = unfinished(folder);
     reclaim(&unfinished)?;
     for left_over in [&unfinished, folder] {
         removed(left_over, std::fs::remove_dir_all(left_over))?;
     }
     private_folder(&unfinished, account)?;
-    let made = match &options.setup {
-        Some(own) => setup::make(&unfinished, own, options, cancel),
-        None => initialise(&unfinished, options),
-    };
+    let made = fill(&unfinished);
     if made.is_err() {
         let _ = std::fs::remove_dir_all(&unfinished);
         return made;
