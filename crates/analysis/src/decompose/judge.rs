@@ -17,6 +17,7 @@ pub(crate) const SHARE_MIN: f64 = 0.05;
 const RESOLUTION_S: f64 = 1e-15;
 
 /// One part for each unit of work, in each block of both sides.
+#[derive(Clone)]
 pub(super) struct Seconds {
     pub kind: PartKind,
     from: Vec<f64>,
@@ -34,8 +35,7 @@ impl Seconds {
         seconds: impl Fn(&Observations) -> f64,
     ) -> Self {
         let of_block = |block: &Vec<&Observations>| {
-            let each = block.iter().map(|seen| seconds(seen) / seen.work.amount as f64);
-            mean(&each.collect::<Vec<_>>())
+            mean(block.iter().map(|seen| seconds(seen) / seen.work.amount as f64))
         };
         let side = |blocks: &[Vec<&Observations>]| blocks.iter().map(of_block).collect();
         Self::new(matched, kind, side(&matched.from), side(&matched.to))
