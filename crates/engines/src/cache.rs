@@ -19,11 +19,21 @@ const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 /// # Errors
 /// When it cannot be made.
 pub fn folder() -> Result<PathBuf, EngineError> {
-    let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let cache = cache.or_else(home).unwrap_or_else(std::env::temp_dir).join("steelbench");
-    std::fs::create_dir_all(&cache).map_err(EngineError::at(&cache))?;
-    Ok(cache)
+    let folder = ours("XDG_CACHE_HOME", ".cache");
+    std::fs::create_dir_all(&folder).map_err(EngineError::at(&folder))?;
+    Ok(folder)
+}
+
+/// Our folder for what is kept from one start to the next, which may not be there: in `XDG_STATE_HOME`, or
+/// `~/.local/state` (XDG Base Directory Specification).
+pub fn state() -> PathBuf {
+    ours("XDG_STATE_HOME", ".local/state")
+}
+
+fn ours(variable: &str, below_home: &str) -> PathBuf {
+    let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(below_home));
+    let named = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    named.or_else(home).unwrap_or_else(std::env::temp_dir).join("steelbench")
 }
 
 /// Whether so many bytes may be kept beside a folder: no more than a quarter of what is free there.

@@ -49,8 +49,9 @@ pub trait Engine: Send + Sync {
     fn servers(&self) -> Option<&dyn Servers> {
         None
     }
-    /// Puts back what runs have changed on servers of others that these configurations name, by the records that they
-    /// left in this folder, the parent of a host's directory. Returns what was put back, a sentence each.
+    /// Puts back what runs that are over have changed on servers of others that these configurations name, by the records
+    /// that they left; also what this run has, whose hosts' directories are in `folder`. Returns what was put back, a
+    /// sentence each.
     ///
     /// # Errors
     /// When a server is not as it was: with the place of the record, and what to do.

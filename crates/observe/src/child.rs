@@ -1,23 +1,28 @@
 //! A command that is run to its end as the leader of a process group of its own, and what it used.
 
-use crate::ProcessTimes;
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often whoever waits is asked whether to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The end of what is printed on one stream that is kept.
 pub const KEPT_BYTES_MAX: usize = 4 << 20;
-/// How long a process that was told to end may take until it counts as left behind.
-const GRACE: Duration = Duration::from_millis(500);
-/// How soon it is looked for again.
-const PAUSE: Duration = Duration::from_millis(5);
 /// What is read at once.
 const CHUNK_BYTES: usize = 16 << 10;
+
+/// Which streams of a command are read; where the others go is the caller's affair.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Heard {
+    /// Standard output.
+    pub stdout: bool,
+    /// Standard error.
+    pub stderr: bool,
+}
 
 /// How a command ended.
 #[derive(Debug)]
@@ -28,7 +33,7 @@ pub struct Ended {
     pub elapsed: Duration,
     /// What it used.
     pub used: ProcessUse,
-    /// What it printed, of streams that are pipes.
+    /// What it printed, of streams that are read.
     pub stdout: Printed,
     /// The same of errors.
     pub stderr: Printed,
@@ -101,8 +106,8 @@ impl Printed {
 ///
 /// # Errors
 /// When it cannot be started or waited for.
-pub fn run(command: &mut Command, stop: &dyn Fn() -> bool) -> io::Result<Ended> {
-    let (mut ended, leader) = run_leader(command, stop)?;
+pub fn run(command: &mut Command, heard: Heard, stop: &dyn Fn() -> bool) -> io::Result<Ended> {
+    let (mut ended, leader) = run_leader(command, heard, stop)?;
     ended.left_group = leader.kill_group();
     Ok(ended)
 }
@@ -111,19 +116,22 @@ pub fn run(command: &mut Command, stop: &dyn Fn() -> bool) -> io::Result<Ended> 
 ///
 /// # Errors
 /// When it cannot be started or waited for.
-pub fn run_beside(command: &mut Command, stop: &dyn Fn() -> bool) -> io::Result<Ended> {
-    run_leader(command, stop).map(|(ended, _)| ended)
+pub fn run_beside(command: &mut Command, heard: Heard, stop: &dyn Fn() -> bool) -> io::Result<Ended> {
+    run_leader(command, heard, stop).map(|(ended, _)| ended)
 }
 
-fn run_leader(command: &mut Command, stop: &dyn Fn() -> bool) -> io::Result<(Ended, Leader)> {
+fn run_leader(command: &mut Command, heard: Heard, stop: &dyn Fn() -> bool) -> io::Result<(Ended, Leader)> {
+    command.process_group(0);
+    // The command keeps the other ends too. So a pipe does not tell that a process has closed it: nobody would be woken
+    // for that just before the process ends.
+    let mut pipes = [
+        Pipe::of(heard.stdout, |writer| command.stdout(writer))?,
+        Pipe::of(heard.stderr, |writer| command.stderr(writer))?,
+    ];
     let start = Instant::now();
-    let mut child = command.process_group(0).spawn()?;
+    let child = command.spawn()?;
     let mut leader = Leader { pid: child.id() as libc::pid_t, status: None };
     let ended = pidfd(leader.pid)?;
-    let mut pipes = [
-        Pipe::of(child.stdout.take().map(OwnedFd::from))?,
-        Pipe::of(child.stderr.take().map(OwnedFd::from))?,
-    ];
     let mut stopped = false;
     while !wait(&ended, &mut pipes)? {
         if !stopped && stop() {
@@ -133,7 +141,7 @@ fn run_leader(command: &mut Command, stop: &dyn Fn() -> bool) -> io::Result<(End
     }
     let elapsed = start.elapsed();
     // It still has its number: what the kernel knows of it can be read.
-    let run_delay_s = ProcessTimes::of(leader.pid).map(|times| times.run_delay_ns as f64 / 1e9);
+    let run_delay_s = run_delay_s(leader.pid);
     let storage_bytes = storage_bytes(leader.pid);
     let (status, usage) = leader.reap()?;
     let [stdout, stderr] = pipes.map(Pipe::rest);
@@ -153,7 +161,7 @@ impl From<&libc::rusage> for ProcessUse {
             major_faults: usage.ru_majflt as u64,
             voluntary_switches: usage.ru_nvcsw as u64,
             involuntary_switches: usage.ru_nivcsw as u64,
-            peak_bytes: Some(peak_bytes).filter(|peak| *peak > own_peak_bytes()),
+            peak_bytes: Some(peak_bytes).filter(|peak| is_above_own_peak(*peak)),
             storage_bytes: None,
             run_delay_s: None,
         }
@@ -166,6 +174,16 @@ pub fn own_peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
     peak.and_then(|kib| kib.trim().parse::<u64>().ok()).map_or(u64::MAX, |kib| kib << 10)
+}
+
+/// Whether a process has had more than this one, which is asked again only where what it once said does not decide: it
+/// never gets less.
+fn is_above_own_peak(peak_bytes: u64) -> bool {
+    static OWN: AtomicU64 = AtomicU64::new(0);
+    if peak_bytes > OWN.load(Ordering::Relaxed) {
+        OWN.store(own_peak_bytes(), Ordering::Relaxed);
+    }
+    peak_bytes > OWN.load(Ordering::Relaxed)
 }
 
 /// A process that leads a group, ended with it unless it is waited for.
@@ -206,25 +224,28 @@ impl Drop for Leader {
     }
 }
 
-/// A stream that is read without waiting for it; `None` where it is no pipe or has ended.
+/// A stream that is read without waiting for it; `None`: it is not read.
+#[derive(Default)]
 struct Pipe {
-    stream: Option<File>,
+    stream: Option<PipeReader>,
     printed: Printed,
 }
 
 impl Pipe {
-    fn of(stream: Option<OwnedFd>) -> io::Result<Self> {
-        let stream = stream.map(File::from);
-        if let Some(stream) = &stream {
-            // SAFETY: a system call on an open file.
-            if unsafe { libc::fcntl(stream.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } < 0 {
-                return Err(io::Error::last_os_error());
-            }
+    fn of<'c>(is_heard: bool, connect: impl FnOnce(PipeWriter) -> &'c mut Command) -> io::Result<Self> {
+        if !is_heard {
+            return Ok(Self::default());
         }
-        Ok(Self { stream, printed: Printed::default() })
+        let (stream, writer) = io::pipe()?;
+        // SAFETY: a system call on an open file.
+        if unsafe { libc::fcntl(stream.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        connect(writer);
+        Ok(Self { stream: Some(stream), printed: Printed::default() })
     }
 
-    /// Reads once. At its end the stream is closed.
+    /// Reads once; whether there was anything.
     fn read(&mut self) -> bool {
         let Some(stream) = &mut self.stream else { return false };
         let mut chunk = [0; CHUNK_BYTES];
@@ -233,12 +254,8 @@ impl Pipe {
                 self.printed.add(&chunk[..length]);
                 true
             }
-            Err(error) if error.kind() == ErrorKind::Interrupted => true,
-            Err(error) if error.kind() == ErrorKind::WouldBlock => false,
-            _ => {
-                self.stream = None;
-                false
-            }
+            Err(error) => error.kind() == ErrorKind::Interrupted,
+            Ok(_) => false,
         }
     }
 
@@ -286,71 +303,50 @@ fn pidfd(pid: libc::pid_t) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd as libc::c_int) })
 }
 
-/// Bytes read from and sent to storage, of a process that has ended those of its children with it: proc(5), `io`.
+/// A small file about a process that has ended: proc(5).
+fn about<T>(pid: libc::pid_t, name: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+    let mut text = [0; 512];
+    let length = File::open(format!("/proc/{pid}/{name}")).ok()?.read(&mut text).ok()?;
+    read(std::str::from_utf8(&text[..length]).ok()?)
+}
+
+/// Seconds in which its first thread was ready and waited for a processor: the second number of `schedstat`.
+fn run_delay_s(pid: libc::pid_t) -> Option<f64> {
+    about(pid, "schedstat", |text| {
+        let delay_ns: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
+        Some(delay_ns as f64 / 1e9)
+    })
+}
+
+/// Bytes read from and sent to storage, those of its children with it.
 fn storage_bytes(pid: libc::pid_t) -> Option<(u64, u64)> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
-    let number = |name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-        line.trim().parse().ok()
-    };
-    Some((number("read_bytes:")?, number("write_bytes:")?))
-}
-
-/// Kills every process whose environment has this variable with this value, whatever group or session it has fled to;
-/// their names. One that is about to end has a moment for that.
-pub fn kill_marked(variable: &str, value: &str) -> Vec<String> {
-    let mark = format!("{variable}={value}");
-    let grace = Instant::now() + GRACE;
-    while !marked(&mark).is_empty() && Instant::now() < grace {
-        std::thread::sleep(PAUSE);
-    }
-    let mut killed = Vec::new();
-    // One that is killed may just have started another.
-    for _ in 0..10 {
-        let marked = marked(&mark);
-        if marked.is_empty() {
-            break;
-        }
-        for pid in marked {
-            let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-            // SAFETY: a system call without pointers; the process was ours a moment ago.
-            unsafe { libc::kill(pid as libc::pid_t, libc::SIGKILL) };
-            killed.push(format!("{} (pid {pid})", name.trim_end()));
-        }
-        std::thread::sleep(PAUSE);
-    }
-    killed.sort_unstable();
-    killed.dedup();
-    killed
-}
-
-/// Processes with this in their environment.
-fn marked(mark: &str) -> Vec<u32> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let is_marked = |pid: &u32| {
-        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        *pid != std::process::id() && environment.split(|byte| *byte == 0).any(|one| one == mark.as_bytes())
-    };
-    pids.filter(is_marked).collect()
+    about(pid, "io", |text| {
+        let number = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+            line.trim().parse().ok()
+        };
+        Some((number("read_bytes:")?, number("write_bytes:")?))
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{KEPT_BYTES_MAX, Printed, kill_marked, run};
+    use super::{Heard, KEPT_BYTES_MAX, Printed, run};
     use std::process::{Command, Stdio};
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
     fn shell(text: &str) -> Command {
         let mut command = Command::new("sh");
-        command.args(["-c", text]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(["-c", text]).stdin(Stdio::null());
         command
     }
 
+    const BOTH: Heard = Heard { stdout: true, stderr: true };
+
     #[test]
     fn both_streams_and_the_exit_code_are_told() {
-        let ended = run(&mut shell("echo out; echo err >&2; exit 3"), &|| false).unwrap();
+        let ended = run(&mut shell("echo out; echo err >&2; exit 3"), BOTH, &|| false).unwrap();
         assert_eq!((ended.status.code(), ended.stopped, ended.left_group), (Some(3), false, false));
         assert_eq!((ended.stdout.text(), ended.stderr.text()), ("out\n".into(), "err\n".into()));
         assert!(!ended.stdout.is_cut());
@@ -359,7 +355,7 @@ mod tests {
     #[test]
     fn of_endless_output_the_end_is_kept() {
         // 24 MiB and a last line.
-        let ended = run(&mut shell("head -c 25165824 /dev/zero; echo the end"), &|| false).unwrap();
+        let ended = run(&mut shell("head -c 25165824 /dev/zero; echo the end"), BOTH, &|| false).unwrap();
         let text = ended.stdout.text();
         assert!(ended.stdout.is_cut() && text.len() == KEPT_BYTES_MAX && text.ends_with("the end\n"));
         assert_eq!(ended.stderr, Printed::default());
@@ -373,22 +369,10 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(200));
                 stop.store(true, Ordering::Relaxed);
             });
-            run(&mut shell("sleep 1000 & sleep 1000"), &|| stop.load(Ordering::Relaxed)).unwrap()
+            run(&mut shell("sleep 1000 & sleep 1000"), BOTH, &|| stop.load(Ordering::Relaxed)).unwrap()
         });
         assert!(ended.stopped && ended.status.code().is_none());
-        let ended = run(&mut shell("sleep 1000 & exit 0"), &|| false).unwrap();
+        let ended = run(&mut shell("sleep 1000 & exit 0"), BOTH, &|| false).unwrap();
         assert!(ended.left_group && ended.status.success());
-    }
-
-    #[test]
-    fn who_flees_into_a_session_of_its_own_is_found_by_its_environment() {
-        let value = format!("test-{}", std::process::id());
-        let mut command = shell("setsid sleep 1000 > /dev/null 2>&1 & exit 0");
-        let ended = run(command.env("STEELBENCH_MARK", &value), &|| false).unwrap();
-        assert!(ended.status.success());
-        // On its way into its own session the end of the group can have hit it.
-        let killed = kill_marked("STEELBENCH_MARK", &value);
-        assert!(ended.left_group || killed.len() == 1, "{killed:?}");
-        assert_eq!(kill_marked("STEELBENCH_MARK", &value), Vec::<String>::new());
     }
 }

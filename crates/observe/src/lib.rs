@@ -8,6 +8,7 @@ pub mod environment;
 mod git;
 pub mod inspect;
 mod machine;
+mod marked;
 pub mod mounts;
 pub mod page_cache;
 pub mod survey;
@@ -19,6 +20,7 @@ pub use clock::Clock;
 pub use devices::DeviceMonitor;
 pub use git::git_state;
 pub use machine::MachineMonitor;
+pub use marked::Mark;
 pub use times::{
     ProcessTimes, ThreadClock, ThreadTimes, ThreadUse, ended_children_cpu_s, process_title,
     storage_read_bytes,

@@ -178,6 +178,11 @@ impl Surroundings {
         self.collected.used
     }
 
+    /// How sessions of the target used their time that are not the load's own: a program has opened them.
+    pub fn sessions_of_others(&self) -> Option<TimeUse> {
+        self.collected.time.clone().filter(|time| time.session_s > 0.0)
+    }
+
     /// The observations that every load has, from what its threads used and waited for. The probe adds its work,
     /// responses and what else it knows. Finding the names in a profile takes its time.
     pub fn observations(

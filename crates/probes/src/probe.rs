@@ -1,3 +1,4 @@
+use crate::command::SetUp;
 use conductor::LoadError;
 use disk_io::DiskError;
 use engines::{Ability, CacheState, Cancel, Engine, EngineError, Footprint, Instance};
@@ -27,6 +28,10 @@ pub trait Probe: Send + Sync {
     }
     /// Objections to a configuration on this target, found before anything runs.
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid>;
+    /// What is set up once for all consecutive trials that ask for the same; `None`: nothing is.
+    fn set_up(&self, _configuration: &Configuration, _target: &Target) -> Option<SetUp> {
+        None
+    }
     /// Runs one trial on a prepared target: load, warm up, settle, measure.
     ///
     /// # Errors

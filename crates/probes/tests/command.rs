@@ -48,15 +48,22 @@ fn try_run(workload: &str, cancel: &Cancel) -> Result<Observations, ProbeError> 
         cgroup_joins: Vec::new(),
     };
     let instance = Nothing.host(folders).prepare(&configuration, 1, cancel).unwrap();
-    CommandProbe.run(&TrialContext {
-        configuration: &configuration,
-        instance: instance.as_ref(),
-        target: Target::of(&Nothing, &configuration),
-        storage: &[],
-        seed: 7,
-        cancel,
-        progress: &|_| {},
-    })
+    let target = Target::of(&Nothing, &configuration);
+    let set_up = CommandProbe.set_up(&configuration, &target).unwrap();
+    let run = || {
+        CommandProbe.run(&TrialContext {
+            configuration: &configuration,
+            instance: instance.as_ref(),
+            target,
+            storage: &[],
+            seed: 7,
+            cancel,
+            progress: &|_| {},
+        })
+    };
+    let seen = set_up.begin(cancel).and_then(|()| run());
+    let ended = set_up.end();
+    seen.and_then(|seen| ended.map(|_| seen))
 }
 
 fn series(observations: &Observations, name: &str) -> Vec<f64> {
@@ -155,7 +162,7 @@ fn hooks_run_around_trials_and_runs_in_hyperfines_order() {
     let folder = tempfile::tempdir().unwrap();
     let workload = format!(
         "folder = {:?}\nparameters = {{ n = 3 }}\nruns = 2\nwarmup_runs = 1\n\
-         setup = \"echo setup {{n}} $n $STEELBENCH_SEED >> log\"\nprepare = \"echo prepare >> log\"\n\
+         setup = \"echo setup {{n}} $n >> log\"\nprepare = \"echo prepare $STEELBENCH_SEED >> log\"\n\
          command = \"echo run $STEELBENCH_ITERATION >> log\"\nconclude = \"echo conclude >> log\"\n\
          cleanup = \"echo cleanup >> log\"",
         folder.path().display().to_string()
@@ -163,14 +170,14 @@ fn hooks_run_around_trials_and_runs_in_hyperfines_order() {
     let seen = run(&workload);
     let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
     let expected = [
-        "setup 3 3 7",
-        "prepare",
+        "setup 3 3",
+        "prepare 7",
         "run warmup-0",
         "conclude",
-        "prepare",
+        "prepare 7",
         "run 0",
         "conclude",
-        "prepare",
+        "prepare 7",
         "run 1",
         "conclude",
         "cleanup",
@@ -182,7 +189,7 @@ fn hooks_run_around_trials_and_runs_in_hyperfines_order() {
     let failed = failure(&workload.replace("echo run", "echo at fault >&2; exit 4; echo"));
     assert!(failed.contains("ended with exit code 4") && failed.ends_with("\nat fault"), "{failed}");
     let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
-    assert_eq!(log.lines().collect::<Vec<_>>(), ["setup 3 3 7", "prepare", "conclude", "cleanup"]);
+    assert_eq!(log.lines().collect::<Vec<_>>(), ["setup 3 3", "prepare 7", "conclude", "cleanup"]);
 }
 
 #[test]
@@ -421,47 +428,80 @@ fn parameters_are_levels_of_factors() {
     assert_eq!(CommandProbe.connections(&configuration), 1);
 }
 
+/// What is seen of a command that runs on a server.
+fn run_on(server: &common::Server, workload: &str) -> Observations {
+    let text = format!(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = {:?}\n[workload]\nprobe = \"command\"\n{workload}",
+        server.url("postgres"),
+    );
+    let catalog = Catalog {
+        engines: engines::all().map(|engine| (engine.name(), engine.settings())).collect(),
+        probes: vec![(CommandProbe.name(), CommandProbe.settings())],
+    };
+    let configuration = parse(&text, &catalog).unwrap().configurations.remove(0);
+    let engine = engines::by_name("postgres").unwrap();
+    let target = Target::of(engine, &configuration);
+    assert_eq!(CommandProbe.plan(&configuration, &target), Vec::new());
+    assert!(CommandProbe.set_up(&configuration, &target).is_none(), "each trial has a schema of its own");
+    let cancel = Cancel::new();
+    let folders = Folders {
+        directory: Path::new("/tmp").into(),
+        volumes: Vec::new(),
+        permits: Permits::default(),
+        cgroup_joins: Vec::new(),
+    };
+    let mut host = engine.host(folders);
+    let instance = host.prepare(&configuration, 1, &cancel).unwrap();
+    let seen = CommandProbe
+        .run(&TrialContext {
+            configuration: &configuration,
+            instance: instance.as_ref(),
+            target,
+            storage: &[],
+            seed: 1,
+            cancel: &cancel,
+            progress: &|_| {},
+        })
+        .unwrap();
+    instance.remove().unwrap();
+    seen
+}
+
 /// psql finds a private server by its environment, whatever ours says.
 #[test]
 fn a_command_finds_the_server_that_it_is_to_load() {
     for server in common::servers() {
-        let psql = server.program("psql");
-        let text = format!(
-            "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = {:?}\n[workload]\nprobe = \"command\"\n\
-             command = [{:?}, \"-XAtc\", \"select 41 + 1, current_schema()\"]\n\
-             responses.answer = {{ regex = \"^([0-9]+).steelbench\", direction = \"lower\" }}\n",
-            server.url("postgres"),
-            psql.display().to_string(),
+        let psql = server.program("psql").display().to_string();
+        let seen = run_on(
+            &server,
+            &format!(
+                "setup = \"{psql} -XAtqc 'create table t as select 41 as a'\"\n\
+                 command = [{psql:?}, \"-XAtc\", \"select a + 1, current_schema() from t\"]\n\
+                 responses.answer = {{ regex = \"^([0-9]+).steelbench\", direction = \"lower\" }}\n"
+            ),
         );
-        let catalog = Catalog {
-            engines: engines::all().map(|engine| (engine.name(), engine.settings())).collect(),
-            probes: vec![(CommandProbe.name(), CommandProbe.settings())],
-        };
-        let configuration = parse(&text, &catalog).unwrap().configurations.remove(0);
-        let engine = engines::by_name("postgres").unwrap();
-        let target = Target::of(engine, &configuration);
-        assert_eq!(CommandProbe.plan(&configuration, &target), Vec::new());
-        let cancel = Cancel::new();
-        let folders = Folders {
-            directory: Path::new("/tmp").into(),
-            volumes: Vec::new(),
-            permits: Permits::default(),
-            cgroup_joins: Vec::new(),
-        };
-        let mut host = engine.host(folders);
-        let instance = host.prepare(&configuration, 1, &cancel).unwrap();
-        let seen = CommandProbe
-            .run(&TrialContext {
-                configuration: &configuration,
-                instance: instance.as_ref(),
-                target,
-                storage: &[],
-                seed: 1,
-                cancel: &cancel,
-                progress: &|_| {},
-            })
-            .unwrap();
         assert_eq!(seen.response("answer"), Some(42.0));
-        instance.remove().unwrap();
+    }
+}
+
+/// Of four sessions of pgbench one sleeps and three wait for the lock that it holds.
+#[test]
+fn the_waits_of_the_sessions_that_a_command_opens_are_seen() {
+    for server in common::servers() {
+        let script = tempfile::NamedTempFile::new().unwrap();
+        let sql = "BEGIN;\nSELECT pg_advisory_xact_lock(42);\nSELECT pg_sleep(0.05);\nEND;\n";
+        std::fs::write(script.path(), sql).unwrap();
+        let (pgbench, script) = (server.program("pgbench"), script.path().display());
+        let seen = run_on(
+            &server,
+            &format!("command = \"{} -n -c 4 -j 1 -T 3 -f {script}\"\nshell = \"none\"\n", pgbench.display()),
+        );
+        assert_eq!((seen.connections, seen.work.amount), (4, 1), "{:?}", seen.time);
+        let share = |wait_type: &str| waited(&seen, wait_type) / seen.time.session_s;
+        let (lock, sleep) = (share("Lock:advisory"), share("Timeout:PgSleep"));
+        assert!((lock - 0.75).abs() < 0.1 && (sleep - 0.25).abs() < 0.1, "{lock} {sleep} {:?}", seen.waits);
+        assert!(seen.waits.iter().all(|wait| wait.wait_type != "OFF_CPU"), "{:?}", seen.waits);
+        // What the command itself used is told as before.
+        assert!(seen.response("user_cpu").is_some() && seen.response("elapsed").is_some());
     }
 }

@@ -18,6 +18,8 @@ use experiment::file::{
 };
 use experiment::{Configuration, Experiment, Level, NamedFile, Plan, PlannedTrial, Setting};
 use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus, redacted};
+use probes::Target;
+use probes::command::SetUp;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::StoreError;
@@ -112,11 +114,13 @@ pub fn run(
         workdir,
         volumes,
         hosts: Hosts::new(permits),
+        set_up: None,
         run_deadline,
         previous,
         options: &mut options,
     };
     let result = runner.run_all(announce);
+    runner.end_set_up(announce);
     runner.hosts.release();
     let restored = put_back(&runner.workdir.default, experiment);
     if let (Err(_), Err(error)) = (&result, &restored) {
@@ -170,6 +174,8 @@ struct Runner<'a> {
     workdir: Workdir,
     volumes: Volumes<'a>,
     hosts: Hosts,
+    /// What the trial before has set up and left for others.
+    set_up: Option<SetUp>,
     run_deadline: Option<Instant>,
     /// Configuration and set-up of the trial before, of an earlier session if need be.
     previous: Option<(usize, u32)>,
@@ -401,6 +407,11 @@ impl Runner<'_> {
         let (Some(engine), Some(probe)) = (engine, probe) else {
             return Ok(Outcome::Failed("the engine or probe is not known".into(), None));
         };
+        let set_up = probe.set_up(configuration, &Target::of(engine, configuration));
+        let is_kept = set_up == self.set_up && !self.is_other_setup(next.planned.setup);
+        if !is_kept {
+            self.end_set_up(announce);
+        }
         if let Err(cause) = self.leave_setup(next.planned.setup, hooks) {
             return Ok(Outcome::Failed(cause, None));
         }
@@ -431,13 +442,22 @@ impl Runner<'_> {
             folders: folders.collect(),
         };
         let (seed, interrupt) = (self.plan.data_seed(block), &self.options.interrupt);
-        let trial = Trial { configuration, engine, probe, limit, seed, interrupt };
-        let outcome = match self.hosts.host(engine, &volumes, &self.workdir)? {
-            Ok(kept) => trial.run(kept, announce),
-            Err(cause) => Outcome::Failed(cause, None),
+        let kept = match self.hosts.host(engine, &volumes, &self.workdir)? {
+            Ok(kept) => kept,
+            Err(cause) => return Ok(Outcome::Failed(cause, None)),
         };
+        if !is_kept {
+            self.set_up = set_up;
+        }
+        let set_up = self.set_up.as_ref().filter(|_| !is_kept);
+        let trial = Trial { configuration, engine, probe, limit, seed, interrupt, set_up };
+        let outcome = trial.run(kept, announce);
         // After a failure the next trial begins with nothing that the failure can have left.
-        if !engine.abilities().contains(&engines::Ability::Keeps) || !matches!(outcome, Outcome::Done(_)) {
+        let has_failed = !matches!(outcome, Outcome::Done(_));
+        if has_failed {
+            self.end_set_up(announce);
+        }
+        if !engine.abilities().contains(&engines::Ability::Keeps) || has_failed {
             self.hosts.release();
         }
         // What cleans up after a trial runs to its end, also when the user interrupts.
@@ -447,9 +467,24 @@ impl Runner<'_> {
         }
     }
 
+    fn is_other_setup(&self, setup: u32) -> bool {
+        self.previous.is_some_and(|(_, previous)| previous != setup)
+    }
+
+    /// Ends what trials have shared. What cannot be ended fails no trial: all have been recorded.
+    fn end_set_up(&mut self, announce: Announce) {
+        let Some(set_up) = self.set_up.take() else { return };
+        let text = match set_up.end() {
+            Err(error) => error.to_string(),
+            Ok(killed) if killed.is_empty() => return,
+            Ok(killed) => format!("the setup command has left {}; killed", killed.join(", ")),
+        };
+        announce(Event::Warning { text });
+    }
+
     /// Ends what the set-up before has left, so that every level is set up anew.
     fn leave_setup(&mut self, setup: u32, hooks: &mut Vec<HookOutput>) -> Result<(), String> {
-        if self.previous.is_none_or(|(_, previous)| previous == setup) {
+        if !self.is_other_setup(setup) {
             return Ok(());
         }
         self.hosts.release();

@@ -4,6 +4,7 @@ use crate::hosts::Kept;
 use engines::{Ability, Cancel, CancelReason, Engine, EngineError, Instance};
 use experiment::Configuration;
 use observations::{Event, Observations, number};
+use probes::command::SetUp;
 use probes::{Probe, ProbeError, Target, TrialContext};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +21,8 @@ pub struct Trial<'a> {
     pub limit: Limit,
     pub seed: u64,
     pub interrupt: &'a Interrupt,
+    /// What has to be set up first, unless it was for the trial before.
+    pub set_up: Option<&'a SetUp>,
 }
 
 /// How a trial ended.
@@ -36,6 +39,12 @@ impl Trial<'_> {
     /// Runs the trial on a target of this host.
     pub fn run(&self, kept: &mut Kept, announce: &mut (dyn FnMut(Event) + Send)) -> Outcome {
         let cancel = Cancel::new();
+        if let Some(set_up) = self.set_up {
+            let begun = watched(&self.limit, &cancel, self.interrupt, None, || set_up.begin(&cancel));
+            if let Err(error) = begun {
+                return self.ended(error, &cancel, None, 0.0);
+            }
+        }
         announce(Event::Step { text: format!("preparing {}", self.engine.name()) });
         let connections = self.probe.connections(self.configuration);
         let prepare = || kept.host.prepare(self.configuration, connections, &cancel);
@@ -77,18 +86,20 @@ impl Trial<'_> {
             // The measurement itself came to its end.
             (Ok(_), Err(error @ EngineError::Cancelled)) => self.failed(&error, &cancel, log, 0.0),
             (Ok(_), Err(error)) => Outcome::Failed(format!("removing the target: {error}"), None),
-            (Err(error), removed) => {
-                let outcome = match error {
-                    ProbeError::Engine(error) => self.failed(&error, &cancel, log, elapsed_s),
-                    error => Outcome::Failed(error.to_string(), None),
-                };
-                match (outcome, removed) {
-                    (Outcome::Failed(cause, seen), Err(error)) => {
-                        Outcome::Failed(format!("{cause}\nand it could not be removed: {error}"), seen)
-                    }
-                    (outcome, _) => outcome,
+            (Err(error), removed) => match (self.ended(error, &cancel, log, elapsed_s), removed) {
+                (Outcome::Failed(cause, seen), Err(error)) => {
+                    Outcome::Failed(format!("{cause}\nand it could not be removed: {error}"), seen)
                 }
-            }
+                (outcome, _) => outcome,
+            },
+        }
+    }
+
+    /// Ended by an error of its probe.
+    fn ended(&self, error: ProbeError, cancel: &Cancel, log: Option<String>, elapsed_s: f64) -> Outcome {
+        match error {
+            ProbeError::Engine(error) => self.failed(&error, cancel, log, elapsed_s),
+            error => Outcome::Failed(error.to_string(), None),
         }
     }
 

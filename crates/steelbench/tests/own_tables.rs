@@ -6,6 +6,7 @@ mod servers;
 
 use common::{Ended, Lab, end, signal, wait_until};
 use rusqlite::Connection;
+use servers::by_url::{Server, bindirs};
 use servers::{causes, installed};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -275,12 +276,6 @@ fn filling_a_server_ends_when_the_run_does() {
 }
 
 #[test]
-fn on_a_server_by_url_nothing_is_filled() {
-    let target = "engine = \"postgres\"\nurl = \"host=/nowhere\"\nsetup.sql = \"schema.sql\"";
-    lab(target, "", 10).run(2).says("target.setup.sql: only a private server has this");
-}
-
-#[test]
 fn the_program_that_is_missing_is_named() {
     for installation in installed::installations() {
         let bin = tempfile::tempdir().unwrap();
@@ -298,5 +293,44 @@ fn the_program_that_is_missing_is_named() {
         let check = check.env("PATH", lab.path("")).env_remove("STEELBENCH_PG_BINDIRS").output().unwrap();
         let says = |path: &Path| format!("looking for psql: it is neither in {}", path.display());
         Ended::from(check).expect(2).says("target.setup.sql: schema.sql: ").says(&says(bin.path()));
+    }
+}
+
+#[test]
+fn on_a_server_by_url_tables_are_made_in_databases_of_ours() {
+    for bin in bindirs() {
+        let server = Server::start(&bin, "local all app trust\n", &[]);
+        let mut client = server.connect();
+        client.batch("CREATE ROLE app LOGIN").unwrap();
+        client.batch("CREATE DATABASE prod").unwrap();
+        let target = format!(
+            "engine = \"postgres\"\nurl = \"host={} port={} user=app dbname=prod\"\nsetup.sql = \"schema.sql\"\n\
+             setup.variables = {{ rows = 10, name = \"items\", note = \"x\" }}",
+            server.folder().display(),
+            server.port
+        );
+        let lab = lab(&target, "", 10);
+        lab.write("schema.sql", &format!("{SCHEMA}\\! echo made >> {}\n", lab.path("made").display()));
+        run(&lab, &[], 1).says("ALTER ROLE app CREATEDB");
+        client.batch("ALTER ROLE app CREATEDB").unwrap();
+        run(&lab, &["--fresh"], 0);
+        // Each trial began with a copy, and all that was made is gone.
+        assert_eq!(lab.rows("t", "SELECT status, count(*) FROM trials"), ["done|2"]);
+        assert_eq!(lab.read("made").lines().count(), 1);
+        let mut databases = || -> Vec<String> {
+            let sql = "SELECT datname FROM pg_database WHERE datname !~ '^(postgres|template.)$' ORDER BY 1";
+            client.query(sql, &[]).unwrap().iter().map(|row| row.text(0)).collect()
+        };
+        assert_eq!(databases(), ["prod"]);
+        lab.write("r.sql", "SELECT pg_sleep(600);\n");
+        let child = lab.start_with(&["run", "e.toml", "--fresh"]);
+        servers::await_load(&server.config());
+        signal(&child, libc::SIGKILL);
+        end(child);
+        assert_eq!(databases().len(), 3, "{:?}", databases());
+        lab.write("r.sql", &script(10));
+        run(&lab, &["--fresh"], 0).says("a run before did not end properly: dropped on");
+        assert_eq!(databases(), ["prod"]);
+        assert_eq!(lab.work_folders(), Vec::<PathBuf>::new());
     }
 }

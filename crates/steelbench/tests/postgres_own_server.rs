@@ -118,7 +118,7 @@ fn lab(file: &str) -> Lab {
 }
 
 fn records(lab: &Lab) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(lab.path("results/t.steelbench.work")).into_iter().flatten().flatten();
+    let entries = std::fs::read_dir(lab.path("state/steelbench/servers")).into_iter().flatten().flatten();
     entries
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|end| end == "json"))
@@ -190,7 +190,7 @@ fn what_is_not_permitted_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn a_kill_leaves_a_record_from_which_the_next_run_puts_back() {
+fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
     for bin in bindirs() {
         let own = Own::start(&bin);
         let before = own.file();
@@ -198,21 +198,35 @@ fn a_kill_leaves_a_record_from_which_the_next_run_puts_back() {
         let child = lab.start();
         own.await_load();
         assert_eq!(own.shown("shared_buffers"), "32MB");
+        // Another experiment, in another database of the server.
+        let other = |target: &str| {
+            let file = own.experiment(target, ONCE, "").replace("name = \"t\"", "name = \"other\"");
+            lab.write("other.toml", &file.replace("dbname=postgres", "dbname=template1"));
+            lab.steelbench(&["run", "other.toml", "--fresh"])
+        };
+        other(&own.permitted()).expect(1).says("another run has changed them and goes on");
+        assert_eq!(own.shown("shared_buffers"), "32MB");
         signal(&child, libc::SIGKILL);
         end(child);
         assert_ne!(own.file(), before);
         let [record] = &records(&lab)[..] else { panic!("{:?}", records(&lab)) };
         // One that may not change the server says what is to be done.
-        lab.write("e.toml", &own.experiment("", ONCE, ""));
-        let refused =
-            lab.run_with(&["--fresh"], 1).says(&record.canonicalize().unwrap().display().to_string());
-        refused
+        other("")
+            .expect(1)
+            .says(&record.canonicalize().unwrap().display().to_string())
             .says("ALTER SYSTEM SET \"shared_buffers\" = '24MB'")
             .says("ALTER SYSTEM RESET \"max_wal_senders\"");
-        lab.write("e.toml", &own.experiment(&own.permitted(), ONCE, ""));
-        lab.run_with(&["--fresh"], 0).says("a run before did not end properly").says("has its settings back");
+        other(&own.permitted())
+            .expect(0)
+            .says("a run before did not end properly")
+            .says("has its settings back");
         assert_eq!(own.file(), before);
+        assert_eq!(records(&lab), Vec::<PathBuf>::new());
         assert_eq!(lab.read("said"), "300 10 3072 pg_stat_statements, auto_explain 4096\n");
+        // The run that was killed has nothing left to put back.
+        lab.write("e.toml", &own.experiment("", ONCE, ""));
+        let next = lab.run_with(&["--fresh"], 0);
+        assert!(!next.stderr.contains("settings back"), "{next:#?}");
         assert_eq!(lab.work_folders(), Vec::<PathBuf>::new());
     }
 }

@@ -122,6 +122,7 @@ fn a_read_only_folder_is_named() {
     allow("", 0o755);
     let mut command = Command::new(lab.path("steelbench"));
     command.args(["run", "e.toml"]).current_dir(lab.path(""));
+    common::at_home(&mut command, &lab.path(""));
     std::fs::copy(env!("CARGO_BIN_EXE_steelbench"), lab.path("steelbench")).unwrap();
     // SAFETY: asks for our own user number and has no preconditions.
     if unsafe { libc::geteuid() } == 0 {

@@ -58,6 +58,44 @@ fn pages_show_what_show_and_compare_print() {
     assert!(runs.contains("/run?file=t&amp;run=1") && runs.contains("A: t, run 1"), "{runs}");
 }
 
+/// The sentence that a comparison begins with, as it is printed.
+fn sentence(lab: &Lab, arguments: &[&str]) -> String {
+    let printed = lab.steelbench(&[&["compare"], arguments, &["--md"]].concat()).expect(0).stdout;
+    printed
+        .lines()
+        .find(|line| line.starts_with("On "))
+        .unwrap_or_else(|| panic!("{printed}"))
+        .replace('\\', "")
+}
+
+#[test]
+fn labels_are_shown_and_groups_of_runs_and_levels_compared_as_on_the_command_line() {
+    let more = "\"workload.connections\" = [1, 2]\n";
+    let file = scripted(3, "", "").replace("[repeats]", &format!("{more}[repeats]"));
+    let lab = Lab::with(&file);
+    for label in ["before", "before the second time", "after <b>", "after again"] {
+        lab.run_with(&["--fresh", "--label", label], 0);
+    }
+    let server = Server::start(&lab, &[]);
+    let list = server.page("/");
+    assert!(list.contains("before the second time") && list.contains("after &lt;b&gt;"), "{list}");
+    let groups = server.page("/runs?from=t%401&from=t%402&to=t%403&to=t%404");
+    let said = sentence(&lab, &["--baseline", "t@1", "t@2", "--candidate", "t@3", "t@4"]);
+    assert!(groups.contains(&said), "{said}: {groups}");
+    assert!(
+        groups.contains("B: t@4") && groups.contains("from=t%403&amp;from=t%404&amp;to=t%401"),
+        "{groups}"
+    );
+    for wrong in ["/runs?from=t%401&from=t%401&to=t%402", "/runs?from=t%401&from=t%402&to=t%403"] {
+        assert_eq!(server.get(wrong).status, 400, "{wrong}");
+    }
+    let many: Vec<String> = (1..=21).map(|run| format!("from=t%40{run}")).collect();
+    assert_eq!(server.get(&format!("/runs?{}&to=t%4050", many.join("&"))).status, 400);
+    let levels = server.page("/compare?file=t&run=4&a=data_files%3D1&b=data_files%3D2");
+    let said = sentence(&lab, &["data_files=1", "data_files=2"]);
+    assert!(levels.contains(&said), "{said}: {levels}");
+}
+
 #[test]
 fn serves_what_it_was_given_and_notices_what_comes() {
     let lab = Lab::with(&scripted(2, "", ""));

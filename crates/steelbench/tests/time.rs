@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::Lab;
+use common::{Lab, signal, wait_until};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -192,4 +192,94 @@ fn the_profile_is_that_of_the_command() {
         return;
     }
     ended.shows("Code");
+}
+
+/// Runs of `sleep` with this argument that are alive.
+fn sleepers(seconds: &str) -> usize {
+    let line = format!("sleep\0{seconds}\0");
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines.filter(|own| own == line.as_bytes()).count()
+}
+
+/// In the group of the command, in a session of its own, and as the work of a hook.
+#[test]
+fn nothing_of_a_command_outlives_a_kill_of_ours() {
+    let lab = Lab::new();
+    let command = "setsid sleep 4321.7 & sleep 4321.7 & sleep 4321.7";
+    let mut child =
+        lab.start_with(&["time", "-r", "1", "--setup", "sleep 4321.7 > /dev/null 2>&1 &", command]);
+    wait_until("the command and its children run", || sleepers("4321.7") == 4);
+    signal(&child, libc::SIGKILL);
+    child.wait().unwrap();
+    wait_until("nothing of it is left", || sleepers("4321.7") == 0);
+}
+
+/// The lines of a log, those that follow each other and are equal as one.
+fn told(lab: &Lab, file: &str) -> Vec<String> {
+    let mut lines: Vec<String> = lab.read(file).lines().map(str::to_owned).collect();
+    lines.dedup();
+    lines
+}
+
+#[test]
+fn a_setup_that_commands_have_in_common_runs_once() {
+    let lab = Lab::new();
+    let options =
+        ["-r", "6", "-s", "echo setup >> log", "-p", "echo prepare >> log", "-c", "echo cleanup >> log"];
+    let commands = ["-L", "n", "1,2", "true", "echo {n}"];
+    lab.steelbench(&[&["time"], &options[..], &commands[..]].concat()).expect(0).shows("24 trials done");
+    assert_eq!(told(&lab, "log"), ["setup", "prepare", "cleanup"]);
+    // Before every run of every command.
+    assert_eq!(lab.read("log").lines().filter(|line| *line == "prepare").count(), 4 * 6);
+}
+
+#[test]
+fn what_another_setup_has_changed_is_set_up_again() {
+    let lab = Lab::new();
+    let options =
+        ["-r", "5", "-L", "n", "1,2", "-s", "echo setup $n >> log", "-c", "echo cleanup {n} >> log"];
+    let command = ["echo run {n} >> log"];
+    lab.steelbench(&[&["time"], &options[..], &command[..]].concat()).expect(0);
+    let series = |lines: &[String]| {
+        let numbers = lines.chunks(3).map(|lines| lines[0].replace("setup ", "")).collect::<Vec<_>>();
+        for (lines, n) in lines.chunks(3).zip(&numbers) {
+            assert_eq!(lines, [format!("setup {n}"), format!("run {n}"), format!("cleanup {n}")]);
+        }
+        numbers
+    };
+    let numbers = series(&told(&lab, "log"));
+    // Not needlessly: between two of them another was set up.
+    assert!(numbers.len() > 2 && numbers.windows(2).all(|pair| pair[0] != pair[1]), "{numbers:?}");
+    // One series each, as with hyperfine.
+    std::fs::remove_file(lab.path("log")).unwrap();
+    let one = ["--blocks", "1"];
+    lab.steelbench(&[&["time"], &options[..], &one[..], &command[..]].concat()).expect(0);
+    assert_eq!(series(&told(&lab, "log")).len(), 2);
+}
+
+#[test]
+fn what_a_failure_may_have_spoilt_is_set_up_again_and_so_it_is_when_a_run_goes_on() {
+    let file = "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \"command\"\n\
+                command = \"test ! -e broken\"\nsetup = \"echo setup >> log\"\ncleanup = \"echo cleanup >> log\"\n\
+                [repeats]\nblocks = 3\nretries = 0\n";
+    let lab = Lab::with(file);
+    lab.write("broken", "");
+    lab.run(1).shows("3 attempts failed");
+    assert_eq!(lab.read("log").lines().collect::<Vec<_>>(), ["setup", "cleanup"].repeat(3));
+    std::fs::remove_file(lab.path("broken")).unwrap();
+    lab.write("log", "");
+    lab.run_with(&["--retry-failed"], 0);
+    assert_eq!(told(&lab, "log"), ["setup", "cleanup"]);
+}
+
+#[test]
+fn a_setup_that_fails_fails_the_trial_and_a_cleanup_that_fails_is_told() {
+    let lab = Lab::new();
+    lab.steelbench(&["time", "-r", "1", "-s", "echo it is not there >&2; false", "true"])
+        .expect(1)
+        .shows("the setup command")
+        .shows("it is not there");
+    let cleaned = lab.steelbench(&["time", "-r", "2", "-c", "exit 7", "true"]).expect(0);
+    assert_eq!(cleaned.stderr.matches("ended with exit code 7").count(), 1, "{cleaned:#?}");
 }

@@ -83,6 +83,7 @@ fn start_at(place: &Path, folder: &Path) -> Child {
         "mount --bind \"$1\" \"$2\" && cd \"$2\" && exec \"$0\" run e.toml",
     ]);
     command.arg(env!("CARGO_BIN_EXE_steelbench")).arg(folder).arg(place);
+    common::at_home(&mut command, folder);
     // SAFETY: between fork and exec a system call alone is made.
     unsafe {
         command.pre_exec(|| {

@@ -19,6 +19,9 @@ pub const MARK: &str = "made by steelbench; dropped with everything in it";
 /// Key of the advisory lock that says that a run works in the schema: the name's first letters.
 const LOCK: i64 = i64::from_be_bytes(*b"steelben");
 
+/// What the connection of administration calls itself.
+pub const ADMIN: &str = "steelbench";
+
 /// What the sessions of loads call themselves.
 pub const LOAD: &str = "steelbench load";
 
@@ -67,7 +70,7 @@ pub struct Admin {
 impl Admin {
     /// Connects, and takes our schema, emptied, for the life of the connection.
     pub fn take_schema(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
-        let config = config.clone().with_application_name("steelbench");
+        let config = config.clone().with_application_name(ADMIN);
         let client = connect(&config, RECOVERY, cancel)?;
         let admin = Self { config, client: Mutex::new(client), cancel: cancel.clone() };
         admin.ask(|client| take(client, cancel))?;
@@ -84,7 +87,7 @@ impl Admin {
     /// Connects anew, to a server that may have a new place and may be recovering, and takes our
     /// schema as it is.
     pub fn reconnect(&self, config: Option<Config>) -> Result<(), EngineError> {
-        let mut config = config.unwrap_or_else(|| self.config.clone()).with_application_name("steelbench");
+        let mut config = config.unwrap_or_else(|| self.config.clone()).with_application_name(ADMIN);
         let (mut cancel, mut recovery, mut held) = (self.cancel.clone(), RECOVERY, HELD_MAX);
         // Also after the trial was asked to stop: that is when we clean up.
         if cancel.is_cancelled() {

@@ -1,6 +1,7 @@
 //! Settings of a server by URL that no session may set, where the user permits it: `ALTER SYSTEM`, a reload or the
-//! user's own command for a restart. What `postgresql.auto.conf` held is written to a record beside the results before
-//! anything is changed, and put back from it: when the run ends, or by the next run after a kill.
+//! user's own command for a restart. What `postgresql.auto.conf` held is written to a record in our folder for what is kept
+//! before anything is changed, and put back from it: when the run ends, or by the next run on that server after a kill,
+//! whatever its experiment and its results file.
 
 use super::admin::take_again;
 use super::host::patient;
@@ -8,14 +9,15 @@ use super::server::settings::{Known, check, load_time, read_back};
 use super::server::wait_for;
 use super::settings::{ALLOW_RESTART, ALLOW_SERVER_SETTINGS, URL, server_settings};
 use super::{failed_at, is_local};
-use crate::{Cancel, EngineError, command};
+use crate::{Cancel, EngineError, cache, command};
 use experiment::Configuration;
+use observe::ProcessTimes;
 use pgclient::{Client, Config, quote_identifier, quote_literal};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::Write as _;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -48,12 +50,22 @@ const LISTS: [&str; 7] = [
 /// What a server had before we changed it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Record {
-    /// Host, port, user and database.
+    /// Host, port, user and database, as the run named them that changed the server.
     server: String,
+    /// That run's folder for trials, and its process.
+    run: PathBuf,
+    owner: Process,
     /// Its data directory, if it is on this machine.
     data_directory: Option<PathBuf>,
     /// The values in `postgresql.auto.conf`; none where it did not have the setting.
     before: BTreeMap<String, Option<String>>,
+}
+
+/// A process and when it began, in clock ticks after boot: another one may have its number later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Process {
+    pid: i32,
+    started_ticks: u64,
 }
 
 /// A server whose settings may be changed.
@@ -67,19 +79,26 @@ struct Altered {
 }
 
 /// Brings a server by URL to those settings of a configuration that no session may set, and all others that we have
-/// changed to what they were; records in `folder` what was there before. Returns the settings that are left to
-/// sessions.
+/// changed to what they were; records first what was there before, and `run`, the folder of the run. Returns the settings
+/// that are left to sessions.
 ///
 /// # Errors
 /// When the server refuses, a restart is needed and not permitted or fails, or a value is not in force afterwards.
 pub fn apply(
-    folder: &Path,
+    run: &Path,
     config: &Config,
     configuration: &Configuration,
     cancel: &Cancel,
 ) -> Result<BTreeMap<String, String>, EngineError> {
-    let mut altered = Altered::of(folder, config, configuration, cancel)?;
-    let mut client = altered.connect()?;
+    let mut client = connect(config, cancel)?;
+    let path = place(&mut client)?;
+    let new = || {
+        let (server, before) = (config.to_string(), BTreeMap::new());
+        Record { server, run: run.to_owned(), owner: Process::ours(), data_directory: None, before }
+    };
+    let record = if path.exists() { read(&path)? } else { new() };
+    record.verify_unused()?;
+    let mut altered = Altered::of(config, configuration, path, record, cancel);
     let known = Known::read(&mut client, AUTO_CONF)?;
     let wanted = server_settings(configuration).into_iter();
     let wanted: BTreeMap<String, String> = wanted.map(|(name, value)| (name.to_lowercase(), value)).collect();
@@ -103,42 +122,65 @@ pub fn apply(
     Ok(of_sessions)
 }
 
-/// Puts back what the records in a folder say, of the servers that these configurations name and may change. Returns
-/// a sentence for each server.
+/// Puts back what the records say of the servers that these configurations name and may change. Returns a sentence for
+/// each server. `run`: the folder of the run.
 ///
 /// # Errors
 /// When a server is not as it was, with what to do and where the record is.
-pub fn put_back(folder: &Path, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
+pub fn put_back(run: &Path, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
     let mut done = Vec::new();
-    for path in records(folder) {
+    for path in records() {
         let record = read(&path)?;
         let by_hand: Vec<String> =
             record.before.iter().map(|(name, value)| alter(name, value.as_deref())).collect();
         let failed = |error: &dyn std::fmt::Display| {
             let message = format!(
-                "{error}\nThe record of what they were is {}. Run the experiment again, or put them back by hand, restart \
+                "{error}\nThe record of what they were is {}. Run an experiment that may, or put them back by hand, restart \
                  the server and remove the record:\n{}",
                 path.display(),
                 by_hand.join(";\n")
             );
             EngineError::failed(format!("putting back the settings of {}", record.server), message)
         };
-        let named = configurations.iter().find_map(|configuration| {
-            let config = Config::parse(&configuration.get(URL)?).ok()?;
-            let is_it = config.to_string() == record.server && is_permitted(configuration);
-            is_it.then_some((configuration, patient(config)))
-        });
-        let Some((configuration, config)) = named else {
+        let naming = naming(&record, &path, configurations);
+        if naming.is_empty() && record.run != run {
+            continue;
+        }
+        record.verify_unused()?;
+        let Some((configuration, config)) = naming.into_iter().find(|(naming, _)| is_permitted(naming))
+        else {
             return Err(failed(&"no configuration names this server and may change its settings"));
         };
-        // Also when the run was asked to stop: each step has an end.
-        let altered = Altered::of(folder, &config, configuration, &Cancel::new());
-        altered.and_then(Altered::put_back).map_err(|error| failed(&error))?;
-        std::fs::remove_file(&path).map_err(EngineError::at(&path))?;
         let names: Vec<&str> = record.before.keys().map(String::as_str).collect();
-        done.push(format!("{} has its settings back: {}", record.server, names.join(", ")));
+        let told = format!("{} has its settings back: {}", record.server, names.join(", "));
+        // Also when the run was asked to stop: each step has an end.
+        let altered = Altered::of(&config, configuration, path.clone(), record.clone(), &Cancel::new());
+        altered.put_back().map_err(|error| failed(&error))?;
+        std::fs::remove_file(&path).map_err(EngineError::at(&path))?;
+        done.push(told);
     }
     Ok(done)
+}
+
+/// The configurations that name the server of a record, with how to reach it: by the same words, or by others that lead
+/// to it.
+fn naming<'c>(
+    record: &Record,
+    path: &Path,
+    configurations: &[&'c Configuration],
+) -> Vec<(&'c Configuration, Config)> {
+    let mut known: BTreeMap<String, bool> = BTreeMap::new();
+    let named = configurations.iter().filter_map(|configuration| {
+        let config = patient(Config::parse(&configuration.get(URL)?).ok()?);
+        let server = config.to_string();
+        let is_it = *known.entry(server).or_insert_with_key(|server| {
+            // One that does not answer is known by its words alone.
+            let place_of = || Client::connect(&config).ok().and_then(|mut client| place(&mut client).ok());
+            *server == record.server || place_of().is_some_and(|place| place == path)
+        });
+        is_it.then_some((*configuration, config))
+    });
+    named.collect()
 }
 
 /// Whether a configuration lets us change the settings of its server.
@@ -146,8 +188,27 @@ pub fn is_permitted(configuration: &Configuration) -> bool {
     configuration.get(ALLOW_SERVER_SETTINGS) == Some(true)
 }
 
-fn records(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+/// Where the record of a server is, whoever asks for it and by whatever name: its cluster has a number of its own, which
+/// copies on other ports have too.
+fn place(client: &mut Client) -> Result<PathBuf, EngineError> {
+    let sql = "SELECT system_identifier || '-' || current_setting('port') FROM pg_control_system()";
+    let server = client.cell(sql).map_err(failed_at("asking which server it is"))?.unwrap_or_default();
+    Ok(folder()?.join(format!("{}{server}{}", RECORD.0, RECORD.1)))
+}
+
+/// The folder of records: nobody else's affair.
+fn folder() -> Result<PathBuf, EngineError> {
+    let folder = servers();
+    DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(EngineError::at(&folder))?;
+    Ok(folder)
+}
+
+fn servers() -> PathBuf {
+    cache::state().join("servers")
+}
+
+fn records() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(servers()).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut records: Vec<PathBuf> = entries
         .filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -158,6 +219,38 @@ fn records(folder: &Path) -> Vec<PathBuf> {
     records
 }
 
+/// Connects, and keeps other runs out of the database meanwhile.
+fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
+    let mut client =
+        Client::connect(&config.clone().with_stop(cancel.stop())).map_err(failed_at("connecting"))?;
+    client.set_stop(cancel.stop(), Duration::ZERO);
+    take_again(&mut client, HELD_MAX, cancel)?;
+    Ok(client)
+}
+
+impl Record {
+    /// Makes sure that no other run works with the settings that it has changed.
+    fn verify_unused(&self) -> Result<(), EngineError> {
+        if self.owner == Process::ours() || !self.owner.is_alive() {
+            return Ok(());
+        }
+        let (pid, run) = (self.owner.pid, self.run.display());
+        let message = format!("another run has changed them and goes on (process {pid}, {run}): wait for it");
+        Err(EngineError::failed(format!("changing the settings of {}", self.server), message))
+    }
+}
+
+impl Process {
+    fn ours() -> Self {
+        let pid = std::process::id() as i32;
+        Self { pid, started_ticks: ProcessTimes::of(pid).map_or(0, |times| times.started_ticks) }
+    }
+
+    fn is_alive(self) -> bool {
+        ProcessTimes::of(self.pid).is_some_and(|times| times.started_ticks == self.started_ticks)
+    }
+}
+
 fn read(path: &Path) -> Result<Record, EngineError> {
     let text = std::fs::read_to_string(path).map_err(EngineError::at(path))?;
     let doing = || format!("reading the record of a server's settings, {}", path.display());
@@ -166,28 +259,18 @@ fn read(path: &Path) -> Result<Record, EngineError> {
 
 impl Altered {
     fn of(
-        folder: &Path,
         config: &Config,
         configuration: &Configuration,
+        path: PathBuf,
+        record: Record,
         cancel: &Cancel,
-    ) -> Result<Self, EngineError> {
-        let server = config.to_string();
-        let hash = Sha256::digest(server.as_bytes());
-        let name = hash[..8].iter().fold(RECORD.0.to_owned(), |name, byte| format!("{name}{byte:02x}"));
-        let path = folder.join(name + RECORD.1);
-        let new = Record { server, data_directory: None, before: BTreeMap::new() };
-        let record = if path.exists() { read(&path)? } else { new };
+    ) -> Self {
         let (config, restart) = (config.clone(), configuration.get(ALLOW_RESTART));
-        Ok(Self { config, restart, path, record, cancel: cancel.clone() })
+        Self { config, restart, path, record, cancel: cancel.clone() }
     }
 
-    /// Connects, and keeps other runs out of the database meanwhile.
     fn connect(&self) -> Result<Client, EngineError> {
-        let config = self.config.clone().with_stop(self.cancel.stop());
-        let mut client = Client::connect(&config).map_err(failed_at("connecting"))?;
-        client.set_stop(self.cancel.stop(), Duration::ZERO);
-        take_again(&mut client, HELD_MAX, &self.cancel)?;
-        Ok(client)
+        connect(&self.config, &self.cancel)
     }
 
     fn verify_permitted(

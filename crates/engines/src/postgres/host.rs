@@ -2,6 +2,7 @@
 
 use super::altered;
 use super::instance::{PostgresInstance, Server};
+use super::own_database;
 use super::server::{Account, Cluster, ClusterOptions, DataOptions, ServerSetup, Stop};
 use super::settings::{self, DATA_CHECKSUMS, LOG_VOLUME, RESET, URL, USER, VOLUME, WAL_SEGMENT_SIZE};
 use crate::setup::Setup;
@@ -120,14 +121,16 @@ impl Host for PostgresHost {
             let config = Config::parse(&url)
                 .map_err(|error| EngineError::failed("reading target.url", error.to_string()))?;
             let config = patient(config);
-            session_settings = match self.folders.directory.parent() {
-                // Beside the folder of the host, which goes with it.
-                Some(folder) if altered::is_permitted(configuration) => {
-                    altered::apply(folder, &config, configuration, cancel)?
-                }
-                _ => settings::server_settings(configuration),
+            // Beside the folder of the host, which goes with it.
+            let run = self.folders.directory.parent().unwrap_or(&self.folders.directory);
+            session_settings = if altered::is_permitted(configuration) {
+                altered::apply(run, &config, configuration, cancel)?
+            } else {
+                settings::server_settings(configuration)
             };
-            (None, config)
+            let own = Setup::of(configuration);
+            let own = own.map(|setup| own_database::copy(run, &config, &setup, cancel)).transpose()?;
+            (None, own.unwrap_or(config))
         } else {
             let cluster = self.cluster(configuration, connections, cancel)?;
             let config = lock(&cluster).config();

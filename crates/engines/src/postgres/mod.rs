@@ -6,6 +6,7 @@
 //! - `host`: the server of consecutive trials, ours or another's, brought into the same state
 //! - `instance`: what a trial works on: a schema of our own
 //! - `altered`: settings of servers by URL that are changed and put back
+//! - `own_database`: on servers by URL, databases for tables of the user
 //! - `admin`: the connection that holds it, marked as ours
 //! - `dialect`: how its tables and operations are written
 //! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`: plans and sizes
@@ -22,6 +23,7 @@ mod host;
 mod instance;
 mod kept;
 mod load;
+mod own_database;
 mod preflight;
 pub mod server;
 mod settings;
@@ -119,7 +121,8 @@ impl Engine for Postgres {
     }
 
     fn put_back(&self, folder: &Path, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
-        altered::put_back(folder, configurations)
+        let dropped = own_database::drop_all(folder, configurations)?;
+        Ok([dropped, altered::put_back(folder, configurations)?].concat())
     }
 
     fn reclaim(&self, directory: &Path) -> Result<(), EngineError> {

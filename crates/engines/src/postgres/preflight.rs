@@ -8,6 +8,7 @@ use super::settings::{
     self, ALLOW_RESTART, ALLOW_SERVER_SETTINGS, FINAL_CHECKPOINT, LOG_VOLUME, URL, USER, VOLUME,
 };
 use super::{CONNECTING, SILENCE, what_to_do};
+use crate::setup::Setup;
 use crate::{EngineError, Folders, Need, Preflight, Stop};
 use experiment::{Configuration, Invalid, Value};
 use pgclient::{Client, Config, Error, Row};
@@ -60,7 +61,8 @@ const RIGHTS: &str = "SELECT current_user, current_database(), \
      rolsuper OR EXISTS (SELECT FROM pg_roles c WHERE c.rolname = 'pg_checkpoint' AND pg_has_role(c.oid, 'USAGE')), \
      CASE WHEN rolsuper THEN current_setting('max_connections')::int ELSE least(current_setting('max_connections')::int \
      - (SELECT sum(setting::int) FROM pg_settings WHERE name IN ('superuser_reserved_connections', 'reserved_connections')), \
-     nullif(rolconnlimit, -1), nullif(datconnlimit, -1)) END::text \
+     nullif(rolconnlimit, -1), nullif(datconnlimit, -1)) END::text, \
+     rolsuper OR rolcreatedb \
      FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database()";
 
 /// Asks a server by URL, once for all configurations that it serves.
@@ -120,7 +122,15 @@ fn rights(row: &Row<'_>, needs: &[&Need<'_>], found: &mut Preflight) {
         ));
         return;
     }
+    // Who brings tables works in databases of ours.
+    let own = needs.iter().filter(|need| Setup::of(need.configuration).is_some()).count();
+    if own > 0 && !is(7) {
+        found.misses(format!(
+            "{url}: role {role} may not create a database for the tables of target.setup: ALTER ROLE {role} CREATEDB"
+        ));
+    }
     match row.get(4) {
+        _ if own == needs.len() => {}
         Some("f") => found.misses(format!(
             "{url}: database {database} has a schema {SCHEMA} that Steelbench did not make, and it is not touched; rename \
              it, or use another database"

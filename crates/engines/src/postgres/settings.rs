@@ -1,6 +1,6 @@
 //! What `[target]` can say of PostgreSQL.
 
-use super::server::{Installation, validate_setup};
+use super::server::{Installation, installed_programs, validate_setup};
 use crate::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use crate::{CacheState, EngineError};
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, declarations, settings};
@@ -60,17 +60,8 @@ settings! {
 }
 
 /// Settings that only a private server has.
-const PRIVATE_ONLY: &[Declaration] = declarations![
-    VERSION,
-    BINDIR,
-    USER,
-    VOLUME,
-    LOG_VOLUME,
-    DATA_CHECKSUMS,
-    WAL_SEGMENT_SIZE,
-    SETUP_SQL,
-    SETUP_DUMP
-];
+const PRIVATE_ONLY: &[Declaration] =
+    declarations![VERSION, BINDIR, USER, VOLUME, LOG_VOLUME, DATA_CHECKSUMS, WAL_SEGMENT_SIZE];
 
 /// Objections that need no server.
 pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
@@ -92,7 +83,7 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
         invalid.push(Invalid::new(WAL_SEGMENT_SIZE.path(), "must be a power of two"));
     }
     invalid.extend(Setup::validate(configuration));
-    if let Some(own) = Setup::of(configuration).filter(|_| configuration.get(URL).is_none()) {
+    if let Some(own) = Setup::of(configuration) {
         validate_own_tables(&own, configuration, &mut invalid);
     }
     invalid
@@ -119,12 +110,15 @@ fn validate_own_tables(own: &Setup, configuration: &Configuration, invalid: &mut
         let message = "the tables of target.setup lie with all of the server on one volume";
         invalid.push(Invalid::new(VOLUME.path(), message));
     }
-    // Where there is no server, the run says so.
-    if let Ok(installation) = installation(configuration)
-        && let Err((setting, message)) = validate_setup(own, &installation)
-    {
-        invalid.push(Invalid::new(setting, message));
-    }
+    let bindir = if configuration.get(URL).is_some() {
+        installed_programs()
+    } else {
+        // Where there is no server, the run says so.
+        let Ok(installation) = installation(configuration) else { return };
+        Some(installation.bindir)
+    };
+    let needs = validate_setup(own, bindir.as_deref()).err();
+    invalid.extend(needs.map(|(setting, message)| Invalid::new(setting, message)));
 }
 
 fn validate_url(url: &str, configuration: &Configuration, invalid: &mut Vec<Invalid>) {

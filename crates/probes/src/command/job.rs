@@ -1,7 +1,7 @@
 //! What a configuration runs, read from its settings.
 
 use super::answer::Answer;
-use super::template::{Parameters, Shell, escaped, is_name, substituted};
+use super::template::{Parameters, Shell, escaped, is_name, substituted, uses};
 use super::{
     CLEANUP, COMMAND, CONCLUDE, CONCURRENCY, DURATION, FOLDER, HOOK_TIMEOUT, IGNORE_FAILURE, INPUT, MAX_RUNS,
     MIN_RUNS, OUTPUT, PREPARE, RUNS, SETUP, SHELL, SUBTRACT_SHELL, WARMUP_RUNS,
@@ -27,6 +27,8 @@ pub struct Job {
     pub(super) conclude: Option<Vec<String>>,
     pub(super) cleanup: Option<Vec<String>>,
     pub(super) hook_timeout_s: f64,
+    /// Names of the parameters that the setup and the cleanup command use.
+    set_up_uses: Vec<String>,
     /// Values of parameters by name.
     pub parameters: Parameters,
     pub(super) concurrency: u32,
@@ -132,6 +134,17 @@ impl Job {
         substituted(&text, &self.parameters).unwrap_or_default()
     }
 
+    /// The parameters that the setup and the cleanup command use.
+    pub(super) fn set_up_parameters(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.parameters.iter().filter(|(name, _)| self.set_up_uses.contains(name))
+    }
+
+    /// Whether the setup and the cleanup command of another job do the same.
+    pub(super) fn has_set_up_of(&self, other: &Self) -> bool {
+        let commands = |job: &Self| (job.setup.clone(), job.cleanup.clone(), job.folder.clone());
+        commands(self) == commands(other) && self.set_up_parameters().eq(other.set_up_parameters())
+    }
+
     /// Whether run `number`, from 0, begins at this second of the measurement.
     pub fn goes_on(&self, number: u64, elapsed_s: f64) -> bool {
         let Runs { min, max, duration_s } = self.runs;
@@ -160,6 +173,9 @@ impl Reader<'_> {
         let subtract = configuration.get(SUBTRACT_SHELL) && is_text && self.shell != Shell::None;
         let answers = Answer::all(configuration).map_err(|invalid| self.invalid.extend(invalid));
         let answers = answers.unwrap_or_default();
+        let around = [SETUP, CLEANUP].map(|hook| configuration.get(hook).unwrap_or_default());
+        let used = self.parameters.keys().filter(|name| around.iter().any(|text| uses(text, name)));
+        let set_up_uses = used.cloned().collect();
         let job = Job {
             shell_alone: subtract.then(|| self.shell.execute("").unwrap_or_default()),
             setup: self.hook(SETUP),
@@ -167,6 +183,7 @@ impl Reader<'_> {
             conclude: self.hook(CONCLUDE),
             cleanup: self.hook(CLEANUP),
             hook_timeout_s: configuration.get(HOOK_TIMEOUT),
+            set_up_uses,
             concurrency: configuration.get(CONCURRENCY),
             warmup_runs: configuration.get(WARMUP_RUNS),
             accepted: self.accepted(),

@@ -3,6 +3,7 @@
 //! - `template`: commands with parameters in braces, shells and words
 //! - `job`: what a configuration runs, read from its settings, with the objections to it
 //! - `run`: one run of a command or a hook
+//! - `set_up`: the setup and cleanup commands around consecutive trials
 //! - `lane`: the loop of one thread, which runs the command, its hooks and its warm-ups
 //! - `answer`: responses of the user's own, found in what is printed
 //! - `outcome`: from the runs to the observations of the trial
@@ -12,11 +13,13 @@ mod job;
 mod lane;
 mod outcome;
 mod run;
+mod set_up;
 mod template;
 
 pub use answer::Better;
 pub use job::{Accepted, Job};
 pub use run::CommandError;
+pub use set_up::SetUp;
 pub use template::escaped;
 
 use crate::measure::{Subject, measure};
@@ -25,6 +28,7 @@ use engines::Ability;
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
 use observations::Observations;
+use observe::Mark;
 use run::Runner;
 
 /// The command probe.
@@ -59,13 +63,14 @@ settings! {
     pub WARMUP_RUNS: u64 = "workload.warmup_runs", Kind::Count { min: 0, max: 1_000_000 }, "0";
     /// Runs at the same time.
     pub CONCURRENCY: u32 = "workload.concurrency", Kind::Count { min: 1, max: 1024 }, "1";
-    /// Command that runs once before the runs of a trial: another configuration may have been run meanwhile.
+    /// Command that runs before the first trial, and again before a trial whose setup and cleanup commands are others
+    /// than those of the trial before. On a database, which each trial begins with anew: before each.
     pub SETUP: Option<String> = "workload.setup", Kind::Text;
     /// Command that runs before each run, warm-ups included.
     pub PREPARE: Option<String> = "workload.prepare", Kind::Text;
     /// Command that runs after each run, warm-ups included.
     pub CONCLUDE: Option<String> = "workload.conclude", Kind::Text;
-    /// Command that runs once after the runs of a trial, also when one of them failed.
+    /// Command that ends what workload.setup has made: after the last trial that it serves, also when that failed.
     pub CLEANUP: Option<String> = "workload.cleanup", Kind::Text;
     /// A setup, prepare, conclude or cleanup command that takes longer is killed and has failed.
     pub HOOK_TIMEOUT: f64 = "workload.hook_timeout", Kind::PositiveDuration, "10 min";
@@ -111,12 +116,21 @@ impl Probe for CommandProbe {
         invalid
     }
 
+    fn set_up(&self, configuration: &Configuration, target: &Target) -> Option<SetUp> {
+        if is_made_anew(target) { None } else { SetUp::of(configuration) }
+    }
+
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
-        let configuration = context.configuration;
         // The plan has had these objections.
-        let job = Job::of(configuration).map_err(|mut invalid| invalid.remove(0))?;
-        let runner = Runner::new(&job, context);
-        let measured = runner.set_up().and_then(|()| {
+        let job = Job::of(context.configuration).map_err(|mut invalid| invalid.remove(0))?;
+        let mark = Mark::new();
+        let seed = ("STEELBENCH_SEED".to_owned(), context.seed.to_string());
+        let given = job.parameters.clone().into_iter().chain([seed]);
+        let given = given.map(|(name, value)| (name, Some(value)));
+        let variables = context.instance.client_environment().into_iter().chain(given);
+        let runner = Runner::new(&job, variables, &mark, context.cancel);
+        let is_made_anew = is_made_anew(&context.target);
+        let measured = if is_made_anew { runner.set_up() } else { Ok(()) }.and_then(|()| {
             let shell = runner.shell_start_up()?;
             let subject = Subject {
                 storage: context.storage,
@@ -129,9 +143,14 @@ impl Probe for CommandProbe {
             Ok((shell, load))
         });
         // Cleans up after whatever came before; the first thing that went wrong is told.
-        let cleaned = runner.clean_up();
+        let cleaned = if is_made_anew { runner.clean_up() } else { Ok(mark.kill()) };
         let (shell, (lanes, surroundings)) = measured?;
         let left_behind = cleaned?;
         Ok(outcome::observations(&job, shell, &lanes, &left_behind, surroundings))
     }
+}
+
+/// Whether each trial begins with another target, so that what a setup command makes on it is gone after the trial.
+fn is_made_anew(target: &Target) -> bool {
+    target.abilities.contains(&Ability::Clients)
 }

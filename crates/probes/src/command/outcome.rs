@@ -34,8 +34,13 @@ pub fn observations(
         let values: Vec<f64> = runs.iter().map(|run| run.answers[position]).collect();
         responses.push(answer.response(&values));
     }
-    // The target's sessions, if any, are the command's own affair: the session here is a run.
+    let sessions = surroundings.sessions_of_others();
     let seen = surroundings.observations(elapsed_s, job.concurrency, std::iter::empty(), Vec::new());
+    // Where the command's sessions on a server are seen, it is their time that is accounted for.
+    let (connections, waits, time) = match sessions {
+        Some(time) => ((time.session_s / elapsed_s).round().max(1.0) as u32, seen.waits.clone(), time),
+        None => (job.concurrency, waits(lanes, elapsed_s), time_of(&runs, job.concurrency, elapsed_s)),
+    };
     let mut warnings = seen.warnings.clone();
     warnings.extend(left(&runs, left_behind));
     Observations {
@@ -44,15 +49,21 @@ pub fn observations(
         responses,
         latencies: vec![Latency { name: "run".into(), histogram: Histogram::sum(&histograms) }],
         series: figures.series(&runs),
-        waits: waits(lanes, elapsed_s),
-        time: TimeUse {
-            session_s: elapsed_s * f64::from(job.concurrency),
-            cpu_s: runs.iter().map(|run| run.used.user_s + run.used.system_s).sum(),
-            cpu_user_s: Some(runs.iter().map(|run| run.used.user_s).sum()),
-            ..TimeUse::default()
-        },
+        connections,
+        waits,
+        time,
         warnings,
         ..seen
+    }
+}
+
+/// Of sessions that are one run after the other.
+fn time_of(runs: &[&Run], sessions: u32, elapsed_s: f64) -> TimeUse {
+    TimeUse {
+        session_s: elapsed_s * f64::from(sessions),
+        cpu_s: runs.iter().map(|run| run.used.user_s + run.used.system_s).sum(),
+        cpu_user_s: Some(runs.iter().map(|run| run.used.user_s).sum()),
+        ..TimeUse::default()
     }
 }
 

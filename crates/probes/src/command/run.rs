@@ -2,22 +2,20 @@
 
 use super::job::{Job, Sink};
 use super::template::command;
-use crate::{ProbeError, TrialContext};
+use crate::ProbeError;
 use engines::{Cancel, EngineError};
-use observe::child::{self, Ended, Printed};
+use observe::Mark;
+use observe::child::{self, Ended, Heard, Printed};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Lines of what was printed that explain a failure.
 const SAID_LINES: usize = 15;
 /// How often the shell is started to know how long it takes.
 const SHELL_STARTS: u32 = 20;
-/// What every process that a trial starts has in its environment: by this it is known later.
-const MARK: &str = "STEELBENCH_TRIAL";
 
 /// Why a command has no figures.
 #[derive(Debug, thiserror::Error)]
@@ -83,22 +81,21 @@ pub struct StartUp {
 pub struct Runner<'a> {
     pub job: &'a Job,
     cancel: &'a Cancel,
-    /// For all processes of the trial; `None`: to be absent.
+    /// For all processes; `None`: to be absent.
     variables: Vec<(String, Option<String>)>,
-    mark: String,
+    mark: &'a Mark,
 }
 
 impl<'a> Runner<'a> {
-    /// Of a trial.
-    pub fn new(job: &'a Job, context: &'a TrialContext<'_>) -> Self {
-        static TRIALS: AtomicU64 = AtomicU64::new(0);
-        let number = TRIALS.fetch_add(1, Ordering::Relaxed);
-        let mark = format!("{}-{number}", std::process::id());
-        let mut variables = context.instance.client_environment();
-        let own = [(MARK.to_owned(), mark.clone()), ("STEELBENCH_SEED".to_owned(), context.seed.to_string())];
-        let given = job.parameters.clone().into_iter().chain(own);
-        variables.extend(given.map(|(name, value)| (name, Some(value))));
-        Self { job, cancel: context.cancel, variables, mark }
+    /// Of a job whose processes have these variables and this mark.
+    pub fn new(
+        job: &'a Job,
+        variables: impl IntoIterator<Item = (String, Option<String>)>,
+        mark: &'a Mark,
+        cancel: &'a Cancel,
+    ) -> Self {
+        let own = (Mark::VARIABLE.to_owned(), Some(mark.value().to_owned()));
+        Self { job, cancel, variables: variables.into_iter().chain([own]).collect(), mark }
     }
 
     /// Runs the setup command, if there is one.
@@ -110,7 +107,7 @@ impl<'a> Runner<'a> {
     /// there. Their names.
     pub fn clean_up(&self) -> Result<Vec<String>, ProbeError> {
         let cleaned = self.hook("the cleanup command", self.job.cleanup.as_deref(), "cleanup", &|| false);
-        let names = child::kill_marked(MARK, &self.mark);
+        let names = self.mark.kill();
         cleaned.map(|()| names)
     }
 
@@ -165,8 +162,9 @@ impl<'a> Runner<'a> {
         let end = Instant::now() + Duration::from_secs_f64(self.job.hook_timeout_s);
         let late = || Instant::now() >= end;
         let mut hook = self.command(words, iteration);
-        hook.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let ended = started(child::run_beside(&mut hook, &|| stop() || late()), words)?;
+        let heard = Heard { stdout: true, stderr: true };
+        let ended =
+            started(child::run_beside(hook.stdin(Stdio::null()), heard, &|| stop() || late()), words)?;
         let line = words.last().map_or("", String::as_str);
         if ended.stopped && !late() {
             return Err(EngineError::Cancelled.into());
@@ -192,14 +190,13 @@ impl<'a> Runner<'a> {
             None => Stdio::null(),
         });
         command.stdout(match &self.job.output {
-            Sink::Pipe if with_output => Stdio::piped(),
             Sink::Inherit if with_output => Stdio::inherit(),
             Sink::File(path) if with_output => Stdio::from(File::create(path).map_err(at(path))?),
             _ => Stdio::null(),
         });
-        let inherits = with_output && self.job.output == Sink::Inherit;
-        command.stderr(if inherits { Stdio::inherit() } else { Stdio::piped() });
-        started(child::run(&mut command, stop), words)
+        let is = |sink| with_output && self.job.output == sink;
+        let heard = Heard { stdout: is(Sink::Pipe), stderr: !is(Sink::Inherit) };
+        started(child::run(&mut command, heard, stop), words)
     }
 
     fn command(&self, words: &[String], iteration: &str) -> Command {

@@ -106,6 +106,13 @@ pub fn escaped(text: &str, is_parameter: impl Fn(&str) -> bool) -> String {
     out + rest
 }
 
+/// Whether a text uses a parameter: as `{NAME}`, or as a variable of the shell.
+pub fn uses(text: &str, name: &str) -> bool {
+    let variable = format!("${name}");
+    let mut variables = text.match_indices(&variable).map(|(at, found)| &text[at + found.len()..]);
+    text.contains(&format!("{{{name}}}")) || variables.any(|rest| !rest.starts_with(is_of_name))
+}
+
 /// Whether this can be the name of a parameter: letters, digits, `_` and `-`.
 pub fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(is_of_name)

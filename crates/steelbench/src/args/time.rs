@@ -53,7 +53,7 @@ pub struct Runs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Around the runs")]
 pub struct Around {
-    /// Shell command before the runs of each trial: another command may have been run meanwhile
+    /// Shell command before the runs; again where that of another command, with other parameters, has run meanwhile
     #[arg(short, long, value_name = "COMMAND")]
     pub setup: Option<String>,
     /// Shell command before each run; once for all commands, or once for each
@@ -62,7 +62,7 @@ pub struct Around {
     /// Shell command after each run; once for all commands, or once for each
     #[arg(short = 'C', long, value_name = "COMMAND")]
     pub conclude: Vec<String>,
-    /// Shell command after the runs of each trial
+    /// Shell command after the runs
     #[arg(short, long, value_name = "COMMAND")]
     pub cleanup: Option<String>,
     /// The shell, with its options: "bash --norc"; none: commands are split into words and executed. The time that it

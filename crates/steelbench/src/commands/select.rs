@@ -60,19 +60,6 @@ fn levels(text: &str) -> Vec<String> {
     levels.iter().map(|level| level.trim().to_owned()).collect()
 }
 
-/// The one configuration that has these levels.
-#[cfg(feature = "serve")]
-pub fn find(recording: &Recording, text: &str) -> Result<usize, Failure> {
-    let all = &recording.configurations;
-    match selected(recording, text)?.as_slice() {
-        [one] => Ok(*one),
-        several => {
-            let some = labels(several.iter().map(|it| &all[*it]));
-            Err(Failure::usage(format!("several configurations are {text}; name one of:\n  {some}")))
-        }
-    }
-}
-
 /// The configurations that have these levels, or this label; there is one at least.
 fn selected(recording: &Recording, text: &str) -> Result<Vec<usize>, Failure> {
     let all = &recording.configurations;

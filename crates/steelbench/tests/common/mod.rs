@@ -5,7 +5,7 @@
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -52,6 +52,7 @@ impl Lab {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_steelbench"));
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        at_home(&mut command, self.folder.path());
         command
     }
 
@@ -143,6 +144,12 @@ impl Lab {
         }
         found
     }
+}
+
+/// Nothing of the user is read or written: what is cached is shared by the tests, all else is in this folder.
+pub fn at_home<'c>(command: &'c mut Command, folder: &Path) -> &'c mut Command {
+    let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache");
+    command.env("HOME", folder).env("XDG_CACHE_HOME", cache).env("XDG_STATE_HOME", folder.join("state"))
 }
 
 fn shown(value: &rusqlite::types::Value) -> String {

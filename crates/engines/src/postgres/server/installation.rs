@@ -97,21 +97,6 @@ impl Installation {
         self.bindir.join(name)
     }
 
-    /// The path of a program for clients, which may be in another package: beside the server's, or on the `PATH`.
-    pub fn client(&self, name: &str) -> Result<PathBuf, EngineError> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let mut places = [self.bindir.clone()].into_iter().chain(std::env::split_paths(&path));
-        let found = places.find_map(|place| Some(place.join(name)).filter(|program| program.is_file()));
-        found.ok_or_else(|| {
-            let message = format!(
-                "it is neither in {} nor on the PATH; install the client programs (Debian: postgresql-client-{})",
-                self.bindir.display(),
-                self.version.major
-            );
-            EngineError::failed(format!("looking for {name}"), message)
-        })
-    }
-
     fn in_bindir(bindir: PathBuf) -> Option<Self> {
         if !bindir.join("initdb").exists() {
             return None;
@@ -120,6 +105,27 @@ impl Installation {
         let version = Version::of_output(&String::from_utf8_lossy(&output.stdout))?;
         Some(Self { bindir, version })
     }
+}
+
+/// The path of a program for clients: in this folder, or on the `PATH`, where another package may have put it.
+pub fn client_program(bindir: Option<&Path>, name: &str) -> Result<PathBuf, EngineError> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut places = bindir.map(Path::to_path_buf).into_iter().chain(std::env::split_paths(&path));
+    let found = places.find_map(|place| Some(place.join(name)).filter(|program| program.is_file()));
+    found.ok_or_else(|| {
+        let beside =
+            bindir.map_or_else(String::new, |bindir| format!("neither in {} nor ", bindir.display()));
+        let not = if bindir.is_some() { "" } else { "not " };
+        let message = format!(
+            "it is {not}{beside}on the PATH; install the client programs (Debian: postgresql-client)"
+        );
+        EngineError::failed(format!("looking for {name}"), message)
+    })
+}
+
+/// The folder of the newest programs that are installed with a server.
+pub fn installed_programs() -> Option<PathBuf> {
+    Installation::find(&[], None).ok().map(|found| found.bindir)
 }
 
 /// The folders that a pattern with at most one star stands for, in order of their names.

@@ -23,12 +23,13 @@ pub use account::Account;
 pub(super) use cluster::last_lines;
 pub use cluster::{Cluster, ClusterOptions, Stop};
 pub use files::clone_folder;
+pub(super) use installation::installed_programs;
 pub use installation::{Installation, Version};
 pub(super) use process::parent;
 pub use process::reclaim;
 pub(super) use settings::is_of_module;
 pub use setup::ServerSetup;
-pub(super) use setup::validate as validate_setup;
+pub(super) use setup::{fill, validate as validate_setup};
 pub use template::{DataOptions, Template};
 
 use crate::{Cancel, EngineError};

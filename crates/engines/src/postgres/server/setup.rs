@@ -1,15 +1,15 @@
-//! Tables of one's own: a dump and SQL that fill a cluster once, by psql and `pg_restore`, so that all is as it is there.
+//! Tables of one's own: a dump and SQL that fill a database once, by psql and `pg_restore`, so that all is as it is there.
 
 use super::account::command;
-use super::cluster::{Cluster, ClusterOptions, PORT, Stop};
+use super::cluster::{Cluster, ClusterOptions, Stop};
 use super::files::{SETTINGS_FILE, write_back};
-use super::installation::Installation;
+use super::installation::client_program;
 use super::process::{end_with_us, removed};
-use super::template::SUPERUSER;
 use crate::postgres::failed_at;
 use crate::setup::{Setup, first_bytes};
 use crate::{Cancel, EngineError};
 use experiment::NamedFile;
+use pgclient::{Client, Config};
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -64,13 +64,14 @@ pub(super) fn shaping(mut settings: BTreeMap<String, String>) -> BTreeMap<String
     settings
 }
 
-/// Why these programs cannot run a setup: one that it needs is missing, or its dump is of no known format. With the
-/// setting that it is about.
+/// Why a setup cannot be run: a program that it needs is missing in this folder and on the `PATH`, or its dump is of no
+/// known format. With the setting that it is about.
 pub(in crate::postgres) fn validate(
     setup: &Setup,
-    installation: &Installation,
+    bindir: Option<&Path>,
 ) -> Result<(), (&'static str, String)> {
-    let needs = |setting, program| installation.client(program).map_err(|error| (setting, error.to_string()));
+    let needs =
+        |setting, program| client_program(bindir, program).map_err(|error| (setting, error.to_string()));
     for file in &setup.sql {
         needs(crate::setup::SETUP_SQL.path(), "psql")
             .map(drop)
@@ -115,17 +116,7 @@ pub(super) fn make(
     cancel: &Cancel,
 ) -> Result<(), EngineError> {
     filled(folder, options, own.settings.clone(), cancel, |cluster| {
-        if let Some(dump) = &own.setup.dump {
-            restore(cluster, dump, cancel)?;
-        }
-        for file in &own.setup.sql {
-            run(cluster, file, &own.setup.variables, cancel)?;
-        }
-        own.setup.verify_unchanged()?;
-        // As the server itself would soon do it, in the midst of a measurement.
-        let mut client = cluster.connect_until(cancel)?;
-        client.set_answer_timeout(None);
-        client.batch("VACUUM (ANALYZE)").map_err(failed_at("finishing the tables of target.setup"))
+        fill(&cluster.config(), Some(&cluster.options.installation.bindir), &own.setup, cancel)
     })
 }
 
@@ -155,51 +146,78 @@ pub(super) fn filled(
     write_back(&data)
 }
 
-/// Roles of another server are not there: what a dump says of owners and privileges is left out.
-fn restore(cluster: &Cluster, dump: &NamedFile, cancel: &Cancel) -> Result<(), EngineError> {
-    let doing = || format!("restoring {}", dump.path);
-    let format = format(&dump.place()).map_err(|message| EngineError::failed(doing(), message))?;
-    let Format::Archive { parallel } = format else { return run(cluster, dump, &[], cancel) };
-    let mut command = client(cluster, "pg_restore", dump)?;
-    command.args(["--exit-on-error", "--no-owner", "--no-privileges"]);
-    if parallel {
-        let processes = std::thread::available_parallelism().map_or(1, usize::from).min(RESTORERS_MAX);
-        command.args(["--jobs", &processes.to_string()]);
-    }
-    command.arg(&dump.path);
-    crate::command::run(command, &doing(), Duration::MAX, cancel)
-}
-
-/// Runs a file by psql, which says where it fails and with which statement, and stops there.
-fn run(
-    cluster: &Cluster,
-    file: &NamedFile,
-    variables: &[(String, String)],
+/// Fills a database by psql and `pg_restore`: those in this folder, else on the `PATH`.
+///
+/// # Errors
+/// When one of them fails, with what it says, or a file has changed since the run was begun.
+pub(in crate::postgres) fn fill(
+    config: &Config,
+    bindir: Option<&Path>,
+    setup: &Setup,
     cancel: &Cancel,
 ) -> Result<(), EngineError> {
-    let mut command = client(cluster, "psql", file)?;
-    command.args(["--no-psqlrc", "--quiet", "--echo-errors", "--set=ON_ERROR_STOP=1"]);
-    command.args(variables.iter().map(|(name, value)| format!("--set={name}={value}")));
-    command.arg("--file").arg(&file.path);
-    crate::command::run(command, &format!("running {}", file.path), Duration::MAX, cancel)
+    let filler = Filler { config, bindir, cancel };
+    if let Some(dump) = &setup.dump {
+        filler.restore(dump)?;
+    }
+    for file in &setup.sql {
+        filler.run(file, &setup.variables)?;
+    }
+    setup.verify_unchanged()?;
+    // As the server itself would soon do it, in the midst of a measurement.
+    let mut client =
+        Client::connect(&config.clone().with_stop(cancel.stop())).map_err(failed_at("connecting"))?;
+    client.set_stop(cancel.stop(), Duration::ZERO);
+    client.set_answer_timeout(None);
+    client.batch("VACUUM (ANALYZE)").map_err(failed_at("finishing the tables of target.setup"))
 }
 
-/// A program that connects as superuser, in the folder from which the paths of the experiment count.
-fn client(cluster: &Cluster, program: &str, file: &NamedFile) -> Result<Command, EngineError> {
-    let mut command = command(&cluster.options.installation.client(program)?);
-    let folder = if file.folder.as_os_str().is_empty() { Path::new(".") } else { &file.folder };
-    command.current_dir(folder).arg("--host").arg(&cluster.sockets);
-    command.args([
-        "--port",
-        &PORT.to_string(),
-        "--username",
-        SUPERUSER,
-        "--dbname",
-        SUPERUSER,
-        "--no-password",
-    ]);
-    end_with_us(&mut command, Signal::KILL);
-    Ok(command)
+/// What fills a database.
+struct Filler<'a> {
+    config: &'a Config,
+    bindir: Option<&'a Path>,
+    cancel: &'a Cancel,
+}
+
+impl Filler<'_> {
+    /// Roles of another server are not there: what a dump says of owners and privileges is left out.
+    fn restore(&self, dump: &NamedFile) -> Result<(), EngineError> {
+        let doing = || format!("restoring {}", dump.path);
+        let format = format(&dump.place()).map_err(|message| EngineError::failed(doing(), message))?;
+        let Format::Archive { parallel } = format else { return self.run(dump, &[]) };
+        let mut command = self.client("pg_restore", dump)?;
+        command.args(["--exit-on-error", "--no-owner", "--no-privileges"]);
+        if parallel {
+            let processes = std::thread::available_parallelism().map_or(1, usize::from).min(RESTORERS_MAX);
+            command.args(["--jobs", &processes.to_string()]);
+        }
+        command.arg(&dump.path);
+        crate::command::run(command, &doing(), Duration::MAX, self.cancel)
+    }
+
+    /// Runs a file by psql, which says where it fails and with which statement, and stops there.
+    fn run(&self, file: &NamedFile, variables: &[(String, String)]) -> Result<(), EngineError> {
+        let mut command = self.client("psql", file)?;
+        command.args(["--no-psqlrc", "--quiet", "--echo-errors", "--set=ON_ERROR_STOP=1"]);
+        command.args(variables.iter().map(|(name, value)| format!("--set={name}={value}")));
+        command.arg("--file").arg(&file.path);
+        crate::command::run(command, &format!("running {}", file.path), Duration::MAX, self.cancel)
+    }
+
+    /// A program that connects to the database, in the folder from which the paths of the experiment count.
+    fn client(&self, program: &str, file: &NamedFile) -> Result<Command, EngineError> {
+        let mut command = command(&client_program(self.bindir, program)?);
+        let folder = if file.folder.as_os_str().is_empty() { Path::new(".") } else { &file.folder };
+        command.current_dir(folder).args(["--dbname", &self.config.database, "--no-password"]);
+        for (name, value) in self.config.client_environment() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        end_with_us(&mut command, Signal::KILL);
+        Ok(command)
+    }
 }
 
 #[cfg(test)]

@@ -131,21 +131,25 @@ impl Template {
         Ok(Self { data: folder.join("data"), is_new, _lock: lock })
     }
 
-    /// The folder of the templates of an account: in our own cache, but for another account in the
-    /// system's, or else in the folder for temporary files. Only that account can enter it; fails when
-    /// somebody else has made it.
+    /// The folder of the templates of an account: in our own cache, but for another account, which must be able to enter
+    /// it, in the one that `XDG_CACHE_HOME` names, the system's, or else the folder for temporary files. Only that account
+    /// can enter it; fails when somebody else has made it.
     pub fn cache_folder(account: &Account) -> Result<PathBuf, EngineError> {
         if !account.is_other() {
             let folder = cache::folder()?.join("postgres");
             private_folder(&folder, account)?;
             return Ok(folder);
         }
-        let system = Path::new("/var/cache/steelbench").join(format!("postgres-{}", account.name));
-        let temporary = std::env::temp_dir().join(format!("steelbench-cache-{}", account.name));
-        let made = system.parent().is_some_and(|parent| std::fs::create_dir_all(parent).is_ok());
-        if made && private_folder(&system, account).is_ok() && account.can_enter(&system).is_ok() {
-            return Ok(system);
+        let named = std::env::var_os("XDG_CACHE_HOME").and_then(|_| cache::folder().ok());
+        let system = PathBuf::from("/var/cache/steelbench");
+        let system = std::fs::create_dir_all(&system).is_ok().then_some(system);
+        for cache in named.into_iter().chain(system) {
+            let folder = cache.join(format!("postgres-{}", account.name));
+            if private_folder(&folder, account).is_ok() && account.can_enter(&folder).is_ok() {
+                return Ok(folder);
+            }
         }
+        let temporary = std::env::temp_dir().join(format!("steelbench-cache-{}", account.name));
         private_folder(&temporary, account)?;
         account.can_enter(&temporary)?;
         Ok(temporary)

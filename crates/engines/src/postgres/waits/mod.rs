@@ -22,10 +22,11 @@ mod window;
 
 pub use counters::FLUSH_OWN_COUNTERS;
 pub(super) use observer::PostgresObserver;
-pub use sampler::Sampler;
+pub use sampler::{ROSTER_PERIOD, Sampler};
 pub use types::{WAIT_TYPES, class};
 pub use window::{ACTIVITY, PROFILE, Part, Process, Sample, Window};
 
+use super::admin::ADMIN;
 use super::while_doing;
 use crate::{Cancel, Collected, EngineError, ObserveOptions, ServerError, Stop, WaitCollector, lock};
 use accounting::SessionSamples;
@@ -78,9 +79,13 @@ struct Watch {
 
 impl Watch {
     /// Begins the first window, on two connections for observing.
-    fn start([mut client, sampled]: [Client; 2], options: ObserveOptions) -> Result<Self, ServerError> {
+    fn start(
+        [mut client, sampled]: [Client; 2],
+        options: ObserveOptions,
+        roster_period: Duration,
+    ) -> Result<Self, ServerError> {
         let counters = Counters::read(&mut client)?;
-        Ok(Self { sampler: Sampler::on(sampled, options)?, client, counters })
+        Ok(Self { sampler: Sampler::on(sampled, options, roster_period)?, client, counters })
     }
 
     /// Ends the window and begins the next.
@@ -115,8 +120,12 @@ struct Watched {
 /// How long the server may still take for an answer when the trial was asked to stop.
 const STOPPING: Duration = Duration::from_secs(1);
 
+/// How often the processes are listed where they are not our load's: these may come and go.
+const ROSTER_PERIOD_OF_OTHERS: Duration = Duration::from_millis(100);
+
 /// Collects the waits of the sessions of a load. Workers of their parallel queries are not sessions:
-/// a session waits for its workers.
+/// a session waits for its workers. Where we open none, the load is another program's: then all sessions of clients in the
+/// database are, but our own.
 ///
 /// `stop` is to be called while the sessions are still connected: the kernel forgets a process when
 /// it ends. Their counters are complete if each session has run [`FLUSH_OWN_COUNTERS`] before
@@ -144,6 +153,15 @@ impl PostgresCollector {
         Self { config, options, sessions, cancel, running: None, before: Used::default() }
     }
 
+    /// Whether it is a session of another program in our database.
+    fn is_of_others(&self, window: &Window, pid: i32) -> bool {
+        window.processes.get(&pid).is_some_and(|process| {
+            process.kind == "client backend"
+                && process.database == self.config.database
+                && process.application != ADMIN
+        })
+    }
+
     /// When the trial was asked to stop, only that is told of an error.
     fn told(&self, error: ServerError) -> EngineError {
         if self.cancel.is_cancelled() { EngineError::Cancelled } else { error.into() }
@@ -154,7 +172,9 @@ impl WaitCollector for PostgresCollector {
     fn start(&mut self) -> Result<(), EngineError> {
         let stop = self.cancel.stop();
         let connect = || connect(&self.config, Some((&stop, STOPPING)));
-        let watch = || Watch::start([connect()?, connect()?], self.options);
+        let is_ours = !lock(&self.sessions).is_empty();
+        let roster_period = if is_ours { ROSTER_PERIOD } else { ROSTER_PERIOD_OF_OTHERS };
+        let watch = || Watch::start([connect()?, connect()?], self.options, roster_period);
         let mut watch = watch().map_err(|error| self.told(error))?;
         self.before = Used::read(&mut watch.client, &self.config.user, &lock(&self.sessions));
         self.running = Some(watch);
@@ -172,12 +192,15 @@ impl WaitCollector for PostgresCollector {
         };
         let (window, operations, used, untimed) = finish().map_err(|error| self.told(error))?;
         let lost = window.lost().into_iter().chain(untimed).collect();
-        let sessions: HashSet<i32> = lock(&self.sessions).iter().copied().collect();
-        // They count as connected for the whole window.
-        let session_s = sessions.len() as f64 * window.elapsed.as_secs_f64();
-        let samples = SessionSamples::of(&window, |pid| sessions.contains(&pid), None);
-        let (waits, time) = SessionSamples { session_s, ..samples }
-            .account(ServerCounts { operations: &operations, version });
+        let ours: HashSet<i32> = lock(&self.sessions).iter().copied().collect();
+        let samples = if ours.is_empty() {
+            SessionSamples::of(&window, |pid| self.is_of_others(&window, pid), None)
+        } else {
+            // They count as connected for the whole window.
+            let session_s = ours.len() as f64 * window.elapsed.as_secs_f64();
+            SessionSamples { session_s, ..SessionSamples::of(&window, |pid| ours.contains(&pid), None) }
+        };
+        let (waits, time) = samples.account(ServerCounts { operations: &operations, version });
         // Workers of parallel queries are counted when they have ended: many live too short to be seen.
         let is_worker = |pid| window.processes.get(pid).is_some_and(|own| own.kind == "parallel worker");
         let all = window.kernel.iter().flatten().filter(|(pid, _)| !is_worker(pid));

@@ -3,7 +3,7 @@ use super::counters::ServerCounts;
 use super::statement::{self, TEXT_MAX};
 use super::types::WAIT_TYPES;
 use super::window::{PROFILE, Part, Process, Sample, Window};
-use super::{Watch, Watched, class, connect, tasks, while_doing};
+use super::{ROSTER_PERIOD, Watch, Watched, class, connect, tasks, while_doing};
 use crate::{LiveObserver, ObserveOptions, ServerError, Stop, WaitType};
 use observations::{
     ActivityCell, ActivityPart, ProcessUse, Sampling, ServerActivity, TimeUse, Wait, WaitingTask,
@@ -77,7 +77,8 @@ impl PostgresObserver {
         let connect = || connect(config, Some((stop, LAST_ANSWERS)));
         let mut client = connect()?;
         let meanings = meanings(&mut client)?;
-        Ok(Self { watch: Watch::start([client, connect()?], options)?, meanings, options })
+        let watch = Watch::start([client, connect()?], options, ROSTER_PERIOD)?;
+        Ok(Self { watch, meanings, options })
     }
 
     /// What the waits mean: in our words, else in those of the server, else in general.

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 /// How long the last sample may take once nobody wants any.
 const ANSWER_MAX: Duration = Duration::from_secs(1);
 
-/// Time between two lists of who is connected.
-const ROSTER_PERIOD: Duration = Duration::from_secs(1);
+/// Time between two lists of who is connected, of a server whose sessions stay.
+pub const ROSTER_PERIOD: Duration = Duration::from_secs(1);
 /// A process that is not on the list is worth a new one, but not more often than this.
 const ROSTER_PERIOD_MIN: Duration = Duration::from_millis(100);
 
@@ -39,13 +39,17 @@ impl Sampler {
     /// # Errors
     /// When the server refuses, or no thread can be started.
     pub fn start(config: &Config, options: ObserveOptions) -> Result<Self, ServerError> {
-        Self::on(connect(config, None)?, options)
+        Self::on(connect(config, None)?, options, ROSTER_PERIOD)
     }
 
     /// The same on a connection for observing.
-    pub(super) fn on(client: Client, options: ObserveOptions) -> Result<Self, ServerError> {
+    pub(super) fn on(
+        client: Client,
+        options: ObserveOptions,
+        roster_period: Duration,
+    ) -> Result<Self, ServerError> {
         let disconnector = client.disconnector().map_err(while_doing("connecting"))?;
-        let watcher = Arc::new(Mutex::new(Watcher::begin(client, options)?));
+        let watcher = Arc::new(Mutex::new(Watcher::begin(client, options, roster_period)?));
         let watched = Arc::downgrade(&watcher);
         let thread =
             std::thread::Builder::new().name("wait sampler".to_owned()).spawn(move || work(&watched));
@@ -132,6 +136,7 @@ struct Watcher {
     sampled: Instant,
     due: Instant,
     period: Duration,
+    roster_period: Duration,
     /// A process was sampled that is not on the list.
     stranger: bool,
     /// The error that ended the sampling.
@@ -140,14 +145,18 @@ struct Watcher {
 
 impl Watcher {
     /// Prepares to sample, and reads everything that a window counts from.
-    fn begin(mut client: Client, options: ObserveOptions) -> Result<Self, ServerError> {
+    fn begin(
+        mut client: Client,
+        options: ObserveOptions,
+        roster_period: Duration,
+    ) -> Result<Self, ServerError> {
         let sample = client.prepare(SAMPLE).map_err(while_doing("preparing to sample"))?;
         let mut roster = Roster::prepare(&mut client, options.statements)?;
         let mut profile = options.use_profile.then(|| Profile::find(&mut client)).flatten();
         let user = client.cell("SELECT session_user").map_err(while_doing("asking who we are"))?;
         let kernel = KernelWatch::of(&client, &user.unwrap_or_default());
         let period = match profile {
-            Some(_) => ROSTER_PERIOD,
+            Some(_) => roster_period,
             None => Duration::from_secs_f64(1.0 / options.hz),
         };
         roster.read(&mut client)?;
@@ -168,6 +177,7 @@ impl Watcher {
             sampled: began,
             due: began + period,
             period,
+            roster_period,
             stranger: false,
             state: Ok(()),
         };
@@ -195,7 +205,7 @@ impl Watcher {
             self.take_sample()?;
         }
         let age = self.listed.elapsed();
-        if age >= ROSTER_PERIOD || (self.stranger && age >= ROSTER_PERIOD_MIN) {
+        if age >= self.roster_period || (self.stranger && age >= ROSTER_PERIOD_MIN) {
             self.list()?;
         }
         Ok(())

@@ -6,6 +6,7 @@ use crate::exit_code::Failure;
 use axum::http::StatusCode;
 use form_urlencoded::{Serializer, parse};
 use report::web::{self, Body, text};
+use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 use store::{Fault, StoreError};
@@ -137,8 +138,11 @@ impl Page {
 #[derive(Debug)]
 pub struct Query(Vec<(String, String)>);
 
+/// Runs on a side of a comparison: all of them are read for its page.
+const RUNS_MAX: usize = 20;
+
 /// A run as addresses name it: `NAME@3`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunName<'a> {
     pub file: &'a str,
     pub run: i64,
@@ -172,13 +176,32 @@ impl Query {
         self.get("run").map(number).transpose()
     }
 
-    /// A parameter that names a run.
-    pub fn run_name(&self, name: &str, what: &str) -> Result<RunName<'_>, Refusal> {
-        let text = self.need(name, what)?;
-        let parts = text.rsplit_once('@').and_then(|(file, run)| Some((file, run.parse().ok()?)));
-        parts.map(|(file, run)| RunName { file, run }).ok_or_else(|| {
-            Refusal::wrong(format!("`{name}={text}` does not name a run: a name, @ and its number."))
-        })
+    /// The runs that a parameter names; there is one at least.
+    pub fn run_names(&self, name: &str, what: &str) -> Result<Vec<RunName<'_>>, Refusal> {
+        self.need(name, what)?;
+        let run = |text| {
+            RunName::of(text).ok_or_else(|| {
+                Refusal::wrong(format!("`{name}={text}` does not name a run: a name, @ and its number."))
+            })
+        };
+        let runs: Vec<RunName<'_>> = self.all(name).map(run).collect::<Result<_, _>>()?;
+        if runs.len() > RUNS_MAX {
+            return Err(Refusal::wrong(format!("A side has at most {RUNS_MAX} runs.")));
+        }
+        Ok(runs)
+    }
+}
+
+impl<'a> RunName<'a> {
+    fn of(text: &'a str) -> Option<Self> {
+        let (file, run) = text.rsplit_once('@')?;
+        Some(Self { file, run: run.parse().ok()? })
+    }
+}
+
+impl fmt::Display for RunName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.file, self.run)
     }
 }
 
@@ -201,8 +224,8 @@ mod tests {
         let query = Query::of(link.strip_prefix("/run?").unwrap());
         assert_eq!(query.get("file"), Some(odd));
         assert_eq!(query.all("only").collect::<Vec<_>>(), [odd, "x"]);
-        let run = query.run_name("file", "which").unwrap();
-        assert_eq!((run.file, run.run), (&odd[..odd.len() - 2], 3));
+        let runs = query.run_names("file", "which").unwrap();
+        assert_eq!((runs.len(), runs[0].file, runs[0].run), (1, &odd[..odd.len() - 2], 3));
     }
 
     #[test]
@@ -211,7 +234,7 @@ mod tests {
         assert_eq!(query.get("a"), None);
         assert!(query.need("a", "which").is_err());
         assert!(query.run().is_err());
-        assert!(query.run_name("b", "which").is_err());
+        assert!(query.run_names("b", "which").is_err());
         assert_eq!(Query::of("").run().ok(), Some(None));
     }
 }

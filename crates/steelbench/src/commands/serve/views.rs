@@ -2,11 +2,10 @@
 //! What can be picked on them is in plain forms, whose address can be kept.
 
 use super::library::{self, File, Read, Site, read_run};
-use super::page::{Page, Query, Refusal, address, live, without_figures};
-use crate::commands::select::{find, is_level, keep_only};
+use super::page::{Page, Query, Refusal, RunName, address, live, without_figures};
+use crate::commands::select::{cells, is_level, keep_only};
 use crate::results;
-use analysis::Side;
-use analysis::runs::{Responses, compare_runs};
+use analysis::runs::{Responses, compare_sides};
 use observations::{FactorRecord, Recording, RunRecord, TrialStatus};
 use report::web::{self, text};
 use report::{Medium, Text};
@@ -147,67 +146,74 @@ pub fn run(site: &Site, query: &Query) -> Result<Page, Refusal> {
     })
 }
 
-/// `/compare?file=NAME&run=3&a=data_files=1&b=data_files=4`
+/// `/compare?file=NAME&run=3&a=data_files=1&b=data_files=4`: two configurations, or two levels over those of the other
+/// factors
 pub fn configurations(site: &Site, query: &Query) -> Result<Page, Refusal> {
     let file = site.library.file(query.need("file", "which results file to show")?)?;
     let a = query.need("a", "which configuration to compare")?;
     let b = query.need("b", "which configuration to compare with")?;
     let live = live(slice::from_ref(&file));
     let Read { recording, said } = library::read(&file, query.run()?)?;
-    let side = |text: &str| -> Result<Side<'_>, Refusal> {
-        let spelled = configuration(&recording, text);
-        Ok(Side { recording: &recording, configuration: spelled.map_or_else(|| find(&recording, text), Ok)? })
-    };
-    let (from, to) = (side(a)?, side(b)?);
-    let label = |side: Side<'_>| recording.configurations[side.configuration].label.as_str();
-    let (a, b) = (label(from), label(to));
-    let compared = analysis::compare(from, to).ok_or_else(|| {
+    let (cells, [a, b]) = cells(&recording, configuration(&recording, a), configuration(&recording, b))?;
+    let compared = analysis::compare_over(&recording, &cells).ok_or_else(|| {
         Refusal::wrong("Neither configuration has a trial that was measured to the end; try again later.")
     })?;
     let run = recording.run.id;
-    let swapped = [("file", file.name.as_str()), ("run", &run.to_string()), ("a", b), ("b", a)];
+    let swapped = [("file", file.name.as_str()), ("run", &run.to_string()), ("a", &b), ("b", &a)];
     let links = links_html(&[
         (run_address(&file.name, run), format!("Run {run} of {}", recording.run.name)),
         (address("/compare", &swapped), SWAPPED.into()),
     ]);
-    let tools = format!("{links}<div class=\"picks\">{}</div>\n", compare_form(&file, &recording, a, b));
-    Ok(Page { body: web::document(&report::head_to_head(&compared, a, b)), tools, said, live: Some(live) })
+    let tools = format!("{links}<div class=\"picks\">{}</div>\n", compare_form(&file, &recording, &a, &b));
+    Ok(Page { body: web::document(&report::head_to_head(&compared, &a, &b)), tools, said, live: Some(live) })
 }
 
-/// `/runs?from=NAME@1&to=NAME@2`, with `all=1` every response, with `response=NAME` another one
+/// `/runs?from=NAME@1&to=NAME@2`, `from` and `to` repeatable, with `all=1` every response, with `response=NAME` another one
 pub fn runs(site: &Site, query: &Query) -> Result<Page, Refusal> {
-    let (from, to) =
-        (query.run_name("from", "which run to compare")?, query.run_name("to", "which run to compare with")?);
-    let files = [site.library.file(from.file)?, site.library.file(to.file)?];
-    let live = live(if files[0].name == files[1].name { &files[..1] } else { &files });
-    let reads = [library::read(&files[0], Some(from.run))?, library::read(&files[1], Some(to.run))?];
-    if (from.file, from.run) == (to.file, to.run) {
-        return Err(Refusal::wrong(format!("Both are run {} of {}; pick two runs.", from.run, from.file)));
+    let from = query.run_names("from", "which run to compare")?;
+    let to = query.run_names("to", "which run to compare with")?;
+    let named: Vec<RunName<'_>> = from.iter().chain(&to).copied().collect();
+    if let Some(run) = (1..named.len()).find(|at| named[..*at].contains(&named[*at])).map(|at| named[at]) {
+        return Err(Refusal::wrong(format!("{run} is named twice; pick different runs.")));
     }
+    let mut files: Vec<File> = Vec::new();
+    for name in named {
+        if files.iter().all(|file| file.name != name.file) {
+            files.push(site.library.file(name.file)?);
+        }
+    }
+    let live = live(&files);
+    let read = |name: &RunName<'_>| {
+        let file = site.library.file(name.file)?;
+        library::read(&file, Some(name.run)).map(|read| read.recording)
+    };
+    let side = |names: &[RunName<'_>]| names.iter().map(read).collect::<Result<Vec<Recording>, Refusal>>();
     let which = match query.get("response") {
         Some(name) => Responses::Named(name),
         None if query.get("all").is_some() => Responses::All,
         None => Responses::Primary,
     };
-    let [a, b] = &reads;
-    let compared = compare_runs(&a.recording, &b.recording, which)
+    let compared = compare_sides(&side(&from)?, &side(&to)?, which)
         .map_err(|error| Refusal::wrong(format!("These runs cannot be compared: {error}.")))?;
-    let names = [format!("{}@{}", from.file, from.run), format!("{}@{}", to.file, to.run)];
-    let with = |a: &str, b: &str, all: bool| {
-        let mut parameters = vec![("from", a), ("to", b)];
+    let body = web::document(&report::runs(&compared, None));
+    let tools = links_html(&run_links(&from, &to, which == Responses::All));
+    Ok(Page { body, tools, said: String::new(), live: Some(live) })
+}
+
+/// Links from the page that compares runs.
+fn run_links(from: &[RunName<'_>], to: &[RunName<'_>], all: bool) -> Vec<(String, String)> {
+    let with = |from: &[RunName<'_>], to: &[RunName<'_>], all: bool| {
+        let side = |key, names: &[RunName<'_>]| names.iter().map(|name| (key, name.to_string())).collect();
+        let sides: [Vec<(&str, String)>; 2] = [side("from", from), side("to", to)];
+        let mut parameters: Vec<(&str, &str)> =
+            sides.iter().flatten().map(|(key, name)| (*key, name.as_str())).collect();
         parameters.extend(all.then_some(("all", "1")));
         address("/runs", &parameters)
     };
-    let all = which == Responses::All;
+    let run = |side: &str, name: &RunName<'_>| (run_address(name.file, name.run), format!("{side}: {name}"));
     let other = if all { "Only the response on which the first run compares" } else { "Every response" };
-    let tools = links_html(&[
-        (run_address(from.file, from.run), format!("A: {}", names[0])),
-        (run_address(to.file, to.run), format!("B: {}", names[1])),
-        (with(&names[1], &names[0], all), SWAPPED.into()),
-        (with(&names[0], &names[1], !all), other.into()),
-    ]);
-    let body = web::document(&report::runs(&compared, None));
-    Ok(Page { body, tools, said: String::new(), live: Some(live) })
+    let runs = from.iter().map(|name| run("A", name)).chain(to.iter().map(|name| run("B", name)));
+    runs.chain([(with(to, from, all), SWAPPED.into()), (with(from, to, !all), other.into())]).collect()
 }
 
 const SWAPPED: &str = "Swap A and B";
@@ -273,9 +279,10 @@ fn level(recording: &Recording, asked: &str) -> String {
     known.unwrap_or_else(|| asked.to_owned())
 }
 
-/// The configuration whose label a form spells like this.
-fn configuration(recording: &Recording, asked: &str) -> Option<usize> {
-    recording.configurations.iter().position(|configuration| spelled(&configuration.label) == asked)
+/// The label of a configuration that a form spells like this, or the levels that a person has typed.
+fn configuration<'t>(recording: &'t Recording, asked: &'t str) -> &'t str {
+    let mut labels = recording.configurations.iter().map(|configuration| configuration.label.as_str());
+    labels.find(|label| spelled(label) == asked).unwrap_or(asked)
 }
 
 fn spelled(raw: &str) -> String {

@@ -1,0 +1,157 @@
+//! Processes that are known by a variable in their environment, whatever group or session they have fled to.
+
+use std::collections::HashSet;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// How long a process that was told to end may take until it counts as left behind.
+const GRACE: Duration = Duration::from_millis(500);
+/// How soon it is looked for again.
+const PAUSE: Duration = Duration::from_millis(5);
+/// One that is killed may just have started another: so often they are looked for.
+const ROUNDS: u32 = 10;
+
+/// What the guard runs: it waits for the end of its input, which is our end, and kills what bears a mark of ours, of which
+/// its first argument is the beginning. proc(5): `environ` has a zero behind each variable.
+const GUARD: &str = "while read -r _; do :; done\n\
+    for _ in 1 2 3 4 5 6 7 8 9 10; do\n\
+    marked=$(grep -lsz \"^$0\" /proc/[0-9]*/environ); [ \"$marked\" ] || exit\n\
+    for file in $marked; do pid=${file#/proc/}; kill -KILL \"${pid%/environ}\"; done\n\
+    done";
+
+/// A mark that processes bear in their environment. As long as there is one, another process watches over us: when we are
+/// killed, it kills those that bear a mark of ours.
+#[derive(Debug)]
+pub struct Mark {
+    value: String,
+    /// Processes that were there before it.
+    before: HashSet<u32>,
+    _guard: Option<Arc<Guard>>,
+}
+
+impl Mark {
+    /// The variable that a process has to have in its environment.
+    pub const VARIABLE: &str = "STEELBENCH_TRIAL";
+
+    /// A mark that no process bears yet.
+    pub fn new() -> Self {
+        static MARKS: AtomicU64 = AtomicU64::new(0);
+        let value = format!("{}{}", Self::begin(), MARKS.fetch_add(1, Ordering::Relaxed));
+        // Without the guard a command may outlive us if we are killed; that does not make it unmeasurable.
+        Self { value, before: processes().collect(), _guard: Guard::shared().ok() }
+    }
+
+    /// How the values of all our marks begin.
+    fn begin() -> String {
+        format!("{}-", std::process::id())
+    }
+
+    /// Its value.
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+
+    /// Kills every process that bears it; their names. One that is about to end has a moment for that.
+    pub fn kill(&self) -> Vec<String> {
+        let grace = Instant::now() + GRACE;
+        while !self.bearers().is_empty() && Instant::now() < grace {
+            std::thread::sleep(PAUSE);
+        }
+        let mut killed = Vec::new();
+        for _ in 0..ROUNDS {
+            let bearers = self.bearers();
+            if bearers.is_empty() {
+                break;
+            }
+            for pid in bearers {
+                let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+                // SAFETY: a system call without pointers; the process was ours a moment ago.
+                unsafe { libc::kill(pid as libc::pid_t, libc::SIGKILL) };
+                killed.push(format!("{} (pid {pid})", name.trim_end()));
+            }
+            std::thread::sleep(PAUSE);
+        }
+        killed.sort_unstable();
+        killed.dedup();
+        killed
+    }
+
+    fn bearers(&self) -> Vec<u32> {
+        let mark = format!("{}={}", Self::VARIABLE, self.value);
+        let is_marked = |pid: &u32| {
+            let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|one| one == mark.as_bytes())
+        };
+        processes().filter(|pid| !self.before.contains(pid)).filter(is_marked).collect()
+    }
+}
+
+impl Default for Mark {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn processes() -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// A process that outlives us if we are killed.
+///
+/// `PR_SET_PDEATHSIG` would end the command itself, but nothing that it has started, and it has to be set between fork(2)
+/// and execve(2): without it, commands are started by vfork(2), which takes less time.
+#[derive(Debug)]
+struct Guard(Child);
+
+impl Guard {
+    /// The one of this process, started if need be.
+    fn shared() -> io::Result<Arc<Self>> {
+        static SHARED: Mutex<Weak<Guard>> = Mutex::new(Weak::new());
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(guard) = shared.upgrade() {
+            return Ok(guard);
+        }
+        let marks = format!("{}={}", Mark::VARIABLE, Mark::begin());
+        let mut command = Command::new("sh");
+        // Of a group of its own: what ends ours does not end it.
+        command.args(["-c", GUARD, &marks]).current_dir("/").process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let guard = Arc::new(Self(command.spawn()?));
+        *shared = Arc::downgrade(&guard);
+        Ok(guard)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // It has nothing to do any more; one that is gone needs no end.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Mark;
+    use crate::child::{Heard, run};
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn who_flees_into_a_session_of_its_own_is_found_by_its_environment() {
+        let mark = Mark::new();
+        let mut command = Command::new("sh");
+        command.args(["-c", "setsid sleep 1000 > /dev/null 2>&1 & exit 0"]).env(Mark::VARIABLE, mark.value());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let ended = run(&mut command, Heard::default(), &|| false).unwrap();
+        assert!(ended.status.success());
+        // On its way into its own session the end of the group can have hit it.
+        let killed = mark.kill();
+        assert!(ended.left_group || killed.len() == 1, "{killed:?}");
+        assert_eq!(mark.kill(), Vec::<String>::new());
+    }
+}

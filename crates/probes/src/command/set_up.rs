@@ -1,0 +1,51 @@
+//! The setup and cleanup commands, around consecutive trials that have the same.
+
+use super::job::Job;
+use super::run::Runner;
+use crate::ProbeError;
+use engines::Cancel;
+use experiment::Configuration;
+use observe::Mark;
+
+/// What consecutive trials share: what the setup command has made, until the cleanup command. Two are equal when their
+/// commands are, parameters in place: then what one has made serves the trials of the other.
+#[derive(Debug)]
+pub struct SetUp {
+    job: Job,
+    /// Processes that the setup command has left live until the end.
+    mark: Mark,
+}
+
+impl PartialEq for SetUp {
+    fn eq(&self, other: &Self) -> bool {
+        self.job.has_set_up_of(&other.job)
+    }
+}
+
+impl SetUp {
+    /// That of a configuration, not begun yet; `None` where its settings are wrong, which its trials tell.
+    pub fn of(configuration: &Configuration) -> Option<Self> {
+        Some(Self { job: Job::of(configuration).ok()?, mark: Mark::new() })
+    }
+
+    /// Runs the setup command, if there is one.
+    ///
+    /// # Errors
+    /// When it fails or is asked to stop.
+    pub fn begin(&self, cancel: &Cancel) -> Result<(), ProbeError> {
+        self.runner(cancel).set_up()
+    }
+
+    /// Runs the cleanup command, if there is one, then kills the processes that are still there. Their names.
+    ///
+    /// # Errors
+    /// When the cleanup command fails.
+    pub fn end(&self) -> Result<Vec<String>, ProbeError> {
+        self.runner(&Cancel::new()).clean_up()
+    }
+
+    fn runner<'a>(&'a self, cancel: &'a Cancel) -> Runner<'a> {
+        let parameters = self.job.set_up_parameters().map(|(name, value)| (name.clone(), value.clone()));
+        Runner::new(&self.job, parameters.map(|(name, value)| (name, Some(value))), &self.mark, cancel)
+    }
+}
