@@ -80,7 +80,7 @@ impl Bench {
         std::fs::write(&file, format!("[experiment]\nname = \"{name}\"\n{text}"))
             .map_err(|error| format!("{}: {error}", file.display()))?;
         let mut run = self.command(&["run"]);
-        let Used { cpu_s, printed } = used(run.arg(&file).args(["--fresh", "--json"]).args(flags))?;
+        let Used { cpu_s, printed, .. } = used(run.arg(&file).args(["--fresh", "--json"]).args(flags))?;
         let events = printed.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let finished = events.filter(|event| event["event"] == "trial_finished");
         Ok(Ran { trials: finished.filter_map(|event| Trial::of(&event)).collect(), cpu_s })
