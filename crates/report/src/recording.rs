@@ -228,7 +228,7 @@ impl Figures {
         (!histogram.is_empty()).then(|| Self {
             count: histogram.len(),
             min_mean_max_ns: histogram.min_mean_max_ns(),
-            percentiles_ns: PERCENTILES.map(|(_, _, percentile)| histogram.percentile_ns(percentile)),
+            percentiles_ns: histogram.percentiles_ns(PERCENTILES.map(|(_, _, percentile)| percentile)),
         })
     }
 }
