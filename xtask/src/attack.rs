@@ -5,30 +5,36 @@ use crate::process::cargo;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-/// Tries of each kind, unless a number is given: what each kind has for the full campaign, an hour in all.
+/// Tries of each kind, unless a number is given: what each kind has for the full campaign.
 const TRIES: &str = "full";
+/// No try begins later than this after the first one, unless a number is given.
+const MINUTES: u64 = 60;
 
-const USAGE: &str = "cargo xtask attack [KIND...] [--tries N] [--seed SEED]";
+const USAGE: &str = "cargo xtask attack [KIND...] [--tries N] [--seed SEED] [--minutes N]";
 
-/// What a kind came to: its name, how many tries, how many failed, and their seeds.
-type Row = [String; 4];
+/// What a kind came to: its name, how many tries there were and should have been, how many failed, seconds, and the seeds
+/// of those that failed.
+type Row = [String; 6];
 
-/// Attacks; an error when a try failed.
+/// Attacks; an error when a try failed, or when time was over before all tries.
 pub fn run(arguments: &[String]) -> Result<(), String> {
-    let (mut kinds, mut tries, mut seed) = (Vec::new(), TRIES.to_owned(), "1".to_owned());
+    let (mut kinds, mut tries, mut seed, mut minutes) = (Vec::new(), TRIES.to_owned(), 1, MINUTES);
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
-        let mut number = || rest.next().filter(|text| text.parse::<u64>().is_ok()).cloned().ok_or(USAGE);
+        let mut number = || rest.next().and_then(|text| text.parse::<u64>().ok()).ok_or(USAGE);
         match argument.as_str() {
-            "--tries" => tries = number()?,
+            "--tries" => tries = number()?.to_string(),
             "--seed" => seed = number()?,
+            "--minutes" => minutes = number()?,
             option if option.starts_with('-') => return Err(USAGE.into()),
             kind => kinds.push(kind),
         }
     }
     let mut test = cargo(&["test", "-p", "steelbench", "--all-features", "--test", "attack", "--"]);
     test.args(kinds).args(["--nocapture", "--test-threads", "2"]);
-    test.env("STEELBENCH_ATTACK_TRIES", tries).env("STEELBENCH_ATTACK_SEED", seed);
+    test.env("STEELBENCH_ATTACK_TRIES", tries).env("STEELBENCH_ATTACK_SEED", seed.to_string());
+    test.env("STEELBENCH_ATTACK_SECONDS", (60 * minutes).to_string());
+    test.envs(crate::tools::install_tools(false)?);
     let mut child = test.stdout(Stdio::piped()).spawn().map_err(|error| format!("{test:?}: {error}"))?;
     let mut rows = Vec::new();
     for line in child.stdout.take().into_iter().flat_map(|stdout| BufReader::new(stdout).lines()) {
@@ -40,18 +46,24 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     }
     let status = child.wait().map_err(|error| format!("{test:?}: {error}"))?;
     rows.sort();
-    println!("{:<24}{:>8}{:>8}  seeds of failures", "kind", "tried", "failed");
-    for [kind, tried, failed, seeds] in rows {
-        println!("{kind:<24}{tried:>8}{failed:>8}  {seeds}");
+    println!("{:<28}{:>8}{:>8}{:>8}{:>8}  seeds of failures", "kind", "tried", "of", "failed", "seconds");
+    for [kind, tried, planned, failed, seconds, seeds] in &rows {
+        println!("{kind:<28}{tried:>8}{planned:>8}{failed:>8}{seconds:>8}  {seeds}");
     }
-    if status.success() { Ok(()) } else { Err(format!("the campaign found something: {status}")) }
+    let cut: Vec<&str> = rows.iter().filter(|row| row[1] != row[2]).map(|row| row[0].as_str()).collect();
+    match (status.success(), cut.is_empty()) {
+        (false, _) => Err(format!("the campaign found something: {status}")),
+        (true, false) => Err(format!("{minutes} minutes were too few for {}", cut.join(", "))),
+        (true, true) => Ok(()),
+    }
 }
 
 /// A line of the table, as a kind prints it.
 fn row(line: &str) -> Option<Row> {
     let (_, line) = line.split_once("ATTACK ")?;
-    let mut parts = line.splitn(4, ' ').map(str::to_owned);
-    Some([parts.next()?, parts.next()?, parts.next()?, parts.next()?])
+    let mut parts = line.splitn(6, ' ').map(str::to_owned);
+    let mut part = || parts.next();
+    Some([part()?, part()?, part()?, part()?, part()?, part()?])
 }
 
 #[cfg(test)]
@@ -61,8 +73,8 @@ mod tests {
     #[test]
     fn a_kind_says_what_it_came_to() {
         let parts = |line| row(line).map(|row| row.join("|"));
-        assert_eq!(parts("ATTACK kills 4 0 ").as_deref(), Some("kills|4|0|"));
-        assert_eq!(parts("test kills ... ATTACK kills 9 2 3,7").as_deref(), Some("kills|9|2|3,7"));
+        assert_eq!(parts("ATTACK kills 4 4 0 17 ").as_deref(), Some("kills|4|4|0|17|"));
+        assert_eq!(parts("test kills ... ATTACK kills 8 9 2 5 3,7").as_deref(), Some("kills|8|9|2|5|3,7"));
         assert_eq!(parts("test kills ... ok"), None);
     }
 }

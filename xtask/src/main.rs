@@ -16,7 +16,7 @@ cargo xtask test [ARGUMENTS OF cargo test]   install what the tests need, run th
 cargo xtask bench [NAME...]                  measure: insert, instruments, overhead, start-up, report, a-a,
                                              disk-check, -cpu, -cached; time; recorder; postgres-cpu, -load, -observer,
                                              -population; a beginning names all that have it: disk, postgres
-cargo xtask attack [KIND...] [--tries N] [--seed SEED]
+cargo xtask attack [KIND...] [--tries N] [--seed SEED] [--minutes N]
                                              try to break it: mutated files, hostile servers and results files, kills
 cargo xtask tidy                             file sizes, left-over notes, crate edges, large files";
 

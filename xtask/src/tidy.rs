@@ -13,19 +13,20 @@ const VENDORED: &str = "crates/report/assets/vendor/";
 
 /// Which of our crates each crate may use, from the top of the data flow to its bottom: arrows point only downwards.
 /// Analysis and reports never touch an engine.
-const EDGES: [(&str, &str); 19] = [
+const EDGES: [(&str, &str); 21] = [
     (
         "steelbench",
-        "analysis datasets engines experiment observations observe probes profile report runner store",
+        "analysis datasets engines experiment observations observe probes profile report runner sizing store",
     ),
     ("runner", "analysis engines experiment observations observe probes store"),
-    ("report", "analysis observations"),
+    ("report", "analysis observations sizing"),
+    ("sizing", "experiment"),
     ("analysis", "observations statistics"),
     ("statistics", ""),
     ("store", "observations"),
     ("probes", "conductor datasets disk_io engines experiment observations observe primitives profile"),
     ("datasets", "engines"),
-    ("engines", "disk_io experiment observations observe pgclient transport"),
+    ("engines", "disk_io experiment mysqlclient observations observe pgclient transport"),
     ("disk_io", "conductor observations observe"),
     ("primitives", "conductor experiment observations observe"),
     ("conductor", "observations"),
@@ -33,6 +34,7 @@ const EDGES: [(&str, &str); 19] = [
     ("observe", "observations"),
     ("experiment", "observations"),
     ("observations", ""),
+    ("mysqlclient", "transport"),
     ("pgclient", "transport"),
     ("transport", ""),
     ("xtask", ""),

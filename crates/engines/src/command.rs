@@ -1,6 +1,7 @@
 //! Programs that do a step of preparation: psql, `pg_restore`, a command that restarts a server.
 
 use crate::{Cancel, EngineError};
+use observe::child::without_secrets;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus, Stdio};
@@ -13,6 +14,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const OUTPUT_BYTES_MAX: u64 = 64 << 10;
 /// and so many characters are part of an error.
 const SAID_MAX: usize = 2000;
+/// What prints more than this into our memory is killed.
+const PRINTED_BYTES_MAX: u64 = 64 << 20;
 
 /// Runs a program to its end. When the trial is asked to stop, or after this time, it is killed with all that it has
 /// started.
@@ -32,16 +35,23 @@ pub fn run(mut command: Command, doing: &str, at_most: Duration, cancel: &Cancel
     let mut child = command.spawn().map_err(|error| failed(format!("{program}: {error}")))?;
     let started = Instant::now();
     let status = loop {
+        let prints_on = output.metadata().is_ok_and(|output| output.len() > PRINTED_BYTES_MAX);
         match child.try_wait().map_err(|error| failed(error.to_string()))? {
             Some(status) => break status,
-            None if cancel.is_cancelled() || started.elapsed() > at_most => {
+            None if cancel.is_cancelled() || started.elapsed() > at_most || prints_on => {
                 // SAFETY: the child leads a process group of its own, so this reaches it and what it started.
                 unsafe { libc::killpg(child.id() as libc::pid_t, libc::SIGKILL) };
                 let _ = child.wait();
                 if cancel.is_cancelled() {
                     return Err(EngineError::Cancelled);
                 }
-                return Err(failed(format!("{program}: killed after {} s", at_most.as_secs())));
+                let mebibytes = PRINTED_BYTES_MAX >> 20;
+                let why = if prints_on {
+                    format!("it had printed {mebibytes} MiB")
+                } else {
+                    format!("{} s", at_most.as_secs())
+                };
+                return Err(failed(format!("{program}: killed after {why}")));
             }
             None => std::thread::sleep(LOOK_EVERY),
         }
@@ -60,7 +70,7 @@ fn said(program: &str, status: ExitStatus, output: &mut (impl Read + Seek)) -> S
     let lower = printed.to_ascii_lowercase();
     let error = ["error:", "fatal:"].iter().filter_map(|word| lower.find(word)).min().unwrap_or_default();
     let line = printed[..error].rfind('\n').map_or(0, |end| end + 1);
-    let said: String = printed[line..].trim().chars().take(SAID_MAX).collect();
+    let said: String = without_secrets(printed[line..].trim()).chars().take(SAID_MAX).collect();
     let name = program.rsplit('/').next().unwrap_or(program);
     format!("{name} ended with {status}: {said}")
 }

@@ -50,6 +50,11 @@ pub trait Dialect {
         true
     }
 
+    /// The join whose first table is the outer one of the loops.
+    fn ordered_join(&self) -> &'static str {
+        "CROSS JOIN"
+    }
+
     /// The statement of an operation.
     ///
     /// # Errors
@@ -88,9 +93,10 @@ pub trait Dialect {
                 };
                 let same: Vec<String> = table.key.iter().zip(&sample.columns).map(same).collect();
                 format!(
-                    "SELECT {} FROM {} AS sample CROSS JOIN {} AS looked_up WHERE {}",
+                    "SELECT {} FROM {} AS sample {} {} AS looked_up WHERE {}",
                     outputs.join(", "),
                     self.table(sample),
+                    self.ordered_join(),
                     self.table(table),
                     same.join(" AND ")
                 )
@@ -147,6 +153,7 @@ pub trait Dialect {
 #[cfg(test)]
 mod tests {
     use crate::duckdb::DuckDbDialect;
+    use crate::mariadb::MariaDialect;
     use crate::postgres::PostgresDialect;
     use crate::sqlite::SqliteDialect;
     use crate::*;
@@ -301,6 +308,41 @@ mod tests {
                 "SELECT $1 + $2",
             ]
         );
+    }
+
+    #[test]
+    fn statements_of_mariadb() {
+        let dialect = MariaDialect { data_files: 2, folders: vec!["/fast/data-0".into()], page_bytes: 16384 };
+        assert_eq!(
+            statements(&dialect),
+            [
+                "CREATE TABLE `orders` (`id` bigint NOT NULL, `made` datetime NOT NULL DEFAULT current_timestamp(), \
+                 `state` char(3) NOT NULL DEFAULT 'a''b', `amount` int, PRIMARY KEY (`id`)) ENGINE = InnoDB \
+                 PARTITION BY KEY (`id`) (PARTITION p0 DATA DIRECTORY = '/fast/data-0', PARTITION p1)",
+                "CREATE TABLE `sample` (`order_id` bigint NOT NULL, `day` date NOT NULL, \
+                 `price` decimal(15,2) NOT NULL, `remark` varchar(44) NOT NULL, \
+                 `filler` varbinary(418) NOT NULL DEFAULT (repeat('a', 418))) ENGINE = InnoDB \
+                 DATA DIRECTORY = '/fast/data-0'",
+                "INSERT INTO `orders` (`id`, `amount`) VALUES (?, ?)",
+                "SELECT `state`, `amount` FROM `orders` WHERE `id` = ?",
+                "SELECT `amount` FROM `orders` WHERE `id` BETWEEN ? AND ?",
+                "SELECT count(*), sum(`amount`), max(`id`), avg(`amount`) FROM `orders`",
+                "SELECT `state`, count(*) FROM `orders` WHERE `amount` < 7 GROUP BY `state`",
+                "SELECT count(*), min(`amount`) FROM `sample` AS sample STRAIGHT_JOIN `orders` AS looked_up \
+                 WHERE looked_up.`id` = sample.`order_id`",
+                "UPDATE `orders` SET `amount` = `amount` + 1 WHERE `id` = ?",
+                "DELETE FROM `orders` WHERE `id` = ?",
+                "SELECT ? + ?",
+            ]
+        );
+        let mut table = table();
+        table.columns[0].data_type = DataType::Uuid;
+        assert_eq!(
+            dialect.load(&table, &["id", "amount"]),
+            "LOAD DATA LOCAL INFILE 'rows' INTO TABLE `orders` CHARACTER SET utf8mb4 (@u0, `amount`) \
+             SET `id` = unhex(replace(@u0, '-', ''))"
+        );
+        assert_eq!(dialect.quote("a`b"), "`a``b`");
     }
 
     #[test]

@@ -8,11 +8,13 @@ pub mod duckdb;
 mod engine;
 pub mod files;
 mod key;
+pub mod mariadb;
 pub mod nothing;
 pub mod null;
 mod open_files;
 pub mod postgres;
 mod preflight;
+mod private;
 mod request;
 mod rows;
 pub mod server;
@@ -59,6 +61,7 @@ pub fn all() -> impl Iterator<Item = &'static dyn Engine> {
         &sqlite::Sqlite,
         &duckdb::DuckDb,
         &postgres::Postgres,
+        &mariadb::MariaDb,
         &files::Files,
         &nothing::Nothing,
         &null::Null,

@@ -106,7 +106,7 @@ mod tests {
         let engines = all().map(|engine| (engine.name(), engine.wait_types()));
         let mut tables: Vec<_> = engines.filter(|(_, table)| !table.is_empty()).collect();
         tables.push(("sqlserver", sqlserver::WAIT_TYPES));
-        assert_eq!(tables.len(), 4);
+        assert_eq!(tables.len(), 5);
         for (engine, table) in tables {
             let rows: Vec<String> = table.iter().map(row).collect();
             assert_eq!(documented(engine), rows, "the chapter is to have these rows:\n{}", rows.join("\n"));

@@ -9,7 +9,7 @@
 mod common;
 mod skeleton;
 
-use common::{LONG, duckdb_libraries, folder, installations, private, until};
+use common::{LONG, duckdb_libraries, folder, installations, mariadb_installations, private, until};
 use engines::{
     Ability, Answer, Cancel, CancelReason, Column, ConnectionSet, DataType, DefaultValue, Engine,
     EngineError, Fill, Filter, Folders, Host, Instance, Key, Operation, Output, Parameter, Permits, Request,
@@ -28,7 +28,7 @@ struct Target {
     configuration: Configuration,
 }
 
-/// Every engine of the registry that has tables and whose figures are measured, PostgreSQL and DuckDB in each
+/// Every engine of the registry that has tables and whose figures are measured, PostgreSQL, DuckDB and MariaDB in each
 /// version that is installed, and the skeleton.
 fn targets() -> Vec<Target> {
     let target = |name: &str, engine: &'static dyn Engine, settings: Vec<(&str, Value)>| Target {
@@ -58,6 +58,15 @@ fn targets() -> Vec<Target> {
                 let named =
                     library.iter().map(|path| ("target.library", Value::Text(path.clone()))).collect();
                 target(&format!("duckdb {}", library.unwrap_or_default()), engine, named)
+            })),
+            "mariadb" => targets.extend(mariadb_installations().into_iter().map(|installation| {
+                let folder = installation.server.parent().unwrap().display().to_string();
+                let settings = vec![
+                    ("target.bindir", Value::Text(folder)),
+                    ("target.version", Value::Text(installation.version.clone())),
+                    ("target.settings.innodb_flush_log_at_trx_commit", Value::Integer(0)),
+                ];
+                target(&format!("mariadb {}", installation.version), engine, settings)
             })),
             name => targets.push(target(name, engine, Vec::new())),
         }
@@ -129,7 +138,7 @@ fn work() -> Work {
 fn typed_work() -> Work {
     let columns = vec![
         Column::new("id", DataType::BigInt),
-        Column::new("key", DataType::Uuid),
+        Column::new("code", DataType::Uuid),
         Column::new("day", DataType::Date),
         Column::new("seen", DataType::Timestamp),
         Column::new("price", DataType::Decimal),
@@ -153,7 +162,7 @@ fn typed_work() -> Work {
     };
     let ask = |sql: &str| Operation::Text(UserStatement { texts: vec![sql.into()] });
     let remarks = "SELECT count(*) FROM typed WHERE remark = 'a' || chr(9) || 'b' || chr(92) || id || chr(39) || chr(10)";
-    let names = vec!["id", "key", "day", "seen", "price", "remark", "kind"];
+    let names = vec!["id", "code", "day", "seen", "price", "remark", "kind"];
     Work {
         tables: vec![Table { name: "typed", columns, key: &["id"], storage: Storage::default() }],
         fills: vec![Fill { table: 0, columns: names, batches: Box::new([batch(0), batch(500)].into_iter()) }],
@@ -162,7 +171,7 @@ fn typed_work() -> Work {
                 0,
                 vec![Output::Count, Output::Sum("price"), Output::Min("price"), Output::Max("id")],
             ),
-            ask("SELECT count(DISTINCT key) FROM typed WHERE kind = 'xy ' OR length(kind) = 2"),
+            ask("SELECT count(DISTINCT code) FROM typed WHERE kind = 'xy ' OR length(kind) = 2"),
             ask("SELECT count(*) FROM typed WHERE day <= '1970-01-31' AND seen < '1970-01-01 00:00:10'"),
             ask(remarks),
         ],
@@ -249,12 +258,17 @@ fn fills_tables_with_every_type_of_value(own: &Target) {
     let (_folder, mut host) = host(own.engine);
     let instance = host.prepare(&own.configuration, 1, &Cancel::new()).unwrap();
     let mut work = typed_work();
-    if own.engine.name() == "sqlite" {
-        // What others call chr.
-        for operation in &mut work.operations {
-            if let Operation::Text(text) = operation {
-                text.texts[0] = text.texts[0].replace("chr(", "char(");
-            }
+    for operation in &mut work.operations {
+        if let Operation::Text(text) = operation {
+            text.texts[0] = match own.engine.name() {
+                // What others call chr.
+                "sqlite" => text.texts[0].replace("chr(", "char("),
+                // There `||` is OR.
+                "mariadb" if text.texts[0].contains("||") => {
+                    text.texts[0].replace("= 'a' ||", "= concat('a',").replace(" ||", ",") + ")"
+                }
+                _ => continue,
+            };
         }
     }
     let table = work.tables[0].clone();
@@ -283,7 +297,7 @@ fn fills_tables_with_every_type_of_value(own: &Target) {
 
 /// Whether it keeps whole rows in pages.
 fn has_pages(own: &Target) -> bool {
-    ["sqlite", "postgres"].contains(&own.engine.name())
+    ["sqlite", "postgres", "mariadb"].contains(&own.engine.name())
 }
 
 fn refuses_more_rows_than_fit_a_page(own: &Target) {
@@ -391,7 +405,9 @@ fn works_beside_another_one(own: &Target) {
 fn prepares_the_next_target_after_one_was_dropped_or_killed(own: &Target) {
     let (folder, mut host) = host(own.engine);
     let (instance, connections) = loaded(host.as_mut(), own, &Cancel::new());
-    if let Some((pid, _)) = private(folder.path()) {
+    let of_mariadb = std::fs::read_to_string(folder.path().join("data/server.pid")).ok();
+    let pid = private(folder.path()).map(|(pid, _)| pid);
+    if let Some(pid) = pid.or_else(|| of_mariadb?.trim().parse().ok()) {
         // SAFETY: a plain system call; the process is the private server of this host.
         assert_eq!(unsafe { libc::kill(pid, libc::SIGKILL) }, 0);
         let mut connections = connections;

@@ -147,7 +147,7 @@ fn files_of_tablespaces_count_and_leave_the_page_cache() {
 fn a_template_is_made_once() {
     for installation in installations() {
         let folder = folder();
-        let account = Account::for_server(None).unwrap();
+        let account = Account::for_server(None, "postgres").unwrap();
         let cache = folder.path().join("cache");
         std::fs::create_dir(&cache).unwrap();
         own(&account, &cache).unwrap();
@@ -260,7 +260,7 @@ fn it_does_not_listen_on_tcp_where_a_password_would_be_needed() {
 
 #[test]
 fn only_directories_that_the_server_can_reach_will_do() {
-    let account = Account::for_server(None).unwrap();
+    let account = Account::for_server(None, "postgres").unwrap();
     if !account.is_other() {
         println!("SKIPPED: only root runs servers as another user");
         return;
@@ -281,8 +281,8 @@ fn only_directories_that_the_server_can_reach_will_do() {
 
 #[test]
 fn accounts_that_will_not_do_are_refused() {
-    let message = |user| Account::for_server(Some(user)).unwrap_err().to_string();
-    if !Account::for_server(None).unwrap().is_other() {
+    let message = |user| Account::for_server(Some(user), "postgres").unwrap_err().to_string();
+    if !Account::for_server(None, "postgres").unwrap().is_other() {
         assert!(message("root").contains("only root can"));
         return;
     }

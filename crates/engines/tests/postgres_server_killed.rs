@@ -157,7 +157,7 @@ fn a_server_started_by_hand_in_our_directory_is_reclaimed() {
         let owner = cluster.data_directory().metadata().unwrap();
         let mut command = Command::new(installation.program("postgres"));
         command.arg("-D").arg(cluster.data_directory()).stderr(Stdio::null()).current_dir("/");
-        if Account::for_server(None).unwrap().is_other() {
+        if Account::for_server(None, "postgres").unwrap().is_other() {
             command.uid(owner.uid()).gid(owner.gid());
         }
         let mut server = command.spawn().unwrap();

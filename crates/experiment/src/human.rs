@@ -21,6 +21,7 @@ const SIZE_UNITS: Units = &[
     ("mib", 1_048_576.0),
     ("gib", 1_073_741_824.0),
     ("tib", 1_099_511_627_776.0),
+    ("pb", 1e15),
 ];
 
 const BANDWIDTH_UNITS: Units = &[

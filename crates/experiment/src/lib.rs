@@ -12,6 +12,7 @@
 //! - `plan`: the order of the trials
 //! - `changes`: what differs between two versions of a file
 //! - `read`: reads files that people write, up to a size
+//! - `form`: files of another form, read with the same units and errors
 //! - `schema`, `example`: what editors and newcomers need
 
 mod changes;
@@ -23,6 +24,7 @@ mod error;
 mod example;
 mod experiment;
 pub mod file;
+mod form;
 mod human;
 mod named_file;
 mod nearest;
@@ -38,6 +40,7 @@ pub use draft::{Draft, LinkedSettings};
 pub use error::{FileError, FileErrors};
 pub use example::example;
 pub use experiment::{Blocks, Experiment, Factor, FactorLevel, Repeats, Throttle, Volume};
+pub use form::{Field, Fields, Form};
 pub use named_file::NamedFile;
 pub use nearest::{nearest, unknown_name};
 pub use observations::{FromValue, Value};

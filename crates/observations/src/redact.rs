@@ -23,7 +23,8 @@ const SECRETS: [&str; 12] = [
 ///
 /// - in anything like a URL, what is between the first colon and the last `@`: `x://name:...@host`, `name:...@host`;
 /// - the value of a name that says so, after `=`, after `:` with quotes, in quotes alone, or as an option:
-///   `password=...`, `"passwd": "..."`, `PASSWORD '...'`, `--password ...`. A variable of the shell is none.
+///   `password=...`, `"passwd": "..."`, `PASSWORD '...'`, `--password ...`, `token = ["...", "..."]`. A variable of the
+///   shell is none.
 ///
 /// Names and signs are recognised in percent-encoding and in the escapes of JSON and TOML too.
 pub fn redacted(text: &str) -> String {
@@ -151,9 +152,14 @@ fn values(chars: &[char]) -> Vec<Range<usize>> {
 fn value(chars: &[char], name_end: usize, is_option: bool) -> Option<Range<usize>> {
     let blanks = |at: usize| at + chars[at..].iter().take_while(|c| [' ', '\t'].contains(c)).count();
     let (_, after_quote) = quote(chars, name_end).unzip();
-    let sign = blanks(after_quote.unwrap_or(name_end));
+    let mut sign = blanks(after_quote.unwrap_or(name_end));
+    if is_option && after_quote.is_some() && chars.get(sign) == Some(&',') {
+        // The next word of a list of words.
+        sign = blanks(sign + 1);
+    }
     let start = blanks(sign + chars[sign..].iter().take_while(|c| ":=>".contains(**c)).count());
-    let opened = quote(chars, start);
+    let opened = quoted(chars, start);
+    let is_list = chars.get(start) == Some(&'[');
     let follows = match chars.get(sign)? {
         '=' => true,
         ':' => after_quote.is_some() || opened.is_some(),
@@ -164,25 +170,38 @@ fn value(chars: &[char], name_end: usize, is_option: bool) -> Option<Range<usize
     if !follows {
         return None;
     }
-    let Some((mark, inner)) = opened else {
-        let mut end = bare_end(chars, start, chars[sign] == ':');
-        // libpq ends it at a blank. A word that is no keyword with a value was meant as a part of it.
-        let is_keyword = chars[..name_end]
-            .iter()
-            .rev()
-            .take_while(|c| c.is_ascii_alphabetic())
-            .all(char::is_ascii_lowercase);
-        let is_rest = |end: &usize| {
-            let word = blanks(*end);
-            let word_end = bare_end(chars, word, false);
-            let is_pair = chars[word..word_end].contains(&'=') || chars.get(blanks(word_end)) == Some(&'=');
-            (word > *end && word_end > word && !is_pair).then_some(word_end)
-        };
-        if is_keyword && !is_option && chars[sign] == '=' {
-            end = std::iter::successors(Some(end), is_rest).last().unwrap_or(end);
-        }
-        return Some(start..end);
+    if is_list {
+        return Some(start + 1..list_end(chars, start));
+    }
+    if opened.is_some() {
+        return opened;
+    }
+    let mut end = bare_end(chars, start, chars[sign] == ':');
+    // libpq ends it at a blank. A word that is no keyword with a value was meant as a part of it.
+    let is_keyword =
+        chars[..name_end].iter().rev().take_while(|c| c.is_ascii_alphabetic()).all(char::is_ascii_lowercase);
+    let is_rest = |end: &usize| {
+        let word = blanks(*end);
+        let word_end = bare_end(chars, word, false);
+        let is_pair = chars[word..word_end].contains(&'=') || chars.get(blanks(word_end)) == Some(&'=');
+        (word > *end && word_end > word && !is_pair).then_some(word_end)
     };
+    if is_keyword && !is_option && chars[sign] == '=' {
+        end = std::iter::successors(Some(end), is_rest).last().unwrap_or(end);
+    }
+    Some(start..end)
+}
+
+/// What is between the quotes that begin at this place, three of them perhaps, and behind backslashes perhaps. Without its
+/// end it reaches as far as the text.
+fn quoted(chars: &[char], start: usize) -> Option<Range<usize>> {
+    let (mark, inner) = quote(chars, start)?;
+    let triple = [mark; 3];
+    if chars[inner - 1..].starts_with(&triple) {
+        let inner = inner + 2;
+        let end = chars[inner..].windows(3).position(|three| three == triple);
+        return Some(inner..end.map_or(chars.len(), |end| inner + end));
+    }
     // The same quote behind as many backslashes ends it. Two of them may be one that was escaped once more.
     let depth = inner - start - 1;
     let ends = |at: &usize| {
@@ -191,6 +210,16 @@ fn value(chars: &[char], name_end: usize, is_option: bool) -> Option<Range<usize
     };
     let end = (inner..chars.len()).find(ends).map_or(chars.len(), |end| end - depth);
     Some(inner..end.max(inner))
+}
+
+/// Where the list ends that begins with the bracket at this place.
+fn list_end(chars: &[char], start: usize) -> usize {
+    let mut at = start + 1;
+    while at < chars.len() && chars[at] != ']' {
+        // A text ends with as many signs as it begins with.
+        at = quoted(chars, at).map_or(at + 1, |inner| inner.end + inner.start - at);
+    }
+    at.min(chars.len())
 }
 
 /// The end of a value without quotes; a number in JSON ends earlier.
@@ -251,6 +280,13 @@ mod tests {
             (r#"{"token": 371, "a": 1}"#, r#"{"token": ***, "a": 1}"#),
             ("AWS_SECRET_ACCESS_KEY=S3c", "AWS_SECRET_ACCESS_KEY=***"),
             ("url = \"host=h password='S3c\"", "url = \"host=h password='****"),
+            ("password = [\"S3c\", 'S]3c'] # a", "password = [*************] # a"),
+            (r#""{\"token\": [\"S3\"], \"a\": 1}""#, r#""{\"token\": [******], \"a\": 1}""#),
+            (
+                "command = [\"tool\", \"--password\", \"S3c\", \"x\"]",
+                "command = [\"tool\", \"--password\", \"***\", \"x\"]",
+            ),
+            ("password = \"\"\"S\"3c\"\"\" # a", "password = \"\"\"****\"\"\" # a"),
         ] {
             assert_eq!(redacted(text), shown, "{text}");
             assert_eq!(redacted(shown), shown, "twice");

@@ -191,11 +191,24 @@ pub struct QueryPlan {
     pub analysis: Option<String>,
 }
 
+/// Bytes of a plan that are kept: more than a statement of ours has, and a server may say anything.
+const PLAN_BYTES_MAX: usize = 64 << 10;
+
 impl QueryPlan {
-    /// The plan of a statement.
+    /// The plan of a statement. Of what is too long to be read the beginning is kept.
     pub fn new(statement: &str, text: String, analysis: Option<String>) -> Self {
-        Self { statement: statement.into(), hash: fnv1a(&text), text, analysis }
+        let (hash, analysis) = (fnv1a(&text), analysis.map(beginning));
+        Self { statement: statement.into(), hash, text: beginning(text), analysis }
     }
+}
+
+fn beginning(mut text: String) -> String {
+    if text.len() > PLAN_BYTES_MAX {
+        let end = (0..=PLAN_BYTES_MAX).rev().find(|end| text.is_char_boundary(*end));
+        text.truncate(end.unwrap_or(0));
+        text.push_str("\n... (cut off)");
+    }
+    text
 }
 
 /// The FNV-1a hash of 64 bits of a text (RFC 9923), in hexadecimal.

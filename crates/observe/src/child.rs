@@ -1,9 +1,12 @@
 //! A command that is run to its end as the leader of a process group of its own, and what it used.
 
-use std::fs::File;
+use observations::{names_secret, redacted};
+use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -14,6 +17,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 pub const KEPT_BYTES_MAX: usize = 4 << 20;
 /// What is read at once.
 const CHUNK_BYTES: usize = 16 << 10;
+
+/// Characters of a secret that is looked for wherever it stands: a shorter one may be a word of the output.
+const SECRET_CHARS_MIN: usize = 6;
 
 /// Which streams of a command are read; where the others go is the caller's affair.
 #[derive(Debug, Clone, Copy, Default)]
@@ -327,6 +333,34 @@ fn storage_bytes(pid: libc::pid_t) -> Option<(u64, u64)> {
         };
         Some((number("read_bytes:")?, number("write_bytes:")?))
     })
+}
+
+/// Opens what a child reads or writes, without waiting for somebody at the other end of a pipe: nobody could stop that.
+///
+/// # Errors
+/// When it cannot be opened; a pipe that is to be written to, also when nobody reads from it.
+pub fn open_at_once(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let file = options.custom_flags(libc::O_NONBLOCK).open(path)?;
+    // SAFETY: a system call on an open file.
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, 0) } {
+        0 => Ok(file),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// What a child has printed without what looks like a password, and without the secrets of our environment, which it knows
+/// too.
+pub fn without_secrets(text: &str) -> String {
+    let own = std::env::vars_os();
+    without(text, own.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))))
+}
+
+/// The same without the secrets among these variables.
+pub fn without(text: &str, variables: impl IntoIterator<Item = (String, String)>) -> String {
+    let is_secret =
+        |(name, value): &(String, String)| names_secret(name) && value.chars().count() >= SECRET_CHARS_MIN;
+    let secrets = variables.into_iter().filter(is_secret).map(|(_, value)| value);
+    secrets.fold(redacted(text), |text, secret| text.replace(&secret, &"*".repeat(secret.chars().count())))
 }
 
 #[cfg(test)]

@@ -14,6 +14,14 @@ pub struct ThreadTimes {
 }
 
 impl ThreadTimes {
+    /// Those of a thread of another process, from `/proc/<pid>/task/<tid>/schedstat`; the time on a processor is as of the
+    /// last tick or switch. `None` when it has ended, or the kernel does not tell.
+    pub fn of(pid: i32, thread: i32) -> Option<Self> {
+        let schedstat = std::fs::read_to_string(proc(pid, &format!("task/{thread}/schedstat"))).ok()?;
+        let mut numbers = schedstat.split_ascii_whitespace().map_while(|number| number.parse().ok());
+        Some(Self { cpu_ns: numbers.next()?, run_delay_ns: numbers.next()? })
+    }
+
     /// The times that passed since an earlier reading.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
@@ -153,8 +161,18 @@ pub fn process_title(pid: i32) -> Option<String> {
 /// Processor seconds of the children of a process that have ended and that it has waited for: `cutime` and `cstime` of
 /// `/proc/<pid>/stat`, in ticks of 10 ms. `None` when the process has ended.
 pub fn ended_children_cpu_s(pid: i32) -> Option<f64> {
+    cpu_s(pid, [16, 17])
+}
+
+/// Processor seconds of all threads of a process: `utime` and `stime` of `/proc/<pid>/stat`, in ticks of 10 ms. `None` when
+/// it has ended.
+pub fn process_cpu_s(pid: i32) -> Option<f64> {
+    cpu_s(pid, [14, 15])
+}
+
+fn cpu_s(pid: i32, fields: [usize; 2]) -> Option<f64> {
     let stat = std::fs::read_to_string(proc(pid, "stat")).ok()?;
-    let [user_ticks, system_ticks] = stat_fields(&stat, [16, 17])?;
+    let [user_ticks, system_ticks] = stat_fields(&stat, fields)?;
     // SAFETY: a plain question.
     let ticks_a_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
     Some((user_ticks + system_ticks) as f64 / ticks_a_second as f64)
@@ -184,7 +202,9 @@ fn stat_fields<const N: usize>(stat: &str, wanted: [usize; N]) -> Option<[u64; N
 
 #[cfg(test)]
 mod tests {
-    use super::{ProcessTimes, ThreadClock, process_title, second_number, stat_fields};
+    use super::{
+        ProcessTimes, ThreadClock, ThreadTimes, process_cpu_s, process_title, second_number, stat_fields,
+    };
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
 
@@ -263,5 +283,22 @@ mod tests {
         let (reported, read) = (seconds(usage.ru_utime) + seconds(usage.ru_stime), times.cpu_ns as f64 / 1e9);
         assert!(read > 0.0 && read <= reported + 0.02 && reported - read < 0.2, "{read} of {reported}");
         assert_eq!(ProcessTimes::of(pid), None);
+    }
+
+    #[test]
+    fn the_times_of_a_thread_are_its_own_and_part_of_its_process() {
+        let pid = std::process::id() as i32;
+        // SAFETY: a plain question.
+        let thread = unsafe { libc::gettid() };
+        let clock = ThreadClock::of_this_thread();
+        while clock.read().cpu_ns < 60_000_000 {
+            std::hint::spin_loop();
+        }
+        std::thread::yield_now();
+        let (seen, own) = (ThreadTimes::of(pid, thread).unwrap(), clock.read());
+        // The kernel's figure is as of the last tick.
+        assert!(seen.cpu_ns <= own.cpu_ns && own.cpu_ns - seen.cpu_ns < 30_000_000, "{seen:?} {own:?}");
+        assert!(process_cpu_s(pid).unwrap() >= 0.03);
+        assert_eq!(ThreadTimes::of(pid, 0), None);
     }
 }

@@ -118,6 +118,11 @@ pub fn history(history: &History) -> Result<Value> {
     object("history", history, Value::Null)
 }
 
+/// A sizing plan, with what it comes to.
+pub fn sizing(plan: &sizing::Plan, sizing: &sizing::Sizing) -> Result<Value> {
+    object("sizing", sizing, json!({ "plan": plan }))
+}
+
 /// An inventory, with `advice`.
 pub fn survey(survey: &Survey, advice: &[Advice]) -> Result<Value> {
     object(SURVEY, survey, json!({ "advice": advice }))

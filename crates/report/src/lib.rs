@@ -31,6 +31,7 @@ mod profile;
 mod recording;
 mod runs;
 mod sections;
+mod sizing;
 mod table;
 mod terminal;
 mod text;
@@ -60,6 +61,7 @@ pub use profile::{folded, profile, profile_comparison};
 pub use recording::tables;
 pub use runs::{gate, runs};
 pub use sections::run;
+pub use sizing::sizing;
 pub use terminal::{Style, terminal};
 pub use text::{Text, escaped, lines, origin, utc};
 

@@ -1,7 +1,7 @@
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
-use experiment::{Catalog, Configuration, Experiment, FileErrors, Invalid, NamedFile};
-use observations::redacted;
+use experiment::{Catalog, Configuration, Experiment, FileErrors, Invalid, NamedFile, Value};
+use observations::{names_secret, redacted};
 use probes::Target;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -115,15 +115,27 @@ pub fn validate(experiment: &Experiment) -> Result<(), FileErrors> {
     if errors.errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// Settings and labels are in results, reports and the environment of hooks: what looks like a password is refused there.
+/// Settings and labels are in results, reports and the environment of hooks: what looks like a password is refused there,
+/// and the value of what is called one.
 fn secrets(configuration: &Configuration) -> impl Iterator<Item = Invalid> {
     let holds_secret = |text: &str| redacted(text) != text;
-    let settings = configuration.settings.iter().map(|(path, value)| (path, value.to_string()));
-    let labels = configuration.levels.iter().map(|level| (&level.factor, level.label.clone()));
-    let found = settings.chain(labels).filter(move |(_, text)| holds_secret(text));
-    found.map(|(path, _)| {
-        let message =
-            "a password in the file would end up in results and reports; use PGPASSWORD or ~/.pgpass";
+    let is_called = |path: &str, value: &Value| {
+        let name = path.rsplit_once('.').map_or(path, |(_, name)| name);
+        names_secret(name) && !matches!(value, Value::Bool(_))
+    };
+    let text = |value: &Value| match value {
+        // Words of a command: what follows an option is its value.
+        Value::List(words) => words.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+        value => value.to_string(),
+    };
+    let settings = configuration.settings.iter();
+    let settings = settings
+        .filter(move |(path, value)| is_called(path, value) || holds_secret(&text(value)))
+        .map(|(path, _)| path);
+    let labels = configuration.levels.iter().filter(move |level| holds_secret(&level.label));
+    settings.chain(labels.map(|level| &level.factor)).map(|path| {
+        let message = "a password in the file would end up in results and reports; give it in a variable of the \
+                       environment, for PostgreSQL use PGPASSWORD or ~/.pgpass";
         Invalid::new(path.as_str(), message)
     })
 }

@@ -2,7 +2,8 @@
 
 use crate::trial::Interrupt;
 use experiment::Configuration;
-use observations::{HookOutput, names_secret, redacted};
+use observations::{HookOutput, redacted};
+use observe::child;
 use std::io::{PipeReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -59,15 +60,17 @@ impl Hook<'_> {
                 }
             });
             let drained = Instant::now() + DRAIN_TIME_MAX;
-            // A process that the command left behind can hold the pipe open for ever.
-            while let Ok(chunk) = chunks.recv_timeout(drained.saturating_duration_since(Instant::now())) {
+            // A process that the command left behind can hold the pipe open, and print to it, for ever.
+            while let Some(left) = drained.checked_duration_since(Instant::now())
+                && let Ok(chunk) = chunks.recv_timeout(left)
+            {
                 keep_end(&mut printed, &chunk);
             }
             let status = ended?;
             exit_code = status.code();
             if status.success() { Ok(()) } else { Err(status.to_string()) }
         });
-        let output = without_secrets(&String::from_utf8_lossy(&printed));
+        let output = child::without_secrets(&String::from_utf8_lossy(&printed));
         let result = result.map_err(|cause| match output.lines().rfind(|line| !line.trim().is_empty()) {
             Some(line) => format!("hook {} failed: {cause}: {}", self.name, line.trim()),
             None => format!("hook {} failed: {cause}", self.name),
@@ -146,18 +149,6 @@ fn read(mut stream: PipeReader) -> std::io::Result<Receiver<Vec<u8>>> {
         }
     })?;
     Ok(chunks)
-}
-
-/// Characters of a secret that is looked for wherever it stands: a shorter one may be a word of the output.
-const SECRET_CHARS_MIN: usize = 6;
-
-/// Without what looks like a password, and without the secrets of our environment, which a hook knows too.
-fn without_secrets(text: &str) -> String {
-    let secrets = std::env::vars_os().filter_map(|(name, value)| {
-        let value = value.into_string().ok().filter(|value| value.chars().count() >= SECRET_CHARS_MIN)?;
-        names_secret(name.to_str()?).then_some(value)
-    });
-    secrets.fold(redacted(text), |text, secret| text.replace(&secret, &"*".repeat(secret.chars().count())))
 }
 
 fn keep_end(printed: &mut Vec<u8>, chunk: &[u8]) {

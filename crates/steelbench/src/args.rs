@@ -56,6 +56,8 @@ pub enum Command {
     Sync(Sync),
     /// Measure how long commands take and what they use, and which is faster; takes hyperfine's options
     Time(Box<Time>),
+    /// Say how many disks, links and processors a demand needs, which link is the narrowest, and the price
+    Size(Size),
     /// Take the inventory of this machine and of servers; merge the inventories of many machines
     Survey(Survey),
     /// Sample where processes or a command spend their processor time; compare two such profiles
@@ -392,6 +394,21 @@ pub enum ProfileCommand {
         #[command(flatten)]
         form: Form,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct Size {
+    /// The plan: a demand, parts, and chains of parts to compare
+    #[arg(required_unless_present = "example")]
+    pub file: Option<PathBuf>,
+    /// Print a commented plan to start from
+    #[arg(long, exclusive = true)]
+    pub example: bool,
+    /// Also write the page with figures to this file
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub form: Form,
 }
 
 #[derive(Debug, Args)]

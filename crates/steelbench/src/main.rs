@@ -37,6 +37,7 @@ fn main() -> std::process::ExitCode {
         Command::Pg(pg) => commands::pg::pg(&pg),
         Command::Sync(sync) => commands::sync::sync(&sync),
         Command::Time(time) => commands::time::time(&time),
+        Command::Size(size) => commands::size::size(&size),
         Command::Survey(survey) => commands::survey::survey(&survey),
         Command::Profile(profile) => commands::profile::profile(&profile),
         Command::Data(data) => commands::data::data(&data),

@@ -3,9 +3,7 @@
 
 mod common;
 
-use common::{Ended, Lab, SmallDisk, end, scripted, signal, skipped, wait_until};
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
+use common::{Lab, SmallDisk, end, scripted, signal, wait_until};
 use std::path::Path;
 use std::process::Command;
 
@@ -108,32 +106,6 @@ fn a_folder_that_cannot_be_made_is_named() {
     let lab = Lab::with(&scripted(1, "", ""));
     lab.write("results", "a file where the folder should be");
     lab.run(1).says("results: cannot create it");
-}
-
-/// Runs as a user who may not write to the folder; root may write anywhere.
-#[test]
-fn a_read_only_folder_is_named() {
-    let lab = Lab::with(&scripted(1, "", ""));
-    std::fs::create_dir(lab.path("results")).unwrap();
-    let allow = |name: &str, mode: u32| {
-        std::fs::set_permissions(lab.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
-    };
-    allow("results", 0o555);
-    allow("", 0o755);
-    let mut command = Command::new(lab.path("steelbench"));
-    command.args(["run", "e.toml"]).current_dir(lab.path(""));
-    common::at_home(&mut command, &lab.path(""));
-    std::fs::copy(env!("CARGO_BIN_EXE_steelbench"), lab.path("steelbench")).unwrap();
-    // SAFETY: asks for our own user number and has no preconditions.
-    if unsafe { libc::geteuid() } == 0 {
-        command.uid(65534).gid(65534);
-    }
-    match command.output() {
-        Ok(output) => drop(Ended::from(output).expect(1).says("results/t.steelbench")),
-        Err(error) => skipped(&format!("a read-only results folder: cannot run as another user: {error}")),
-    }
-    assert!(!lab.path(FILE).exists());
-    allow("results", 0o755);
 }
 
 /// Reading a neighbour for its ceilings, or listing it, must not run what somebody has put into it.

@@ -74,4 +74,41 @@ mod tests {
         assert_eq!(facts, expected.map(|(name, value)| (name.to_owned(), value)));
         assert!(counters("not JSON").is_empty());
     }
+
+    /// DuckDB's profile as a crashing or foreign library may give it: whatever it is, facts are finite.
+    #[test]
+    fn no_profile_gives_a_figure_that_is_none() {
+        let whole = br#"{"children": [{"operator_name": "SEQ_SCAN", "operator_timing": 0.5, "operator_rows_scanned": 7}]}"#;
+        let pieces = [
+            "{",
+            "}",
+            "[",
+            "]",
+            "\"",
+            ",",
+            "null",
+            "-1e308",
+            "1e999",
+            "nan",
+            "\\u0000",
+            "\u{1b}[2J",
+            "children",
+        ];
+        let mut number = 1_u64;
+        let mut below = |end: usize| {
+            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (number >> 33) as usize % end
+        };
+        for _ in 0..5000 {
+            let mut profile = whole.to_vec();
+            for _ in 0..=below(3) {
+                let (at, piece) = (below(profile.len()), pieces[below(pieces.len())]);
+                profile.splice(at..(at + below(9)).min(profile.len()), piece.bytes());
+            }
+            let facts = counters(&String::from_utf8_lossy(&profile));
+            assert!(facts.iter().all(|fact| fact.value.is_finite()), "{facts:?}");
+        }
+        let deep = [r#"{"children": ["#.repeat(100_000), "]}".repeat(100_000)].concat();
+        assert!(counters(&deep).is_empty());
+    }
 }

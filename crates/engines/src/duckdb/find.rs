@@ -5,6 +5,9 @@ use crate::EngineError;
 use crate::lock;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -26,9 +29,47 @@ static LOADED: Mutex<BTreeMap<OsString, &'static Library>> = Mutex::new(BTreeMap
 
 /// What can be said against a library without loading it.
 pub fn objection(wanted: &str) -> Option<String> {
-    let path = Path::new(wanted);
-    let is_name = !wanted.contains('/');
-    (!is_name && !path.is_file()).then(|| format!("there is no file {}; {INSTALL}", path.display()))
+    unloadable(OsStr::new(wanted)).map(|message| format!("{message}; {INSTALL}"))
+}
+
+/// Why a file is not even tried. The loader would wait at a pipe for ever, and of a file that is cut off it would read what
+/// is not there, which kills the process (SIGBUS).
+fn unloadable(name: &OsStr) -> Option<String> {
+    let path = Path::new(name);
+    if !name.as_bytes().contains(&b'/') {
+        return None;
+    }
+    let shown = path.display();
+    let Ok(found) = path.metadata() else { return Some(format!("there is no file {shown}")) };
+    if !found.is_file() {
+        return Some(format!("{shown} is no regular file"));
+    }
+    let (bytes, needed) = (found.len(), bytes_needed(path).unwrap_or(0));
+    (bytes < needed).then(|| format!("{shown} is cut off: it has {bytes} of at least {needed} bytes"))
+}
+
+/// Bytes of a library by its header and the segments that this lists: elf(5). `None` where it is no ELF file of 64 bits or
+/// cannot be read, of which the loader tells more.
+fn bytes_needed(path: &Path) -> Option<u64> {
+    let file = File::open(path).ok()?;
+    let mut header = [0; 64];
+    file.read_exact_at(&mut header, 0).ok()?;
+    let number = |bytes: &[u8], at: usize, length: usize| {
+        bytes[at..at + length].iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+    };
+    header.starts_with(b"\x7fELF\x02\x01").then_some(())?;
+    let (segments, size, count) = (number(&header, 32, 8), number(&header, 54, 2), number(&header, 56, 2));
+    let mut needed = segments.checked_add(size * count)?;
+    for segment in 0..count {
+        let mut entry = [0; 56];
+        if file.read_exact_at(&mut entry, segments + segment * size).is_err() {
+            break;
+        }
+        let is_loaded = number(&entry, 0, 4) == 1;
+        let end = number(&entry, 8, 8).saturating_add(number(&entry, 32, 8));
+        needed = needed.max(if is_loaded { end } else { 0 });
+    }
+    Some(needed)
 }
 
 /// The library that a configuration wants, or that is found without it, and the name that it was loaded by.
@@ -47,7 +88,7 @@ pub fn library(wanted: Option<&str>) -> Result<(OsString, &'static Library), Eng
     if let Some(known) = loaded.get(&name) {
         return Ok((name, *known));
     }
-    let library = load(&name).map_err(|message| {
+    let library = unloadable(&name).map_or_else(|| load(&name), Err).map_err(|message| {
         EngineError::failed("loading libduckdb", format!("{source}: {message}; {INSTALL}"))
     })?;
     let library: &'static Library = Box::leak(Box::new(library));

@@ -22,7 +22,7 @@ mod threads;
 mod waits;
 
 use crate::{
-    Ability, CacheState, Cancel, Engine, EngineError, Folders, Host, Instance, Need, Preflight, Stop,
+    Ability, CacheState, Cancel, Engine, EngineError, Folders, Host, Instance, Need, Preflight, Space, Stop,
     WaitType,
 };
 #[cfg(test)]
@@ -52,6 +52,10 @@ settings! {
     /// How often the waits of sessions are sampled.
     pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";
 }
+
+/// Bytes of rows for each byte in the file, at most: what needs more space than this leaves does not fit. TPC-H's LINEITEM
+/// has about 4.
+const COMPRESSION_MAX: u64 = 10;
 
 /// The embedded column store, from version 1.2 up.
 #[derive(Debug, Clone, Copy)]
@@ -103,12 +107,14 @@ impl Engine for DuckDb {
         invalid
     }
 
-    fn preflight(&self, needs: &[Need<'_>], _: &Folders, _: &Stop) -> Preflight {
+    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, _: &Stop) -> Preflight {
         let mut found = Preflight::default();
-        for library in needs.iter().map(|need| need.configuration.get(LIBRARY)) {
-            if let Err(error) = find::library(library.as_deref()) {
+        for need in needs {
+            if let Err(error) = find::library(need.configuration.get(LIBRARY).as_deref()) {
                 found.misses(error.to_string());
             }
+            let rows = need.of_rows(&need.configuration.get(VOLUME), folders);
+            found.needs(rows.into_iter().map(|rows| Space { bytes: rows.bytes / COMPRESSION_MAX, ..rows }));
         }
         found
     }

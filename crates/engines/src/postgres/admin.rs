@@ -2,7 +2,7 @@
 //! Nothing else of a database is touched.
 
 use super::failed_at;
-use super::server::wait_for;
+use crate::private::wait_for;
 use crate::{Cancel, EngineError, lock};
 use pgclient::{Client, Config, quote_identifier, quote_literal};
 use std::sync::Mutex;

@@ -6,9 +6,9 @@
 use super::admin::take_again;
 use super::host::patient;
 use super::server::settings::{Known, check, load_time, read_back};
-use super::server::wait_for;
 use super::settings::{ALLOW_RESTART, ALLOW_SERVER_SETTINGS, URL, server_settings};
 use super::{failed_at, is_local};
+use crate::private::wait_for;
 use crate::{Cancel, EngineError, cache, command};
 use experiment::Configuration;
 use observe::ProcessTimes;

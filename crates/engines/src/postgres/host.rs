@@ -3,7 +3,7 @@
 use super::altered;
 use super::instance::{PostgresInstance, Server};
 use super::own_database;
-use super::server::{Account, Cluster, ClusterOptions, DataOptions, ServerSetup, Stop};
+use super::server::{Account, Cluster, ClusterOptions, DataOptions, PROGRAM, ServerSetup, Stop};
 use super::settings::{self, DATA_CHECKSUMS, LOG_VOLUME, RESET, URL, USER, VOLUME, WAL_SEGMENT_SIZE};
 use crate::setup::Setup;
 use crate::{Cancel, EngineError, Folders, Host, Instance, lock};
@@ -75,7 +75,7 @@ impl PostgresHost {
             directory: directory.clone(),
             setup: setup.map(|own| ServerSetup::new(own, settings::server_settings(configuration))),
             wal_directory: log_volume.map(|name| self.folders.volume(&name).cloned()).transpose()?,
-            account: Account::for_server(configuration.get(USER).as_deref())?,
+            account: Account::for_server(configuration.get(USER).as_deref(), PROGRAM)?,
             data: DataOptions {
                 checksums: configuration.get(DATA_CHECKSUMS),
                 wal_segment_mb: configuration.get(WAL_SEGMENT_SIZE).map(|bytes| (bytes >> 20) as u32),

@@ -5,11 +5,14 @@ use super::dialect::PostgresDialect;
 use super::is_local;
 use super::kept::KeptTables;
 use super::load::{Backends, PostgresConnections};
-use super::server::{Cluster, Stop, last_lines, parent, wait_for};
+use super::server::{Cluster, Stop};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::PostgresCollector;
 use super::wire::{StatementText, operation_sql, statements};
 use super::{explain, failed_at, fill};
+use crate::private::files::last_lines;
+use crate::private::process::parent;
+use crate::private::wait_for;
 use crate::{
     CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Fill, Folders,
     Instance, ObserveOptions, Operation, Table, WaitCollector, Work, lock, open_files,

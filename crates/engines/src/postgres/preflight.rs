@@ -3,7 +3,7 @@
 
 use super::admin::{MARK, SCHEMA};
 use super::instance::escaped;
-use super::server::{Account, is_of_module, tried_settings};
+use super::server::{Account, PROGRAM, is_of_module, tried_settings};
 use super::settings::{
     self, ALLOW_RESTART, ALLOW_SERVER_SETTINGS, FINAL_CHECKPOINT, LOG_VOLUME, URL, USER, VOLUME,
 };
@@ -175,7 +175,7 @@ fn of_the_whole_server(context: &str) -> String {
 /// A server of ours: its programs, its user and its settings.
 fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Invalid>, EngineError> {
     let installation = settings::installation(configuration)?;
-    let account = Account::for_server(configuration.get(USER).as_deref())?;
+    let account = Account::for_server(configuration.get(USER).as_deref(), PROGRAM)?;
     account.can_run(&installation.program("postgres"))?;
     let volumes = configuration.get(VOLUME).into_iter().chain(configuration.get(LOG_VOLUME));
     let used: Vec<&PathBuf> = volumes.filter_map(|name| folders.volume(&name).ok()).collect();

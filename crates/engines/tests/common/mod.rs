@@ -48,6 +48,15 @@ pub fn duckdb_libraries() -> Vec<Option<String>> {
     vec![None]
 }
 
+/// The MariaDB servers to test on. Says so when there is none.
+pub fn mariadb_installations() -> Vec<engines::mariadb::server::Installation> {
+    let found = engines::mariadb::server::Installation::find_all(&[]);
+    if found.is_empty() {
+        println!("SKIPPED: no MariaDB server is installed");
+    }
+    found
+}
+
 /// A folder that servers of any user can reach.
 pub fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -61,7 +70,7 @@ pub fn options(installation: &Installation, directory: &Path) -> ClusterOptions 
         installation: installation.clone(),
         directory: directory.into(),
         wal_directory: None,
-        account: Account::for_server(None).unwrap(),
+        account: Account::for_server(None, "postgres").unwrap(),
         data: DataOptions::default(),
         setup: None,
         connections: 1,

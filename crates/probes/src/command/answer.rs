@@ -4,7 +4,7 @@ use super::CommandError;
 use super::run::said;
 use experiment::{Configuration, Invalid, choice};
 use observations::Response;
-use observe::child::Printed;
+use observe::child::{Printed, without_secrets};
 use regex::Regex;
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
@@ -93,20 +93,25 @@ impl Answer {
         Ok(Self { name: name.to_owned(), unit: given("unit").unwrap_or_default(), better, place })
     }
 
-    /// Its value in what a run has printed.
+    /// Its value in what a run has printed, looked for until `stop` says so.
     ///
     /// # Errors
     /// When it is not there, or is no number.
-    pub fn find(&self, stdout: &Printed, stderr: &Printed) -> Result<f64, CommandError> {
+    pub fn find(
+        &self,
+        stdout: &Printed,
+        stderr: &Printed,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<f64, CommandError> {
         let found = match &self.place {
-            Place::Regex(regex) => last_match(regex, &stdout.text())
-                .or_else(|| last_match(regex, &stderr.text()))
+            Place::Regex(regex) => last_match(regex, &stdout.text(), stop)
+                .or_else(|| last_match(regex, &stderr.text(), stop))
                 .ok_or_else(|| format!("nothing that was printed matches {regex}")),
             Place::Pointer(pointer) => in_json(pointer, stdout),
         };
         let number = found.and_then(|text| {
             let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
-            number.ok_or_else(|| format!("`{text}` is no number"))
+            number.ok_or_else(|| format!("`{}` is no number", beginning(&without_secrets(&text))))
         });
         number.map_err(|cause| CommandError::NoResponse {
             name: self.name.clone(),
@@ -143,8 +148,19 @@ pub const OWN: [&str; 14] = [
     "peak_memory",
 ];
 
-fn last_match(regex: &Regex, text: &str) -> Option<String> {
-    let found = regex.captures_iter(text).last()?;
+/// Characters of what was found that are told of what is no number.
+const TOLD_CHARS_MAX: usize = 100;
+
+fn beginning(text: &str) -> String {
+    let more = if text.chars().nth(TOLD_CHARS_MAX).is_some() { "..." } else { "" };
+    text.chars().take(TOLD_CHARS_MAX).chain(more.chars()).collect()
+}
+
+/// The last match. One takes time in proportion to the text, and all of them perhaps to its square: 4 MiB in one line,
+/// searched to its end for each character.
+fn last_match(regex: &Regex, text: &str, stop: &dyn Fn() -> bool) -> Option<String> {
+    let last = regex.find_iter(text).take_while(|_| !stop()).last()?;
+    let found = regex.captures_at(text, last.start())?;
     found.get(1).or_else(|| found.get(0)).map(|found| found.as_str().to_owned())
 }
 

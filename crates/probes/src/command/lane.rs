@@ -66,18 +66,21 @@ fn run(stage: &Stage<'_>, runner: &Runner<'_>, next: &AtomicU64) -> Result<LaneO
         let ended = run(&number.to_string())?;
         recorder.record(ended.elapsed.as_nanos() as u64);
         stage.live().done.add(1);
-        let find = |answer: &super::answer::Answer| answer.find(&ended.stdout, &ended.stderr);
+        let find = |answer: &super::answer::Answer| {
+            answer.find(&ended.stdout, &ended.stderr, &|| stage.is_stopped())
+        };
+        let answers: Result<Vec<f64>, _> = job.answers.iter().map(find).collect();
+        if stage.is_stopped() {
+            return Err(LoadError::Stopped.into());
+        }
         runs.push(Run {
             number,
             elapsed_s: ended.elapsed.as_secs_f64(),
             used: ended.used,
             exit_code: exit_code(ended.status),
-            answers: job.answers.iter().map(find).collect::<Result<_, _>>()?,
+            answers: answers?,
             left_group: ended.left_group,
         });
-        if stage.is_stopped() {
-            return Err(LoadError::Stopped.into());
-        }
     }
     Ok(LaneOutcome { runs, latencies: recorder.histogram(), elapsed_s: elapsed_s() })
 }

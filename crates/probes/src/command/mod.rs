@@ -144,8 +144,8 @@ impl Probe for CommandProbe {
         });
         // Cleans up after whatever came before; the first thing that went wrong is told.
         let cleaned = if is_made_anew { runner.clean_up() } else { Ok(mark.kill()) };
-        let (shell, (lanes, surroundings)) = measured?;
-        let left_behind = cleaned?;
+        let (shell, (lanes, surroundings)) = measured.map_err(|error| runner.hide(error))?;
+        let left_behind = cleaned.map_err(|error| runner.hide(error))?;
         Ok(outcome::observations(&job, shell, &lanes, &left_behind, surroundings))
     }
 }

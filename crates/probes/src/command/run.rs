@@ -6,7 +6,7 @@ use crate::ProbeError;
 use engines::{Cancel, EngineError};
 use observe::Mark;
 use observe::child::{self, Ended, Heard, Printed};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 
 /// Lines of what was printed that explain a failure.
 const SAID_LINES: usize = 15;
+/// Characters of these.
+const SAID_CHARS_MAX: usize = 4000;
 /// How often the shell is started to know how long it takes.
 const SHELL_STARTS: u32 = 20;
 
@@ -66,7 +68,11 @@ pub fn said(stdout: &Printed, stderr: &Printed) -> String {
     let text = if err.trim().is_empty() { out } else { err };
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let last = lines[lines.len().saturating_sub(SAID_LINES)..].join("\n");
-    if last.is_empty() { String::new() } else { format!("\nits output ends with:\n{last}") }
+    // One line can be all that was printed.
+    let told = child::without_secrets(&last);
+    let cut = told.chars().count().saturating_sub(SAID_CHARS_MAX);
+    let told: String = told.chars().skip(cut).collect();
+    if told.is_empty() { String::new() } else { format!("\nits output ends with:\n{told}") }
 }
 
 /// What the shell takes that the command runs in; nothing where that is not subtracted.
@@ -128,6 +134,24 @@ impl<'a> Runner<'a> {
         concluded.map(|()| ended)
     }
 
+    /// An error without the secrets that commands were given: a command may print its environment.
+    pub fn hide(&self, error: ProbeError) -> ProbeError {
+        let hidden = |text: &str| {
+            let given =
+                self.variables.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+            child::without(text, given)
+        };
+        match error {
+            ProbeError::Command(CommandError::Failed { what, line, how, said }) => {
+                CommandError::Failed { what, line, how, said: hidden(&said) }.into()
+            }
+            ProbeError::Command(CommandError::NoResponse { name, cause, said }) => {
+                CommandError::NoResponse { name, cause: hidden(&cause), said: hidden(&said) }.into()
+            }
+            error => error,
+        }
+    }
+
     /// How long the shell takes to start and end, on average, where that is subtracted.
     pub fn shell_start_up(&self) -> Result<Option<StartUp>, ProbeError> {
         let Some(words) = &self.job.shell_alone else { return Ok(None) };
@@ -186,12 +210,14 @@ impl<'a> Runner<'a> {
     ) -> Result<Ended, ProbeError> {
         let mut command = self.command(words, iteration);
         command.stdin(match &self.job.input {
-            Some(path) => Stdio::from(File::open(path).map_err(at(path))?),
+            Some(path) => opened(File::options().read(true), path)?,
             None => Stdio::null(),
         });
         command.stdout(match &self.job.output {
             Sink::Inherit if with_output => Stdio::inherit(),
-            Sink::File(path) if with_output => Stdio::from(File::create(path).map_err(at(path))?),
+            Sink::File(path) if with_output => {
+                opened(File::options().write(true).create(true).truncate(true), path)?
+            }
             _ => Stdio::null(),
         });
         let is = |sink| with_output && self.job.output == sink;
@@ -220,9 +246,9 @@ fn started(result: io::Result<Ended>, words: &[String]) -> Result<Ended, ProbeEr
     result.map_err(|source| CommandError::Start { program, source }.into())
 }
 
-fn at(path: &Path) -> impl FnOnce(io::Error) -> CommandError {
-    let path = path.to_owned();
-    |source| CommandError::File { path, source }
+fn opened(options: &mut OpenOptions, path: &Path) -> Result<Stdio, CommandError> {
+    let failed = |source| CommandError::File { path: path.to_owned(), source };
+    child::open_at_once(options, path).map(Stdio::from).map_err(failed)
 }
 
 fn failed(what: &'static str, line: &str, how: String, ended: &Ended) -> ProbeError {

@@ -2,13 +2,15 @@
 
 use crate::args::{Data, DataFormat};
 use crate::exit_code::{ExitCode, Failure};
-use crate::output;
+use crate::{output, signals};
 use datasets::{DataSet, Size};
 use engines::{Fill, Table};
 use observations::number;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Writes each table of a data set.
 pub fn data(arguments: &Data) -> Result<ExitCode, Failure> {
@@ -24,12 +26,13 @@ pub fn data(arguments: &Data) -> Result<ExitCode, Failure> {
         return Err(Failure::not_built("`data --format parquet`"));
     }
     std::fs::create_dir_all(output)
-        .map_err(|error| Failure::usage(format!("{}: {error}", output.display())))?;
+        .map_err(|error| Failure::failed(format!("{}: cannot create it: {error}", output.display())))?;
+    let stop = signals::stop_flag()?;
     for fill in fills {
         let table = &tables[fill.table];
         let extension = if *format == DataFormat::Csv { "csv" } else { "parquet" };
         let path = output.join(format!("{}.{extension}", table.name));
-        let rows = to_file(writer(*format), table, fill, &path)?;
+        let rows = to_file(writer(*format), table, fill, &path, &stop)?;
         output::print(&format!("{}: {} rows\n", path.display(), number::count(rows)))?;
     }
     Ok(ExitCode::Ok)
@@ -59,8 +62,14 @@ fn writer(format: DataFormat) -> Writer {
     }
 }
 
-/// Writes a table beside its place, so that what has its name is complete.
-fn to_file(write: Writer, table: &Table, fill: Fill, path: &Path) -> Result<u64, Failure> {
+/// Writes a table beside its place, so that what has its name is complete, unless it is told to stop.
+fn to_file(
+    write: Writer,
+    table: &Table,
+    fill: Fill,
+    path: &Path,
+    stop: &Arc<AtomicBool>,
+) -> Result<u64, Failure> {
     let unfinished = PathBuf::from(format!("{}.unfinished", path.display()));
     if let Some(there) = [path, &unfinished].into_iter().find(|path| path.symlink_metadata().is_ok()) {
         let there = there.display();
@@ -68,12 +77,26 @@ fn to_file(write: Writer, table: &Table, fill: Fill, path: &Path) -> Result<u64,
             "{there} is there already; remove it, or name another folder: --output"
         )));
     }
+    let (asked, heard) = (stop.clone(), || stop.load(Ordering::Relaxed));
+    let batches = fill.batches.take_while(move |_| !asked.load(Ordering::Relaxed));
+    let fill = Fill { batches: Box::new(batches), ..fill };
     let file = File::create_new(&unfinished);
     let written = file.and_then(|file| write(table, fill, BufWriter::new(file)));
-    let written = written.and_then(|rows| std::fs::rename(&unfinished, path).map(|()| rows));
+    let written = written.and_then(|rows| {
+        if heard() {
+            Err(io::ErrorKind::Interrupted.into())
+        } else {
+            std::fs::rename(&unfinished, path).map(|()| rows)
+        }
+    });
     written.map_err(|error| {
         // What is there of it is of no use; that it failed is what has to be told.
         let _ = std::fs::remove_file(&unfinished);
-        Failure::failed(format!("writing {}: {error}", path.display()))
+        let place = path.display();
+        if heard() {
+            Failure::interrupted(format!("interrupted: {place} is not written"))
+        } else {
+            Failure::failed(format!("writing {place}: {error}"))
+        }
     })
 }

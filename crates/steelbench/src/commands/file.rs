@@ -5,7 +5,7 @@ use crate::exit_code::{ExitCode, Failure};
 use crate::output;
 use clap::CommandFactory;
 use experiment::Declaration;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 /// Prints the JSON Schema of experiment files.
@@ -20,9 +20,15 @@ pub fn schema() -> Result<ExitCode, Failure> {
 pub fn init(file: &Path, engine: Option<&str>, probe: Option<&str>) -> Result<ExitCode, Failure> {
     let path = file.display();
     let text = example(engine, probe)?;
-    let mut written =
-        std::fs::File::create_new(file).map_err(|error| Failure::usage(format!("{path}: {error}")))?;
-    written.write_all(text.as_bytes()).map_err(|error| Failure::failed(format!("{path}: {error}")))?;
+    let mut created = std::fs::File::create_new(file).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => Failure::usage(format!("{path}: {error}")),
+        _ => Failure::failed(format!("cannot write {path}: {error}")),
+    })?;
+    created.write_all(text.as_bytes()).map_err(|error| {
+        // Half of it is of no use; that it failed is what has to be told.
+        let _ = std::fs::remove_file(file);
+        Failure::failed(format!("cannot write {path}: {error}"))
+    })?;
     output::print(&format!("Wrote {path}. `steelbench check {path}` says what it would do.\n"))
 }
 

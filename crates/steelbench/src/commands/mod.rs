@@ -12,6 +12,7 @@ pub mod run;
 mod select;
 #[cfg(feature = "serve")]
 pub mod serve;
+pub mod size;
 pub mod survey;
 pub mod sync;
 pub mod time;

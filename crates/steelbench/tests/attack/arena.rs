@@ -9,6 +9,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 /// The first seed of a campaign that names none.
@@ -19,12 +20,24 @@ const FAILURES_SHOWN: usize = 3;
 const OUTPUT_BYTES_MAX: u64 = 4 << 20;
 
 /// What is random in a try.
-pub struct Random(Xoshiro256PlusPlus);
+pub struct Random {
+    seed: u64,
+    numbers: Xoshiro256PlusPlus,
+}
 
 impl Random {
+    fn of_seed(seed: u64) -> Self {
+        Self { seed, numbers: Xoshiro256PlusPlus::seed_from_u64(seed) }
+    }
+
     /// A number below this one.
     pub fn below(&mut self, end: usize) -> usize {
-        (self.0.next_u64() % end.max(1) as u64) as usize
+        (self.numbers.next_u64() % end.max(1) as u64) as usize
+    }
+
+    /// Another choice in each try, until all had their turn.
+    pub fn in_turn<'a, T>(&self, choices: &'a [T]) -> &'a T {
+        &choices[(self.seed % choices.len() as u64) as usize]
     }
 
     pub fn of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
@@ -59,21 +72,30 @@ pub struct Tries {
     pub full: u64,
 }
 
+/// When the first kind has begun.
+static CAMPAIGN: LazyLock<Instant> = LazyLock::new(Instant::now);
+
 /// The tries of a kind, or as many as are asked for; prints its line of the table.
 pub fn campaign(kind: &str, tries: Tries, mut attempt: impl FnMut(&mut Random) -> Result<(), String>) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let is_full = std::env::var("STEELBENCH_ATTACK_TRIES").is_ok_and(|text| text == "full");
     let seed = number("STEELBENCH_ATTACK_SEED").unwrap_or(SEED);
     let usual = if is_full { tries.full } else { tries.short };
-    let tries = number("STEELBENCH_ATTACK_TRIES").unwrap_or(usual);
-    let mut failures = Vec::new();
-    for seed in seed..seed.saturating_add(tries) {
-        if let Err(why) = attempt(&mut Random(Xoshiro256PlusPlus::seed_from_u64(seed))) {
+    let planned = number("STEELBENCH_ATTACK_TRIES").unwrap_or(usual);
+    let seconds = number("STEELBENCH_ATTACK_SECONDS").map(Duration::from_secs);
+    let (begun, mut failures, mut tries) = (Instant::now(), Vec::new(), 0_u64);
+    for seed in seed..seed.saturating_add(planned) {
+        if seconds.is_some_and(|seconds| CAMPAIGN.elapsed() > seconds) {
+            break;
+        }
+        tries += 1;
+        if let Err(why) = attempt(&mut Random::of_seed(seed)) {
             failures.push((seed, why));
         }
     }
     let seeds: Vec<String> = failures.iter().map(|(seed, _)| seed.to_string()).collect();
-    println!("ATTACK {kind} {tries} {} {}", failures.len(), seeds.join(","));
+    let elapsed_s = begun.elapsed().as_secs();
+    println!("ATTACK {kind} {tries} {planned} {} {elapsed_s} {}", failures.len(), seeds.join(","));
     for (seed, why) in failures.iter().take(FAILURES_SHOWN) {
         println!("{kind}, seed {seed}: {why}");
     }
@@ -87,7 +109,7 @@ pub struct Limits {
     /// Address space.
     pub bytes: u64,
     pub files: u64,
-    /// Processes and threads, which only others than root are held to.
+    /// Processes and threads, which only others than root are held to: `Lab::unprivileged`.
     pub threads: Option<u64>,
 }
 
@@ -222,11 +244,6 @@ impl Limits {
         hold(libc::RLIMIT_CORE, 0)?;
         if let Some(threads) = self.threads {
             hold(libc::RLIMIT_NPROC, threads)?;
-            // SAFETY: system calls about this process alone.
-            let changed = unsafe { libc::setgid(65534) == 0 && libc::setuid(65534) == 0 };
-            if !changed {
-                return Err(std::io::Error::last_os_error());
-            }
         }
         Ok(())
     }

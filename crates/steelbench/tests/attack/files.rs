@@ -52,6 +52,16 @@ const PLACES: &[(&str, &[&str])] = &[
     ("services", &["waits", "service=x servicefile=services", "--seconds=0.1"]),
     ("passwords", &["waits", "host=127.0.0.1 port=1 passfile=passwords", "--seconds=0.1"]),
     ("new.toml", &["init", "new.toml"]),
+    ("schema.sql", &["check", "setup.toml"]),
+    ("schema.sql", &["run", "setup.toml"]),
+    ("prod.sqlite", &["check", "dump.toml"]),
+    ("prod.sqlite", &["run", "dump.toml"]),
+    ("in", &["run", "command.toml"]),
+    ("out", &["run", "command.toml"]),
+    ("w.steelbench", &["waits", "w.steelbench"]),
+    ("d", &["data", "nation", "--output", "d"]),
+    ("d/nation.csv", &["data", "nation", "--output", "d"]),
+    ("x.json", &["time", "-r", "1", "-N", "true", "--export-json", "x.json"]),
 ];
 
 #[test]
@@ -67,6 +77,23 @@ fn other_than_regular_files() {
         let script = scripted(1, "", "").replace("insert", "script");
         let script = script.replace("rows = 10\nrows_per_transaction = 1", "script = \"s.sql\"");
         arena.write("script.toml", script.as_bytes());
+        for (name, target) in
+            [("setup", "setup.sql = \"schema.sql\""), ("dump", "setup.dump = \"prod.sqlite\"")]
+        {
+            let own = script
+                .replace("\"null\"", &format!("\"sqlite\"\n{target}"))
+                .replace("target.data_files", "workload.connections");
+            arena.write(
+                &format!("{name}.toml"),
+                own.replace("connections = 1\n", "transactions = 2\n").as_bytes(),
+            );
+        }
+        arena.write("s.sql", b"SELECT 1;\n");
+        arena.write("in", b"text");
+        std::fs::create_dir(arena.path("d")).unwrap();
+        let command = "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \"command\"\n\
+                       command = \"true\"\ninput = \"in\"\noutput = \"out\"\n[repeats]\nblocks = 1\n";
+        arena.write("command.toml", command.as_bytes());
         let seen = arena.run(&["run", "good.toml"], USUAL)?;
         if !seen.status.success() {
             return Err(seen.text());

@@ -6,48 +6,215 @@ use crate::servers;
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-/// Kills of a run before it may end.
+/// Kills of a run before it may end: a try.
 const KILLS: usize = 8;
+/// More than a hundred kills of ours.
+const FULL: u64 = 13;
 /// Time for a run that was killed to end.
-const LONG: Limits = Limits { time: Duration::from_secs(240), bytes: 8 << 30, ..USUAL };
+const LONG: Limits = Limits { time: Duration::from_secs(240), bytes: 16 << 30, ..USUAL };
 
 fn ask<T: FromSql>(arena: &Arena, sql: &str) -> Result<T, String> {
     let file = Connection::open(arena.path("results/t.steelbench")).map_err(|error| error.to_string())?;
     file.query_row(sql, [], |row| row.get(0)).map_err(|error| format!("{sql}: {error}"))
 }
 
-/// An experiment on an engine, its number of trials, and how long a run of it may go on before it is killed.
-fn experiment(engine: &str, random: &mut Random) -> (String, i64, usize) {
-    let of_sqlite = |file: String| file.replace("rows = 10\n", "rows = 50\n");
-    match engine {
-        "null" => (scripted(30, "real_delay = \"1 ms\"", ""), 60, 400),
-        "files" => (
-            "[experiment]\nname = \"t\"\n[target]\nengine = \"files\"\nfile_size = \"4 MiB\"\n[workload]\nprobe = \"disk\"\n\
-             pattern = \"random-write\"\nduration = \"30 ms\"\n[factors]\n\"workload.queue_depth\" = [1, 4]\n[repeats]\nblocks = 15\n"
-                .into(),
-            30,
-            600,
+/// An experiment that is killed.
+struct Job {
+    name: String,
+    file: String,
+    trials: i64,
+    /// How long a run of it may go on before it is killed.
+    longest_ms: usize,
+}
+
+/// Loads of the probes that work on tables, with a connection and with two.
+const WORKLOADS: [(&str, &str); 5] = [
+    ("insert", "rows = 200\nrows_per_transaction = 10"),
+    ("scan", "rows = 2000\nscans = 4"),
+    ("lookup", "rows = 2000\nlookups = 100"),
+    ("update", "rows = 2000\nupdates = 20"),
+    ("script", "script = \"s.sql\"\ntransactions = 40"),
+];
+const SCRIPT: &str = "\\set n random(1, 100)\nBEGIN;\nSELECT :n + 1;\nCOMMIT;\n";
+
+/// Such a load of each probe on a target with these lines.
+fn on_tables(target: &str, blocks: i64, longest_ms: usize) -> impl Iterator<Item = Job> {
+    WORKLOADS.iter().map(move |(probe, workload)| Job {
+        name: format!("{probe} on {target}"),
+        file: format!(
+            "[experiment]\nname = \"t\"\n[target]\n{target}\n[workload]\nprobe = \"{probe}\"\n{workload}\n\
+             [factors]\n\"workload.connections\" = [1, 2]\n[repeats]\nblocks = {blocks}\n"
         ),
-        "postgres" => {
-            let versions = servers::newest(&servers::versions().unwrap_or_default());
-            let reset = random.of(&["checkpoint", "restart", "cluster"]);
-            let target = format!("reset = \"{reset}\"");
-            (servers::managed(4, &versions, [&target, &servers::inserts(0.2), ""]), 4, 6000)
-        }
-        _ => (of_sqlite(scripted(30, "", "").replace("\"null\"", &format!("{engine:?}"))), 60, 400),
+        trials: 2 * blocks,
+        longest_ms,
+    })
+}
+
+/// One without tables, of two levels.
+fn plain(name: &str, target: &str, workload: &str, factor: &str) -> Job {
+    Job {
+        name: name.into(),
+        file: format!(
+            "[experiment]\nname = \"t\"\n[target]\n{target}\n[workload]\nprobe = \"{name}\"\n{workload}\n\
+             [factors]\n{factor}\n[repeats]\nblocks = 6\n"
+        ),
+        trials: 12,
+        longest_ms: 600,
     }
 }
 
-fn start(arena: &Arena) -> Child {
+#[test]
+fn kills_null() {
+    let file = scripted(30, "real_delay = \"1 ms\"", "");
+    kills("null", FULL, &[Job { name: "null".into(), file, trials: 60, longest_ms: 400 }]);
+}
+
+#[test]
+fn kills_sqlite() {
+    kills("sqlite", FULL, &on_tables("engine = \"sqlite\"", 15, 600).collect::<Vec<_>>());
+}
+
+#[test]
+fn kills_duckdb() {
+    let libraries = servers::installed::duckdb_libraries();
+    let named = |path: Option<String>| path.map_or(String::new(), |path| format!("\nlibrary = \"{path}\""));
+    let targets = libraries.into_iter().map(|path| format!("engine = \"duckdb\"{}", named(path)));
+    let jobs: Vec<Job> = targets.flat_map(|target| on_tables(&target, 6, 2000).collect::<Vec<_>>()).collect();
+    kills("duckdb", 20, &jobs);
+}
+
+#[test]
+fn kills_files() {
+    let workload = "pattern = \"random-write\"\nduration = \"30 ms\"";
+    let factor = "\"workload.queue_depth\" = [1, 4]";
+    kills("files", FULL, &[plain("disk", "engine = \"files\"\nfile_size = \"4 MiB\"", workload, factor)]);
+}
+
+#[test]
+fn kills_none() {
+    let none = "engine = \"none\"";
+    let sync = "duration = \"30 ms\"\nwarmup = \"5 ms\"";
+    let command = "command = \"sleep 0.0{n} | cat; echo {n}\"\nruns = 2\nsetup = \"touch made\"\ncleanup = \"rm -f made\"\n\
+         [workload.responses.n]\nregex = \"[0-9]+\"\ndirection = \"lower\"";
+    kills(
+        "none",
+        FULL,
+        &[
+            plain("sync", none, sync, "\"workload.threads\" = [1, 2]"),
+            plain("command", none, command, "\"workload.parameters.n\" = [1, 3]"),
+        ],
+    );
+}
+
+#[test]
+fn kills_postgres() {
+    let resets = ["checkpoint", "restart", "cluster"];
+    let versions = servers::versions().unwrap_or_default();
+    let versions = versions.trim_matches(['[', ']']).split(", ").filter(|version| !version.is_empty());
+    let targets = versions.flat_map(|version| {
+        let target = |reset| {
+            format!("engine = \"postgres\"\nversion = {version}\nsettings.fsync = false\nreset = \"{reset}\"")
+        };
+        resets.map(target)
+    });
+    let jobs: Vec<Job> = targets.flat_map(|target| on_tables(&target, 2, 4000).collect::<Vec<_>>()).collect();
+    // More than a hundred of each of two versions.
+    kills("postgres", 2 * FULL + 4, &jobs);
+}
+
+fn start(arena: &Arena, cache: Option<&Path>) -> Child {
     let mut command = arena.lab.command(&["run", "e.toml"]);
     command.current_dir(arena.path("")).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    command.envs(cache.map(|cache| ("XDG_CACHE_HOME", cache)));
     command.spawn().unwrap()
 }
 
-/// All trials of a run are there once, in a file that is whole.
+/// Each experiment in its turn, killed again and again.
+fn kills(engine: &str, full: u64, jobs: &[Job]) {
+    if jobs.is_empty() {
+        return;
+    }
+    campaign(&format!("kills_{engine}"), Tries { short: 2, full }, |random| {
+        let job = random.in_turn(jobs);
+        killed(job, random, engine == "postgres").map_err(|why| format!("{}: {why}", job.name))
+    });
+}
+
+/// What was recorded, trial by trial.
+const RECORDED: &str = "SELECT coalesce(group_concat(id || ' ' || block || ' ' || configuration || ' ' || status || ' ' || \
+     started_ms || ';', ''), '') FROM (SELECT * FROM trials ORDER BY id)";
+
+fn killed(job: &Job, random: &mut Random, on_server: bool) -> Result<(), String> {
+    let arena = Arena::new();
+    arena.write("e.toml", job.file.as_bytes());
+    arena.write("s.sql", SCRIPT.as_bytes());
+    // Servers copy a cluster that is made once; what is made for other engines is killed while it is.
+    let cache = arena.lab.path("inside/cache");
+    let cache = (!on_server).then_some(cache.as_path());
+    let (mut recorded, mut memory) = (String::new(), Vec::new());
+    for _ in 0..KILLS {
+        let mut child = start(&arena, cache);
+        std::thread::sleep(Duration::from_millis(random.below(job.longest_ms) as u64));
+        memory.extend(shared_memory(&arena));
+        let _ = child.kill();
+        child.wait().unwrap();
+        // A journal of the killed run is rolled back by whoever reads, as a reader of ours does.
+        let now: String = ask(&arena, RECORDED).unwrap_or_default();
+        if !now.starts_with(&recorded) {
+            return Err(format!("{recorded} became {now}"));
+        }
+        recorded = now;
+    }
+    let mut last = arena.lab.command(&["run", "e.toml"]);
+    last.envs(cache.map(|cache| ("XDG_CACHE_HOME", cache)));
+    let last = arena.run_command(last, LONG)?;
+    let now: String = ask(&arena, RECORDED)?;
+    if !last.status.success() || !now.starts_with(&recorded) {
+        return Err(format!("does not go on: {now} after {recorded}: {}", last.text()));
+    }
+    memory.retain(SharedMemory::is_there);
+    if !memory.is_empty() {
+        return Err(format!("leaves shared memory: {memory:?}"));
+    }
+    is_whole(&arena, job.trials, &last)
+}
+
+/// Shared memory of a private server.
+#[derive(Debug)]
+enum SharedMemory {
+    File(PathBuf),
+    /// Of System V, made by this process.
+    Segment(i32),
+}
+
+impl SharedMemory {
+    fn is_there(&self) -> bool {
+        match self {
+            Self::File(path) => path.exists(),
+            Self::Segment(maker) => {
+                let segments = std::fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
+                // The fifth column: who made it.
+                segments.lines().any(|line| line.split_whitespace().nth(4) == Some(&maker.to_string()))
+            }
+        }
+    }
+}
+
+/// That of the server of a run that goes on, if there is one.
+fn shared_memory(arena: &Arena) -> Vec<SharedMemory> {
+    let Some((first, _)) = servers::private_in(&arena.path("results/t.steelbench.work")) else {
+        return Vec::new();
+    };
+    let maps = std::fs::read_to_string(format!("/proc/{first}/maps")).unwrap_or_default();
+    let files = maps.lines().filter_map(|line| Some(format!("/dev/shm/{}", line.split_once("/dev/shm/")?.1)));
+    files.map(|path| SharedMemory::File(path.into())).chain([SharedMemory::Segment(first)]).collect()
+}
+
+/// All trials of a run are there once, in a file that is whole, and nothing else is.
 fn is_whole(arena: &Arena, trials: i64, last: &Seen) -> Result<(), String> {
     let state: String = ask(arena, "PRAGMA integrity_check")?;
     if state != "ok" {
@@ -64,42 +231,22 @@ fn is_whole(arena: &Arena, trials: i64, last: &Seen) -> Result<(), String> {
             return Err(format!("{sql}: {answer}, not {expected}: {}", last.text()));
         }
     }
+    for folder in ["results", "cache/steelbench/sqlite"] {
+        let entries = std::fs::read_dir(arena.path(folder)).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let is_known = |name: &String| {
+            ["t.steelbench", "t.html"].contains(&name.as_str())
+                || (folder != "results" && !name.contains(".new-"))
+        };
+        let unknown: Vec<String> = names.filter(|name| !is_known(name)).collect();
+        if !unknown.is_empty() {
+            return Err(format!("leaves {unknown:?} in {folder}"));
+        }
+    }
     match servers::processes(&arena.lab) {
         left if left.is_empty() => arena.is_clean(),
         left => Err(format!("leaves processes {left:?}")),
     }
-}
-
-#[test]
-fn kills() {
-    let mut engines = vec!["null", "sqlite", "files"];
-    if servers::versions().is_some() {
-        engines.push("postgres");
-    }
-    campaign("kills", Tries { short: 4, full: 40 }, |random| {
-        let arena = Arena::new();
-        let engine = *random.of(&engines);
-        let (file, trials, longest_ms) = experiment(engine, random);
-        arena.write("e.toml", file.as_bytes());
-        let mut recorded: i64 = 0;
-        for _ in 0..KILLS {
-            let mut child = start(&arena);
-            std::thread::sleep(Duration::from_millis(random.below(longest_ms) as u64));
-            let _ = child.kill();
-            child.wait().unwrap();
-            // A journal of the killed run is rolled back by whoever reads, as a reader of ours does.
-            let now = ask(&arena, "SELECT count(*) FROM trials").unwrap_or(0);
-            if now < recorded {
-                return Err(format!("{engine}: {recorded} became {now}"));
-            }
-            recorded = now;
-        }
-        let last = arena.run(&["run", "e.toml"], LONG)?;
-        if !last.status.success() {
-            return Err(format!("{engine}: does not go on: {}", last.text()));
-        }
-        is_whole(&arena, trials, &last).map_err(|why| format!("{engine}: {why}"))
-    });
 }
 
 /// A process of a private server: its first one, or another one of those that are its children.
@@ -117,14 +264,21 @@ fn victim(arena: &Arena, random: &mut Random) -> Option<(i32, &'static str)> {
 #[test]
 fn kills_of_servers() {
     let Some(versions) = servers::versions() else { return };
+    let versions: Vec<&str> = versions.trim_matches(['[', ']']).split(", ").collect();
+    let loads = ["insert", "scan", "lookup", "update"].map(|probe| {
+        let rows = if probe == "insert" { "rows_per_transaction = 10" } else { "rows = \"20k\"" };
+        format!("probe = \"{probe}\"\nconnections = 2\nduration = \"500 ms\"\n{rows}")
+    });
+    let pairs: Vec<_> =
+        loads.iter().flat_map(|load| versions.iter().map(move |version| (load, version))).collect();
+    // Twenty of each of two versions.
     campaign("kills_of_servers", Tries { short: 2, full: 40 }, |random| {
         let arena = Arena::new();
-        let versions = if random.below(2) == 0 { servers::newest(&versions) } else { versions.clone() };
-        let of_server = versions.split(',').count() as i64;
-        let file =
-            servers::managed(2, &versions, ["", &servers::inserts(0.5), "[limits]\ntrial_time = \"60 s\"\n"]);
+        let (load, version) = *random.in_turn(&pairs);
+        let limits = "[limits]\ntrial_time = \"60 s\"\n";
+        let file = servers::managed(2, &format!("[{version}]"), ["", load, limits]);
         arena.write("e.toml", file.as_bytes());
-        let mut child = start(&arena);
+        let mut child = start(&arena, None);
         let begun = Instant::now();
         let mut next = Duration::from_millis(random.below(3000) as u64);
         let mut kills = Vec::new();
@@ -162,7 +316,7 @@ fn kills_of_servers() {
         }
         let done = "SELECT count(DISTINCT block || ' ' || configuration) FROM trials WHERE status = 'done'";
         let done: i64 = ask(&arena, done)?;
-        if done != 2 * of_server {
+        if done != 2 {
             return Err(format!("{kills:?}: {done} trials are done: {}", last.text()));
         }
         match servers::processes(&arena.lab) {

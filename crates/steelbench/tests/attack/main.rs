@@ -18,5 +18,6 @@ mod hostile_servers;
 mod inputs;
 mod kills;
 mod pages;
+mod plans;
 mod recordings;
 mod resources;

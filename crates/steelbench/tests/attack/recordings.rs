@@ -2,7 +2,8 @@
 
 use crate::arena::{Arena, Random, Tries, USUAL, campaign};
 use crate::common::scripted;
-use crate::serving::Server;
+use crate::servers::by_url::{OWNER, Server, bindirs};
+use crate::serving::Server as Pages;
 use rusqlite::Connection;
 
 /// Values that mean something to a terminal, a browser, a spreadsheet, a path or a number.
@@ -65,25 +66,64 @@ const DEFINITIONS: &[&str] = &[
     "PRAGMA journal_mode = WAL",
 ];
 
-/// A run of two configurations, once for all tries.
-fn recorded(arena: &Arena) -> Vec<u8> {
-    arena.write("e.toml", scripted(3, "", "").as_bytes());
-    let seen = arena.run(&["run", "e.toml"], USUAL).unwrap();
-    assert!(seen.status.success(), "{}", seen.text());
-    std::fs::read(arena.path("results/t.steelbench")).unwrap()
+/// A results file that is attacked, and the experiment that made it.
+struct Recorded {
+    experiment: String,
+    bytes: Vec<u8>,
+}
+
+/// A study with a cost model: facts, plans, waits.
+const SCANS: &str = "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\n[workload]\nprobe = \"scan\"\nrows = 500\n\
+    scans = 4\nanalyze = true\n[factors]\n\"workload.rows_per_page\" = [2, 20]\n\"workload.aggregates\" = [\"count\", \"sum\"]\n\
+    [repeats]\nblocks = 3\n";
+
+/// Commands with responses of the user's own.
+const COMMANDS: &str = "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \"command\"\n\
+    command = \"echo n={n}\"\nruns = 2\n[workload.responses.n]\nregex = \"n=([0-9])\"\nunit = \"n\"\ndirection = \"lower\"\n\
+    [factors]\n\"workload.parameters.n\" = [1, 2]\n[repeats]\nblocks = 3\n";
+
+/// Runs of several kinds, once for all tries, and what was seen of a server, where there is one.
+fn recorded(arena: &Arena) -> Vec<Recorded> {
+    let experiments = [scripted(3, "", ""), SCANS.to_owned(), COMMANDS.to_owned()];
+    let mut all: Vec<Recorded> = experiments
+        .into_iter()
+        .map(|experiment| {
+            let _ = std::fs::remove_dir_all(arena.path("results"));
+            arena.write("e.toml", experiment.as_bytes());
+            let seen = arena.run(&["run", "e.toml", "--label", "a label"], USUAL).unwrap();
+            assert!(seen.status.success(), "{}", seen.text());
+            Recorded { experiment, bytes: std::fs::read(arena.path("results/t.steelbench")).unwrap() }
+        })
+        .collect();
+    if let Some(bin) = bindirs().first() {
+        let server = Server::start(bin, "", &[]);
+        let url =
+            format!("host={} port={} user={OWNER} dbname=postgres", server.folder().display(), server.port);
+        let line = ["waits", &url, "--seconds=0.2", "--statements", "--tasks", "--output", "w.steelbench"];
+        let seen = arena.run(&line, USUAL).unwrap();
+        assert!(seen.status.success(), "{}", seen.text());
+        let bytes = std::fs::read(arena.path("w.steelbench")).unwrap();
+        all.push(Recorded { experiment: scripted(3, "", ""), bytes });
+    }
+    all
 }
 
 /// Markup of [`VALUES`] that no page may have as such.
 const MARKUP: &[&str] = &["<script>alert(1)", "<img src=x"];
 
 /// Everything that reads a results file, and one command that writes to it; pages of a server that goes on.
-fn read_all(arena: &Arena, random: &mut Random, server: &mut Server) -> Result<(), String> {
+fn read_all(arena: &Arena, random: &mut Random, server: &mut Pages) -> Result<(), String> {
     let commands: &[&[&str]] = &[
         &["show", "t"],
         &["show", "t", "--json"],
         &["show", "t", "--runs"],
         &["show", "t", "--md"],
         &["show", "t", "--source"],
+        &["waits", "results/t.steelbench"],
+        &["waits", "results/t.steelbench@1", "--tasks", "--statements", "--json"],
+        &["compare", "t", "n=1", "n=2"],
+        &["compare", "t", "aggregates=sum", "aggregates=count"],
+        &["compare", "--baseline", "t@1", "--candidate", "t@1"],
         &["compare", "t@1", "t@1"],
         &["compare", "t", "data_files=1", "data_files=2"],
         &["history", "t"],
@@ -144,7 +184,8 @@ pub fn naming(victim: &std::path::Path) -> Vec<u8> {
 }
 
 /// Puts the file where it is looked for, without what a try before has left beside it.
-fn place(arena: &Arena, bytes: &[u8]) {
+fn place(arena: &Arena, experiment: &str, bytes: &[u8]) {
+    arena.write("e.toml", experiment.as_bytes());
     let _ = std::fs::remove_dir_all(arena.path("results"));
     std::fs::create_dir(arena.path("results")).unwrap();
     arena.write("results/t.steelbench", bytes);
@@ -153,10 +194,11 @@ fn place(arena: &Arena, bytes: &[u8]) {
 #[test]
 fn damaged_results_files() {
     let arena = Arena::new();
-    let whole = recorded(&arena);
+    let recorded = recorded(&arena);
     let journal = journal();
-    let mut server = Server::start_in(&arena.lab, &arena.path(""), &[]);
+    let mut server = Pages::start_in(&arena.lab, &arena.path(""), &[]);
     campaign("damaged_results_files", Tries { short: 25, full: 1000 }, |random| {
+        let Recorded { experiment, bytes: whole } = random.of(&recorded);
         let mut bytes = whole.clone();
         for _ in 0..=random.below(20) {
             // The beginning of each page says what it is.
@@ -170,7 +212,7 @@ fn damaged_results_files() {
             1 => bytes.extend(vec![0; random.below(10_000)]),
             _ => {}
         }
-        place(&arena, &bytes);
+        place(&arena, experiment, &bytes);
         if random.below(4) == 0 {
             let mut journal = random.mutate(&journal, &[b"\0\0\0\0", b"\xff\xff\xff\xff"]);
             if random.below(2) == 0 {
@@ -192,10 +234,11 @@ fn tables(file: &Connection) -> Vec<String> {
 #[test]
 fn hostile_results_files() {
     let arena = Arena::new();
-    let whole = recorded(&arena);
-    let mut server = Server::start_in(&arena.lab, &arena.path(""), &[]);
+    let recorded = recorded(&arena);
+    let mut server = Pages::start_in(&arena.lab, &arena.path(""), &[]);
     campaign("hostile_results_files", Tries { short: 40, full: 1000 }, |random| {
-        place(&arena, &whole);
+        let Recorded { experiment, bytes } = random.of(&recorded);
+        place(&arena, experiment, bytes);
         let file = Connection::open(arena.path("results/t.steelbench")).unwrap();
         file.execute_batch("PRAGMA foreign_keys = off; PRAGMA ignore_check_constraints = on").unwrap();
         let tables = tables(&file);

@@ -1,10 +1,9 @@
 //! A process that may have little of what it needs: a trial fails with its cause, and the run comes to its end.
 
 use crate::arena::{Arena, Limits, Seen, Tries, USUAL, campaign};
-use crate::common::{SmallDisk, skipped};
+use crate::common::{NOBODY, SmallDisk, is_root, skipped};
 use std::os::unix::fs::chown;
 use std::os::unix::process::ExitStatusExt;
-use std::process::Command;
 
 /// Kilobytes of the disk that fills: more than the space that a run keeps free.
 const DISK_KB: usize = 80 << 10;
@@ -82,23 +81,18 @@ fn says_why(seen: &Seen) -> Result<(), String> {
 
 #[test]
 fn few_threads() {
-    // SAFETY: cannot fail.
-    if unsafe { libc::geteuid() } != 0 {
+    if !is_root() {
         skipped("becoming a user whose threads are counted needs root");
         return;
     }
     let arena = Arena::new();
-    // The unprivileged user must reach the program and write in the folder.
-    let program = arena.path("program");
-    std::fs::copy(env!("CARGO_BIN_EXE_steelbench"), &program).unwrap();
     arena.write("e.toml", file().as_bytes());
-    chown(arena.path(""), Some(65534), Some(65534)).unwrap();
+    chown(arena.path(""), Some(NOBODY), Some(NOBODY)).unwrap();
     campaign("few_threads", Tries { short: 6, full: 200 }, |random| {
         let _ = std::fs::remove_dir_all(arena.path("results"));
         let some = 4 + random.below(THREADS + 4) as u64;
         let threads = Some(*random.of(&[1, 2, 3, some, some]));
-        let mut command = Command::new(&program);
-        command.args(["run", "e.toml"]).stdin(std::process::Stdio::null());
+        let command = arena.lab.unprivileged(&["run", "e.toml"]);
         says_why(&arena.run_command(command, Limits { threads, ..USUAL })?)?;
         arena.is_clean()
     });

@@ -4,6 +4,9 @@
 
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
+use std::fs::{File, Permissions};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -12,6 +15,8 @@ use tempfile::TempDir;
 
 /// Nothing that a test waits for takes this long, on the slowest machine.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// A user without rights.
+pub const NOBODY: u32 = 65534;
 
 pub struct Lab {
     folder: TempDir,
@@ -53,6 +58,23 @@ impl Lab {
         let mut command = Command::new(env!("CARGO_BIN_EXE_steelbench"));
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
         at_home(&mut command, self.folder.path());
+        command
+    }
+
+    /// The same for a user who may write in no folder that does not let everybody; root may write anywhere. It is reached
+    /// by its descriptor, not by a path that this user may not go, and not by a copy: a file that another thread of ours
+    /// had open for writing when a third one forked cannot be executed (`ETXTBSY`).
+    pub fn unprivileged(&self, arguments: &[&str]) -> Command {
+        std::fs::set_permissions(self.path(""), Permissions::from_mode(0o755)).unwrap();
+        let program = File::open(env!("CARGO_BIN_EXE_steelbench")).unwrap();
+        let mut command = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()));
+        command.arg0("steelbench").args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        // SAFETY: between fork and exec a system call alone is made, on a file that the command so keeps open.
+        unsafe { command.pre_exec(move || program.metadata().map(drop)) };
+        at_home(&mut command, self.folder.path());
+        if is_root() {
+            command.uid(NOBODY).gid(NOBODY);
+        }
         command
     }
 
@@ -192,6 +214,12 @@ impl Ended {
         assert!(self.stdout.contains(part), "{part:?} is not in {self:#?}");
         self
     }
+}
+
+/// Whether we may do anything.
+pub fn is_root() -> bool {
+    // SAFETY: asks for our own user number and has no preconditions.
+    unsafe { libc::geteuid() == 0 }
 }
 
 /// Waits until something is true that another process brings about.

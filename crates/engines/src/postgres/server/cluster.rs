@@ -1,22 +1,25 @@
 //! One private cluster and its server.
 
-use super::account::{Account, command};
-use super::files::{
-    self, BASELINE_FILE, Layout, Postmaster, SETTINGS_FILE, clone_folder, make_socket_folder, write_back,
-};
+use super::data_sets::remove_beside;
+use super::files::{self, BASELINE_FILE, Postmaster, SETTINGS_FILE};
 use super::installation::Installation;
-use super::process::{Process, free_shared_memory, kill_all, remove_files};
+use super::left::{PROGRAM, free_shared_memory};
 use super::setup::ServerSetup;
 use super::template::{DataOptions, SUPERUSER, Template};
-use super::wait_for;
 use crate::postgres::failed_at;
+use crate::private::account::{Account, command};
+use crate::private::files::{
+    Layout, absolute, allocated_bytes, clone_folder, evict, is_vacant, last_lines, log_since,
+    make_socket_folder, open_for, write_back,
+};
+use crate::private::process::{Process, kill_all, remove_files};
+use crate::private::wait_for;
 use crate::{Cancel, EngineError};
 use pgclient::{Client, Config};
 use rustix::process::Signal;
 use std::collections::BTreeMap;
-use std::fs::{File, Permissions};
-use std::io::{Read, Seek, SeekFrom};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::fs::File;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -61,8 +64,6 @@ const CONNECTIONS: u32 = 100;
 const CONNECTIONS_BESIDE: u32 = 20;
 /// Lines of the log in errors.
 pub(super) const LOG_LINES: usize = 20;
-/// Bytes of the log that are looked at for its last lines.
-const LOG_BYTES_MAX: u64 = 64 << 10;
 
 /// How a server is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +94,7 @@ impl Cluster {
     pub fn create(mut options: ClusterOptions, cancel: &Cancel) -> Result<Self, EngineError> {
         options.directory = absolute(&options.directory)?;
         let account = &options.account;
-        account.can_run(&options.installation.program("postgres"))?;
+        account.can_run(&options.installation.program(PROGRAM))?;
         let cache = Template::cache_folder(account)?;
         let template = Template::find_or_make(&cache, &options, cancel)?;
         let wal_directory = options.wal_directory.as_deref().map(absolute).transpose()?;
@@ -179,12 +180,12 @@ impl Cluster {
         if self.is_running() {
             self.checkpoint(cancel)?;
         }
-        files::evict(&self.files()?)
+        evict(&self.files()?)
     }
 
     /// Bytes allocated by the data directory, the log and the tablespaces.
     pub fn space_bytes(&self) -> u64 {
-        self.files().map_or(0, |files| files::allocated_bytes(&files))
+        self.files().map_or(0, |files| allocated_bytes(&files))
     }
 
     /// Starts the server and waits until it accepts connections. Nothing happens if it runs. The error
@@ -209,9 +210,10 @@ impl Cluster {
         let log = &self.layout.log;
         let output = File::options().create(true).append(true).open(log).map_err(EngineError::at(log))?;
         let errors = output.try_clone().map_err(EngineError::at(log))?;
-        let mut command = command(&self.options.installation.program("postgres"));
+        let mut command = command(&self.options.installation.program(PROGRAM));
         command.arg("-D").arg(&self.layout.data).stdout(output).stderr(errors);
-        Process::start(command, &self.options.account, &self.options.cgroups)
+        // At our end an immediate shutdown.
+        Process::start(command, &self.options.account, &self.options.cgroups, Signal::QUIT)
             .map_err(|error| EngineError::failed("starting the server", error.to_string()))
     }
 
@@ -273,7 +275,7 @@ impl Cluster {
         }
         let data = &self.layout.data;
         // After a proper end there is nobody; after a kill its children may go on.
-        let gone = kill_all(data, self.postmaster_pid());
+        let gone = kill_all(PROGRAM, data, self.postmaster_pid());
         self.process = None;
         if gone {
             Ok(())
@@ -310,14 +312,7 @@ impl Cluster {
 
     /// What the server has said since its log had this length: no more than its end.
     pub fn log_since(&self, bytes: u64) -> String {
-        let from = bytes.max(self.log_bytes().saturating_sub(LOG_BYTES_MAX));
-        let mut said = Vec::new();
-        let read = File::open(&self.layout.log).and_then(|mut log| {
-            log.seek(SeekFrom::Start(from))?;
-            log.take(LOG_BYTES_MAX).read_to_end(&mut said)
-        });
-        // What cannot be read has nothing to say.
-        read.map_or_else(|_| String::new(), |_| String::from_utf8_lossy(&said).into_owned())
+        log_since(&self.layout.log, bytes)
     }
 
     /// The last lines of the server's log.
@@ -335,6 +330,7 @@ impl Cluster {
         if let Some((key, id)) = Postmaster::of(&self.layout.data).shared_memory {
             free_shared_memory(key, id);
         }
+        remove_beside(&self.layout.directory)?;
         remove_files(&self.layout, self.options.wal_directory.as_deref())
     }
 }
@@ -346,40 +342,11 @@ impl Drop for Cluster {
     }
 }
 
-/// Whether nothing is where the cluster is to be: another cluster would be removed with ours.
-fn is_vacant(layout: &Layout, wal: Option<&Path>) -> Result<(), EngineError> {
-    let places = [&layout.data, &layout.socket, &layout.log].map(PathBuf::as_path);
-    match places.into_iter().chain(wal).find(|place| place.symlink_metadata().is_ok()) {
-        Some(taken) => Err(EngineError::at(taken)(std::io::ErrorKind::AlreadyExists.into())),
-        None => Ok(()),
-    }
-}
-
-/// Lets another account through a directory of ours; what the cluster has in it is private.
-fn open_for(account: &Account, directory: &Path) -> Result<(), EngineError> {
-    if account.is_other() {
-        let found = directory.metadata().map_err(EngineError::at(directory))?;
-        let mode = Permissions::from_mode(found.permissions().mode() | 0o111);
-        std::fs::set_permissions(directory, mode).map_err(EngineError::at(directory))?;
-    }
-    account.can_enter(directory)
-}
-
-fn absolute(path: &Path) -> Result<PathBuf, EngineError> {
-    path.canonicalize().map_err(EngineError::at(path))
-}
-
 fn move_wal(from: &Path, to: &Path, account: &Account) -> Result<(), EngineError> {
     clone_folder(from, to, account)?;
     std::fs::remove_dir_all(from).map_err(EngineError::at(from))?;
     symlink(to, from).map_err(EngineError::at(from))?;
     account.own(from)
-}
-
-/// The last lines of a text.
-pub fn last_lines(text: &str, lines: usize) -> String {
-    let all: Vec<&str> = text.lines().collect();
-    all[all.len().saturating_sub(lines)..].join("\n")
 }
 
 /// A value in a list of names: in quotes, so that commas and spaces are its own.

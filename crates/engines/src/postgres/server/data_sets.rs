@@ -2,9 +2,10 @@
 //! stays beside that of the running server until the cluster goes.
 
 use super::cluster::{Cluster, Stop};
-use super::files::{SETTINGS_FILE, clone_folder, write_back};
-use super::process::removed;
+use super::files::SETTINGS_FILE;
 use super::template::Template;
+use crate::private::files::{clone_folder, write_back};
+use crate::private::process::removed;
 use crate::{Cancel, EngineError, cache};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

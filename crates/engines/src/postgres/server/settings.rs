@@ -2,8 +2,8 @@
 
 use super::cluster::Cluster;
 use super::files::SETTINGS_FILE;
-use super::wait_for;
 use crate::postgres::failed_at;
+use crate::private::wait_for;
 use crate::{Cancel, EngineError};
 use pgclient::{Client, Row};
 use std::collections::BTreeMap;

@@ -1,11 +1,12 @@
 //! Tables of one's own: a dump and SQL that fill a database once, by psql and `pg_restore`, so that all is as it is there.
 
-use super::account::command;
 use super::cluster::{Cluster, ClusterOptions, Stop};
-use super::files::{SETTINGS_FILE, write_back};
+use super::files::SETTINGS_FILE;
 use super::installation::client_program;
-use super::process::{end_with_us, removed};
 use crate::postgres::failed_at;
+use crate::private::account::command;
+use crate::private::files::write_back;
+use crate::private::process::{end_with_us, removed};
 use crate::setup::{Setup, first_bytes};
 use crate::{Cancel, EngineError};
 use experiment::NamedFile;

@@ -1,8 +1,8 @@
 //! Settings tried before a server is started: its own program reads them as it would read its file.
 
-use super::account::command;
 use super::installation::Installation;
 use super::settings::{line, objection, path};
+use crate::private::account::command;
 use experiment::Invalid;
 use std::collections::BTreeMap;
 

@@ -5,6 +5,7 @@ use super::window::{Process, Sample};
 use super::{OBSERVER, counters, while_doing};
 use crate::ServerError;
 use crate::postgres::is_local;
+use observations::redacted;
 use observe::ProcessTimes;
 use pgclient::{Client, Statement, quote_identifier};
 use std::collections::hash_map::Entry;
@@ -52,7 +53,7 @@ impl Roster {
             let Some(pid) = row.parse(0) else { continue };
             let process = Process {
                 kind: row.text(1),
-                application: row.text(2),
+                application: redacted(&row.text(2)),
                 user: row.text(3),
                 database: row.text(4),
                 hidden: row.get(7) == Some("t"),

@@ -1,7 +1,7 @@
 use super::statement::{self, TEXT_MAX};
 use super::{OBSERVER, while_doing};
 use crate::ServerError;
-use observations::{TaskSession, WaitingTask};
+use observations::{TaskSession, WaitingTask, redacted};
 use pgclient::{Client, Row};
 use std::collections::HashMap;
 
@@ -54,7 +54,7 @@ fn sessions(client: &mut Client, literals: bool) -> Result<HashMap<i32, TaskSess
             leader: row.parse(2),
             prepared: None,
             user: row.text(3),
-            application: row.text(4),
+            application: redacted(&row.text(4)),
             database: row.text(5),
             state: row.text(6),
             statement: statement::shown(&row.text(7), literals),

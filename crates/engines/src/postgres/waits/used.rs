@@ -2,7 +2,7 @@
 
 use crate::postgres::admin::SCHEMA;
 use crate::postgres::is_local;
-use crate::postgres::server::parent;
+use crate::private::process::parent;
 use crate::{EngineUse, PageUse};
 use pgclient::Client;
 

@@ -1,4 +1,4 @@
-//! The account under which a server runs. PostgreSQL refuses to run as root.
+//! The account under which a server runs: PostgreSQL and MariaDB refuse to run as root.
 
 use crate::EngineError;
 use std::fs::{DirBuilder, File};
@@ -8,8 +8,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Who runs the server when root does not say: the account of the packages, else an unprivileged one.
-const DEFAULTS: [&str; 2] = ["postgres", "nobody"];
+/// Who runs the server when root does not say and the account of its packages is not there.
+const UNPRIVILEGED: &str = "nobody";
 
 /// Under whom server processes run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,8 +23,8 @@ pub struct Account {
 }
 
 impl Account {
-    /// The account for servers of ours: our own, but for root `user`, or `postgres`, or `nobody`.
-    pub fn for_server(user: Option<&str>) -> Result<Self, EngineError> {
+    /// The account for servers of ours: our own, but for root `user`, or that of the server's `packages`, or `nobody`.
+    pub fn for_server(user: Option<&str>, packages: &str) -> Result<Self, EngineError> {
         // SAFETY: cannot fail.
         let (uid, gid) = unsafe { (libc::geteuid(), libc::getegid()) };
         if uid != 0 {
@@ -41,7 +41,7 @@ impl Account {
             Some(user) => lookup(user).ok_or_else(|| {
                 EngineError::failed(format!("target.user = {user}"), "there is no such user")
             })?,
-            None => DEFAULTS.iter().find_map(|name| lookup(name)).ok_or_else(|| {
+            None => [packages, UNPRIVILEGED].into_iter().find_map(lookup).ok_or_else(|| {
                 EngineError::failed(
                     "choosing a user for the server",
                     "name one that is not root in target.user",
@@ -49,7 +49,7 @@ impl Account {
             })?,
         };
         if found.uid == 0 {
-            let message = "PostgreSQL refuses to run as root; name another user";
+            let message = "the server refuses to run as root; name another user";
             return Err(EngineError::failed(format!("target.user = {}", found.name), message));
         }
         Ok(found)
@@ -66,12 +66,12 @@ impl Account {
         self.own(path)
     }
 
-    pub(super) fn uid(&self) -> libc::uid_t {
+    pub(crate) fn uid(&self) -> libc::uid_t {
         self.uid
     }
 
     /// Gives it a file, a folder or a link itself.
-    pub(super) fn own(&self, path: &Path) -> Result<(), EngineError> {
+    pub(crate) fn own(&self, path: &Path) -> Result<(), EngineError> {
         if !self.is_other() {
             return Ok(());
         }
@@ -80,7 +80,7 @@ impl Account {
 
     /// Writes a file of its own, at once: a reader sees the one before or this one. In a folder that
     /// the account may change, links that it may have made are not followed.
-    pub(super) fn write(&self, path: &Path, text: &str) -> Result<(), EngineError> {
+    pub(crate) fn write(&self, path: &Path, text: &str) -> Result<(), EngineError> {
         let unfinished = unfinished(path);
         let _ = std::fs::remove_file(&unfinished);
         let created = File::options().write(true).create_new(true).mode(0o600).open(&unfinished);
@@ -92,7 +92,7 @@ impl Account {
 
     /// Lets a command change to the account before it becomes its program. What the command does
     /// before, added with `pre_exec` earlier, is done with our own rights.
-    pub(super) fn enter(&self, command: &mut Command) {
+    pub(crate) fn enter(&self, command: &mut Command) {
         let Some(groups) = self.groups.clone() else { return };
         let (uid, gid) = (self.uid, self.gid);
         let enter = move || {
@@ -148,7 +148,7 @@ impl Account {
 }
 
 /// Where a file or folder is made that is then renamed, so that what is there is complete.
-pub(super) fn unfinished(path: &Path) -> PathBuf {
+pub(crate) fn unfinished(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
     name.into()
@@ -159,7 +159,7 @@ pub(super) fn unfinished(path: &Path) -> PathBuf {
 const VARIABLES: [&str; 3] = ["PATH", "LD_LIBRARY_PATH", "TZ"];
 
 /// A command for the account, with a clean environment.
-pub(super) fn command(program: &Path) -> Command {
+pub(crate) fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
     let known = VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
     // The account may not be allowed in our folder.

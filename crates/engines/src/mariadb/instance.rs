@@ -1,0 +1,325 @@
+//! What a trial works on: our database on a server.
+
+use super::admin::{Admin, DATABASE};
+use super::dialect::MariaDialect;
+use super::load::{LoadConfig, MariaConnections, Sessions};
+use super::server::{PrivateServer, Stop};
+use super::settings::{self, DATA_FILES, SAMPLE_RATE, STATEMENT_TIMEOUT, URL, VOLUME};
+use super::waits::MariaCollector;
+use super::wire::StatementText;
+use super::{explain, failed_at, fill};
+use crate::private::files::{allocated_bytes, evict, last_lines, walk};
+use crate::private::wait_for;
+use crate::{
+    CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Folders, Instance,
+    Operation, Table, WaitCollector, Work, lock, open_files,
+};
+use experiment::Configuration;
+use experiment::common::OBSERVE_WAITS;
+use mysqlclient::{Client, Config, quote_identifier, quote_literal};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+/// Lines of the server's log that explain a failure.
+const LOG_LINES: usize = 15;
+
+/// How long after a failure the server may take to write of it.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// Where a trial's database is made.
+pub struct Server {
+    /// The server, if it is one of ours.
+    pub private: Option<Arc<Mutex<PrivateServer>>>,
+    /// How to reach it.
+    pub config: Config,
+}
+
+/// Our database on a server, for one trial.
+pub struct MariaInstance {
+    server: Server,
+    /// Holds the database; its connection is that of administration.
+    admin: Admin,
+    /// How the load connects.
+    load: LoadConfig,
+    sessions: Sessions,
+    statements: OnceLock<Arc<[StatementText]>>,
+    /// Folders of data files on volumes.
+    folders: Vec<PathBuf>,
+    data_files: u32,
+    connections: u64,
+    /// Samples a second; `None`: waits are not observed.
+    sample_hz: Option<f64>,
+    cancel: Cancel,
+    /// Length of a private server's log when the trial began.
+    log_bytes: u64,
+    gone: bool,
+}
+
+impl MariaInstance {
+    /// Takes our database on the server and makes the folders of data files.
+    pub fn create(
+        server: Server,
+        configuration: &Configuration,
+        folders: &Folders,
+        connections: u32,
+        cancel: &Cancel,
+    ) -> Result<Self, EngineError> {
+        let config = server.config.clone().with_database(DATABASE).with_stop(cancel.stop());
+        let mut session = Vec::new();
+        if let Some(seconds) = configuration.get(STATEMENT_TIMEOUT) {
+            session.push(("max_statement_time".to_owned(), seconds.to_string()));
+        }
+        if configuration.get(URL).is_some() {
+            let wanted = settings::server_settings(configuration);
+            verify_session_settings(&server.config.clone().with_stop(cancel.stop()), &wanted)?;
+            session.extend(wanted.into_iter().map(|(name, value)| (name, literal(&value))));
+        }
+        let admin = Admin::take_database(&server.config, cancel)?;
+        let mut instance = Self {
+            log_bytes: server.private.as_ref().map_or(0, |server| lock(server).log_bytes()),
+            server,
+            admin,
+            load: LoadConfig { config, session },
+            sessions: Sessions::default(),
+            statements: OnceLock::new(),
+            folders: Vec::new(),
+            data_files: configuration.get(DATA_FILES),
+            connections: connections.into(),
+            sample_hz: configuration.get(OBSERVE_WAITS).then(|| configuration.get(SAMPLE_RATE)),
+            cancel: cancel.clone(),
+            gone: false,
+        };
+        instance.make_folders(&configuration.get(VOLUME), folders)?;
+        Ok(instance)
+    }
+
+    fn make_folders(&mut self, volumes: &[String], folders: &Folders) -> Result<(), EngineError> {
+        let Some(server) = &self.server.private else { return Ok(()) };
+        for (file, volume) in (0..self.data_files).zip(volumes.iter().cycle()) {
+            let directory = folders.volume(volume)?;
+            let directory = directory.canonicalize().map_err(EngineError::at(directory))?;
+            let path = directory.join(format!("data-{file}"));
+            lock(server).options.account.make_folder(&path)?;
+            self.folders.push(path);
+        }
+        Ok(())
+    }
+
+    fn dialect(&self) -> Result<MariaDialect, EngineError> {
+        let sql = "SELECT @@innodb_page_size";
+        let page_bytes = self.admin.ask(|client| client.cell(sql).map_err(failed_at(sql)))?;
+        Ok(MariaDialect {
+            data_files: self.data_files,
+            folders: self.folders.clone(),
+            page_bytes: page_bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or(16 << 10),
+        })
+    }
+
+    fn statements(&self) -> Result<&Arc<[StatementText]>, EngineError> {
+        let missing = || EngineError::failed("connecting", "the tables have not been created yet");
+        self.statements.get().ok_or_else(missing)
+    }
+
+    /// The tables of the trial, ours excepted.
+    fn tables(&self) -> Result<Vec<String>, EngineError> {
+        let sql = format!(
+            "SELECT table_name FROM information_schema.tables WHERE table_schema = '{DATABASE}' AND engine = 'InnoDB'"
+        );
+        let rows =
+            self.admin.ask(|client| client.query(&sql).map_err(failed_at("looking for our tables")))?;
+        Ok(rows.rows.into_iter().flatten().flatten().collect())
+    }
+
+    /// The files of the trial's tables on a server of ours.
+    fn table_files(&self, server: &PrivateServer) -> Result<Vec<PathBuf>, EngineError> {
+        let mut files = Vec::new();
+        walk(&server.data_directory().join(DATABASE), &mut files)?;
+        self.folders.iter().try_for_each(|folder| walk(folder, &mut files))?;
+        files.retain(|file| file.extension().is_some_and(|end| end == "ibd"));
+        Ok(files)
+    }
+
+    /// Reads all tables into the buffer pool. It holds them when reading them again reads no page from storage.
+    fn read_tables(&self) -> Result<bool, EngineError> {
+        let reads = "SELECT variable_value FROM information_schema.global_status \
+                     WHERE variable_name = 'Innodb_buffer_pool_reads'";
+        let mut counts = Vec::new();
+        for _ in 0..2 {
+            for table in self.tables()? {
+                // Every page of rows: no secondary index is there.
+                let sql = format!("SELECT count(*) FROM {} USE INDEX ()", quote_identifier(&table));
+                self.admin.run("reading the tables into the buffer pool", &sql)?;
+            }
+            counts.push(self.admin.ask(|client| client.cell(reads).map_err(failed_at(reads)))?);
+        }
+        Ok(counts[0] == counts[1])
+    }
+}
+
+/// A text as SET takes it: numbers without quotes.
+fn literal(value: &str) -> String {
+    if value.parse::<f64>().is_ok() { value.to_owned() } else { quote_literal(value) }
+}
+
+/// On another's server a session's settings are read back, in a session for that.
+fn verify_session_settings(config: &Config, wanted: &BTreeMap<String, String>) -> Result<(), EngineError> {
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let mut client = Client::connect(config).map_err(failed_at("connecting"))?;
+    for (name, value) in wanted {
+        let setting = format!("target.settings.{name}");
+        let doing = format!("{setting} of a server by URL, which a session must be allowed to set");
+        client.run(&format!("SET SESSION {name} = {}", literal(value))).map_err(failed_at(&doing))?;
+        let got = client.cell(&format!("SELECT @@SESSION.{name}")).map_err(failed_at(&doing))?;
+        let got = got.unwrap_or_default();
+        let switch = |text: &str| match text.to_uppercase().as_str() {
+            "ON" => "1".to_owned(),
+            "OFF" => "0".to_owned(),
+            other => other.to_owned(),
+        };
+        if switch(&got) != switch(value) {
+            return Err(EngineError::SettingIgnored { setting, wanted: value.clone(), got });
+        }
+    }
+    Ok(())
+}
+
+fn compile(dialect: &MariaDialect, operation: &Operation, work: &Work) -> Result<StatementText, EngineError> {
+    let insert_head = match operation {
+        Operation::Insert { table, columns } => dialect.insert_head(&work.tables[*table], columns),
+        _ => String::new(),
+    };
+    let integer_key = operation.table(work).is_some_and(Table::has_integer_key);
+    Ok(StatementText { sql: dialect.statement(operation, work)?, insert_head, integer_key })
+}
+
+impl Instance for MariaInstance {
+    fn create(&self, mut work: Work) -> Result<(), EngineError> {
+        let dialect = self.dialect()?;
+        let fills = std::mem::take(&mut work.fills);
+        for table in &work.tables {
+            for statement in dialect.create(table)? {
+                self.admin.run("creating the tables", &statement)?;
+            }
+        }
+        for statement in dialect.procedures(&work) {
+            self.admin.run("creating the procedure", &statement)?;
+        }
+        for fill in fills {
+            fill::fill(&self.admin, &dialect, &work, fill, &self.cancel)?;
+        }
+        let compile = |operation| compile(&dialect, operation, &work);
+        let operations = work.operations.iter().map(compile).collect::<Result<Arc<[_]>, _>>()?;
+        // Work that is created twice in one trial would be a defect of the probe: the first one stays.
+        self.statements.get_or_init(|| operations);
+        Ok(())
+    }
+
+    fn data_files(&self) -> u32 {
+        self.data_files
+    }
+
+    fn explain(&self, operation: usize, table: &Table, analyze: bool) -> Result<Explained, EngineError> {
+        let mut client = self.load.connect()?;
+        client.set_stop(self.cancel.stop());
+        let sql = self.statements()?.get(operation).map_or("", |statement| statement.sql.as_str());
+        explain::explain(&mut client, sql, table, analyze)
+    }
+
+    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
+        open_files::allow(self.connections, || format!("opening {} connections", self.connections))?;
+        let (statements, sessions) = (self.statements()?, self.sessions.clone());
+        let cancel = self.cancel.clone();
+        Ok(Box::new(MariaConnections::connect(&self.load, connections, statements, sessions, cancel)?))
+    }
+
+    fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
+        let Some(server) = &self.server.private else {
+            return Ok(CacheReport { resident_bytes: None, ..CacheReport::NO_FILES });
+        };
+        if cache == CacheState::Cold {
+            let mut server = lock(server);
+            server.restart(true, &self.cancel)?;
+            self.admin.reconnect(&server.config())?;
+        }
+        let is_read = cache == CacheState::Hot && self.read_tables()?;
+        let files = self.table_files(&lock(server))?;
+        if cache == CacheState::Cold {
+            // A server that starts looks at the first page of each file through the page cache, which reads ahead.
+            evict(&files)?;
+        }
+        if cache == CacheState::Hot {
+            // In the buffer pool: InnoDB reads its files past the page cache.
+            let bytes = files.iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum();
+            let resident_bytes = is_read.then_some(bytes);
+            return Ok(CacheReport { file_bytes: bytes, resident_bytes, verified: is_read });
+        }
+        let opened = |path: PathBuf| File::open(&path).map_err(EngineError::at(&path));
+        CacheReport::of_files(files.into_iter().map(opened), cache)
+    }
+
+    fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
+        let (config, sessions) = (self.server.config.clone(), self.sessions.clone());
+        let pid = self.server.private.as_ref().and_then(|server| lock(server).pid());
+        Some(Box::new(MariaCollector::new(config, sessions, pid, self.sample_hz?, self.cancel.clone())))
+    }
+
+    fn space_bytes(&self) -> Option<u64> {
+        let mut files = Vec::new();
+        let of_server = lock(self.server.private.as_ref()?).space_bytes();
+        for folder in &self.folders {
+            walk(folder, &mut files).ok()?;
+        }
+        Some(of_server + allocated_bytes(&files))
+    }
+
+    fn client_environment(&self) -> Vec<(String, Option<String>)> {
+        self.load.config.client_environment()
+    }
+
+    fn log_tail(&self) -> Option<String> {
+        let server = lock(self.server.private.as_ref()?);
+        // A session hears of the server's end before the server writes of it.
+        let look = || Ok(Some(server.log_since(self.log_bytes)).filter(|said| !said.is_empty()));
+        let said = wait_for(LAST_WORDS, &Cancel::new(), look).ok().flatten();
+        said.map(|said| last_lines(&said, LOG_LINES))
+    }
+
+    fn server_process(&self) -> Result<Option<i32>, EngineError> {
+        match self.server.private {
+            Some(_) => Ok(None),
+            None => Err(EngineError::Unsupported {
+                engine: "MariaDB or MySQL by URL",
+                what: "seeing the server's processes",
+            }),
+        }
+    }
+
+    fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
+        self.gone = true;
+        let dropped = self.admin.drop_all();
+        match &self.server.private {
+            // A trial that was stopped has left work in flight. Such a server, and one that could not be put in order,
+            // will not be used again: for the next trial there will be a new one.
+            Some(server) if self.cancel.is_cancelled() || dropped.is_err() => {
+                lock(server).stop(Stop::Kill, &self.cancel)?;
+            }
+            _ => dropped?,
+        }
+        // What a server leaves of a data file's folder.
+        self.folders.iter().try_for_each(|path| std::fs::remove_dir_all(path).map_err(EngineError::at(path)))
+    }
+}
+
+impl Drop for MariaInstance {
+    fn drop(&mut self) {
+        if !self.gone {
+            // Best effort after a panic; `remove` is the way that reports errors.
+            let _ = self.admin.drop_all();
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! `target.settings.*` of a server of ours: given at start or by SET GLOBAL, and read back.
+
+use super::private_server::{PrivateServer, Stop};
+use crate::mariadb::failed_at;
+use crate::{Cancel, EngineError};
+use mysqlclient::{Client, quote_literal};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+#[rustfmt::skip]
+/// What no experiment may decide: else we would not find the server or its files, or not only we.
+const OURS: &[&str] = &[
+    "basedir", "bind_address", "datadir", "innodb_data_home_dir", "innodb_log_group_home_dir", "local_infile", "log_error",
+    "performance_schema", "pid_file", "plugin_dir", "port", "skip_networking", "socket", "tmpdir",
+];
+
+/// Name of the binary log.
+const BINARY_LOG: &str = "binlog";
+
+/// The setting in the experiment file.
+pub fn path(name: &str) -> String {
+    format!("target.settings.{name}")
+}
+
+/// An objection that needs no server.
+pub fn objection(name: &str, value: &str) -> Option<String> {
+    if OURS.contains(&name) {
+        return Some(
+            "Steelbench decides this, or the server would not be found any more; leave it out".into(),
+        );
+    }
+    if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        return Some("names of MariaDB's variables have letters, digits and underscores".into());
+    }
+    value.contains(['\n', '\r', '\0']).then(|| "a value cannot have several lines".into())
+}
+
+/// A line of an option file: the value in quotes, in which backslashes escape
+/// (<https://mariadb.com/kb/en/configuring-mariadb-with-option-files/>).
+pub fn line(name: &str, value: &str) -> String {
+    format!("{name} = \"{}\"\n", value.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// The binary log, whose option takes a path where the variable says only whether it is on.
+pub fn log_bin(value: &str, folder: &Path) -> String {
+    match boolean(value) {
+        Some(false) => "skip_log_bin\n".into(),
+        _ => line("log_bin", &folder.join(BINARY_LOG).to_string_lossy()),
+    }
+}
+
+impl PrivateServer {
+    /// Brings the variables of the server to exactly these; others have their defaults. It is started if it does not run,
+    /// and restarted if some variable needs it. Each is read back.
+    ///
+    /// # Errors
+    /// When the server refuses one, or has something else.
+    pub fn apply(&mut self, wanted: &BTreeMap<String, String>, cancel: &Cancel) -> Result<(), EngineError> {
+        if !self.is_running() || !self.set_global(wanted, cancel)? {
+            self.stop(Stop::Clean, cancel)?;
+            self.start(wanted, cancel)?;
+        }
+        read_back(wanted, &Variable::read(&mut self.connect(cancel)?)?)
+    }
+
+    /// Sets what differs, unless that needs a restart (`false`): of variables that are fixed at start, and of those that
+    /// go back to their defaults, which only a start knows.
+    fn set_global(
+        &mut self,
+        wanted: &BTreeMap<String, String>,
+        cancel: &Cancel,
+    ) -> Result<bool, EngineError> {
+        let Some(in_force) = &self.in_force else { return Ok(false) };
+        if in_force.keys().any(|name| !wanted.contains_key(name)) {
+            return Ok(false);
+        }
+        let differ: Vec<(&String, &String)> =
+            wanted.iter().filter(|(name, value)| in_force.get(*name) != Some(*value)).collect();
+        if differ.is_empty() {
+            return Ok(true);
+        }
+        let mut client = self.connect(cancel)?;
+        let known = Variable::read(&mut client)?;
+        let is_dynamic = |name: &str| known.get(name).is_some_and(|known| known.is_dynamic);
+        if !differ.iter().all(|(name, _)| is_dynamic(name)) {
+            return Ok(false);
+        }
+        for (name, value) in differ {
+            let sql = format!("SET GLOBAL {name} = {}", known[name].literal(value));
+            client.run(&sql).map_err(|error| failed_at(&format!("{} = {value}", path(name)))(error))?;
+        }
+        self.in_force = Some(wanted.clone());
+        Ok(true)
+    }
+}
+
+/// Makes sure that these values are in force.
+fn read_back(
+    wanted: &BTreeMap<String, String>,
+    known: &BTreeMap<String, Variable>,
+) -> Result<(), EngineError> {
+    for (name, value) in wanted {
+        let Some(got) = known.get(name) else {
+            let names: Vec<&str> = known.keys().map(String::as_str).collect();
+            return Err(EngineError::failed(path(name), experiment::unknown_name("variable", name, &names)));
+        };
+        // Its value is whether there is one.
+        let is_log = name == "log_bin" && boolean(value).is_none() && boolean(&got.value) == Some(true);
+        if !got.is(value) && !is_log {
+            let (setting, got) = (path(name), got.value.clone());
+            return Err(EngineError::SettingIgnored { setting, wanted: value.clone(), got });
+        }
+    }
+    Ok(())
+}
+
+/// A row of `information_schema.system_variables`.
+#[derive(Debug, Clone, Default)]
+pub struct Variable {
+    value: String,
+    /// `BOOLEAN`, `INT UNSIGNED`, `ENUM`, `SET`, `FLAGSET`, `VARCHAR`, ...
+    kind: String,
+    /// What an ENUM can be, in order.
+    choices: String,
+    /// Whether SET GLOBAL takes it.
+    is_dynamic: bool,
+}
+
+impl Variable {
+    /// All of them, by name in lower case.
+    pub fn read(client: &mut Client) -> Result<BTreeMap<String, Self>, EngineError> {
+        let sql = "SELECT lower(variable_name), global_value, variable_type, enum_value_list, \
+                   read_only = 'NO' AND variable_scope <> 'SESSION ONLY' \
+                   FROM information_schema.system_variables WHERE global_value IS NOT NULL";
+        let rows = client.query(sql).map_err(failed_at("reading the server's variables"))?;
+        let variable = |row: Vec<Option<String>>| {
+            let mut cells = row.into_iter().map(Option::unwrap_or_default);
+            let mut next = || cells.next().unwrap_or_default();
+            let name = next();
+            let (value, kind, choices) = (next(), next(), next());
+            (name, Self { value, kind, choices, is_dynamic: next() == "1" })
+        };
+        Ok(rows.rows.into_iter().map(variable).collect())
+    }
+
+    fn is_number(&self) -> bool {
+        self.kind.contains("INT") || self.kind == "DOUBLE"
+    }
+
+    /// A value as SET GLOBAL takes it, which knows no units.
+    fn literal(&self, value: &str) -> String {
+        match number(value).filter(|_| self.is_number()) {
+            Some(number) => number.to_string(),
+            None => quote_literal(value),
+        }
+    }
+
+    /// Whether the value in force is the one that was asked for.
+    fn is(&self, wanted: &str) -> bool {
+        let parts = |text: &str| -> Vec<String> {
+            text.to_lowercase()
+                .split(',')
+                .map(|part| part.trim().to_owned())
+                .filter(|part| !part.is_empty())
+                .collect()
+        };
+        match self.kind.as_str() {
+            _ if wanted.eq_ignore_ascii_case(&self.value) => true,
+            "BOOLEAN" => boolean(wanted).is_some() && boolean(wanted) == boolean(&self.value),
+            "ENUM" => {
+                let choice =
+                    wanted.parse().ok().and_then(|number: usize| self.choices.split(',').nth(number));
+                let switch = boolean(wanted).is_some() && boolean(wanted) == boolean(&self.value);
+                choice.is_some_and(|choice| choice.eq_ignore_ascii_case(&self.value)) || switch
+            }
+            // Switches that are not named stay as they are.
+            "FLAGSET" => parts(wanted).iter().all(|part| parts(&self.value).contains(part)),
+            "SET" => {
+                let (mut wanted, mut got) = (parts(wanted), parts(&self.value));
+                wanted.sort();
+                got.sort();
+                wanted == got
+            }
+            _ if self.is_number() => {
+                let numbers = number(wanted).zip(number(&self.value));
+                // What is shown of a fraction has six digits behind the point.
+                numbers.is_some_and(|(wanted, got)| (wanted - got).abs() <= 1e-6)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// `on`, `TRUE`, `0`, ...
+fn boolean(text: &str) -> Option<bool> {
+    match text.to_lowercase().as_str() {
+        "on" | "true" | "1" | "yes" => Some(true),
+        "off" | "false" | "0" | "no" => Some(false),
+        _ => None,
+    }
+}
+
+/// A number with a unit, as in an option file: `128M`.
+fn number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let power = text.chars().last().and_then(|last| "kmgtpe".find(last.to_ascii_lowercase()));
+    let number = if power.is_some() { &text[..text.len() - 1] } else { text };
+    let scale = 1024_f64.powi(power.map_or(0, |power| power as i32 + 1));
+    number.parse::<f64>().ok().map(|number| number * scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Variable, line, objection};
+
+    #[test]
+    fn a_value_is_what_was_wanted_whatever_its_spelling() {
+        for (kind, value, wanted, expected) in [
+            ("BIGINT UNSIGNED", "134217728", "128M", true),
+            ("BIGINT UNSIGNED", "134217728", "129M", false),
+            ("DOUBLE", "90.500000", "90.5", true),
+            ("BOOLEAN", "ON", "1", true),
+            ("BOOLEAN", "ON", "OFF", false),
+            ("ENUM", "O_DIRECT", "o_direct", true),
+            ("ENUM", "O_DIRECT", "1", true),
+            ("ENUM", "O_DIRECT", "0", false),
+            ("SET", "ANSI_QUOTES,STRICT_TRANS_TABLES", "strict_trans_tables, ansi_quotes", true),
+            ("SET", "ANSI_QUOTES,STRICT_TRANS_TABLES", "ansi_quotes", false),
+            ("FLAGSET", "a=on,b=off", "b=off", true),
+            ("FLAGSET", "a=on,b=off", "a=off", false),
+            ("VARCHAR", "utf8mb4", "latin1", false),
+        ] {
+            let choices = "fsync,O_DIRECT".into();
+            let variable = Variable { value: value.into(), kind: kind.into(), choices, is_dynamic: true };
+            assert_eq!(variable.is(wanted), expected, "{kind} {value}: {wanted}");
+        }
+    }
+
+    #[test]
+    fn what_would_hide_the_server_is_refused_and_a_value_keeps_its_quotes() {
+        assert!(objection("datadir", "/x").is_some() && objection("a b", "1").is_some());
+        assert!(objection("init_connect", "a\nb").is_some() && objection("sync_binlog", "1").is_none());
+        assert_eq!(line("init_connect", r#"a "b" \"#), "init_connect = \"a \\\"b\\\" \\\\\"\n");
+    }
+}

@@ -1,0 +1,399 @@
+//! How to reach a server and log in: a URL, and for what it leaves open `~/.my.cnf` and the variables of MariaDB's
+//! programs (<https://mariadb.com/kb/en/mariadb-environment-variables/>).
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use transport::Stop;
+
+const PORT: u16 = 3306;
+
+/// Where packages put the socket: Debian, Red Hat, sources.
+const SOCKETS: [&str; 4] = [
+    "/run/mysqld/mysqld.sock",
+    "/var/run/mysqld/mysqld.sock",
+    "/var/lib/mysql/mysql.sock",
+    "/tmp/mysql.sock",
+];
+
+/// Groups of an option file that are for clients.
+const GROUPS: [&str; 3] = ["client", "client-server", "client-mariadb"];
+
+/// What a URL can say behind `?`.
+const PARAMETERS: [&str; 3] = ["socket", "connect-timeout", "ssl-mode"];
+
+/// Most bytes of an option file.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Where a server listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    Unix(PathBuf),
+    Tcp { host: String, port: u16 },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unix(path) => write!(out, "unix socket {}", path.display()),
+            Self::Tcp { host, port } => write!(out, "host {host}, port {port}"),
+        }
+    }
+}
+
+/// How to connect. It is displayed, and printed for developers, without its password.
+#[derive(Clone)]
+pub struct Config {
+    pub(crate) place: Place,
+    pub(crate) user: String,
+    pub(crate) password: Option<String>,
+    /// The database that statements are about.
+    pub database: Option<String>,
+    /// How long connecting may take; `None`: as long as the system lets it.
+    pub connect_timeout: Option<Duration>,
+    pub(crate) stop: Option<Stop>,
+    /// What is doubtful, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl fmt::Display for Config {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "mariadb://{}@", self.user)?;
+        match &self.place {
+            Place::Tcp { host, port } => write!(out, "{host}:{port}/")?,
+            Place::Unix(_) => write!(out, "localhost/")?,
+        }
+        write!(out, "{}", self.database.as_deref().unwrap_or_default())?;
+        if let Place::Unix(path) = &self.place {
+            write!(out, "?socket={}", path.display())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+/// Why a URL is not usable. No message contains a password.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ConfigError(String);
+
+/// The variables and the home directory that a configuration is completed from.
+#[derive(Debug, Clone, Default)]
+pub struct Environment {
+    /// Names and values.
+    pub variables: Vec<(String, OsString)>,
+}
+
+impl Environment {
+    /// Those of this process.
+    pub fn of_process() -> Self {
+        let known =
+            ["HOME", "USER", "LOGNAME", "MYSQL_PWD", "MYSQL_HOST", "MYSQL_TCP_PORT", "MYSQL_UNIX_PORT"];
+        let value = |name: &str| Some((name.to_owned(), std::env::var_os(name)?));
+        Self { variables: known.into_iter().filter_map(value).collect() }
+    }
+
+    fn get(&self, name: &str) -> Option<String> {
+        let found = self.variables.iter().find(|(known, _)| known == name)?;
+        found.1.to_str().filter(|text| !text.is_empty()).map(str::to_owned)
+    }
+}
+
+impl Config {
+    /// From `mariadb://user@host:port/database` or `mysql://...`. `localhost` means the unix socket, as it does to
+    /// MariaDB's programs; `?socket=` names it. What the URL leaves open comes from `~/.my.cnf` and the variables
+    /// `MYSQL_*` of this process.
+    pub fn parse(url: &str) -> Result<Self, ConfigError> {
+        Self::parse_in(url, &Environment::of_process())
+    }
+
+    /// The same in another environment.
+    pub fn parse_in(url: &str, environment: &Environment) -> Result<Self, ConfigError> {
+        let url = Url::parse(url)?;
+        let (file, warning) = option_file(environment);
+        let option =
+            |name: &str| file.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        let given = |own: &Option<String>, name: &str| own.clone().or_else(|| option(name));
+        let user = given(&url.user, "user").or_else(|| environment.get("USER"));
+        let user = user.or_else(|| environment.get("LOGNAME")).unwrap_or_else(|| "root".into());
+        let password =
+            url.password.clone().or_else(|| option("password")).or_else(|| environment.get("MYSQL_PWD"));
+        let host = given(&url.host, "host").or_else(|| environment.get("MYSQL_HOST"));
+        let socket = url.parameter("socket").or_else(|| option("socket"));
+        let socket = socket.or_else(|| environment.get("MYSQL_UNIX_PORT")).map(PathBuf::from);
+        let port = url.port.clone().or_else(|| option("port")).or_else(|| environment.get("MYSQL_TCP_PORT"));
+        let port = match port.map(|port| port.parse::<u16>()) {
+            None => PORT,
+            Some(Ok(port)) if port > 0 => port,
+            Some(_) => return Err(ConfigError("the port is not a number from 1 to 65535".into())),
+        };
+        let local = host.as_deref().is_none_or(|host| host == "localhost");
+        let place = match (host, url.parameter("socket"), socket) {
+            (_, Some(socket), _) => Place::Unix(socket.into()),
+            (_, _, Some(socket)) if local => Place::Unix(socket),
+            (Some(host), ..) if !local => Place::Tcp { host, port },
+            _ => Place::Unix(default_socket()),
+        };
+        let timeout = url.parameter("connect-timeout").map(|seconds| seconds.parse::<u64>());
+        let connect_timeout = match timeout.transpose() {
+            Ok(seconds) => seconds.filter(|seconds| *seconds > 0).map(Duration::from_secs),
+            Err(_) => return Err(ConfigError("connect-timeout is not a number of seconds".into())),
+        };
+        let warnings = warning.into_iter().collect();
+        Ok(Self { place, user, password, database: url.database, connect_timeout, stop: None, warnings })
+    }
+
+    /// To a server's unix socket, with nothing from the environment.
+    pub fn unix(socket: &Path, user: &str) -> Self {
+        Self {
+            place: Place::Unix(socket.into()),
+            user: user.into(),
+            password: None,
+            database: None,
+            connect_timeout: None,
+            stop: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// With this database.
+    #[must_use]
+    pub fn with_database(self, name: &str) -> Self {
+        Self { database: Some(name.into()), ..self }
+    }
+
+    /// With these times where the URL gives none.
+    #[must_use]
+    pub fn with_default_timeout(self, timeout: Duration) -> Self {
+        Self { connect_timeout: self.connect_timeout.or(Some(timeout)), ..self }
+    }
+
+    /// With somebody who may end connecting.
+    #[must_use]
+    pub fn with_stop(self, stop: Stop) -> Self {
+        Self { stop: Some(stop), ..self }
+    }
+
+    /// Whether a password is known.
+    pub fn has_password(&self) -> bool {
+        self.password.is_some()
+    }
+
+    /// Whether the server is reached over a unix socket or the loopback interface, and so most likely shares our kernel.
+    pub fn is_local(&self) -> bool {
+        match &self.place {
+            Place::Unix(_) => true,
+            Place::Tcp { host, .. } => host == "127.0.0.1" || host == "::1",
+        }
+    }
+
+    /// Variables by which MariaDB's programs find the server; `None`: one that must not be there.
+    pub fn client_environment(&self) -> Vec<(String, Option<String>)> {
+        let (host, port, socket) = match &self.place {
+            Place::Unix(path) => (Some("localhost".to_owned()), None, Some(path.display().to_string())),
+            Place::Tcp { host, port } => (Some(host.clone()), Some(port.to_string()), None),
+        };
+        let variables = [
+            ("MYSQL_HOST", host),
+            ("MYSQL_TCP_PORT", port),
+            ("MYSQL_UNIX_PORT", socket),
+            ("MYSQL_PWD", self.password.clone()),
+        ];
+        variables.map(|(name, value)| (name.to_owned(), value)).into()
+    }
+}
+
+/// The parts of a URL.
+#[derive(Debug, Default)]
+struct Url {
+    user: Option<String>,
+    password: Option<String>,
+    host: Option<String>,
+    port: Option<String>,
+    database: Option<String>,
+    parameters: Vec<(String, String)>,
+}
+
+impl Url {
+    fn parse(url: &str) -> Result<Self, ConfigError> {
+        let rest = ["mariadb://", "mysql://"].iter().find_map(|scheme| url.strip_prefix(scheme));
+        let malformed = || ConfigError("a URL is mariadb://user@host:port/database or mysql://...".into());
+        let rest = rest.ok_or_else(malformed)?;
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+        let (login, place) = authority.rsplit_once('@').unwrap_or(("", authority));
+        let (user, password) = match login.split_once(':') {
+            Some((user, password)) => (user, Some(password)),
+            None => (login, None),
+        };
+        // An address of IPv6 is in brackets.
+        let (host, port) = match place.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((host, "")) => (host, None),
+            Some((host, port)) => (host, Some(port.strip_prefix(':').ok_or_else(malformed)?)),
+            None => place.split_once(':').map_or((place, None), |(host, port)| (host, Some(port))),
+        };
+        let some = |text: &str| decoded(text).map(|text| Some(text).filter(|text| !text.is_empty()));
+        let mut parameters = Vec::new();
+        for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            if !PARAMETERS.contains(&name) {
+                return Err(unknown(name));
+            }
+            parameters.push((name.to_owned(), decoded(value)?));
+        }
+        Ok(Self {
+            user: some(user)?,
+            password: password.map(decoded).transpose()?,
+            host: some(host)?,
+            port: port.map(str::to_owned),
+            database: some(database)?,
+            parameters,
+        })
+    }
+
+    fn parameter(&self, name: &str) -> Option<String> {
+        self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+    }
+}
+
+fn unknown(name: &str) -> ConfigError {
+    let near = PARAMETERS.iter().max_by(|a, b| strsim::jaro(a, name).total_cmp(&strsim::jaro(b, name)));
+    let near = near.filter(|near| strsim::jaro(near, name) > 0.7);
+    let meant = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    ConfigError(format!("unknown connection parameter `{name}`{meant}; known are {}", PARAMETERS.join(", ")))
+}
+
+/// A text with its `%20`s as what they stand for.
+fn decoded(text: &str) -> Result<String, ConfigError> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let mut digit = || rest.next().and_then(|digit| (digit as char).to_digit(16));
+        let value = digit().zip(digit()).map(|(high, low)| (high * 16 + low) as u8);
+        bytes.push(
+            value.ok_or_else(|| ConfigError("a % in a URL is followed by two hexadecimal digits".into()))?,
+        );
+    }
+    String::from_utf8(bytes).map_err(|_| ConfigError("the URL is not UTF-8".into()))
+}
+
+fn default_socket() -> PathBuf {
+    SOCKETS.iter().map(PathBuf::from).find(|path| path.exists()).unwrap_or_else(|| SOCKETS[0].into())
+}
+
+/// The options for clients in `~/.my.cnf`. One that others may read keeps its password to itself, which is the warning.
+fn option_file(environment: &Environment) -> (Vec<(String, String)>, Option<String>) {
+    let Some(path) = environment.get("HOME").map(|home| Path::new(&home).join(".my.cnf")) else {
+        return (Vec::new(), None);
+    };
+    let mut text = String::new();
+    let read = File::open(&path).and_then(|file| {
+        let mode = file.metadata()?.permissions().mode();
+        file.take(FILE_BYTES_MAX).read_to_string(&mut text)?;
+        Ok(mode)
+    });
+    let Ok(mode) = read else { return (Vec::new(), None) };
+    let mut options = options(&text);
+    let is_private = mode.trailing_zeros() >= 6;
+    if is_private || !options.iter().any(|(name, _)| name == "password") {
+        return (options, None);
+    }
+    options.retain(|(name, _)| name != "password");
+    let path = path.display();
+    (options, Some(format!("the password in {path} is not used: others may read the file; chmod 600 {path}")))
+}
+
+/// The options of the groups for clients (<https://mariadb.com/kb/en/configuring-mariadb-with-option-files/>).
+fn options(text: &str) -> Vec<(String, String)> {
+    let (mut options, mut is_ours) = (Vec::new(), false);
+    for line in text.lines().map(str::trim) {
+        if let Some(group) = line.strip_prefix('[') {
+            is_ours = GROUPS.contains(&group.split(']').next().unwrap_or_default().trim());
+        } else if let Some((name, value)) =
+            line.split_once('=').filter(|_| is_ours && !line.starts_with(['#', ';']))
+        {
+            options.push((name.trim().replace('_', "-"), unquoted(value.trim())));
+        }
+    }
+    options
+}
+
+fn unquoted(value: &str) -> String {
+    for quote in ['"', '\''] {
+        if let Some(inner) = value.strip_prefix(quote).and_then(|rest| rest.split_once(quote)) {
+            return inner.0.to_owned();
+        }
+    }
+    // A comment can follow a value.
+    value.split(" #").next().unwrap_or_default().trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Config, Environment};
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn parsed(url: &str, variables: &[(&str, &str)]) -> Result<String, String> {
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+        let config = Config::parse_in(url, &Environment { variables });
+        config.map(|config| config.to_string()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_url_goes_before_the_variables_and_is_shown_without_its_password() {
+        let variables =
+            [("USER", "me"), ("MYSQL_HOST", "db"), ("MYSQL_TCP_PORT", "3307"), ("MYSQL_UNIX_PORT", "/s")];
+        for (url, shown) in [
+            ("mariadb://", "mariadb://me@db:3307/"),
+            ("mysql://you:s%65cret@[::1]:3308/app", "mariadb://you@::1:3308/app"),
+            ("mariadb://localhost/app", "mariadb://me@localhost/app?socket=/s"),
+            ("mariadb://root@localhost?socket=/a%20b", "mariadb://root@localhost/?socket=/a b"),
+        ] {
+            assert_eq!(parsed(url, &variables).as_deref(), Ok(shown), "{url}");
+        }
+        let config = Config::parse_in("mysql://you:secret@db", &Environment::default()).unwrap();
+        assert!(config.has_password() && !format!("{config:?}").contains("secret"));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused() {
+        for (url, why) in [
+            ("postgres://me@db", "a URL is mariadb://"),
+            ("mariadb://db:port", "the port is not a number"),
+            ("mariadb://db?sockets=/s", "did you mean `socket`?"),
+            ("mariadb://%2", "two hexadecimal digits"),
+        ] {
+            let error = parsed(url, &[]).unwrap_err();
+            assert!(error.contains(why), "{url}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_password_in_a_file_that_others_may_read_is_not_used() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join(".my.cnf");
+        std::fs::write(&file, "[mysqld]\nuser=no\n[client]\nuser = \"you\"\npassword='a#b' # c\n").unwrap();
+        let variables = vec![("HOME".to_owned(), home.path().into())];
+        let environment = Environment { variables };
+        for (mode, known) in [(0o600, true), (0o644, false)] {
+            std::fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+            let config = Config::parse_in("mariadb://db", &environment).unwrap();
+            assert_eq!((config.has_password(), config.warnings.is_empty()), (known, known), "{mode:o}");
+            assert_eq!(config.to_string(), "mariadb://you@db:3306/");
+        }
+    }
+}

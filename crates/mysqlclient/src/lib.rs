@@ -1,0 +1,33 @@
+//! The protocol of MariaDB and MySQL: connection strings, login, a blocking client, and the packets for who drives many
+//! connections by himself.
+//!
+//! - `config`: URLs, `~/.my.cnf`, variables; `login`: handshake and authentication plugins
+//! - `client`: a connection that asks and waits
+//! - `packet`: packets and the values in them; `response`: what a server answers to one command
+//! - `command`: what is sent
+//!
+//! <https://mariadb.com/kb/en/clientserver-protocol/>
+
+mod client;
+pub mod command;
+mod config;
+mod error;
+mod login;
+mod packet;
+mod response;
+
+pub use client::{Client, Rows};
+pub use config::{Config, ConfigError, Environment};
+pub use error::{Error, ServerError};
+pub use packet::{Packets, Reader, put_packet};
+pub use response::{Column, ColumnType, Event, Kind, Prepared, Response, binary_row, text_row};
+
+/// A name in backquotes.
+pub fn quote_identifier(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+/// A text in quotes, for servers whose `sql_mode` lets backslashes escape, as the default does.
+pub fn quote_literal(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+}

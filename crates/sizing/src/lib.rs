@@ -1,0 +1,21 @@
+//! Sizing: how many parts a demand needs, and which link of the chain from disks to processor is the narrowest. Pure.
+//!
+//! - [`Plan`]: a demand, parts and alternatives, read from a file
+//! - [`size`]: the load of each link of each alternative
+//! - `raid`: what an array makes of the I/Os of its host, whole and with a disk failed
+//! - `queue`: how long requests wait in front of a server that is so busy
+//! - [`EXAMPLE`]: a file with a published example
+
+mod link;
+mod plan;
+pub mod queue;
+pub mod raid;
+mod sized;
+
+pub use link::{Degraded, LinkLoad, Resource, Use};
+pub use plan::{Alternative, Demand, Link, Part, Plan, Targets};
+pub use raid::Raid;
+pub use sized::{Sized, Sizing, size};
+
+/// The example file: the storage of a published TPC-C result.
+pub const EXAMPLE: &str = include_str!("example.toml");
