@@ -6,7 +6,7 @@
 #
 # For prepare and cleanup of a [[volume]], which say in STEELBENCH_VOLUME_PATH where it is mounted. The
 # files of its devices lie beside that directory: PATH.1.img, PATH.2.img, ... They are sparse: only what
-# is written takes space. `remove` needs no complete volume: it undoes whatever part is there.
+# is written takes space. LOOP_VOLUME_OPTIONS are options of its mount: compress=zstd. `remove` needs no complete volume: it undoes whatever part is there.
 set -eu
 
 mount_point=$(realpath -m "${STEELBENCH_VOLUME_PATH:?is set by steelbench; the volume is mounted there}")
@@ -75,7 +75,7 @@ make() {
     # The names of devices have no blanks.
     # shellcheck disable=SC2086
     "$mkfs" "$@" $members
-    options=noatime
+    options=noatime${LOOP_VOLUME_OPTIONS:+,$LOOP_VOLUME_OPTIONS}
     if [ "$count" -gt 1 ]; then
         for device in $members; do options="$options,device=$device"; done
     fi

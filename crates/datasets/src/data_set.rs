@@ -1,5 +1,5 @@
 use crate::ahead::Ahead;
-use crate::{Part, pgbench, studies, synthetic, tpch};
+use crate::{Part, documents, pgbench, studies, synthetic, tpch};
 use engines::{Fill, Table};
 
 /// Names of the data sets, in the order in which they are listed.
@@ -7,6 +7,7 @@ pub const NAMES: &[&str] = &[
     "synthetic",
     "mybigtable",
     "one-row-per-page",
+    "documents",
     "pgbench",
     "tpch",
     "lineitem",
@@ -86,6 +87,7 @@ impl DataSet {
             "synthetic" => vec![synthetic::part(size)],
             "mybigtable" => vec![studies::my_big_table_part(size)],
             "one-row-per-page" => vec![studies::one_row_per_page_part(size)],
+            "documents" => vec![documents::part(size)],
             "pgbench" => pgbench::parts(size.scale),
             table => tpch::parts(table, size.scale),
         }
@@ -100,7 +102,7 @@ impl DataSet {
     /// happen to have.
     pub fn rows(&self) -> Option<u64> {
         match self.name {
-            "synthetic" | "mybigtable" | "one-row-per-page" => Some(self.size.rows),
+            "synthetic" | "mybigtable" | "one-row-per-page" | "documents" => Some(self.size.rows),
             "pgbench" => Some(pgbench::accounts(self.size.scale) as u64),
             table => tpch::rows(table, self.size.scale),
         }
@@ -117,6 +119,9 @@ impl DataSet {
 
     /// Bytes of the rows of its tables, at least about: an engine adds its own to them.
     pub fn row_bytes(&self) -> u64 {
+        if self.name == "documents" {
+            return self.size.rows.saturating_mul(documents::ROW_BYTES);
+        }
         let tables = self.tables();
         let bytes = |(at, table): (usize, &Table)| self.rows_of(at, table).saturating_mul(table.row_bytes());
         tables.iter().enumerate().map(bytes).fold(0, u64::saturating_add)
@@ -175,7 +180,7 @@ mod tests {
         for name in NAMES.iter().filter(|name| **name != "tpch") {
             assert_eq!(batches(&small(name, 1), 0), batches(&small(name, 1), 0), "{name}");
         }
-        for name in ["synthetic", "mybigtable"] {
+        for name in ["synthetic", "mybigtable", "documents"] {
             assert_ne!(batches(&small(name, 1), 0), batches(&small(name, 2), 0), "{name}");
             assert_ne!(small(name, 1).identity(), small(name, 2).identity());
         }

@@ -3,6 +3,7 @@
 //! - `studies`: the tables of the published studies of inserts
 //! - `pgbench`: the tables of pgbench's built-in scripts
 //! - `tpch`: LINEITEM and the rest of TPC-H, by the crate `tpchgen`
+//! - `documents`: long texts
 //! - `synthetic`: rows of a width and number of columns that are chosen
 //! - `ahead`: rows are made while others are loaded
 //! - `write`, `parquet`: their tables as files
@@ -12,6 +13,7 @@
 
 mod ahead;
 mod data_set;
+mod documents;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod pgbench;

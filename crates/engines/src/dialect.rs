@@ -310,6 +310,29 @@ mod tests {
         );
     }
 
+    /// Methods are the engine's: a column has it, or long texts of it are stored as they are.
+    #[test]
+    fn columns_are_compressed_as_they_are_told() {
+        let mut table = sample();
+        (table.columns[0].compression, table.columns[3].compression) = (Some("rle"), Some("zstd"));
+        let created = DuckDbDialect.create(&table).unwrap().join("; ");
+        assert!(
+            created.contains("\"order_id\" BIGINT NOT NULL USING COMPRESSION rle, \"day\" DATE NOT NULL, "),
+            "{created}"
+        );
+        assert!(created.contains("\"remark\" VARCHAR NOT NULL USING COMPRESSION zstd, "), "{created}");
+        let postgres = PostgresDialect { data_files: 1, tablespaces: Vec::new(), page_bytes: 8192 };
+        table.columns[0].compression = None;
+        for (method, expected) in [
+            ("lz4", "\"remark\" varchar(44) COMPRESSION lz4 NOT NULL, "),
+            ("none", "; ALTER TABLE \"sample\" ALTER \"remark\" SET STORAGE EXTERNAL; "),
+        ] {
+            table.columns[3].compression = Some(method);
+            let created = postgres.create(&table).unwrap().join("; ");
+            assert!(created.contains(expected), "{created}");
+        }
+    }
+
     #[test]
     fn statements_of_mariadb() {
         let dialect = MariaDialect { data_files: 2, folders: vec!["/fast/data-0".into()], page_bytes: 16384 };

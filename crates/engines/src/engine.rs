@@ -29,6 +29,11 @@ pub trait Engine: Send + Sync {
     fn validate(&self, _configuration: &Configuration, _connections: u32) -> Vec<Invalid> {
         Vec::new()
     }
+    /// Objections to a configuration whose trials make these tables: columns that they lack, rows that a setting does not
+    /// concern.
+    fn validate_tables(&self, _configuration: &Configuration, _tables: &[Table]) -> Vec<Invalid> {
+        Vec::new()
+    }
     /// What stands in the way of trials, found out before the first of them: whether servers let us in, what their
     /// role may do, which settings they have, and the space that is needed. Changes nothing; each server is asked once.
     /// `folders`: where trials on each volume put theirs.
@@ -214,6 +219,13 @@ pub trait Instance: Send + Sync {
     fn space_bytes(&self) -> Option<u64> {
         Some(0)
     }
+    /// Bytes that the tables of the trial and their indexes take in the engine's files; `None` when it does not tell.
+    ///
+    /// # Errors
+    /// When the engine cannot be asked.
+    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+        Ok(None)
+    }
     /// The first process of a server that was there before us; `None` when all that works for this target is our
     /// own process and what it has started.
     ///
@@ -332,6 +344,9 @@ pub struct EngineUse {
     /// Bytes that were read from storage for sessions and workers, as the kernel counts them: what its page cache had
     /// is not in it, what it read ahead is.
     pub disk_read_bytes: Option<u64>,
+    /// Processor seconds of the kernel's own threads meanwhile, for whomever they worked: a file system compresses and
+    /// decompresses in them. Counted by who conducts the measurement.
+    pub kernel_cpu_s: Option<f64>,
 }
 
 /// Pages that were used.

@@ -3,6 +3,7 @@
 mod cache;
 mod cancel;
 mod command;
+mod compression;
 mod dialect;
 pub mod duckdb;
 mod engine;

@@ -18,6 +18,9 @@ pub struct Work {
     /// Processors that one statement may use at most, where the engine has [`crate::Ability::Parallel`]; `None`: as it
     /// is set.
     pub degree: Option<u32>,
+    /// Whether making the tables is what is measured: the session of a server that does it is one of the load's, and it
+    /// ends when all is on the disk.
+    pub measured: bool,
 }
 
 /// Tables whose rows do not depend on the trial.
@@ -129,12 +132,14 @@ pub struct Column {
     pub nullable: bool,
     /// What a row has that does not say.
     pub default: Option<DefaultValue>,
+    /// How it is compressed, by the engine's name of the method; `None`: as the engine does it by itself.
+    pub compression: Option<&'static str>,
 }
 
 impl Column {
     /// A NOT NULL column.
     pub fn new(name: &'static str, data_type: DataType) -> Self {
-        Self { name, data_type, nullable: false, default: None }
+        Self { name, data_type, nullable: false, default: None, compression: None }
     }
 
     /// The same with a default.

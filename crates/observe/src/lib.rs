@@ -22,7 +22,7 @@ pub use git::git_state;
 pub use machine::MachineMonitor;
 pub use marked::Mark;
 pub use times::{
-    ProcessTimes, ThreadClock, ThreadTimes, ThreadUse, ended_children_cpu_s, process_cpu_s, process_title,
-    storage_read_bytes,
+    KernelThreads, ProcessTimes, ThreadClock, ThreadTimes, ThreadUse, ended_children_cpu_s, process_cpu_s,
+    process_title, storage_read_bytes,
 };
 pub use topology::Topology;

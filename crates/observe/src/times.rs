@@ -1,5 +1,6 @@
 //! Processor and run-queue times of threads and processes, from the kernel.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -149,6 +150,29 @@ impl ProcessTimes {
             run_delay_ns: self.run_delay_ns.saturating_sub(earlier.run_delay_ns),
             started_ticks: self.started_ticks,
         }
+    }
+}
+
+/// Nanoseconds on a processor of each of the kernel's own threads. What they do for a file system (writing back,
+/// compressing, decompressing) is charged to no process.
+#[derive(Debug)]
+pub struct KernelThreads(HashMap<i32, u64>);
+
+impl KernelThreads {
+    /// Reads them: the children of the thread that starts them all, see proc(5). `None` where the system does not show
+    /// them, as within a container.
+    pub fn read() -> Option<Self> {
+        let first = std::fs::read_to_string("/proc/2/comm").ok()?;
+        let children = std::fs::read_to_string("/proc/2/task/2/children").ok()?;
+        let threads = children.split_ascii_whitespace().filter_map(|pid| pid.parse().ok());
+        let threads = threads.filter_map(|pid| Some((pid, ProcessTimes::of(pid)?.cpu_ns)));
+        (first.trim_end() == "kthreadd").then(|| Self(threads.collect()))
+    }
+
+    /// Processor seconds since an earlier reading. What threads that have ended since did then is missing.
+    pub fn since(&self, earlier: &Self) -> f64 {
+        let before = |pid| earlier.0.get(pid).copied().unwrap_or(0);
+        self.0.iter().map(|(pid, now)| now.saturating_sub(before(pid)) as f64 / 1e9).sum()
     }
 }
 

@@ -9,6 +9,8 @@ use engines::{
 use experiment::common::PROBE;
 use experiment::{Configuration, Invalid, Kind, settings};
 use observations::{Event, Fact, Observations, QueryPlan, Response, number};
+use observe::environment::{is_on_btrfs, used};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -17,18 +19,18 @@ use std::time::{Duration, Instant};
 
 settings! {
     /// Data set whose first table is worked on: synthetic (columns and rows per page are chosen), mybigtable,
-    /// one-row-per-page, pgbench (accounts), tpch (all of its tables; LINEITEM is the first), or one table of TPC-H.
+    /// one-row-per-page, documents (long texts), pgbench (accounts), tpch (all of its tables; LINEITEM is the first), or one table of TPC-H.
     pub DATA: String = "workload.data", Kind::Choice(datasets::NAMES), "synthetic";
     /// Scale factor of TPC-H (1: 6 million rows of LINEITEM, 0.01: 60,000) and of pgbench (1: 100,000 accounts).
     pub SCALE: f64 = "workload.scale", Kind::Number { min: 0.001, max: 100_000.0 }, "0.1";
-    /// Rows of the data sets synthetic, mybigtable and one-row-per-page.
+    /// Rows of the data sets synthetic, mybigtable, one-row-per-page and documents.
     pub ROWS: u64 = "workload.rows", Kind::Count { min: 1, max: 1_000_000_000_000 }, "100k";
     /// Columns of the synthetic table: a key, ints, and a last one that fills the page. All have a fixed length.
     pub COLUMNS: usize = "workload.columns", Kind::Count { min: 3, max: 18 }, "6";
     /// Rows of the synthetic table that fill a page, about: rows are made so wide. An engine whose pages cannot hold so
     /// many says so.
     pub ROWS_PER_PAGE: u16 = "workload.rows_per_page", Kind::Count { min: 1, max: 2_000 }, "50";
-    /// Seed of the values of the data sets synthetic and mybigtable.
+    /// Seed of the values of the data sets synthetic, mybigtable and documents.
     pub DATA_SEED: u64 = "workload.data_seed", Kind::Count { min: 0, max: i64::MAX }, "1";
     /// Processors that one statement may use at most, where the engine runs one statement on several; 1: no parallelism.
     /// Default: as the engine is set.
@@ -82,14 +84,32 @@ pub struct Loaded {
     pub rows: u64,
     /// What the engine says of the statement on it.
     pub explained: Explained,
-    /// Rows of the data set that were loaded for this trial: 0 where the engine had them.
-    rows_loaded: u64,
-    /// Seconds until the tables were there.
-    load_s: f64,
+    /// Bytes that the tables and their indexes take where they are stored.
+    pub stored_bytes: Option<u64>,
+    filled: Filled,
     embedded: bool,
 }
 
 impl Loaded {
+    /// What the engine says of tables that have been loaded.
+    ///
+    /// # Errors
+    /// When it cannot be asked.
+    pub fn of(
+        context: &TrialContext<'_>,
+        set: &DataSet,
+        filled: Filled,
+        taken: &Taken,
+    ) -> Result<Self, ProbeError> {
+        Ok(Self {
+            filled,
+            rows: set.rows().map_or_else(|| count(context), Ok)?,
+            explained: Explained::default(),
+            stored_bytes: taken.by_tables(context)?,
+            embedded: context.target.abilities.contains(&Ability::Embedded),
+        })
+    }
+
     /// The same with what the engine says of an operation.
     ///
     /// # Errors
@@ -105,19 +125,22 @@ impl Loaded {
     }
 
     /// The facts that all probes on data sets have: of the table, and of each of so many units of work.
-    pub fn facts(&self, seen: &Observations, used: EngineUse, units: f64) -> Facts {
+    /// `cpu_s`: processor seconds of the sessions.
+    pub fn facts(&self, cpu_s: f64, used: EngineUse, units: f64) -> Facts {
         let Explained { pages, page_bytes, counters, .. } = &self.explained;
         // A server's processor seconds are known where those of its processes are.
         let known = self.embedded || used.worker_cpu_s.is_some();
-        let cpu_s = known.then(|| (seen.time.cpu_s + used.worker_cpu_s.unwrap_or(0.0)) / units);
+        let cpu_s = known.then(|| (cpu_s + used.worker_cpu_s.unwrap_or(0.0)) / units);
         let each = |all: u64| all as f64 / units;
         let mut facts = Facts { cpu_s, all: Vec::new() };
         facts.add("table_rows", "", Some(self.rows as f64));
         facts.add("table_pages", "", pages.map(|pages| pages as f64));
         facts.add("page_bytes", "B", page_bytes.map(|bytes| bytes as f64));
-        facts.add("rows_loaded", "", Some(self.rows_loaded as f64));
-        facts.add("load_s", "s", Some(self.load_s));
+        facts.add("rows_loaded", "", Some(self.filled.rows as f64));
+        facts.add("load_s", "s", Some(self.filled.elapsed_s));
+        facts.add("stored_bytes", "B", self.stored_bytes.map(|bytes| bytes as f64));
         facts.add("cpu_s", "s", cpu_s);
+        facts.add("kernel_cpu_s", "s", used.kernel_cpu_s.map(|seconds| seconds / units));
         facts.add("pages_hit", "", used.pages.map(|pages| each(pages.hits)));
         facts.add("pages_read", "", used.pages.map(|pages| each(pages.reads)));
         let disk = used.disk_read_bytes.zip(*page_bytes);
@@ -138,7 +161,7 @@ impl Loaded {
 pub fn cpu_each(seen: &mut Observations, loaded: &Loaded, used: EngineUse, name: &str, unit: &str) {
     let units = seen.work.amount as f64;
     if units > 0.0 {
-        let facts = loaded.facts(seen, used, units);
+        let facts = loaded.facts(seen.time.cpu_s, used, units);
         seen.responses.extend(facts.cpu_s.map(|cpu_s| Response::lower(name, unit, cpu_s * 1e6)));
         seen.facts.extend(facts.all);
     }
@@ -175,50 +198,113 @@ impl Facts {
 ///
 /// # Errors
 /// When the engine fails or the trial is asked to stop.
-pub fn create(context: &TrialContext<'_>, set: &DataSet, mut work: Work) -> Result<Loaded, ProbeError> {
-    let (loaded, started, about) = (Arc::new(AtomicU64::new(0)), Instant::now(), set.all_rows());
-    let tables = work.data.as_ref().map_or(0, |data| data.tables);
+pub fn create(context: &TrialContext<'_>, set: &DataSet, work: Work) -> Result<Loaded, ProbeError> {
+    let (taken, started, about) = (Taken::before(context), Instant::now(), set.all_rows());
+    let filled = fill(context, work, &|rows| {
+        let share = (100.0 * rows as f64 / about.max(1) as f64).min(100.0);
+        let [rows, rate] = [rows as f64, rows as f64 / started.elapsed().as_secs_f64()].map(number::grouped);
+        let text = format!("loading {}: {share:.0} %, {rows} rows, {rate} rows/s", set.name());
+        (context.progress)(Event::Step { text });
+    })?;
+    Loaded::of(context, set, filled, &taken)
+}
+
+/// How often somebody hears how far loading is.
+const TELL_EVERY: Duration = Duration::from_millis(500);
+
+/// What was done to fill tables.
+#[derive(Debug, Clone, Copy)]
+pub struct Filled {
+    /// Rows that the engine took: 0 where it had them.
+    rows: u64,
+    /// Seconds until the tables were there.
+    pub elapsed_s: f64,
+    /// Seconds in which the engine waited for rows to be made.
+    pub waited_s: f64,
+}
+
+/// Creates and fills the tables of a trial; meanwhile `tell` hears how many rows there are.
+///
+/// # Errors
+/// When the engine fails or the trial is asked to stop.
+pub fn fill(
+    context: &TrialContext<'_>,
+    mut work: Work,
+    tell: &(dyn Fn(u64) + Sync),
+) -> Result<Filled, ProbeError> {
+    let taken = Arc::new(Counts::default());
+    let tables = work.data.as_ref().map_or(work.tables.len(), |data| data.tables);
     for fill in work.fills.iter_mut().filter(|fill| fill.table < tables) {
-        counted(fill, loaded.clone());
+        counted(fill, taken.clone());
     }
+    let started = Instant::now();
     std::thread::scope(|scope| {
         let (done, waiting) = channel::<()>();
-        let loaded = &loaded;
-        let tell = move || {
+        let taken = &taken;
+        let telling = move || {
             while let Err(RecvTimeoutError::Timeout) = waiting.recv_timeout(TELL_EVERY) {
-                let (rows, s) = (loaded.load(Ordering::Relaxed) as f64, started.elapsed().as_secs_f64());
-                let share = (100.0 * rows / about.max(1) as f64).min(100.0);
-                let [rows, rate] = [rows, rows / s].map(number::grouped);
-                (context.progress)(Event::Step {
-                    text: format!("loading {}: {share:.0} %, {rows} rows, {rate} rows/s", set.name()),
-                });
+                tell(taken.rows.load(Ordering::Relaxed));
             }
         };
-        let teller = Builder::new().name("loading".into()).spawn_scoped(scope, tell);
+        let teller = Builder::new().name("loading".into()).spawn_scoped(scope, telling);
         teller.map_err(|error| EngineError::no_thread(&error))?;
         let created = context.instance.create(work);
         drop(done);
         created
     })?;
-    let load_s = started.elapsed().as_secs_f64();
-    Ok(Loaded {
-        rows_loaded: loaded.load(Ordering::Relaxed),
-        load_s,
-        rows: set.rows().map_or_else(|| count(context), Ok)?,
-        explained: Explained::default(),
-        embedded: context.target.abilities.contains(&Ability::Embedded),
+    Ok(Filled {
+        rows: taken.rows.load(Ordering::Relaxed),
+        elapsed_s: started.elapsed().as_secs_f64(),
+        waited_s: taken.waited_ns.load(Ordering::Relaxed) as f64 / 1e9,
     })
 }
 
-/// How often a user hears how far loading is.
-const TELL_EVERY: Duration = Duration::from_millis(500);
+/// Rows that an engine has taken, and how long it waited for them.
+#[derive(Debug, Default)]
+struct Counts {
+    rows: AtomicU64,
+    waited_ns: AtomicU64,
+}
 
-/// Has the rows of a fill counted as they are made.
-fn counted(fill: &mut Fill, count: Arc<AtomicU64>) {
-    let batches = std::mem::replace(&mut fill.batches, Box::new(std::iter::empty()));
-    fill.batches = Box::new(batches.inspect(move |rows: &Rows| {
-        count.fetch_add(rows.count as u64, Ordering::Relaxed);
+/// Has the rows of a fill counted as they are taken, and the wait for them timed.
+fn counted(fill: &mut Fill, counts: Arc<Counts>) {
+    let mut batches = std::mem::replace(&mut fill.batches, Box::new(std::iter::empty()));
+    fill.batches = Box::new(std::iter::from_fn(move || {
+        let asked = Instant::now();
+        let rows: Option<Rows> = batches.next();
+        counts.waited_ns.fetch_add(asked.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        counts.rows.fetch_add(rows.as_ref().map_or(0, |rows| rows.count as u64), Ordering::Relaxed);
+        rows
     }));
+}
+
+/// What was taken of the file systems of volumes before a load, where only they know what it takes: of btrfs.
+pub struct Taken(Option<u64>);
+
+impl Taken {
+    /// What is taken now.
+    pub fn before(context: &TrialContext<'_>) -> Self {
+        Self(taken(context))
+    }
+
+    /// Bytes that the tables take since then, else what the engine says of them.
+    fn by_tables(&self, context: &TrialContext<'_>) -> Result<Option<u64>, ProbeError> {
+        match self.0.zip(taken(context)) {
+            Some((before, now)) => Ok(now.checked_sub(before)),
+            None => Ok(context.instance.stored_bytes()?),
+        }
+    }
+}
+
+/// Bytes that are taken of the volumes of the data, if all of them are btrfs.
+fn taken(context: &TrialContext<'_>) -> Option<u64> {
+    let volumes = context.configuration.value("target.volume")?.elements();
+    let names: Vec<String> = volumes.iter().map(ToString::to_string).collect();
+    let folders = context.storage.iter().filter(|(name, _)| names.contains(name));
+    let taken = folders.map(|(_, folder)| is_on_btrfs(folder).then(|| used(folder)).flatten());
+    // Two volumes may be folders of one file system.
+    let taken: BTreeMap<u64, u64> = taken.collect::<Option<_>>()?;
+    Some(taken.into_values().sum())
 }
 
 /// Asks the engine for the number of rows.

@@ -1,6 +1,7 @@
 //! Probes: what a trial does and measures. One folder a probe; `measure` conducts the loads of all, `load` is the client
 //! loop that database probes share, `data` the data sets that they work on.
 
+pub mod bulk_load;
 pub mod command;
 pub mod data;
 pub mod disk;
@@ -25,6 +26,7 @@ pub fn all() -> impl Iterator<Item = &'static dyn Probe> {
         &scan::Scan,
         &lookup::Lookup,
         &update::Update,
+        &bulk_load::BulkLoad,
         &disk::DiskProbe,
         &sync::SyncProbe,
         &command::CommandProbe,

@@ -9,13 +9,17 @@ use observations::{
     Event, LoadHealth, MachineLoad, Observations, TimeUse, Wait, WaitClass, Warning, WarningKind,
 };
 use observe::devices::DeviceMonitor;
-use observe::{MachineMonitor, ThreadUse};
+use observe::environment::is_on_btrfs;
+use observe::{KernelThreads, MachineMonitor, ThreadUse};
 use profile::{ProfileError, Profiler, Samples};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Samples for each second on a processor. Not 100: what happens 100 times a second would be found each time or never.
 const HZ: u32 = 99;
+
+/// The thread that starts the kernel's own, which are the others below it.
+const KERNEL_THREADS: i32 = 2;
 
 /// What is measured, apart from what its threads do.
 pub struct Subject<'a> {
@@ -59,6 +63,7 @@ pub fn measure<L>(
         subject,
         profiler: None,
         machine: None,
+        kernel: None,
         unseen: Vec::new(),
         failure: None,
         told: (Instant::now(), 0.0, 0),
@@ -66,6 +71,7 @@ pub fn measure<L>(
     let result = load(&mut conducted);
     let profile = conducted.profiler.map(|profiler| profiler.and_then(Profiler::stop));
     let machine = conducted.machine.map(MachineMonitor::stop).unwrap_or_default();
+    let kernel = conducted.kernel.and_then(|before| Some(KernelThreads::read()?.since(&before)));
     let devices = conducted.devices.stop();
     if let Some(failure) = conducted.failure {
         return Err(failure.into());
@@ -82,6 +88,7 @@ pub fn measure<L>(
             ..Collected::default()
         },
     };
+    collected.used.kernel_cpu_s = kernel;
     conducted.unseen.append(&mut collected.lost);
     let not_observed = |detail| Warning { kind: WarningKind::NotObserved, detail };
     let mut warnings: Vec<Warning> = conducted.unseen.into_iter().map(not_observed).collect();
@@ -101,6 +108,7 @@ struct Conducted<'a> {
     settled: Option<CacheReport>,
     profiler: Option<Result<Profiler, ProfileError>>,
     machine: Option<MachineMonitor>,
+    kernel: Option<KernelThreads>,
     /// What is not observed, and why.
     unseen: Vec<String>,
     failure: Option<EngineError>,
@@ -115,9 +123,15 @@ impl Conducted<'_> {
         }
         self.collector.as_mut().map_or(Ok(()), |collector| collector.start())?;
         self.profiler = self.profiler();
+        self.kernel = self.is_on_btrfs().then(KernelThreads::read).flatten();
         self.machine = Some(MachineMonitor::start());
         self.devices.start();
         Ok(())
+    }
+
+    /// Whether what is measured lies on a file system that works in threads of the kernel, for which no process is charged.
+    fn is_on_btrfs(&self) -> bool {
+        self.subject.storage.iter().any(|(_, folder)| is_on_btrfs(folder))
     }
 
     /// Samples all that works for the trial on this machine: this process, and servers.
@@ -133,6 +147,13 @@ impl Conducted<'_> {
         match self.context.instance.server_process() {
             Ok(server) => pids.extend(server),
             Err(error) => self.unseen.push(format!("the server in the profile: {error}")),
+        }
+        if self.is_on_btrfs() {
+            let with_kernel = [&pids[..], &[KERNEL_THREADS]].concat();
+            match Profiler::attach(&with_kernel, HZ) {
+                Ok(profiler) => return Some(profiler.start()),
+                Err(error) => self.unseen.push(format!("the kernel's threads in the profile: {error}")),
+            }
         }
         Some(Profiler::attach(&pids, HZ).and_then(Profiler::start))
     }

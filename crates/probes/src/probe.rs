@@ -1,7 +1,7 @@
 use crate::command::SetUp;
 use conductor::LoadError;
 use disk_io::DiskError;
-use engines::{Ability, CacheState, Cancel, Engine, EngineError, Footprint, Instance};
+use engines::{Ability, CacheState, Cancel, Engine, EngineError, Footprint, Instance, Table};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{Event, Observations};
 use primitives::SyncError;
@@ -25,6 +25,10 @@ pub trait Probe: Send + Sync {
     /// What its trials put on the target, as far as the settings tell.
     fn footprint(&self, _configuration: &Configuration) -> Footprint {
         Footprint::default()
+    }
+    /// The tables of the data set that its trials make; none of other probes.
+    fn tables(&self, _configuration: &Configuration) -> Vec<Table> {
+        Vec::new()
     }
     /// Objections to a configuration on this target, found before anything runs.
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid>;

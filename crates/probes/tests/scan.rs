@@ -423,7 +423,14 @@ fn counting_loads(
     let operations = vec![Operation::scan(0, vec![Output::Count, Output::Sum("c2")]), add];
     let data = Kept { identity: set.identity(), tables: 1, bytes: set.row_bytes(), changed };
     let instance = host.prepare(configuration, 1, &Cancel::new()).unwrap();
-    let work = Work { tables: set.tables(), fills, operations, data: Some(data), degree: Some(1) };
+    let work = Work {
+        tables: set.tables(),
+        fills,
+        operations,
+        data: Some(data),
+        degree: Some(1),
+        ..Work::default()
+    };
     instance.create(work).unwrap();
     let row = ask(instance.as_ref(), &Statement::Operation(0));
     if changed {

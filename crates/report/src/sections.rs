@@ -3,6 +3,7 @@
 //! To add a section: a method of [`Summary`] in a file of `analysis` computes its data, a file here turns that into
 //! headings, lines, tables and figures, and a line below names both.
 
+mod compression;
 mod configurations;
 mod costs;
 mod devices;
@@ -69,6 +70,7 @@ macro_rules! sections {
 sections! { |summary|
     overview: &summary.overview() => overview::section;
     findings: &summary.findings() => overview::findings;
+    compression: &summary.compression() => compression::sections;
     response => response::section;
     explanations: &summary.explanations() => explanations::sections;
     session_time => session_time::section, page only;

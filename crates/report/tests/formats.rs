@@ -4,6 +4,7 @@
 #[path = "../../store/tests/sample/mod.rs"]
 mod sample;
 
+use observations::{Event, HookOutput, Response, RunEnd, Tally, TrialRef};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -63,6 +64,91 @@ fn every_field_of_the_json_is_documented() {
     walk("", &serde_json::from_slice(&json).unwrap(), &mut written);
     assert!(written.len() > 100, "{written:?}");
     assert_same(&documented("JSON", "JSON: "), &written);
+}
+
+/// One of each event, and of each end of a run.
+fn events() -> Vec<Event> {
+    let (text, cause) = (String::new(), String::new());
+    let trial = TrialRef { sequence: 1, block: 1, attempt: 1, configuration: String::new() };
+    let tally = Tally { planned: 3, done: 1, failed: 1, timeouts: 1 };
+    let hook = HookOutput {
+        hook: String::new(),
+        command: String::new(),
+        exit_code: None,
+        elapsed_s: 0.0,
+        output: String::new(),
+    };
+    let ends = [
+        RunEnd::Completed(tally),
+        RunEnd::Failing { cause: cause.clone(), tally },
+        RunEnd::Interrupted,
+        RunEnd::ManualStep { text: text.clone() },
+        RunEnd::Limit { text: text.clone() },
+    ];
+    let others = [
+        Event::RunStarted { experiment: String::new(), configurations: 1, trials: 1, done: 0 },
+        Event::Step { text: text.clone() },
+        Event::Hook(hook),
+        Event::TrialStarted { trial: trial.clone() },
+        Event::Progress {
+            elapsed_s: 0.0,
+            fraction: 0.0,
+            rate: 0.0,
+            unit: String::new(),
+            latency_p99_ms: None,
+        },
+        Event::TrialFinished {
+            trial: trial.clone(),
+            wall_s: 0.0,
+            responses: vec![Response::lower("elapsed", "s", 1.0)],
+            warnings: Vec::new(),
+        },
+        Event::TrialFailed { trial, wall_s: 0.0, cause, retry: false },
+        Event::RepeatsEnough { trials: 1 },
+        Event::ManualStep { text: text.clone() },
+        Event::Warning { text },
+    ];
+    others.into_iter().chain(ends.map(Event::RunFinished)).collect()
+}
+
+/// Another event needs a line above and rows in the document.
+fn is_known(event: &Event) -> bool {
+    match event {
+        Event::RunStarted { .. }
+        | Event::Step { .. }
+        | Event::Hook(_)
+        | Event::TrialStarted { .. }
+        | Event::Progress { .. }
+        | Event::TrialFinished { .. }
+        | Event::TrialFailed { .. }
+        | Event::RepeatsEnough { .. }
+        | Event::ManualStep { .. }
+        | Event::Warning { .. }
+        | Event::RunFinished(
+            RunEnd::Completed(_)
+            | RunEnd::Failing { .. }
+            | RunEnd::Interrupted
+            | RunEnd::ManualStep { .. }
+            | RunEnd::Limit { .. },
+        ) => true,
+    }
+}
+
+#[test]
+fn every_field_of_the_events_is_documented() {
+    let mut written = BTreeSet::new();
+    for event in events() {
+        assert!(is_known(&event));
+        let mut json = serde_json::to_value(&event).unwrap();
+        let fields = json.as_object_mut().unwrap();
+        let Some(Value::String(name)) = fields.remove("event") else { panic!("{event:?}") };
+        if let Some(trial) = fields.get("trial") {
+            walk("trial", trial, &mut written);
+        }
+        written.insert(name.clone());
+        written.extend(fields.keys().map(|field| format!("{name}.{field}")));
+    }
+    assert_same(&documented("Events of a run", "Events: "), &written);
 }
 
 /// CSV and Parquet have the same columns.

@@ -104,7 +104,9 @@ pub fn validate(experiment: &Experiment) -> Result<(), FileErrors> {
         };
         let target = Target::of(engine, configuration);
         let from_engine = engine.validate(configuration, probe.connections(configuration));
-        let objections_of_all = from_engine.into_iter().chain(probe.plan(configuration, &target));
+        let of_tables = engine.validate_tables(configuration, &probe.tables(configuration));
+        let from_engine = from_engine.into_iter().chain(of_tables);
+        let objections_of_all = from_engine.chain(probe.plan(configuration, &target));
         for objection in objections_of_all.chain(secrets(configuration)) {
             if !objections.contains(&objection) {
                 objections.push(objection);

@@ -301,3 +301,33 @@ fn a_wrong_command_line_is_code_2() {
     lab.steelbench(&["run"]).expect(2);
     lab.steelbench(&["--version"]).expect(0).shows("steelbench ");
 }
+
+/// Names of the fields of an object, with those of what is in it, but for what a user has named.
+fn fields(path: &str, value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (name, value) in object {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                found.insert(path.clone());
+                if !path.ends_with("[].levels") && !path.ends_with("[].settings") {
+                    fields(&path, value, found);
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| fields(&format!("{path}[]"), item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn what_check_says_as_json_is_documented() {
+    let lab = Lab::with(&scripted(2, "", ""));
+    let mut written = BTreeSet::new();
+    fields("", &lab.json(&["check", "e.toml"])[0], &mut written);
+    let document = include_str!("../../../docs/formats.md");
+    let table = document.split("### A file: kind `check`").nth(1).unwrap().split("\n## ").next().unwrap();
+    let row = |line: &str| line.strip_prefix("| `")?.split('`').next().map(str::to_owned);
+    let mut documented: BTreeSet<String> = table.lines().filter_map(row).collect();
+    documented.extend(["schema".to_owned(), "kind".to_owned()]);
+    assert_eq!(documented, written);
+}

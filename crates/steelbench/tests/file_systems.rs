@@ -120,6 +120,53 @@ fn each_array_has_the_profile_of_its_level() {
     assert_eq!(left_in(&lab), [""; 0]);
 }
 
+/// The kernel's own figure of the mount, and what SQLite's files have allocated: the same with and without compression,
+/// so that only the file system's space tells its size.
+#[test]
+fn a_file_system_compresses_below_an_engine_that_does_not() {
+    if !can_make(&["mkfs.btrfs"]) {
+        return;
+    }
+    let hooks = "before_trial = 'findmnt -no OPTIONS results/btrfs-$STEELBENCH_TARGET_VOLUME | grep -o \"compress=[a-z]*\" || echo none'";
+    let changes = [
+        ("blocks = 3", "blocks = 2"),
+        ("setups = 3", "setups = 2"),
+        ("scale = 0.02", "scale = 0.01"),
+        ("\"50k\"", "2000"),
+        ("\"workload.updates\" = 1000", "\"workload.updates\" = 50"),
+        ("profile = true", "profile = false"),
+    ];
+    let lab = lab("compression-file-system", &changes, hooks);
+    let ended = lab.run(0);
+    assert_eq!(lab.trials("compression-file-system"), 30);
+    let mounted = lab.rows(
+        "compression-file-system",
+        "SELECT DISTINCT l.level, trim(h.output, char(10)) FROM hooks h JOIN trials t ON t.id = h.trial
+         JOIN configuration_levels l ON l.configuration = t.configuration WHERE l.factor = 'compression'
+         AND h.hook = 'before_trial' ORDER BY 1",
+    );
+    assert_eq!(mounted, ["lzo|compress=lzo", "none|none", "zstd|compress=zstd"]);
+    let figure = |level: &str, sql: &str| -> f64 {
+        let from = format!(
+            "SELECT {sql} FROM trials t JOIN configuration_levels l ON l.configuration = t.configuration
+             JOIN facts f ON f.trial = t.id AND f.name = 'stored_bytes'
+             LEFT JOIN responses r ON r.trial = t.id AND r.name = 'space'
+             WHERE l.factor = 'compression' AND l.level = '{level}'"
+        );
+        lab.rows("compression-file-system", &from)[0].parse().unwrap()
+    };
+    let [none, lzo, zstd] = ["none", "lzo", "zstd"].map(|level| figure(level, "avg(f.value)"));
+    assert!(lzo < 0.8 * none && zstd < lzo, "{none} {lzo} {zstd}");
+    let [allocated, compressed] = ["none", "zstd"].map(|level| figure(level, "min(r.value) * 1e6"));
+    assert!((compressed / allocated - 1.0).abs() < 0.05, "{allocated} {compressed}");
+    assert!((none / allocated - 1.0).abs() < 0.2, "{none} of {allocated}");
+    let kernel =
+        lab.rows("compression-file-system", "SELECT count(*) FROM facts WHERE name = 'kernel_cpu_s'");
+    assert_eq!(kernel, ["30"]);
+    ended.shows("zstd, work=cold scan: break-even of a scan").shows("of it the kernel's threads");
+    assert_eq!(left_in(&lab), [""; 0]);
+}
+
 #[test]
 fn an_interrupted_run_leaves_no_volume_and_what_a_killed_one_leaves_is_replaced() {
     if !can_make(FILE_SYSTEMS) {

@@ -40,7 +40,9 @@ impl DuckDbDialect {
             Some(DefaultValue::Filler) => format!(" DEFAULT repeat('a', {})", filler_bytes(column)),
             None => String::new(),
         };
-        format!("{} {data_type}{not_null}{default}", self.quote(column.name))
+        let compression = column.compression.map(|method| format!(" USING COMPRESSION {method}"));
+        let compression = compression.unwrap_or_default();
+        format!("{} {data_type}{not_null}{default}{compression}", self.quote(column.name))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The database of a trial: one file, and the connections to it.
 
 use super::bulk;
+use super::compression::Compression;
 use super::dialect::DuckDbDialect;
 use super::explain;
 use super::failed;
@@ -46,6 +47,7 @@ pub struct Target {
     sample_hz: f64,
     pub seats: Seats,
     pub final_checkpoint: bool,
+    compression: Compression,
     pub cancel: Cancel,
 }
 
@@ -74,6 +76,7 @@ impl DuckDbInstance {
             sample_hz: configuration.get(SAMPLE_RATE),
             seats: Seats::new(configuration.get(OBSERVE_WAITS)),
             final_checkpoint: configuration.get(FINAL_CHECKPOINT),
+            compression: Compression::of(configuration),
             cancel: cancel.clone(),
         };
         target.open()?;
@@ -196,6 +199,7 @@ impl Target {
 
 impl Instance for DuckDbInstance {
     fn create(&self, mut work: Work) -> Result<(), EngineError> {
+        self.target.compression.apply(&mut work.tables);
         // Before anything is made: one may be refused.
         let operations = work.operations.iter().map(|operation| compile(operation, &work));
         let operations = operations.collect::<Result<Arc<[_]>, _>>()?;
@@ -205,7 +209,11 @@ impl Instance for DuckDbInstance {
             self.target.use_threads(&connection, degree)?;
         }
         let fills = std::mem::take(&mut work.fills);
+        let filled = there > 0 || !fills.is_empty();
         self.target.make(&connection, &work.tables, there..work.tables.len(), fills)?;
+        if let Some(table) = work.tables.first().filter(|_| filled) {
+            self.target.compression.verify(&connection, table)?;
+        }
         // Work that is created twice in one trial would be a defect of the probe: the first one stays.
         self.operations.get_or_init(|| operations);
         Ok(())
@@ -243,6 +251,10 @@ impl Instance for DuckDbInstance {
 
     fn space_bytes(&self) -> Option<u64> {
         Some(self.target.files.space_bytes())
+    }
+
+    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+        Ok(self.space_bytes())
     }
 
     fn remove(self: Box<Self>) -> Result<(), EngineError> {

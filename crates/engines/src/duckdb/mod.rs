@@ -1,7 +1,7 @@
 //! DuckDB, embedded: libduckdb is found and loaded when a trial needs it.
 //!
 //! - `find`: which library; `library`: its C interface, and all that is unsafe
-//! - `settings`: `target.settings`, given and read back
+//! - `settings`: `target.settings`, given and read back; `compression`: how columns are compressed, likewise
 //! - `instance`: the database file of a trial; `bulk`: rows into it by DuckDB's appender
 //! - `session`: a connection of the load; `interrupt`: how its statements are stopped
 //! - `dialect`: how tables and operations are written; `explain`: their plans, and profiles by operator
@@ -10,6 +10,7 @@
 //! There is one database in one file. Each load thread has a connection to it; DuckDB's worker threads serve them all.
 
 mod bulk;
+mod compression;
 mod dialect;
 mod explain;
 mod find;
@@ -23,7 +24,7 @@ mod waits;
 
 use crate::{
     Ability, CacheState, Cancel, Engine, EngineError, Folders, Host, Instance, Need, Preflight, Space, Stop,
-    WaitType,
+    Table, WaitType,
 };
 #[cfg(test)]
 pub(crate) use dialect::DuckDbDialect;
@@ -44,6 +45,11 @@ settings! {
     /// Any setting of DuckDB: threads, memory_limit, checkpoint_threshold, force_compression, preserve_insertion_order,
     /// ...; each is read back.
     pub DUCKDB_SETTINGS: Option<Value> = "target.settings.*", Kind::Scalar;
+    /// How columns are compressed: none, auto (as DuckDB chooses, its default), or a method, for the columns whose type it
+    /// can hold; the others are compressed as DuckDB chooses. Read back from the table that was loaded.
+    pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(compression::METHODS);
+    /// How a column is compressed, by its name: target.column_compression.l_comment = "zstd". Read back.
+    pub COLUMN_COMPRESSION: Option<String> = "target.column_compression.*", Kind::Choice(compression::OF_COLUMNS);
     /// State of the caches when measuring begins: cold (database opened anew, nothing of its file in memory), warm (as
     /// loading left them), hot (the whole file in the operating system's page cache). Made so and verified.
     pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm";
@@ -107,11 +113,16 @@ impl Engine for DuckDb {
         invalid
     }
 
+    fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
+        crate::compression::validate_columns(configuration, tables, |_| Ok(()))
+    }
+
     fn preflight(&self, needs: &[Need<'_>], folders: &Folders, _: &Stop) -> Preflight {
         let mut found = Preflight::default();
         for need in needs {
-            if let Err(error) = find::library(need.configuration.get(LIBRARY).as_deref()) {
-                found.misses(error.to_string());
+            match find::library(need.configuration.get(LIBRARY).as_deref()) {
+                Ok((_, library)) => found.invalid.extend(compression::refused(need.configuration, library)),
+                Err(error) => found.misses(error.to_string()),
             }
             let rows = need.of_rows(&need.configuration.get(VOLUME), folders);
             found.needs(rows.into_iter().map(|rows| Space { bytes: rows.bytes / COMPRESSION_MAX, ..rows }));

@@ -1,7 +1,7 @@
 //! `target.settings`: what can be said against it without a library, how it is given to DuckDB, and reading it back.
 
-use super::failed;
 use super::library::{Connection, Database, Library};
+use super::{COMPRESSION, compression, failed};
 use crate::EngineError;
 use experiment::{Configuration, Invalid, Value};
 use std::collections::BTreeMap;
@@ -31,7 +31,13 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
         };
         Some(Invalid::new(format!("{PREFIX}{name}"), message))
     };
-    configuration.below(PREFIX).filter_map(objection).collect()
+    let compression = configuration.value(&format!("{PREFIX}{}", compression::SETTING));
+    let twice = compression.is_some() && configuration.get(COMPRESSION).is_some();
+    let twice = twice.then(|| {
+        let message = format!("{PREFIX}{} says the same; give one of them", compression::SETTING);
+        Invalid::new(COMPRESSION.path(), message)
+    });
+    configuration.below(PREFIX).filter_map(objection).chain(twice).collect()
 }
 
 /// A setting of the library: its value where nobody has set it, and whether each connection has its own.
@@ -71,6 +77,7 @@ impl Settings {
         let given: Vec<(String, String)> = configuration
             .below(PREFIX)
             .map(|(name, value)| (name.to_lowercase(), value.to_string()))
+            .chain(compression::of_table(configuration).map(|own| (compression::SETTING.into(), own.into())))
             .collect();
         if given.is_empty() {
             return Ok(Self { global: given, local: Vec::new(), known: BTreeMap::new() });

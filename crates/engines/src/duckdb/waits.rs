@@ -193,7 +193,7 @@ impl Reading {
             |thread| self.workers_ns.iter().find(|(known, _)| *known == thread).map_or(0, |(_, ns)| *ns);
         let cpu_ns: u64 = now.workers_ns.iter().map(|(thread, ns)| ns.saturating_sub(before(*thread))).sum();
         let read = now.read_bytes.zip(self.read_bytes).map(|(now, before)| now.saturating_sub(before));
-        EngineUse { worker_cpu_s: Some(cpu_ns as f64 / 1e9), pages: None, disk_read_bytes: read }
+        EngineUse { worker_cpu_s: Some(cpu_ns as f64 / 1e9), disk_read_bytes: read, ..EngineUse::default() }
     }
 }
 

@@ -1,5 +1,6 @@
 //! How PostgreSQL writes tables and operations.
 
+use super::compression;
 use crate::{Column, DataType, DefaultValue, Dialect, EngineError, Operation, Table, Work};
 use pgclient::{quote_identifier, quote_literal};
 
@@ -57,7 +58,9 @@ impl PostgresDialect {
             DefaultValue::Filler => format!("repeat('a', {filler})"),
         });
         let default = default.map(|default| format!(" DEFAULT {default}")).unwrap_or_default();
-        format!("{} {data_type}{not_null}{default}", self.quote(column.name))
+        let method = column.compression.filter(|method| *method != compression::NONE);
+        let method = method.map(|method| format!(" COMPRESSION {method}")).unwrap_or_default();
+        format!("{} {data_type}{method}{not_null}{default}", self.quote(column.name))
     }
 
     /// Sets how many workers read a table, however small it is; without a degree, and of partitions, the server decides.
@@ -129,7 +132,7 @@ impl PostgresDialect {
 
 /// Bytes of a value, at most and without alignment
 /// (<https://www.postgresql.org/docs/current/datatype.html>); those of a filler come on top.
-fn width(data_type: DataType) -> usize {
+pub fn width(data_type: DataType) -> usize {
     match data_type {
         DataType::Int | DataType::Date => 4,
         DataType::BigInt | DataType::Timestamp => 8,
@@ -178,6 +181,10 @@ impl Dialect for PostgresDialect {
         // A filler is stored plainly, neither compressed nor out of line. Of a parent this goes to its partitions too.
         statements.extend(table.filler().map(|(filler, _)| {
             format!("ALTER TABLE {name} ALTER {} SET STORAGE PLAIN", self.quote(filler.name))
+        }));
+        let plain = table.columns.iter().filter(|column| column.compression == Some(compression::NONE));
+        statements.extend(plain.map(|column| {
+            format!("ALTER TABLE {name} ALTER {} SET STORAGE EXTERNAL", self.quote(column.name))
         }));
         statements.push("RESET default_tablespace".into());
         Ok(statements)

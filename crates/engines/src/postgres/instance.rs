@@ -1,6 +1,7 @@
 //! What a trial works on: our schema on a server.
 
 use super::admin::{Admin, LOAD, SCHEMA};
+use super::compression::Compression;
 use super::dialect::PostgresDialect;
 use super::is_local;
 use super::kept::KeptTables;
@@ -61,6 +62,7 @@ pub struct PostgresInstance {
     kept: OnceLock<KeptTables>,
     tablespaces: Vec<(String, PathBuf)>,
     data_files: u32,
+    compression: Compression,
     connections: u64,
     final_checkpoint: bool,
     /// Samples a second; `None`: waits are not observed.
@@ -93,6 +95,7 @@ impl PostgresInstance {
             kept: OnceLock::new(),
             tablespaces: Vec::new(),
             data_files: configuration.get(DATA_FILES),
+            compression: Compression::of(configuration),
             connections: u64::from(connections),
             final_checkpoint: configuration.get(FINAL_CHECKPOINT),
             sample_hz: observe.then(|| configuration.get(SAMPLE_RATE)),
@@ -266,12 +269,20 @@ fn verify_session_settings(
 impl Instance for PostgresInstance {
     fn create(&self, mut work: Work) -> Result<(), EngineError> {
         let dialect = self.dialect()?;
+        self.compression.apply(&mut work.tables);
+        if work.measured {
+            let session = self.admin.ask(|admin| Ok(admin.backend_pid()))?;
+            lock(&self.backends).push(session);
+        }
         // The tables that are there already come first.
         let there = self.take_kept(&mut work, &dialect)?;
         let fills = std::mem::take(&mut work.fills);
         fill::make(&self.admin, &dialect, &work.tables, there, fills, &self.cancel)?;
         for statement in dialect.procedures(&work) {
             self.admin.run("creating the procedure", &statement)?;
+        }
+        if work.measured && (self.cluster.is_some() || self.final_checkpoint) {
+            self.admin.run("writing the tables", "CHECKPOINT")?;
         }
         if work.data.is_some() {
             for statement in work.tables.iter().filter_map(|table| dialect.workers(table, work.degree)) {
@@ -344,6 +355,16 @@ impl Instance for PostgresInstance {
 
     fn space_bytes(&self) -> Option<u64> {
         self.cluster.as_ref().map(|cluster| lock(cluster).space_bytes())
+    }
+
+    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+        let sql = format!(
+            "SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace \
+             WHERE nspname = '{SCHEMA}' AND relkind = 'r'"
+        );
+        let bytes =
+            self.admin.ask(|admin| admin.cell(&sql).map_err(failed_at("asking for the size of tables")))?;
+        Ok(bytes.and_then(|bytes| bytes.parse().ok()))
     }
 
     fn client_environment(&self) -> Vec<(String, Option<String>)> {

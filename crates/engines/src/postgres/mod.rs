@@ -8,7 +8,7 @@
 //! - `altered`: settings of servers by URL that are changed and put back
 //! - `own_database`: on servers by URL, databases for tables of the user
 //! - `admin`: the connection that holds it, marked as ours
-//! - `dialect`: how its tables and operations are written
+//! - `dialect`: how its tables and operations are written; `compression`: which method compresses which column
 //! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`: plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
 //! - `waits`: what sessions wait for
@@ -16,6 +16,7 @@
 
 mod admin;
 mod altered;
+mod compression;
 mod dialect;
 mod explain;
 mod fill;
@@ -34,7 +35,7 @@ mod wire;
 use crate::setup::Setup;
 use crate::{
     Ability, CacheState, Engine, EngineError, Folders, Host, LiveObserver, Need, ObserveOptions, Preflight,
-    Server, ServerError, Servers, Stop, WaitType,
+    Server, ServerError, Servers, Stop, Table, WaitType,
 };
 #[cfg(test)]
 pub(crate) use dialect::PostgresDialect;
@@ -98,6 +99,10 @@ impl Engine for Postgres {
 
     fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
         settings::validate(configuration)
+    }
+
+    fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
+        compression::validate(configuration, tables)
     }
 
     fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {

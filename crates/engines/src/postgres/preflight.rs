@@ -7,7 +7,7 @@ use super::server::{Account, PROGRAM, is_of_module, tried_settings};
 use super::settings::{
     self, ALLOW_RESTART, ALLOW_SERVER_SETTINGS, FINAL_CHECKPOINT, LOG_VOLUME, URL, USER, VOLUME,
 };
-use super::{CONNECTING, SILENCE, what_to_do};
+use super::{CONNECTING, SILENCE, compression, what_to_do};
 use crate::setup::Setup;
 use crate::{EngineError, Folders, Need, Preflight, Stop};
 use experiment::{Configuration, Invalid, Value};
@@ -76,6 +76,12 @@ fn ask(config: &Config, needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight)
     }
     let rows = client.query("SELECT lower(name), context FROM pg_settings", &[])?;
     let contexts: BTreeMap<String, String> = rows.iter().map(|row| (row.text(0), row.text(1))).collect();
+    let asked: BTreeSet<_> = needs.iter().flat_map(|need| compression::asked(need.configuration)).collect();
+    for (path, method) in asked {
+        if refused(&mut client, compression::DEFAULT, method)?.is_some() {
+            found.invalid.push(compression::lacking(path, method, "this server"));
+        }
+    }
     let mut wanted = BTreeSet::new();
     for configuration in needs.iter().map(|need| need.configuration) {
         let server = configuration.get(ALLOW_SERVER_SETTINGS) == Some(true);
@@ -184,5 +190,13 @@ fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Inval
         let Some(folder) = folder.ancestors().find(|folder| folder.is_dir()) else { continue };
         account.can_enter(&folder.canonicalize().map_err(EngineError::at(folder))?)?;
     }
-    Ok(tried_settings::objections(&installation, &settings::server_settings(configuration)))
+    let mut invalid = tried_settings::objections(&installation, &settings::server_settings(configuration));
+    for (path, method) in compression::asked(configuration) {
+        let as_default = BTreeMap::from([(compression::DEFAULT.to_owned(), method.to_owned())]);
+        if !tried_settings::objections(&installation, &as_default).is_empty() {
+            let server = format!("PostgreSQL {} in {}", installation.version, installation.bindir.display());
+            invalid.push(compression::lacking(path, method, &server));
+        }
+    }
+    Ok(invalid)
 }

@@ -1,5 +1,6 @@
 //! What `[target]` can say of PostgreSQL.
 
+use super::compression;
 use super::server::{Installation, installed_programs, validate_setup};
 use crate::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use crate::{CacheState, EngineError};
@@ -30,6 +31,11 @@ settings! {
     pub VOLUME: Vec<String> = "target.volume", Kind::TextList;
     /// Volume that the write-ahead log of a private server is put on.
     pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text;
+    /// How texts are compressed that make a row longer than 2 kB (TOAST): none, pglz, or lz4 where the server has it.
+    /// Default: as default_toast_compression of the server says.
+    pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(compression::METHODS);
+    /// The same of a column, by its name: target.column_compression.body = "lz4".
+    pub COLUMN_COMPRESSION: Option<String> = "target.column_compression.*", Kind::Choice(compression::METHODS);
     /// Any setting of the server: shared_buffers, synchronous_commit, ...; applied, restarted for only when it must
     /// be, and read back. On a server by URL: settings that a session may change, others as target.allow_server_settings
     /// and target.allow_restart permit.

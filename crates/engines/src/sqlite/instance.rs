@@ -228,6 +228,9 @@ impl Instance for SqliteInstance {
         for file in 0..self.files.paths.len() {
             page_bytes = self.create_in(file, &mut work)?;
         }
+        for (path, file) in self.files.paths.iter().zip(&self.files.handles).filter(|_| work.measured) {
+            file.sync_all().map_err(EngineError::at(path))?;
+        }
         let compile = |operation| self.compile(operation, &work, page_bytes);
         let operations = work.operations.iter().map(compile).collect::<Result<Arc<[_]>, _>>()?;
         // Work that is created twice in one trial would be a defect of the probe: the first one stays.
@@ -279,6 +282,10 @@ impl Instance for SqliteInstance {
         Some(files.map(|file| file.blocks() * 512).sum())
     }
 
+    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+        Ok(self.space_bytes())
+    }
+
     fn remove(self: Box<Self>) -> Result<(), EngineError> {
         self.files.remove()
     }
@@ -308,7 +315,8 @@ impl WaitCollector for Collector {
         let Totals { tallies, pages } = &*lock(&self.total);
         let disk_read_bytes = read.zip(self.read_before).map(|(now, before)| now.saturating_sub(before));
         // Sessions work in the load's threads, and nothing works beside them.
-        let used = EngineUse { worker_cpu_s: Some(0.0), pages: Some(*pages), disk_read_bytes };
+        let worker_cpu_s = Some(0.0);
+        let used = EngineUse { worker_cpu_s, pages: Some(*pages), disk_read_bytes, ..EngineUse::default() };
         Ok(Collected {
             waits: tallies.waits(),
             operations: tallies.operations(),

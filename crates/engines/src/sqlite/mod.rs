@@ -44,6 +44,8 @@ settings! {
     /// Volume (or list of volumes, round robin) that the data files are put on; the default is the results directory's
     /// file system.
     pub VOLUME: Vec<String> = "target.volume", Kind::TextList;
+    /// SQLite does not compress: none. A file system can, below its files.
+    pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(&["none"]);
     /// How a session opens its data files: each by a connection of its own, or all attached to one connection.
     pub OPEN: Open = "target.open", Open::KIND, "separate";
     /// SQLite PRAGMAs: journal_mode, synchronous, page_size, cache_size, mmap_size, wal_autocheckpoint, locking_mode,

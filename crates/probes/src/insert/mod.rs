@@ -90,6 +90,10 @@ impl Probe for Insert {
         Footprint { row_bytes, ..Footprint::default() }
     }
 
+    fn tables(&self, configuration: &Configuration) -> Vec<Table> {
+        work(configuration).tables
+    }
+
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = LoadPlan::objections(configuration, target, ROWS);
         let mut object = |path: &str, message: String| invalid.push(Invalid::new(path, message));

@@ -33,7 +33,7 @@ use crate::{Probe, ProbeError, Target, TrialContext};
 use aggregates::Aggregates;
 use datasets::DataSet;
 use engines::{
-    Ability, CacheState, EngineUse, Explained, Footprint, Operation, Request, Statement, UserStatement,
+    Ability, CacheState, EngineUse, Explained, Footprint, Operation, Request, Statement, Table, UserStatement,
 };
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
@@ -83,6 +83,10 @@ impl Probe for Scan {
 
     fn footprint(&self, configuration: &Configuration) -> Footprint {
         data::footprint(configuration)
+    }
+
+    fn tables(&self, configuration: &Configuration) -> Vec<Table> {
+        data::data_set(configuration).tables()
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
@@ -196,7 +200,7 @@ fn add_facts(
     degree: Option<u32>,
 ) {
     let scans = seen.work.amount as f64;
-    let mut facts = loaded.facts(seen, used, scans);
+    let mut facts = loaded.facts(seen.time.cpu_s, used, scans);
     facts.add("scans", "", Some(scans));
     facts.add("degree", "", degree.map(f64::from));
     if let Question::Aggregates(aggregates) = question {

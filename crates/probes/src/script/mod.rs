@@ -88,6 +88,11 @@ impl Probe for ScriptProbe {
         Footprint { row_bytes: tables.map_or(0, |tables| tables.row_bytes()), ..Footprint::default() }
     }
 
+    fn tables(&self, configuration: &Configuration) -> Vec<engines::Table> {
+        let tables = initializes(configuration).then(|| DataSet::pgbench(configuration.get(SCALE)));
+        tables.map(|tables| tables.tables()).unwrap_or_default()
+    }
+
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = LoadPlan::objections(configuration, target, TRANSACTIONS);
         if !target.abilities.contains(&Ability::Statements) {

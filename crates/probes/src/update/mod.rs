@@ -17,7 +17,7 @@ use crate::load::{
 };
 use crate::{Probe, ProbeError, Target, TrialContext};
 use datasets::DataSet;
-use engines::{DataType, Filter, Footprint, Kept, Operation, Request, Statement};
+use engines::{DataType, Filter, Footprint, Kept, Operation, Request, Statement, Table};
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
 use observations::{Observations, Response, ScriptStatement};
 
@@ -64,6 +64,10 @@ impl Probe for Update {
 
     fn footprint(&self, configuration: &Configuration) -> Footprint {
         data::footprint(configuration)
+    }
+
+    fn tables(&self, configuration: &Configuration) -> Vec<Table> {
+        data::data_set(configuration).tables()
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {

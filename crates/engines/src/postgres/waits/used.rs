@@ -24,6 +24,7 @@ impl Used {
             worker_cpu_s: first.and_then(observe::ended_children_cpu_s),
             pages: (client.server_version() >= REPORTS_SINCE).then(|| pages(client)).flatten(),
             disk_read_bytes: first.and_then(|first| sessions.iter().copied().chain([first]).map(read).sum()),
+            kernel_cpu_s: None,
         })
     }
 
@@ -38,6 +39,7 @@ impl Used {
                 Some(PageUse { hits, reads })
             }),
             disk_read_bytes: bytes.and_then(|(now, then)| now.checked_sub(then)),
+            kernel_cpu_s: None,
         }
     }
 }

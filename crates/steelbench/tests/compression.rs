@@ -1,0 +1,150 @@
+//! Compression as a factor on engines that have it: what is asked for is what is stored, and what cannot be is said.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+mod servers;
+
+use common::{Lab, skipped};
+use servers::installed::{duckdb_libraries, installations};
+use std::path::Path;
+
+/// Runs a ready experiment with other lines in place of some, and more in its target.
+fn ready(name: &str, target: &str, changes: &[(&str, &str)]) -> Lab {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+    let mut text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
+    for (old, new) in [("[target]\n", format!("[target]\n{target}\n").as_str())].iter().chain(changes) {
+        assert!(text.contains(old), "{old} is in {name}.toml");
+        text = text.replace(old, new);
+    }
+    servers::lab(&text)
+}
+
+/// The mean of a fact of the trials with a level of compression.
+fn fact(lab: &Lab, name: &str, level: &str, fact: &str) -> f64 {
+    let sql = format!(
+        "SELECT avg(f.value) FROM facts f JOIN trials t ON t.id = f.trial
+         JOIN configuration_levels l ON l.configuration = t.configuration
+         WHERE f.name = '{fact}' AND l.level = '{level}'"
+    );
+    lab.rows(name, &sql)[0].parse().unwrap()
+}
+
+/// The works of a ready experiment that are in the data of the section.
+fn works(lab: &Lab) -> Vec<String> {
+    let shown = lab.json(&["show"]).remove(0);
+    let rows = shown["compression"][0]["rows"].as_array().unwrap_or_else(|| panic!("{shown}"));
+    let mut works: Vec<String> = rows.iter().map(|row| row["work"].as_str().unwrap().to_owned()).collect();
+    works.dedup();
+    works.truncate(6);
+    works
+}
+
+const WORKS: [&str; 6] = ["", "work=load", "work=hot scan", "work=cold scan", "work=lookups", "work=updates"];
+
+#[test]
+fn duckdb_compresses_as_it_is_told_and_what_it_does_not_is_an_error() {
+    for library in duckdb_libraries() {
+        let library = library.map(|path| format!("library = \"{path}\"")).unwrap_or_default();
+        let small = [
+            ("scale = 0.05", "scale = 0.01"),
+            ("blocks = 3", "blocks = 2"),
+            ("profile = true", "profile = false"),
+            ("\"workload.scans\" = 20", "\"workload.scans\" = 2"),
+            ("\"workload.lookups\" = 500", "\"workload.lookups\" = 50"),
+            ("\"workload.updates\" = 200", "\"workload.updates\" = 20"),
+        ];
+        let lab = ready("compression-cost", &library, &small);
+        let ended = lab.run(0);
+        ended.shows("Compression").shows("break-even of a scan");
+        assert_eq!(works(&lab), WORKS);
+        let [none, auto] =
+            ["none", "auto"].map(|level| fact(&lab, "compression-cost", level, "stored_bytes"));
+        // 60,175 rows with 8 columns of 8 bytes, 4 of 4 and texts of more than 40: what is stored as it is takes as much.
+        assert!(none > 60_175.0 * 120.0 && auto < 0.6 * none, "{none} {auto}");
+        // Without the format of file that has it, DuckDB stores texts as they are.
+        let other = ("[\"none\", \"auto\", \"dictionary\"]", "[\"zstd\"]");
+        let lab = ready("compression-cost", &library, &[&small[..], &[other]].concat());
+        let failed = lab.run(1);
+        failed.shows("setting target.compression = zstd did not take: the engine has l_orderkey BitPacking");
+        // A column by itself.
+        let column = format!(
+            "{library}\ncolumn_compression = {{ l_comment = \"none\", l_shipmode = \"dictionary\" }}"
+        );
+        let only_auto = ("[\"none\", \"auto\", \"dictionary\"]", "[\"auto\"]");
+        let lab = ready("compression-cost", &column, &[&small[..], &[only_auto]].concat());
+        lab.run(0);
+        let by_column = fact(&lab, "compression-cost", "auto", "stored_bytes");
+        assert!(by_column > 1.2 * auto && by_column < none, "{auto} {by_column} {none}");
+    }
+}
+
+#[test]
+fn postgres_compresses_long_texts_and_a_server_without_a_method_is_named_before_the_first_trial() {
+    for installation in installations() {
+        let target =
+            format!("bindir = \"{}\"\nversion = \"{}\"", installation.bindir.display(), installation.version);
+        let small = [
+            ("rows = \"5k\"", "rows = \"500\""),
+            ("blocks = 3", "blocks = 2"),
+            ("profile = true", "profile = false"),
+            ("{ jit = false }", "{ jit = false, fsync = false }"),
+            ("\"workload.lookups\" = \"10k\"", "\"workload.lookups\" = 100"),
+            ("\"workload.updates\" = 1000", "\"workload.updates\" = 50"),
+        ];
+        let lab = ready("compression-toast", &target, &small);
+        let mut ended = lab.steelbench(&["run", "e.toml"]);
+        let lab = if ended.code == Some(2) && ended.stderr.contains("was built without lz4") {
+            assert_eq!(lab.trials("compression-toast"), 0);
+            let without = ("[\"none\", \"pglz\", \"lz4\"]", "[\"none\", \"pglz\"]");
+            let lab = ready("compression-toast", &target, &[&small[..], &[without]].concat());
+            ended = lab.run(0);
+            lab
+        } else {
+            lab
+        };
+        ended.expect(0).shows("break-even of a scan");
+        assert_eq!(works(&lab), WORKS);
+        let [none, pglz] =
+            ["none", "pglz"].map(|level| fact(&lab, "compression-toast", level, "stored_bytes"));
+        // Texts of 3,000 to 5,000 bytes, out of line in chunks.
+        assert!((500.0 * 4_000.0..500.0 * 6_500.0).contains(&none), "{none}");
+        assert!(pglz < 0.7 * none, "{pglz} of {none}");
+    }
+}
+
+#[test]
+fn what_an_engine_does_not_have_is_said_by_check() {
+    let text = |engine: &str, target: &str, data: &str| {
+        format!(
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"{engine}\"\n{target}\n[workload]\nprobe = \"scan\"\n\
+             data = \"{data}\"\nscale = 0.001\nrows = 100\nscans = 1\n"
+        )
+    };
+    for (engine, target, data, says) in [
+        ("sqlite", "compression = \"zstd\"", "lineitem", "known: none"),
+        ("sqlite", "column_compression = { l_comment = \"zstd\" }", "lineitem", "column_compression"),
+        ("duckdb", "compression = \"lzo\"", "lineitem", "bitpacking"),
+        ("duckdb", "column_compression = { l_coment = \"zstd\" }", "lineitem", "did you mean `l_comment`?"),
+        (
+            "duckdb",
+            "compression = \"none\"\nsettings = { force_compression = \"rle\" }",
+            "lineitem",
+            "says the same; give one of them",
+        ),
+        ("postgres", "compression = \"zstd\"", "documents", "pglz"),
+        ("postgres", "compression = \"pglz\"", "lineitem", "use data = \"documents\""),
+        ("postgres", "column_compression = { n = \"pglz\" }", "documents", "compresses texts"),
+    ] {
+        let ended = Lab::with(&text(engine, target, data)).steelbench(&["check", "e.toml"]);
+        assert_eq!(ended.code, Some(2), "{engine} {target}: {ended:?}");
+        ended.says(says).says("compression");
+    }
+    // Which methods a version has, it is asked: 1.2 knows no dict_fsst.
+    let libraries: Vec<String> = duckdb_libraries().into_iter().flatten().collect();
+    let Some(old) = libraries.iter().find(|path| path.contains("1.2")) else {
+        return skipped("no libduckdb 1.2 in STEELBENCH_TEST_DUCKDB_LIBS");
+    };
+    let target = format!("library = \"{old}\"\ncompression = \"dict_fsst\"");
+    let ended = Lab::with(&text("duckdb", &target, "lineitem")).steelbench(&["check", "e.toml"]);
+    ended.expect(2).says("DuckDB v1.2.2 has no compression `dict_fsst`");
+}
