@@ -30,7 +30,7 @@ const SYSTEM_PACKAGES: [(&str, &str); 14] = [
 /// The npm package that holds libduckdb, for each kind of machine (the name that Node has for it), and versions: one of the
 /// first minor version that is supported, and a new one.
 const DUCKDB_PACKAGE: &str = "@duckdb/node-bindings-linux";
-const DUCKDB_VERSIONS: [&str; 2] = ["1.2.2-alpha.19", "1.5.6-r.1"];
+pub const DUCKDB_VERSIONS: [&str; 2] = ["1.2.2-alpha.19", "1.5.6-r.1"];
 
 /// Where Debian's PostgreSQL packages put their versions.
 const DEBIAN_POSTGRESQL: &str = "/usr/lib/postgresql";

@@ -50,7 +50,7 @@ pub use ceiling::{Ceiling, Limit, MeasuredCeiling, Way};
 pub use compare::{Comparison, Method, Scale, Standing};
 pub use compression::{BreakEven, Compression, CompressionRow, FunctionChange, Pays};
 pub use configurations::ConfigurationRow;
-pub use cost::{CostModel, CostRow, CostTerm};
+pub use cost::{CostModel, CostPrediction, CostRow, CostTerm};
 pub use decompose::{CodeChange, Decomposition, Part, PartKind, WaitShape};
 pub use devices::{ConfigurationDevices, DeviceFigures};
 pub use disk::{DiskFigures, DiskRow, DiskSummary, Knee, KneePoint, Little, SearchLevels, knee};

@@ -2,7 +2,7 @@
 
 use crate::grid::{FactorLayout, Figures, Grid};
 use crate::{ConfigurationRow, Factors, ResponseChoice, configurations};
-use observations::{Environment, Observations, Recording, RunRecord, TrialStatus};
+use observations::{Environment, Observations, Recording, RunRecord, TrialStatus, UnmeasuredTable};
 use serde::Serialize;
 
 /// What all sections look at. A section adds a method that computes its data (`findings`, `waits`, `devices`, ...) in a
@@ -18,6 +18,8 @@ pub struct Summary<'a> {
     pub factors: Factors,
     /// Position of the factor by which waits are shown: the first ordered one, else the first.
     pub main_factor: Option<usize>,
+    /// Tables that are not measured, of which cost models say what a scan takes.
+    pub predict: Vec<UnmeasuredTable>,
     /// Runs of the disk probe, which may have measured what the storage can do.
     pub(crate) disk_runs: Vec<Recording>,
     pub(crate) grid: Grid<&'a Observations>,
@@ -75,6 +77,7 @@ pub fn summarize_with(recording: &Recording, disk_runs: Vec<Recording>) -> Summa
         factors: factors.unwrap_or_default(),
         response,
         main_factor,
+        predict: Vec::new(),
         disk_runs,
         grid,
         figures,

@@ -20,6 +20,10 @@ pub trait Engine: Send + Sync {
     /// Version and compile options, for the environment record, of what these configurations use.
     /// Where a server cannot be asked, the answer says so, also when somebody asks to stop meanwhile.
     fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion;
+    /// What a configuration needs of this engine that is not installed on this machine: a program, a library.
+    fn missing(&self, _configuration: &Configuration) -> Option<String> {
+        None
+    }
     /// The files that a configuration names, each with the path of the setting that does; relative ones count from the
     /// folder of the experiment. They are used from where they lie, and may not change while a run goes on.
     fn files(&self, _configuration: &Configuration) -> Vec<(&'static str, String)> {

@@ -55,6 +55,7 @@ const INSERT: usize = 0;
 const UPDATE: usize = 1;
 const COUNT: usize = 2;
 const TYPES: usize = 3;
+const END: usize = 4;
 
 fn work() -> Work {
     let columns = vec![
@@ -77,6 +78,7 @@ fn work() -> Work {
             Operation::Update { table: 0, column: "amount", add: 1, rows: engines::Filter::Key },
             Operation::scan(0, vec![Output::Count, Output::Sum("amount")]),
             Operation::Text(engines::UserStatement { texts }),
+            Operation::Text(engines::UserStatement { texts: vec!["END".into()] }),
         ],
         ..Work::default()
     }
@@ -198,6 +200,14 @@ fn a_transaction_is_all_or_nothing_however_it_is_sent() {
         ask(set, 1, &insert(&keys(30_006..30_008), false)).unwrap();
         ask(set, 0, &Request::ROLLBACK).unwrap();
         assert_eq!(count(set), shown("25008", "50016"));
+        // As pgbench's built-in scripts end theirs, prepared and as text.
+        for (key, end) in [(70_000, Statement::Operation(END)), (70_001, Statement::Text("END"))] {
+            run(set, 0, "BEGIN").unwrap();
+            run(set, 0, &format!("INSERT INTO orders (id) VALUES ({key})")).unwrap();
+            ask(set, 0, &Request::Execute { statement: end, parameters: &[], results: false }).unwrap();
+            ask(set, 0, &Request::ROLLBACK).unwrap();
+        }
+        assert_eq!(count(set), shown("25010", "50020"));
         instance.remove().unwrap();
     });
 }

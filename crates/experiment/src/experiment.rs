@@ -1,5 +1,6 @@
 use crate::error::{Errors, FileErrors};
 use crate::{Configuration, FromValue, Invalid, NamedFile, Setting, Value};
+use observations::UnmeasuredTable;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
@@ -17,6 +18,10 @@ pub struct Experiment {
     pub configurations: Vec<Configuration>,
     /// Position of the baseline in `configurations`.
     pub baseline: Option<usize>,
+    /// Levels that are not among those of the factors, because their engine is not installed.
+    pub left_out: Vec<LeftOut>,
+    /// Tables for which the cost model of scans predicts what a scan takes.
+    pub predict: Vec<UnmeasuredTable>,
     /// Declared volumes.
     pub volumes: Vec<Volume>,
     /// How often each configuration is run.
@@ -56,6 +61,28 @@ pub struct FactorLevel {
     pub label: String,
     /// The settings that it stands for.
     pub set: Vec<(String, Value)>,
+    /// It is left out where its engine is not installed.
+    pub if_installed: bool,
+}
+
+/// A level that was left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Name of the factor.
+    pub factor: String,
+    /// Label of the level.
+    pub level: String,
+    /// The engine that it needs.
+    pub engine: String,
+    /// What is missing.
+    pub why: String,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { factor, level, engine, why } = self;
+        write!(f, "level {level} of {factor} is left out, {engine} is not installed: {why}")
+    }
 }
 
 impl Factor {
@@ -177,6 +204,35 @@ impl Repeats {
 }
 
 impl Experiment {
+    /// Leaves out the levels with `if_installed` of which this says what is missing of a configuration's engine: its name
+    /// and why.
+    pub fn leave_out(&mut self, missing: impl Fn(&Configuration) -> Option<(String, String)>) {
+        let baseline = self.baseline.map(|position| self.configurations[position].label());
+        for factor in &mut self.factors {
+            let configurations = &mut self.configurations;
+            let has = |own: &Configuration, label: &str| {
+                own.levels.iter().any(|level| level.factor == factor.name && level.label == label)
+            };
+            let why = |level: &FactorLevel| {
+                let mut own = configurations.iter().filter(|own| has(own, &level.label));
+                own.find_map(&missing).filter(|_| level.if_installed)
+            };
+            let found: Vec<LeftOut> = factor
+                .levels
+                .iter()
+                .filter_map(|level| {
+                    let (engine, why) = why(level)?;
+                    Some(LeftOut { factor: factor.name.clone(), level: level.label.clone(), engine, why })
+                })
+                .collect();
+            configurations.retain(|own| !found.iter().any(|left| has(own, &left.level)));
+            factor.levels.retain(|level| !found.iter().any(|left| left.level == level.label));
+            self.left_out.extend(found);
+        }
+        let position = |label: String| self.configurations.iter().position(|own| own.label() == label);
+        self.baseline = baseline.and_then(position).or_else(|| (self.configurations.len() > 1).then_some(0));
+    }
+
     /// Whether the number of blocks depends on what is measured.
     pub fn is_adaptive(&self) -> bool {
         matches!(self.repeats.blocks, Blocks::Adaptive { .. })

@@ -32,6 +32,10 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
         "volume",
         "A named place to put data, with commands that prepare and clean it, and limits that make it slower.",
     ),
+    (
+        "predict",
+        "A table that is not measured: what a scan of it takes, by the cost model of the scans that are.",
+    ),
     ("manual", "A step that a person has to do when the level of a factor changes."),
     ("hooks", "Shell commands that run around trials and the run."),
     ("order", "The order of the trials."),
@@ -124,6 +128,9 @@ settings! {
     pub(crate) WRITE_BANDWIDTH: Option<u64> = "volume.throttle.write_bandwidth", Kind::Bandwidth;
 }
 
+/// Aggregates of `[[predict]]`.
+const AGGREGATES: &[&str] = &["count", "sum", "min", "max", "avg"];
+
 settings! {
     /// Keys of one `[[manual]]`.
     pub(crate) const MANUAL = [];
@@ -140,6 +147,25 @@ settings! {
     pub(crate) LEVEL_FACTOR: String = "level.factor", Kind::Text;
     /// Name of the level.
     pub(crate) LEVEL_NAME: Option<Value> = "level.name", Kind::Scalar;
+    /// The level is left out where its engine is not installed, which is said and recorded.
+    pub(crate) LEVEL_IF_INSTALLED: bool = "level.if_installed", Kind::Bool, "false";
+}
+
+settings! {
+    /// Keys of one `[[predict]]`.
+    pub(crate) const PREDICT = [];
+    /// Name of the table.
+    pub(crate) PREDICT_NAME: String = "predict.name", Kind::Text;
+    /// Rows of the table.
+    pub(crate) PREDICT_ROWS: u64 = "predict.rows", Kind::Count { min: 1, max: 1_000_000_000_000_000 }, "1M";
+    /// Rows of a page, on average.
+    pub(crate) PREDICT_ROWS_PER_PAGE: f64 = "predict.rows_per_page", Kind::Number { min: 0.001, max: 100_000.0 }, "50";
+    /// What is computed over each of the columns: count (COUNT(*), no column), sum, min, max, avg.
+    pub(crate) PREDICT_AGGREGATE: String = "predict.aggregate", Kind::Choice(AGGREGATES), "count";
+    /// Columns that are aggregated.
+    pub(crate) PREDICT_COLUMNS: u64 = "predict.columns", Kind::Count { min: 1, max: 10_000 }, "1";
+    /// Whether all pages come from storage.
+    pub(crate) PREDICT_COLD: bool = "predict.cold", Kind::Bool, "false";
 }
 
 /// Settings of `[observe]`, which can be factors.
@@ -149,19 +175,28 @@ pub(crate) const OBSERVE: &[Declaration] =
 #[cfg(test)]
 mod tests {
     use super::{
-        ENGINE, LEVEL, LEVEL_FACTOR, MANUAL, MANUAL_FACTOR, MANUAL_TEXT, NAME, OBSERVE, PROBE, SETTINGS,
-        VOLUME, VOLUME_NAME, VOLUME_PATH,
+        ENGINE, LEVEL, LEVEL_FACTOR, MANUAL, MANUAL_FACTOR, MANUAL_TEXT, NAME, OBSERVE, PREDICT,
+        PREDICT_NAME, PROBE, SETTINGS, VOLUME, VOLUME_NAME, VOLUME_PATH,
     };
     use std::collections::HashSet;
 
     #[test]
     fn every_setting_is_declared_once_and_its_type_holds_its_default() {
         // The parser insists on these.
-        let required =
-            [NAME, ENGINE, PROBE, VOLUME_NAME, VOLUME_PATH, MANUAL_FACTOR, MANUAL_TEXT, LEVEL_FACTOR];
+        let required = [
+            NAME,
+            ENGINE,
+            PROBE,
+            VOLUME_NAME,
+            VOLUME_PATH,
+            MANUAL_FACTOR,
+            MANUAL_TEXT,
+            LEVEL_FACTOR,
+            PREDICT_NAME,
+        ];
         let required = required.map(crate::Setting::path);
         let mut paths = HashSet::new();
-        for setting in [SETTINGS, OBSERVE, VOLUME, MANUAL, LEVEL].into_iter().flatten() {
+        for setting in [SETTINGS, OBSERVE, VOLUME, MANUAL, LEVEL, PREDICT].into_iter().flatten() {
             let holds = setting.is_consistent() || required.contains(&setting.path);
             assert!(holds, "{}: {:?}", setting.path, setting.default);
             assert!(paths.insert(setting.path), "{} twice", setting.path);

@@ -39,7 +39,7 @@ pub use configuration::{Configuration, Invalid, Level};
 pub use draft::{Draft, LinkedSettings};
 pub use error::{FileError, FileErrors};
 pub use example::example;
-pub use experiment::{Blocks, Experiment, Factor, FactorLevel, Repeats, Throttle, Volume};
+pub use experiment::{Blocks, Experiment, Factor, FactorLevel, LeftOut, Repeats, Throttle, Volume};
 pub use form::{Field, Fields, Form};
 pub use named_file::NamedFile;
 pub use nearest::{nearest, unknown_name};

@@ -54,6 +54,7 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     let volumes = reader.volumes();
     let hard_to_change = reader.hard_to_change(&mut factors, &volumes);
     let repeats = reader.repeats(&core);
+    let predict = reader.predictions();
     reader.check_setups(&repeats, &hard_to_change);
     let configurations = reader.configurations(&base, &factors);
     let baseline = reader.baseline(&factors, &configurations);
@@ -62,6 +63,8 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
         name: reader.name(&core),
         configurations,
         baseline,
+        left_out: Vec::new(),
+        predict,
         volumes,
         repeats,
         hard_to_change,
@@ -84,7 +87,7 @@ impl<'a> Reader<'a> {
                 self.errors.add(&entry.key_span, "", Fault::unknown("section", name, &known));
                 continue;
             }
-            let several = ["level", "exclude", "volume", "manual"].contains(&name);
+            let several = ["level", "exclude", "volume", "manual", "predict"].contains(&name);
             let brackets = if several { format!("[[{name}]]") } else { format!("[{name}]") };
             match (&entry.node.content, several) {
                 (Content::Table(_), false) => {}

@@ -1,6 +1,6 @@
 //! A JSON Schema of the experiment file, for editors.
 
-use crate::file::{LEVEL, MANUAL, OBSERVE, SECTIONS, SETTINGS, VOLUME};
+use crate::file::{LEVEL, MANUAL, OBSERVE, PREDICT, SECTIONS, SETTINGS, VOLUME};
 use crate::human::{BANDWIDTH_MAX, BANDWIDTH_MIN, DURATION_S_MAX, RATE_MAX, RATE_MIN, units};
 use crate::{Catalog, Declaration, Kind};
 use serde_json::{Map, Value, json};
@@ -20,6 +20,9 @@ pub fn schema(catalog: &Catalog) -> Value {
             "level" => list(&level()),
             "exclude" => list(&json!({ "type": "object", "minProperties": 1 })),
             "volume" => list(&required(table("volume", VOLUME.iter()), &["name", "path"])),
+            "predict" => {
+                list(&required(table("predict", PREDICT.iter()), &["name", "rows", "rows_per_page"]))
+            }
             "manual" => list(&required(table("manual", MANUAL.iter()), &["factor", "text"])),
             "report" => report(),
             other => table(other, SETTINGS.iter()),

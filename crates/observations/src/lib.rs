@@ -28,7 +28,8 @@ pub use histogram::{Histogram, HistogramError};
 pub use profile::{Frame, Profile, Stack, UNKNOWN};
 pub use record::{
     AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, FactorRecord, FileRecord, GitState,
-    HookOutput, LevelRecord, Recording, RunRecord, TrialRecord, TrialStatus, VolumeEnvironment,
+    HookOutput, LevelRecord, Recording, RunRecord, TrialRecord, TrialStatus, UnmeasuredTable,
+    VolumeEnvironment,
 };
 pub use redact::{names_secret, redacted};
 pub use series::{Amounts, Series, add_by_interval};

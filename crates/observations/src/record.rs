@@ -54,6 +54,23 @@ pub struct RunRecord {
     pub git: Option<GitState>,
 }
 
+/// A table that is not measured, of which the cost model of scans says what a scan takes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UnmeasuredTable {
+    /// What the user calls it.
+    pub name: String,
+    /// Rows.
+    pub rows: u64,
+    /// Rows of a page, on average.
+    pub rows_per_page: f64,
+    /// What is computed over each of the columns: `count` (of rows, no column), `sum`, `min`, `max`, `avg`.
+    pub aggregate: String,
+    /// Columns that are aggregated.
+    pub columns: u64,
+    /// Whether all pages come from storage.
+    pub cold: bool,
+}
+
 /// What is checked out of a Git repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GitState {

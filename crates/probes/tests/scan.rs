@@ -227,6 +227,13 @@ fn a_scan_reports_rows_pages_processor_time_and_its_plan() {
             assert_eq!(fact("fullscan_steps"), 19_999.0);
         } else {
             assert!(plan.analysis.as_ref().unwrap().contains("Buffers: shared"), "{plan:?}");
+            // One run before the measurement saw as many pages as each measured one.
+            let analyzed = fact("analyzed_pages_hit") + fact("analyzed_pages_read");
+            assert!(
+                (pages * 0.99..=pages * 1.2 + 20.0).contains(&analyzed),
+                "{engine}: {analyzed} of {pages}"
+            );
+            assert!(fact("analyzed_ms") > 0.0);
             assert!(!plan.text.contains("Buffers"), "{plan:?}");
         }
     }
@@ -475,4 +482,34 @@ fn a_data_set_is_loaded_once_and_found_as_it_was() {
             }
         });
     }
+}
+
+/// Page size, SQLite's own cache and memory-mapped files are settings like any other, and change what a scan reads.
+#[test]
+fn page_size_cache_size_and_mmap_size_of_sqlite_change_what_a_scan_reads() {
+    let scan = |settings: &[(&str, i64)]| {
+        let given = [
+            ("workload.rows", number(4000)),
+            ("workload.rows_per_page", number(20)),
+            ("workload.aggregates", text("sum")),
+            ("workload.scans", number(4)),
+            ("workload.connections", number(1)),
+        ];
+        let settings =
+            settings.iter().map(|(name, value)| (format!("target.settings.{name}"), number(*value)));
+        let configuration = configuration(&settings.collect::<Settings>(), &given);
+        let (seen, _) = trial("sqlite", &Scan, &configuration, "SELECT 1");
+        let fact = |name: &str| seen.fact(name).unwrap();
+        (fact("table_pages"), fact("page_bytes"), fact("pages_read"), fact("pages_hit"))
+    };
+    // Of 200 pages a cache of 100 KiB has none left when the next scan begins.
+    let (pages, bytes, read, _) = scan(&[("page_size", 4096), ("cache_size", -100)]);
+    assert!((190.0..=220.0).contains(&pages) && bytes == 4096.0 && read > 0.9 * pages, "{read} of {pages}");
+    // In one of 100 MiB only the first of four scans reads.
+    let (pages, bytes, read, hits) = scan(&[("page_size", 65_536), ("cache_size", -102_400)]);
+    assert!((190.0..=220.0).contains(&pages) && bytes == 65_536.0, "{pages} pages of {bytes}");
+    assert!(read <= 0.3 * pages && hits > 0.6 * pages, "{read} read, {hits} hit of {pages}");
+    // What is mapped is neither.
+    let (pages, _, read, hits) = scan(&[("page_size", 4096), ("cache_size", -100), ("mmap_size", 1 << 30)]);
+    assert!(read + hits < 0.3 * pages, "{read} read, {hits} hit of {pages}");
 }

@@ -1,5 +1,6 @@
 //! A new run, or going on with one that was stopped.
 
+use crate::catalog::leave_out_missing;
 use crate::workdir::folder_error;
 use crate::{Options, RunError, catalog, volumes};
 use engines::Stop;
@@ -7,8 +8,8 @@ use experiment::common::ENGINE;
 use experiment::file::{EQUIVALENCE_MARGIN, QUESTION, RESPONSE};
 use experiment::{Blocks, Changes, Configuration, Experiment, Factor, changes, parse};
 use observations::{
-    AdaptiveRepeats, ConfigurationRecord, Environment, Event, FactorRecord, FileRecord, LevelRecord,
-    Recording, RunRecord, redacted,
+    AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, Event, FactorRecord, FileRecord,
+    LevelRecord, Recording, RunRecord, redacted,
 };
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -36,6 +37,9 @@ pub fn begin(
     let mut store = Store::create_or_open(&options.results)?;
     let lock = store.lock_for_run()?;
     let environment = environment(experiment, options);
+    for left in &experiment.left_out {
+        announce(Event::Warning { text: left.to_string() });
+    }
     let latest = if options.fresh { None } else { store.latest_run()? };
     let goes_on = match &latest {
         Some(latest) => go_on(&mut store, latest, (experiment, options), &environment, announce)?,
@@ -77,7 +81,10 @@ fn go_on(
     if latest.source != redacted(&experiment.source) || recorded.files != files {
         let unreadable = "the recorded version cannot be read by this version of Steelbench";
         let mut changes = match parse(&latest.source, &catalog()) {
-            Ok(old) => changes(&old, experiment),
+            Ok(mut old) => {
+                leave_out_missing(&mut old);
+                changes(&old, experiment)
+            }
             Err(_) => Changes { incompatible: vec![unreadable.into()], ..Changes::default() },
         };
         changes.of_files(&recorded.files, &files);
@@ -97,6 +104,20 @@ fn go_on(
         for unknown in changes.unknown {
             announce(Event::Warning { text: unknown });
         }
+    }
+    // Trials refer to configurations by their position.
+    let has_conditions =
+        experiment.factors.iter().flat_map(|factor| &factor.levels).any(|it| it.if_installed);
+    let same = |(was, is): (&ConfigurationRecord, &Configuration)| was.label == is.label();
+    let then = &recorded.configurations;
+    let all_same = then.len() == experiment.configurations.len()
+        && then.iter().zip(&experiment.configurations).all(same);
+    if (has_conditions || !experiment.left_out.is_empty()) && !all_same {
+        return Err(RunError::Refused(
+            "other engines are installed than when this run was begun, so that levels with if_installed differ; start a new \
+             run with --fresh (the old one is kept)"
+                .into(),
+        ));
     }
     let record = run_record(experiment, options);
     let relabelled = record.label.is_some() && latest.label != record.label;
@@ -164,8 +185,16 @@ fn environment(experiment: &Experiment, options: &Options) -> Environment {
             environment.engines.insert(engine.name().to_owned(), engine.version(&configurations, &stop));
         }
     }
+    for left in &experiment.left_out {
+        let version = EngineVersion { version: NOT_INSTALLED.into(), ..EngineVersion::default() };
+        let engine = environment.engines.entry(left.engine.clone()).or_insert(version);
+        engine.options.push(left.to_string());
+    }
     environment
 }
+
+/// The version of an engine of which all levels were left out.
+const NOT_INSTALLED: &str = "not installed";
 
 /// Milliseconds since 1970 UTC.
 pub fn now_ms() -> i64 {

@@ -20,6 +20,11 @@ pub fn catalog() -> Catalog {
 /// # Errors
 /// Files that cannot be read, else all objections of engines and probes, with the positions in the experiment's file.
 pub fn load(mut experiment: Experiment) -> Result<Experiment, FileErrors> {
+    leave_out_missing(&mut experiment);
+    if experiment.configurations.is_empty() && !experiment.left_out.is_empty() {
+        let all = experiment.left_out.iter().map(|left| Invalid::new("level", left.to_string()));
+        return Err(experiment.objections(&all.collect::<Vec<_>>()));
+    }
     let mut unreadable: Vec<Invalid> = Vec::new();
     // What each of them stands for: itself, and what it reads in its turn.
     let mut read: BTreeMap<(&str, String), Vec<Arc<NamedFile>>> = BTreeMap::new();
@@ -46,6 +51,14 @@ pub fn load(mut experiment: Experiment) -> Result<Experiment, FileErrors> {
     let programs = programs(&experiment);
     experiment.files.extend(programs.into_iter().map(Arc::new));
     validate(&experiment).map(|()| experiment)
+}
+
+/// Leaves out the levels that are only for where their engine is installed.
+pub fn leave_out_missing(experiment: &mut Experiment) {
+    experiment.leave_out(|configuration| {
+        let engine = engines::by_name(&configuration.get(ENGINE))?;
+        Some((engine.name().to_owned(), engine.missing(configuration)?))
+    });
 }
 
 /// The files that a configuration names, and whether they are used from where they lie.

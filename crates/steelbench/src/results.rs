@@ -102,7 +102,11 @@ pub fn only_activity(store: &Store, number: Option<i64>) -> Result<Option<Activi
 /// All that a report shows of a run; of a database with the ceilings that were measured on its storage, by
 /// runs of the disk probe that are recorded in the same folder.
 pub fn summary<'r>(recording: &'r Recording, results: &Path) -> Summary<'r> {
-    summarize_with(recording, store::ceilings(recording, results))
+    let mut summary = summarize_with(recording, store::ceilings(recording, results));
+    // What a file of another version asks for may not be readable: then nothing is predicted.
+    let asked = experiment::parse(&recording.run.source, &runner::catalog());
+    summary.predict = asked.map(|experiment| experiment.predict).unwrap_or_default();
+    summary
 }
 
 /// Writes the HTML report of a run; what is there already is replaced as a whole, if it may be.

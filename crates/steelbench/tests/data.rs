@@ -3,9 +3,10 @@
 
 mod common;
 
-use common::Lab;
+use common::{Lab, skipped};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::RowAccessor as _;
+use std::os::unix::fs::PermissionsExt;
 
 /// The sum of `l_quantity` at scale factor 0.01, in hundredths, as DuckDB's dbgen has it.
 fn quantity() -> i64 {
@@ -62,15 +63,27 @@ fn ready_experiments_on_data_sets_run() {
         let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
         let small = [
             ("scale = 0.05", "scale = 0.002"),
-            ("rows = \"50k\"", "rows = \"2k\""),
+            ("[\"50k\", \"500k\"]", "[\"1k\", \"2k\"]"),
+            ("\"workload.rows\" = \"500k\"", "\"workload.rows\" = \"2k\""),
+            ("duration = \"300 ms\"", "duration = \"20 ms\""),
             ("duration = \"500 ms\"", "duration = \"20 ms\""),
-            ("warmup = \"200 ms\"", "warmup = \"5 ms\""),
-            ("lookups = \"200k\"", "lookups = \"20k\""),
+            ("warmup = \"100 ms\"", "warmup = \"5 ms\""),
             ("blocks = 3", "blocks = 1"),
+            ("blocks = 2", "blocks = 1"),
         ];
         let small = small.iter().fold(text, |text, (from, to)| text.replace(from, to));
         let lab = Lab::with(&small);
-        lab.run(0);
+        std::fs::set_permissions(lab.path(""), PermissionsExt::from_mode(0o755)).unwrap();
+        let mut run = lab.command(&["run", "e.toml"]);
+        if let Some(library) = duckdb_library() {
+            run.env("STEELBENCH_DUCKDB_LIB", library);
+        }
+        common::Ended::from(run.output().unwrap()).expect(0);
+        let engines =
+            "SELECT DISTINCT level FROM configuration_levels WHERE factor = 'engine' ORDER BY level";
+        let mut wanted: Vec<&str> = targets().into_iter().map(|(engine, _)| engine).collect();
+        wanted.sort_unstable();
+        assert_eq!(lab.rows(name, engines), wanted, "{name}");
         let facts = "SELECT DISTINCT name FROM facts ORDER BY name";
         let facts = lab.rows(name, facts);
         for wanted in ["cpu_s", "page_bytes", "pages_hit", "pages_read", "table_pages", "table_rows"] {
@@ -78,7 +91,123 @@ fn ready_experiments_on_data_sets_run() {
         }
         let plans = lab.rows(name, "SELECT count(DISTINCT trial) = (SELECT count(*) FROM trials) FROM plans");
         assert_eq!(plans, ["1"], "{name}");
-        let warned = lab.rows(name, "SELECT count(*) FROM warnings WHERE kind = 'other-plan'");
+        let warned = lab.rows(name, "SELECT count(*) FROM warnings WHERE kind = 'other_plan'");
         assert_eq!(warned, ["0"], "{name}");
     }
+}
+
+/// The engines that are there, each with what its `[target]` says.
+fn targets() -> Vec<(&'static str, String)> {
+    let mut targets = vec![("sqlite", String::new())];
+    if let Some(library) = duckdb_library() {
+        targets.push(("duckdb", format!("library = \"{library}\"\n")));
+    }
+    if std::env::var("STEELBENCH_PG_BINDIRS").is_ok_and(|folders| !folders.is_empty()) {
+        targets.push(("postgres", "settings = { fsync = false }\n".into()));
+    } else {
+        skipped("STEELBENCH_PG_BINDIRS names no PostgreSQL");
+    }
+    targets
+}
+
+/// The JSON that a command prints.
+fn parsed(lab: &Lab, arguments: &[&str]) -> serde_json::Value {
+    serde_json::from_str(&lab.steelbench(arguments).expect(0).stdout).unwrap()
+}
+
+fn duckdb_library() -> Option<String> {
+    let listed = std::env::var("STEELBENCH_TEST_DUCKDB_LIBS").unwrap_or_default();
+    let first = listed.split(':').find(|path| !path.is_empty()).map(str::to_owned);
+    first.or_else(|| {
+        skipped("STEELBENCH_TEST_DUCKDB_LIBS names no libduckdb");
+        None
+    })
+}
+
+/// A study loads a data set once, the next run of it not at all, and another seed is another data set.
+#[test]
+fn a_second_run_loads_nothing_and_another_seed_does() {
+    for (engine, target) in targets() {
+        let seed = u64::from(std::process::id());
+        let file = |seed: u64| {
+            format!(
+                "[experiment]\nname = \"t\"\n[target]\nengine = \"{engine}\"\n{target}[workload]\nprobe = \"scan\"\n\
+                 rows = 2000\nscans = 2\ndegree = 1\ndata_seed = {seed}\n[repeats]\nblocks = 3\n"
+            )
+        };
+        let lab = Lab::with(&file(seed));
+        std::fs::set_permissions(lab.path(""), PermissionsExt::from_mode(0o755)).unwrap();
+        let loaded = || {
+            let sql = "SELECT value FROM facts JOIN trials ON trials.id = trial \
+                       WHERE name = 'rows_loaded' AND run = (SELECT max(id) FROM runs) ORDER BY trials.id";
+            lab.rows("t", sql)
+        };
+        lab.run(0);
+        assert_eq!(loaded(), ["2000", "0", "0"], "{engine}");
+        lab.run_with(&["--fresh"], 0);
+        assert_eq!(loaded(), ["0", "0", "0"], "{engine}");
+        lab.write("e.toml", &file(seed + (1 << 32)));
+        lab.run_with(&["--fresh"], 0);
+        assert_eq!(loaded(), ["2000", "0", "0"], "{engine}");
+    }
+}
+
+/// A level whose engine is not there is left out where the file says so, and that is told wherever the run is.
+#[test]
+fn levels_of_engines_that_are_not_installed_are_left_out_and_said() {
+    let file = |condition: &str, library: &str| {
+        format!(
+            "[experiment]\nname = \"t\"\n[workload]\nprobe = \"scan\"\nrows = 500\nscans = 1\n[repeats]\nblocks = 1\n\
+             [[level]]\nfactor = \"engine\"\nname = \"row\"\nset = {{ \"target.engine\" = \"sqlite\" }}\n\
+             [[level]]\nfactor = \"engine\"\nname = \"column\"\n{condition}\n\
+             set = {{ \"target.engine\" = \"duckdb\", \"target.library\" = \"{library}\" }}\n"
+        )
+    };
+    let lab = Lab::with(&file("", "./gone.so"));
+    lab.steelbench(&["check", "e.toml"]).expect(2).says("gone.so");
+    lab.write("e.toml", &file("if_installed = true", "./gone.so"));
+    let left_out = "level column of engine is left out, duckdb is not installed: ";
+    lab.steelbench(&["check", "e.toml"]).expect(0).shows(left_out);
+    let checked = parsed(&lab, &["check", "e.toml", "--json"]);
+    assert!(checked["left_out"][0].as_str().unwrap().starts_with(left_out));
+    assert_eq!(checked["configurations"].as_array().unwrap().len(), 1);
+    let said = lab.run(0).says(left_out);
+    assert!(said.stdout.replace('\n', " ").contains("duckdb not installed"), "{said:?}");
+    assert_eq!(lab.rows("t", "SELECT label FROM configurations"), ["engine=row"]);
+    // What is not installed is not run, and the other way round is another experiment.
+    if let Some(library) = duckdb_library() {
+        std::os::unix::fs::symlink(library, lab.path("gone.so")).unwrap();
+        lab.run(2).says("other engines are installed than when this run was begun");
+        lab.run_with(&["--fresh"], 0);
+        let labels = "SELECT label FROM configurations WHERE run = (SELECT max(id) FROM runs) ORDER BY id";
+        assert_eq!(lab.rows("t", labels), ["engine=row", "engine=column"]);
+    }
+    let none = file("if_installed = true", "./never.so")
+        .replace("\"sqlite\"", "\"duckdb\", \"target.library\" = \"./no.so\"");
+    lab.write("e.toml", &none.replacen("name = \"row\"", "name = \"row\"\nif_installed = true", 1));
+    lab.steelbench(&["check", "e.toml"]).expect(2).says("is left out");
+}
+
+/// What a table costs that was not measured is told after a run and whenever it is shown.
+#[test]
+fn a_scan_study_predicts_a_table_of_ones_own() {
+    let file = "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\n[workload]\nprobe = \"scan\"\nrows = 3000\nscans = 5\n\
+        [factors]\n\"workload.rows_per_page\" = [1, 5, 20]\n\"workload.aggregates\" = [\"count\", \"sum\"]\n\"workload.aggregated_columns\" = [1, 3]\n[repeats]\nblocks = 2\n";
+    let table = "[[predict]]\nname = \"orders\"\nrows = \"2M\"\nrows_per_page = 10\naggregate = \"sum\"\ncolumns = 3\n";
+    let lab = Lab::with(&format!("{file}{table}"));
+    let said = lab.run(0);
+    said.shows("Estimates of the model for tables that were not measured").shows("orders");
+    let shown = parsed(&lab, &["show", "t", "--json"]);
+    let told = &shown["costs"][0]["predictions"][0];
+    assert_eq!(
+        (told["table"]["rows"].as_u64(), told["table"]["columns"].as_u64()),
+        (Some(2_000_000), Some(3))
+    );
+    assert!(told["ms"].as_f64().unwrap() > 0.0, "{told}");
+    // Another table is asked for afterwards, of the same trials.
+    lab.write("e.toml", &format!("{file}{}", table.replace("2M", "4M").replace("\"sum\"", "\"max\"")));
+    lab.run(0).shows("cannot be estimated: the model cannot tell the cost of: row, with any MIN or MAX");
+    assert_eq!(lab.trials("t"), 24);
+    lab.write("e.toml", &format!("{file}{}", table.replace("= 10", "= 0")));
+    lab.steelbench(&["check", "e.toml"]).expect(2).says("predict.rows_per_page");
 }

@@ -331,3 +331,29 @@ fn the_processes_of_servers_on_this_machine_are_in_the_profile_of_a_trial() {
         assert!(of("/postgres") > 20 && of("/steelbench") > 0, "{profile}");
     }
 }
+
+/// Somebody changes a setting of the database between two trials, and the planner decides otherwise.
+#[test]
+fn a_trial_with_another_plan_than_the_first_of_its_configuration_is_warned_about() {
+    for bin in bindirs() {
+        let Some(psql) = bindirs().into_iter().map(|bin| bin.join("psql")).find(|psql| psql.exists()) else {
+            return skipped("there is no psql");
+        };
+        let server = server(&bin, &[]);
+        let (psql, folder, port) = (psql.display(), server.folder().display(), server.port);
+        let psql = format!("{psql} -qX -h {folder} -p {port} -U {OWNER} -d bench -c 'ALTER DATABASE bench");
+        let hook = format!(
+            "case $STEELBENCH_BLOCK in 2) {psql} SET enable_hashagg = off';; 3) {psql} RESET enable_hashagg';; esac"
+        );
+        let scan = "probe = \"scan\"\nrows = 20000\nscans = 1\ngroup_by = \"c2\"";
+        let file = file(&socket(&server), scan, &format!("[hooks]\nbefore_trial = \"{hook}\"\n"));
+        let lab = lab(&file.replace("blocks = 1", "blocks = 3"));
+        let said = lab.run(0);
+        let warned =
+            "SELECT t.block FROM warnings w JOIN trials t ON t.id = w.trial WHERE w.kind = 'other_plan'";
+        assert_eq!(lab.rows("t", warned), ["2"]);
+        said.shows("another plan than in other trials");
+        let plans = lab.rows("t", "SELECT text LIKE '%HashAggregate%' FROM plans ORDER BY trial");
+        assert_eq!(plans, ["1", "0", "1"]);
+    }
+}

@@ -1,6 +1,7 @@
 //! Measurements of ourselves, as ratios to a peer in the same run: A and B alternate, medians and
 //! ranges are printed, nothing is asserted.
 
+mod analytics;
 mod disk;
 mod figures;
 mod load;
@@ -12,9 +13,12 @@ mod time;
 
 use run::Bench;
 
+/// The scale factor of TPC-H that takes a minute or two.
+const QUICK_SCALE: f64 = 0.1;
+
 type Measurement = fn(&Bench) -> Result<(), String>;
 
-const ALL: [(&str, Measurement); 17] = [
+const ALL: [(&str, Measurement); 18] = [
     ("insert", load::against_straight_loop),
     ("instruments", load::instruments_on_and_off),
     ("overhead", program::overhead),
@@ -28,19 +32,27 @@ const ALL: [(&str, Measurement); 17] = [
     ("recorder", load::recorders),
     ("recording", load::recording),
     ("profiling", load::profiling),
+    ("analytics", analytics::run),
     ("postgres-cpu", postgres::client_cpu),
     ("postgres-load", postgres::same_load),
     ("postgres-observer", postgres::observer),
     ("postgres-population", postgres::population),
 ];
 
-/// Runs the named measurements, or all.
-pub fn run(names: &[String]) -> Result<(), String> {
+/// Runs the named measurements, or all; `--scale` is that of the data sets.
+pub fn run(arguments: &[String]) -> Result<(), String> {
+    let (mut names, mut scale) = (arguments.to_vec(), QUICK_SCALE);
+    if let Some(at) = names.iter().position(|name| name == "--scale") {
+        let given = names.drain(at..names.len().min(at + 2)).nth(1);
+        let number = given.as_deref().and_then(|text| text.parse::<f64>().ok()).filter(|scale| *scale > 0.0);
+        scale = number.ok_or("--scale needs a number above 0")?;
+    }
+    let names = names.as_slice();
     if let Some(name) = names.iter().find(|name| !ALL.iter().any(|(known, _)| known.starts_with(*name))) {
         let known = ALL.map(|(name, _)| name).join(", ");
         return Err(format!("no measurement is called {name}; there are {known}"));
     }
-    let bench = Bench::build()?;
+    let bench = Bench::build(scale)?;
     for (name, measure) in ALL {
         if names.is_empty() || names.iter().any(|wanted| name.starts_with(wanted.as_str())) {
             println!("== {name}");

@@ -11,6 +11,8 @@ pub struct Bench {
     pub steelbench: PathBuf,
     /// A folder for the files of all measurements, on the file system of the target folder.
     pub folder: PathBuf,
+    /// Scale factor of data sets.
+    pub scale: f64,
 }
 
 /// One finished trial, as announced by `run --json`.
@@ -67,11 +69,11 @@ impl Ran {
 
 impl Bench {
     /// Builds our program in release mode.
-    pub fn build() -> Result<Self, String> {
+    pub fn build(scale: f64) -> Result<Self, String> {
         succeed(&mut cargo(&["build", "--quiet", "--release", "-p", "steelbench"]))?;
         let folder = target().join("bench");
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        Ok(Self { steelbench: target().join("release/steelbench"), folder })
+        Ok(Self { steelbench: target().join("release/steelbench"), folder, scale })
     }
 
     /// Runs an experiment from scratch, with flags of `run`.
@@ -86,11 +88,16 @@ impl Bench {
         Ok(Ran { trials: finished.filter_map(|event| Trial::of(&event)).collect(), cpu_s })
     }
 
-    /// Our program, in the folder of the measurements.
+    /// Our program, in the folder of the measurements, where its cache is too.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.steelbench);
-        command.current_dir(&self.folder).args(arguments);
+        command.current_dir(&self.folder).env("XDG_CACHE_HOME", self.cache()).args(arguments);
         command
+    }
+
+    /// What our program keeps for later runs.
+    pub fn cache(&self) -> PathBuf {
+        self.folder.join("cache")
     }
 }
 
@@ -119,6 +126,7 @@ const USED: &str = "import resource, subprocess, sys\ncode = subprocess.run(sys.
 pub fn used(command: &Command) -> Result<Used, String> {
     let mut python = Command::new("python3");
     python.args(["-c", USED]).arg(command.get_program());
+    python.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     python.args(command.get_args()).current_dir(command.get_current_dir().unwrap_or("/".as_ref()));
     let result = python.output().map_err(|error| format!("python3: {error}"))?;
     let said = String::from_utf8_lossy(&result.stderr);

@@ -113,6 +113,10 @@ impl Engine for DuckDb {
         invalid
     }
 
+    fn missing(&self, configuration: &Configuration) -> Option<String> {
+        find::library(configuration.get(LIBRARY).as_deref()).err().map(|error| error.to_string())
+    }
+
     fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
         crate::compression::validate_columns(configuration, tables, |_| Ok(()))
     }

@@ -19,6 +19,12 @@ pub struct MariaDialect {
 const PROCEDURE: &str = "insert_rows";
 const SEQUENCE: &str = "insert_keys";
 
+/// A statement of a script as the server knows it: PostgreSQL's `END`, with which pgbench's built-in scripts end their
+/// transactions, is `COMMIT`.
+pub fn spelled(sql: &str) -> &str {
+    if sql.trim().eq_ignore_ascii_case("end") { "COMMIT" } else { sql }
+}
+
 /// Bytes of a page that are not of rows: header and trailer of the file, header of the page, its two pseudo-records
 /// (<https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_INNODB_RECORD.html>; `fil0fil.h`, `page0page.h`).
 const PAGE_OVERHEAD: usize = 38 + 8 + 56 + 26;

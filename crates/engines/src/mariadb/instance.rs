@@ -1,7 +1,7 @@
 //! What a trial works on: our database on a server.
 
 use super::admin::{Admin, DATABASE};
-use super::dialect::MariaDialect;
+use super::dialect::{MariaDialect, spelled};
 use super::load::{LoadConfig, MariaConnections, Sessions};
 use super::server::{PrivateServer, Stop};
 use super::settings::{self, DATA_FILES, SAMPLE_RATE, STATEMENT_TIMEOUT, URL, VOLUME};
@@ -194,7 +194,8 @@ fn compile(dialect: &MariaDialect, operation: &Operation, work: &Work) -> Result
         _ => String::new(),
     };
     let integer_key = operation.table(work).is_some_and(Table::has_integer_key);
-    Ok(StatementText { sql: dialect.statement(operation, work)?, insert_head, integer_key })
+    let sql = spelled(&dialect.statement(operation, work)?).to_owned();
+    Ok(StatementText { sql, insert_head, integer_key })
 }
 
 impl Instance for MariaInstance {

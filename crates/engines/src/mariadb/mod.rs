@@ -79,6 +79,12 @@ impl Engine for MariaDb {
         settings::validate(configuration)
     }
 
+    fn missing(&self, configuration: &Configuration) -> Option<String> {
+        let private = configuration.get(settings::URL).is_none();
+        let missing = private.then(|| settings::installation(configuration).err()).flatten();
+        missing.map(|error| error.to_string())
+    }
+
     fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
         preflight::preflight(needs, folders, stop)
     }

@@ -1,5 +1,6 @@
 //! What a request makes a connection send, exchange by exchange, and what the server answers.
 
+use super::dialect::spelled;
 use super::said_by_server;
 use crate::{Done, EngineError, Key, Parameter, Request, Results, Statement};
 use mysqlclient::command::{self, Value};
@@ -421,7 +422,7 @@ impl Wire for MariaWire {
                     self.execute(parameters, out);
                 }
             }
-            Request::Execute { statement: Statement::Text(sql), .. } => self.text(sql, out),
+            Request::Execute { statement: Statement::Text(sql), .. } => self.text(spelled(sql), out),
             Request::Execute { statement: Statement::Begin, .. } => self.text(BEGIN, out),
             Request::Execute { statement: Statement::Commit, .. } => self.text(COMMIT, out),
             Request::Execute { statement: Statement::Rollback, .. } => self.text(ROLLBACK, out),

@@ -2,6 +2,7 @@
 
 use super::failed_at;
 use crate::{EngineError, Explained, Operation, Table, Work};
+use observations::Fact;
 use pgclient::{Client, quote_identifier};
 use std::fmt::Write as _;
 
@@ -46,6 +47,7 @@ pub fn explain(
     let plan = explain("COSTS OFF")?;
     // With NULL for its parameters it would find nothing.
     let analysis = (analyze && parameters == 0).then(|| explain("ANALYZE, BUFFERS")).transpose()?;
+    let counters = analysis.as_deref().map(counters).unwrap_or_default();
     // Partitions are one level deep.
     let name = quote_identifier(table.name).replace('\'', "''");
     let size = format!(
@@ -56,5 +58,44 @@ pub fn explain(
     let number = |column| rows.first().and_then(|row| row.parse::<u64>(column));
     let page_bytes = number(1).filter(|bytes| *bytes > 0);
     let pages = number(0).zip(page_bytes).map(|(bytes, page_bytes)| bytes / page_bytes);
-    Ok(Explained { plan: Some(plan), analysis, pages, page_bytes, counters: Vec::new() })
+    Ok(Explained { plan: Some(plan), analysis, pages, page_bytes, counters })
+}
+
+/// What `EXPLAIN (ANALYZE, BUFFERS)` says of a whole statement: its time, and the buffers of its first node, which has
+/// those of all below it.
+fn counters(analysis: &str) -> Vec<Fact> {
+    let mut lines = analysis.lines().map(str::trim);
+    let buffers = lines.clone().find_map(|line| line.strip_prefix("Buffers: shared ")).unwrap_or_default();
+    // No pages are not mentioned; what follows a comma is of other kinds.
+    let pages = |kind: &str| {
+        let shared = buffers.split(',').next().unwrap_or_default();
+        shared.split(' ').find_map(|part| part.strip_prefix(kind)?.parse().ok()).unwrap_or(0.0)
+    };
+    let ms = lines.find_map(|line| line.strip_prefix("Execution Time: ")?.split(' ').next()?.parse().ok());
+    let fact = |name: &str, unit: &str, value| Fact { name: name.into(), unit: unit.into(), value };
+    ms.map_or_else(Vec::new, |ms| {
+        vec![
+            fact("analyzed_ms", "ms", ms),
+            fact("analyzed_pages_hit", "", pages("hit=")),
+            fact("analyzed_pages_read", "", pages("read=")),
+        ]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counters;
+
+    /// As PostgreSQL 15 printed it.
+    #[test]
+    fn time_and_pages_are_those_of_the_whole_statement() {
+        let analysis = "Aggregate  (cost=1925.00..1925.01 rows=1 width=8) (actual time=8.801..8.802 rows=1 loops=1)\n  \
+            Buffers: shared hit=64 read=861, temp read=3\n  ->  Seq Scan on synthetic  (actual time=0.010..4.9 rows=50000 loops=1)\n        \
+            Buffers: shared hit=60 read=861\nPlanning Time: 0.059 ms\nExecution Time: 8.822 ms";
+        let found: Vec<(String, f64)> =
+            counters(analysis).into_iter().map(|fact| (fact.name, fact.value)).collect();
+        let wanted = [("analyzed_ms", 8.822), ("analyzed_pages_hit", 64.0), ("analyzed_pages_read", 861.0)];
+        assert_eq!(found, wanted.map(|(name, value)| (name.to_owned(), value)));
+        assert_eq!(counters("Seq Scan on t"), []);
+    }
 }

@@ -93,6 +93,12 @@ impl Engine for Postgres {
         EngineVersion { version: versions.join(", "), options }
     }
 
+    fn missing(&self, configuration: &Configuration) -> Option<String> {
+        let private = configuration.get(settings::URL).is_none();
+        let missing = private.then(|| settings::installation(configuration).err()).flatten();
+        missing.map(|error| error.to_string())
+    }
+
     fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
         Setup::files(configuration)
     }

@@ -230,7 +230,7 @@ mod tests {
     fn the_last_factor_is_the_fastest() {
         let factor = |count: usize| Factor {
             name: count.to_string(),
-            levels: vec![FactorLevel { label: String::new(), set: Vec::new() }; count],
+            levels: vec![FactorLevel { label: String::new(), set: Vec::new(), if_installed: false }; count],
             hard_to_change: false,
             manual: None,
         };

@@ -5,7 +5,9 @@ use crate::configuration::names_volume;
 use crate::document::{Content, Leaf, Node};
 use crate::error::Fault;
 use crate::experiment::{Factor, FactorLevel, Volume};
-use crate::file::{HARD_TO_CHANGE, LEVEL, LEVEL_FACTOR, LEVEL_NAME, MANUAL, MANUAL_FACTOR, MANUAL_TEXT};
+use crate::file::{
+    HARD_TO_CHANGE, LEVEL, LEVEL_FACTOR, LEVEL_IF_INSTALLED, LEVEL_NAME, MANUAL, MANUAL_FACTOR, MANUAL_TEXT,
+};
 use crate::{Value, human};
 use std::collections::{BTreeMap, HashSet};
 
@@ -56,7 +58,7 @@ impl Reader<'_> {
             }
             let value = value.map_err(|fault| self.errors.add(&node.span, path, fault));
             let set = value.into_iter().map(|value| (path.to_owned(), value)).collect();
-            factor.levels.push(FactorLevel { label, set });
+            factor.levels.push(FactorLevel { label, set, if_installed: false });
         }
         factor
     }
@@ -96,7 +98,7 @@ impl Reader<'_> {
             let message = format!("factor `{name}` has two levels with the name `{label}`");
             self.errors.add(&node.span_at("name"), LEVEL_NAME.path(), message);
         }
-        levels.push(FactorLevel { label, set });
+        levels.push(FactorLevel { label, set, if_installed: LEVEL_IF_INSTALLED.of(&values) });
     }
 
     /// The settings of a linked level. `set.target.data_files = 1` and

@@ -7,15 +7,34 @@ use crate::document::{Content, Node};
 use crate::error::Fault;
 use crate::experiment::{Blocks, Repeats, Throttle, Volume};
 use crate::file::{
-    BANDWIDTH, BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, READ_BANDWIDTH, READ_IOPS, RETRIES, SEED,
-    SETUPS, VOLUME, VOLUME_CLEANUP, VOLUME_NAME, VOLUME_PATH, VOLUME_PREPARE, VOLUME_TIMEOUT_S,
+    BANDWIDTH, BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, PREDICT, PREDICT_AGGREGATE, PREDICT_COLD,
+    PREDICT_COLUMNS, PREDICT_NAME, PREDICT_ROWS, PREDICT_ROWS_PER_PAGE, READ_BANDWIDTH, READ_IOPS, RETRIES,
+    SEED, SETUPS, VOLUME, VOLUME_CLEANUP, VOLUME_NAME, VOLUME_PATH, VOLUME_PREPARE, VOLUME_TIMEOUT_S,
     WRITE_BANDWIDTH, WRITE_IOPS,
 };
+use observations::UnmeasuredTable;
 
 /// More trials than this are a mistake: at a second each they take eleven days.
 const TRIALS_MAX: u64 = 1_000_000;
 
 impl Reader<'_> {
+    /// The tables that are not measured.
+    pub fn predictions(&mut self) -> Vec<UnmeasuredTable> {
+        let tables = self.root.tables("predict").iter();
+        let table = |node| {
+            let values = self.read_item(node, "predict", PREDICT, &["name", "rows", "rows_per_page"], &[]);
+            UnmeasuredTable {
+                name: PREDICT_NAME.of(&values),
+                rows: PREDICT_ROWS.of(&values),
+                rows_per_page: PREDICT_ROWS_PER_PAGE.of(&values),
+                aggregate: PREDICT_AGGREGATE.of(&values),
+                columns: PREDICT_COLUMNS.of(&values),
+                cold: PREDICT_COLD.of(&values),
+            }
+        };
+        tables.map(table).collect()
+    }
+
     pub fn volumes(&mut self) -> Vec<Volume> {
         let mut volumes: Vec<Volume> = Vec::new();
         for node in self.root.tables("volume") {

@@ -6,6 +6,7 @@ use crate::table::Cell;
 use crate::text::joined;
 use crate::text::label;
 use analysis::{CostModel, CostRow, Interval, Summary};
+use observations::UnmeasuredTable;
 
 /// An error of this size is no rounding: the model misses something.
 const MISFIT: f64 = 0.25;
@@ -40,6 +41,7 @@ fn section(model: &CostModel) -> Section {
     rows.right("predicted ms", |row| row.predicted_ms.map(|ms| Cell::from(ms).shown(number::figure(ms))));
     rows.right("error", |row| row.error.map(signed));
     section.table(rows);
+    predictions(model, &mut section);
     section.note(
         "Costs are not below 0 and are fitted by relative least squares; intervals are over blocks, they say how well a cost is \
          measured and not whether costs add up as the model says. That is what the errors say: each configuration is predicted by a \
@@ -47,11 +49,56 @@ fn section(model: &CostModel) -> Section {
     );
     if !model.not_told.is_empty() {
         section.note(format!(
-            "Cannot be told apart from the terms above, because it was not varied on its own: {}.",
+            "Cannot be told apart from the terms above, because it was not varied on its own or there are too few \
+             configurations: {}.",
             joined(model.not_told.iter().copied(), ", ")
         ));
     }
     section
+}
+
+/// What the model says of tables that were not measured.
+fn predictions(model: &CostModel, section: &mut Section) {
+    if model.predictions.is_empty() {
+        return;
+    }
+    section.line("Estimates of the model for tables that were not measured:");
+    let mut tables = Columns::of(&model.predictions);
+    tables.name("table", |own| label(&own.table.name));
+    tables.left("rows", |own| number::grouped(own.table.rows as f64));
+    tables.left("rows a page", |own| number::figure(own.table.rows_per_page));
+    tables.left("what", |own| asked(&own.table));
+    tables.left("CPU ms of a scan (estimate)", |own| {
+        own.ms.map(|ms| {
+            let ends = own.interval.map(|Interval { low, high }| (low, high));
+            Cell::from(ms).within(own.interval).shown(number::within(ms, ends, ""))
+        })
+    });
+    section.table(tables);
+    for own in &model.predictions {
+        let name = label(&own.table.name);
+        if !own.lacks.is_empty() {
+            let lacks = joined(own.lacks.iter().copied(), ", ");
+            section.note(format!("{name} cannot be estimated: the model cannot tell the cost of: {lacks}."));
+        }
+        if let Some((low, high)) = own.outside {
+            let [low, high] = [low, high].map(number::figure);
+            section.note(format!("{name} lies outside of what was measured: {low} to {high} rows a page."));
+        }
+        if let Some(largest) = own.larger_than_bytes {
+            let largest = number::bytes(largest as u64);
+            section.note(format!("{name} is larger than any table that was measured ({largest})."));
+        }
+    }
+}
+
+/// `max of 11 columns, from storage`
+fn asked(table: &UnmeasuredTable) -> String {
+    let what = match table.aggregate.as_str() {
+        "count" => "count".to_owned(),
+        aggregate => format!("{aggregate} of {}", number::plural(table.columns as usize, "column")),
+    };
+    if table.cold { format!("{what}, from storage") } else { what }
 }
 
 fn signed(share: f64) -> Cell {

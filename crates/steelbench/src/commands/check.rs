@@ -111,6 +111,7 @@ fn as_text(
     lines.push(format!("{configurations} x {repeats}{setups} = {trials}, seed {seed}"));
     let trial_max = minutes(experiment.get(TRIAL_TIME_S));
     lines.push(format!("time: {}; a trial at most {trial_max}", estimate.text(plan.len())));
+    lines.extend(experiment.left_out.iter().map(ToString::to_string));
     lines.extend(needs(experiment));
     lines.extend(findings.space.iter().map(|space| format!("space: {space}")));
     let missing = findings.missing.iter().chain(&findings.doubtful);
@@ -188,6 +189,7 @@ fn as_json(experiment: &Experiment, plan: &Plan, estimate: &Estimate, findings: 
             "recorded_trials": estimate.recorded.map(|(_, trials)| trials),
             "measured_s_min": estimate.measured_s,
         },
+        "left_out": experiment.left_out.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "needs": needs(experiment),
         "space": findings.space,
         "not_ready": findings.missing.iter().chain(&findings.doubtful).collect::<Vec<_>>(),

@@ -46,39 +46,50 @@ impl Counted {
     /// Waits and the use of the sessions' time.
     ///
     /// Let S be `session_s`, C and R the seconds on a processor and in the run queue. Sessions were suspended for S - C - R
-    /// (without the kernel's figures: for S at most). A wait's wall time, as the server measures it, has the processor time
-    /// of its system calls in it and the run queue behind it: where the waits come to more than S - C - R, each is shorter
-    /// in proportion, and how much that is, is told (`corrected_s`). R is the wait `CPU_QUEUE`.
+    /// (without the kernel's figures: for S at most). A wait's wall time, as the server measures it, ends when the session
+    /// runs again, and has the processor time of its system calls in it. So where the waits come to more than S - C - R,
+    /// as much of it as R is their signal part, divided in proportion (of a wait for the client it is `CPU_QUEUE`, as is the
+    /// rest of R); what goes beyond is taken off them in proportion, and told (`corrected_s`).
     ///
     /// The server does not time a commit's wait for the redo log. Samples say how long sessions were in the state `Commit`;
-    /// less the waits of a commit that are timed, that is the wait `REDO_LOG`, as far as the suspended time has room for it.
+    /// less the waits of a commit that are timed, that is the wait `REDO_LOG`, as far as S less C and the timed waits has room
+    /// for it.
     /// What is left of S is unaccounted.
     pub fn account(&self, samples: &Samples) -> (Vec<Wait>, TimeUse) {
         let seconds = |ns: fn(ThreadTimes) -> u64| self.times.map_or(0.0, |times| ns(times) as f64 / 1e9);
         let (cpu_s, queue_s) = (seconds(|times| times.cpu_ns), seconds(|times| times.run_delay_ns));
         let suspended_s = (self.session_s - cpu_s - queue_s).max(0.0);
-        let events = self.events.iter().map(|(name, (count, wall_s))| (name.as_str(), *count, *wall_s));
-        let timed: Vec<(&str, u64, f64)> =
-            events.chain([(ROW_LOCK, self.row_locks.0, self.row_locks.1)]).collect();
-        let wall_s: f64 = timed.iter().map(|(_, _, wall_s)| wall_s).sum();
-        let scale = if wall_s > suspended_s { suspended_s / wall_s } else { 1.0 };
-        let class = |name: &str| WaitType::class_of(WAIT_TYPES, name);
-        let mut waits: Vec<Wait> = timed
-            .iter()
-            .filter_map(|(name, count, wall_s)| Wait::counted(name, class(name), *count, scale * wall_s, 0.0))
-            .collect();
-        waits.extend(self.redo_log(samples, suspended_s - scale * wall_s));
-        waits.extend(
-            Wait::counted(CPU_QUEUE, WaitClass::CpuQueue, 0, 0.0, queue_s)
-                .map(|wait| Wait { count: None, ..wait }),
-        );
+        let mut waits: Vec<Wait> = self.timed().collect();
+        let timed_s: f64 = waits.iter().map(Wait::wait_s).sum();
+        waits.extend(self.redo_log(samples, self.session_s - cpu_s - timed_s));
+        let wall_s: f64 = waits.iter().map(Wait::wait_s).sum();
+        let over_s = (wall_s - suspended_s).max(0.0);
+        let signal_s = over_s.min(queue_s);
+        let part = |seconds: f64| if wall_s > 0.0 { seconds / wall_s } else { 0.0 };
+        for wait in &mut waits {
+            let own_s = wait.resource_s;
+            wait.resource_s = part(wall_s - over_s) * own_s;
+            wait.signal_s = if wait.class == WaitClass::Client { 0.0 } else { part(signal_s) * own_s };
+        }
+        let queue_s = queue_s - waits.iter().map(|wait| wait.signal_s).sum::<f64>();
+        let queue = Wait::counted(CPU_QUEUE, WaitClass::CpuQueue, 0, 0.0, queue_s);
+        waits.extend(queue.map(|wait| Wait { count: None, ..wait }));
         let time = TimeUse {
             session_s: self.session_s,
             cpu_s,
-            corrected_s: Some((1.0 - scale) * wall_s),
+            corrected_s: Some(over_s - signal_s),
             ..TimeUse::default()
         };
         (waits, time)
+    }
+
+    /// What the server has timed, as it has.
+    fn timed(&self) -> impl Iterator<Item = Wait> {
+        let row_locks = (ROW_LOCK, self.row_locks);
+        let timed = self.events.iter().map(|(name, timed)| (name.as_str(), *timed)).chain([row_locks]);
+        timed.filter_map(|(name, (count, wall_s))| {
+            Wait::counted(name, WaitType::class_of(WAIT_TYPES, name), count, wall_s, 0.0)
+        })
     }
 
     /// The wait for the redo log, for which there is so much room.
@@ -134,13 +145,29 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_waited_than_sessions_were_suspended() {
+    fn the_redo_log_has_room_in_the_run_queue_too() {
+        let mut counted = counted();
+        counted.events.insert("idle".into(), (100, 23.0));
+        // 29 s of waits fill the time of suspension: of the 10 s that samples say, the 3 s in the run queue were in waits.
+        let (waits, time) = counted.account(&Samples { hz: 100.0, all: 4000, committing: 1200 });
+        assert!((seconds(&waits, REDO_LOG) - 3.0).abs() < 1e-9 && time.corrected_s == Some(0.0));
+        assert!((seconds(&waits, CPU_QUEUE) - 3.0 * 23.0 / 32.0).abs() < 1e-9);
+        let all = time.cpu_s + waits.iter().map(Wait::wait_s).sum::<f64>();
+        assert!((all - 40.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn waits_that_leave_no_room_have_the_run_queue_in_them_and_then_processor_time() {
         let mut counted = counted();
         counted.row_locks.1 = 24.0;
+        // No room is left for the redo log. 36 s of waits for 29 s of suspension: 3 s in the run queue were in them, 10 of 36 parts of it after the client
+        // had done its part, and 4 s on a processor.
         let (waits, time) = counted.account(&Samples { hz: 100.0, all: 4000, committing: 1200 });
         assert!(waits.iter().all(|wait| wait.wait_type != REDO_LOG));
-        assert!((seconds(&waits, ROW_LOCK) - 24.0 * 29.0 / 36.0).abs() < 1e-9);
+        assert!((seconds(&waits, ROW_LOCK) - 24.0 * 32.0 / 36.0).abs() < 1e-9);
+        assert!((seconds(&waits, "idle") - 10.0 * 29.0 / 36.0).abs() < 1e-9);
+        assert!((seconds(&waits, CPU_QUEUE) - 3.0 * 10.0 / 36.0).abs() < 1e-9);
         let all = time.cpu_s + waits.iter().map(Wait::wait_s).sum::<f64>();
-        assert!((all - 40.0).abs() < 1e-9 && (time.corrected_s.unwrap() - 7.0).abs() < 1e-9);
+        assert!((all - 40.0).abs() < 1e-9 && (time.corrected_s.unwrap() - 4.0).abs() < 1e-9);
     }
 }

@@ -1,0 +1,325 @@
+//! Data sets, scans and cost models beside the engines' own loaders and shells.
+
+use super::figures::{median, pairs, print, print_ratios, ratios};
+use super::peer_server::PeerServer;
+use super::run::{Bench, example};
+use crate::process::{output, root, succeed, target};
+use crate::tools::{DUCKDB_VERSIONS, install_tools};
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Instant;
+
+/// Pairs of loads, and of scans.
+const LOADS: u64 = 3;
+const SCANS: u64 = 5;
+/// Scans of a measurement.
+const SCANS_EACH: usize = 20;
+
+/// LINEITEM as TPC-H defines it (1.4.1), and as SQLite's types say it.
+const COLUMNS: &str = "l_orderkey BIGINT NOT NULL, l_partkey BIGINT NOT NULL, l_suppkey BIGINT NOT NULL, \
+    l_linenumber INTEGER NOT NULL, l_quantity DECIMAL(15,2) NOT NULL, l_extendedprice DECIMAL(15,2) NOT NULL, \
+    l_discount DECIMAL(15,2) NOT NULL, l_tax DECIMAL(15,2) NOT NULL, l_returnflag CHAR(1) NOT NULL, \
+    l_linestatus CHAR(1) NOT NULL, l_shipdate DATE NOT NULL, l_commitdate DATE NOT NULL, l_receiptdate DATE NOT NULL, \
+    l_shipinstruct CHAR(25) NOT NULL, l_shipmode CHAR(10) NOT NULL, l_comment VARCHAR(44) NOT NULL";
+const KEY: &str = "PRIMARY KEY (l_orderkey, l_linenumber)";
+const SQLITE_TYPES: [(&str, &str); 7] = [
+    ("BIGINT", "INTEGER"),
+    ("DECIMAL(15,2)", "REAL"),
+    ("CHAR(1)", "TEXT"),
+    ("CHAR(10)", "TEXT"),
+    ("CHAR(25)", "TEXT"),
+    ("VARCHAR(44)", "TEXT"),
+    ("DATE", "TEXT"),
+];
+/// Columns that are padded: `char(n)` of which the text is shorter.
+const PADDED: [(usize, usize); 2] = [(13, 25), (14, 10)];
+
+/// What is scanned: four sums of one table, one row returned.
+const SCAN: &str = "SELECT sum(l_partkey), sum(l_suppkey), sum(l_linenumber), sum(l_quantity) FROM lineitem";
+
+/// Runs all three, on files that are removed at the end.
+pub fn run(bench: &Bench) -> Result<(), String> {
+    let peers = Peers::new(bench)?;
+    peers.load()?;
+    peers.scan()?;
+    let misfit = misfit(bench);
+    // What remains is below the folder of the measurements.
+    let _ = fs::remove_dir_all(&peers.folder).and_then(|()| fs::remove_dir_all(bench.cache()));
+    misfit
+}
+
+/// What we are measured against: its name, our target beside it, and its seconds or milliseconds.
+type Peer<'p> = (&'static str, String, Box<dyn Fn() -> Result<f64, String> + 'p>);
+
+struct Peers<'a> {
+    bench: &'a Bench,
+    /// Files of this measurement alone.
+    folder: PathBuf,
+    csv: PathBuf,
+    server: PeerServer,
+    /// The library that we use, and a Python that imports the same version.
+    duckdb_library: String,
+    duckdb_python: PathBuf,
+    scan_sqlite: PathBuf,
+}
+
+impl<'a> Peers<'a> {
+    fn new(bench: &'a Bench) -> Result<Self, String> {
+        let folder = bench.folder.join("analytics");
+        // A cache of before would have the data sets already.
+        let _ = (fs::remove_dir_all(&folder), fs::remove_dir_all(bench.cache()));
+        fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let tools = install_tools(true)?;
+        let libraries = tools.iter().find(|(name, _)| name.ends_with("DUCKDB_LIBS"));
+        let duckdb_library = libraries.and_then(|(_, list)| list.rsplit(':').next()).unwrap_or_default();
+        let version = DUCKDB_VERSIONS[DUCKDB_VERSIONS.len() - 1].split('-').next().unwrap_or_default();
+        let duckdb_python = bench.folder.join(format!("python-duckdb-{version}"));
+        if !duckdb_python.join("duckdb").exists() {
+            let mut pip = Command::new(python());
+            pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target"]);
+            succeed(pip.arg(&duckdb_python).arg(format!("duckdb=={version}")))?;
+        }
+        let csv = folder.join("lineitem.csv");
+        let mut peers = Self {
+            bench,
+            csv,
+            server: PeerServer::start()?,
+            duckdb_library: duckdb_library.to_owned(),
+            duckdb_python,
+            scan_sqlite: example("engines", "straight_scan")?,
+            folder,
+        };
+        peers.csv = peers.padded_csv()?;
+        Ok(peers)
+    }
+
+    /// LINEITEM as a file, with its texts as long as those that we load.
+    fn padded_csv(&self) -> Result<PathBuf, String> {
+        let scale = self.bench.scale.to_string();
+        let folder = self.folder.to_string_lossy();
+        output(&mut self.bench.command(&["data", "lineitem", "--scale", &scale, "--output", &folder]))?;
+        let path = self.folder.join("padded.csv");
+        let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+        let lines = BufReader::new(File::open(&self.csv).map_err(failed)?).lines();
+        let mut padded = BufWriter::new(File::create(&path).map_err(failed)?);
+        for (number, line) in lines.enumerate() {
+            let line = line.map_err(failed)?;
+            // Only the last column has commas of its own.
+            let mut parts: Vec<String> = line.splitn(16, ',').map(str::to_owned).collect();
+            for (at, length) in PADDED.into_iter().filter(|_| number > 0) {
+                parts[at] = format!("{:<length$}", parts[at]);
+            }
+            writeln!(padded, "{}", parts.join(",")).map_err(failed)?;
+        }
+        fs::remove_file(&self.csv).map_err(failed)?;
+        padded.flush().map_err(failed).map(|()| path)
+    }
+
+    /// The same rows in the same table, its key and statistics included: seconds of the engine's own loader against
+    /// those until our tables are there.
+    fn load(&self) -> Result<(), String> {
+        let loads: [Peer; 3] = [
+            ("sqlite (.import)", "engine = \"sqlite\"".into(), Box::new(|| self.sqlite_import())),
+            ("duckdb (COPY FROM CSV)", self.duckdb_target(), Box::new(|| self.duckdb_copy())),
+            ("postgres (\\copy, FREEZE)", self.postgres_target(), Box::new(|| self.postgres_copy())),
+        ];
+        for (name, target, peer) in &loads {
+            let pairs = pairs(LOADS, |_| peer(), |round| self.ours(target, 1, round).map(|ran| ran.load_s))?;
+            for (peer_s, ours_s) in &pairs {
+                println!("  {name}, LINEITEM SF {}: {peer_s:.2} s, ours {ours_s:.2} s", self.bench.scale);
+            }
+            print_ratios(&format!("speed ours / {name}"), &ratios(&pairs));
+        }
+        Ok(())
+    }
+
+    /// Milliseconds of a scan as our trial has it, against the engine's own shell on what its loader made.
+    fn scan(&self) -> Result<(), String> {
+        let library = format!("{}\nsettings = {{ cache_size = -2000000 }}", "engine = \"sqlite\"");
+        self.sqlite_import()?;
+        self.duckdb_copy()?;
+        let scans: [Peer; 4] = [
+            ("sqlite, a loop on the same library", library.clone(), Box::new(|| self.sqlite_loop())),
+            ("sqlite3 (.timer; the system's version)", library, Box::new(|| self.sqlite_timer())),
+            ("duckdb (profiling)", self.duckdb_target(), Box::new(|| self.duckdb_profile())),
+            ("psql (\\timing)", self.postgres_target(), Box::new(|| self.psql_timing())),
+        ];
+        for (name, target, shell) in &scans {
+            let ours = |_| self.ours(target, SCANS_EACH, 0).map(|ran| ran.scan_ms);
+            let pairs = pairs(SCANS, ours, |_| shell())?;
+            let (ours, theirs): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+            let what =
+                format!("time of a scan ours / {name} ({:.2} and {:.2} ms)", median(&ours), median(&theirs));
+            print_ratios(&what, &ratios(&pairs));
+        }
+        Ok(())
+    }
+
+    fn duckdb_target(&self) -> String {
+        format!("engine = \"duckdb\"\nlibrary = \"{}\"", self.duckdb_library)
+    }
+
+    fn postgres_target(&self) -> String {
+        format!("engine = \"postgres\"\nurl = \"{}\"", self.server.url())
+    }
+
+    /// Our trial on a data set that no cache has in the first round, and that the cache of this measurement keeps for
+    /// the same one.
+    fn ours(&self, target: &str, scans: usize, round: u64) -> Result<Ours, String> {
+        let name = "bench-analytics";
+        let text = format!(
+            "[target]\n{target}\ncache = \"warm\"\n[workload]\nprobe = \"scan\"\ndata = \"lineitem\"\nscale = {}\n\
+             data_seed = {round}\nscans = {scans}\naggregates = [\"sum(l_partkey)\", \"sum(l_suppkey)\", \
+             \"sum(l_linenumber)\", \"sum(l_quantity)\"]\n[repeats]\nblocks = 1\n",
+            self.bench.scale
+        );
+        let scan_ms = self.bench.experiment(name, &text, &[])?.trial()?.response("scan")?;
+        let results = self.bench.folder.join("results").join(format!("{name}.steelbench"));
+        let sql = "SELECT value FROM facts WHERE name = 'load_s' ORDER BY trial DESC LIMIT 1";
+        let load_s = output(Command::new("sqlite3").arg(results).arg(sql))?;
+        let load_s = load_s.trim().parse().map_err(|error| format!("load_s {load_s:?}: {error}"))?;
+        Ok(Ours { load_s, scan_ms })
+    }
+
+    fn sqlite_import(&self) -> Result<f64, String> {
+        let file = self.folder.join("peer.db");
+        let _ = fs::remove_file(&file);
+        let columns = SQLITE_TYPES.iter().fold(COLUMNS.to_owned(), |sql, (from, to)| sql.replace(from, to));
+        let create = format!("CREATE TABLE lineitem ({columns}, {KEY}) WITHOUT ROWID;");
+        let import = format!(".import --csv --skip 1 {} lineitem", self.csv.display());
+        let mut shell = Command::new("sqlite3");
+        shell.arg(&file).args(["PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", &create, &import]);
+        timed(&mut shell)
+    }
+
+    fn duckdb_copy(&self) -> Result<f64, String> {
+        let program = format!(
+            "connection.execute(\"CREATE TABLE lineitem ({COLUMNS})\")\n\
+             start = time.perf_counter()\n\
+             connection.execute(\"COPY lineitem FROM '{}' (HEADER)\")\n\
+             connection.execute('ALTER TABLE lineitem ADD {KEY}')\n\
+             connection.execute('CHECKPOINT')\n\
+             print(time.perf_counter() - start)\n",
+            self.csv.display()
+        );
+        let file = self.folder.join("peer.duckdb");
+        let _ = fs::remove_file(&file);
+        number(&self.duckdb(&program)?)
+    }
+
+    fn duckdb_profile(&self) -> Result<f64, String> {
+        let profile = self.folder.join("profile.json");
+        let program = format!(
+            "connection.execute(\"PRAGMA enable_profiling = 'json'\")\n\
+             connection.execute(\"PRAGMA profiling_output = '{}'\")\n\
+             times = []\n\
+             for _ in range({SCANS_EACH} + 1):\n    connection.execute('{SCAN}').fetchall()\n    \
+             times.append(json.load(open('{}'))['latency'])\n\
+             print(1e3 * sum(times[1:]) / {SCANS_EACH})\n",
+            profile.display(),
+            profile.display()
+        );
+        number(&self.duckdb(&program)?)
+    }
+
+    fn duckdb(&self, program: &str) -> Result<String, String> {
+        let mut python = Command::new(python());
+        python.env("PYTHONPATH", &self.duckdb_python);
+        let begin = format!(
+            "import duckdb, json, time\nconnection = duckdb.connect('{}')\n",
+            self.folder.join("peer.duckdb").display()
+        );
+        output(python.args(["-c", &format!("{begin}{program}")]))
+    }
+
+    fn postgres_copy(&self) -> Result<f64, String> {
+        self.server.sql("DROP TABLE IF EXISTS lineitem")?;
+        self.server.sql(&format!("CREATE TABLE lineitem ({COLUMNS})"))?;
+        let copy = format!("\\copy lineitem FROM '{}' WITH (FORMAT csv, HEADER, FREEZE)", self.csv.display());
+        let key = format!("ALTER TABLE lineitem ADD {KEY}");
+        let steps = ["BEGIN", "TRUNCATE lineitem", &copy, "COMMIT", "VACUUM ANALYZE lineitem", &key];
+        let arguments: Vec<&str> =
+            ["-qX"].into_iter().chain(steps.iter().flat_map(|sql| ["-c", sql])).collect();
+        let start = Instant::now();
+        self.server.peer("psql", &arguments)?;
+        Ok(start.elapsed().as_secs_f64())
+    }
+
+    fn psql_timing(&self) -> Result<f64, String> {
+        let mut arguments = vec!["-qAtX", "-c", "\\timing on"];
+        (0..=SCANS_EACH).for_each(|_| arguments.extend(["-c", SCAN]));
+        let printed = self.server.peer("psql", &arguments)?.printed;
+        // `Time: 123.456 ms (00:00.123)`
+        mean_ms(
+            printed.lines().filter_map(|line| line.strip_prefix("Time: ")?.split(' ').next()?.parse().ok()),
+        )
+    }
+
+    fn sqlite_timer(&self) -> Result<f64, String> {
+        let scans = format!("{SCAN};\n").repeat(SCANS_EACH + 1);
+        let script = self.folder.join("scans.sql");
+        let failed = |error: std::io::Error| format!("{}: {error}", script.display());
+        fs::write(&script, format!("PRAGMA cache_size = -2000000;\n.timer on\n{scans}")).map_err(failed)?;
+        let mut shell = Command::new("sqlite3");
+        // Commands of the shell count only on its standard input.
+        shell.arg(self.folder.join("peer.db")).stdin(File::open(&script).map_err(failed)?);
+        let printed = output(&mut shell)?;
+        // `Run Time: real 0.123 user 0.120 sys 0.003`
+        let real = |line: &str| line.strip_prefix("Run Time: real ")?.split(' ').next()?.parse::<f64>().ok();
+        mean_ms(printed.lines().filter_map(real).map(|s| s * 1e3))
+    }
+
+    fn sqlite_loop(&self) -> Result<f64, String> {
+        let mut straight = Command::new(&self.scan_sqlite);
+        number(&output(straight.arg(self.folder.join("peer.db")).args([SCAN, &SCANS_EACH.to_string()]))?)
+    }
+}
+
+/// The Python of the tools.
+fn python() -> PathBuf {
+    target().join("test-tools/bin/python3")
+}
+
+/// What our trial took.
+struct Ours {
+    load_s: f64,
+    scan_ms: f64,
+}
+
+/// The mean of all but the first, which fills caches.
+fn mean_ms(times: impl Iterator<Item = f64>) -> Result<f64, String> {
+    let times: Vec<f64> = times.skip(1).collect();
+    if times.len() == SCANS_EACH {
+        return Ok(times.iter().sum::<f64>() / times.len() as f64);
+    }
+    Err(format!("{} times instead of {SCANS_EACH}", times.len()))
+}
+
+fn timed(command: &mut Command) -> Result<f64, String> {
+    let start = Instant::now();
+    output(command)?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
+fn number(printed: &str) -> Result<f64, String> {
+    printed.trim().parse().map_err(|error| format!("{printed:?}: {error}"))
+}
+
+/// How far the cost models of the ready experiment are off when they predict a configuration from the others.
+fn misfit(bench: &Bench) -> Result<(), String> {
+    let file = root().join("experiments/scan-cost.toml");
+    output(bench.command(&["run", "--fresh"]).arg(file))?;
+    let shown = output(&mut bench.command(&["show", "scan-cost", "--json"]))?;
+    let summary: Value = serde_json::from_str(&shown).map_err(|error| format!("show --json: {error}"))?;
+    for model in summary["costs"].as_array().ok_or("show --json has no costs")? {
+        let rows = model["rows"].as_array().ok_or("a cost model has no rows")?;
+        let errors: Vec<f64> =
+            rows.iter().filter_map(|row| Some(100.0 * row["error"].as_f64()?.abs())).collect();
+        let group = model["group"].as_str().unwrap_or_default();
+        print(&format!("leave-one-out error of the cost model, {group}"), &errors, 1, " %");
+    }
+    Ok(())
+}
