@@ -135,10 +135,9 @@ impl Reading {
             let [session, name, count, time] = cells(row);
             events.insert((number(&session) as u32, name), (number(&count), number(&time)));
         }
-        let sql = "SELECT lower(variable_name), variable_value FROM information_schema.global_status \
-                   WHERE variable_name LIKE 'innodb%'";
-        let status = rows(client, sql)?.into_iter().map(cells);
-        let status = status.map(|[name, value]| (name, number(&value))).collect();
+        // MariaDB and MySQL keep these in tables of different names.
+        let status = rows(client, "SHOW GLOBAL STATUS LIKE 'Innodb%'")?.into_iter().map(cells);
+        let status = status.map(|[name, value]: [String; 2]| (name.to_lowercase(), number(&value))).collect();
         let sql = "SELECT event_name, count_read, sum_number_of_bytes_read, sum_timer_read, count_write, \
                    sum_number_of_bytes_write, sum_timer_write, count_misc, 0, sum_timer_misc \
                    FROM performance_schema.file_summary_by_event_name WHERE count_star > 0";

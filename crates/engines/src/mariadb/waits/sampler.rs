@@ -16,7 +16,7 @@ pub struct Samples {
     pub hz: f64,
     /// Sessions looked at, summed over looks.
     pub all: u64,
-    /// Of these, in the state `Commit`.
+    /// Of these, in the state `Commit`, which MySQL calls `waiting for handler commit`.
     pub committing: u64,
 }
 
@@ -30,7 +30,7 @@ impl Sampler {
     /// Begins to look at these sessions so many times a second.
     pub fn start(mut client: Client, sessions: &[u32], hz: f64) -> Result<Self, EngineError> {
         let sql = format!(
-            "SELECT count(*), coalesce(sum(state LIKE 'Commit%'), 0) FROM information_schema.processlist \
+            "SELECT count(*), coalesce(sum(state LIKE 'Commit%' OR state = 'waiting for handler commit'), 0) FROM information_schema.processlist \
              WHERE id IN ({})",
             list(sessions)
         );
