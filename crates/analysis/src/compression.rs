@@ -296,13 +296,13 @@ impl Pair<'_> {
     fn row(&self, level: &str, figure: &Figure) -> Option<CompressionRow> {
         let [from, to] = self.values(figure.of)?;
         let estimate = |side: &Values| {
-            let means: Vec<f64> = side.blocks.iter().map(|block| mean(block)).collect();
+            let means: Vec<f64> = side.blocks.iter().map(mean).collect();
             Estimate::of(&means, figure.unit, Direction::LowerIsBetter)
         };
         let (reference, own) = (estimate(&from)?, estimate(&to)?);
         // More is "better" here: the ratio is that of the level to the reference.
         let ratio = Comparison::of_values(self.matched.paired, &from, &to, Direction::HigherIsBetter)?;
-        let per_second = || Some(own.mean / mean(&self.values(cpu_s)?[1].blocks.concat()));
+        let per_second = || Some(own.mean / mean(self.values(cpu_s)?[1].blocks.concat()));
         let per_second = (figure.name == CPU).then(per_second).flatten();
         let functions = per_second.map(|unit| self.functions(unit)).unwrap_or_default();
         let (level, work) = (level.to_owned(), self.work.clone());
@@ -326,8 +326,8 @@ impl Pair<'_> {
 
     /// Of scans, with the sizes of a pair on the same data.
     fn break_even(&self, level: &str, sized: &Pair) -> Option<BreakEven> {
-        let means = |values: &Values| values.blocks.iter().map(|block| mean(block)).collect::<Vec<f64>>();
-        let [reference_mb, own_mb] = sized.values(SIZE.of)?.map(|side| mean(&means(&side)));
+        let means = |values: &Values| values.blocks.iter().map(mean).collect::<Vec<f64>>();
+        let [reference_mb, own_mb] = sized.values(SIZE.of)?.map(|side| mean(means(&side)));
         let [from, to] = self.values(cpu_s)?;
         let own_cpu_s = Estimate::of(&means(&to), "s", Direction::LowerIsBetter)?;
         let [before, after] = [&from, &to].map(|side| Sample::new(means(side), side.first));

@@ -118,7 +118,7 @@ impl Decomposition {
         let unit = matched.from.first()?.first()?.work.unit.clone();
         matched.to.first()?;
         let all = |of: fn(&Observations) -> f64, sides: &[&[Vec<&Observations>]]| -> f64 {
-            mean(&sides.iter().copied().flatten().flatten().map(|seen| of(seen)).collect::<Vec<_>>())
+            mean(sides.iter().copied().flatten().flatten().map(|seen| of(seen)).collect::<Vec<_>>())
         };
         let work = all(|seen| seen.work.amount as f64, &[&matched.from, &matched.to]);
         let sessions = |side: &Vec<_>| all(|seen| f64::from(seen.connections), &[side]);

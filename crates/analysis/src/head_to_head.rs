@@ -174,13 +174,12 @@ impl<'a> Sides<'a> {
     }
 
     fn estimates(&self, [from, to]: [&Figures; 2]) -> [Option<Estimate>; 2] {
-        match (&self.over, self.pairs) {
-            (Over::Blocks | Over::Runs, [(own, other)]) => [from.estimate(*own), to.estimate(*other)],
-            _ => {
-                let matched = self.matched([&from.grid, &to.grid]);
-                let of = |(units, first)| from.response.estimate(&Repeats { units, first });
-                [(matched.from, matched.first[0]), (matched.to, matched.first[1])].map(of)
-            }
+        if let (Over::Blocks | Over::Runs, [(own, other)]) = (&self.over, self.pairs) {
+            [from.estimate(*own), to.estimate(*other)]
+        } else {
+            let matched = self.matched([&from.grid, &to.grid]);
+            let of = |(units, first)| from.response.estimate(&Repeats { units, first });
+            [(matched.from, matched.first[0]), (matched.to, matched.first[1])].map(of)
         }
     }
 

@@ -198,7 +198,7 @@ fn epsilon(residuals: &[Vec<f64>], contrasts: f64) -> f64 {
 
 /// What is left of a table, row by row, when the means of rows and columns are taken out.
 pub(crate) fn centred(table: &[Vec<f64>]) -> Vec<f64> {
-    let rows: Vec<f64> = table.iter().map(|row| mean(row)).collect();
+    let rows: Vec<f64> = table.iter().map(mean).collect();
     let column = |j: usize| table.iter().map(|row| row[j]).sum::<f64>() / table.len() as f64;
     let columns: Vec<f64> = (0..table[0].len()).map(column).collect();
     let mean = mean(&rows);

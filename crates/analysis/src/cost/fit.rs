@@ -80,7 +80,7 @@ pub(super) fn left_out(own: &[&Trial], others: &[&Trial], terms: &[usize]) -> Op
         return None;
     }
     let fit = Fit::of(others, &known);
-    Some(mean(&own.iter().map(|trial| fit.predict(&trial.counts)).collect::<Vec<_>>()))
+    Some(mean(own.iter().map(|trial| fit.predict(&trial.counts)).collect::<Vec<_>>()))
 }
 
 #[cfg(test)]

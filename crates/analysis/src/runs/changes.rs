@@ -150,13 +150,16 @@ pub(super) fn factors(from: &Recording, to: &Recording) -> Vec<FactorChange> {
 /// For each configuration of the first run its position in the second, if it is there.
 pub(super) fn positions(from: &Recording, to: &Recording) -> Vec<Option<usize>> {
     let mut positions = vec![None; from.configurations.len()];
-    matching(from, to).iter().for_each(|own| positions[own.from] = Some(own.to));
+    for own in &matching(from, to) {
+        positions[own.from] = Some(own.to);
+    }
     positions
 }
 
 /// Each configuration of the first run with the one of the second that has the same settings, else the same
 /// levels. Each belongs to one match at most.
 pub(super) fn matching(from: &Recording, to: &Recording) -> Vec<Match> {
+    type Identity = fn(&ConfigurationRecord) -> String;
     let mut matches: Vec<Match> = Vec::new();
     let (mut from_free, mut to_free) =
         (vec![true; from.configurations.len()], vec![true; to.configurations.len()]);
@@ -167,9 +170,7 @@ pub(super) fn matching(from: &Recording, to: &Recording) -> Vec<Match> {
         format!("{levels:?}")
     };
     let settings = |own: &ConfigurationRecord| own.key.clone();
-    let ways: [(MatchedBy, &dyn Fn(&ConfigurationRecord) -> String); 2] =
-        [(MatchedBy::Settings, &settings), (MatchedBy::Levels, &levels)];
-    for (by, identity) in ways {
+    for (by, identity) in [(MatchedBy::Settings, settings as Identity), (MatchedBy::Levels, levels)] {
         let mut others: HashMap<String, VecDeque<usize>> = HashMap::new();
         for (other, record) in to.configurations.iter().enumerate().filter(|(other, _)| to_free[*other]) {
             others.entry(identity(record)).or_default().push_back(other);

@@ -51,9 +51,9 @@ impl Levels {
 
     fn new(logs: Vec<Vec<f64>>) -> Self {
         let (levels, blocks) = (logs.len() as f64, logs[0].len() as f64);
-        let means: Vec<f64> = logs.iter().map(|own| mean(own)).collect();
+        let means: Vec<f64> = logs.iter().map(mean).collect();
         let all = mean(&means);
-        let of_block = |block: usize| mean(&logs.iter().map(|own| own[block]).collect::<Vec<f64>>()) - all;
+        let of_block = |block: usize| mean(logs.iter().map(|own| own[block]).collect::<Vec<f64>>()) - all;
         let effects: Vec<f64> = (0..logs[0].len()).map(of_block).collect();
         let residual = |(own, mean): (&Vec<f64>, &f64)| {
             own.iter().zip(&effects).map(|(log, effect)| (log - mean - effect).powi(2)).sum::<f64>()
