@@ -276,7 +276,7 @@ impl<'a> Measured<'a> {
 
     /// `None` of mixed directions, several streams, loads that leave the device idle on purpose, and of I/O
     /// that the page cache may serve.
-    fn of(recording: &'a Recording, grid: &Grid<'a>, position: usize) -> Option<Self> {
+    fn of(recording: &'a Recording, grid: &Grid<&'a Observations>, position: usize) -> Option<Self> {
         let configuration = &recording.configurations[position];
         let pattern: String = configuration.get("workload.pattern")?;
         let (random, way) = match pattern.as_str() {

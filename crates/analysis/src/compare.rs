@@ -2,8 +2,9 @@
 
 use crate::estimate::{Known, Moments, mean, t_test};
 use crate::grid::Matched;
+use crate::response::{Figure, resolution};
 use crate::{Bound, Estimate, Interval, ResponseChoice, timeouts};
-use observations::{Direction, Observations};
+use observations::Direction;
 use serde::Serialize;
 use statistics::{Bootstrap, adjusted, correct};
 
@@ -104,15 +105,17 @@ impl Values {
         Self { blocks, first: usize::MAX, resolution: 0.0 }
     }
 
-    fn of(side: &[Vec<&Observations>], first: usize, response: &ResponseChoice) -> Self {
-        let values =
-            side.iter().map(|block| block.iter().filter_map(|o| response.value_or_bound(o)).collect());
-        let all: Vec<&Observations> = side.iter().flatten().copied().collect();
+    fn of(side: &[Vec<Figure>], first: usize) -> Self {
+        let values = side.iter().map(|block| block.iter().filter_map(|own| own.known).collect());
         Self {
             blocks: values.filter(|block: &Vec<f64>| !block.is_empty()).collect(),
             first,
-            resolution: response.resolution(&all),
+            resolution: resolution(side.iter().flatten()),
         }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &f64> + Clone {
+        self.blocks.iter().flatten()
     }
 }
 
@@ -121,10 +124,10 @@ impl Comparison {
     ///
     /// The factor is always `> 1` when `to` is better: `from / to` where lower is better,
     /// `to / from` where higher is. Blocks count once: within a block the mean of its pairs is taken.
-    pub(crate) fn of(matched: &Matched, response: &ResponseChoice) -> Option<Self> {
-        timeouts::compare(matched, response, || {
-            let from = Values::of(&matched.from, matched.first[0], response);
-            let to = Values::of(&matched.to, matched.first[1], response);
+    pub(crate) fn of(matched: &Matched<Figure>, response: &ResponseChoice) -> Option<Self> {
+        timeouts::compare(matched, || {
+            let from = Values::of(&matched.from, matched.first[0]);
+            let to = Values::of(&matched.to, matched.first[1]);
             let (scale, test) = tested(matched.paired, &from, &to, response.direction)?;
             let equivalence_p = scale.equivalence(&test, response.equivalence_margin);
             Some(Self { equivalence_p, ..scale.comparison(&test) })
@@ -171,12 +174,12 @@ pub(crate) struct Betterness {
 }
 
 impl Betterness {
-    pub fn of(values: &[f64], direction: Direction) -> Self {
+    pub fn of<'v>(values: impl Iterator<Item = &'v f64> + Clone, direction: Direction) -> Self {
         let sign = if direction == Direction::HigherIsBetter { 1.0 } else { -1.0 };
-        if values.iter().all(|value| *value > 0.0) {
+        if values.clone().all(|value| *value > 0.0) {
             return Self { scale: Scale::Ratio, sign, resolution: RESOLUTION };
         }
-        let largest = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
+        let largest = values.map(|value| value.abs()).fold(0.0, f64::max);
         Self { scale: Scale::Difference, sign, resolution: RESOLUTION * largest }
     }
 
@@ -192,11 +195,9 @@ impl Betterness {
 
     /// The means of blocks on this scale.
     fn sample(&self, values: &Values) -> Sample {
-        let means = values
-            .blocks
-            .iter()
-            .map(|block| mean(&block.iter().map(|value| self.of_value(*value)).collect::<Vec<f64>>()));
-        let rounding = self.rounding(values.resolution, mean(&values.blocks.concat()));
+        let blocks = values.blocks.iter();
+        let means = blocks.map(|block| mean(block.iter().map(|value| self.of_value(*value))));
+        let rounding = self.rounding(values.resolution, mean(values.all()));
         Sample { values: means.collect(), known: Known { first: values.first, rounding } }
     }
 
@@ -220,7 +221,7 @@ impl Betterness {
 
 /// A test of the values of both sides, on the scale that fits them; `None` when a side has none.
 fn tested(is_paired: bool, from: &Values, to: &Values, direction: Direction) -> Option<(Betterness, Test)> {
-    let scale = Betterness::of(&[from, to].map(|side| side.blocks.concat()).concat(), direction);
+    let scale = Betterness::of(from.all().chain(to.all()), direction);
     let test = || Test::of(is_paired, &scale.sample(from), &scale.sample(to), scale.resolution);
     (!from.blocks.is_empty() && !to.blocks.is_empty()).then(|| (scale, test()))
 }

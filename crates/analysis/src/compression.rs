@@ -9,7 +9,7 @@ pub use break_even::{BreakEven, Pays};
 use crate::compare::{self, Sample, Test, Values};
 use crate::decompose::{Decomposition, Part, PartKind};
 use crate::estimate::mean;
-use crate::grid::{FactorLayout, Matched};
+use crate::grid::{FactorLayout, Grid, Matched};
 use crate::settings::has_probe;
 use crate::{Comparison, Estimate, Interval, Summary, wording};
 use observations::{Direction, Observations, Recording, Value};
@@ -184,11 +184,12 @@ impl Summary<'_> {
     ) -> Option<Compression> {
         let factor = &self.recording.factors[layout.factor];
         let telling = telling(self.recording, layout.factor, all);
+        let usable = self.grid.filter(|seen| !seen.timed_out() && Decomposition::usable(seen));
         let (mut rows, mut break_even) = (Vec::new(), Vec::new());
         for level in layout.others() {
             let name = factor.levels[level].as_str();
             let pairs: Vec<Pair> =
-                groups.iter().filter_map(|group| self.pair(layout, group, level, &telling)).collect();
+                groups.iter().filter_map(|own| self.pair(layout, &usable, own, level, &telling)).collect();
             let with_size = |pair: &&Pair| pair.row(name, &SIZE).is_some();
             let loaded = pairs.iter().filter(|pair| pair.probe == "bulk-load").find(with_size);
             let sized = loaded.or_else(|| pairs.iter().find(with_size));
@@ -225,22 +226,22 @@ impl Summary<'_> {
     }
 
     /// A level beside the reference where the other factors have the same levels.
-    fn pair(
+    fn pair<'a>(
         &self,
         layout: &FactorLayout,
+        usable: &Grid<&'a Observations>,
         group: &[Option<usize>],
         level: usize,
         telling: &[usize],
-    ) -> Option<Pair<'_>> {
+    ) -> Option<Pair<'a>> {
         let (from, to) = (group[layout.reference]?, group[level]?);
         let record = &self.recording.configurations[from];
         let (probe, _) = FIGURES.iter().find(|(probe, _)| has_probe(record, probe))?;
-        let usable = |seen: &Observations| !seen.timed_out() && Decomposition::usable(seen);
         Some(Pair {
             probe,
             is_cold: record.get::<String>("target.cache").as_deref() == Some("cold"),
             work: label(self.recording, from, |own| own != layout.factor && !telling.contains(&own)),
-            matched: self.grid.matched(from, to, &usable),
+            matched: usable.matched(from, to),
         })
     }
 }
@@ -276,7 +277,7 @@ struct Pair<'a> {
     probe: &'static str,
     is_cold: bool,
     work: String,
-    matched: Matched<'a>,
+    matched: Matched<&'a Observations>,
 }
 
 impl Pair<'_> {

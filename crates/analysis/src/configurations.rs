@@ -1,11 +1,11 @@
 //! The configurations of a run: their figures, and how they compare with the baseline and the best.
 
-use crate::grid::{Grid, Matched};
+use crate::grid::{Figures, Grid};
 use crate::{
-    Accounting, Comparison, Detectable, Estimate, ResponseChoice, Standing, Summary, WaitTable, WarningCount,
-    compare, health, response,
+    Accounting, Comparison, Detectable, Estimate, Standing, Summary, WaitTable, WarningCount, compare,
+    health, response,
 };
-use observations::{LevelRecord, Recording, TrialRecord, TrialStatus};
+use observations::{LevelRecord, Observations, Recording, TrialRecord, TrialStatus};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -54,19 +54,20 @@ impl Summary<'_> {
     /// Which difference between two configurations could have been found, from the spread of all against the one with
     /// the most trials; `None` when it cannot be told.
     pub fn detectable(&self) -> Option<Detectable> {
-        let response = self.response.as_ref()?;
+        let measured = self.figures.as_ref()?.grid.filter(|own| own.value().is_some());
         let rows = &self.configurations;
         let reference = rows.iter().rev().max_by_key(|row| row.done)?.index;
         let others = (0..rows.len()).filter(|other| *other != reference);
-        let comparisons: Vec<Matched> = others
-            .map(|other| self.grid.matched(reference, other, &|o| response.value(o).is_some()))
-            .collect();
-        Detectable::of_comparisons(&comparisons, response, comparisons.len())
+        Detectable::of_comparisons(others.map(|other| measured.matched(reference, other)), rows.len() - 1)
     }
 }
 
 /// All configurations in the order of the file.
-pub fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice>) -> Vec<ConfigurationRow> {
+pub fn rows(
+    recording: &Recording,
+    grid: &Grid<&Observations>,
+    figures: Option<&Figures>,
+) -> Vec<ConfigurationRow> {
     let names = response::all_names(&grid.observations());
     let mut attempts = vec![Vec::new(); recording.configurations.len()];
     for trial in &recording.trials {
@@ -76,9 +77,9 @@ pub fn rows(recording: &Recording, grid: &Grid, response: Option<&ResponseChoice
     }
     let all = attempts.iter().enumerate();
     let mut rows: Vec<ConfigurationRow> =
-        all.map(|(index, own)| row(recording, index, own, grid, &names, response)).collect();
-    if let Some(response) = response {
-        compare_rows(&mut rows, recording.run.baseline, grid, response);
+        all.map(|(index, own)| row(recording, index, own, grid, &names, figures)).collect();
+    if let Some(figures) = figures {
+        compare_rows(&mut rows, recording.run.baseline, figures);
     }
     rows
 }
@@ -87,19 +88,17 @@ fn row(
     recording: &Recording,
     index: usize,
     attempts: &[&TrialRecord],
-    grid: &Grid,
+    grid: &Grid<&Observations>,
     names: &[&str],
-    response: Option<&ResponseChoice>,
+    figures: Option<&Figures>,
 ) -> ConfigurationRow {
-    let (record, trials) = (&recording.configurations[index], &grid.trials(index));
-    let timeouts = grid.with_timeouts(index).len() - trials.len();
+    let (record, trials, all) =
+        (&recording.configurations[index], &grid.trials(index), &grid.with_timeouts(index));
+    let timeouts = all.len() - trials.len();
     let failed = |trial: &&&TrialRecord| trial.status != TrialStatus::Done;
     let tried = attempts.iter().filter(|trial| failed(trial) || trial.observations.is_some());
     let blocks: BTreeSet<u32> = tried.map(|trial| trial.block).collect();
-    let named = |name: &str| {
-        let choice = response::named(name, &grid.with_timeouts(index))?;
-        grid.estimate(index, &choice)
-    };
+    let named = |name: &str| grid.estimate(index, &response::named(name, all)?);
     let estimate = |name: &&str| Some(((*name).to_owned(), named(name)?));
     ConfigurationRow {
         index,
@@ -108,7 +107,7 @@ fn row(
         baseline: recording.run.baseline == Some(index),
         elapsed: named("elapsed"),
         throughput: named("throughput"),
-        response: response.and_then(|response| grid.estimate(index, response)),
+        response: figures.and_then(|figures| figures.estimate(index)),
         responses: names.iter().filter_map(estimate).collect(),
         factor: None,
         against_best: None,
@@ -124,15 +123,10 @@ fn row(
 }
 
 /// Fills in the factor against the baseline and the standing against the best.
-fn compare_rows(
-    rows: &mut [ConfigurationRow],
-    baseline: Option<usize>,
-    grid: &Grid,
-    response: &ResponseChoice,
-) {
+fn compare_rows(rows: &mut [ConfigurationRow], baseline: Option<usize>, figures: &Figures) {
     let best = compare::best(&rows.iter().map(|row| row.response.as_ref()).collect::<Vec<_>>());
-    let best = best.filter(|_| !grid.set_up_once());
-    let one = |from, to| grid.compare(from, to, response);
+    let best = best.filter(|_| !figures.grid.set_up_once());
+    let one = |from, to| figures.compare(from, to);
     let factors = compare::against(baseline.filter(|own| *own < rows.len()), rows.len(), &one);
     let against_best = compare::against(best, rows.len(), &one);
     let standings = compare::standings(best, &against_best);

@@ -174,7 +174,7 @@ impl Summary<'_> {
 }
 
 fn model(
-    grid: &Grid,
+    grid: &Grid<&Observations>,
     group: String,
     configurations: &[usize],
     label: &dyn Fn(usize) -> String,
@@ -262,9 +262,9 @@ fn prediction(table: &UnmeasuredTable, fit: &Fit, by_block: &[Fit], trials: &[&T
 }
 
 /// The trials of a configuration that know what a scan counted; named queries do not.
-fn trials(grid: &Grid, configuration: usize) -> Vec<Trial> {
+fn trials(grid: &Grid<&Observations>, configuration: usize) -> Vec<Trial> {
     let usable = |seen: &&Observations| !seen.timed_out() && seen.fact("agg_columns").is_some();
-    let trial = |(block, seen): (&u32, &&Observations)| {
+    let trial = |(block, seen): &(u32, &Observations)| {
         let cost = 1e6 * seen.fact("cpu_s").filter(|cpu_s| *cpu_s > 0.0)?;
         seen.fact("table_pages").filter(|pages| *pages > 0.0)?;
         Some(Trial {

@@ -114,7 +114,7 @@ impl Part {
 
 impl Decomposition {
     /// Why `to` differs from `from`; `None` when one of them has no trial. All trials must be [`Self::usable`].
-    pub(crate) fn of(matched: &Matched) -> Option<Self> {
+    pub(crate) fn of(matched: &Matched<&Observations>) -> Option<Self> {
         let unit = matched.from.first()?.first()?.work.unit.clone();
         matched.to.first()?;
         let all = |of: fn(&Observations) -> f64, sides: &[&[Vec<&Observations>]]| -> f64 {
@@ -123,13 +123,14 @@ impl Decomposition {
         let work = all(|seen| seen.work.amount as f64, &[&matched.from, &matched.to]);
         let sessions = |side: &Vec<_>| all(|seen| f64::from(seen.connections), &[side]);
         let total = Seconds::of(matched, PartKind::Total, |seen| seen.time.session_s);
+        let classes = by_class(matched);
         Some(Self {
             unit,
             work,
             blocks: matched.from.len().min(matched.to.len()),
             sessions: [sessions(&matched.from), sessions(&matched.to)],
-            by_type: judged(by_type(matched), &total),
-            by_class: judged(by_class(matched), &total),
+            by_type: judged(by_type(matched, &classes), &total),
+            by_class: judged(classes, &total),
             total: total.part(),
             shapes: shape::shapes(matched, work),
             code: CodeChange::of(matched),
@@ -154,9 +155,17 @@ impl Decomposition {
 }
 
 /// Session time by class of wait; classes of resource wait without time are left out.
-fn by_class(matched: &Matched) -> Vec<Seconds> {
+fn by_class(matched: &Matched<&Observations>) -> Vec<Seconds> {
+    let accounts = |side: &[Vec<&Observations>]| -> Vec<Vec<(f64, Accounting)>> {
+        let account = |seen: &&Observations| (seen.work.amount as f64, Accounting::of(seen));
+        side.iter().map(|block| block.iter().map(account).collect()).collect()
+    };
+    let sides = [accounts(&matched.from), accounts(&matched.to)];
     let of = |kind: PartKind, seconds: &dyn Fn(&Accounting) -> f64| {
-        Seconds::of(matched, kind, |seen| seconds(&Accounting::of(seen)))
+        let of_block =
+            |block: &Vec<(f64, Accounting)>| mean(block.iter().map(|(work, own)| seconds(own) / work));
+        let [from, to] = [0, 1].map(|side: usize| sides[side].iter().map(of_block).collect());
+        Seconds::new(matched, kind, from, to)
     };
     let resource = WaitClass::ALL
         .into_iter()
@@ -173,7 +182,7 @@ fn by_class(matched: &Matched) -> Vec<Seconds> {
 
 /// The same by wait type, largest change first, those for the client after the others; a block in which a type does not
 /// occur has 0 of it.
-fn by_type(matched: &Matched) -> Vec<Seconds> {
+fn by_type(matched: &Matched<&Observations>, classes: &[Seconds]) -> Vec<Seconds> {
     let is_part = |wait: &&Wait| wait.wait_s().is_finite() && wait.class != WaitClass::Idle;
     let waits = matched.from.iter().chain(&matched.to).flatten().flat_map(|trial| &trial.waits);
     let types: BTreeSet<(bool, &str)> = waits
@@ -189,8 +198,6 @@ fn by_type(matched: &Matched) -> Vec<Seconds> {
     };
     let mut waits: Vec<Seconds> = types.into_iter().map(of).collect();
     waits.sort_by(|a, b| a.kind.is_client().cmp(&b.kind.is_client()).then_with(|| a.largest_first(b)));
-    let mut parts = by_class(matched);
-    parts.retain(|part| matches!(part.kind, PartKind::Cpu | PartKind::Unaccounted));
-    parts.splice(1..1, waits);
-    parts
+    let class = |kind: PartKind| classes.iter().filter(move |part| part.kind == kind).cloned();
+    class(PartKind::Cpu).chain(waits).chain(class(PartKind::Unaccounted)).collect()
 }

@@ -90,7 +90,7 @@ pub struct DiskFigures {
 
 impl DiskRow {
     /// `None` when no trial of the configuration was done.
-    pub(super) fn of(recording: &Recording, grid: &Grid, position: usize) -> Option<Self> {
+    pub(super) fn of(recording: &Recording, grid: &Grid<&Observations>, position: usize) -> Option<Self> {
         let (configuration, trials) = (&recording.configurations[position], grid.trials(position));
         trials.first()?;
         let own = |path| Some(configuration.get(path)?).filter(|_| !has_streams(configuration));

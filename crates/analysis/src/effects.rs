@@ -1,12 +1,10 @@
 //! What factors do: each alone, over the levels of all others, along the order of its levels, and two together.
 
 use crate::compare::{self, against, corrected};
-use crate::grid::{FactorLayout, Grid, Matched};
+use crate::grid::{FactorLayout, Figures, Grid};
 use crate::means::Means;
-use crate::{
-    BestOfLevel, Comparison, Detectable, Estimate, GainTable, Interaction, ResponseChoice, Scale, Standing,
-};
-use observations::{FactorRecord, Recording};
+use crate::{BestOfLevel, Comparison, Detectable, Estimate, GainTable, Interaction, Scale, Standing};
+use observations::{FactorRecord, Observations, Recording};
 use serde::Serialize;
 use statistics::correct;
 
@@ -110,20 +108,20 @@ impl Factors {
     /// `layouts` has one for each factor; `main` is the position of the main one.
     pub(crate) fn of(
         recording: &Recording,
-        grid: &Grid,
+        grid: &Grid<&Observations>,
         layouts: &[FactorLayout],
         main: Option<usize>,
-        response: &ResponseChoice,
+        figures: &Figures,
     ) -> Self {
         let factors = recording.factors.iter().zip(layouts);
         let mut effects: Vec<FactorEffect> =
-            factors.map(|(factor, layout)| FactorEffect::of(factor, layout, grid, response)).collect();
+            factors.map(|(factor, layout)| FactorEffect::of(factor, layout, grid, figures)).collect();
         let pairs = layouts.iter().enumerate();
         let pairs = pairs.flat_map(|(i, one)| layouts[i + 1..].iter().map(move |other| (one, other)));
         // What the main factor gains is asked first: "more files help only with ...".
         let ordered = pairs.map(|(a, b)| if main == Some(b.factor) { (b, a) } else { (a, b) });
         let mut interactions: Vec<Interaction> =
-            ordered.filter_map(|(factor, by)| Interaction::of(factor, by, grid, response)).collect();
+            ordered.filter_map(|(factor, by)| Interaction::of(factor, by, figures)).collect();
         // One family, which was chosen before the data was seen: of experiments in which nothing has an effect, at most
         // 5 % show any.
         let levels = effects.iter_mut().flat_map(|effect| &mut effect.levels);
@@ -132,13 +130,12 @@ impl Factors {
         let together = interactions.iter_mut().map(|it| (Some(it.p_value), &mut it.adjusted_p));
         let family = correct(alone.chain(together).collect());
         for (effect, layout) in effects.iter_mut().zip(layouts) {
-            let usable = |level| layout.matched(grid, layout.reference, level, &|o| response.counts(o));
-            let matched: Vec<Matched> = layout.others().map(usable).collect();
-            effect.detectable = Detectable::of_comparisons(&matched, response, family);
+            let matched = layout.others().map(|level| layout.matched(&figures.grid, layout.reference, level));
+            effect.detectable = Detectable::of_comparisons(matched, family);
         }
         let gains = main.map_or_else(Vec::new, |main| {
             let others = layouts.iter().filter(|other| other.factor != main && other.levels > 1);
-            others.map(|other| GainTable::of(&layouts[main], other, grid, response)).collect()
+            others.map(|other| GainTable::of(&layouts[main], other, figures)).collect()
         });
         Self { effects, interactions, family, gains }
     }
@@ -146,17 +143,22 @@ impl Factors {
 
 impl FactorEffect {
     /// The effect of a factor on a response. [`Factors::of`] fills in what holds for the whole experiment.
-    fn of(factor: &FactorRecord, layout: &FactorLayout, grid: &Grid, response: &ResponseChoice) -> Self {
-        let Means { levels: estimates, left_out } = Means::of(layout, grid, response);
-        let compare = |from, to| layout.compare(grid, from, to, response);
+    fn of(
+        factor: &FactorRecord,
+        layout: &FactorLayout,
+        grid: &Grid<&Observations>,
+        figures: &Figures,
+    ) -> Self {
+        let Means { levels: estimates, left_out } = Means::of(layout, figures);
+        let compare = |from, to| layout.compare(figures, from, to);
         let comparisons = against(Some(layout.reference), layout.levels, &compare);
-        let set_up_once = layout.hard_to_change && grid.set_up_once();
+        let set_up_once = layout.hard_to_change && figures.grid.set_up_once();
         let best = best(&estimates, &comparisons, layout.reference).filter(|_| !set_up_once);
         let against_best = against(best, layout.levels, &compare);
         let standings = compare::standings(best, &against_best);
         let numeric = factor.numeric.as_deref().filter(|numbers| numbers.len() == estimates.len());
         let steps = numeric.map(|numeric| steps(numeric, &estimates, &compare)).unwrap_or_default();
-        let bests = BestOfLevel::all(layout, grid, response);
+        let bests = BestOfLevel::all(layout, figures);
         let compared = comparisons.into_iter().zip(against_best).zip(standings);
         let levels = estimates.into_iter().zip(compared).zip(bests).enumerate();
         let levels =

@@ -4,6 +4,7 @@ use crate::{Bound, Interval};
 use observations::Direction;
 use serde::Serialize;
 use statistics::{t_quantile, t_two_sided_p};
+use std::borrow::Borrow;
 
 /// A figure over blocks: never a value without its unit, its interval and its n.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -43,18 +44,25 @@ fn is_zero(timeouts: &usize) -> bool {
 impl Estimate {
     /// Summarises values of independent blocks; `None` when none is finite.
     pub fn of(values: &[f64], unit: &str, direction: Direction) -> Option<Self> {
+        let estimate = Self::without_interval(values, unit, direction)?;
+        let (n, mean) = (estimate.n as f64, estimate.mean);
+        let error = estimate.sd.map(|sd| sd / n.sqrt());
+        Some(Self { interval: error.map(|error| t_interval(mean, error, n - 1.0)), ..estimate })
+    }
+
+    /// The same, for those who know an interval by other means.
+    pub(crate) fn without_interval(values: &[f64], unit: &str, direction: Direction) -> Option<Self> {
         let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
         sorted.sort_by(f64::total_cmp);
         let (min, max) = (*sorted.first()?, *sorted.last()?);
-        let moments = Moments::of(&sorted);
         Some(Self {
             n: sorted.len(),
             timeouts: 0,
             bound: None,
-            mean: moments.mean,
-            interval: moments.test().map(|(interval, _)| interval),
-            sd: moments.sd,
-            median: median(&sorted)?,
+            mean: mean(&sorted),
+            interval: None,
+            sd: sd(&sorted),
+            median: middle(&sorted)?,
             min,
             max,
             unit: unit.to_owned(),
@@ -151,9 +159,9 @@ impl Moments {
         }
     }
 
-    /// [`t_test`] of the mean.
-    pub fn test(&self) -> Option<(Interval, f64)> {
-        self.error.map(|error| t_test(self.mean, error, self.df))
+    /// 95 % interval of the mean.
+    pub fn interval(&self) -> Option<Interval> {
+        self.error.map(|error| t_interval(self.mean, error, self.df))
     }
 }
 
@@ -172,18 +180,33 @@ pub(crate) fn t_test(value: f64, standard_error: f64, df: f64) -> (Interval, f64
         0.0 => 1.0,
         _ => 0.0,
     };
-    (Interval::around(value, t_quantile(0.025, df) * standard_error), p_value)
+    (t_interval(value, standard_error, df), p_value)
+}
+
+/// The interval alone.
+fn t_interval(value: f64, standard_error: f64, df: f64) -> Interval {
+    Interval::around(value, t_quantile(0.025, df) * standard_error)
 }
 
 /// Arithmetic mean; not a number of none.
-pub(crate) fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+pub(crate) fn mean(values: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
+    let values = values.into_iter();
+    let (sum, n) = values.fold((-0.0, 0_usize), |(sum, n), value| {
+        let value: &f64 = value.borrow();
+        (sum + value, n + 1)
+    });
+    sum / n as f64
 }
 
 /// Median, in whatever order the values are.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
+    middle(&sorted)
+}
+
+/// Median of sorted values.
+fn middle(sorted: &[f64]) -> Option<f64> {
     let middle = sorted.len() / 2;
     let upper = *sorted.get(middle)?;
     Some(if sorted.len() % 2 == 1 { upper } else { f64::midpoint(sorted[middle - 1], upper) })

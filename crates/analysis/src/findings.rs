@@ -135,7 +135,7 @@ fn configurations<'s>(summary: &'s Summary) -> Option<(Vec<&'s str>, Explanation
     let baseline = rows.iter().find(|row| row.baseline).filter(|_| summary.factors.effects.len() > 1)?;
     let best = rows.iter().find(|row| row.standing == Standing::Best)?;
     best.factor.as_ref().filter(|factor| factor.supported())?;
-    let matched = grid.matched(baseline.index, best.index, &Decomposition::usable);
+    let matched = grid.filter(Decomposition::usable).matched(baseline.index, best.index);
     let decomposition = Decomposition::of(&matched)?;
     let shared = |level: &&LevelRecord| baseline.levels.contains(level) && best.levels.contains(level);
     let name = |level: &LevelRecord| format!("{}={}", wording::short_name(&level.factor), level.level);

@@ -1,9 +1,10 @@
 //! The tables that studies print: what one level gains over another, for each level of the main factor.
 
 use crate::estimate::{Known, Moments, mean};
-use crate::grid::{FactorLayout, Grid, Matched};
-use crate::{Comparison, Estimate, ResponseChoice, Scale, compare};
-use observations::{Direction, Observations};
+use crate::grid::{FactorLayout, Figures, Matched};
+use crate::response::Figure;
+use crate::{Comparison, Estimate, Scale, compare};
+use observations::Direction;
 use serde::Serialize;
 
 /// A factor's levels against its reference level, for each level of the main factor.
@@ -34,21 +35,17 @@ pub struct GainColumn {
 
 impl GainTable {
     /// The table of `factor` for each level of `main`.
-    pub(crate) fn of(
-        main: &FactorLayout,
-        factor: &FactorLayout,
-        grid: &Grid,
-        response: &ResponseChoice,
-    ) -> Self {
+    pub(crate) fn of(main: &FactorLayout, factor: &FactorLayout, figures: &Figures) -> Self {
         let (from, others): (usize, Vec<usize>) = (factor.reference, factor.others().collect());
-        let cells = (0..main.levels).flat_map(|row| others.iter().map(move |to| (row, *to)));
-        let one = |(row, to)| factor.compare_at((main, row), grid, to, response);
-        let family = compare::corrected(cells.map(one).collect());
-        let usable = |o: &Observations| response.counts(o);
+        let row = |row: usize| {
+            let here = factor.at(main, row);
+            others.iter().map(move |to| here.compare(figures, from, *to))
+        };
+        let family = compare::corrected((0..main.levels).flat_map(row).collect());
         let column = |(i, to): (usize, &usize)| GainColumn {
             to: *to,
             by_row: family.iter().skip(i).step_by(others.len()).cloned().collect(),
-            average: average_gain(&factor.matched(grid, from, *to, &usable), response),
+            average: average_gain(&factor.matched(&figures.grid, from, *to), figures.response.direction),
         };
         let columns = others.iter().enumerate().map(column).collect();
         Self { rows: main.factor, factor: factor.factor, from, columns }
@@ -59,27 +56,27 @@ impl GainTable {
 /// out.
 ///
 /// The arithmetic mean of gains, as studies print it, not the geometric mean of a main effect.
-fn average_gain(matched: &Matched, response: &ResponseChoice) -> Option<Estimate> {
+fn average_gain(matched: &Matched<Figure>, direction: Direction) -> Option<Estimate> {
     if !matched.paired {
         return None;
     }
-    let gain = |(from, to): (&&Observations, &&Observations)| {
-        let (from, to) = (response.value(from)?, response.value(to)?);
-        let factor = match response.direction {
+    let gain = |(from, to): (&Figure, &Figure)| {
+        let (from, to) = (from.value()?, to.value()?);
+        let factor = match direction {
             Direction::HigherIsBetter => to / from,
             Direction::LowerIsBetter => from / to,
         };
         (from > 0.0 && to > 0.0).then_some(100.0 * (factor - 1.0))
     };
-    let block = |(from, to): (&Vec<&Observations>, &Vec<&Observations>)| {
+    let block = |(from, to): (&Vec<Figure>, &Vec<Figure>)| {
         let gains: Option<Vec<f64>> = from.iter().zip(to).map(gain).collect();
         gains.filter(|gains| !gains.is_empty()).map(|gains| mean(&gains))
     };
     let blocks: Option<Vec<f64>> = matched.from.iter().zip(&matched.to).map(block).collect();
     let blocks = blocks?;
     let moments = Moments::known(&blocks, Known { first: matched.first[0], ..Known::default() });
-    let estimate = Estimate::of(&blocks, "%", Direction::HigherIsBetter)?;
-    Some(Estimate { interval: moments.test().map(|(interval, _)| interval), ..estimate })
+    let estimate = Estimate::without_interval(&blocks, "%", Direction::HigherIsBetter)?;
+    Some(Estimate { interval: moments.interval(), ..estimate })
 }
 
 /// The best configuration of a level, and how much better it is than the reference level's best.
@@ -96,13 +93,13 @@ pub struct BestOfLevel {
 
 impl BestOfLevel {
     /// For each level of a factor; all `None` when it is the only one.
-    pub(crate) fn all(layout: &FactorLayout, grid: &Grid, response: &ResponseChoice) -> Vec<Option<Self>> {
+    pub(crate) fn all(layout: &FactorLayout, figures: &Figures) -> Vec<Option<Self>> {
         if layout.single() {
             return vec![None; layout.levels];
         }
         let best = |level: usize| -> Option<(usize, Estimate)> {
             let own: Vec<usize> = layout.configurations(level).collect();
-            let mut estimates: Vec<_> = own.iter().map(|c| grid.estimate(*c, response)).collect();
+            let mut estimates: Vec<_> = own.iter().map(|c| figures.estimate(*c)).collect();
             let best = compare::best(&estimates.iter().map(Option::as_ref).collect::<Vec<_>>())?;
             Some((own[best], estimates[best].take()?))
         };
@@ -110,7 +107,7 @@ impl BestOfLevel {
         let one = |level: usize| {
             let (configuration, estimate) = best(level)?;
             let from = first.as_ref().filter(|_| level != layout.reference);
-            let comparison = from.and_then(|(from, _)| grid.compare(*from, configuration, response));
+            let comparison = from.and_then(|(from, _)| figures.compare(*from, configuration));
             let factor =
                 comparison.filter(|it| it.scale == Scale::Ratio && it.bound.is_none()).map(|it| it.value);
             Some(Self { configuration, response: estimate, factor })

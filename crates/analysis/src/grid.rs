@@ -1,28 +1,43 @@
 //! A recording laid out as configurations x blocks, and pairs taken from it.
 
-use crate::response::distinct;
+use crate::response::{Figure, distinct};
 use crate::{Comparison, Estimate, ResponseChoice};
-use observations::{ConfigurationRecord, FactorRecord, Observations, Recording};
+use observations::{ConfigurationRecord, Observations, Recording};
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
-/// What the trials of a configuration saw, by block.
-pub type Cells<'a> = BTreeMap<u32, &'a Observations>;
+/// What is looked at of each trial of a configuration, by block in ascending order.
+pub type Cells<T> = Vec<(u32, T)>;
 
-/// The trials done, and those that timed out, by configuration and block.
-pub struct Grid<'a> {
-    /// For each configuration: block to what its last successful attempt saw, or the one that timed out.
-    pub cells: Vec<Cells<'a>>,
+/// The trials done, and those that timed out, by configuration and block. `T` is what is looked at: all that a trial saw,
+/// or its [figure](Figure) of a response.
+#[derive(Clone)]
+pub struct Grid<T> {
+    /// For each configuration: of each block the last successful attempt, or the one that timed out.
+    pub cells: Vec<Cells<T>>,
+    design: Rc<Design>,
+}
+
+/// What trials are a grid of.
+struct Design {
     /// For each configuration: its levels of the hard-to-change factors, as a number.
     plots: Vec<usize>,
+    has_setups: bool,
     /// The set-up that each block belongs to.
     setups: BTreeMap<u32, u32>,
     /// Blocks of the first stage of adaptive repeats.
     first_stage: Option<u32>,
 }
 
+/// The figures of a response: of all trials that have to be in estimates and comparisons on it.
+pub struct Figures {
+    pub response: ResponseChoice,
+    pub grid: Grid<Figure>,
+}
+
 /// Repeats of one configuration: all its trials in each block, or in each set-up.
-pub struct Repeats<'a> {
-    pub units: Vec<Vec<&'a Observations>>,
+pub struct Repeats<T> {
+    pub units: Vec<Vec<T>>,
     /// How many of them the spread is estimated from: [`Known::first`](crate::estimate::Known).
     pub first: usize,
 }
@@ -30,15 +45,15 @@ pub struct Repeats<'a> {
 /// What is compared with what. Each element is a block, or a set-up: all trials of one side in it.
 ///
 /// When `paired`, `from[i]` and `to[i]` are the same block and their trials match one by one.
-pub struct Matched<'a> {
+pub struct Matched<T> {
     pub paired: bool,
-    pub from: Vec<Vec<&'a Observations>>,
-    pub to: Vec<Vec<&'a Observations>>,
+    pub from: Vec<Vec<T>>,
+    pub to: Vec<Vec<T>>,
     /// How many elements of each side its spread is estimated from.
     pub first: [usize; 2],
 }
 
-impl<'a> Grid<'a> {
+impl<'a> Grid<&'a Observations> {
     pub fn new(recording: &'a Recording) -> Self {
         let mut cells = vec![BTreeMap::new(); recording.configurations.len()];
         let timed_out = recording.trials.iter().filter(|trial| trial.timed_out());
@@ -55,12 +70,15 @@ impl<'a> Grid<'a> {
             let next = numbers.len();
             *numbers.entry(levels(own)).or_insert(next)
         };
-        Self {
-            cells,
-            plots: recording.configurations.iter().map(&mut number).collect(),
+        let plots: Vec<usize> = recording.configurations.iter().map(&mut number).collect();
+        let design = Design {
+            has_setups: plots.iter().any(|plot| *plot > 0),
+            plots,
             setups: recording.trials.iter().map(|trial| (trial.block, trial.setup)).collect(),
             first_stage: recording.run.adaptive.map(|adaptive| adaptive.min),
-        }
+        };
+        let cells = cells.into_iter().map(|blocks| blocks.into_iter().collect());
+        Self { cells: cells.collect(), design: Rc::new(design) }
     }
 
     /// What all trials done saw.
@@ -70,85 +88,134 @@ impl<'a> Grid<'a> {
 
     /// What the trials done of a configuration saw.
     pub fn trials(&self, configuration: usize) -> Vec<&'a Observations> {
-        self.cells[configuration].values().copied().filter(|seen| !seen.timed_out()).collect()
+        self.cells[configuration].iter().map(|(_, seen)| *seen).filter(|seen| !seen.timed_out()).collect()
     }
 
     /// The same with those that timed out.
     pub fn with_timeouts(&self, configuration: usize) -> Vec<&'a Observations> {
-        self.cells[configuration].values().copied().collect()
+        self.cells[configuration].iter().map(|(_, seen)| *seen).collect()
+    }
+
+    /// What the trials say of a response.
+    pub fn figures(&self, response: &ResponseChoice) -> Figures {
+        Figures { grid: self.map(|seen| response.figure(seen)), response: response.clone() }
+    }
+
+    /// The mean of a configuration over the trials that have this response; its interval is over what repeats it.
+    pub fn estimate(&self, configuration: usize, response: &ResponseChoice) -> Option<Estimate> {
+        let cells = self.cells[configuration].iter();
+        let figures = cells.filter_map(|(block, seen)| Some((*block, response.figure(seen)?)));
+        response.estimate(&self.repeated(figures, self.has_setups()))
+    }
+}
+
+impl Figures {
+    /// The mean of a configuration; its interval is over what repeats it.
+    pub fn estimate(&self, configuration: usize) -> Option<Estimate> {
+        self.response.estimate(&self.grid.repeats(configuration, self.grid.has_setups()))
+    }
+
+    /// How much better the configuration `to` is than `from`.
+    pub fn compare(&self, from: usize, to: usize) -> Option<Comparison> {
+        Comparison::of(&self.grid.matched(from, to), &self.response)
+    }
+
+    /// The values of a configuration's trials by block, where they have one.
+    pub fn values(&self, configuration: usize) -> impl Iterator<Item = (u32, f64)> {
+        self.grid.cells[configuration].iter().filter_map(|(block, own)| Some((*block, own.value()?)))
+    }
+
+    /// The values of all trials, in the order of configurations and blocks.
+    pub fn all(&self) -> impl Iterator<Item = f64> {
+        (0..self.grid.cells.len()).flat_map(|own| self.values(own)).map(|(_, value)| value)
+    }
+}
+
+impl<T: Copy> Grid<T> {
+    /// The same of something else; trials of which there is nothing are left out.
+    pub fn map<U>(&self, of: impl Fn(T) -> Option<U>) -> Grid<U> {
+        let cells = self
+            .cells
+            .iter()
+            .map(|cells| cells.iter().filter_map(|(block, own)| Some((*block, of(*own)?))).collect());
+        Grid { cells: cells.collect(), design: Rc::clone(&self.design) }
+    }
+
+    /// The usable trials.
+    pub fn filter(&self, usable: impl Fn(T) -> bool) -> Self {
+        self.map(|own| usable(own).then_some(own))
+    }
+
+    /// The trial of a configuration in a block.
+    pub fn cell(&self, configuration: usize, block: u32) -> Option<T> {
+        let cells = &self.cells[configuration];
+        cells.binary_search_by_key(&block, |(block, _)| *block).ok().map(|at| cells[at].1)
     }
 
     /// Whether configurations differ in what is hard to change, so that figures of one of them vary from set-up to
     /// set-up, and their blocks within a set-up are no repeats of it.
     pub fn has_setups(&self) -> bool {
-        self.plots.iter().any(|plot| *plot > 0)
+        self.design.has_setups
     }
 
     /// Whether that was set up once: a level cannot be told apart from its set-up.
     pub fn set_up_once(&self) -> bool {
-        self.has_setups() && distinct(self.setups.values()).len() < 2
+        self.has_setups() && distinct(self.design.setups.values()).len() < 2
     }
 
-    /// Number of the block, or of the set-up that it belongs to.
-    pub fn unit(&self, by_setup: bool, block: u32) -> u32 {
-        if by_setup { self.setups.get(&block).copied().unwrap_or(1) } else { block }
+    /// How many of these blocks, or set-ups, the first stage of adaptive repeats had.
+    fn first<U>(&self, units: &[(u32, U)]) -> usize {
+        let count = |last: u32| units.iter().filter(|(unit, _)| *unit <= last).count();
+        self.design.first_stage.map_or(usize::MAX, count)
     }
 
-    /// The mean of a configuration over the trials that have this response; its interval is over what repeats it.
-    pub fn estimate(&self, configuration: usize, response: &ResponseChoice) -> Option<Estimate> {
-        response.estimate(&self.repeats(configuration, self.has_setups(), &|o| response.counts(o)))
+    /// The trials of a configuration.
+    pub fn repeats(&self, configuration: usize, by_setup: bool) -> Repeats<T> {
+        self.repeated(self.cells[configuration].iter().copied(), by_setup)
     }
 
-    /// The usable trials of a configuration.
-    pub fn repeats(
+    /// What is known of trials in some blocks.
+    pub fn repeated<U>(&self, cells: impl Iterator<Item = (u32, U)>, by_setup: bool) -> Repeats<U> {
+        let (units, first) = self.units(cells, by_setup);
+        Repeats { units: units.into_iter().map(|(_, own)| own).collect(), first }
+    }
+
+    /// The same by the number of the block, or of the set-up that it belongs to, in its order; and how many of these the
+    /// spread is estimated from.
+    pub fn units<U>(
         &self,
-        configuration: usize,
+        cells: impl Iterator<Item = (u32, U)>,
         by_setup: bool,
-        usable: &dyn Fn(&Observations) -> bool,
-    ) -> Repeats<'a> {
-        let units = self.units(configuration, by_setup, usable);
-        Repeats { first: self.first(units.keys()), units: units.into_values().collect() }
-    }
-
-    /// The same by the number of the block or set-up.
-    pub fn units(
-        &self,
-        configuration: usize,
-        by_setup: bool,
-        usable: &dyn Fn(&Observations) -> bool,
-    ) -> BTreeMap<u32, Vec<&'a Observations>> {
-        let mut units: BTreeMap<u32, Vec<_>> = BTreeMap::new();
-        for (block, trial) in self.cells[configuration].iter().filter(|(_, trial)| usable(trial)) {
-            units.entry(self.unit(by_setup, *block)).or_default().push(*trial);
+    ) -> (Vec<(u32, Vec<U>)>, usize) {
+        let setup = |block: u32| self.design.setups.get(&block).copied().unwrap_or(1);
+        let unit = |(block, own)| (if by_setup { setup(block) } else { block }, own);
+        let mut all: Vec<(u32, U)> = cells.map(unit).collect();
+        all.sort_by_key(|(unit, _)| *unit);
+        let mut units: Vec<(u32, Vec<U>)> = Vec::with_capacity(all.len());
+        for (unit, own) in all {
+            match units.last_mut() {
+                Some((last, others)) if *last == unit => others.push(own),
+                _ => units.push((unit, vec![own])),
+            }
         }
-        units
-    }
-
-    /// How many of these blocks the first stage of adaptive repeats had.
-    pub fn first<'b>(&self, blocks: impl Iterator<Item = &'b u32>) -> usize {
-        self.first_stage.map_or(usize::MAX, |last| blocks.filter(|block| **block <= last).count())
-    }
-
-    /// How much better the configuration `to` is than `from`.
-    pub fn compare(&self, from: usize, to: usize, response: &ResponseChoice) -> Option<Comparison> {
-        Comparison::of(&self.matched(from, to, &|o| response.counts(o)), response)
+        let first = self.first(&units);
+        (units, first)
     }
 
     /// What repeats a comparison of two configurations.
     pub fn unit_between(&self, from: usize, to: usize) -> &'static str {
-        if self.plots[from] == self.plots[to] { "block" } else { "set-up" }
+        if self.design.plots[from] == self.design.plots[to] { "block" } else { "set-up" }
     }
 
-    /// Two configurations by their usable trials: by set-up where they differ in what is hard to change, else by block.
+    /// Two configurations by their trials: by set-up where they differ in what is hard to change, else by block.
     ///
     /// By pairs when at least two blocks have both; else all blocks of each apart, if both have two;
     /// else by what there is.
-    pub fn matched(&self, from: usize, to: usize, usable: &dyn Fn(&Observations) -> bool) -> Matched<'a> {
-        let by_setup = self.plots[from] != self.plots[to];
-        let paired = self.paired([(from, to)].into_iter(), by_setup, usable);
+    pub fn matched(&self, from: usize, to: usize) -> Matched<T> {
+        let by_setup = self.design.plots[from] != self.design.plots[to];
+        let paired = self.paired([(from, to)].into_iter(), by_setup);
         if paired.from.len() < 2 {
-            let repeats = |side| self.repeats(side, by_setup, usable);
-            let apart = Matched::apart(repeats(from), repeats(to));
+            let apart = Matched::apart(self.repeats(from, by_setup), self.repeats(to, by_setup));
             if paired.from.is_empty() || (apart.from.len() >= 2 && apart.to.len() >= 2) {
                 return apart;
             }
@@ -157,51 +224,40 @@ impl<'a> Grid<'a> {
     }
 
     /// Pairs of configurations, one or several that differ in the same way.
-    pub fn matched_over(
-        &self,
-        pairs: &[(usize, usize)],
-        usable: &dyn Fn(&Observations) -> bool,
-    ) -> Matched<'a> {
+    pub fn matched_over(&self, pairs: &[(usize, usize)]) -> Matched<T> {
         match pairs {
-            [(from, to)] => self.matched(*from, *to, usable),
+            [(from, to)] => self.matched(*from, *to),
             pairs => {
-                let by_setup = pairs.iter().any(|(from, to)| self.plots[*from] != self.plots[*to]);
-                self.paired(pairs.iter().copied(), by_setup, usable)
+                let plots = &self.design.plots;
+                let by_setup = pairs.iter().any(|(from, to)| plots[*from] != plots[*to]);
+                self.paired(pairs.iter().copied(), by_setup)
             }
         }
     }
 
-    /// Pairs of configurations by the blocks, or the set-ups, in which both have usable trials.
-    fn paired(
-        &self,
-        pairs: impl Iterator<Item = (usize, usize)>,
-        by_setup: bool,
-        usable: &dyn Fn(&Observations) -> bool,
-    ) -> Matched<'a> {
-        let mut units: BTreeMap<u32, (Vec<_>, Vec<_>)> = BTreeMap::new();
-        for (from, to) in pairs.map(|(from, to)| (&self.cells[from], &self.cells[to])) {
-            for (block, from) in from {
-                let Some(to) = to.get(block).filter(|to| usable(from) && usable(to)) else { continue };
-                let sides = units.entry(self.unit(by_setup, *block)).or_default();
-                sides.0.push(*from);
-                sides.1.push(*to);
-            }
-        }
-        let first = self.first(units.keys());
-        let (from, to) = units.into_values().unzip();
+    /// Pairs of configurations by the blocks, or the set-ups, in which both have trials.
+    fn paired(&self, pairs: impl Iterator<Item = (usize, usize)>, by_setup: bool) -> Matched<T> {
+        let both = pairs.flat_map(|(from, to)| {
+            let cells = self.cells[from].iter();
+            cells.filter_map(move |(block, own)| Some((*block, (*own, self.cell(to, *block)?))))
+        });
+        let (units, first) = self.units(both, by_setup);
+        let (from, to) = units.into_iter().map(|(_, pairs)| pairs.into_iter().unzip()).unzip();
         Matched { paired: true, from, to, first: [first; 2] }
     }
 }
 
-impl<'a> Matched<'a> {
+impl<T> Matched<T> {
+    /// Two sides whose blocks have nothing in common, such as those of two runs.
+    pub fn apart(from: Repeats<T>, to: Repeats<T>) -> Self {
+        Self { paired: false, first: [from.first, to.first], from: from.units, to: to.units }
+    }
+}
+
+impl Matched<Figure> {
     /// Whether any trial timed out.
     pub fn timed_out(&self) -> bool {
-        self.from.iter().chain(&self.to).flatten().any(|seen| seen.timed_out())
-    }
-
-    /// Two sides whose blocks have nothing in common, such as those of two runs.
-    pub fn apart(from: Repeats<'a>, to: Repeats<'a>) -> Self {
-        Self { paired: false, first: [from.first, to.first], from: from.units, to: to.units }
+        self.from.iter().chain(&self.to).flatten().any(|own| own.timed_out)
     }
 }
 
@@ -224,8 +280,12 @@ pub struct FactorLayout {
 impl FactorLayout {
     pub fn new(recording: &Recording, factor: usize) -> Self {
         let record = &recording.factors[factor];
-        let positions: Vec<Option<usize>> =
-            (0..recording.configurations.len()).map(|own| position(recording, own, record)).collect();
+        // Of levels with one label the first.
+        let labels = record.levels.iter().enumerate().rev();
+        let labels: HashMap<&str, usize> = labels.map(|(at, label)| (label.as_str(), at)).collect();
+        let position =
+            |own: &ConfigurationRecord| own.level(&record.name).and_then(|label| labels.get(label).copied());
+        let positions: Vec<Option<usize>> = recording.configurations.iter().map(position).collect();
         let mut index: HashMap<Vec<(&str, &str)>, usize> = HashMap::new();
         let mut groups: Vec<Vec<Option<usize>>> = Vec::new();
         for (configuration, own) in recording.configurations.iter().enumerate() {
@@ -271,25 +331,8 @@ impl FactorLayout {
     }
 
     /// How much better the level `to` is than `from`, over the levels of all other factors.
-    pub fn compare(
-        &self,
-        grid: &Grid,
-        from: usize,
-        to: usize,
-        response: &ResponseChoice,
-    ) -> Option<Comparison> {
-        Comparison::of(&self.matched(grid, from, to, &|o| response.counts(o)), response)
-    }
-
-    /// The same where another factor has one of its levels.
-    pub fn compare_at(
-        &self,
-        (by, level): (&Self, usize),
-        grid: &Grid,
-        to: usize,
-        response: &ResponseChoice,
-    ) -> Option<Comparison> {
-        self.at(by, level).compare(grid, self.reference, to, response)
+    pub fn compare(&self, figures: &Figures, from: usize, to: usize) -> Option<Comparison> {
+        Comparison::of(&self.matched(&figures.grid, from, to), &figures.response)
     }
 
     /// The part of it where another factor has one of its levels.
@@ -306,23 +349,11 @@ impl FactorLayout {
     }
 
     /// Two levels, paired by block (by set-up if they are hard to change) and by the levels of all other factors.
-    pub fn matched<'a>(
-        &self,
-        grid: &Grid<'a>,
-        from: usize,
-        to: usize,
-        usable: &dyn Fn(&Observations) -> bool,
-    ) -> Matched<'a> {
+    pub fn matched<T: Copy>(&self, grid: &Grid<T>, from: usize, to: usize) -> Matched<T> {
         let mut pairs = self.groups.iter().filter_map(|group| Some((group[from]?, group[to]?)));
         match pairs.next() {
-            Some((from, to)) if self.single() => grid.matched(from, to, usable),
-            first => grid.paired(first.into_iter().chain(pairs), self.hard_to_change, usable),
+            Some((from, to)) if self.single() => grid.matched(from, to),
+            first => grid.paired(first.into_iter().chain(pairs), self.hard_to_change),
         }
     }
-}
-
-/// Position of a configuration's level of a factor.
-fn position(recording: &Recording, configuration: usize, factor: &FactorRecord) -> Option<usize> {
-    let own = recording.configurations[configuration].level(&factor.name)?;
-    factor.levels.iter().position(|level| level == own)
 }

@@ -1,6 +1,6 @@
 //! Two configurations, of one run or of two, head to head.
 
-use crate::grid::{Grid, Matched, Repeats};
+use crate::grid::{Figures, Grid, Matched, Repeats};
 use crate::{
     Comparison, Decomposition, Estimate, Explanation, Finding, Interval, ResponseChoice, Scale,
     WarningsCompared, findings, response,
@@ -101,45 +101,20 @@ impl Percent {
 pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
     let response = ResponseChoice::of(from.recording).or_else(|| ResponseChoice::of(to.recording))?;
     let same_run = std::ptr::eq(from.recording, to.recording);
-    let (grid_from, grid_to) = (Grid::new(from.recording), Grid::new(to.recording));
-    grid_from.cells.get(from.configuration).and(grid_to.cells.get(to.configuration))?;
-    let sides = [(&grid_from, from.configuration), (&grid_to, to.configuration)];
-    let matched = |usable: Usable| {
-        if same_run {
-            return grid_from.matched(from.configuration, to.configuration, usable);
-        }
-        let [from, to] = sides.map(|(grid, own)| grid.repeats(own, grid.has_setups(), usable));
-        Matched::apart(from, to)
-    };
-    Some(of_sides(Sides {
-        cells: [1, 0],
-        trials: sides.map(|(grid, own)| grid.trials(own)),
-        estimate: &|response| sides.map(|(grid, own)| grid.estimate(own, response)),
-        matched: &matched,
-        response,
-    }))
+    let grids = [Grid::new(from.recording), Grid::new(to.recording)];
+    let pairs = [(from.configuration, to.configuration)];
+    let sides = Sides { grids, pairs: &pairs, over: if same_run { Over::Blocks } else { Over::Runs } };
+    sides.all_exist().then(|| of_sides(&sides, 0, response))
 }
 
 /// Compares two levels over the levels of the other factors: the mean of the pairs of configurations in a block is its
 /// value. `None` when no pair has a trial done.
 pub fn compare_over(recording: &Recording, cells: &MatchedCells) -> Option<HeadToHead> {
-    let pairs = cells.pairs.as_slice();
     let response = ResponseChoice::of(recording)?;
-    let grid = Grid::new(recording);
-    if pairs.iter().any(|(from, to)| (*from).max(*to) >= grid.cells.len()) {
-        return None;
-    }
-    let matched = |usable: Usable| grid.matched_over(pairs, usable);
-    let side = |of: fn(&(usize, usize)) -> usize| pairs.iter().flat_map(|it| grid.trials(of(it))).collect();
-    let trials: [Vec<&Observations>; 2] = [side(|it| it.0), side(|it| it.1)];
-    let estimate = |response: &ResponseChoice| {
-        let Matched { from, to, first, .. } = matched(&|own| response.counts(own));
-        let of = |(units, first)| response.estimate(&Repeats { units, first });
-        [(from, first[0]), (to, first[1])].map(of)
-    };
-    let measured = trials.iter().any(|side| !side.is_empty());
-    let cells = [pairs.len(), cells.unmatched];
-    measured.then(|| of_sides(Sides { cells, trials, estimate: &estimate, matched: &matched, response }))
+    let grids = [Grid::new(recording), Grid::new(recording)];
+    let sides = Sides { grids, pairs: &cells.pairs, over: Over::Levels };
+    let measured = sides.all_exist() && sides.trials().iter().any(|side| !side.is_empty());
+    measured.then(|| of_sides(&sides, cells.unmatched, response))
 }
 
 /// Each configuration of the first side with that of the second which has the same levels of all factors but those that
@@ -154,56 +129,99 @@ pub fn matched_cells(recording: &Recording, [from, to]: [&[usize]; 2], varied: &
     MatchedCells { unmatched: from.len() + to.len() - 2 * pairs.len(), pairs }
 }
 
-/// Which trials count.
-type Usable<'u> = &'u dyn Fn(&Observations) -> bool;
-
 /// What is compared, and how.
-struct Sides<'a, 'b> {
-    /// Pairs, and configurations left out.
-    cells: [usize; 2],
-    response: ResponseChoice,
-    trials: [Vec<&'a Observations>; 2],
-    estimate: &'b dyn Fn(&ResponseChoice) -> [Option<Estimate>; 2],
-    matched: &'b dyn Fn(Usable) -> Matched<'a>,
+struct Sides<'a> {
+    /// Of the first and of the second side.
+    grids: [Grid<&'a Observations>; 2],
+    /// Positions of the configurations.
+    pairs: &'a [(usize, usize)],
+    over: Over,
 }
 
-fn of_sides(sides: Sides) -> HeadToHead {
-    let decomposition = Decomposition::of(&(sides.matched)(&Decomposition::usable));
+/// Over what the sides are compared.
+enum Over {
+    /// The blocks of a run; each configuration is estimated by itself.
+    Blocks,
+    /// The blocks of two runs, which have nothing in common; likewise.
+    Runs,
+    /// The pairs of a run, also where they are estimated.
+    Levels,
+}
+
+impl<'a> Sides<'a> {
+    fn all_exist(&self) -> bool {
+        let [from, to] = [0, 1].map(|side| self.grids[side].cells.len());
+        self.pairs.iter().all(|own| own.0 < from && own.1 < to)
+    }
+
+    fn trials(&self) -> [Vec<&'a Observations>; 2] {
+        let [from, to] = &self.grids;
+        [
+            self.pairs.iter().flat_map(|own| from.trials(own.0)).collect(),
+            self.pairs.iter().flat_map(|own| to.trials(own.1)).collect(),
+        ]
+    }
+
+    /// Both sides by what is looked at of each trial.
+    fn matched<T: Copy>(&self, [from, to]: [&Grid<T>; 2]) -> Matched<T> {
+        match (&self.over, self.pairs) {
+            (Over::Runs, [(own, other)]) => {
+                let repeats = |grid: &Grid<T>, own| grid.repeats(own, grid.has_setups());
+                Matched::apart(repeats(from, *own), repeats(to, *other))
+            }
+            (_, pairs) => from.matched_over(pairs),
+        }
+    }
+
+    fn estimates(&self, [from, to]: [&Figures; 2]) -> [Option<Estimate>; 2] {
+        match (&self.over, self.pairs) {
+            (Over::Blocks | Over::Runs, [(own, other)]) => [from.estimate(*own), to.estimate(*other)],
+            _ => {
+                let matched = self.matched([&from.grid, &to.grid]);
+                let of = |(units, first)| from.response.estimate(&Repeats { units, first });
+                [(matched.from, matched.first[0]), (matched.to, matched.first[1])].map(of)
+            }
+        }
+    }
+
+    /// Estimates of both sides on a response, and how much better the second one is.
+    fn compare(&self, response: &ResponseChoice) -> ([Option<Estimate>; 2], Option<Comparison>) {
+        let [from, to] = [0, 1].map(|side| self.grids[side].figures(response));
+        let comparison = Comparison::of(&self.matched([&from.grid, &to.grid]), response);
+        (self.estimates([&from, &to]), comparison)
+    }
+}
+
+fn of_sides(sides: &Sides, unmatched: usize, response: ResponseChoice) -> HeadToHead {
+    let [from, to] = [0, 1].map(|side| sides.grids[side].filter(Decomposition::usable));
+    let decomposition = Decomposition::of(&sides.matched([&from, &to]));
     let explanation = decomposition.clone().map(|decomposition| {
         let (from, to, both) = ("A".to_owned(), "B".to_owned(), String::new());
         Explanation { from, to, both, decomposition }
     });
-    let [from, to] = (sides.estimate)(&sides.response);
-    let [pairs, unmatched] = sides.cells;
+    let ([from, to], comparison) = sides.compare(&response);
+    let trials = sides.trials();
     HeadToHead {
-        pairs,
+        pairs: sides.pairs.len(),
         unmatched,
         from,
         to,
-        responses: changes(&sides),
-        warnings: WarningsCompared::of(&sides.trials[0], &sides.trials[1]),
-        comparison: sides.compare(&sides.response),
+        responses: changes(sides, &trials),
+        warnings: WarningsCompared::of(&trials[0], &trials[1]),
+        comparison,
         why: explanation.as_ref().map(findings::why::find).unwrap_or_default(),
         decomposition,
-        response: sides.response,
-    }
-}
-
-impl Sides<'_, '_> {
-    fn compare(&self, response: &ResponseChoice) -> Option<Comparison> {
-        Comparison::of(&(self.matched)(&|own| response.counts(own)), response)
+        response,
     }
 }
 
 /// Responses by the same name, in the same unit and direction, on both sides.
-fn changes(sides: &Sides) -> Vec<ResponseChange> {
-    let [from, to] = &sides.trials;
+fn changes(sides: &Sides, [from, to]: &[Vec<&Observations>; 2]) -> Vec<ResponseChange> {
     let find = |side: &[&Observations], name: &str| side.iter().find_map(|o| ResponseChoice::named(name, o));
     let change = |name: &str| {
         let response = find(from, name).filter(|response| find(to, name).as_ref() == Some(response))?;
-        let [from, to] = (sides.estimate)(&response);
+        let ([from, to], comparison) = sides.compare(&response);
         let (from, to) = (from?, to?);
-        let comparison = sides.compare(&response);
         let percent = comparison.as_ref().and_then(|comparison| Percent::of(comparison, response.direction));
         Some(ResponseChange { response, from, to, comparison, percent })
     };

@@ -1,9 +1,10 @@
 //! Does what a factor does depend on another factor?
 
+use crate::Comparison;
 use crate::compare::{self, Betterness, Sample, Scale};
 use crate::estimate::{Known, mean};
-use crate::grid::{FactorLayout, Grid};
-use crate::{Comparison, ResponseChoice};
+use crate::grid::{FactorLayout, Figures};
+use crate::response::resolution;
 use serde::Serialize;
 use statistics::f_upper_p;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,21 +44,16 @@ pub struct Interaction {
 impl Interaction {
     /// Tests whether what `factor` does depends on `by`; `None` with fewer than two complete blocks or levels, or
     /// where not every pair of levels was tried equally often.
-    pub(crate) fn of(
-        factor: &FactorLayout,
-        by: &FactorLayout,
-        grid: &Grid,
-        response: &ResponseChoice,
-    ) -> Option<Self> {
+    pub(crate) fn of(factor: &FactorLayout, by: &FactorLayout, figures: &Figures) -> Option<Self> {
+        let all = || figures.grid.cells.iter().flatten().map(|(_, own)| own);
         // Without the blocks in which a trial timed out gains would be those of fast trials only.
-        if grid.cells.iter().flat_map(BTreeMap::values).any(|seen| seen.timed_out()) {
+        if all().any(|own| own.timed_out) {
             return None;
         }
-        let values: Vec<f64> = grid.observations().iter().filter_map(|o| response.value(o)).collect();
-        let scale = Betterness::of(&values, response.direction);
-        let tables = tables(factor, by, grid, response, scale)?;
-        let seen = grid.observations();
-        let rounding = scale.rounding(response.resolution(&seen), mean(&values));
+        let values: Vec<f64> = figures.all().collect();
+        let scale = Betterness::of(values.iter(), figures.response.direction);
+        let tables = tables(factor, by, figures, scale)?;
+        let rounding = scale.rounding(resolution(all()), mean(&values));
         let (f, df) = f_test(&tables, scale.resolution, rounding)?;
         let (from, (to, most, least)) = (factor.reference, largest(&tables.all, factor.reference)?);
         let known = Known { first: tables.first, rounding: 2.0 * rounding };
@@ -65,7 +61,7 @@ impl Interaction {
             values: tables.all.iter().map(|t| t[to][by] - t[from][by]).collect(),
             known,
         };
-        let gain_at = |level: usize| factor.compare_at((by, level), grid, to, response);
+        let gain_at = |level: usize| factor.at(by, level).compare(figures, from, to);
         Some(Self {
             factor: factor.factor,
             by: by.factor,
@@ -120,14 +116,9 @@ struct Tables {
     first: usize,
 }
 
-fn tables(
-    factor: &FactorLayout,
-    by: &FactorLayout,
-    grid: &Grid,
-    response: &ResponseChoice,
-    scale: Betterness,
-) -> Option<Tables> {
+fn tables(factor: &FactorLayout, by: &FactorLayout, figures: &Figures, scale: Betterness) -> Option<Tables> {
     let mut members: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    let grid = &figures.grid;
     for configuration in 0..grid.cells.len() {
         if let (Some(a), Some(b)) = (factor.positions[configuration], by.positions[configuration]) {
             members.entry((a, b)).or_default().push(configuration);
@@ -139,9 +130,8 @@ fn tables(
     if !balanced || factor.levels < 2 || by.levels < 2 {
         return None;
     }
-    let value = |configuration: usize, block: u32| {
-        Some(scale.of_value(response.value(grid.cells[configuration].get(&block)?)?))
-    };
+    let value =
+        |configuration: usize, block: u32| Some(scale.of_value(grid.cell(configuration, block)?.value()?));
     let table = |block: u32| -> Option<Vec<Vec<f64>>> {
         let mut table = vec![vec![0.0; by.levels]; factor.levels];
         for ((a, b), own) in &members {
@@ -151,14 +141,11 @@ fn tables(
         }
         Some(table)
     };
-    let blocks: BTreeSet<u32> = grid.cells.iter().flat_map(BTreeMap::keys).copied().collect();
+    let blocks: BTreeSet<u32> = grid.cells.iter().flatten().map(|(block, _)| *block).collect();
     let by_setup = factor.hard_to_change && by.hard_to_change;
-    let mut units: BTreeMap<u32, Vec<Vec<Vec<f64>>>> = BTreeMap::new();
-    for (block, table) in blocks.into_iter().filter_map(|block| Some((block, table(block)?))) {
-        units.entry(grid.unit(by_setup, block)).or_default().push(table);
-    }
-    let first = grid.first(units.keys());
-    let all: Vec<_> = units.into_values().map(|tables| mean_table(&tables)).collect();
+    let tables = blocks.into_iter().filter_map(|block| Some((block, table(block)?)));
+    let (units, first) = grid.units(tables, by_setup);
+    let all: Vec<_> = units.into_iter().map(|(_, tables)| mean_table(&tables)).collect();
     (all.len() >= 2).then_some(Tables { all, first })
 }
 

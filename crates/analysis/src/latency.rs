@@ -48,8 +48,9 @@ impl Summary<'_> {
             let of = |row| ConfigurationLatency::of(self, row, name);
             let configurations: Vec<_> = self.configurations.iter().filter_map(of).collect();
             let known = |own: &ConfigurationLatency, kind: &Latencies| {
-                let mut others = kind.configurations.iter();
-                others.any(|other| other.configuration == own.configuration && other.merged == own.merged)
+                let others = &kind.configurations;
+                let at = others.binary_search_by_key(&own.configuration, |other| other.configuration);
+                at.is_ok_and(|at| others[at].merged == own.merged)
             };
             let repeats = |kind: &Latencies| configurations.iter().all(|own| known(own, kind));
             if !configurations.is_empty() && !kinds.iter().any(repeats) {
@@ -62,7 +63,7 @@ impl Summary<'_> {
 
 impl ConfigurationLatency {
     fn of(summary: &Summary, row: &ConfigurationRow, name: &str) -> Option<Self> {
-        let recorded = summary.grid.cells[row.index].values().filter_map(|seen| seen.latency(name));
+        let recorded = summary.grid.cells[row.index].iter().filter_map(|(_, seen)| seen.latency(name));
         let trials: Vec<&Histogram> = recorded.filter(|histogram| !histogram.is_empty()).collect();
         let merged = Histogram::sum(&trials);
         (!trials.is_empty()).then(|| Self {
@@ -70,17 +71,21 @@ impl ConfigurationLatency {
             label: row.label.clone(),
             trials: trials.len(),
             recorded: merged.len(),
-            percentiles: PERCENTILES.map(|p| percentile(&trials, p)),
+            percentiles: percentiles(&trials),
             largest_s: merged.min_mean_max_ns().2 as f64 / 1e9,
             merged,
         })
     }
 }
 
-fn percentile(trials: &[&Histogram], p: f64) -> Option<Estimate> {
-    if trials.iter().any(|one| one.len() as f64 * (100.0 - p) / 100.0 < SLOWER_MIN) {
-        return None;
-    }
-    let values: Vec<f64> = trials.iter().map(|one| one.percentile_ns(p) as f64 / 1e9).collect();
-    Estimate::of(&values, "s", Direction::LowerIsBetter)
+fn percentiles(trials: &[&Histogram]) -> [Option<Estimate>; PERCENTILES.len()] {
+    let values: Vec<_> = trials.iter().map(|one| one.percentiles_ns(PERCENTILES)).collect();
+    std::array::from_fn(|at| {
+        let slower = (100.0 - PERCENTILES[at]) / 100.0;
+        if trials.iter().any(|one| one.len() as f64 * slower < SLOWER_MIN) {
+            return None;
+        }
+        let values: Vec<f64> = values.iter().map(|own| own[at] as f64 / 1e9).collect();
+        Estimate::of(&values, "s", Direction::LowerIsBetter)
+    })
 }

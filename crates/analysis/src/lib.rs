@@ -1,8 +1,5 @@
 //! From a [`observations::Recording`] to what reports show: pure functions, no I/O, no engine.
-//! [`summarize`] is the entry point; the data of each section is a method of [`Summary`], in a file of its own. From small
-//! to large: [`Estimate`] is a mean with its interval, [`Comparison`] two configurations by paired blocks, [`FactorEffect`]
-//! what the levels of a factor do, [`Decomposition`] why two configurations differ, [`Finding`] a sentence with its evidence.
-//! [`health::warnings`] and [`blocks_needed`] serve the runner while a run goes on.
+//! [`summarize`] is the entry point; the data of each section is a method of [`Summary`], in a file of its own.
 
 pub mod accounting;
 pub mod activity;
@@ -59,9 +56,8 @@ pub use effects::{FactorEffect, Factors, LevelEffect, Segment, Step, Trend};
 pub use estimate::{Estimate, blocks_needed};
 pub use findings::{Explanation, Finding, FindingKind};
 pub use gains::{BestOfLevel, GainColumn, GainTable};
-pub use head_to_head::{
-    HeadToHead, MatchedCells, Percent, ResponseChange, Side, compare, compare_over, matched_cells,
-};
+pub use head_to_head::{HeadToHead, MatchedCells, Percent, ResponseChange, Side};
+pub use head_to_head::{compare, compare_over, matched_cells};
 pub use health::{Failure, WarningCount, WarningSides, WarningsCompared};
 pub use interaction::Interaction;
 pub use latency::{ConfigurationLatency, Latencies};

@@ -1,10 +1,10 @@
 //! Means of a factor's levels that differ in nothing but the level: over the blocks and levels of the other factors in
 //! which all have a figure. A level that failed where everything is slow would else look fast.
 
-use crate::grid::{FactorLayout, Grid, Repeats};
-use crate::{Estimate, ResponseChoice};
-use observations::Observations;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::Estimate;
+use crate::grid::{FactorLayout, Figures, Grid};
+use crate::response::Figure;
+use std::collections::BTreeSet;
 
 /// The means of the levels.
 pub struct Means {
@@ -15,22 +15,22 @@ pub struct Means {
 }
 
 /// What the trials of each level saw in the same block, all other factors being equal.
-struct Place<'a> {
+struct Place {
     block: u32,
-    levels: Vec<Option<&'a Observations>>,
+    levels: Vec<Option<Figure>>,
 }
 
 impl Means {
     /// Of a factor that is the only one, each level over all of its blocks.
-    pub fn of(layout: &FactorLayout, grid: &Grid, response: &ResponseChoice) -> Self {
-        let places = places(layout, grid, response);
+    pub fn of(layout: &FactorLayout, figures: &Figures) -> Self {
+        let places = places(layout, &figures.grid);
         let compared =
             if layout.single() { Vec::new() } else { compared(&places, layout.levels, layout.reference) };
         let is_matched = |place: &&Place| compared.iter().all(|level| place.levels[*level].is_some());
         let matched: Vec<&Place> = places.iter().filter(is_matched).collect();
         let in_means = |level: usize| layout.single() || compared.contains(&level);
         let estimate = |level: usize| {
-            estimate(&matched, level, grid, layout.hard_to_change, response).filter(|_| in_means(level))
+            estimate(&matched, level, figures, layout.hard_to_change).filter(|_| in_means(level))
         };
         let all = places.iter().flat_map(|place| place.levels.iter().flatten()).count();
         let used = |place: &&Place| {
@@ -43,15 +43,14 @@ impl Means {
     }
 }
 
-fn places<'a>(layout: &FactorLayout, grid: &Grid<'a>, response: &ResponseChoice) -> Vec<Place<'a>> {
+fn places(layout: &FactorLayout, grid: &Grid<Figure>) -> Vec<Place> {
     let mut places = Vec::new();
     for group in layout.groups() {
-        let cells = |own: &Option<usize>| own.map(|own| &grid.cells[own]);
-        let blocks: BTreeSet<u32> =
-            group.iter().filter_map(cells).flat_map(BTreeMap::keys).copied().collect();
+        let cells = group.iter().flatten().flat_map(|own| &grid.cells[*own]);
+        let blocks: BTreeSet<u32> = cells.map(|(block, _)| *block).collect();
         places.extend(blocks.into_iter().map(|block| {
-            let seen = |own| cells(own)?.get(&block).copied().filter(|seen| response.counts(seen));
-            Place { block, levels: group.iter().map(seen).collect() }
+            let figure = |own: &Option<usize>| grid.cell((*own)?, block);
+            Place { block, levels: group.iter().map(figure).collect() }
         }));
     }
     places
@@ -78,17 +77,7 @@ fn compared(places: &[Place], levels: usize, reference: usize) -> Vec<usize> {
 }
 
 /// Over the places of each block or set-up, then over these.
-fn estimate(
-    places: &[&Place],
-    level: usize,
-    grid: &Grid,
-    by_setup: bool,
-    response: &ResponseChoice,
-) -> Option<Estimate> {
-    let mut units: BTreeMap<u32, Vec<&Observations>> = BTreeMap::new();
-    for place in places {
-        units.entry(grid.unit(by_setup, place.block)).or_default().extend(place.levels[level]);
-    }
-    let first = grid.first(units.keys());
-    response.estimate_means(&Repeats { units: units.into_values().collect(), first })
+fn estimate(places: &[&Place], level: usize, figures: &Figures, by_setup: bool) -> Option<Estimate> {
+    let own = places.iter().filter_map(|place| Some((place.block, place.levels[level]?)));
+    figures.response.estimate_means(&figures.grid.repeated(own, by_setup))
 }

@@ -2,7 +2,7 @@
 
 use crate::compare::{Betterness, Scale};
 use crate::estimate::{mean, median};
-use crate::grid::Grid;
+use crate::grid::Figures;
 use crate::interaction::centred;
 use crate::{ResponseChoice, Summary};
 use observations::{Direction, Recording};
@@ -49,25 +49,24 @@ struct Deviations {
 impl Summary<'_> {
     /// Trials whose response is off by more than 3.5 robust standard deviations, in the order of configurations and blocks.
     pub fn outliers(&self) -> Vec<Outlier> {
-        let found = self.response.as_ref().map(|response| outliers(self.recording, &self.grid, response));
-        found.unwrap_or_default()
+        self.figures.as_ref().map(|figures| outliers(self.recording, figures)).unwrap_or_default()
     }
 }
 
 /// A configuration of five blocks alone has too few values for a spread of its own: what counts is the larger of
 /// its own and the one of all configurations together, so that the trials of a noisy one are not all named.
-fn outliers(recording: &Recording, grid: &Grid, response: &ResponseChoice) -> Vec<Outlier> {
-    let values: Vec<f64> = grid.observations().iter().filter_map(|o| response.value(o)).collect();
-    let scale = Betterness::of(&values, Direction::HigherIsBetter);
+fn outliers(recording: &Recording, figures: &Figures) -> Vec<Outlier> {
+    let values: Vec<f64> = figures.all().collect();
+    let scale = Betterness::of(values.iter(), Direction::HigherIsBetter);
     let back = |value: f64| if scale.scale == Scale::Ratio { value.exp() } else { value };
     let row = |configuration: usize| {
-        let values = response.values(&grid.cells[configuration]).into_iter();
+        let values = figures.values(configuration);
         let values: Vec<(u32, f64)> = values.map(|(block, value)| (block, scale.of_value(value))).collect();
         let median = median(&values.iter().map(|(_, value)| *value).collect::<Vec<f64>>())?;
         let deviations = values.into_iter().map(|(block, value)| (block, value - median)).collect();
         Some(Deviations { configuration, median, deviations })
     };
-    let mut rows: Vec<Deviations> = (0..grid.cells.len()).filter_map(row).collect();
+    let mut rows: Vec<Deviations> = (0..figures.grid.cells.len()).filter_map(row).collect();
     let shifts = take_out_blocks(&mut rows);
     let all = spread(&mut rows.iter().flat_map(|row| row.deviations.values()));
     let mut found = Vec::new();
@@ -86,7 +85,7 @@ fn outliers(recording: &Recording, grid: &Grid, response: &ResponseChoice) -> Ve
                 block: *block,
                 value: back(expected + deviation),
                 expected: back(expected),
-                unit: response.unit.clone(),
+                unit: figures.response.unit.clone(),
                 modified_z,
             });
         }
@@ -191,8 +190,9 @@ impl Summary<'_> {
         if self.recording.factors.iter().any(|factor| factor.hard_to_change) {
             return None;
         }
-        let rows = self.grid.cells.iter().map(|cells| response.values(cells));
-        let rows: Vec<BTreeMap<u32, f64>> = rows.filter(|row| !row.is_empty()).collect();
+        let figures = self.grid.figures(&response);
+        let rows = (0..self.grid.cells.len()).map(|own| figures.values(own).collect());
+        let rows: Vec<BTreeMap<u32, f64>> = rows.filter(|row: &BTreeMap<_, _>| !row.is_empty()).collect();
         let first = rows.first()?;
         let blocks: Vec<u32> =
             first.keys().copied().filter(|block| rows.iter().all(|row| row.contains_key(block))).collect();

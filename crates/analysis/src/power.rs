@@ -1,9 +1,8 @@
 //! Which difference could have been found?
 
-use crate::ResponseChoice;
 use crate::estimate::{Known, Moments, mean};
 use crate::grid::Matched;
-use observations::Observations;
+use crate::response::{Figure, resolution};
 use serde::Serialize;
 use statistics::t_quantile;
 use statrs::distribution::{Continuous, ContinuousCDF, Normal};
@@ -51,14 +50,17 @@ impl Detectable {
     ///
     /// Each of them will be corrected for `family` comparisons.
     pub(crate) fn of_comparisons(
-        comparisons: &[Matched],
-        response: &ResponseChoice,
+        comparisons: impl Iterator<Item = Matched<Figure>>,
         family: usize,
     ) -> Option<Self> {
-        let (mut squares, mut df, mut blocks) = (0.0, 0.0, Vec::new());
-        for matched in comparisons.iter().filter(|matched| matched.paired && !matched.timed_out()) {
-            let ratios = log_ratios(matched, response);
-            let known = Known { first: matched.first[0], rounding: rounding(matched, response) };
+        let (mut squares, mut df, mut blocks, mut first) = (0.0, 0.0, Vec::new(), usize::MAX);
+        for matched in comparisons {
+            first = first.min(matched.first[0].max(2));
+            if !matched.paired || matched.timed_out() {
+                continue;
+            }
+            let ratios = log_ratios(&matched);
+            let known = Known { first: matched.first[0], rounding: rounding(&matched) };
             let Moments { n, error: Some(error), df: weight, .. } = Moments::known(&ratios, known) else {
                 continue;
             };
@@ -72,26 +74,24 @@ impl Detectable {
         blocks.sort_unstable();
         let blocks = blocks[blocks.len() / 2];
         // Of adaptive repeats the degrees of freedom are those of the first stage.
-        let first = comparisons.iter().map(|matched| matched.first[0].max(2)).min();
-        let test_df = first.unwrap_or(blocks).min(blocks) as f64 - 1.0;
+        let test_df = first.min(blocks) as f64 - 1.0;
         Some(Self::by_df((squares / df).sqrt(), test_df, blocks, family))
     }
 }
 
 /// Variance of rounding the log ratios.
-fn rounding(matched: &Matched, response: &ResponseChoice) -> f64 {
-    let side = |side: &[Vec<&Observations>]| {
-        let all = side.concat();
-        let values: Vec<f64> = all.iter().filter_map(|own| response.value(own)).collect();
-        (response.resolution(&all) / mean(&values)).powi(2) / 12.0
+fn rounding(matched: &Matched<Figure>) -> f64 {
+    let side = |side: &[Vec<Figure>]| {
+        let all = || side.iter().flatten();
+        (resolution(all()) / mean(all().filter_map(Figure::value))).powi(2) / 12.0
     };
     side(&matched.from) + side(&matched.to)
 }
 
 /// Mean log ratio of the pairs in each block whose values all have logarithms.
-fn log_ratios(matched: &Matched, response: &ResponseChoice) -> Vec<f64> {
-    let mean_log = |block: &[&Observations]| {
-        let values = block.iter().filter_map(|o| response.value(o));
+fn log_ratios(matched: &Matched<Figure>) -> Vec<f64> {
+    let mean_log = |block: &[Figure]| {
+        let values = block.iter().filter_map(Figure::value);
         let logs: Option<Vec<f64>> = values.map(|value| (value > 0.0).then(|| value.ln())).collect();
         logs.filter(|logs| !logs.is_empty()).map(|logs| mean(&logs))
     };

@@ -1,11 +1,10 @@
 //! The response on which configurations are compared.
 
 use crate::estimate::{Known, Moments, mean};
-use crate::grid::{Cells, Repeats};
+use crate::grid::Repeats;
 use crate::{Estimate, Interval};
 use observations::{Direction, Observations, Recording, Response};
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// The response on which configurations are compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -20,6 +19,32 @@ pub struct ResponseChoice {
     pub missing: Option<String>,
     /// A relative difference below this does not matter: 0.05 is 5 %. 0: not stated.
     pub equivalence_margin: f64,
+}
+
+/// What a trial says of a response.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Figure {
+    /// Its value, or for a trial that timed out what it exceeds; `None`: nothing is known.
+    pub known: Option<f64>,
+    /// Whether `limits.trial_time` stopped it.
+    pub timed_out: bool,
+    /// Whether the figure only measures how long the trial was.
+    pub overloaded: bool,
+    /// In which steps the value was counted or rounded, where it was recorded.
+    step: Option<f64>,
+}
+
+impl Figure {
+    /// The value of a trial that was measured to the end.
+    pub fn value(&self) -> Option<f64> {
+        self.known.filter(|_| !self.timed_out)
+    }
+}
+
+/// In which steps these figures were counted or rounded: the mean.
+pub(crate) fn resolution<'f>(figures: impl IntoIterator<Item = &'f Figure>) -> f64 {
+    let steps = figures.into_iter().filter_map(|own| own.step);
+    Some(mean(steps)).filter(|mean| !mean.is_nan()).unwrap_or(0.0)
 }
 
 impl ResponseChoice {
@@ -70,10 +95,9 @@ impl ResponseChoice {
     }
 
     /// The mean over trials that have it; the interval is over the blocks or set-ups that repeat it.
-    pub(crate) fn estimate(&self, repeats: &Repeats) -> Option<Estimate> {
-        let trials = repeats.units.iter().flatten();
-        let values: Vec<f64> = trials.filter_map(|own| self.value_or_bound(own)).collect();
-        let estimate = Estimate::of(&values, &self.unit, self.direction)?;
+    pub(crate) fn estimate(&self, repeats: &Repeats<Figure>) -> Option<Estimate> {
+        let values: Vec<f64> = repeats.units.iter().flatten().filter_map(|own| own.known).collect();
+        let estimate = Estimate::without_interval(&values, &self.unit, self.direction)?;
         let Estimate { interval, timeouts, bound, .. } = self.estimate_means(repeats)?;
         let sd = estimate.sd.filter(|_| bound.is_none());
         Some(Estimate { timeouts, bound, interval, sd, ..estimate })
@@ -81,62 +105,60 @@ impl ResponseChoice {
 
     /// The mean over the means of blocks or set-ups; with time-outs among them a bound, or that of the other trials;
     /// none where a trial was overloaded.
-    pub(crate) fn estimate_means(&self, repeats: &Repeats) -> Option<Estimate> {
-        if repeats.units.iter().flatten().any(|own| self.is_overloaded(own)) {
+    pub(crate) fn estimate_means(&self, repeats: &Repeats<Figure>) -> Option<Estimate> {
+        let figures = || repeats.units.iter().flatten();
+        if figures().any(|own| own.overloaded) {
             return None;
         }
-        let values = |unit: &Vec<&Observations>| -> Vec<f64> {
-            unit.iter().filter_map(|own| self.value_or_bound(own)).collect()
-        };
-        let units = repeats.units.iter().map(values).filter(|values| !values.is_empty());
-        let means: Vec<f64> = units.map(|values| mean(&values)).collect();
-        let rounding = self.resolution(&repeats.units.concat()).powi(2) / 12.0;
-        let estimate = Estimate::of(&means, &self.unit, self.direction)?;
+        let known = |unit: &Vec<Figure>| mean(unit.iter().filter_map(|own| own.known));
+        let has_any = |unit: &&Vec<Figure>| unit.iter().any(|own| own.known.is_some());
+        let means: Vec<f64> = repeats.units.iter().filter(has_any).map(known).collect();
+        let rounding = resolution(figures()).powi(2) / 12.0;
+        let estimate = Estimate::without_interval(&means, &self.unit, self.direction)?;
         let moments = Moments::known(&means, Known { first: repeats.first, rounding });
         // Times, rates and counts are not below zero: what an interval has there is cut off, which costs no coverage.
         let is_amount = means.iter().all(|mean| *mean >= 0.0);
         let cut = |interval: Interval| Interval { low: interval.low.max(0.0), ..interval };
-        let interval = moments.test().map(|(interval, _)| if is_amount { cut(interval) } else { interval });
+        let interval = moments.interval().map(|interval| if is_amount { cut(interval) } else { interval });
         let estimate = Estimate { interval, ..estimate };
-        let timed_out = || repeats.units.iter().flatten().filter(|own| own.timed_out());
-        let is_bound = timed_out().all(|own| self.value_or_bound(own).is_some());
-        Some(estimate.with_timeouts(timed_out().count(), is_bound))
+        let is_bound = figures().filter(|own| own.timed_out).all(|own| own.known.is_some());
+        Some(estimate.with_timeouts(figures().filter(|own| own.timed_out).count(), is_bound))
     }
 
-    /// In which steps its values were counted or rounded: the mean over these trials.
-    pub(crate) fn resolution(&self, trials: &[&Observations]) -> f64 {
-        let steps =
-            trials.iter().flat_map(|own| &own.responses).filter(|response| response.name == self.name);
-        let steps: Vec<f64> = steps.map(|response| response.resolution).collect();
-        if steps.is_empty() { 0.0 } else { mean(&steps) }
-    }
-
-    /// The values of a configuration's trials by block, where they have one.
-    pub(crate) fn values(&self, cells: &Cells) -> BTreeMap<u32, f64> {
-        cells.iter().filter_map(|(block, own)| Some((*block, self.value(own)?))).collect()
+    /// What a trial says of it; `None` where it need not be in estimates and comparisons: it has no value, and neither
+    /// timed out nor was overloaded. What the others show are the times when the target kept up by luck.
+    pub(crate) fn figure(&self, seen: &Observations) -> Option<Figure> {
+        let recorded = seen.responses.iter().find(|response| response.name == self.name);
+        let (timed_out, overloaded) = (seen.timed_out(), self.is_overloaded(seen));
+        let elapsed_s = seen.elapsed_s;
+        let known = match (recorded, self.name.as_str()) {
+            // At least so long, where the figure is that time.
+            (_, name) if timed_out => {
+                Some(elapsed_s).filter(|s| name == "elapsed" && self.unit == "s" && *s > 0.0)
+            }
+            _ if overloaded => None,
+            (Some(recorded), _) => Some(recorded.value),
+            (None, "elapsed") => Some(elapsed_s),
+            (None, "throughput") => (elapsed_s > 0.0).then(|| seen.work.amount as f64 / elapsed_s),
+            _ => None,
+        };
+        let known = known.filter(|value| timed_out || value.is_finite());
+        let step = recorded.map(|recorded| recorded.resolution);
+        (timed_out || overloaded || known.is_some()).then_some(Figure { known, timed_out, overloaded, step })
     }
 
     /// The value of a trial that was measured to the end, if it has a finite one that says something of the target:
     /// latencies of an overloaded open loop only measure how long the trial was.
     pub fn value(&self, observations: &Observations) -> Option<f64> {
-        if self.is_overloaded(observations) || observations.timed_out() {
-            return None;
-        }
-        let elapsed_s = observations.elapsed_s;
-        let derived = || match self.name.as_str() {
-            "elapsed" => Some(elapsed_s),
-            "throughput" => (elapsed_s > 0.0).then(|| observations.work.amount as f64 / elapsed_s),
-            _ => None,
-        };
-        observations.response(&self.name).or_else(derived).filter(|value| value.is_finite())
+        self.figure(observations)?.value()
     }
 }
 
 /// The mean of a response, recorded or derived, over the trials that have it.
 pub(crate) fn estimate(name: &str, trials: &[&Observations]) -> Option<Estimate> {
     let choice = named(name, trials)?;
-    let has_it = trials.iter().filter(|own| choice.counts(own));
-    choice.estimate(&Repeats { units: has_it.map(|own| vec![*own]).collect(), first: usize::MAX })
+    let units = trials.iter().filter_map(|own| choice.figure(own)).map(|own| vec![own]).collect();
+    choice.estimate(&Repeats { units, first: usize::MAX })
 }
 
 /// The response of this name that any of these trials has; of one that timed out its unit may not be known.

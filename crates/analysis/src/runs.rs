@@ -16,6 +16,7 @@ use crate::{Comparison, Estimate, ResponseChoice, WarningsCompared, response};
 use observations::{GitState, Observations, Recording, RunRecord};
 use samples::{Samples, Side};
 use serde::Serialize;
+use std::collections::HashSet;
 
 /// Which responses of two runs are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,8 +198,8 @@ pub fn compare_sides(
     let pair = Pair::new(from, to)?;
     let (from, to) = (pair.from.first(), pair.to.first());
     let labels = |recording: &Recording, own: fn(&Match) -> usize| {
-        let unmatched = |(at, _): &(usize, _)| !pair.matches.iter().any(|it| own(it) == *at);
-        let rest = recording.configurations.iter().enumerate().filter(unmatched);
+        let matched: HashSet<usize> = pair.matches.iter().map(own).collect();
+        let rest = recording.configurations.iter().enumerate().filter(|(at, _)| !matched.contains(at));
         rest.map(|(_, configuration)| configuration.label.clone()).collect()
     };
     let choices = pair.choices(which)?;
@@ -251,7 +252,7 @@ struct Pair<'a> {
 /// The runs of one side.
 struct Runs<'a> {
     runs: &'a [Recording],
-    grids: Vec<Grid<'a>>,
+    grids: Vec<Grid<&'a Observations>>,
     /// For each run: the position of each configuration of the side's first run.
     positions: Vec<Vec<Option<usize>>>,
 }
@@ -261,15 +262,10 @@ impl<'a> Runs<'a> {
         if let Some(empty) = runs.iter().find(|run| run.done().next().is_none()) {
             return Err(RunsError::no_trials(&empty.run));
         }
-        let positions = |run: &Recording| {
-            let matches = changes::matching(&runs[0], run);
-            let position = |own: usize| matches.iter().find(|it| it.from == own).map(|it| it.to);
-            (0..runs[0].configurations.len()).map(position).collect()
-        };
         Ok(Self {
             runs,
             grids: runs.iter().map(Grid::new).collect(),
-            positions: runs.iter().map(positions).collect(),
+            positions: runs.iter().map(|run| changes::positions(&runs[0], run)).collect(),
         })
     }
 
@@ -278,7 +274,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Each run with the position that a configuration of the first one has there.
-    fn with(&self, configuration: usize) -> impl Iterator<Item = (&Grid<'a>, Option<usize>)> {
+    fn with(&self, configuration: usize) -> impl Iterator<Item = (&Grid<&'a Observations>, Option<usize>)> {
         self.grids.iter().zip(self.positions.iter().map(move |positions| positions[configuration]))
     }
 

@@ -4,11 +4,9 @@
 //! - `ScalingClass`: negative, flat, sub-linear or linear
 //! - `SharedLine`: what one cache line that several threads write to makes at most
 
-use crate::grid::Grid;
+use crate::grid::{Figures, Grid};
 use crate::settings::{groups, with_probe};
-use crate::{
-    Comparison, ConfigurationGroup, Estimate, Interval, ResponseChoice, Scale, Summary, compare, response,
-};
+use crate::{Comparison, ConfigurationGroup, Estimate, Interval, Scale, Summary, compare, response};
 use observations::{Environment, Observations, Recording, named};
 use serde::Serialize;
 
@@ -166,15 +164,22 @@ impl Summary<'_> {
     /// How throughput goes with threads; `None` when no configuration with the sync probe has a trial done.
     pub fn scaling(&self) -> Option<ScalingSummary> {
         let (recording, grid) = (self.recording, &self.grid);
-        let groups = groups(recording, "sync", &[THREADS]).into_iter();
-        let curves: Vec<Curve> = groups.filter_map(|group| Curve::of(group, recording, grid)).collect();
-        let shared_line = || shared_line(recording, grid, &curves);
-        let shared_line = shared_line();
+        let groups = groups(recording, "sync", &[THREADS]);
+        groups.first()?;
+        let figures = grid.figures(&response::named("throughput", &grid.observations())?);
+        let curve = |group| Curve::of(group, recording, grid, &figures);
+        let curves: Vec<Curve> = groups.into_iter().filter_map(curve).collect();
+        let shared_line = shared_line(recording, grid, &figures, &curves);
         (!curves.is_empty()).then_some(ScalingSummary { curves, shared_line })
     }
 }
 
-fn shared_line(recording: &Recording, grid: &Grid, curves: &[Curve]) -> Option<SharedLine> {
+fn shared_line(
+    recording: &Recording,
+    grid: &Grid<&Observations>,
+    figures: &Figures,
+    curves: &[Curve],
+) -> Option<SharedLine> {
     let candidates = with_probe(recording, "sync").filter_map(|position| {
         let configuration = &recording.configurations[position];
         let trials = grid.trials(position);
@@ -200,14 +205,19 @@ fn shared_line(recording: &Recording, grid: &Grid, curves: &[Curve]) -> Option<S
     let tops = curves.iter().map(|curve| &curve.points[curve.peak]).enumerate();
     line.most = tops
         .max_by(|(_, a), (_, b)| a.throughput.mean.total_cmp(&b.throughput.mean))
-        .and_then(|(curve, top)| Some((curve, compared(line.configuration, top.configuration, grid)?)))
+        .and_then(|(curve, top)| Some((curve, figures.compare(line.configuration, top.configuration)?)))
         .filter(|(_, comparison)| comparison.is_better() && comparison.supported());
     Some(line)
 }
 
 impl Curve {
     /// Of the configurations that have a trial done.
-    fn of(group: ConfigurationGroup, recording: &Recording, grid: &Grid) -> Option<Self> {
+    fn of(
+        group: ConfigurationGroup,
+        recording: &Recording,
+        grid: &Grid<&Observations>,
+        figures: &Figures,
+    ) -> Option<Self> {
         let environment = recording.environments.first();
         let point = |position: &usize| {
             let trials = grid.trials(*position);
@@ -224,7 +234,7 @@ impl Curve {
         points.sort_by_key(|point| point.threads);
         let steps: Vec<_> = points
             .windows(2)
-            .map(|pair| compared(pair[0].configuration, pair[1].configuration, grid))
+            .map(|pair| figures.compare(pair[0].configuration, pair[1].configuration))
             .collect();
         for (point, step) in points.iter_mut().skip(1).zip(compare::corrected(steps)) {
             point.against_before = step;
@@ -233,15 +243,9 @@ impl Curve {
             |a: &usize, b: &usize| points[*a].throughput.mean.total_cmp(&points[*b].throughput.mean);
         // Of equals the one with the fewest threads, which is the last one here.
         let peak = (0..points.len()).rev().max_by(by_mean)?;
-        let (edges, scaled) = (edges(&points), scaled(&points, grid));
+        let (edges, scaled) = (edges(&points), scaled(&points, figures));
         Some(Self { group: group.label, points, peak, edges, scaled })
     }
-}
-
-fn compared(from: usize, to: usize, grid: &Grid) -> Option<Comparison> {
-    let trials = grid.trials(from);
-    let choice = trials.iter().find_map(|trial| ResponseChoice::named("throughput", trial))?;
-    grid.compare(from, to, &choice)
 }
 
 fn pinned(trial: &Observations) -> Option<Placement> {
@@ -298,12 +302,13 @@ fn edges(points: &[ScalingPoint]) -> Vec<Edge> {
     edges
 }
 
-fn scaled(points: &[ScalingPoint], grid: &Grid) -> Option<Scaled> {
+fn scaled(points: &[ScalingPoint], figures: &Figures) -> Option<Scaled> {
     let served = |point: &ScalingPoint| point.place.is_none_or(|place| point.threads <= place.processors);
     let to = points.iter().rposition(served).filter(|to| *to > 0)?;
     let (first, last) = (&points[0], &points[to]);
     let threads = last.threads as f64 / first.threads.max(1) as f64;
-    let speedup = compared(first.configuration, last.configuration, grid)
+    let speedup = figures
+        .compare(first.configuration, last.configuration)
         .filter(|speedup| threads > 1.0 && speedup.scale == Scale::Ratio)?;
     let class = |ratio| ScalingClass::of(ratio, threads);
     Some(Scaled {

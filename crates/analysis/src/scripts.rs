@@ -2,7 +2,7 @@
 //! `pgbench --report-per-command` prints.
 
 use crate::estimate::{Known, Moments, mean};
-use crate::grid::Repeats;
+use crate::grid::{Grid, Repeats};
 use crate::response::distinct;
 use crate::{ConfigurationRow, Estimate, Interval, Summary, health};
 use observations::{Direction, Observations, ScriptStatement};
@@ -68,12 +68,14 @@ pub struct StatementFigures {
 impl Summary<'_> {
     /// The configurations that ran scripts, in the order of the file.
     pub fn scripts(&self) -> Vec<ConfigurationScripts> {
-        self.configurations.iter().filter_map(|row| self.scripts_of(row)).collect()
+        let ran = self.grid.filter(|seen| !seen.timed_out() && !seen.statements.is_empty());
+        self.configurations.iter().filter_map(|row| ConfigurationScripts::of(&ran, row)).collect()
     }
+}
 
-    fn scripts_of(&self, row: &ConfigurationRow) -> Option<ConfigurationScripts> {
-        let has_any = |seen: &Observations| !seen.timed_out() && !seen.statements.is_empty();
-        let repeats = self.grid.repeats(row.index, self.grid.has_setups(), &has_any);
+impl ConfigurationScripts {
+    fn of(ran: &Grid<&Observations>, row: &ConfigurationRow) -> Option<Self> {
+        let repeats = ran.repeats(row.index, ran.has_setups());
         let trials: Vec<&Observations> = repeats.units.concat();
         let first = trials.first()?;
         let statements = StatementFigures::of(&first.statements, &trials, &repeats);
@@ -96,7 +98,7 @@ impl Summary<'_> {
             }
         };
         let connecting = |seen: &Observations| seen.fact("initial_connection_time");
-        Some(ConfigurationScripts {
+        Some(Self {
             index: row.index,
             configuration: row.label.clone(),
             trials: trials.len(),
@@ -108,7 +110,11 @@ impl Summary<'_> {
 }
 
 impl StatementFigures {
-    fn of(statements: &[ScriptStatement], trials: &[&Observations], repeats: &Repeats) -> Vec<Self> {
+    fn of(
+        statements: &[ScriptStatement],
+        trials: &[&Observations],
+        repeats: &Repeats<&Observations>,
+    ) -> Vec<Self> {
         let total_s: f64 = trials.iter().flat_map(|seen| &seen.statements).map(|own| own.wall_s).sum();
         let figures = |(at, statement): (usize, &ScriptStatement)| {
             let own = || trials.iter().filter_map(move |seen| seen.statements.get(at));
@@ -159,7 +165,7 @@ fn latency_ms(seen: &Observations, script: Option<&str>) -> Option<f64> {
 
 /// The mean of a figure that is not below zero; its interval is over what repeats it.
 fn estimate(
-    repeats: &Repeats,
+    repeats: &Repeats<&Observations>,
     unit: &str,
     direction: Direction,
     value: impl Fn(&Observations) -> Option<f64>,
@@ -169,6 +175,6 @@ fn estimate(
     let means: Vec<f64> = units.map(|values| mean(&values)).collect();
     let moments = Moments::known(&means, Known { first: repeats.first, ..Known::default() });
     let cut = |interval: Interval| Interval { low: interval.low.max(0.0), ..interval };
-    let interval = moments.test().map(|(interval, _)| cut(interval));
-    Estimate::of(&means, unit, direction).map(|estimate| Estimate { interval, ..estimate })
+    let interval = moments.interval().map(cut);
+    Estimate::without_interval(&means, unit, direction).map(|estimate| Estimate { interval, ..estimate })
 }

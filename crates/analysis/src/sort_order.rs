@@ -118,7 +118,7 @@ impl Summary<'_> {
         let estimate = |name: &str| response::estimate(name, &trials);
         let gain = |name: &str| {
             let choice = response::named(name, &trials)?;
-            self.grid.compare(baseline.filter(|none| *none != own)?, own, &choice)
+            self.grid.figures(&choice).compare(baseline.filter(|none| *none != own)?, own)
         };
         let fact = |name: &str| mean_fact(&trials, name);
         let size = estimate("size")?;

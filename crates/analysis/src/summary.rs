@@ -1,8 +1,8 @@
 //! The entry point: a recording laid out and compared once, from which each section of a report is computed.
 
-use crate::grid::{FactorLayout, Grid};
+use crate::grid::{FactorLayout, Figures, Grid};
 use crate::{ConfigurationRow, Factors, ResponseChoice, configurations};
-use observations::{Environment, Recording, RunRecord, TrialStatus, UnmeasuredTable};
+use observations::{Environment, Observations, Recording, RunRecord, TrialStatus, UnmeasuredTable};
 use serde::Serialize;
 
 /// What all sections look at. A section adds a method that computes its data (`findings`, `waits`, `devices`, ...) in a
@@ -22,7 +22,9 @@ pub struct Summary<'a> {
     pub predict: Vec<UnmeasuredTable>,
     /// Runs of the disk probe, which may have measured what the storage can do.
     pub(crate) disk_runs: Vec<Recording>,
-    pub(crate) grid: Grid<'a>,
+    pub(crate) grid: Grid<&'a Observations>,
+    /// Of the response.
+    pub(crate) figures: Option<Figures>,
     /// One for each factor.
     pub(crate) layouts: Vec<FactorLayout>,
 }
@@ -66,17 +68,19 @@ pub fn summarize_with(recording: &Recording, disk_runs: Vec<Recording>) -> Summa
         (0..recording.factors.len()).map(|factor| FactorLayout::new(recording, factor)).collect();
     let ordered = recording.factors.iter().position(|factor| factor.numeric.is_some());
     let main_factor = ordered.or((!layouts.is_empty()).then_some(0));
+    let figures = response.as_ref().map(|response| grid.figures(response));
     let factors =
-        response.as_ref().map(|response| Factors::of(recording, &grid, &layouts, main_factor, response));
+        figures.as_ref().map(|figures| Factors::of(recording, &grid, &layouts, main_factor, figures));
     Summary {
         recording,
-        configurations: configurations::rows(recording, &grid, response.as_ref()),
+        configurations: configurations::rows(recording, &grid, figures.as_ref()),
         factors: factors.unwrap_or_default(),
         response,
         main_factor,
         predict: Vec::new(),
         disk_runs,
         grid,
+        figures,
         layouts,
     }
 }

@@ -39,7 +39,11 @@ impl Summary<'_> {
     }
 }
 
-fn timeline(row: &ConfigurationRow, grid: &Grid, response: &ResponseChoice) -> Option<Timeline> {
+fn timeline(
+    row: &ConfigurationRow,
+    grid: &Grid<&Observations>,
+    response: &ResponseChoice,
+) -> Option<Timeline> {
     let shown = |series: &&Series| series.interval_s > 0.0 && series.start_s.is_finite();
     let recorded = |seen: &Observations| seen.series.first().filter(shown).cloned();
     let cells = grid.cells[row.index].iter();

@@ -6,6 +6,7 @@
 //! (a latency), is not made.
 
 use crate::grid::Matched;
+use crate::response::Figure;
 use crate::{Comparison, Estimate, Interval, ResponseChoice, Scale, Summary, health};
 use observations::Observations;
 use serde::Serialize;
@@ -31,19 +32,6 @@ impl Bound {
 }
 
 impl ResponseChoice {
-    /// What a trial says of this response: its value, or for one that timed out what it exceeds, where that is known.
-    pub(crate) fn value_or_bound(&self, seen: &Observations) -> Option<f64> {
-        let is_elapsed = self.name == "elapsed" && self.unit == "s";
-        let bound = seen.timeout_s.filter(|_| is_elapsed).map(|_| seen.elapsed_s);
-        self.value(seen).or(bound.filter(|bound| *bound > 0.0))
-    }
-
-    /// Whether a trial has to be in estimates and comparisons on this response: it has a value, it timed out, or it was
-    /// overloaded. What the others show are the times when the target kept up by luck.
-    pub(crate) fn counts(&self, seen: &Observations) -> bool {
-        seen.timed_out() || self.is_overloaded(seen) || self.value(seen).is_some()
-    }
-
     /// Whether the figure only measures how long the trial was: a latency of an overloaded open loop.
     pub(crate) fn is_overloaded(&self, seen: &Observations) -> bool {
         self.name.starts_with("latency") && health::is_overloaded(seen)
@@ -64,15 +52,12 @@ impl Estimate {
 
 /// A comparison of sides of which some trials may have timed out; `compare` makes it of what is known of each.
 pub(crate) fn compare(
-    matched: &Matched,
-    response: &ResponseChoice,
+    matched: &Matched<Figure>,
     compare: impl FnOnce() -> Option<Comparison>,
 ) -> Option<Comparison> {
-    let trials = || [&matched.from, &matched.to].map(|side| side.iter().flatten());
-    let is_open = |seen: &Observations| seen.timed_out() || response.is_overloaded(seen);
-    let is_known = |seen: &&Observations| !is_open(seen) || response.value_or_bound(seen).is_some();
-    let all_known = trials().into_iter().flatten().all(is_known);
-    let timed_out = trials().map(|mut side| side.any(|seen| seen.timed_out()));
+    let sides = [&matched.from, &matched.to];
+    let all_known = sides.into_iter().flatten().flatten().all(|own| own.known.is_some());
+    let timed_out = sides.map(|side| side.iter().flatten().any(|own| own.timed_out));
     all_known.then(compare)?.and_then(|comparison| comparison.with_timeouts(timed_out))
 }
 

@@ -24,7 +24,7 @@ const SOCKETS: [&str; 4] = [
 const GROUPS: [&str; 3] = ["client", "client-server", "client-mariadb"];
 
 /// What a URL can say behind `?`.
-const PARAMETERS: [&str; 3] = ["socket", "connect-timeout", "ssl-mode"];
+const PARAMETERS: [&str; 2] = ["socket", "connect-timeout"];
 
 /// Most bytes of an option file.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -376,6 +376,8 @@ mod tests {
             ("mariadb://db:port", "the port is not a number"),
             ("mariadb://db?sockets=/s", "did you mean `socket`?"),
             ("mariadb://%2", "two hexadecimal digits"),
+            // What cannot be given must not be ignored.
+            ("mariadb://db?ssl-mode=REQUIRED", "unknown connection parameter `ssl-mode`"),
         ] {
             let error = parsed(url, &[]).unwrap_err();
             assert!(error.contains(why), "{url}: {error}");

@@ -44,7 +44,10 @@ impl Default for Histogram {
 
 impl PartialEq for Histogram {
     fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len() && self.slots().eq(other.slots())
+        match (&self.0, &other.0) {
+            (Form::Packed(own), Form::Packed(other)) if own == other => true,
+            _ => self.len() == other.len() && self.slots().eq(other.slots()),
+        }
     }
 }
 
@@ -71,14 +74,19 @@ impl Histogram {
 
     /// The sum of all, packed.
     pub fn sum(all: &[&Self]) -> Self {
-        let slots = all.iter().flat_map(|histogram| histogram.slots());
-        let mut sums: Vec<(u64, u64)> = slots.map(|slot| (slot.low, slot.count)).collect();
-        sums.sort_unstable();
-        sums.dedup_by(|next, sum| {
-            let is_same = next.0 == sum.0;
-            sum.1 += if is_same { next.1 } else { 0 };
-            is_same
-        });
+        let mut sums: Vec<(u64, u64)> = Vec::new();
+        for histogram in all {
+            // Both in ascending order.
+            let mut before = std::mem::take(&mut sums).into_iter().peekable();
+            for slot in histogram.slots() {
+                while let Some(lower) = before.next_if(|sum| sum.0 < slot.low) {
+                    sums.push(lower);
+                }
+                let same = before.next_if(|sum| sum.0 == slot.low);
+                sums.push((slot.low, slot.count + same.map_or(0, |sum| sum.1)));
+            }
+            sums.extend(before);
+        }
         Self(Form::Packed(Packed::of(sums.into_iter())))
     }
 
@@ -97,17 +105,27 @@ impl Histogram {
 
     /// Latency in ns at a percentile from 0 to 100: the largest that is not told from it; 0 of an empty histogram.
     pub fn percentile_ns(&self, percentile: f64) -> u64 {
+        self.percentiles_ns([percentile])[0]
+    }
+
+    /// The same at several percentiles in ascending order: one pass for all of them.
+    pub fn percentiles_ns<const N: usize>(&self, percentiles: [f64; N]) -> [u64; N] {
         let packed = match &self.0 {
-            Form::Open(counts) => return counts.value_at_percentile(percentile),
+            Form::Open(counts) => {
+                return percentiles.map(|percentile| counts.value_at_percentile(percentile));
+            }
             Form::Packed(packed) => packed,
         };
-        let wanted = ((percentile / 100.0).min(1.0) * packed.len() as f64).ceil().max(1.0) as u64;
-        let mut below = 0;
-        let mut reached = packed.slots().skip_while(|slot| {
-            below += slot.count;
-            below < wanted
-        });
-        reached.next().map_or(0, |slot| if percentile == 0.0 { slot.low } else { slot.high })
+        let (mut slots, mut below, mut last) = (packed.slots(), 0, None);
+        percentiles.map(|percentile| {
+            let wanted = ((percentile / 100.0).min(1.0) * packed.len() as f64).ceil().max(1.0) as u64;
+            while below < wanted {
+                let Some(slot) = slots.next() else { break };
+                below += slot.count;
+                last = Some(slot);
+            }
+            last.map_or(0, |slot: Slot| if percentile == 0.0 { slot.low } else { slot.high })
+        })
     }
 
     /// Width in ns of the slot that a latency is counted in: what its percentiles are rounded to.
@@ -239,6 +257,13 @@ mod tests {
             whole.record(i * 777);
         }
         assert_eq!(Histogram::sum(&[&left, &right]), whole);
+        let parts = [0, 1, 2].map(|part| {
+            let mut own = Histogram::default();
+            (1..10_000_u64).filter(|i| i % 3 == part).for_each(|i| own.record(i * 777));
+            own
+        });
+        assert_eq!(Histogram::sum(&parts.each_ref()), whole);
+        assert!(Histogram::sum(&[]).is_empty());
         left.merge(&right);
         for p in [0.0, 50.0, 99.0, 99.9, 100.0] {
             assert_eq!(left.percentile_ns(p), whole.percentile_ns(p));
@@ -263,7 +288,9 @@ mod tests {
         V2DeflateSerializer::new().serialize(&theirs, &mut bytes).unwrap();
         let read = Histogram::from_bytes(&bytes).unwrap();
         assert_eq!(read, ours);
-        for percentile in [0.0, 0.001, 10.0, 50.0, 99.0, 99.999, 100.0] {
+        let percentiles = [0.0, 0.001, 10.0, 50.0, 99.0, 99.999, 100.0];
+        assert_eq!(read.percentiles_ns(percentiles), percentiles.map(|own| theirs.value_at_percentile(own)));
+        for percentile in percentiles {
             assert_eq!(
                 read.percentile_ns(percentile),
                 theirs.value_at_percentile(percentile),

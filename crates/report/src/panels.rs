@@ -4,8 +4,10 @@
 use crate::figure::{string, strings};
 use crate::text::joined;
 use crate::text::short_name;
-use analysis::{ConfigurationRow, Summary};
+use analysis::{ConfigurationRow, FactorEffect, Summary};
+use observations::LevelRecord;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// How configurations are laid out over a figure.
 pub struct Panels<'a> {
@@ -21,9 +23,8 @@ pub struct Panels<'a> {
     pub series: Vec<String>,
     /// Titles of the panels; one that is empty when no factor is left for them.
     pub titles: Vec<String>,
-    /// Full name of the main factor and of the one of the series.
-    names: (&'a str, Option<&'a str>),
-    short: Vec<(&'a str, &'a str)>,
+    /// Where each configuration is drawn.
+    positions: Vec<Option<Position>>,
 }
 
 /// Positions of a configuration.
@@ -52,44 +53,56 @@ impl<'a> Panels<'a> {
         let main = summary.main_effect()?;
         let names: Vec<&str> = summary.factors.effects.iter().map(|factor| factor.factor.as_str()).collect();
         let second = summary.factors.effects.iter().find(|f| with_series && f.factor != main.factor);
-        let mut panels = Self {
-            factor: short_name(&main.factor, &names).to_owned(),
-            levels: main.levels.iter().map(|level| level.level.as_str()).collect(),
-            numeric: main.levels.iter().map(|level| level.numeric).collect(),
-            series_factor: second.map_or("", |f| short_name(&f.factor, &names)).to_owned(),
-            series: second.map_or_else(
-                || vec![String::new()],
-                |f| f.levels.iter().map(|level| level.level.clone()).collect(),
-            ),
-            titles: Vec::new(),
-            names: (&main.factor, second.map(|f| f.factor.as_str())),
-            short: names.iter().map(|name| (*name, short_name(name, &names))).collect(),
+        let series_names =
+            second.map_or_else(Vec::new, |f| f.levels.iter().map(|it| it.level.as_str()).collect());
+        let levels: Vec<&str> = main.levels.iter().map(|level| level.level.as_str()).collect();
+        let (level_at, series_at) = (places(&levels), places(&series_names));
+        let short: HashMap<&str, &str> = names.iter().map(|name| (*name, short_name(name, &names))).collect();
+        let title = |row: &ConfigurationRow| {
+            let is_other = |name: &str| name != main.factor && second.is_none_or(|own| own.factor != name);
+            let others = row.levels.iter().filter(|level| is_other(&level.factor));
+            let said = |level: &LevelRecord| {
+                format!("{} = {}", short.get(level.factor.as_str()).unwrap_or(&""), level.level)
+            };
+            joined(others.map(said), ", ")
         };
         // A panel without a trial would be an empty frame.
-        for row in summary.configurations.iter().filter(|row| row.done > 0) {
-            let title = panels.title(row);
-            if !panels.titles.contains(&title) {
-                panels.titles.push(title);
-            }
+        let mut titles: Vec<String> = Vec::new();
+        let mut title_at: HashMap<String, usize> = HashMap::new();
+        for title in summary.configurations.iter().filter(|row| row.done > 0).map(title) {
+            title_at.entry(title).or_insert_with_key(|title| {
+                titles.push(title.clone());
+                titles.len() - 1
+            });
         }
-        Some(panels)
+        let position = |row: &ConfigurationRow| {
+            let own = |name: &str| row.levels.iter().find(|level| level.factor == name);
+            let series = |factor: &FactorEffect| {
+                series_at.get(own(&factor.factor).map_or("", |own| &own.level)).copied()
+            };
+            Some(Position {
+                level: *level_at.get(own(&main.factor)?.level.as_str())?,
+                series: second.map_or(Some(0), series)?,
+                panel: *title_at.get(&title(row))?,
+            })
+        };
+        Some(Self {
+            factor: short_name(&main.factor, &names).to_owned(),
+            numeric: main.levels.iter().map(|level| level.numeric).collect(),
+            series_factor: second.map_or("", |f| short_name(&f.factor, &names)).to_owned(),
+            series: match second {
+                Some(_) => series_names.into_iter().map(str::to_owned).collect(),
+                None => vec![String::new()],
+            },
+            positions: summary.configurations.iter().map(position).collect(),
+            levels,
+            titles,
+        })
     }
 
     /// Where a configuration is drawn; `None` when it has no level of the main factor.
     pub fn position(&self, row: &ConfigurationRow) -> Option<Position> {
-        let own = |factor: &str| row.levels.iter().find(|level| level.factor == factor);
-        let level = own(self.names.0)?;
-        let series = match self.names.1 {
-            Some(factor) => {
-                self.series.iter().position(|label| *label == own(factor).map_or("", |l| &l.level))?
-            }
-            None => 0,
-        };
-        Some(Position {
-            level: self.levels.iter().position(|label| *label == level.level)?,
-            series,
-            panel: self.titles.iter().position(|title| *title == self.title(row))?,
-        })
+        *self.positions.get(row.index)?
     }
 
     /// The axis: linear for numbers, logarithmic where they span three doublings or more, else one place a level.
@@ -106,13 +119,9 @@ impl<'a> Panels<'a> {
         let levels = strings(self.levels.iter().copied());
         json!({ "label": string(&self.factor), "scale": scale, "levels": levels, "numbers": numbers })
     }
+}
 
-    fn title(&self, row: &ConfigurationRow) -> String {
-        let others = row.levels.iter().filter(|level| {
-            level.factor != self.names.0 && self.names.1.is_none_or(|series| level.factor != series)
-        });
-        let short =
-            |name: &str| self.short.iter().find(|(full, _)| *full == name).map_or("", |(_, s)| s).to_owned();
-        joined(others.map(|level| format!("{} = {}", short(&level.factor), level.level)), ", ")
-    }
+/// Where each label is; of several that are the same the first.
+fn places<'a>(labels: &[&'a str]) -> HashMap<&'a str, usize> {
+    labels.iter().enumerate().rev().map(|(at, label)| (*label, at)).collect()
 }

@@ -9,7 +9,7 @@ use observations::{
     Profile, Recording, Response, ScriptStatement, Series, TrialRecord, TrialStatus, Wait, WaitSource,
 };
 use serde_json::Value as Json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// One part of what a trial saw (a wait, a latency, ...), with its trial.
 #[derive(Clone, Copy)]
@@ -228,7 +228,7 @@ impl Figures {
         (!histogram.is_empty()).then(|| Self {
             count: histogram.len(),
             min_mean_max_ns: histogram.min_mean_max_ns(),
-            percentiles_ns: PERCENTILES.map(|(_, _, percentile)| histogram.percentile_ns(percentile)),
+            percentiles_ns: histogram.percentiles_ns(PERCENTILES.map(|(_, _, percentile)| percentile)),
         })
     }
 }
@@ -395,16 +395,16 @@ pub fn settings(recording: &Recording) -> Table<'_> {
     for (name, value) in all().flat_map(|configuration| &configuration.settings) {
         values.entry(name).or_default().push(value);
     }
-    let varies = move |name: &str| {
-        values.get(name).is_some_and(|own| {
-            own.len() < recording.configurations.len() || own.windows(2).any(|pair| pair[0] != pair[1])
-        })
+    let varies = |own: &[&observations::Value]| {
+        own.len() < recording.configurations.len() || own.windows(2).any(|pair| pair[0] != pair[1])
     };
+    let varying: HashSet<&str> =
+        values.iter().filter(|(_, own)| varies(own)).map(|(name, _)| *name).collect();
     let rows = all().flat_map(|own| own.settings.iter().map(move |setting| (own, setting)));
     let mut columns = Columns::of(rows);
     columns.add("configuration", "", |(configuration, _)| configuration.label.as_str());
     columns.add("setting", "", |(_, (name, _))| name.as_str());
-    columns.add("varies", "", move |(_, (name, _))| varies(name));
+    columns.add("varies", "", move |(_, (name, _))| varying.contains(name.as_str()));
     columns.add("value", "", |(_, (_, value))| plain(&serde_json::json!(value)));
     columns.named("settings")
 }

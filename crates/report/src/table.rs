@@ -4,7 +4,7 @@
 use crate::{Text, number, text};
 use analysis::{Comparison, Estimate, Interval, Standing, Summary};
 use observations::FactorRecord;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Rows of a table in a report, which nobody reads further: exports have all of them.
@@ -341,7 +341,11 @@ impl<'a, T: 'a> Columns<'a, T> {
         label: impl Fn(&T) -> Option<&'a str> + 'a,
     ) -> &mut Column {
         let kind = level_kind(factor);
-        let cell = move |item: &T| label(item).map(|label| level(factor, label));
+        let numbers = factor.numeric.as_deref().unwrap_or_default();
+        // Of levels with one label the first.
+        let numbers = factor.levels.iter().map(String::as_str).zip(numbers.iter().copied()).rev();
+        let numbers: HashMap<&str, f64> = numbers.collect();
+        let cell = move |item: &T| label(item).map(|label| level(kind, numbers.get(label).copied(), label));
         let column = self.add(&factor.name, "", cell).of("factor");
         column.kind = kind;
         column.align = if kind == Kind::Text { Align::Left } else { Align::Right };
@@ -386,10 +390,8 @@ fn level_kind(factor: &FactorRecord) -> Kind {
 }
 
 /// A level by its number where it is one, shown as in the file: `320k`.
-fn level(factor: &FactorRecord, label: &str) -> Cell {
-    let position = factor.levels.iter().position(|level| level == label);
-    let number = position.and_then(|position| factor.numeric.as_ref()?.get(position)).copied();
-    let value = match (level_kind(factor), number) {
+fn level(kind: Kind, number: Option<f64>, label: &str) -> Cell {
+    let value = match (kind, number) {
         (Kind::Text, _) => label.into(),
         (Kind::Integer, Some(number)) => Cell::from(number as i64),
         (_, number) => number.into(),

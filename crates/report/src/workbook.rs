@@ -7,6 +7,7 @@ use crate::table::{Plot, PlotKind, PlotSeries, Share, Table};
 use crate::{Text, number, text};
 use analysis::{Accounting, Comparison, ConfigurationRow, Estimate, FindingKind, Standing, Summary};
 use observations::{Direction, Response, WaitClass};
+use std::collections::HashMap;
 
 /// With more lines than this nobody tells them apart: then the factor's own effect is drawn, over
 /// all levels of the others.
@@ -104,19 +105,21 @@ fn lines<'a>(summary: &'a Summary<'a>) -> Vec<Line<'a>> {
     let Some(effect) = summary.main_effect() else {
         return vec![(name(), summary.configurations.iter().map(|row| row.response.as_ref()).collect())];
     };
+    let levels = effect.levels.iter().enumerate().rev();
+    let places: HashMap<&str, usize> = levels.map(|(at, own)| (own.level.as_str(), at)).collect();
     let mut lines: Vec<Line> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
     for row in &summary.configurations {
         let level = row.levels.iter().find(|level| level.factor == effect.factor);
-        let at = level.and_then(|own| effect.levels.iter().position(|known| known.level == own.level));
-        let Some(at) = at else { continue };
+        let Some(at) = level.and_then(|own| places.get(own.level.as_str()).copied()) else { continue };
         let others = row.levels.iter().filter(|level| level.factor != effect.factor);
         let others: Vec<String> = others.map(|level| format!("{}={}", level.factor, level.level)).collect();
         let others = if others.is_empty() { name() } else { others.join(" ") };
-        let known = lines.iter().position(|(name, _)| *name == others).unwrap_or_else(|| {
-            lines.push((others, vec![None; effect.levels.len()]));
+        let line = *known.entry(others).or_insert_with_key(|others| {
+            lines.push((others.clone(), vec![None; effect.levels.len()]));
             lines.len() - 1
         });
-        lines[known].1[at] = row.response.as_ref();
+        lines[line].1[at] = row.response.as_ref();
     }
     if lines.len() > SERIES_MAX {
         let estimates = effect.levels.iter().map(|level| level.response.as_ref()).collect();

@@ -5,7 +5,7 @@ mod common;
 
 use analysis::summarize;
 use common::{data_files, done, failed, observed, plan, two_factors, wait};
-use observations::{Observations, Recording, Response, WaitClass};
+use observations::{Observations, Recording, Response, WaitClass, Warning, WarningKind};
 use report::{Block, Document, Medium, Style, Table, terminal};
 use serde_json::Value;
 
@@ -235,4 +235,37 @@ fn json_has_exact_figures_and_a_version() {
     assert_eq!(value["configurations"][0]["levels"][0]["level"], "1");
     assert_eq!(value["configurations"].as_array().unwrap().len(), 2);
     assert!(value["waits"][0]["accounting"]["unaccounted_s"].is_number());
+}
+
+/// A factor with many levels: what nobody reads one by one is shown by its head, and says how much is left out; JSON has
+/// all of it.
+#[test]
+fn what_is_long_is_shown_by_its_head() {
+    const LEVELS: usize = 230;
+    let levels: Vec<String> = (1..=LEVELS).map(|level| level.to_string()).collect();
+    let levels: Vec<&str> = levels.iter().map(String::as_str).collect();
+    let mut recording = plan(&[("target.data_files", &levels)]);
+    for configuration in 0..LEVELS {
+        for block in 1..=2 {
+            let mut seen = observed(100.0 + configuration as f64 + 0.1 * f64::from(block));
+            let detail = "other processes used 9.0 % of the processors".into();
+            seen.warnings.push(Warning { kind: WarningKind::OtherLoad, detail });
+            recording.trials.push(done(configuration, block, seen));
+        }
+        recording.trials.push(failed(configuration, 3, "disk I/O error"));
+    }
+    let summary = summarize(&recording);
+    let text = terminal(&report::run(&summary, Medium::Any), 100, Style::Piped);
+    let count = |what: &str| text.matches(what).count();
+    assert!(count("\nWaits: ") <= 4, "{text}");
+    assert_eq!(count(" other configurations: see `show --only` and the JSON output."), 1, "{text}");
+    assert_eq!(count(": of 2 trials 2 other-load\n"), 100, "{text}");
+    assert_eq!(count("130 other configurations: see the JSON output."), 1, "{text}");
+    let unwrapped = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(unwrapped.contains("data_files=100, 130 more "), "{text}");
+    assert!(unwrapped.contains("lower is better, the first 100 of 230 levels"), "{text}");
+    let json = report::json::summary(&summary).unwrap();
+    let waits = json["configurations"].as_array().unwrap().iter();
+    assert_eq!(waits.filter(|own| own["waits"]["rows"].as_array().unwrap().len() == 2).count(), LEVELS);
+    assert_eq!(json["failures"][0]["configurations"].as_array().unwrap().len(), LEVELS);
 }

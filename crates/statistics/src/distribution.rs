@@ -2,6 +2,16 @@
 
 use statrs::distribution::{Continuous, ContinuousCDF, Normal, StudentsT};
 use statrs::function::beta::beta_reg;
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+thread_local! {
+    /// By tail and degrees of freedom, as bits.
+    static QUANTILES: RefCell<HashMap<[u64; 2], f64>> = RefCell::default();
+}
+
+/// Welch's degrees of freedom are hardly ever the same twice.
+const QUANTILES_MAX: usize = 1024;
 
 /// Probability that |t| with `df` degrees of freedom is at least this large.
 pub fn t_two_sided_p(t: f64, df: f64) -> f64 {
@@ -11,8 +21,19 @@ pub fn t_two_sided_p(t: f64, df: f64) -> f64 {
 /// The t that is exceeded with probability `upper` (under one half).
 ///
 /// Newton steps on the tail probability, so that it is as exact as the incomplete beta function,
-/// which an interpolated inverse is not; the tests hold it against scipy.
+/// which an interpolated inverse is not; the tests hold it against scipy. With a degree of freedom or two that takes
+/// dozens of steps, and the comparisons of a run all ask for the same few: they are remembered.
 pub fn t_quantile(upper: f64, df: f64) -> f64 {
+    let asked = [upper.to_bits(), df.to_bits()];
+    QUANTILES.with_borrow_mut(|known| {
+        if known.len() >= QUANTILES_MAX {
+            known.clear();
+        }
+        *known.entry(asked).or_insert_with(|| by_newton(upper, df))
+    })
+}
+
+fn by_newton(upper: f64, df: f64) -> f64 {
     let Ok(distribution) = StudentsT::new(0.0, 1.0, df) else { return f64::NAN };
     // Below the root the tail is convex and every Newton step stays below it, so start at the
     // normal quantile: t has the heavier tails.

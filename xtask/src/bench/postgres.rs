@@ -124,7 +124,7 @@ fn run_pgbench(server: &PeerServer, load: &[&str], connections: u32) -> Result<C
     let (connections, seconds) = (connections.to_string(), SECONDS.to_string());
     let common = ["-n", "-M", "prepared", "-j", "1", "-c", &connections, "-T", &seconds];
     let arguments: Vec<&str> = common.into_iter().chain(load.iter().copied()).collect();
-    let Used { cpu_s, printed } = server.peer("pgbench", &arguments)?;
+    let Used { cpu_s, printed, .. } = server.peer("pgbench", &arguments)?;
     let number = |label: &str| {
         let line = printed.lines().find_map(|line| line.strip_prefix(label))?;
         line.split_whitespace().next()?.split('/').next()?.parse::<f64>().ok()

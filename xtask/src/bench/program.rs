@@ -1,9 +1,11 @@
 //! What the program costs around the measurements, and how often it finds what is not there.
 
-use super::figures::print;
-use super::run::Bench;
+use super::figures::{pairs, print, print_ratios};
+use super::run::{Bench, Used, used};
 use crate::process::{output, root};
 use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
 /// Wall time of a run that is not a measurement, at trials of five seconds.
@@ -36,14 +38,56 @@ pub fn start_up(bench: &Bench) -> Result<(), String> {
     time(bench, &["check", &file.to_string_lossy()])
 }
 
-/// The tables of a results file with 10,000 trials of the scripted engine.
+/// Reads every row of every table, which is the least that a report has to do.
+const READ: &str = "import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1])\n\
+    for (name,) in db.execute(\"SELECT name FROM sqlite_master WHERE type = 'table'\").fetchall():\n    \
+    for row in db.execute(f'SELECT * FROM {name}'): pass\n";
+
+/// What is made of 10,000 trials of the scripted engine, in four configurations and in 5,000: processor time beside a
+/// plain read of the same file, and the most memory.
 pub fn report(bench: &Bench) -> Result<(), String> {
-    let text = "[target]\nengine = \"null\"\n[workload]\nprobe = \"insert\"\nconnections = 1\nrows = 10\n\
-                [factors]\n\"target.data_files\" = [1, 2, 4, 8]\n[repeats]\nblocks = 2500\n";
-    if !bench.folder.join("results/bench-report.steelbench").exists() {
-        bench.experiment("bench-report", text, &[])?;
+    let levels = |n: u32| (1..=n).map(|level| level.to_string()).collect::<Vec<_>>().join(", ");
+    let four = format!("\"target.data_files\" = [{}]\n[repeats]\nblocks = 2500\n", levels(4));
+    let grid = format!(
+        "\"target.data_files\" = [{}]\n\"workload.rows_per_transaction\" = [{}]\n[repeats]\nblocks = 2\n",
+        levels(50),
+        levels(100)
+    );
+    for (name, factors) in [("bench-4-configurations", four), ("bench-5000-configurations", grid)] {
+        let results = bench.folder.join(format!("results/{name}.steelbench"));
+        if !results.exists() {
+            let text = format!(
+                "[target]\nengine = \"null\"\n[workload]\nprobe = \"insert\"\nconnections = 1\nrows = 10\n\
+                 [factors]\n{factors}"
+            );
+            bench.experiment(name, &text, &[])?;
+        }
+        let page = bench.folder.join(format!("{name}.html"));
+        let commands = [bench.command(&["show", name]), bench.command(&["report", name, "--output"])];
+        for (command, output) in commands.into_iter().zip([None, Some(&page)]) {
+            beside_a_read(command, output, &results)?;
+        }
     }
-    time(bench, &["show", "bench-report"])
+    Ok(())
+}
+
+/// A command, to which the path of its output is added, and a read of the results file in turn.
+fn beside_a_read(mut command: Command, output: Option<&PathBuf>, results: &Path) -> Result<(), String> {
+    let what = format!("{command:?}").replace('"', "");
+    command.args(output);
+    let mut read = Command::new("python3");
+    read.args(["-c", READ]).arg(results);
+    let pairs = pairs(5, |_| used(&command), |_| used(&read))?;
+    let ratios: Vec<f64> = pairs.iter().map(|(own, read)| own.cpu_s / read.cpu_s).collect();
+    print_ratios(&format!("{what}, processor time against a plain read"), &ratios);
+    let column = |of: fn(&Used) -> f64| pairs.iter().map(|(own, _)| of(own)).collect::<Vec<f64>>();
+    print("  processor time", &column(|own| own.cpu_s), 2, " s");
+    print("  most memory", &column(|own| own.peak_mb), 0, " MB");
+    if let Some(page) = output {
+        let bytes = page.metadata().map_err(|error| format!("{}: {error}", page.display()))?.len();
+        println!("  page: {:.1} MB", bytes as f64 / 1e6);
+    }
+    Ok(())
 }
 
 fn time(bench: &Bench, arguments: &[&str]) -> Result<(), String> {

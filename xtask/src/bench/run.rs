@@ -82,7 +82,7 @@ impl Bench {
         std::fs::write(&file, format!("[experiment]\nname = \"{name}\"\n{text}"))
             .map_err(|error| format!("{}: {error}", file.display()))?;
         let mut run = self.command(&["run"]);
-        let Used { cpu_s, printed } = used(run.arg(&file).args(["--fresh", "--json"]).args(flags))?;
+        let Used { cpu_s, printed, .. } = used(run.arg(&file).args(["--fresh", "--json"]).args(flags))?;
         let events = printed.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let finished = events.filter(|event| event["event"] == "trial_finished");
         Ok(Ran { trials: finished.filter_map(|event| Trial::of(&event)).collect(), cpu_s })
@@ -111,23 +111,31 @@ pub fn example(package: &str, name: &str) -> Result<PathBuf, String> {
 pub struct Used {
     /// Seconds in user mode and in the kernel.
     pub cpu_s: f64,
+    /// The most memory that it had at once, in megabytes.
+    pub peak_mb: f64,
     /// What it printed.
     pub printed: String,
 }
 
-/// Runs a command to its end and says what it used: bash counts it.
+/// Says on the last line of standard error what a command used: seconds of processor time and KiB, as getrusage(2) has it.
+const USED: &str = "import resource, subprocess, sys\ncode = subprocess.run(sys.argv[1:]).returncode\n\
+    own = resource.getrusage(resource.RUSAGE_CHILDREN)\n\
+    print(f'\\n{own.ru_utime + own.ru_stime} {own.ru_maxrss}', file=sys.stderr)\nsys.exit(code != 0)\n";
+
+/// Runs a command to its end and says what it used.
 pub fn used(command: &Command) -> Result<Used, String> {
-    let mut bash = Command::new("bash");
-    bash.args(["-c", "TIMEFORMAT='%U %S'; time \"$@\"", "bash"]).arg(command.get_program());
-    bash.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    bash.args(command.get_args()).current_dir(command.get_current_dir().unwrap_or("/".as_ref()));
-    let result = bash.output().map_err(|error| format!("bash: {error}"))?;
+    let mut python = Command::new("python3");
+    python.args(["-c", USED]).arg(command.get_program());
+    python.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    python.args(command.get_args()).current_dir(command.get_current_dir().unwrap_or("/".as_ref()));
+    let result = python.output().map_err(|error| format!("python3: {error}"))?;
     let said = String::from_utf8_lossy(&result.stderr);
     if !result.status.success() {
         return Err(format!("{command:?}: {}\n{said}", result.status));
     }
     let times = said.lines().last().unwrap_or_default();
-    let seconds: Option<f64> = times.split_whitespace().map(|time| time.parse::<f64>().ok()).sum();
-    let cpu_s = seconds.ok_or_else(|| format!("bash counted {times:?}"))?;
-    Ok(Used { cpu_s, printed: String::from_utf8_lossy(&result.stdout).into_owned() })
+    let used = times.split_once(' ').and_then(|(s, kib)| Some((s.parse().ok()?, kib.parse::<f64>().ok()?)));
+    let (cpu_s, kib) = used.ok_or_else(|| format!("python3 counted {times:?}"))?;
+    let printed = String::from_utf8_lossy(&result.stdout).into_owned();
+    Ok(Used { cpu_s, peak_mb: kib * 1024.0 / 1e6, printed })
 }

@@ -31,7 +31,7 @@ type ByFunction = HashMap<Key, f64>;
 
 impl CodeChange {
     /// `None` where a side has trials without a profile.
-    pub(super) fn of(matched: &Matched) -> Option<Self> {
+    pub(super) fn of(matched: &Matched<&Observations>) -> Option<Self> {
         let [from, to] = [blocks(&matched.from)?, blocks(&matched.to)?];
         let measured = |kind: PartKind, seconds: &dyn Fn(&ByFunction) -> f64| {
             let of_side = |side: &[ByFunction]| side.iter().map(seconds).collect();

@@ -17,6 +17,7 @@ pub(crate) const SHARE_MIN: f64 = 0.05;
 const RESOLUTION_S: f64 = 1e-15;
 
 /// One part for each unit of work, in each block of both sides.
+#[derive(Clone)]
 pub(super) struct Seconds {
     pub kind: PartKind,
     from: Vec<f64>,
@@ -28,17 +29,20 @@ pub(super) struct Seconds {
 
 impl Seconds {
     /// Of the seconds of a trial; of each block the mean over its trials.
-    pub fn of(matched: &Matched, kind: PartKind, seconds: impl Fn(&Observations) -> f64) -> Self {
+    pub fn of(
+        matched: &Matched<&Observations>,
+        kind: PartKind,
+        seconds: impl Fn(&Observations) -> f64,
+    ) -> Self {
         let of_block = |block: &Vec<&Observations>| {
-            let each = block.iter().map(|seen| seconds(seen) / seen.work.amount as f64);
-            mean(&each.collect::<Vec<_>>())
+            mean(block.iter().map(|seen| seconds(seen) / seen.work.amount as f64))
         };
         let side = |blocks: &[Vec<&Observations>]| blocks.iter().map(of_block).collect();
         Self::new(matched, kind, side(&matched.from), side(&matched.to))
     }
 
     /// Of a value for each block of each side.
-    pub fn new(matched: &Matched, kind: PartKind, from: Vec<f64>, to: Vec<f64>) -> Self {
+    pub fn new(matched: &Matched<&Observations>, kind: PartKind, from: Vec<f64>, to: Vec<f64>) -> Self {
         Self { kind, from, to, is_paired: matched.paired, first: matched.first }
     }
 

@@ -47,7 +47,7 @@ struct Sum {
 }
 
 /// Every wait type that was counted on both sides, by name; `work` is for how many units counts are given.
-pub(super) fn shapes(matched: &Matched, work: f64) -> Vec<WaitShape> {
+pub(super) fn shapes(matched: &Matched<&Observations>, work: f64) -> Vec<WaitShape> {
     let all = matched.from.iter().flatten().flat_map(|trial| &trial.waits);
     let names: BTreeSet<&str> =
         all.filter(|wait| is_shaped(wait)).map(|wait| wait.wait_type.as_str()).collect();
@@ -80,7 +80,13 @@ fn sum(name: &str, block: &[&Observations]) -> Option<Sum> {
     Some(sum)
 }
 
-fn shape(matched: &Matched, name: &str, from: &[Sum], to: &[Sum], work: f64) -> Option<WaitShape> {
+fn shape(
+    matched: &Matched<&Observations>,
+    name: &str,
+    from: &[Sum],
+    to: &[Sum],
+    work: f64,
+) -> Option<WaitShape> {
     let test = |of: fn(&Sum) -> f64| -> Option<Test> {
         let logs = |side: &[Sum], first| {
             let logs = side.iter().map(|sum| Some(of(sum)).filter(|value| *value > 0.0).map(f64::ln));

@@ -4,7 +4,7 @@ use super::{DiskRow, Little, groups, has_streams, is_paced};
 use crate::grid::Grid;
 use crate::{ConfigurationGroup, Estimate, Interval};
 use levels::Levels;
-use observations::Recording;
+use observations::{Observations, Recording};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -90,7 +90,7 @@ pub fn knee(recording: &Recording) -> Vec<Knee> {
 }
 
 impl Knee {
-    fn of(group: String, points: Vec<KneePoint>, grid: &Grid) -> Option<Self> {
+    fn of(group: String, points: Vec<KneePoint>, grid: &Grid<&Observations>) -> Option<Self> {
         let mut totals: Vec<u64> = points.iter().map(|point| point.outstanding).collect();
         totals.dedup();
         if totals.len() < LEVELS_MIN {
@@ -136,7 +136,7 @@ impl Knee {
 }
 
 impl KneePoint {
-    fn of(recording: &Recording, grid: &Grid, position: usize) -> Option<Self> {
+    fn of(recording: &Recording, grid: &Grid<&Observations>, position: usize) -> Option<Self> {
         let configuration = &recording.configurations[position];
         let row = DiskRow::of(recording, grid, position)?;
         // Streams have threads of their own; an open loop's IOPS are those that were asked for.

@@ -3,6 +3,7 @@ use super::{Finding, FindingKind};
 use crate::estimate::mean;
 use crate::{ConfigurationRow, Failure, Summary, WarningCount, health, wording};
 use observations::{Observations, number};
+use std::collections::HashSet;
 
 /// What limits the conclusions.
 pub fn find(summary: &Summary, largest: Option<&Claim>) -> Vec<Finding> {
@@ -159,18 +160,17 @@ fn drift(summary: &Summary) -> Caveat {
 /// Means that a few trials make: how often such trials occur nobody can tell from one or two of them, so that the
 /// interval does not hold it. Those are named that a difference of the margin rests on.
 fn rests_on_few(summary: &Summary) -> Caveat {
-    let (outliers, response) = (summary.outliers(), summary.response.as_ref()?);
+    let figures = summary.figures.as_ref()?;
+    let outliers = summary.outliers();
+    let far: HashSet<(usize, u32)> = outliers.iter().map(|own| (own.configuration, own.block)).collect();
     let row = |row: &ConfigurationRow| {
-        let is_far =
-            |block: u32| outliers.iter().any(|it| (it.configuration, it.block) == (row.index, block));
-        let values = response.values(&summary.grid.cells[row.index]);
-        let rest: Vec<f64> =
-            values.iter().filter(|(block, _)| !is_far(**block)).map(|(_, value)| *value).collect();
-        let (few, all) = (values.len() - rest.len(), values.len());
-        let (with, without) = (mean(&values.into_values().collect::<Vec<f64>>()), mean(&rest));
+        let values: Vec<(u32, f64)> = figures.values(row.index).collect();
+        let rest = || values.iter().filter(|(block, _)| !far.contains(&(row.index, *block)));
+        let (few, all) = (values.len() - rest().count(), values.len());
+        let (with, without) = (mean(values.iter().map(|(_, own)| own)), mean(rest().map(|(_, own)| own)));
         ((with / without - 1.0).abs() > summary.margin() && few > 0).then(|| {
             let label = if row.label.is_empty() { String::new() } else { format!(" of {}", row.label) };
-            let [with, without] = [with, without].map(|mean| number::quantity(mean, &response.unit));
+            let [with, without] = [with, without].map(|mean| number::quantity(mean, summary.unit()));
             format!(
                 "the mean{label} on {few} of {} ({with}, without {without})",
                 wording::count(all, "trial")

@@ -4,7 +4,11 @@ use super::verdict;
 use crate::grid::Matched;
 use crate::interaction::largest_supported;
 use crate::{Comparison, Decomposition, FactorEffect, Interaction, Scale, Standing, Summary, wording};
+use observations::Observations;
 use std::cmp::Ordering;
+
+/// More configurations than this nobody reads one by one.
+const ALL_NAMED: usize = 50;
 
 /// A supported effect on the response on which configurations are compared.
 #[derive(Clone, Copy)]
@@ -21,7 +25,7 @@ pub struct Explained<'s> {
     pub from: usize,
     pub to: usize,
     pub both: String,
-    pub matched: Matched<'s>,
+    pub matched: Matched<&'s Observations>,
 }
 
 impl<'s> Claim<'s> {
@@ -85,7 +89,7 @@ impl<'s> Claim<'s> {
             }
         };
         let layout = layout.as_ref().unwrap_or(&summary.layouts[self.factor()]);
-        let matched = layout.matched(&summary.grid, from, to, &Decomposition::usable);
+        let matched = layout.matched(&summary.grid.filter(Decomposition::usable), from, to);
         Some(Explained { effect: &summary.factors.effects[self.factor()], from, to, both, matched })
     }
 
@@ -106,11 +110,11 @@ impl<'s> Claim<'s> {
 }
 
 impl Summary<'_> {
-    /// Positions of the configurations that the verdict names, in the order of the file: all where there is one factor;
-    /// else the baseline, what shows the largest effect from there, and the best.
+    /// Positions of the configurations that the verdict names, in the order of the file: all where there is one factor
+    /// with few levels; else the baseline, what shows the largest effect from there, and the best.
     pub fn named_configurations(&self) -> Vec<usize> {
         let all = 0..self.configurations.len();
-        if self.factors.effects.len() < 2 {
+        if self.factors.effects.len() < 2 && all.len() <= ALL_NAMED {
             return all.collect();
         }
         let base = self.recording.run.baseline.unwrap_or(0);

@@ -79,9 +79,10 @@ fn changes(summary: &Summary) -> Vec<Change> {
     let others = others.filter_map(|name| trials.iter().find_map(|seen| ResponseChoice::named(name, seen)));
     let mut changes = Vec::new();
     for response in others {
+        let figures = summary.grid.figures(&response);
         for layout in &summary.layouts {
             let compared = layout.others().filter_map(|level| {
-                let comparison = layout.compare(&summary.grid, layout.reference, level, &response)?;
+                let comparison = layout.compare(&figures, layout.reference, level)?;
                 Some(Change { factor: layout.factor, level, response: response.clone(), comparison })
             });
             changes.extend(compared);

@@ -4,7 +4,7 @@ use crate::response::distinct;
 use observations::{ConfigurationRecord, Environment, Recording};
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 /// A configuration of one run and the same one of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,11 +129,9 @@ pub(super) fn settings(from: &Recording, to: &Recording, matches: &[Match]) -> V
 fn differing(from: &ConfigurationRecord, to: &ConfigurationRecord) -> Vec<Change> {
     let value = |own: &ConfigurationRecord, path: &str| own.settings.get(path).map(ToString::to_string);
     let paths: BTreeSet<&String> = from.settings.keys().chain(to.settings.keys()).collect();
-    let changes = paths.into_iter().map(|path| Change {
-        what: path.clone(),
-        from: value(from, path),
-        to: value(to, path),
-    });
+    let differ = paths.into_iter().filter(|path| from.settings.get(*path) != to.settings.get(*path));
+    let changes =
+        differ.map(|path| Change { what: path.clone(), from: value(from, path), to: value(to, path) });
     changes.filter(|change| change.from != change.to).collect()
 }
 
@@ -149,25 +147,38 @@ pub(super) fn factors(from: &Recording, to: &Recording) -> Vec<FactorChange> {
     distinct(names).into_iter().map(change).filter(|change| change.from != change.to).collect()
 }
 
+/// For each configuration of the first run its position in the second, if it is there.
+pub(super) fn positions(from: &Recording, to: &Recording) -> Vec<Option<usize>> {
+    let mut positions = vec![None; from.configurations.len()];
+    matching(from, to).iter().for_each(|own| positions[own.from] = Some(own.to));
+    positions
+}
+
 /// Each configuration of the first run with the one of the second that has the same settings, else the same
 /// levels. Each belongs to one match at most.
 pub(super) fn matching(from: &Recording, to: &Recording) -> Vec<Match> {
     let mut matches: Vec<Match> = Vec::new();
-    for by in [MatchedBy::Settings, MatchedBy::Levels] {
+    let (mut from_free, mut to_free) =
+        (vec![true; from.configurations.len()], vec![true; to.configurations.len()]);
+    // In any order: a file may name its factors in another one.
+    let levels = |own: &ConfigurationRecord| {
+        let mut levels: Vec<_> = own.levels.iter().map(|level| (&level.factor, &level.level)).collect();
+        levels.sort_unstable();
+        format!("{levels:?}")
+    };
+    let settings = |own: &ConfigurationRecord| own.key.clone();
+    let ways: [(MatchedBy, &dyn Fn(&ConfigurationRecord) -> String); 2] =
+        [(MatchedBy::Settings, &settings), (MatchedBy::Levels, &levels)];
+    for (by, identity) in ways {
+        let mut others: HashMap<String, VecDeque<usize>> = HashMap::new();
+        for (other, record) in to.configurations.iter().enumerate().filter(|(other, _)| to_free[*other]) {
+            others.entry(identity(record)).or_default().push_back(other);
+        }
         for (at, own) in from.configurations.iter().enumerate() {
-            let same = |other: &ConfigurationRecord| match by {
-                MatchedBy::Settings => own.key == other.key,
-                // In any order: a file may name its factors in another one.
-                MatchedBy::Levels => {
-                    own.levels.len() == other.levels.len()
-                        && own.levels.iter().all(|level| other.levels.contains(level))
-                }
-            };
-            let free = |other: usize| matches.iter().all(|it| it.from != at && it.to != other);
-            let mut others = to.configurations.iter().enumerate();
-            if let Some((other, _)) = others.find(|(other, record)| same(record) && free(*other)) {
-                matches.push(Match { from: at, to: other, by });
-            }
+            let Some(same) = others.get_mut(&identity(own)).filter(|_| from_free[at]) else { continue };
+            let Some(other) = same.pop_front() else { continue };
+            (from_free[at], to_free[other]) = (false, false);
+            matches.push(Match { from: at, to: other, by });
         }
     }
     matches.sort_by_key(|it| it.from);

@@ -8,6 +8,7 @@ use crate::response::{distinct, names};
 use crate::{Comparison, Estimate, ResponseChoice, change_points};
 use observations::{Observations, Recording};
 use serde::Serialize;
+use std::collections::HashSet;
 
 /// What an experiment measured, run after run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -74,18 +75,17 @@ pub fn history(runs: &[Recording], which: Responses) -> Result<History, RunsErro
         return Err(RunsError::no_trials(&runs.last().map(|it| it.run.clone()).unwrap_or_default()));
     };
     let response = choose(latest, runs, which)?;
-    let grids: Vec<Grid> = runs.iter().map(Grid::new).collect();
-    let matches: Vec<_> = runs.iter().map(|run| matching(latest, run)).collect();
+    let grids: Vec<Grid<&Observations>> = runs.iter().map(Grid::new).collect();
+    let positions: Vec<_> = runs.iter().map(|run| changes::positions(latest, run)).collect();
     let series = (0..latest.configurations.len()).map(|configuration| {
-        let points = grids.iter().zip(&matches).map(|(grid, matches)| {
-            let own = matches.iter().find(|it| it.from == configuration)?;
-            grid.estimate(own.to, &response)
-        });
+        let points = grids.iter().zip(&positions);
+        let points = points.map(|(grid, positions)| grid.estimate(positions[configuration]?, &response));
         HistorySeries::of(latest.configurations[configuration].label.clone(), points.collect())
     });
-    let gone = runs.iter().zip(&matches).flat_map(|(run, matches)| {
-        let unmatched = (0..run.configurations.len()).filter(|at| matches.iter().all(|it| it.to != *at));
-        unmatched.map(|at| run.configurations[at].label.clone())
+    let gone = runs.iter().zip(&positions).flat_map(|(run, positions)| {
+        let matched: HashSet<usize> = positions.iter().copied().flatten().collect();
+        let all = run.configurations.iter().enumerate();
+        all.filter(move |(at, _)| !matched.contains(at)).map(|(_, own)| own.label.clone())
     });
     Ok(History {
         configurations: series.collect(),

@@ -3,6 +3,7 @@
 use crate::compare::{RESOLUTION, Sample, Values, welch_error};
 use crate::estimate::{Known, Moments, mean};
 use crate::grid::Grid;
+use crate::response::{Figure, resolution};
 use crate::{Comparison, Estimate, ResponseChoice};
 use observations::Observations;
 use statistics::t_quantile;
@@ -25,30 +26,30 @@ pub(super) struct Side {
 }
 
 impl Side {
-    pub fn of(grid: &Grid, configuration: usize, response: &ResponseChoice) -> Self {
-        let units = grid.units(configuration, grid.has_setups(), &|trial| response.counts(trial));
+    pub fn of(grid: &Grid<&Observations>, configuration: usize, response: &ResponseChoice) -> Self {
+        let cells = grid.cells[configuration].iter();
+        let figures = cells.filter_map(|(block, seen)| Some((*block, response.figure(seen)?)));
+        let (units, first) = grid.units(figures, grid.has_setups());
         // Without values where nothing is known of a time-out.
-        let value = |trials: &Vec<&Observations>| {
-            let values = trials.iter().map(|trial| response.value_or_bound(trial));
-            values.collect::<Option<Vec<f64>>>().map(|values| mean(&values))
-        };
-        let values = units.iter().map(|(unit, trials)| Some((*unit, value(trials)?)));
+        let value = |own: &Vec<Figure>| own.iter().map(|own| own.known).collect::<Option<Vec<f64>>>();
+        let values = units.iter().map(|(unit, own)| Some((*unit, mean(value(own)?))));
+        let all = || units.iter().flat_map(|(_, own)| own);
         Self {
-            first: grid.first(units.keys()),
+            first,
             values: values.collect::<Option<_>>().unwrap_or_default(),
-            timed_out: units.values().flatten().any(|trial| trial.timed_out()),
-            resolution: response.resolution(&grid.trials(configuration)),
+            timed_out: all().any(|own| own.timed_out),
+            resolution: resolution(all().filter(|own| !own.timed_out)),
         }
     }
 
     /// One value for each run, its mean: blocks of a run share what was special about it.
     pub fn of_runs<'g, 'a: 'g>(
-        runs: impl Iterator<Item = (&'g Grid<'a>, Option<usize>)>,
+        runs: impl Iterator<Item = (&'g Grid<&'a Observations>, Option<usize>)>,
         response: &ResponseChoice,
     ) -> Self {
         let runs = (1..).zip(runs).filter_map(|(run, (grid, at))| Some((run, Self::of(grid, at?, response))));
         let runs: Vec<(u32, Self)> = runs.filter(|(_, own)| !own.values.is_empty()).collect();
-        let run_mean = |own: &Self| mean(&own.values.values().copied().collect::<Vec<f64>>());
+        let run_mean = |own: &Self| mean(own.values.values());
         let resolutions: Vec<f64> = runs.iter().map(|(_, own)| own.resolution).collect();
         Self {
             values: runs.iter().map(|(run, own)| (*run, run_mean(own))).collect(),
@@ -73,7 +74,7 @@ impl Side {
     fn logarithms(&self) -> Option<Sample> {
         let logs = self.values.values().map(|value| (*value > 0.0).then(|| value.ln()));
         let values = logs.collect::<Option<Vec<f64>>>().filter(|logs| !logs.is_empty())?;
-        let rounding = (self.resolution / mean(&self.values().blocks.concat())).powi(2) / 12.0;
+        let rounding = (self.resolution / mean(self.values.values())).powi(2) / 12.0;
         Some(Sample { values, known: Known { first: self.first, rounding } })
     }
 }
@@ -126,8 +127,7 @@ pub(super) fn overall(all: &[Samples], response: &ResponseChoice) -> Option<Comp
     };
     let (mut from, mut to) = (side(|it| &it.from), side(|it| &it.to));
     if from.blocks.len() < 2 || to.blocks.len() < 2 {
-        let all =
-            |side: usize| mean(&logs.iter().map(|logs| mean(&logs[side].values)).collect::<Vec<f64>>()).exp();
+        let all = |side: usize| mean(logs.iter().map(|logs| mean(&logs[side].values))).exp();
         (from, to) = (Values::each([&all(0)]), Values::each([&all(1)]));
     }
     Comparison::of_values(false, &from, &to, response.direction)

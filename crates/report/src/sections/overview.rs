@@ -6,6 +6,9 @@ use crate::{number, text};
 use analysis::{Environments, Failure, Finding, FindingKind, Overview, Summary, WarningCount};
 use observations::{Direction, Environment};
 
+/// Configurations that are named one by one.
+const SAID: usize = 100;
+
 /// The question, the run, and what it is compared on.
 pub(crate) fn section(_: &Summary, overview: &Overview) -> [Section; 1] {
     let mut section = Section::default();
@@ -61,7 +64,10 @@ pub(crate) fn failures(_: &Summary, failures: &[Failure]) -> Option<Section> {
         let mut lines = failure.cause.lines();
         section.toned(format!("{attempts}: {}", lines.next().unwrap_or_default()), Tone::Bad);
         lines.for_each(|line| section.detail(line));
-        section.detail(failure.configurations.join(", "));
+        let said = failure.configurations.iter().take(SAID).map(String::as_str);
+        let others = failure.configurations.len().checked_sub(SAID).filter(|others| *others > 0);
+        let others = others.map(|others| format!("{} more", number::count(others as u64)));
+        section.detail(joined(said.chain(others.as_deref()), ", "));
     }
     section.unless_empty()
 }
@@ -73,11 +79,16 @@ pub(crate) fn warnings(summary: &Summary, warnings: &[WarningCount]) -> Option<S
         let trials = number::plural(warning.trials, "trial");
         section.warn(format!("{}: {trials}, for example: {}", warning.kind.name(), warning.detail));
     }
-    for row in summary.configurations.iter().filter(|row| !row.warnings.is_empty()) {
+    let rows = || summary.configurations.iter().filter(|row| !row.warnings.is_empty());
+    for row in rows().take(SAID) {
         let trials = number::plural(row.done, "trial");
         let one = |warning: &WarningCount| format!("{} {}", warning.trials, warning.kind.name());
         let counts = joined(row.warnings.iter().map(one), ", ");
         section.detail(format!("{}: of {trials} {counts}", text::label(&row.label)));
+    }
+    if let Some(others @ 1..) = rows().count().checked_sub(SAID) {
+        let others = number::plural(others, "other configuration");
+        section.detail(format!("{others}: see the JSON output."));
     }
     section.unless_empty()
 }

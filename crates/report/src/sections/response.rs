@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 
 /// More bars than this are no figure: the means over the other factors are shown instead.
 const BARS_MAX: usize = 24;
+/// Levels of one factor that are drawn as bars.
+const LEVELS_MAX: usize = 100;
 /// Configurations that are said in words.
 const SAID: usize = 12;
 /// Single trials are drawn as long as they are no more than this.
@@ -144,8 +146,12 @@ fn chart(summary: &Summary, response: &ResponseChoice, effect: &FactorEffect, me
         bar.value *= scale;
         bar.interval = bar.interval.map(|(low, high)| (low * scale, high * scale));
     }
-    let over = if every { "" } else { " over the other factors" };
-    let title = format!("Means{over} ± 95 % intervals, {} is better", better(response.direction));
+    let over = if every || summary.factors.effects.len() < 2 { "" } else { " over the other factors" };
+    let some = match effect.levels.len() {
+        ..=LEVELS_MAX => String::new(),
+        all => format!(", the first {LEVELS_MAX} of {} levels", number::count(all as u64)),
+    };
+    let title = format!("Means{over} ± 95 % intervals, {} is better{some}", better(response.direction));
     Chart { title: title.into(), unit: unit.into(), kind: ChartKind::Bars, groups }
 }
 
@@ -171,7 +177,7 @@ fn series(summary: &Summary, effect: &FactorEffect) -> Vec<BarGroup> {
 }
 
 fn means(effect: &FactorEffect) -> BarGroup {
-    let bars = effect.levels.iter().filter_map(|level| {
+    let bars = effect.levels.iter().take(LEVELS_MAX).filter_map(|level| {
         let worse = level.comparison.as_ref().is_some_and(|c| c.supported() && !c.is_better());
         Some(bar(&level.level, level.response.as_ref()?, level.standing, worse))
     });

@@ -8,6 +8,7 @@ use crate::{number, text};
 use analysis::{ConfigurationRow, Standing, Summary, Timeline};
 use observations::{Series, TrialRecord};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// With fewer intervals there is no trend to see.
 const INTERVALS_MIN: usize = 8;
@@ -123,6 +124,9 @@ impl<'a> Shown<'a> {
     }
 }
 
+/// A configuration, and what its trials recorded.
+type Row<'a> = (&'a ConfigurationRow, Vec<&'a Shown<'a>>);
+
 /// One section a name of series; one that says so when none was recorded.
 fn recorded(summary: &Summary) -> Vec<Section> {
     let all: Vec<Shown> = summary
@@ -154,15 +158,17 @@ fn recorded(summary: &Summary) -> Vec<Section> {
 
 fn figure(summary: &Summary, name: &str, recorded: &[Shown], points: usize) -> Figure {
     let unit = recorded.first().map_or("", |shown| shown.series.unit.as_str());
-    let own = |row: &ConfigurationRow| -> Vec<&Shown> {
-        recorded.iter().filter(|shown| shown.trial.configuration == row.index).collect()
-    };
-    let rows: Vec<_> = summary.configurations.iter().filter(|row| !own(row).is_empty()).collect();
-    let best = rows.iter().position(|row| row.standing == Standing::Best).unwrap_or(0);
+    let mut own: HashMap<usize, Vec<&Shown>> = HashMap::new();
+    for shown in recorded {
+        own.entry(shown.trial.configuration).or_default().push(shown);
+    }
+    let rows = summary.configurations.iter().filter_map(|row| Some((row, own.remove(&row.index)?)));
+    let rows: Vec<Row> = rows.collect();
+    let best = rows.iter().position(|(row, _)| row.standing == Standing::Best).unwrap_or(0);
     let configurations: Vec<Value> = rows
         .iter()
-        .map(|row| {
-            let trials: Vec<Value> = own(row).iter().map(|shown| trial_of(shown, points)).collect();
+        .map(|(row, own)| {
+            let trials: Vec<Value> = own.iter().map(|shown| trial_of(shown, points)).collect();
             json!({ "label": string(text::label(&row.label)), "trials": trials })
         })
         .collect();
@@ -176,7 +182,7 @@ fn figure(summary: &Summary, name: &str, recorded: &[Shown], points: usize) -> F
             "Lines of {name} over time for one configuration; means are in the table below."
         )
         .into(),
-        data: data(&rows, own),
+        data: data(&rows),
         data_heading: "Mean, smallest and largest interval of the measurement".into(),
         chart: None,
     }
@@ -225,14 +231,9 @@ fn trial_of(shown: &Shown, points: usize) -> Value {
     own
 }
 
-fn data<'a>(
-    rows: &[&'a ConfigurationRow],
-    own: impl Fn(&ConfigurationRow) -> Vec<&'a Shown<'a>>,
-) -> Table<'static> {
-    let rows: Vec<(&str, &Shown)> = rows
-        .iter()
-        .flat_map(|row| own(row).into_iter().map(|shown| (text::label(&row.label), shown)))
-        .collect();
+fn data(rows: &[Row]) -> Table<'static> {
+    let all = rows.iter().flat_map(|(row, own)| own.iter().map(|shown| (text::label(&row.label), *shown)));
+    let rows: Vec<(&str, &Shown)> = all.collect();
     let mut table = Columns::of(&rows);
     table.name("configuration", |(label, _)| *label);
     table.right("block", |(_, shown)| shown.trial.block);

@@ -62,18 +62,19 @@ struct Seen {
 
 impl Seen {
     fn see(&mut self, column: &Column, cell: &Cell) {
-        let value = column.for_people(cell.value.clone());
-        self.has_value |= value != Datum::Empty;
+        self.has_value |= cell.value != Datum::Empty;
         self.has_interval |= cell.interval.is_some();
-        if self.units.len() < 2 && value != Datum::Empty && !self.units.contains(&cell.unit) {
+        if self.units.len() < 2 && cell.value != Datum::Empty && !self.units.contains(&cell.unit) {
             self.units.push(cell.unit.clone());
         }
-        self.large |= is_large(&value);
-        match &value {
+        match &cell.value {
+            Datum::Empty => {}
             // The length as it will be written matters only for the width.
             Datum::Text(text) => self.longest = self.longest.max(text.chars().take(100).count()),
             other => {
-                if let Written::Number(number, Shown::Number) = written(other) {
+                let value = column.for_people(other.clone());
+                self.large |= is_large(&value);
+                if let Written::Number(number, Shown::Number) = written(&value) {
                     self.most = self.most.max(number.abs());
                 }
             }

@@ -21,7 +21,9 @@ pub fn init(file: &Path, engine: Option<&str>, probe: Option<&str>) -> Result<Ex
     let path = file.display();
     let text = example(engine, probe)?;
     let mut created = std::fs::File::create_new(file).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => Failure::usage(format!("{path}: {error}")),
+        ErrorKind::AlreadyExists | ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            Failure::usage(format!("{path}: {error}"))
+        }
         _ => Failure::failed(format!("cannot write {path}: {error}")),
     })?;
     created.write_all(text.as_bytes()).map_err(|error| {

@@ -12,7 +12,9 @@ use crate::Interval;
 use crate::estimate::{Moments, mean};
 use crate::grid::Grid;
 use crate::response::ResponseChoice;
+use observations::Observations;
 use statistics::t_quantile;
+use std::collections::BTreeMap;
 
 /// The error at each end of a 95 % interval.
 const ONE_SIDED: f64 = 0.025;
@@ -33,10 +35,12 @@ pub(super) struct Levels {
 
 impl Levels {
     /// `None` with fewer than two levels or common blocks, or where a value is not above 0.
-    pub fn of(grid: &Grid, configurations: &[usize], response: &str) -> Option<Self> {
+    pub fn of(grid: &Grid<&Observations>, configurations: &[usize], response: &str) -> Option<Self> {
         let trials = grid.trials(*configurations.first()?);
         let choice = trials.iter().find_map(|trial| ResponseChoice::named(response, trial))?;
-        let cells: Vec<_> = configurations.iter().map(|own| choice.values(&grid.cells[*own])).collect();
+        let value = |(block, seen): &(u32, &Observations)| Some((*block, choice.value(seen)?));
+        let values = |own: &usize| grid.cells[*own].iter().filter_map(value).collect();
+        let cells: Vec<BTreeMap<u32, f64>> = configurations.iter().map(values).collect();
         let common = cells.first()?.keys().filter(|block| cells.iter().all(|own| own.contains_key(block)));
         let common: Vec<u32> = common.copied().collect();
         let log = |value: f64| (value > 0.0).then(|| value.ln());

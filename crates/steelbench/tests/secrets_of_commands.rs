@@ -1,0 +1,188 @@
+//! Passwords by their names, in what commands print, and in what is observed of a server: the same as `secrets.rs`.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+mod planted;
+mod servers;
+
+use common::{Ended, Lab, wait_until};
+use planted::{SECRET, kept};
+use std::os::unix::fs::PermissionsExt;
+
+/// What is called a password is one, whatever it looks like.
+#[test]
+fn settings_that_are_called_secrets_are_refused_and_not_repeated() {
+    let table = |engine: &str, target: &str, workload: &str, more: &str| {
+        format!(
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"{engine}\"\n{target}\n[workload]\n{workload}\n[repeats]\nblocks = 1\n{more}"
+        )
+    };
+    let insert = "probe = \"insert\"\nconnections = 1\nrows = 10";
+    let script = "probe = \"script\"\nscript = \"script.sql\"\nconnections = 1\ntransactions = 1";
+    let command =
+        |more: &str| table("none", "", &format!("probe = \"command\"\ncommand = \"true\"\n{more}"), "");
+    let argv = |words: &str| table("none", "", &format!("probe = \"command\"\ncommand = {words}"), "");
+    let factor =
+        |name: &str| format!("[factors]\n\"target.settings.{name}\" = [\"{SECRET}1\", '{SECRET}2']\n");
+    let level = format!(
+        "[[level]]\nfactor = \"where\"\nname = \"a\"\nset = {{ \"target.settings.motherduck_token\" = \"{SECRET}\" }}\n\
+         [[level]]\nfactor = \"where\"\nname = \"b\"\nset = {{}}\n"
+    );
+    for file in [
+        table("duckdb", &format!("settings.http_proxy_password = \"{SECRET}\""), insert, ""),
+        table("duckdb", &format!("settings = {{ s3_secret_access_key = \"{SECRET}\" }}"), insert, ""),
+        table("duckdb", &format!("settings.motherduck_token = \"\"\"{SECRET}\"\"\""), insert, ""),
+        table("duckdb", "", insert, &factor("s3_secret_access_key")),
+        table("duckdb", "", insert, &level),
+        table(
+            "sqlite",
+            &format!("setup.sql = \"schema.sql\"\nsetup.variables = {{ app_password = \"{SECRET}\" }}"),
+            insert,
+            "",
+        ),
+        table("sqlite", "", &format!("{script}\nvariables.token = \"{SECRET}\""), ""),
+        command(&format!("parameters = {{ PGPASSWORD = \"{SECRET}\" }}")),
+        command(&format!("setup = \"mysql --password={SECRET}\"")),
+        argv(&format!("[\"mysql\", \"--password\", \"{SECRET}\"]")),
+        argv(&format!("[\"mysql\", \"--password={SECRET}\"]")),
+        argv(&format!("[\"psql\", \"postgres://u:{SECRET}@h\"]")),
+    ] {
+        let lab = Lab::with(&file);
+        lab.write("script.sql", "SELECT 1;\n");
+        lab.write("schema.sql", "CREATE TABLE a (b int);\n");
+        for arguments in [&["check", "e.toml"][..], &["check", "e.toml", "--json"], &["run", "e.toml"]] {
+            let ended = lab.steelbench(arguments);
+            kept(&lab, &ended, &format!("{arguments:?} {file}"));
+            ended.expect(2).says("a password in the file");
+        }
+        assert!(!lab.path("results").exists());
+    }
+}
+
+#[test]
+fn quick_commands_with_a_password_are_refused_and_do_not_repeat_it() {
+    let near = format!("postgres://u:{SECRET}@127.0.0.1:1/d");
+    let (define, option) = (format!("password={SECRET}"), format!("mysql --password={SECRET}"));
+    let vary = format!("http_proxy_password={SECRET},{SECRET}2");
+    for arguments in [
+        &["pg", "-T", "1", "-d", &near][..],
+        &["pg", "-T", "1", "-S", "-D", &define, "--engine", "sqlite"],
+        &["pg", "-T", "1", "-S", "--engine", "duckdb", "--vary", &vary],
+        &["time", "-r", "1", &option],
+        &["time", "-r", "1", "-p", &option, "true"],
+        &["time", "-r", "1", "-L", "token", SECRET, "echo {token}"],
+        &["time", "-r", "1", "-n", &near, "true"],
+        &["time", "-r", "1", "--export-json", "x.json", &near],
+    ] {
+        for print in [&[][..], &["--print"]] {
+            let lab = Lab::new();
+            let ended = lab.steelbench(&[arguments, print].concat());
+            kept(&lab, &ended, &format!("{arguments:?} {print:?}"));
+            ended.expect(2);
+            assert!(!lab.path("results").exists(), "{arguments:?}");
+        }
+    }
+}
+
+/// A command knows our environment, and may print it.
+#[test]
+fn what_a_command_prints_of_our_environment_is_not_recorded() {
+    for workload in [
+        "command = \"echo $PGPASSWORD; echo said $OTHER_TOKEN >&2; exit 3\"",
+        "command = \"echo $PGPASSWORD; exit 3\"",
+        "command = \"true\"\nprepare = \"env; exit 1\"",
+        "command = \"env\"\n[workload.responses.n]\nregex = \"no such line ([0-9]+)\"\ndirection = \"lower\"",
+        "command = \"env\"\n[workload.responses.n]\nregex = \"OTHER_TOKE[N]=(.*)\"\ndirection = \"lower\"",
+        "command = \"printf '{\\\"a\\\": \\\"%s\\\"}' $OTHER_TOKEN\"\n[workload.responses.n]\npointer = \"/a\"\ndirection = \"lower\"",
+    ] {
+        let lab = Lab::with(&format!(
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"none\"\n[workload]\nprobe = \"command\"\n{workload}\n\
+             [repeats]\nblocks = 1\n"
+        ));
+        for arguments in [&["run", "e.toml"][..], &["show", "t", "--json"], &["report", "t"]] {
+            let mut command = lab.command(arguments);
+            command.env("PGPASSWORD", SECRET).env("OTHER_TOKEN", SECRET);
+            let ended = Ended::from(command.output().unwrap());
+            kept(&lab, &ended, &format!("{arguments:?} {workload}"));
+        }
+        assert_eq!(lab.rows("t", "SELECT status FROM trials"), ["failed"], "{workload}");
+    }
+}
+
+/// The same of the password of a server, which it finds the server by.
+#[test]
+fn what_a_command_prints_of_the_password_of_its_server_is_not_recorded() {
+    for bin in servers::by_url::bindirs() {
+        let server = servers::by_url::Server::start(&bin, "host all app 127.0.0.1/32 scram-sha-256", &[]);
+        let mut client = server.connect();
+        client
+            .batch(&format!(
+                "CREATE ROLE app LOGIN PASSWORD '{SECRET}'; GRANT CREATE ON DATABASE postgres TO app"
+            ))
+            .unwrap();
+        let lab = Lab::with(&format!(
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \"host=127.0.0.1 port={} user=app dbname=postgres\"\n\
+             [workload]\nprobe = \"command\"\ncommand = \"test -n \\\"$PGPASSWORD\\\" && echo told $PGPASSWORD >&2; exit 9\"\n[repeats]\nblocks = 1\n",
+            server.port
+        ));
+        lab.write(".pgpass", &format!("*:*:*:*:{SECRET}\n"));
+        std::fs::set_permissions(lab.path(".pgpass"), std::fs::Permissions::from_mode(0o600)).unwrap();
+        let mut run = lab.command(&["run", "e.toml"]);
+        let ended = Ended::from(run.env("HOME", lab.path("")).output().unwrap());
+        kept(&lab, &ended, "run");
+        assert!(ended.expect(1).stdout.contains("told ***"), "it is there, with stars");
+    }
+}
+
+/// Statements of others, names of their programs: what a server tells of its sessions.
+#[test]
+fn a_recording_of_waits_has_no_password() {
+    for bin in servers::by_url::bindirs() {
+        let server = servers::by_url::Server::start(&bin, "", &[]);
+        let mut client = server.connect();
+        client.batch(&format!("SET application_name = 'token={SECRET}'")).unwrap();
+        let sleeps = format!(
+            "SELECT pg_sleep(600) /* postgres://u:{SECRET}@h */ AS a, 'password={SECRET}', $$pwd={SECRET}$$"
+        );
+        let pid = client.backend_pid();
+        let thread = std::thread::spawn(move || client.batch(&sleeps));
+        let mut admin = server.connect();
+        wait_until("it sleeps", || {
+            let sql = "SELECT 1 FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'PgSleep'";
+            !admin.query(sql, &[Some(&pid.to_string())]).unwrap().is_empty()
+        });
+        let url = format!(
+            "host={} port={} user={} dbname=postgres",
+            server.folder().display(),
+            server.port,
+            servers::by_url::OWNER
+        );
+        let lab = Lab::new();
+        for literals in [&[][..], &["--literals"]] {
+            let record = [
+                &["waits", &url, "--seconds=0.5", "--statements", "--tasks", "--output", "w.steelbench"],
+                literals,
+            ]
+            .concat();
+            for arguments in [
+                &record[..],
+                &["waits", "w.steelbench"],
+                &["waits", "w.steelbench", "--json"],
+                &["show", "w.steelbench"],
+            ] {
+                let mut command = lab.command(arguments);
+                let ended = Ended::from(command.env("PGPASSWORD", SECRET).output().unwrap());
+                kept(&lab, &ended, &format!("{arguments:?}"));
+                ended.expect(0);
+            }
+        }
+        for arguments in [&["compare", "w.steelbench@1", "w.steelbench@2"][..], &["survey", "--server", &url]]
+        {
+            let ended = lab.steelbench(arguments);
+            kept(&lab, &ended, &format!("{arguments:?}"));
+            ended.expect(0);
+        }
+        admin.query("SELECT pg_terminate_backend($1)", &[Some(&pid.to_string())]).unwrap();
+        thread.join().unwrap().unwrap_err();
+    }
+}
