@@ -22,7 +22,6 @@ const EDGES: [(&str, &str); 22] = [
     ("report", "analysis observations sizing sort_order"),
     ("sizing", "experiment"),
     ("analysis", "observations statistics"),
-    ("statistics", ""),
     ("store", "observations"),
     (
         "probes",
@@ -30,6 +29,7 @@ const EDGES: [(&str, &str); 22] = [
     ),
     ("datasets", "engines sort_order"),
     ("sort_order", "statistics"),
+    ("statistics", ""),
     ("engines", "disk_io experiment mysqlclient observations observe pgclient transport"),
     ("disk_io", "conductor observations observe"),
     ("primitives", "conductor experiment observations observe"),
