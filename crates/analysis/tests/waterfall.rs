@@ -129,6 +129,30 @@ fn processor_time_by_function() {
     assert!((shares[0] - 1.0).abs() < 1e-9 && shares[1].abs() < 1e-9, "{shares:?}");
 }
 
+/// One sample of a function in each block says nothing, however much the blocks agree; forty do.
+#[test]
+fn few_samples_that_agree_are_no_change() {
+    let supported = |rare: u64, common: u64| {
+        let mut run = recording(&[("target.compression", &["on", "off"])]);
+        for block in 1..=3 {
+            for (configuration, functions) in
+                [&[("copy", common)][..], &[("copy", common), ("rare", rare)]].into_iter().enumerate()
+            {
+                let work = Work { unit: "row".to_owned(), amount: 1_000, ..Work::default() };
+                let elapsed_s = 5.0 + configuration as f64 + f64::from(block) / 100.0;
+                let trial = Observations { work, profile: Some(profile(functions)), ..observed(elapsed_s) };
+                run.trials.push(done(configuration, block, trial));
+            }
+        }
+        let side = |configuration| Side { recording: &run, configuration };
+        let code = compare(side(0), side(1)).unwrap().decomposition.unwrap().code.unwrap();
+        let is_rare =
+            |kind: &PartKind| matches!(kind, PartKind::Function { function, .. } if function == "rare");
+        code.parts.iter().find(|part| is_rare(&part.kind)).unwrap().supported()
+    };
+    assert_eq!([supported(1, 20), supported(40, 800)], [false, true]);
+}
+
 #[test]
 fn the_verdict_names_the_code() {
     let recording = profiled(3);

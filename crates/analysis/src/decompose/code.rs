@@ -2,6 +2,7 @@
 
 use super::judge::{Seconds, judged};
 use super::{Part, PartKind};
+use crate::estimate::mean;
 use crate::grid::Matched;
 use crate::profile;
 use observations::{Observations, Profile};
@@ -33,9 +34,15 @@ impl CodeChange {
     /// `None` where a side has trials without a profile.
     pub(super) fn of(matched: &Matched<&Observations>) -> Option<Self> {
         let [from, to] = [blocks(&matched.from)?, blocks(&matched.to)?];
+        let samples = [samples(&matched.from), samples(&matched.to)];
+        let of_sample = |side: &[ByFunction], samples: u64| {
+            let all: Vec<f64> = side.iter().map(|block| block.values().sum()).collect();
+            mean(&all) / samples.max(1) as f64
+        };
+        let each_s = [of_sample(&from, samples[0]), of_sample(&to, samples[1])];
         let measured = |kind: PartKind, seconds: &dyn Fn(&ByFunction) -> f64| {
             let of_side = |side: &[ByFunction]| side.iter().map(seconds).collect();
-            Seconds::new(matched, kind, of_side(&from), of_side(&to))
+            Seconds::new(matched, kind, of_side(&from), of_side(&to)).sampled(each_s)
         };
         let large: BTreeSet<&Key> = [&from, &to].into_iter().flat_map(|side| large(side)).collect();
         let function = |key: &Key| {
@@ -50,7 +57,7 @@ impl CodeChange {
         }));
         let total = measured(PartKind::Total, &|block| block.values().sum());
         let (parts, total) = (judged(parts, &total), total.part());
-        Some(Self { parts, total, samples: [samples(&matched.from), samples(&matched.to)] })
+        Some(Self { parts, total, samples })
     }
 }
 

@@ -25,6 +25,8 @@ pub(super) struct Seconds {
     is_paired: bool,
     /// How many blocks of each side its spread is estimated from: [`Known::first`].
     first: [usize; 2],
+    /// The least standard error of the change, whatever its spread over blocks.
+    error_min: f64,
 }
 
 impl Seconds {
@@ -43,7 +45,16 @@ impl Seconds {
 
     /// Of a value for each block of each side.
     pub fn new(matched: &Matched<&Observations>, kind: PartKind, from: Vec<f64>, to: Vec<f64>) -> Self {
-        Self { kind, from, to, is_paired: matched.paired, first: matched.first }
+        Self { kind, from, to, is_paired: matched.paired, first: matched.first, error_min: 0.0 }
+    }
+
+    /// Of samples of which each stands for so many seconds on either side. Few of them may agree in all blocks by chance, so
+    /// the change is at most as sure as Poisson counts are; one more on each side makes that hold for small counts too.
+    pub fn sampled(self, each_s: [f64; 2]) -> Self {
+        let variance = |(of_blocks, each_s): (&Vec<f64>, f64)| each_s * (mean(of_blocks) + each_s);
+        let sides = [&self.from, &self.to].into_iter().zip(each_s);
+        let error_min = sides.map(variance).sum::<f64>().sqrt();
+        Self { error_min, ..self }
     }
 
     pub fn is_nothing(&self) -> bool {
@@ -89,7 +100,7 @@ impl Seconds {
             [from, to] => welch_error(from, to)?,
             _ => return None,
         };
-        Some((if error < RESOLUTION_S { 0.0 } else { error }, df))
+        Some((if error < RESOLUTION_S { self.error_min } else { error.max(self.error_min) }, df))
     }
 
     /// Two-sided p-value of "no change".
