@@ -1,6 +1,7 @@
 //! The configurations of a run: their figures, and how they compare with the baseline and the best.
 
 use crate::grid::{Figures, Grid};
+use crate::settings::probe;
 use crate::{
     Accounting, Comparison, Detectable, Estimate, Standing, Summary, WaitTable, WarningCount, compare,
     health, response,
@@ -79,7 +80,7 @@ pub fn rows(
     let mut rows: Vec<ConfigurationRow> =
         all.map(|(index, own)| row(recording, index, own, grid, &names, figures)).collect();
     if let Some(figures) = figures {
-        compare_rows(&mut rows, recording.run.baseline, figures);
+        compare_rows(&mut rows, recording, figures);
     }
     rows
 }
@@ -122,11 +123,15 @@ fn row(
     }
 }
 
-/// Fills in the factor against the baseline and the standing against the best.
-fn compare_rows(rows: &mut [ConfigurationRow], baseline: Option<usize>, figures: &Figures) {
+/// Fills in the factor against the baseline and the standing against the best. What does other work is not compared, and
+/// where some do there is no best.
+fn compare_rows(rows: &mut [ConfigurationRow], recording: &Recording, figures: &Figures) {
+    let baseline = recording.run.baseline;
+    let probe = |own: usize| probe(&recording.configurations[own]);
+    let one_probe = (1..rows.len()).all(|own| probe(own) == probe(0));
     let best = compare::best(&rows.iter().map(|row| row.response.as_ref()).collect::<Vec<_>>());
-    let best = best.filter(|_| !figures.grid.set_up_once());
-    let one = |from, to| figures.compare(from, to);
+    let best = best.filter(|_| one_probe && !figures.grid.set_up_once());
+    let one = |from, to| figures.compare(from, to).filter(|_| probe(from) == probe(to));
     let factors = compare::against(baseline.filter(|own| *own < rows.len()), rows.len(), &one);
     let against_best = compare::against(best, rows.len(), &one);
     let standings = compare::standings(best, &against_best);

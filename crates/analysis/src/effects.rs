@@ -32,6 +32,8 @@ pub struct FactorEffect {
     pub hard_to_change: bool,
     /// Whether each level was set up once: a level cannot be told apart from its set-up, so that nothing is said of it.
     pub set_up_once: bool,
+    /// Whether the levels have different probes: they are different work and not compared with each other.
+    pub other_work: bool,
     /// Position of the reference level (the baseline's, else the first).
     pub reference: usize,
     /// Position of the best level, where one can be told.
@@ -134,7 +136,9 @@ impl Factors {
             effect.detectable = Detectable::of_comparisons(matched, family);
         }
         let gains = main.map_or_else(Vec::new, |main| {
-            let others = layouts.iter().filter(|other| other.factor != main && other.levels > 1);
+            let is_compared =
+                |other: &&FactorLayout| other.factor != main && other.levels > 1 && !other.other_work;
+            let others = layouts.iter().filter(is_compared);
             others.map(|other| GainTable::of(&layouts[main], other, figures)).collect()
         });
         Self { effects, interactions, family, gains }
@@ -153,7 +157,8 @@ impl FactorEffect {
         let compare = |from, to| layout.compare(figures, from, to);
         let comparisons = against(Some(layout.reference), layout.levels, &compare);
         let set_up_once = layout.hard_to_change && figures.grid.set_up_once();
-        let best = best(&estimates, &comparisons, layout.reference).filter(|_| !set_up_once);
+        let best =
+            best(&estimates, &comparisons, layout.reference).filter(|_| !set_up_once && !layout.other_work);
         let against_best = against(best, layout.levels, &compare);
         let standings = compare::standings(best, &against_best);
         let numeric = factor.numeric.as_deref().filter(|numbers| numbers.len() == estimates.len());
@@ -177,6 +182,7 @@ impl FactorEffect {
             ordered: factor.numeric.is_some(),
             hard_to_change: factor.hard_to_change,
             set_up_once,
+            other_work: layout.other_work,
             reference: layout.reference,
             best,
             levels: levels.collect(),

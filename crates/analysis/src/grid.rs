@@ -1,9 +1,10 @@
 //! A recording laid out as configurations x blocks, and pairs taken from it.
 
 use crate::response::{Figure, distinct};
+use crate::settings::probe;
 use crate::{Comparison, Estimate, ResponseChoice};
 use observations::{ConfigurationRecord, Observations, Recording};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// What is looked at of each trial of a configuration, by block in ascending order.
@@ -261,7 +262,8 @@ impl Matched<Figure> {
     }
 }
 
-/// Which configurations have which level of a factor, and which differ in nothing else.
+/// Which configurations have which level of a factor, and which differ in nothing else. Those with another probe do: their
+/// units of work are others, so that no response of theirs can be compared.
 pub struct FactorLayout {
     /// Position of the factor.
     pub factor: usize,
@@ -271,6 +273,8 @@ pub struct FactorLayout {
     pub reference: usize,
     /// Whether its levels are set up and not chosen anew in each block.
     pub hard_to_change: bool,
+    /// Whether its levels have different probes, so that they are not compared with each other.
+    pub other_work: bool,
     /// Position of each configuration's level; `None` where it has none.
     pub positions: Vec<Option<usize>>,
     /// For each combination of the other factors' levels: the configuration of each level.
@@ -286,12 +290,13 @@ impl FactorLayout {
         let position =
             |own: &ConfigurationRecord| own.level(&record.name).and_then(|label| labels.get(label).copied());
         let positions: Vec<Option<usize>> = recording.configurations.iter().map(position).collect();
-        let mut index: HashMap<Vec<(&str, &str)>, usize> = HashMap::new();
+        let mut index: HashMap<(Option<&str>, Vec<(&str, &str)>), usize> = HashMap::new();
         let mut groups: Vec<Vec<Option<usize>>> = Vec::new();
         for (configuration, own) in recording.configurations.iter().enumerate() {
             let Some(level) = positions[configuration] else { continue };
             let others = own.levels.iter().filter(|l| l.factor != record.name);
-            let key = others.map(|l| (l.factor.as_str(), l.level.as_str())).collect();
+            let others = others.map(|l| (l.factor.as_str(), l.level.as_str())).collect();
+            let key = (probe(own), others);
             let group = *index.entry(key).or_insert_with(|| {
                 groups.push(vec![None; record.levels.len()]);
                 groups.len() - 1
@@ -300,9 +305,15 @@ impl FactorLayout {
         }
         let baseline = recording.run.baseline.filter(|index| *index < positions.len());
         let reference = baseline.and_then(|index| positions[index]).unwrap_or(0);
+        let mut probes = vec![BTreeSet::new(); record.levels.len()];
+        for (own, level) in recording.configurations.iter().zip(&positions) {
+            level.map(|level| probes[level].insert(probe(own)));
+        }
+        probes.retain(|own| !own.is_empty());
         Self {
             factor,
             levels: record.levels.len(),
+            other_work: probes.iter().any(|own| *own != probes[0]),
             reference,
             hard_to_change: record.hard_to_change,
             positions,

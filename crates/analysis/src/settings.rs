@@ -5,9 +5,17 @@ use crate::wording;
 use observations::{ConfigurationRecord, FactorRecord, Recording, Value};
 use serde::Serialize;
 
+/// What a configuration does and measures.
+pub fn probe(configuration: &ConfigurationRecord) -> Option<&str> {
+    match configuration.settings.get("workload.probe") {
+        Some(Value::Text(probe)) => Some(probe),
+        _ => None,
+    }
+}
+
 /// Whether the probe of a configuration is this one.
-pub fn has_probe(configuration: &ConfigurationRecord, probe: &str) -> bool {
-    configuration.get::<String>("workload.probe").as_deref() == Some(probe)
+pub fn has_probe(configuration: &ConfigurationRecord, name: &str) -> bool {
+    probe(configuration) == Some(name)
 }
 
 /// Positions of the configurations whose probe this is.

@@ -67,7 +67,8 @@ pub fn summarize_with(recording: &Recording, disk_runs: Vec<Recording>) -> Summa
     let layouts: Vec<FactorLayout> =
         (0..recording.factors.len()).map(|factor| FactorLayout::new(recording, factor)).collect();
     let ordered = recording.factors.iter().position(|factor| factor.numeric.is_some());
-    let main_factor = ordered.or((!layouts.is_empty()).then_some(0));
+    let compared = layouts.iter().position(|own| !own.other_work);
+    let main_factor = ordered.or(compared).or((!layouts.is_empty()).then_some(0));
     let figures = response.as_ref().map(|response| grid.figures(response));
     let factors =
         figures.as_ref().map(|figures| Factors::of(recording, &grid, &layouts, main_factor, figures));

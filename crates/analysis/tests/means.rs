@@ -67,3 +67,33 @@ fn levels_that_never_meet_have_no_means_to_compare() {
     let texts: Vec<String> = summary.findings().into_iter().map(|finding| finding.text).collect();
     assert!(!texts[0].starts_with("Only"), "{texts:?}");
 }
+
+/// Levels of a factor that have different probes are different work: a scan that is shorter than a load is not better.
+#[test]
+fn other_work_is_not_compared() {
+    let mut run = recording(&[("work", &["load", "scan"]), ("compression", &["off", "on"])]);
+    for (own, probe) in run.configurations.iter_mut().zip(["bulk-load", "bulk-load", "scan", "scan"]) {
+        own.settings.insert("workload.probe".to_owned(), probe.into());
+    }
+    for block in 1..=5 {
+        let noise = 1.0 + 0.002 * f64::from(block % 3);
+        for (configuration, elapsed_s) in (0..).zip([8.0, 10.0, 1.0, 1.5]) {
+            run.trials.push(done(configuration, block, observed(elapsed_s * noise)));
+        }
+    }
+    let summary = summarize(&run);
+    let [work, compression] = &summary.factors.effects[..] else { panic!("two factors") };
+    assert!(work.other_work && work.best.is_none() && work.levels.iter().all(|own| own.comparison.is_none()));
+    // Of both works: 1 / 1.25 and 1 / 1.5.
+    let ratio = compression.levels[1].comparison.as_ref().unwrap().value;
+    assert!((ratio - (1.0_f64 / (1.25 * 1.5)).sqrt()).abs() < 1e-3, "{ratio}");
+    let compared = summary.configurations.iter().map(|row| row.factor.is_some()).collect::<Vec<_>>();
+    assert_eq!(compared, [false, true, false, false]);
+    assert!(summary.configurations.iter().all(|row| row.standing == Standing::Unknown));
+    let said: Vec<String> = summary.findings().into_iter().map(|finding| finding.text).collect();
+    assert!(said.iter().any(|text| text == "The levels of work are different work and are not compared with each other."), "{said:?}");
+    assert!(
+        !said.iter().any(|text| text.contains("work=scan") || text.contains("best configuration")),
+        "{said:?}"
+    );
+}

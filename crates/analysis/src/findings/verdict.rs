@@ -49,6 +49,9 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
         [only] => {
             format!("Only {name}={} has figures: there is nothing to compare it with.", only.level)
         }
+        _ if effect.other_work => {
+            format!("The levels of {name} are different work and are not compared with each other.")
+        }
         _ if effect.set_up_once => {
             format!("{name}: set-up and level cannot be told apart; repeat the set-up (repeats.setups = 3).")
         }

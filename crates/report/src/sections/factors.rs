@@ -10,7 +10,8 @@ pub(crate) fn sections(summary: &Summary, factors: &Factors) -> Vec<Section> {
     if factors.effects.len() < 2 {
         return Vec::new();
     }
-    let effects = factors.effects.iter().map(|factor| effect_section(summary, factor));
+    let compared = factors.effects.iter().filter(|factor| !factor.other_work);
+    let effects = compared.map(|factor| effect_section(summary, factor));
     let gains = factors.gains.iter().map(|table| gain_section(summary, table));
     effects.chain(gains).chain(interaction_section(summary)).collect()
 }
