@@ -126,6 +126,17 @@ fn kills_postgres() {
     kills("postgres", 2 * FULL + 4, &jobs);
 }
 
+#[test]
+fn kills_mariadb() {
+    let targets = servers::installed::mariadb_installations().into_iter();
+    let target = |found: engines::mariadb::server::Installation| {
+        format!("engine = \"mariadb\"\nversion = \"{}\"", found.version)
+    };
+    let jobs: Vec<Job> =
+        targets.flat_map(|found| on_tables(&target(found), 2, 6000).collect::<Vec<_>>()).collect();
+    kills("mariadb", FULL, &jobs);
+}
+
 fn start(arena: &Arena, cache: Option<&Path>) -> Child {
     let mut command = arena.lab.command(&["run", "e.toml"]);
     command.current_dir(arena.path("")).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
@@ -140,7 +151,8 @@ fn kills(engine: &str, full: u64, jobs: &[Job]) {
     }
     campaign(&format!("kills_{engine}"), Tries { short: 2, full }, |random| {
         let job = random.in_turn(jobs);
-        killed(job, random, engine == "postgres").map_err(|why| format!("{}: {why}", job.name))
+        killed(job, random, matches!(engine, "postgres" | "mariadb"))
+            .map_err(|why| format!("{}: {why}", job.name))
     });
 }
 
