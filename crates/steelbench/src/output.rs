@@ -82,6 +82,7 @@ pub fn replace_file<E: Display>(
         if in_place {
             return fill(OpenOptions::new().write(true).open(path).map_err(in_words)?, write).map(drop);
         }
+        remove_remains(path);
         let (partial, file) = partial(path).map_err(in_words)?;
         let synced = fill(file, write).and_then(|file| file.sync_all().map_err(in_words));
         synced.and_then(|()| fs::rename(&partial, path).map_err(in_words)).inspect_err(|_| {
@@ -135,7 +136,31 @@ fn partial(path: &Path) -> std::io::Result<(PathBuf, File)> {
     let created = paths.map(|partial| File::create_new(&partial).map(|file| (partial, file)));
     let mut created =
         created.skip_while(|it| it.as_ref().is_err_and(|e| e.kind() == ErrorKind::AlreadyExists));
-    created.next().unwrap_or_else(|| Err(ErrorKind::AlreadyExists.into()))
+    let (partial, file) = created.next().unwrap_or_else(|| Err(ErrorKind::AlreadyExists.into()))?;
+    // Held until the file is complete: see below. Where there are no locks, its process tells.
+    let _ = file.try_lock();
+    Ok((partial, file))
+}
+
+/// Removes what processes of ours that were killed had written of a file: neither the process nor its lock is there. The
+/// process alone does not tell: it may be in another namespace that shares the volume.
+fn remove_remains(path: &Path) {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let of_killed = |entry: &fs::DirEntry| {
+        let of = entry.file_name();
+        let of = of.to_str()?.strip_prefix('.')?.strip_prefix(name)?.strip_prefix('.')?;
+        let process: u32 = of.strip_suffix(".partial")?.split_once('-')?.0.parse().ok()?;
+        let is_dead =
+            entry.file_type().ok()?.is_file() && !Path::new("/proc").join(process.to_string()).exists();
+        let unlocked = is_dead && File::open(entry.path()).ok()?.try_lock().is_ok();
+        unlocked.then(|| entry.path())
+    };
+    for remains in fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| of_killed(&entry))
+    {
+        // What cannot be removed harms nobody.
+        let _ = fs::remove_file(remains);
+    }
 }
 
 /// Prints a JSON value in one line.

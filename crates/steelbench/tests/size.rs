@@ -34,6 +34,22 @@ fn the_example_is_sized_in_every_form() {
     assert_eq!(json["plan"]["demand"]["reads"].as_f64(), Some(5000.0));
 }
 
+/// A kill while a page is written leaves a part of it, which the next one that writes the page removes. That of a process
+/// that lives stays.
+#[test]
+fn what_a_killed_process_had_written_is_removed() {
+    let lab = Lab::new();
+    lab.write("plan.toml", &lab.steelbench(&["size", "--example"]).stdout);
+    // No process has a number from 2^22 on.
+    let (dead, alive) =
+        (".plan.html.4194304-0.partial", format!(".plan.html.{}-0.partial", std::process::id()));
+    lab.write(dead, "<!DOCTYPE");
+    lab.write(&alive, "<!DOCTYPE");
+    let ended = lab.steelbench(&["size", "plan.toml", "--html", "plan.html"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!([lab.path(dead).exists(), lab.path(&alive).exists()], [false, true]);
+}
+
 #[test]
 fn tables_fit_into_80_columns() {
     let lab = Lab::new();
