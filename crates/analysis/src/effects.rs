@@ -23,6 +23,7 @@ pub struct Factors {
 
 /// The levels of one factor against each other.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct FactorEffect {
     /// Name of the factor.
     pub factor: String,

@@ -281,6 +281,9 @@ pub struct FactorLayout {
     groups: Vec<Vec<Option<usize>>>,
 }
 
+/// The probe of a configuration and its levels of the other factors.
+type Others<'a> = (Option<&'a str>, Vec<(&'a str, &'a str)>);
+
 impl FactorLayout {
     pub fn new(recording: &Recording, factor: usize) -> Self {
         let record = &recording.factors[factor];
@@ -290,7 +293,7 @@ impl FactorLayout {
         let position =
             |own: &ConfigurationRecord| own.level(&record.name).and_then(|label| labels.get(label).copied());
         let positions: Vec<Option<usize>> = recording.configurations.iter().map(position).collect();
-        let mut index: HashMap<(Option<&str>, Vec<(&str, &str)>), usize> = HashMap::new();
+        let mut index: HashMap<Others, usize> = HashMap::new();
         let mut groups: Vec<Vec<Option<usize>>> = Vec::new();
         for (configuration, own) in recording.configurations.iter().enumerate() {
             let Some(level) = positions[configuration] else { continue };
