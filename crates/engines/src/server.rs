@@ -1,7 +1,8 @@
 //! What an engine can tell of a server that runs already: chosen by the scheme of its URL, changed in nothing.
 
 use crate::{Engine, EngineError, Stop, all, by_name};
-use observations::{Advice, ServerActivity, Survey, SurveyedServer, Unread, WaitingTask};
+use experiment::Configuration;
+use observations::{Advice, EngineVersion, ServerActivity, Survey, SurveyedServer, Unread, WaitingTask};
 use std::fmt;
 
 /// The servers of an engine.
@@ -119,6 +120,23 @@ pub fn advice(survey: &Survey) -> Vec<Advice> {
         Some(servers.advice(server, survey))
     };
     survey.servers.iter().filter_map(of_server).flatten().collect()
+}
+
+/// The versions of the servers of an experiment, each asked once: `server` tells them apart by their settings, `version_of`
+/// gives a version and its options.
+pub(crate) fn versions<K: PartialEq>(
+    configurations: &[&Configuration],
+    server: impl Fn(&Configuration) -> K,
+    version_of: impl Fn(&Configuration) -> (String, String),
+) -> EngineVersion {
+    let mut asked: Vec<&Configuration> = Vec::new();
+    for configuration in configurations {
+        if asked.iter().all(|known| server(known) != server(configuration)) {
+            asked.push(configuration);
+        }
+    }
+    let (versions, options): (Vec<String>, Vec<String>) = asked.into_iter().map(version_of).unzip();
+    EngineVersion { version: versions.join(", "), options }
 }
 
 #[cfg(test)]

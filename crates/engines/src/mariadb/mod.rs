@@ -64,15 +64,7 @@ impl Engine for MariaDb {
         let server = |own: &Configuration| {
             (own.get(settings::URL), own.get(settings::VERSION), own.get(settings::BINDIR))
         };
-        let mut asked: Vec<&Configuration> = Vec::new();
-        for configuration in configurations {
-            if asked.iter().all(|known| server(known) != server(configuration)) {
-                asked.push(configuration);
-            }
-        }
-        let (versions, options): (Vec<String>, Vec<String>) =
-            asked.into_iter().map(|own| version_of(own, stop)).unzip();
-        EngineVersion { version: versions.join(", "), options }
+        crate::server::versions(configurations, server, |own| version_of(own, stop))
     }
 
     fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {

@@ -82,15 +82,7 @@ impl Engine for Postgres {
         let server = |own: &Configuration| {
             (own.get(settings::URL), own.get(settings::VERSION), own.get(settings::BINDIR))
         };
-        let mut asked: Vec<&Configuration> = Vec::new();
-        for configuration in configurations {
-            if asked.iter().all(|known| server(known) != server(configuration)) {
-                asked.push(configuration);
-            }
-        }
-        let (versions, options): (Vec<String>, Vec<String>) =
-            asked.into_iter().map(|own| version_of(own, stop)).unzip();
-        EngineVersion { version: versions.join(", "), options }
+        crate::server::versions(configurations, server, |own| version_of(own, stop))
     }
 
     fn missing(&self, configuration: &Configuration) -> Option<String> {
