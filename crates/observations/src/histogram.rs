@@ -26,6 +26,14 @@ enum Form {
     Open(Counts),
     /// Laid out for keeping.
     Packed(Packed),
+    /// Only these were read.
+    Figures(Figures),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Figures {
+    len: u64,
+    min_mean_max_ns: (u64, f64, u64),
 }
 
 /// A stored histogram could not be read.
@@ -46,6 +54,7 @@ impl PartialEq for Histogram {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Form::Packed(own), Form::Packed(other)) if own == other => true,
+            (Form::Figures(own), Form::Figures(other)) => own == other,
             _ => self.len() == other.len() && self.slots().eq(other.slots()),
         }
     }
@@ -90,11 +99,19 @@ impl Histogram {
         Self(Form::Packed(Packed::of(sums.into_iter())))
     }
 
+    /// One of which only these figures are known, as [`Histogram::len`] and [`Histogram::min_mean_max_ns`] give them: a
+    /// text says no more of most latencies, and the thousands of a large recording take time to read.
+    /// It has no percentiles and adds nothing to a sum.
+    pub fn of_figures(len: u64, min_mean_max_ns: (u64, f64, u64)) -> Self {
+        Self(Form::Figures(Figures { len, min_mean_max_ns }))
+    }
+
     /// Number of recorded values.
     pub fn len(&self) -> u64 {
         match &self.0 {
             Form::Open(counts) => counts.len(),
             Form::Packed(packed) => packed.len(),
+            Form::Figures(figures) => figures.len,
         }
     }
 
@@ -115,6 +132,10 @@ impl Histogram {
                 return percentiles.map(|percentile| counts.value_at_percentile(percentile));
             }
             Form::Packed(packed) => packed,
+            Form::Figures(_) => {
+                debug_assert!(false, "percentiles of a histogram that was not read");
+                return [0; N];
+            }
         };
         let (mut slots, mut below, mut last) = (packed.slots(), 0, None);
         percentiles.map(|percentile| {
@@ -136,6 +157,9 @@ impl Histogram {
 
     /// Smallest, mean and largest latency in ns; of what cannot be told apart the smallest, middle and largest.
     pub fn min_mean_max_ns(&self) -> (u64, f64, u64) {
+        if let Form::Figures(figures) = &self.0 {
+            return figures.min_mean_max_ns;
+        }
         let (mut min, mut sum, mut max) = (None, 0.0, 0);
         for slot in self.slots() {
             min.get_or_insert(slot.low);
@@ -165,27 +189,28 @@ impl Histogram {
                 Slot { low, high, count: recorded.count_at_value() }
             })),
             Form::Packed(packed) => Box::new(packed.slots()),
+            Form::Figures(_) => Box::new(std::iter::empty()),
         }
     }
 
     fn pack(&self) -> Packed {
         match &self.0 {
-            Form::Open(_) => Packed::of(self.slots().map(|slot| (slot.low, slot.count))),
             Form::Packed(packed) => packed.clone(),
+            _ => Packed::of(self.slots().map(|slot| (slot.low, slot.count))),
         }
     }
 
     /// The counts for recording; a packed histogram stays unpacked from then on.
     #[inline]
     fn open(&mut self) -> &mut Counts {
-        if let Form::Packed(_) = &self.0 {
+        if !matches!(self.0, Form::Open(_)) {
             let mut open = Self::default();
             open.merge(self);
             *self = open;
         }
         match &mut self.0 {
             Form::Open(counts) => counts,
-            Form::Packed(_) => unreachable!("unpacked above"),
+            _ => unreachable!("unpacked above"),
         }
     }
 }

@@ -57,7 +57,7 @@ pub fn begin(
             trials: Vec::new(),
         })?
     };
-    let recorded = store.read(run)?;
+    let recorded = store.read_figures(run)?;
     Ok(Session { store, run, recorded, _lock: lock })
 }
 

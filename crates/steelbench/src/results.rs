@@ -50,19 +50,21 @@ pub fn open(name: Option<&str>) -> Result<Store, Failure> {
 /// Opens a results file and reads a run of it.
 pub fn read(recorded: &Recorded) -> Result<(PathBuf, Recording), Failure> {
     let store = open(recorded.name.as_deref())?;
-    Ok((store.path().to_path_buf(), read_run(&store, recorded.run)?))
+    Ok((store.path().to_path_buf(), read_run(&store, recorded.run, Store::read)?))
 }
 
+/// [`Store::read`] for pages and programs, [`Store::read_figures`] for texts.
+pub type Read = fn(&Store, i64) -> store::Result<Recording>;
+
 /// Reads a run, the latest one without a number.
-pub fn read_run(store: &Store, run: Option<i64>) -> Result<Recording, Failure> {
-    match run {
-        Some(run) => Ok(store.read(run)?),
-        None => store.read_latest()?.ok_or_else(|| {
-            let observed = store.activities().is_ok_and(|numbers| !numbers.is_empty());
-            let what = if observed { "; `waits` and `show` print the observations in it" } else { " yet" };
-            Failure::usage(format!("{}: no run was recorded{what}", store.path().display()))
-        }),
-    }
+pub fn read_run(store: &Store, run: Option<i64>, read: Read) -> Result<Recording, Failure> {
+    let none = || {
+        let observed = store.activities().is_ok_and(|numbers| !numbers.is_empty());
+        let what = if observed { "; `waits` and `show` print the observations in it" } else { " yet" };
+        Failure::usage(format!("{}: no run was recorded{what}", store.path().display()))
+    };
+    let latest = || Ok(store.latest_run()?.ok_or_else(none)?.id);
+    Ok(read(store, run.map_or_else(latest, Ok::<_, Failure>)?)?)
 }
 
 /// The results file that a text names, and the number of an observation behind an `@`; `None` of what names a server.

@@ -6,7 +6,11 @@ mod servers;
 
 use common::{Lab, end, signal, wait_until};
 use servers::by_url::{OWNER, Server, bindirs};
-use servers::{await_load, causes, inserts, lab, managed, newest, nothing_is_left, versions};
+use servers::installed::mariadb_installations;
+use servers::{
+    await_load, causes, inserts, kill, lab, managed, newest, nothing_is_left, processes, versions,
+};
+use std::fs::{DirEntry, read_dir, read_to_string};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
@@ -109,34 +113,68 @@ fn limits_hold_for_a_server_that_does_not_answer() {
     }
 }
 
-/// Freezes every process of the private servers that the lab's run has started.
-const FREEZE: &str = "[hooks]\nafter_trial = \"\"\"for process in /proc/[0-9]*; do \
-     if [ \"$(cat $process/comm 2>/dev/null)\" = postgres ] && \
-     case \"$(readlink $process/cwd)\" in \"$PWD\"*) true;; *) false;; esac; \
-     then kill -STOP ${process#/proc/}; fi; done; touch frozen\"\"\"\n";
+/// A hook that does something with every process of the private servers that the lab's run has started.
+fn after_trial(with_each: &str) -> String {
+    format!(
+        "[hooks]\nafter_trial = \"\"\"for process in /proc/[0-9]*; do \
+         case \"$(cat $process/comm 2>/dev/null)\" in postgres|mariadbd) \
+         case \"$(readlink $process/cwd)\" in \"$PWD\"*) {with_each};; esac;; esac; done; touch done\"\"\"\n"
+    )
+}
+
+fn freeze() -> String {
+    after_trial("kill -STOP ${process#/proc/}")
+}
+
+/// Inserts of so many seconds in two blocks on the private servers of all engines that are installed.
+fn on_each(seconds: f64, rest: &str) -> Vec<Lab> {
+    let postgres = versions().map(|versions| managed(2, &newest(&versions), ["", &inserts(seconds), rest]));
+    let mariadb = mariadb_installations().first().map(|_| {
+        format!(
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\n[workload]\n{}\n[repeats]\nblocks = 2\n{rest}",
+            inserts(seconds)
+        )
+    });
+    postgres.into_iter().chain(mariadb).map(|file| lab(&file)).collect()
+}
 
 #[test]
 fn a_private_server_that_is_frozen_between_trials_fails_the_next_in_its_time() {
-    let Some(versions) = versions() else { return };
-    let limits = "[limits]\ntrial_time = \"5 s\"\n";
-    let settings = format!("{limits}{FREEZE}");
-    let lab = lab(&managed(2, &newest(&versions), ["", &inserts(0.2), &settings]));
-    end(lab.start()).expect(1);
-    let causes = causes(&lab);
-    assert!(causes.len() == 1 && causes[0].contains("took longer than limits.trial_time"), "{causes:?}");
-    nothing_is_left(&lab);
+    for lab in on_each(0.2, &format!("[limits]\ntrial_time = \"5 s\"\n{}", freeze())) {
+        end(lab.start()).expect(1);
+        let causes = causes(&lab);
+        assert!(causes.len() == 1 && causes[0].contains("took longer than limits.trial_time"), "{causes:?}");
+        nothing_is_left(&lab);
+    }
 }
 
 #[test]
 fn an_interruption_ends_the_wait_for_a_private_server_that_is_frozen() {
-    let Some(versions) = versions() else { return };
-    let lab = lab(&managed(2, &newest(&versions), ["", &inserts(0.2), FREEZE]));
-    let child = lab.start();
-    wait_until("the server is frozen", || lab.path("frozen").exists());
-    wait_until("a trial is recorded", || lab.trials("t") == 1);
-    signal(&child, libc::SIGINT);
-    end(child).expect(130);
-    nothing_is_left(&lab);
+    for lab in on_each(0.2, &freeze()) {
+        let child = lab.start();
+        wait_until("the server is frozen", || lab.path("done").exists());
+        wait_until("a trial is recorded", || lab.trials("t") == 1);
+        signal(&child, libc::SIGINT);
+        end(child).expect(130);
+        nothing_is_left(&lab);
+    }
+}
+
+#[test]
+fn an_interruption_ends_a_load_on_a_private_server_that_is_frozen() {
+    for lab in on_each(20.0, "") {
+        let child = lab.start();
+        let threads = format!("/proc/{}/task", child.id());
+        let is_load = |thread: DirEntry| {
+            read_to_string(thread.path().join("comm")).is_ok_and(|it| it.starts_with("load"))
+        };
+        wait_until("a load runs", || read_dir(&threads).unwrap().flatten().any(is_load));
+        let servers = processes(&lab).into_iter().filter(|pid| *pid != child.id() as i32);
+        servers.for_each(|pid| kill(pid, libc::SIGSTOP));
+        signal(&child, libc::SIGINT);
+        end(child).expect(130);
+        nothing_is_left(&lab);
+    }
 }
 
 #[test]
@@ -168,22 +206,15 @@ fn an_interruption_ends_cleaning_up_that_somebody_stands_in_the_way_of() {
 
 #[test]
 fn a_server_of_another_user_knows_nothing_of_our_environment() {
-    let Some(versions) = versions() else { return };
-    let look = "[hooks]\nafter_trial = \"\"\"for process in /proc/[0-9]*; do \
-         if [ \"$(cat $process/comm 2>/dev/null)\" = postgres ] && \
-         case \"$(readlink $process/cwd)\" in \"$PWD\"*) true;; *) false;; esac; \
-         then tr '\\\\0' '\\\\n' < $process/environ; fi; done > environment\"\"\"\n";
-    let lab = lab(&managed(1, &newest(&versions), ["", &inserts(0.2), look]));
-    let mut command = lab.command(&["run", "e.toml"]);
-    command.env("CLOUD_TOKEN", "planted-secret").env("PGPASSWORD", "planted-secret").env("TZ", "UTC");
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    let environment = lab.read("environment");
-    assert!(environment.contains("LC_ALL=C") && environment.contains("TZ=UTC"), "{environment}");
-    let known = ["PATH", "LD_LIBRARY_PATH", "TZ", "LC_ALL"];
-    for line in environment.lines() {
-        // The server adds variables of its own.
-        let (name, _) = line.split_once('=').unwrap_or((line, ""));
+    for lab in on_each(0.2, &after_trial("tr '\\\\0' '\\\\n' < $process/environ >> environment")) {
+        let mut command = lab.command(&["run", "e.toml"]);
+        command.env("CLOUD_TOKEN", "planted-secret").env("PGPASSWORD", "planted-secret").env("TZ", "UTC");
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let environment = lab.read("environment");
+        assert!(environment.contains("LC_ALL=C") && environment.contains("TZ=UTC"), "{environment}");
+        let known = ["PATH", "LD_LIBRARY_PATH", "TZ", "LC_ALL"];
+        // The servers add variables of their own.
         let own = [
             "PGDATA",
             "PG_GRANDPARENT_PID",
@@ -193,6 +224,9 @@ fn a_server_of_another_user_knows_nothing_of_our_environment() {
             "LC_CTYPE",
             "LC_MESSAGES",
         ];
-        assert!(known.contains(&name) || own.contains(&name) || line.is_empty(), "{environment}");
+        for line in environment.lines() {
+            let (name, _) = line.split_once('=').unwrap_or((line, ""));
+            assert!(known.contains(&name) || own.contains(&name) || line.is_empty(), "{environment}");
+        }
     }
 }

@@ -42,7 +42,7 @@ fn disk_runs(store: &Store) -> Result<Vec<Recording>> {
     for run in store.runs()? {
         // Trials are read only of those that matter.
         if measures_disk(&store.read_plan(run.id)?) {
-            found.push(store.read(run.id)?);
+            found.push(store.read_figures(run.id)?);
         }
     }
     Ok(found)

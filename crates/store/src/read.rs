@@ -1,6 +1,6 @@
 //! Reading: the runs of a file, what a resumed run needs, and whole recordings.
 
-use crate::rows::{Columns, Level, Record, Setting, select, unreadable};
+use crate::rows::{Columns, HISTOGRAM, Level, Record, Setting, select, unreadable};
 use crate::{Fault, Result, Store};
 use observations::{ConfigurationRecord, FactorRecord, Observations, Recording, RunRecord, TrialRecord};
 use rusqlite::Connection;
@@ -51,17 +51,22 @@ impl Store {
     /// A run with everything that it recorded, as of one moment: a run that is being written to
     /// can be read. Fails with `NoRun`, `Damaged`, `Busy`.
     pub fn read(&self, run: i64) -> Result<Recording> {
+        self.read_with(run, true)
+    }
+
+    /// The same without the histograms of latencies: of these it has the number, the smallest, the mean and the largest,
+    /// which is what texts need. Fails likewise.
+    pub fn read_figures(&self, run: i64) -> Result<Recording> {
+        self.read_with(run, false)
+    }
+
+    fn read_with(&self, run: i64, histograms: bool) -> Result<Recording> {
         // One read transaction, so that a trial that ends meanwhile is in all tables or in none.
         let snapshot = self.sql(Connection::unchecked_transaction)?;
         let mut recording = self.read_plan(run)?;
-        recording.trials = self.sql(|connection| trials(connection, run))?;
+        recording.trials = self.sql(|connection| trials(connection, run, histograms))?;
         self.sql(|_| snapshot.commit())?;
         Ok(recording)
-    }
-
-    /// The run that began last with everything that it recorded, if there is one. Fails with `Damaged`, `Busy`.
-    pub fn read_latest(&self) -> Result<Option<Recording>> {
-        self.latest_run()?.map(|record| self.read(record.id)).transpose()
     }
 
     /// Refuses a run that the file does not have.
@@ -103,8 +108,8 @@ fn configurations(connection: &Connection, run: i64) -> rusqlite::Result<Vec<Con
 
 /// All trials of a run: one ordered query a table, merged by trial, so that the time is linear in
 /// the rows.
-fn trials(connection: &Connection, run: i64) -> rusqlite::Result<Vec<TrialRecord>> {
-    let mut trials = Trials::read(connection, run)?;
+fn trials(connection: &Connection, run: i64, histograms: bool) -> rusqlite::Result<Vec<TrialRecord>> {
+    let mut trials = Trials { histograms, ..Trials::read(connection, run)? };
     trials.each(|trial, hook| {
         trial.hooks.push(hook);
         Ok(())
@@ -129,6 +134,8 @@ fn trials(connection: &Connection, run: i64) -> rusqlite::Result<Vec<TrialRecord
 struct Trials<'a> {
     connection: &'a Connection,
     run: i64,
+    /// Whether histograms are read, or the figures beside them alone.
+    histograms: bool,
     /// Ids in ascending order, one a record.
     ids: Vec<i64>,
     records: Vec<TrialRecord>,
@@ -142,7 +149,7 @@ impl<'a> Trials<'a> {
         };
         let rows = select(connection, &["trials.id", "c.position"], rest, [run], trial)?;
         let (ids, records) = rows.into_iter().unzip();
-        Ok(Self { connection, run, ids, records })
+        Ok(Self { connection, run, histograms: true, ids, records })
     }
 
     /// Hands each part of one kind to the trial that it belongs to.
@@ -152,10 +159,13 @@ impl<'a> Trials<'a> {
     ) -> rusqlite::Result<()> {
         // CROSS JOIN fixes the order of the loops: by trial, then along the table's key, unsorted.
         let order = if R::IS_ONE { "" } else { ", position" };
+        let mut columns = R::COLUMNS.join(", ");
+        if !self.histograms {
+            columns = columns.replace(HISTOGRAM, "NULL");
+        }
         let sql = format!(
-            "SELECT trial, {} FROM (SELECT id AS of_trial FROM trials WHERE run = ?1)
+            "SELECT trial, {columns} FROM (SELECT id AS of_trial FROM trials WHERE run = ?1)
              CROSS JOIN {} ON trial = of_trial ORDER BY of_trial{order}",
-            R::COLUMNS.join(", "),
             R::TABLE
         );
         let mut query = self.connection.prepare(&sql)?;

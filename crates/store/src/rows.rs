@@ -12,7 +12,7 @@ use observations::{
     ServerActivity, Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait, WaitClass, WaitSource, Warning,
     WarningKind, Work,
 };
-use rusqlite::types::{Null, ToSqlOutput, Type};
+use rusqlite::types::{Null, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction, params_from_iter};
 use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Serialize};
@@ -56,6 +56,13 @@ impl<'a> Columns<'a> {
     fn text(&mut self) -> Result<&'a str> {
         let column = self.next();
         Ok(self.row.get_ref(column)?.as_str()?)
+    }
+
+    /// Whether the next column is NULL; it is passed then.
+    fn is_null(&mut self) -> Result<bool> {
+        let is_null = self.row.get_ref(self.next)? == ValueRef::Null;
+        self.next += usize::from(is_null);
+        Ok(is_null)
     }
 
     fn bytes(&mut self) -> Result<&'a [u8]> {
@@ -418,10 +425,21 @@ impl Field for Histogram {
         Ok(())
     }
 
+    /// NULL stands in for what was not asked for: see [`HISTOGRAM`].
     fn read(columns: &mut Columns) -> Result<Self> {
+        if columns.is_null()? {
+            let count = Field::read(columns)?;
+            return Ok(Self::of_figures(
+                count,
+                (Field::read(columns)?, Field::read(columns)?, Field::read(columns)?),
+            ));
+        }
         Self::from_bytes(columns.bytes()?).map_err(|error| columns.unreadable(error))
     }
 }
+
+/// The column of a latency that takes time to read. The figures follow it.
+pub(crate) const HISTOGRAM: &str = "histogram";
 
 /// A count as SQLite keeps it; one above 2^63 is refused.
 fn count(count: u64) -> Result<ToSqlOutput<'static>> {

@@ -78,7 +78,8 @@ fn whole_trials(path: &Path) -> usize {
         Err(error) => panic!("{error}"),
     };
     integrity::check_integrity(store.path()).unwrap();
-    let Some(recording) = store.read_latest().unwrap() else { return 0 };
+    let Some(latest) = store.latest_run().unwrap() else { return 0 };
+    let recording = store.read(latest.id).unwrap();
     assert_eq!(store.runs().unwrap().len(), 1);
     assert_eq!(recording, sample::recording(recording.trials.len()));
     recording.trials.len()
@@ -104,7 +105,8 @@ fn two_runs_on_one_file_exclude_each_other() {
         assert!(error.to_string().contains(&child.id().to_string()));
     }
     // Readers do not care.
-    Store::open(&path).unwrap().read_latest().unwrap().unwrap();
+    let reader = Store::open(&path).unwrap();
+    reader.read(reader.latest_run().unwrap().unwrap().id).unwrap();
 
     child.kill().unwrap();
     child.wait().unwrap();

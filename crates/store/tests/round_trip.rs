@@ -27,7 +27,6 @@ fn a_rich_recording_comes_back_equal() {
     let run = write(&mut writer, &recording);
     let reader = Store::open(&path).unwrap();
     assert_eq!(reader.read(run).unwrap(), recording);
-    assert_eq!(reader.read_latest().unwrap().unwrap(), recording);
     assert_eq!(reader.latest_run().unwrap().unwrap(), recording.run);
     assert_eq!(reader.read_plan(run).unwrap(), Recording { trials: Vec::new(), ..recording.clone() });
     integrity::check_integrity(reader.path()).unwrap();
@@ -81,11 +80,32 @@ fn a_profile_can_be_queried_without_reading_its_stacks() {
     assert!(store.read(run).is_err());
 }
 
+/// What texts read says of latencies what the histograms say, and of everything else the same.
+#[test]
+fn figures_are_those_of_the_histograms() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::create_or_open(folder.path().join("r")).unwrap();
+    let run = write(&mut store, &sample::recording(4));
+    let (mut whole, figures) = (store.read(run).unwrap(), store.read_figures(run).unwrap());
+    let mut compared = 0;
+    for (whole, figures) in whole.trials.iter_mut().zip(&figures.trials) {
+        let (Some(whole), Some(figures)) = (&mut whole.observations, &figures.observations) else { continue };
+        for (whole, figures) in whole.latencies.iter_mut().zip(&figures.latencies) {
+            let (known, read) = (&whole.histogram, &figures.histogram);
+            assert_eq!((known.len(), known.min_mean_max_ns()), (read.len(), read.min_mean_max_ns()));
+            whole.histogram = read.clone();
+            compared += 1;
+        }
+    }
+    assert!(compared > 0);
+    assert_eq!(whole, figures);
+}
+
 #[test]
 fn runs_in_one_file_do_not_mix() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::create_or_open(folder.path().join("r")).unwrap();
-    assert_eq!(store.read_latest().unwrap(), None);
+    assert_eq!(store.latest_run().unwrap(), None);
     let first = sample::begin(&mut store);
     let second = sample::begin(&mut store);
     // Trials of both, interleaved: a resumed older run may go on after a newer one.

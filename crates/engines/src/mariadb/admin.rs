@@ -5,8 +5,9 @@ use super::failed_at;
 use crate::private::wait_for;
 use crate::{Cancel, EngineError, lock};
 use mysqlclient::{Client, Config, quote_identifier};
-use std::sync::Mutex;
-use std::time::Duration;
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+use transport::Stop;
 
 /// Name of the database.
 pub const DATABASE: &str = "steelbench";
@@ -22,6 +23,9 @@ const HELD_MAX: Duration = Duration::from_secs(20);
 
 /// How long the server may take for each step of cleaning up.
 const CLEANING: Duration = Duration::from_secs(300);
+
+/// The same once the trial was asked to stop, for all steps together.
+const STOPPING: Duration = Duration::from_secs(10);
 
 /// How long sessions of a load may take to end by themselves, and when they are killed.
 const ENDING: Duration = Duration::from_millis(250);
@@ -90,13 +94,17 @@ impl Admin {
     }
 
     /// Drops the database, also when the trial was asked to stop and the connection is of no use any more: a new one does
-    /// it, which first kills what was left at work.
+    /// it, which first kills what was left at work. What a silent server then does not drop is left to the next run.
     pub fn drop_all(&self) -> Result<(), EngineError> {
+        let (cancel, asked) = (self.cancel.clone(), OnceLock::new());
+        let is_late = move || asked.get_or_init(Instant::now).elapsed() >= STOPPING;
+        let stop = Stop::when(move || cancel.is_cancelled() && is_late());
         let mut client = lock(&self.client);
         if self.cancel.is_cancelled() || client.run("DO 0").is_err() {
-            let config = self.config.clone().with_default_timeout(CLEANING);
+            let config = self.config.clone().with_default_timeout(CLEANING).with_stop(stop.clone());
             *client = Client::connect(&config).map_err(failed_at("cleaning up"))?;
         }
+        client.set_stop(stop);
         client.set_answer_timeout(Some(CLEANING));
         drop_database(&mut client)
     }

@@ -302,14 +302,14 @@ impl Instance for MariaInstance {
 
     fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
         self.gone = true;
-        let dropped = self.admin.drop_all();
         match &self.server.private {
             // A trial that was stopped has left work in flight. Such a server, and one that could not be put in order,
             // will not be used again: for the next trial there will be a new one.
-            Some(server) if self.cancel.is_cancelled() || dropped.is_err() => {
+            Some(server) if self.cancel.is_cancelled() || self.admin.drop_all().is_err() => {
                 lock(server).stop(Stop::Kill, &self.cancel)?;
             }
-            _ => dropped?,
+            Some(_) => {}
+            None => self.admin.drop_all()?,
         }
         // What a server leaves of a data file's folder.
         self.folders.iter().try_for_each(|path| std::fs::remove_dir_all(path).map_err(EngineError::at(path)))

@@ -35,7 +35,7 @@ pub fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
         },
         (None, None) => {
             let store = results::open(arguments.name.as_deref())?;
-            configurations(arguments, &results::read_run(&store, arguments.run)?, a, b)
+            configurations(arguments, &results::read_run(&store, arguments.run, Store::read_figures)?, a, b)
         }
         (Some(_), None) => Err(Failure::usage(format!("{a} is a run and {b} is none"))),
         (None, Some(_)) => Err(Failure::usage(format!("{b} is a run and {a} is none"))),
@@ -103,7 +103,7 @@ impl<'a> RunName<'a> {
     fn read(&self) -> Result<Recording, Failure> {
         let store = results::open(self.file)?;
         let run = if self.number == "previous" { Some(previous(&store)?) } else { self.number.parse().ok() };
-        results::read_run(&store, run)
+        results::read_run(&store, run, Store::read_figures)
     }
 }
 

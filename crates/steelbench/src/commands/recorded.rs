@@ -24,7 +24,8 @@ pub fn show(arguments: &Show) -> Result<ExitCode, Failure> {
     if let Some(observed) = results::only_activity(&store, arguments.recorded.run)? {
         return waits::show_recorded(observed, arguments.form);
     }
-    let mut recording = results::read_run(&store, arguments.recorded.run)?;
+    let read = if arguments.form.json { Store::read } else { Store::read_figures };
+    let mut recording = results::read_run(&store, arguments.recorded.run, read)?;
     if arguments.source {
         return source(&recording, arguments.form.json);
     }
@@ -81,7 +82,7 @@ pub fn report(arguments: &Report) -> Result<ExitCode, Failure> {
     if let Some(observed) = results::only_activity(&store, *run)? {
         results::write_html(&report::web::page(&waits::document(observed)), &path, may)?;
     } else {
-        let recording = results::read_run(&store, *run)?;
+        let recording = results::read_run(&store, *run, Store::read)?;
         results::write_report(&results::summary(&recording, store.path()), &path, may)?;
     }
     output::print(&format!("{}\n", path.display()))
@@ -201,7 +202,7 @@ fn runs_of(arguments: &History) -> Result<Vec<Recording>, Failure> {
     runs.retain(|(_, run)| run.name == name);
     let skipped = arguments.last.map_or(0, |last| runs.len().saturating_sub(last as usize));
     let wanted = runs.into_iter().skip(skipped);
-    wanted.map(|(at, run)| Ok(figures_only(stores[at].read(run.id)?))).collect()
+    wanted.map(|(at, run)| Ok(figures_only(stores[at].read_figures(run.id)?))).collect()
 }
 
 /// Each run once, although files may have been copied: of copies the one with the most trials.

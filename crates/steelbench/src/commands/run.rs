@@ -94,7 +94,7 @@ impl Session {
 
     /// What the store holds of the run.
     pub fn recording(&self) -> Result<Recording, Failure> {
-        results::read_run(&Store::open(&self.results)?, None)
+        results::read_run(&Store::open(&self.results)?, None, Store::read)
     }
 
     /// Shows what the store holds of the run. Whether a configuration has lost a block for good.

@@ -127,17 +127,23 @@ impl Site {
 }
 
 /// Reads a run of a file, the latest one without a number.
-pub fn read(file: &File, run: Option<i64>) -> Result<Read, Refusal> {
+pub fn read(file: &File, run: Option<i64>, read: results::Read) -> Result<Read, Refusal> {
     let store = Store::open(&file.path)?;
     let Some(latest) = store.latest_run()?.map(|run| run.id) else {
         return Err(Refusal(StatusCode::NOT_FOUND, format!("{}: no run was recorded yet.", file.name)));
     };
-    read_run(file, &store, run.unwrap_or(latest), latest)
+    read_run(file, &store, run.unwrap_or(latest), latest, read)
 }
 
 /// Reads a run of an open file.
-pub fn read_run(file: &File, store: &Store, run: i64, latest: i64) -> Result<Read, Refusal> {
-    let recording = store.read(run)?;
+pub fn read_run(
+    file: &File,
+    store: &Store,
+    run: i64,
+    latest: i64,
+    read: results::Read,
+) -> Result<Read, Refusal> {
+    let recording = read(store, run)?;
     let said = said(file, &recording, run == latest);
     Ok(Read { recording, said })
 }

@@ -84,7 +84,7 @@ fn lines(file: &File, known: Vec<(Key, String)>) -> Result<Vec<(Key, String)>, R
 
 /// A row of the list.
 fn row(file: &File, store: &Store, run: &RunRecord, latest: i64) -> Result<String, Refusal> {
-    let Read { recording, said } = read_run(file, store, run.id, latest)?;
+    let Read { recording, said } = read_run(file, store, run.id, latest, Store::read_figures)?;
     // Without the ceilings of other files' disk runs: the verdict does not depend on them.
     let summary = analysis::summarize(&recording);
     let headline = summary.headline();
@@ -123,7 +123,7 @@ fn row(file: &File, store: &Store, run: &RunRecord, latest: i64) -> Result<Strin
 pub fn run(site: &Site, query: &Query) -> Result<Page, Refusal> {
     let file = site.library.file(query.need("file", "which results file to show")?)?;
     let live = live(slice::from_ref(&file));
-    let mut read = library::read(&file, query.run()?)?;
+    let mut read = library::read(&file, query.run()?, Store::read)?;
     let recording = &mut read.recording;
     let only: Vec<String> = query.all("only").map(|asked| level(recording, asked)).collect();
     let mut tools = forms(&file, recording, &only);
@@ -153,7 +153,7 @@ pub fn configurations(site: &Site, query: &Query) -> Result<Page, Refusal> {
     let a = query.need("a", "which configuration to compare")?;
     let b = query.need("b", "which configuration to compare with")?;
     let live = live(slice::from_ref(&file));
-    let Read { recording, said } = library::read(&file, query.run()?)?;
+    let Read { recording, said } = library::read(&file, query.run()?, Store::read_figures)?;
     let (cells, [a, b]) = cells(&recording, configuration(&recording, a), configuration(&recording, b))?;
     let compared = analysis::compare_over(&recording, &cells).ok_or_else(|| {
         Refusal::wrong("Neither configuration has a trial that was measured to the end; try again later.")
@@ -185,7 +185,7 @@ pub fn runs(site: &Site, query: &Query) -> Result<Page, Refusal> {
     let live = live(&files);
     let read = |name: &RunName<'_>| {
         let file = site.library.file(name.file)?;
-        library::read(&file, Some(name.run)).map(|read| read.recording)
+        library::read(&file, Some(name.run), Store::read_figures).map(|read| read.recording)
     };
     let side = |names: &[RunName<'_>]| names.iter().map(read).collect::<Result<Vec<Recording>, Refusal>>();
     let which = match query.get("response") {
