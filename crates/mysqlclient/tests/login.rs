@@ -127,12 +127,6 @@ fn each_mode_of_encryption_is_as_mariadbs_client_has_it_or_stricter() {
         ("plain", format!("ssl-ca={stranger}"), vec![&*wrong, "--ssl-verify-server-cert"], refused),
         (
             "plain",
-            format!("ssl-mode=REQUIRED&ssl-ca={stranger}"),
-            vec![&*wrong, "--ssl-verify-server-cert"],
-            refused,
-        ),
-        (
-            "plain",
             format!("ssl-mode=PREFERRED&ssl-ca={stranger}"),
             vec![&*wrong, "--ssl-verify-server-cert"],
             refused,
