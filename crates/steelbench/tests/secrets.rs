@@ -25,6 +25,13 @@ fn connection_strings() -> Vec<String> {
         "jdbc:postgresql://u:PW@h",
         "mysql://u:PW@",
         "mysql://root:PW@h/d",
+        "mariadb://u:PW@127.0.0.1:1/d",
+        "MariaDB://u:PW@h",
+        " mariadb://u:PW@h/d",
+        "mariadb:/u:PW@h",
+        "jdbc:mariadb://u:PW@h",
+        "mariadb://u:a?PW@h",
+        "mariadb://h/d?password=PW",
         "mongodb+srv://u:PW@h",
         "u:PW@h",
         "u:PW@h:5432/d",
@@ -79,6 +86,12 @@ fn commands_that_take_a_connection_string_do_not_repeat_it() {
             &["check", &text],
             &["run", "e.toml", "--server", &text],
             &["disk", &text, "--duration", "0.1"],
+            &["pg", &text],
+            &["pg", "--engine", "mariadb", "-t", "1", &text],
+            &["pg", "-h", &text, "-t", "1", "d"],
+            &["data", &text],
+            &["size", &text],
+            &["sort-order", &text],
             &["survey", "--volume", &text],
             &["run", "e.toml", "--overwrite", &text, "--limit", &text],
         ] {
@@ -129,8 +142,9 @@ fn toml(text: &str, escaped: bool) -> String {
 #[test]
 fn a_setting_with_a_password_is_refused_and_not_repeated() {
     let lab = Lab::new();
+    let engines = ["postgres", "mariadb"].iter().flat_map(|engine| [(engine, false), (engine, true)]);
     for text in connection_strings() {
-        for escaped in [false, true] {
+        for (engine, escaped) in engines.clone() {
             let value = toml(&text, escaped);
             for target in [
                 format!("url = {value}"),
@@ -138,7 +152,7 @@ fn a_setting_with_a_password_is_refused_and_not_repeated() {
                 format!("url = {value}\ncolour = 1"),
             ] {
                 let file = scripted(1, "", "")
-                    .replace("engine = \"null\"", &format!("engine = \"postgres\"\n{target}"));
+                    .replace("engine = \"null\"", &format!("engine = \"{engine}\"\n{target}"));
                 lab.write(
                     "e.toml",
                     &file.replace("\"target.data_files\" = [1, 2]", "\"target.data_files\" = [1]"),

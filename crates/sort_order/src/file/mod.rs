@@ -97,12 +97,12 @@ impl ParquetFile {
     /// # Errors
     /// When it is no Parquet file, or damaged, or too large.
     pub fn read(path: &Path, rows_max: usize) -> Result<Self, FileError> {
-        let file = File::open(path).map_err(|source| FileError::Io { path: path.into(), source })?;
-        // Reading a pipe or a device would never end.
-        if !file.metadata().is_ok_and(|own| own.is_file()) {
-            let source = io::Error::other("it is not a regular file");
-            return Err(FileError::Io { path: path.into(), source });
+        let unreadable = |source| FileError::Io { path: path.into(), source };
+        // Opening a pipe waits for its other end, and reading a device may never end.
+        if !path.metadata().map_err(unreadable)?.is_file() {
+            return Err(unreadable(io::Error::other("it is not a regular file")));
         }
+        let file = File::open(path).map_err(unreadable)?;
         let hook = std::panic::take_hook();
         // What a damaged file makes the reader say is told as an error.
         std::panic::set_hook(Box::new(|_| ()));

@@ -6,7 +6,7 @@ use crate::exit_code::{ExitCode, Failure};
 use engines::Permits;
 use engines::postgres::URL;
 use experiment::common::{ENGINE, OBSERVE_INTERVAL, PROBE};
-use experiment::{Draft, LinkedSettings};
+use experiment::{Draft, LinkedSettings, SOURCE_BYTES_MAX, read_text};
 use probes::script::{
     BUILTIN, CONNECTIONS, DURATION, INITIALIZE, LATENCY_LIMIT, MAX_TRIES, PROTOCOL, Protocol, RATE, SCALE,
     SCRIPT, THREADS, TRANSACTIONS, WARMUP, parse_file_argument,
@@ -79,7 +79,7 @@ fn add_scripts(draft: &mut Draft, scripts: &Scripts, on_server: bool) {
     // A server that is named has the tables that its scripts need, a private one has nothing.
     let names_tables = |argument: &String| {
         let path = parse_file_argument(argument).map_or(argument.as_str(), |(path, _)| path);
-        std::fs::read_to_string(path).is_ok_and(|text| text.contains("pgbench_"))
+        read_text(path.as_ref(), SOURCE_BYTES_MAX).is_ok_and(|text| text.contains("pgbench_"))
     };
     let initialize = scripts.initialize || (!on_server && scripts.file.iter().any(names_tables));
     if !builtin.is_empty() {
