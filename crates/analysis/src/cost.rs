@@ -27,6 +27,7 @@ const ACCOUNTED: &[&str] = &[
     "workload.rows_per_page",
     "workload.scale",
     "workload.scans",
+    "workload.warmup",
 ];
 
 /// A term of the model.

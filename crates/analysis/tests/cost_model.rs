@@ -5,7 +5,7 @@ mod common;
 
 use analysis::summarize;
 use common::{Random, done, recording};
-use observations::{Fact, Observations, QueryPlan, Recording, TimeUse, UnmeasuredTable};
+use observations::{Fact, Observations, QueryPlan, Recording, TimeUse, UnmeasuredTable, Value};
 
 /// Costs of S3b in microseconds: of a page, of a row, of a row of which something is summed, of each sum, of a page from disk.
 const PUBLISHED: [f64; 5] = [1.0, 0.05, 0.15, 0.05, 4.3];
@@ -43,8 +43,11 @@ fn recorded(scans: &[Scan], blocks: u32, mut cost: impl FnMut(usize, &Scan) -> f
     let levels: Vec<String> = (0..scans.len()).map(|scan| scan.to_string()).collect();
     let levels: Vec<&str> = levels.iter().map(String::as_str).collect();
     let mut recording = recording(&[("workload.rows_per_page", &levels)]);
-    for configuration in &mut recording.configurations {
+    for (configuration, scan) in recording.configurations.iter_mut().zip(scans) {
         configuration.settings.insert("workload.probe".to_owned(), "scan".to_owned().into());
+        // Cold ones cannot have a warm-up; that is no other work.
+        let warmup_s = if scan.disk_pages > 0.0 { 0.0 } else { 0.1 };
+        configuration.settings.insert("workload.warmup".to_owned(), Value::Float(warmup_s));
     }
     for block in 1..=blocks {
         for (configuration, scan) in scans.iter().enumerate() {
