@@ -8,6 +8,7 @@ use serde_json::Value;
 use std::fmt::Display;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -80,7 +81,7 @@ pub fn replace_file<E: Display>(
 ) -> Result<(), Failure> {
     let written = is_written_in_place(path, may).and_then(|in_place| {
         if in_place {
-            return fill(OpenOptions::new().write(true).open(path).map_err(in_words)?, write).map(drop);
+            return fill(open_in_place(path).map_err(in_words)?, write).map(drop);
         }
         remove_remains(path);
         let (partial, file) = partial(path).map_err(in_words)?;
@@ -91,6 +92,12 @@ pub fn replace_file<E: Display>(
         })
     });
     written.map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))
+}
+
+/// Opens a device or a pipe. Of a pipe that nobody reads it fails at once, and does not wait for a reader.
+fn open_in_place(path: &Path) -> std::io::Result<File> {
+    let _reader_is_there = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    OpenOptions::new().write(true).open(path)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "as the argument of `map_err`")]

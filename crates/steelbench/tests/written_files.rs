@@ -159,3 +159,18 @@ fn no_link_is_followed_to_a_file_that_would_be_overwritten() {
     let ended = lab.steelbench(&["export", "t", "--format", "json", "--output", "/dev/stdout"]).expect(0);
     assert!(ended.stdout.starts_with("{\"schema\":"), "{ended:?}");
 }
+
+/// A pipe that nobody reads is told at once: waiting for a reader would not hear a signal.
+#[test]
+fn a_pipe_that_nobody_reads_keeps_nobody_waiting() {
+    let lab = recorded();
+    assert!(std::process::Command::new("mkfifo").arg(lab.path("pipe")).status().unwrap().success());
+    for arguments in [
+        &["report", "t", "--output", "pipe"][..],
+        &["export", "t", "--format", "json", "--output", "pipe"],
+        &["time", "--runs", "1", "true", "--export-json", "pipe"],
+    ] {
+        let ended = common::end(lab.command(arguments).spawn().unwrap());
+        assert_eq!(ended.code, Some(1), "{arguments:?}");
+    }
+}

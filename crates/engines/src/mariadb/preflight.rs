@@ -54,8 +54,8 @@ pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Prefligh
             }
             Err(error) => {
                 let advice = what_to_do(&error).into_iter().chain(config.warnings.iter().map(String::as_str));
-                let advice: String = advice.map(|advice| format!(". {advice}")).collect();
-                found.misses(format!("{}: {error}{advice}", URL.path()));
+                let said = std::iter::once(error.to_string()).chain(advice.map(ToString::to_string));
+                found.misses(format!("{}: {}", URL.path(), said.collect::<Vec<_>>().join(". ")));
             }
         }
     }
