@@ -16,12 +16,12 @@ const VENDORED: &str = "crates/report/assets/vendor/";
 const EDGES: [(&str, &str); 23] = [
     (
         "steelbench",
-        "analysis datasets engines experiment observations observe probes profile report runner sizing sort_order store",
+        "analysis datasets engines experiment models observations observe probes profile report runner sizing sort_order store",
     ),
     ("runner", "analysis engines experiment observations observe probes store"),
-    ("report", "analysis observations sizing sort_order"),
+    ("report", "analysis models observations sizing sort_order"),
     ("sizing", "experiment models"),
-    ("analysis", "observations statistics"),
+    ("analysis", "models observations statistics"),
     ("store", "observations"),
     (
         "probes",

@@ -17,6 +17,9 @@ const COLUMNS: [&str; 11] = [
     "price",
 ];
 
+/// A file with the figures of published studies: inserts on disks and SSDs, two drivers, backups before and after new firmware.
+pub const EXAMPLE: &str = include_str!("published.csv");
+
 /// A result.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Entry {

@@ -11,6 +11,7 @@ mod disk;
 mod explanations;
 mod factors;
 mod latencies;
+mod models;
 mod open_loop;
 mod overview;
 mod profiles;
@@ -88,6 +89,7 @@ sections! { |summary|
     costs: &summary.costs() => costs::sections;
     sort_orders: &summary.sort_orders() => sort_orders::sections;
     scaling: summary.scaling().as_ref() => scaling::section;
+    models: &summary.models() => models::sections;
     ceilings: &summary.ceilings() => devices::ceilings;
     waits: &summary.waits() => waits::sections;
     profiles: &summary.profiles() => profiles::sections;
