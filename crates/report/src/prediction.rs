@@ -2,13 +2,12 @@
 
 use crate::model::{Columns, Document, Section};
 use crate::number;
-use crate::text::label;
 use analysis::Interval;
 use analysis::model::what_if::WhatIf;
 
 /// The prediction, then what it rests on.
 pub fn prediction(experiment: &str, own: &WhatIf) -> Document {
-    let name = label(&own.factor);
+    let name = own.factor.rsplit('.').next().unwrap_or(&own.factor);
     let mut section = Section::new("Prediction");
     let ends = |interval: Interval| Some((interval.low, interval.high));
     let with = if own.group.is_empty() { String::new() } else { format!(", {}", own.group) };

@@ -5,7 +5,7 @@ use crate::{Estimate, Interval, Summary, response, wording};
 use models::curve::{Bottlenecks, DELAY, PROCESSORS};
 use models::holdout::{self, FAR, LEVELS_MIN};
 use models::network::{self, Station};
-use observations::{Observations, WaitClass};
+use observations::{Observations, WaitClass, WarningKind};
 use serde::Serialize;
 
 /// Standard deviation of the effect of a change other than the number of connections, as a share of its logarithm: how far
@@ -269,7 +269,7 @@ impl Summary<'_> {
             covered: (tested.iter().filter(|own| own.covered).count(), tested.len()),
             changes: applied,
             limit: variants.first().and_then(|own| limit(own, n)),
-            warnings: warnings(&prediction, model),
+            warnings: warnings(&prediction, model, &trials),
         })
     }
 
@@ -398,7 +398,7 @@ fn limit(network: &Bottlenecks, n: f64) -> Option<(String, f64)> {
     Some((name.to_owned(), busiest.utilisation.min(1.0)))
 }
 
-fn warnings(prediction: &holdout::Prediction, model: &ModelSummary) -> Vec<String> {
+fn warnings(prediction: &holdout::Prediction, model: &ModelSummary, trials: &[&Observations]) -> Vec<String> {
     let mut warnings = Vec::new();
     if prediction.distance > FAR {
         warnings.push(format!(
@@ -413,6 +413,14 @@ fn warnings(prediction: &holdout::Prediction, model: &ModelSummary) -> Vec<Strin
         warnings.push(format!(
             "the model misses levels that it has not seen by {} (median): it does not describe this target well",
             wording::percent(best.error_median)
+        ));
+    }
+    let others = |seen: &&&Observations| seen.warnings.iter().any(|own| own.kind == WarningKind::OtherLoad);
+    let disturbed = trials.iter().filter(others).count();
+    if disturbed > 0 {
+        warnings.push(format!(
+            "other processes used the machine in {disturbed} of {} trials at the nearest level: the model takes what they did for the target's",
+            trials.len()
         ));
     }
     warnings
