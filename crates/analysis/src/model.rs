@@ -11,7 +11,7 @@ use models::usl::{Fit, Law, Point, Usl};
 use observations::{FactorRecord, Observations, WarningKind};
 use serde::Serialize;
 
-pub use demands::LevelDemands;
+pub use demands::{LevelDemands, recorded};
 
 /// Factors that say how many work at the same time.
 pub const CONCURRENCY: [&str; 3] = ["workload.connections", "workload.threads", "workload.queue_depth"];

@@ -45,7 +45,7 @@ fn the_network_finds_what_takes_time() {
 /// Targets of several kinds, most of which are none of the models: noise of 3 %, the levels 32 and 64 held out.
 #[test]
 fn intervals_of_levels_that_were_not_seen_hold_what_they_promise() {
-    const EXPERIMENTS: u64 = 40;
+    const EXPERIMENTS: u64 = 8;
     let usl = |contention, coherency| {
         let law = Usl { gamma: 900.0, contention, coherency };
         move |n: f64| law.throughput(n)

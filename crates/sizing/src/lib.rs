@@ -11,7 +11,7 @@ pub mod raid;
 mod sized;
 
 pub use link::{Degraded, LinkLoad, Resource, Use};
-pub use plan::{Alternative, Demand, Link, Part, Plan, Targets};
+pub use plan::{Alternative, Demand, Link, Part, Plan, Recorded, Targets};
 pub use raid::Raid;
 pub use sized::{Sized, Sizing, size};
 

@@ -1,7 +1,8 @@
 //! What a transaction needs of each resource, from what its trials recorded.
 
+use crate::grid::Grid;
 use models::demands::{Counted, DemandError, Demands, Kind, Measured};
-use observations::{Observations, Operation, Wait, WaitClass, shown};
+use observations::{DeviceUse, Observations, Operation, Recording, Wait, WaitClass, shown};
 use serde::Serialize;
 
 /// Waits and processors below this share of the sessions' time are left out.
@@ -22,6 +23,32 @@ pub struct LevelDemands {
     pub missing: Vec<&'static str>,
     /// Of each kind of log sync: transactions that one made durable on average (group commit).
     pub batches: Vec<(String, f64)>,
+}
+
+/// What a transaction of a configuration needed, as sizing plans give it: seconds, I/Os, bytes; `None` where it has no
+/// transactions done.
+pub fn recorded(recording: &Recording, configuration: usize) -> Option<Vec<(&'static str, f64)>> {
+    let grid = Grid::new(recording);
+    let trials = grid.trials(configuration);
+    let sum = |of: &dyn Fn(&Observations) -> f64| trials.iter().map(|seen| of(seen)).sum::<f64>();
+    let transactions = sum(&|seen| seen.work.transactions as f64);
+    let mut needs = vec![("transactions", transactions / sum(&|seen| seen.elapsed_s))];
+    if !(needs[0].1 > 0.0) {
+        return None;
+    }
+    needs.extend(response_s(&trials).map(|seconds| ("response_time", seconds)));
+    let cpu_s = sum(&|seen| seen.machine.own_s.max(seen.time.cpu_s));
+    needs.extend((cpu_s > 0.0).then_some(("cpu_per_transaction", cpu_s / transactions)));
+    let on_devices = |of: &dyn Fn(&DeviceUse) -> u64| {
+        sum(&|seen| seen.devices.iter().map(|device| of(device) as f64).sum()) / transactions
+    };
+    let [reads, writes] = [on_devices(&|own| own.reads), on_devices(&|own| own.writes)];
+    let bytes = on_devices(&|own| own.read_bytes) + on_devices(&|own| own.write_bytes);
+    if reads + writes > 0.0 {
+        needs.extend([("reads_per_transaction", reads), ("writes_per_transaction", writes)]);
+        needs.push(("io_size", bytes / (reads + writes)));
+    }
+    Some(needs)
 }
 
 impl LevelDemands {
