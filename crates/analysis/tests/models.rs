@@ -8,7 +8,7 @@ use analysis::summarize;
 use common::{Random, done, plan, wait};
 use models::network::{Service, Station, throughputs};
 use observations::{
-    DeviceUse, Environment, HoldOut, MachineLoad, Observations, Recording, TimeUse, Value, WaitClass,
+    DeviceUse, Environment, HoldOut, MachineLoad, Observations, Recording, Response, TimeUse, Value, WaitClass,
     Warning, WarningKind, Work,
 };
 
@@ -33,6 +33,7 @@ fn trial(n: f64, throughput: f64) -> Observations {
     Observations {
         elapsed_s: 10.0,
         connections: n as u32,
+        responses: vec![Response::higher("throughput", "transactions/s", throughput)],
         work: Work { unit: "transaction".into(), amount: transactions, transactions, ..Work::default() },
         time: TimeUse { session_s: 10.0 * n, cpu_s: 10.0 * throughput * DEMANDS[0], ..TimeUse::default() },
         machine: MachineLoad { cpus: 2, own_s: 10.0 * throughput * DEMANDS[0], ..MachineLoad::default() },
@@ -94,7 +95,7 @@ fn levels_that_the_model_has_not_seen() {
     // What was held out says nothing to the fit: another measurement there changes no prediction.
     let mut other = recording.clone();
     for trial in other.trials.iter_mut().filter(|trial| trial.configuration > 4) {
-        trial.observations.as_mut().unwrap().work.amount /= 3;
+        trial.observations.as_mut().unwrap().responses[0].value /= 3.0;
     }
     let other = summarize(&other).models();
     let find = |models: &[analysis::ModelSummary]| {

@@ -109,8 +109,8 @@ impl Curve {
 
 /// Golden section: each step leaves this share of an interval.
 const GOLDEN: f64 = 0.618_033_988_749_894_8;
-/// Steps of a search: they leave a thousandth.
-const STEPS: u32 = 14;
+/// Steps of a search: they leave less than half a hundredth.
+const STEPS: u32 = 12;
 
 impl Bottlenecks {
     /// Its stations.
