@@ -8,8 +8,8 @@ use analysis::summarize;
 use common::{Random, done, plan, wait};
 use models::network::{Service, Station, throughputs};
 use observations::{
-    DeviceUse, Environment, HoldOut, MachineLoad, Observations, Recording, Response, TimeUse, Value, WaitClass,
-    Warning, WarningKind, Work,
+    DeviceUse, Environment, HoldOut, MachineLoad, Observations, Recording, Response, TimeUse, Value,
+    WaitClass, Warning, WarningKind, Work,
 };
 
 const LEVELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", "64"];

@@ -27,7 +27,7 @@ pub struct Entry {
     pub benchmark: String,
     /// What was measured.
     pub system: String,
-    /// tpmC, tpsE, QphH, or any other.
+    /// `tpmC`, `tpsE`, `QphH`, or any other.
     pub score: f64,
     /// Its unit.
     pub unit: String,

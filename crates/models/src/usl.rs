@@ -272,7 +272,7 @@ fn variance(points: &[Point], usl: Usl, coefficients: usize) -> (f64, f64) {
     let all = squares(points, usl) / all_df;
     let levels = levels(points);
     let of_means = |n: &f64| {
-        let own: Vec<&Point> = points.iter().filter(|point| point.n == *n).collect();
+        let own: Vec<&Point> = points.iter().filter(|point| point.n.total_cmp(n).is_eq()).collect();
         let sum: f64 =
             own.iter().map(|point| point.weight.sqrt() * (point.throughput - usl.throughput(*n))).sum();
         sum * sum / own.len() as f64

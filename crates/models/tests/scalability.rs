@@ -5,7 +5,7 @@ use models::usl::{Fit, FitError, Law, Point, Usl};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// SPEC SDM91 on a SPARCcenter 2000 (N. J. Gunther, 2007), as in R's package usl: users, scripts an hour.
+/// SPEC SDM91 on a `SPARCcenter` 2000 (N. J. Gunther, 2007), as in R's package usl: users, scripts an hour.
 const SPECSDM91: [(f64, f64); 7] = [
     (1.0, 64.9),
     (18.0, 995.9),

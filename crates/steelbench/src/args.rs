@@ -440,7 +440,7 @@ pub struct Size {
 pub struct Predict {
     #[command(flatten)]
     pub recorded: Recorded,
-    /// What is different: connections=64 (or threads, queue_depth), a measured level of another factor, cpus=8,
+    /// What is different: connections=64 (or threads, `queue_depth`), a measured level of another factor, cpus=8,
     /// device.NAME.latency=0.5x, waits.NAME=0; repeatable
     #[arg(long, value_name = "NAME=VALUE", required = true)]
     pub set: Vec<String>,
@@ -454,7 +454,7 @@ pub struct Results {
     #[arg(required_unless_present = "example")]
     pub files: Vec<PathBuf>,
     /// What a column is called in the files: score=tpmC. Known are benchmark, system, score, unit, better (higher or
-    /// lower), power, throughput, cores, memory_gb, disks, price, and q1, q2, .. for seconds of queries
+    /// lower), power, throughput, cores, `memory_gb`, disks, price, and q1, q2, .. for seconds of queries
     #[arg(long, value_name = "OURS=THEIRS", value_delimiter = ',', value_parser = column)]
     pub columns: Vec<(String, String)>,
     /// Print a file with figures of published studies to start from

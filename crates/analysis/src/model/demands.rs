@@ -32,10 +32,11 @@ pub fn recorded(recording: &Recording, configuration: usize) -> Option<Vec<(&'st
     let trials = grid.trials(configuration);
     let sum = |of: &dyn Fn(&Observations) -> f64| trials.iter().map(|seen| of(seen)).sum::<f64>();
     let transactions = sum(&|seen| seen.work.transactions as f64);
-    let mut needs = vec![("transactions", transactions / sum(&|seen| seen.elapsed_s))];
-    if !(needs[0].1 > 0.0) {
+    let elapsed_s = sum(&|seen| seen.elapsed_s);
+    if transactions <= 0.0 || elapsed_s <= 0.0 {
         return None;
     }
+    let mut needs = vec![("transactions", transactions / elapsed_s)];
     needs.extend(response_s(&trials).map(|seconds| ("response_time", seconds)));
     let cpu_s = sum(&|seen| seen.machine.own_s.max(seen.time.cpu_s));
     needs.extend((cpu_s > 0.0).then_some(("cpu_per_transaction", cpu_s / transactions)));

@@ -230,7 +230,7 @@ impl Summary<'_> {
         let mut variants: Vec<Bottlenecks> = network.iter().cloned().collect();
         for (text, change) in others {
             let before = variants.first().ok_or_else(none)?.processors;
-            let (next, law) = self.changed(text, change, &variants, &trials, model)?;
+            let (next, law) = changed(text, change, &variants, &trials, model)?;
             variants = next;
             let more = variants[0].processors.max(before) / variants[0].processors.min(before).max(1);
             let law = if f64::from(more) > FAR {
@@ -273,56 +273,6 @@ impl Summary<'_> {
         })
     }
 
-    /// The network with a change: several where the trials do not say which part of the time it is.
-    fn changed(
-        &self,
-        text: &str,
-        change: &Change,
-        variants: &[Bottlenecks],
-        trials: &[&Observations],
-        model: &ModelSummary,
-    ) -> Result<(Vec<Bottlenecks>, String), WhatIfError> {
-        let no_evidence = |why: String| WhatIfError::NoEvidence { change: text.into(), why };
-        match change {
-            Change::Processors(amount) => {
-                let now = model.processors.filter(|_| model.cpu_s.iter().all(Option::is_some));
-                let now = now
-                    .ok_or_else(|| no_evidence("the processor time of the target was not recorded".into()))?;
-                let cpus = match amount {
-                    Amount::Number(number) => *number,
-                    Amount::Times(times) => times * f64::from(now),
-                };
-                if cpus < 1.0 || cpus.fract() != 0.0 || cpus > 65_536.0 {
-                    let wanted = "that is no whole number of processors from 1 on".to_owned();
-                    return Err(WhatIfError::Value { change: text.into(), wanted });
-                }
-                let with = |own: &Bottlenecks| Bottlenecks { processors: cpus as u32, ..own.clone() };
-                let law = format!("queueing network: {now} processors become {cpus}, each as fast as now");
-                Ok((variants.iter().map(with).collect(), law))
-            }
-            Change::Wait(name, times) => {
-                let (class, each_s) = wait_of(trials, name).map_err(no_evidence)?;
-                if matches!(class, WaitClass::Lock | WaitClass::Latch) {
-                    let with = |own: &Bottlenecks| {
-                        let moved = own.serial_s * (1.0 - times.min(1.0));
-                        Bottlenecks {
-                            serial_s: own.serial_s * times,
-                            delay_s: own.delay_s + moved,
-                            ..own.clone()
-                        }
-                    };
-                    let law = "queueing network: so much of what is done one at a time is done side by side, and takes as long".to_owned();
-                    return Ok((variants.iter().map(with).collect(), law));
-                }
-                Ok(shortened(variants, each_s * (1.0 - times)))
-            }
-            Change::Device(name, times) => {
-                let each_s = device_s(trials, name, model.factor != CONCURRENCY[2]).map_err(no_evidence)?;
-                Ok(shortened(variants, each_s * (1.0 - times)))
-            }
-        }
-    }
-
     /// Levels of the other factors.
     fn others_of(&self, model: &ModelSummary) -> String {
         let levels = self.recording.configurations[model.configuration].levels.iter();
@@ -331,6 +281,55 @@ impl Summary<'_> {
             .map(|own| format!("{}={}", wording::short_name(&own.factor), own.level))
             .collect::<Vec<_>>()
             .join(" ")
+    }
+}
+
+/// The network with a change: several where the trials do not say which part of the time it is.
+fn changed(
+    text: &str,
+    change: &Change,
+    variants: &[Bottlenecks],
+    trials: &[&Observations],
+    model: &ModelSummary,
+) -> Result<(Vec<Bottlenecks>, String), WhatIfError> {
+    let no_evidence = |why: String| WhatIfError::NoEvidence { change: text.into(), why };
+    match change {
+        Change::Processors(amount) => {
+            let now = model.processors.filter(|_| model.cpu_s.iter().all(Option::is_some));
+            let now =
+                now.ok_or_else(|| no_evidence("the processor time of the target was not recorded".into()))?;
+            let cpus = match amount {
+                Amount::Number(number) => *number,
+                Amount::Times(times) => times * f64::from(now),
+            };
+            if cpus < 1.0 || cpus.fract() != 0.0 || cpus > 65_536.0 {
+                let wanted = "that is no whole number of processors from 1 on".to_owned();
+                return Err(WhatIfError::Value { change: text.into(), wanted });
+            }
+            let with = |own: &Bottlenecks| Bottlenecks { processors: cpus as u32, ..own.clone() };
+            let law = format!("queueing network: {now} processors become {cpus}, each as fast as now");
+            Ok((variants.iter().map(with).collect(), law))
+        }
+        Change::Wait(name, times) => {
+            let (class, each_s) = wait_of(trials, name).map_err(no_evidence)?;
+            if matches!(class, WaitClass::Lock | WaitClass::Latch) {
+                let with = |own: &Bottlenecks| {
+                    let moved = own.serial_s * (1.0 - times.min(1.0));
+                    Bottlenecks {
+                        serial_s: own.serial_s * times,
+                        delay_s: own.delay_s + moved,
+                        ..own.clone()
+                    }
+                };
+                let law = "queueing network: so much of what is done one at a time is done side by side, and takes as long".to_owned();
+                return Ok((variants.iter().map(with).collect(), law));
+            }
+            Ok(shortened(variants, each_s * (1.0 - times)))
+        }
+        Change::Device(name, times) => {
+            let each_s = device_s(trials, name, model.factor != CONCURRENCY[2]).map_err(no_evidence)?;
+            Ok(shortened(variants, each_s * (1.0 - times)))
+        }
     }
 }
 
