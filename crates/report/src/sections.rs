@@ -21,6 +21,7 @@ mod scaling;
 mod scripts;
 mod session_time;
 mod sort_orders;
+mod speed_ups;
 mod timelines;
 mod waits;
 
@@ -87,6 +88,7 @@ sections! { |summary|
     scripts: &summary.scripts() => scripts::sections;
     disk: summary.disk().as_ref() => disk::sections;
     costs: &summary.costs() => costs::sections;
+    speed_ups: &summary.speed_ups() => speed_ups::sections;
     sort_orders: &summary.sort_orders() => sort_orders::sections;
     scaling: summary.scaling().as_ref() => scaling::section;
     models: &summary.models() => models::sections;
