@@ -86,24 +86,24 @@ pub struct Scalability {
 impl Summary<'_> {
     /// The models of a run: for each factor of concurrency with numbers as levels, four or more of them measured in a closed
     /// loop, and each combination of the other factors' levels.
-    pub fn models(&self) -> Vec<ModelSummary> {
+    pub fn throughput_models(&self) -> Vec<ModelSummary> {
         let factors = self.recording.factors.iter().zip(&self.layouts);
         let concurrent = factors.filter(|(factor, _)| CONCURRENCY.contains(&factor.name.as_str()));
-        concurrent.flat_map(|(factor, layout)| self.models_of(factor, layout)).collect()
+        concurrent.flat_map(|(factor, layout)| self.throughput_models_of(factor, layout)).collect()
     }
 
-    fn models_of(&self, factor: &FactorRecord, layout: &FactorLayout) -> Vec<ModelSummary> {
+    fn throughput_models_of(&self, factor: &FactorRecord, layout: &FactorLayout) -> Vec<ModelSummary> {
         let Some(numbers) = &factor.numeric else { return Vec::new() };
         let group = |group: &Vec<Option<usize>>| {
             let levels = group.iter().zip(numbers).filter_map(|(own, n)| Some(((*own)?, *n))).collect();
-            self.model(&factor.name, levels)
+            self.throughput_model(&factor.name, levels)
         };
         layout.groups().iter().filter_map(group).collect()
     }
 
     /// The model of configurations with these levels; `None` where there are too few, and of open loops, whose throughput is
     /// given.
-    fn model(&self, factor: &str, mut levels: Vec<(usize, f64)>) -> Option<ModelSummary> {
+    fn throughput_model(&self, factor: &str, mut levels: Vec<(usize, f64)>) -> Option<ModelSummary> {
         let records = &self.recording.configurations;
         let open = |own: &(usize, f64)| records[own.0].settings.contains_key("workload.rate");
         levels.retain(|own| !self.grid.trials(own.0).is_empty());

@@ -80,7 +80,7 @@ fn sets(changes: &[&str]) -> Vec<String> {
 fn levels_that_the_model_has_not_seen() {
     let recording = network();
     let mut summary = summarize(&recording);
-    let models = summary.models();
+    let models = summary.throughput_models();
     let [model] = models.as_slice() else { panic!("{} models", models.len()) };
     assert_eq!(model.refused, None);
     let tested = |model: &analysis::ModelSummary| -> Vec<f64> {
@@ -91,13 +91,13 @@ fn levels_that_the_model_has_not_seen() {
     assert!(model.candidates.len() == 3 && model.candidates[0].error_median < 0.05, "{:?}", model.candidates);
     assert!(model.candidates.windows(2).all(|pair| pair[0].error_median <= pair[1].error_median));
     summary.hold_out = vec![HoldOut::read("workload.connections > 8").unwrap()];
-    assert_eq!(tested(&summary.models()[0]), [16.0, 32.0, 64.0]);
+    assert_eq!(tested(&summary.throughput_models()[0]), [16.0, 32.0, 64.0]);
     // What was held out says nothing to the fit: another measurement there changes no prediction.
     let mut other = recording.clone();
     for trial in other.trials.iter_mut().filter(|trial| trial.configuration > 4) {
         trial.observations.as_mut().unwrap().responses[0].value /= 3.0;
     }
-    let other = summarize(&other).models();
+    let other = summarize(&other).throughput_models();
     let find = |models: &[analysis::ModelSummary]| {
         let candidate =
             models[0].candidates.iter().find(|own| own.model == models::curve::Model::Universal).unwrap();
@@ -109,7 +109,7 @@ fn levels_that_the_model_has_not_seen() {
 #[test]
 fn demands_by_the_operational_laws() {
     let recording = network();
-    let models = summarize(&recording).models();
+    let models = summarize(&recording).throughput_models();
     let high = &models[0].demands[1];
     let demands = high.demands.as_ref().unwrap();
     let find = |name: &str| demands.demands.iter().find(|own| own.name == name).unwrap();
@@ -171,7 +171,7 @@ fn what_there_is_no_evidence_for_is_refused() {
         two.trials.push(done(configuration, 1, trial(n, truth(2, DEMANDS, n))));
     }
     let summary = summarize(&two);
-    assert_eq!(summary.models().len(), 2);
+    assert_eq!(summary.throughput_models().len(), 2);
     let error = summary.what_if(&sets(&["data_files=8"])).unwrap_err().to_string();
     assert!(error.contains("this level was not measured") && error.ends_with("measured: 1, 4"), "{error}");
     assert_eq!(summary.what_if(&sets(&["connections=8", "data_files=4"])).unwrap().group, "data_files=4");
@@ -186,7 +186,7 @@ fn bad_input_is_said_and_nothing_is_claimed() {
         trial.observations.as_mut().unwrap().warnings.push(warning);
     }
     let summary = summarize(&limited);
-    let model = &summary.models()[0];
+    let model = &summary.throughput_models()[0];
     let why = model.refused.as_ref().unwrap();
     assert!(why.starts_with("the load generator was the limit in 3 of 3 trials at 1"), "{why}");
     assert!(model.candidates.is_empty() && model.curve.is_empty() && model.scalability.is_none());
@@ -194,12 +194,12 @@ fn bad_input_is_said_and_nothing_is_claimed() {
     assert!(error.contains("the load generator was the limit"), "{error}");
     // Three levels; an open loop, whose throughput is asked for.
     let three = plan(&[("workload.connections", &LEVELS[..3])]);
-    assert!(summarize(&three).models().is_empty());
+    assert!(summarize(&three).throughput_models().is_empty());
     let mut open = network();
     for configuration in &mut open.configurations {
         configuration.settings.insert("workload.rate".into(), Value::from_json("1000").unwrap());
     }
-    assert!(summarize(&open).models().is_empty());
+    assert!(summarize(&open).throughput_models().is_empty());
     let error = summarize(&open).what_if(&sets(&["connections=8"])).unwrap_err().to_string();
     assert!(error.contains("four or more") || error.contains("4 or more levels"), "{error}");
     // No counters of devices, counters that went back, and a rule that leaves too few levels.
@@ -210,13 +210,13 @@ fn bad_input_is_said_and_nothing_is_claimed() {
         seen.time.cpu_s = -1.0;
     }
     let mut summary = summarize(&bare);
-    let models = summary.models();
+    let models = summary.throughput_models();
     assert!(models[0].demands[0].missing[0].starts_with("device counters"));
     assert!(models[0].demands[0].error.as_ref().unwrap().contains("less than nothing"));
     let error = summary.what_if(&sets(&["device.vdb.latency=0"])).unwrap_err().to_string();
     assert!(error.contains("no counters of any device were recorded"), "{error}");
     summary.hold_out = vec![HoldOut::read("workload.connections > 2").unwrap()];
-    let refused = summary.models()[0].refused.clone().unwrap();
+    let refused = summary.throughput_models()[0].refused.clone().unwrap();
     assert!(refused.contains("2 levels are left to fit when 5 are held out"), "{refused}");
 }
 
@@ -224,7 +224,7 @@ fn bad_input_is_said_and_nothing_is_claimed() {
 #[test]
 fn a_throughput_that_does_not_change() {
     let recording = recording(|_| 500.0);
-    let models = summarize(&recording).models();
+    let models = summarize(&recording).throughput_models();
     let law = models[0].scalability.as_ref().unwrap();
     assert!(!law.falls && law.peak_interval.is_none(), "{law:?}");
 }

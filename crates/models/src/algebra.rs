@@ -41,11 +41,11 @@ mod tests {
     fn times_the_matrix_is_one() {
         let matrix = vec![vec![4e6, 2e3, 1.0], vec![2e3, 3.0, 1e-3], vec![1.0, 1e-3, 5e-6]];
         let inverse = invert(&matrix).unwrap();
-        for row in 0..3 {
+        for (at, row) in matrix.iter().enumerate() {
             for column in 0..3 {
-                let product: f64 = (0..3).map(|k| matrix[row][k] * inverse[k][column]).sum();
-                let expected = f64::from(u8::from(row == column));
-                assert!((product - expected).abs() < 1e-6, "{row} {column} {product}");
+                let product: f64 = row.iter().zip(&inverse).map(|(own, other)| own * other[column]).sum();
+                let expected = f64::from(u8::from(at == column));
+                assert!((product - expected).abs() < 1e-6, "{at} {column} {product}");
             }
         }
         assert_eq!(invert(&[vec![1.0, 1.0], vec![1.0, 1.0]]), None);

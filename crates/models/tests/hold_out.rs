@@ -45,6 +45,7 @@ fn the_network_finds_what_takes_time() {
 /// Targets of several kinds, most of which are none of the models: noise of 3 %, the levels 32 and 64 held out.
 #[test]
 fn intervals_of_levels_that_were_not_seen_hold_what_they_promise() {
+    type Target<'a> = (&'a dyn Fn(f64) -> f64, Option<f64>);
     const EXPERIMENTS: u64 = 8;
     let usl = |contention, coherency| {
         let law = Usl { gamma: 900.0, contention, coherency };
@@ -59,7 +60,7 @@ fn intervals_of_levels_that_were_not_seen_hold_what_they_promise() {
         Station::new("cpu", 0.001, Service::Servers(2)),
     ];
     let group_commit = move |n: f64| throughputs(&stations, n as usize).unwrap()[n as usize - 1];
-    let targets: [(&dyn Fn(f64) -> f64, Option<f64>); 6] = [
+    let targets: [Target; 6] = [
         (&target(2, 0.002, 0.0, 0.001), Some(0.002)),
         (&target(8, 0.002, 0.0005, 0.01), Some(0.002)),
         (&usl(0.02, 0.0005), None),
@@ -67,7 +68,7 @@ fn intervals_of_levels_that_were_not_seen_hold_what_they_promise() {
         (&colder, Some(0.002)),
         (&group_commit, Some(0.001)),
     ];
-    let (mut held, mut all, mut errors) = (0, 0, Vec::new());
+    let (mut held, mut all, mut errors) = (0_u32, 0_u32, Vec::new());
     for (at, (truth, cpu_s)) in targets.into_iter().enumerate() {
         for seed in 0..EXPERIMENTS {
             let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -78,14 +79,14 @@ fn intervals_of_levels_that_were_not_seen_hold_what_they_promise() {
             let processors = if at == 1 { 8 } else { 2 };
             let judged = holdout::judge(&levels, Some(processors), &held_out).unwrap();
             for own in &judged.candidates[0].tested {
-                held += usize::from(own.covered);
+                held += u32::from(own.covered);
                 all += 1;
                 errors.push(own.error.abs());
             }
         }
     }
     errors.sort_by(f64::total_cmp);
-    let (share, median) = (held as f64 / all as f64, errors[errors.len() / 2]);
+    let (share, median) = (f64::from(held) / f64::from(all), errors[errors.len() / 2]);
     println!("held {share:.3} of {all}, median error {median:.3}");
     assert!(share >= 0.9, "{share}");
     assert!(median < 0.1, "{median}");

@@ -30,8 +30,8 @@ fn ratios_of_the_studies() {
     assert!(inserts[1].price_per_score.is_none());
 }
 
-/// QphH is the geometric mean of power and throughput; a tenth of the time of one query of 22 is 10^(1/22) = 1.110 of the
-/// power and 1.054 of QphH, whichever query, and anything between of the time of all.
+/// `QphH` is the geometric mean of power and throughput; a tenth of the time of one query of 22 is 10^(1/22) = 1.110 of the
+/// power and 1.054 of `QphH`, whichever query, and anything between of the time of all.
 #[test]
 fn one_query_has_little_weight_in_a_geometric_mean() {
     let times: Vec<f64> = (1..=22).map(|query| f64::from(query) * 0.5).collect();
@@ -91,7 +91,7 @@ fn what_is_wrong_is_said_with_its_place() {
     assert!(error("system,score\na,5\n", &[("scoer", "score")]).contains("no column of ours"));
     assert!(error("system,score,better\na,5,less\n", &[]).contains("neither higher nor lower"));
     assert!(error("system,power\na,5\n", &[]).contains("missing"));
-    assert!(error("system,score\na,1,000\n", &[]).contains("2"));
+    assert!(error("system,score\na,1,000\n", &[]).contains("line: 2"));
     assert!(error("system,score\na,\"1,00\"\n", &[]).contains("no number"));
     // Units that do not fit: QphH is no geometric mean of a power in thousands.
     let score = error("system,score,power,throughput\na,20000,40,10000\n", &[]);

@@ -61,7 +61,7 @@ fn specsdm91_as_r_and_scipy_fit_it() {
     assert!(fit.peak_interval().is_some());
 }
 
-/// `sigma = X` of curve_fit: relative errors.
+/// `sigma = X` of `curve_fit`: relative errors.
 #[test]
 fn relative_weights_as_scipy() {
     let points: Vec<Point> = SPECSDM91.iter().map(|&(n, x)| Point::relative(n, x)).collect();

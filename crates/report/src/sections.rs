@@ -91,7 +91,7 @@ sections! { |summary|
     speed_ups: &summary.speed_ups() => speed_ups::sections;
     sort_orders: &summary.sort_orders() => sort_orders::sections;
     scaling: summary.scaling().as_ref() => scaling::section;
-    models: &summary.models() => models::sections;
+    models: &summary.throughput_models() => models::sections;
     ceilings: &summary.ceilings() => devices::ceilings;
     waits: &summary.waits() => waits::sections;
     profiles: &summary.profiles() => profiles::sections;

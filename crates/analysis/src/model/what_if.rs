@@ -146,7 +146,7 @@ impl Summary<'_> {
     /// # Errors
     /// What is no change, and what the run has no evidence for.
     pub fn what_if(&self, changes: &[String]) -> Result<WhatIf, WhatIfError> {
-        let all = self.models();
+        let all = self.throughput_models();
         let refusal = all.iter().find_map(|own| own.refused.clone());
         let mut usable: Vec<&ModelSummary> = all.iter().filter(|own| own.best().is_some()).collect();
         if usable.is_empty() {

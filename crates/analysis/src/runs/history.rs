@@ -146,7 +146,7 @@ fn models(run: &Recording) -> Vec<ModelRecord> {
         let label = run.configurations[own.configuration].label.clone();
         Some(ModelRecord { label, model: own.candidates.into_iter().next()?, unit: own.unit })
     };
-    summarize(run).models().into_iter().filter_map(record).collect()
+    summarize(run).throughput_models().into_iter().filter_map(record).collect()
 }
 
 impl HistorySeries {
