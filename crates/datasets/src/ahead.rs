@@ -103,7 +103,9 @@ impl Threads {
         drop((pieces, now));
         let ended: Vec<_> = all.into_iter().map(JoinHandle::join).collect();
         // Fewer rows than there are would look like all of them.
-        ended.into_iter().for_each(|ended| ended.unwrap_or_else(|panic| resume_unwind(panic)));
+        for ended in ended {
+            ended.unwrap_or_else(|panic| resume_unwind(panic));
+        }
     }
 }
 

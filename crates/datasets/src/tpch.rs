@@ -189,7 +189,9 @@ fn texts<R, T: Display>(rows: &[R], get: impl Fn(&R) -> &T) -> Values {
 
 fn strings<R, T: AsRef<str>>(rows: &[R], get: impl Fn(&R) -> &T) -> Values {
     let mut all = Texts::default();
-    rows.iter().for_each(|row| all.push(get(row).as_ref()));
+    for row in rows {
+        all.push(get(row).as_ref());
+    }
     Values::Texts(all)
 }
 

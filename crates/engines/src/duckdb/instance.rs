@@ -173,7 +173,7 @@ impl Target {
             if is_file(&table) {
                 self.files.write(connection, table, fill)?;
             } else {
-                let number = load::connections(table, self.threads(connection)?);
+                let number = load::connections(table, threads(connection)?);
                 let connections: Result<Vec<_>, _> = (0..number).map(|_| self.connect_to(database)).collect();
                 load::fill(&connections?, table, fill, &self.cancel, &|| self.workers.ends())?;
             }
@@ -184,13 +184,6 @@ impl Target {
             }
         }
         connection.run("CHECKPOINT").map_err(failed("checkpoint after loading"))
-    }
-
-    /// How many threads DuckDB works with.
-    fn threads(&self, connection: &Connection) -> Result<usize, EngineError> {
-        let sql = "SELECT current_setting('threads')";
-        let mut answer = connection.prepare(sql).and_then(|mut own| own.execute()).map_err(failed(sql))?;
-        Ok(answer.cell(0, 0).and_then(|threads| threads.parse().ok()).unwrap_or(1))
     }
 
     /// Has statements use so many threads, whatever `target.settings` says.
@@ -335,6 +328,13 @@ impl ColumnStore for DuckDbInstance {
         let connection = self.target.connect_to(&database)?;
         stored::by_group(&connection, table, &columns).map_err(failed("asking how a sample lies"))
     }
+}
+
+/// How many threads DuckDB works with.
+fn threads(connection: &Connection) -> Result<usize, EngineError> {
+    let sql = "SELECT current_setting('threads')";
+    let mut answer = connection.prepare(sql).and_then(|mut own| own.execute()).map_err(failed(sql))?;
+    Ok(answer.cell(0, 0).and_then(|threads| threads.parse().ok()).unwrap_or(1))
 }
 
 /// Writes a table as a Parquet file; gives the bytes of each column by row group.

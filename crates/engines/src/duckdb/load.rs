@@ -75,13 +75,12 @@ struct Source {
 impl Source {
     /// The next rows, so many at most.
     fn next(&mut self, most: usize) -> Option<Slice> {
-        let (rows, range) = match self.rest.take() {
-            Some(rest) => rest,
-            None => {
-                let rows = self.batches.next()?;
-                let all = 0..rows.count;
-                (Arc::new(rows), all)
-            }
+        let (rows, range) = if let Some(rest) = self.rest.take() {
+            rest
+        } else {
+            let rows = self.batches.next()?;
+            let all = 0..rows.count;
+            (Arc::new(rows), all)
         };
         let end = range.end.min(range.start.saturating_add(most));
         if end < range.end {

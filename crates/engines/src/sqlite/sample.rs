@@ -60,7 +60,7 @@ impl Reading {
             |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(self.failed());
         let all = count(&format!("SELECT count(*) FROM {name}"))? as u64;
         let columns = connection.prepare(&format!("SELECT * FROM {name}")).map_err(self.failed())?;
-        let columns: Vec<String> = columns.column_names().into_iter().map(str::to_owned).collect();
+        let columns: Vec<String> = columns.column_names().map(str::to_owned).collect();
         let mut sample = Sample::new(columns.iter().cloned(), all);
         let blocks = rows_max.div_ceil(BLOCK_ROWS).max(1);
         let block = rows_max.div_ceil(blocks).max(1);
@@ -69,7 +69,7 @@ impl Reading {
         let Some(rowid) = rowid.filter(|_| all > rows_max) else {
             // Of each so many blocks the first.
             let every = all.div_ceil(rows_max.max(1)).max(1);
-            let wanted = |number: u64| number / block % every == 0;
+            let wanted = |number: u64| (number / block).is_multiple_of(every);
             self.read(&connection, &format!("SELECT * FROM {name}"), [], wanted, &mut sample)?;
             return Ok(sample);
         };

@@ -226,8 +226,8 @@ mod tests {
         file.write_all(b"CREATE TABLE t (x);\nSELECT 'a'\n|| '").unwrap();
         // Zeros, which take no room on the disk.
         file.set_len(STATEMENT_BYTES_MAX + 4096).unwrap();
-        let named =
-            NamedFile { path: "long.sql".into(), folder: folder.path().into(), ..NamedFile::default() };
+        let mut named = NamedFile::default();
+        (named.path, named.folder) = ("long.sql".into(), folder.path().into());
         let connection = Connection::open_in_memory().unwrap();
         let error = run(&connection, &named, None, &Cancel::new()).unwrap_err().to_string();
         assert!(error.contains("long.sql:2: a statement has more than 256 MiB"), "{error}");
