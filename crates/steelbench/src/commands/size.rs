@@ -7,6 +7,7 @@ use crate::output::{self, Replace};
 use crate::results;
 use sizing::Plan;
 use std::io::Write;
+use store::Store;
 
 /// Says how many parts a demand needs and which link of each chain is the narrowest.
 pub fn size(arguments: &Size) -> Result<ExitCode, Failure> {
@@ -30,7 +31,7 @@ pub fn size(arguments: &Size) -> Result<ExitCode, Failure> {
 /// What a recorded configuration needed: `NAME data_files=16`, the name of an experiment or results file and levels.
 fn recorded(from: &str) -> Result<Vec<(&'static str, f64)>, Failure> {
     let (name, levels) = from.trim().split_once(' ').unwrap_or((from.trim(), ""));
-    let recording = results::read_run(&results::open(Some(name))?, None)?;
+    let recording = results::read_run(&results::open(Some(name))?, None, Store::read_figures)?;
     let configuration = select::one(&recording, levels)?;
     analysis::model::recorded(&recording, configuration).ok_or_else(|| {
         Failure::usage(format!("{from}: no transaction was done there, so that nothing can be said of one"))
