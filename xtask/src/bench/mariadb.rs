@@ -4,6 +4,7 @@ use super::figures::{pairs, print, print_ratios, ratios};
 use super::run::{Bench, Used, used};
 use crate::process::{output, succeed};
 use crate::tools::install_tools;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -20,7 +21,7 @@ const SLAP: u64 = 100_000;
 /// Scale factor of pgbench's tables that are populated: 100,000 accounts each.
 const SCALE: u64 = 20;
 /// How long a server may take to start.
-const START: Duration = Duration::from_secs(60);
+const START: Duration = Duration::from_mins(1);
 
 const SCRIPT: &str = "point-select.sql";
 /// What a private server of ours has on, and what the server's own defaults are.
@@ -39,10 +40,12 @@ struct Cost {
     cpu_us: f64,
 }
 
+/// Runs the load by another program on so many connections.
+type Peer = fn(&Server, u32) -> Result<Cost, String>;
+
 /// Client CPU for each point-select and throughput against sysbench and mariadb-slap, which sends it as text.
 pub fn client_cpu(bench: &Bench) -> Result<(), String> {
     let server = prepared_server(bench, "cpu", OFF)?;
-    type Peer = fn(&Server, u32) -> Result<Cost, String>;
     let peers: [(&str, &str, Peer); 2] =
         [("sysbench", "prepared", sysbench), ("mariadb-slap", "simple", slap)];
     for (name, protocol, peer) in peers {
@@ -83,8 +86,11 @@ pub fn population(bench: &Bench) -> Result<(), String> {
     let rows = SCALE * 100_000;
     let file = server.folder.join("rows.txt");
     let filler = " ".repeat(84);
-    let text: String =
-        (1..=rows).map(|aid| format!("{aid}\t{}\t0\t{filler}\n", (aid - 1) / 100_000 + 1)).collect();
+    let mut text = String::new();
+    for aid in 1..=rows {
+        // Writing to memory cannot fail.
+        let _ = writeln!(text, "{aid}\t{}\t0\t{filler}", (aid - 1) / 100_000 + 1);
+    }
     std::fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
     let load = format!(
         "CREATE DATABASE peer CHARACTER SET utf8mb4 COLLATE utf8mb4_bin; USE peer; SET unique_checks = 0; \
@@ -150,9 +156,10 @@ fn sysbench(server: &Server, connections: u32) -> Result<Cost, String> {
 
 fn slap(server: &Server, connections: u32) -> Result<Cost, String> {
     let queries = server.folder.join("queries.sql");
-    let text: String = (0..1000)
-        .map(|number| format!("SELECT c FROM sbtest1 WHERE id = {};\n", number * 97 % ROWS + 1))
-        .collect();
+    let mut text = String::new();
+    for number in 0..1000 {
+        let _ = writeln!(text, "SELECT c FROM sbtest1 WHERE id = {};", number * 97 % ROWS + 1);
+    }
     std::fs::write(&queries, text).map_err(|error| format!("{}: {error}", queries.display()))?;
     let mut slap = Command::new("mysqlslap");
     slap.args(["--no-defaults", "--user=root", "--create-schema=sbtest", "--no-drop", "--delimiter=;"]);

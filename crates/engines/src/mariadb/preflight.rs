@@ -54,8 +54,9 @@ pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Prefligh
             }
             Err(error) => {
                 let advice = what_to_do(&error).into_iter().chain(config.warnings.iter().map(String::as_str));
-                let advice: String = advice.map(|advice| format!(". {advice}")).collect();
-                found.misses(format!("{}: {error}{advice}", URL.path()));
+                let told: Vec<&str> = advice.collect();
+                let stop = if told.is_empty() { "" } else { ". " };
+                found.misses(format!("{}: {error}{stop}{}", URL.path(), told.join(". ")));
             }
         }
     }
