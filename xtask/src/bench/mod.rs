@@ -6,6 +6,7 @@ mod disk;
 mod figures;
 mod load;
 mod mariadb;
+mod models;
 mod peer_server;
 mod postgres;
 mod program;
@@ -19,7 +20,7 @@ const QUICK_SCALE: f64 = 0.1;
 
 type Measurement = fn(&Bench) -> Result<(), String>;
 
-const ALL: [(&str, Measurement); 21] = [
+const ALL: [(&str, Measurement); 22] = [
     ("insert", load::against_straight_loop),
     ("instruments", load::instruments_on_and_off),
     ("overhead", program::overhead),
@@ -33,6 +34,7 @@ const ALL: [(&str, Measurement); 21] = [
     ("recorder", load::recorders),
     ("recording", load::recording),
     ("profiling", load::profiling),
+    ("models", models::run),
     ("analytics", analytics::run),
     ("postgres-cpu", postgres::client_cpu),
     ("postgres-load", postgres::same_load),
