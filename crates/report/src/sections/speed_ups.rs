@@ -4,8 +4,8 @@ use super::scaling::{class, efficiency};
 use crate::model::{Columns, Section};
 use crate::number;
 use crate::table::Cell;
-use analysis::scaling::{FLAT_SHARE, LINEAR_EFFICIENCY};
-use analysis::{SpeedUp, Summary};
+use analysis::Summary;
+use analysis::scaling::{FLAT_SHARE, LINEAR_EFFICIENCY, SpeedUp};
 
 /// A section for each.
 pub(crate) fn sections(_: &Summary, all: &[SpeedUp]) -> Vec<Section> {
