@@ -56,7 +56,6 @@ pub use disk::{DiskFigures, DiskRow, DiskSummary, Knee, KneePoint, Little, Searc
 pub use effects::{FactorEffect, Factors, LevelEffect, Segment, Step, Trend};
 pub use estimate::{Estimate, blocks_needed};
 pub use findings::{Explanation, Finding, FindingKind};
-pub use gains::{BestOfLevel, GainColumn, GainTable};
 pub use head_to_head::{HeadToHead, MatchedCells, Percent, ResponseChange, Side};
 pub use head_to_head::{compare, compare_over, matched_cells};
 pub use health::{Failure, WarningCount, WarningSides, WarningsCompared};
@@ -78,5 +77,4 @@ pub use statistics::Interval;
 pub use summary::{Environments, Overview, Summary, summarize, summarize_with};
 pub use timeline::Timeline;
 pub use timeouts::Bound;
-pub use volume_advice::volume_advice;
 pub use waits::{ConfigurationWaits, WaitOptions, WaitRow, WaitTable};
