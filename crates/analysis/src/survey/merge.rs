@@ -134,7 +134,8 @@ fn named(surveys: &[Survey]) -> Vec<(String, &Survey)> {
     let mut taken = BTreeSet::new();
     let name = |survey: &Survey| {
         // A capture has a server alone.
-        let server = || survey.servers.first().map(|server| server.address.as_str());
+        let server =
+            || survey.servers.first().map(|server| server.address.as_str()).filter(|name| !name.is_empty());
         let host = survey.machine.host.as_deref().or_else(server).unwrap_or("unnamed");
         let numbered = (2..).map(|number| format!("{host} ({number})"));
         let mut names = std::iter::once(host.to_owned()).chain(numbered);
