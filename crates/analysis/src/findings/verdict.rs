@@ -44,6 +44,8 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
     let measured: Vec<&LevelEffect> = effect.levels.iter().filter(has_figures).collect();
     let tested = |level: &LevelEffect| exact(level).is_some_and(|comparison| comparison.p_value.is_some());
     let timed_out = labels(effect.levels.iter().filter(|level| timed_out(level)));
+    let rows = &summary.configurations;
+    let without = rows.iter().filter(|row| row.done > 0 && row.response.is_none()).count();
     let text = match measured[..] {
         [] => format!("No level of {name} has a figure to compare."),
         [only] => {
@@ -61,6 +63,12 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
         _ if !timed_out.is_empty() => {
             let timed_out = wording::list(&timed_out);
             format!("The levels of {name} cannot be compared: trials of {timed_out} timed out.")
+        }
+        _ if without > 0 => {
+            let all = rows.len();
+            format!(
+                "The levels of {name} cannot be compared: there are no figures of {without} of the {all} configurations."
+            )
         }
         _ => {
             format!("One block is not enough to compare the levels of {name}: run at least two, better five.")
