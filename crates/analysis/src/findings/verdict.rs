@@ -80,10 +80,10 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
 fn sweet_spot(summary: &Summary, effect: &FactorEffect, best: usize, comparison: &Comparison) -> String {
     let name = wording::short_name(&effect.factor);
     // The best mean may differ from the reference by chance: what is told is the best of those that do not.
-    let what = match effect.best == Some(best) {
-        true if effect.ordered => format!("The sweet spot of {name} is"),
-        true => format!("The best level of {name} is"),
-        false => format!("The best level of {name} that differs at 95 % confidence is"),
+    let what = match effect.best {
+        Some(told) if told != best => format!("The best level of {name} that differs at 95 % confidence is"),
+        _ if effect.ordered => format!("The sweet spot of {name} is"),
+        _ => format!("The best level of {name} is"),
     };
     let reference = reference(summary, effect);
     let figure = wording::comparison(comparison, summary.unit());
@@ -229,9 +229,8 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
 
 /// For a list: between quotes where one holds a comma.
 fn labels<'a>(levels: impl Iterator<Item = &'a LevelEffect>) -> Vec<String> {
-    let label = |level: &LevelEffect| match level.level.contains(',') {
-        true => format!("\"{}\"", level.level),
-        false => level.level.clone(),
+    let label = |level: &LevelEffect| {
+        if level.level.contains(',') { format!("\"{}\"", level.level) } else { level.level.clone() }
     };
     levels.map(label).collect()
 }
