@@ -88,7 +88,8 @@ fn sweet_spot(summary: &Summary, effect: &FactorEffect, best: usize, comparison:
     let reference = reference(summary, effect);
     let figure = wording::comparison(comparison, summary.unit());
     let means = means(&effect.levels[best], &effect.levels[effect.reference]);
-    let others = effect.sweet_spot().into_iter().filter(|level| *level != best);
+    // The reference is worse than what is told, however much the best mean varies.
+    let others = effect.sweet_spot().into_iter().filter(|level| ![best, effect.reference].contains(level));
     // A level is compared with the best mean, which in turn is another one than the winner only by chance.
     let against = |level: usize| if Some(level) == effect.best { best } else { level };
     let others = others.filter_map(|level| {
