@@ -11,6 +11,7 @@ mod disk;
 mod explanations;
 mod factors;
 mod latencies;
+mod models;
 mod open_loop;
 mod overview;
 mod profiles;
@@ -20,6 +21,7 @@ mod scaling;
 mod scripts;
 mod session_time;
 mod sort_orders;
+mod speed_ups;
 mod timelines;
 mod waits;
 
@@ -86,8 +88,10 @@ sections! { |summary|
     scripts: &summary.scripts() => scripts::sections;
     disk: summary.disk().as_ref() => disk::sections;
     costs: &summary.costs() => costs::sections;
+    speed_ups: &summary.speed_ups() => speed_ups::sections;
     sort_orders: &summary.sort_orders() => sort_orders::sections;
     scaling: summary.scaling().as_ref() => scaling::section;
+    models: &summary.throughput_models() => models::sections;
     ceilings: &summary.ceilings() => devices::ceilings;
     waits: &summary.waits() => waits::sections;
     profiles: &summary.profiles() => profiles::sections;
