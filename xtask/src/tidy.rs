@@ -13,13 +13,14 @@ const VENDORED: &str = "crates/report/assets/vendor/";
 
 /// Which of our crates each crate may use, from the top of the data flow to its bottom: arrows point only downwards.
 /// Analysis and reports never touch an engine.
-const EDGES: [(&str, &str); 22] = [
+const EDGES: [(&str, &str); 23] = [
     (
         "steelbench",
-        "analysis datasets engines experiment observations observe probes profile report runner sizing sort_order store",
+        "analysis datasets engines experiment observations observe plans probes profile report runner sizing sort_order store",
     ),
     ("runner", "analysis engines experiment observations observe probes store"),
-    ("report", "analysis observations sizing sort_order"),
+    ("report", "analysis observations plans sizing sort_order"),
+    ("plans", ""),
     ("sizing", "experiment"),
     ("analysis", "observations statistics"),
     ("store", "observations"),

@@ -27,6 +27,7 @@ mod ours;
 mod panels;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod plans;
 mod profile;
 mod recording;
 mod runs;
@@ -59,6 +60,7 @@ pub use model::{
     Table, Tone,
 };
 pub use ours::is_ours;
+pub use plans::{PlanOf, plans};
 pub use profile::{folded, profile, profile_comparison};
 pub use recording::tables;
 pub use runs::{gate, runs};

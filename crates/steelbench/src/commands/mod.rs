@@ -6,6 +6,7 @@ pub mod data;
 pub mod disk;
 pub mod file;
 pub mod pg;
+pub mod plan;
 pub mod profile;
 pub mod recorded;
 pub mod run;
