@@ -1,5 +1,9 @@
 //! Plans of MariaDB 10.11.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::unreadable_literal,
+    reason = "a test that cannot go on has failed; figures as in the plan"
+)]
 
 use plans::{Access, Kind, Operator, Plan, index_uses, read};
 
