@@ -1,6 +1,6 @@
 //! Execution plans as engines write them, read into one model. Pure: text in, data out.
 //!
-//! - [`read`]: the statements of a file: SQL Server's `ShowPlan` XML, PostgreSQL's EXPLAIN as JSON or text and the log of
+//! - [`read`]: the statements of a file: SQL Server's ShowPlan XML, PostgreSQL's EXPLAIN as JSON or text and the log of
 //!   its `auto_explain`, EXPLAIN and ANALYZE of MariaDB and MySQL as JSON
 //! - [`Statement`], [`Plan`], [`Operator`]: the model
 //! - [`Kind`]: one vocabulary of operators; the engine's own name is kept beside it

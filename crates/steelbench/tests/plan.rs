@@ -37,7 +37,7 @@ fn a_folder_of_plans_is_explained_without_the_constants_of_its_statements() {
     }
     let json = lab.steelbench(&["plan", "plans", "--json"]);
     for form in [&ended.stdout, &json.stdout] {
-        assert!(!form.contains("secret") && !form.contains("42"), "{form}");
+        assert!(!form.contains("secret") && !form.contains("= 42") && !form.contains("(42)"), "{form}");
     }
     let json: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(json["kind"], "plans");
