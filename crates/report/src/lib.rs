@@ -28,7 +28,9 @@ mod panels;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod plans;
+mod prediction;
 mod profile;
+mod published;
 mod recording;
 mod runs;
 mod sections;
@@ -61,7 +63,9 @@ pub use model::{
 };
 pub use ours::is_ours;
 pub use plans::{PlanOf, plans};
+pub use prediction::prediction;
 pub use profile::{folded, profile, profile_comparison};
+pub use published::published;
 pub use recording::tables;
 pub use runs::{gate, runs};
 pub use sections::run;
