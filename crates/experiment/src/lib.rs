@@ -46,6 +46,6 @@ pub use nearest::{nearest, unknown_name};
 pub use observations::{FromValue, Value};
 pub use parse::parse;
 pub use plan::{Plan, PlannedTrial};
-pub use read::{SOURCE_BYTES_MAX, read_text};
+pub use read::{SOURCE_BYTES_MAX, read_bytes, read_text};
 pub use schema::schema;
 pub use setting::{Catalog, Declaration, Kind, Setting};

@@ -8,11 +8,20 @@ use std::path::Path;
 /// each run. What is larger was taken for one, as a device or a data file may be.
 pub const SOURCE_BYTES_MAX: u64 = 16 << 20;
 
-/// The text of a file of at most so many bytes; of a larger one no more than that is read.
+/// The text of a file of at most so many bytes, as [`read_bytes`] reads it.
 ///
 /// # Errors
-/// When it cannot be read, is no regular file, is too large, or is not text in UTF-8.
+/// Those of [`read_bytes`], and when it is not text in UTF-8.
 pub fn read_text(path: &Path, bytes_max: u64) -> Result<String> {
+    let bytes = read_bytes(path, bytes_max)?;
+    String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::InvalidData, "not text in UTF-8"))
+}
+
+/// A file of at most so many bytes; of a larger one no more than that is read.
+///
+/// # Errors
+/// When it cannot be read, is no regular file, or is too large.
+pub fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>> {
     let metadata = path.metadata()?;
     // Opening a named pipe waits for its other end, and reading a device may never end.
     if !metadata.is_file() && !metadata.is_dir() {
@@ -27,5 +36,5 @@ pub fn read_text(path: &Path, bytes_max: u64) -> Result<String> {
         let message = format!("larger than {} MiB, the most that is read of such a file", bytes_max >> 20);
         return Err(Error::new(ErrorKind::FileTooLarge, message));
     }
-    String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::InvalidData, "not text in UTF-8"))
+    Ok(bytes)
 }

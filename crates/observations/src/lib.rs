@@ -16,6 +16,7 @@ mod record;
 mod redact;
 mod series;
 mod server_activity;
+pub mod statement;
 mod survey;
 mod trial;
 mod value;

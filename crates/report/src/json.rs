@@ -125,6 +125,15 @@ pub fn sizing(plan: &sizing::Plan, sizing: &sizing::Sizing) -> Result<Value> {
     object("sizing", sizing, json!({ "plan": plan }))
 }
 
+/// Plans of files, in their order.
+pub fn plans(plans: &[crate::PlanOf]) -> Result<Value> {
+    let one = |one: &crate::PlanOf| {
+        let remarks = one.statement.plan.as_ref().map(plans::remarks);
+        json!({ "file": one.file, "statement": one.statement, "remarks": remarks })
+    };
+    object("plans", &json!({ "plans": plans.iter().map(one).collect::<Vec<_>>() }), Value::Null)
+}
+
 /// What a model predicts.
 pub fn prediction(own: &analysis::model::what_if::WhatIf) -> Result<Value> {
     object("prediction", own, Value::Null)

@@ -27,6 +27,7 @@ mod ours;
 mod panels;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod plans;
 mod prediction;
 mod profile;
 mod published;
@@ -61,6 +62,7 @@ pub use model::{
     Table, Tone,
 };
 pub use ours::is_ours;
+pub use plans::{PlanOf, plans};
 pub use prediction::prediction;
 pub use profile::{folded, profile, profile_comparison};
 pub use published::published;

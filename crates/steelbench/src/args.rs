@@ -60,6 +60,8 @@ pub enum Command {
     Time(Box<Time>),
     /// Say how many disks, links and processors a demand needs, which link is the narrowest, and the price
     Size(Size),
+    /// Explain plans in files: SQL Server's ShowPlan XML, EXPLAIN of PostgreSQL, MariaDB and MySQL; needs no server
+    Plan(Plan),
     /// Say what a recorded run would do with other connections, processors or devices, with the error of the model
     Predict(Predict),
     /// Compare published benchmark results: TPC-C, TPC-E, TPC-H, or any file of scores
@@ -439,6 +441,21 @@ pub struct SortOrder {
     /// Orders to show, and to measure with --measure
     #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u8).range(1..=8))]
     pub orders: u8,
+    #[command(flatten)]
+    pub form: Form,
+}
+
+#[derive(Debug, Args)]
+pub struct Plan {
+    /// Files with plans, or folders of them; - for standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Show the operators of so many statements, the dearest first
+    #[arg(long, value_name = "N", default_value = "5")]
+    pub limit: usize,
+    /// Show constants of statements and conditions, which may be data of users
+    #[arg(long)]
+    pub literals: bool,
     #[command(flatten)]
     pub form: Form,
 }

@@ -38,6 +38,7 @@ fn main() -> std::process::ExitCode {
         Command::Pg(pg) => commands::pg::pg(&pg),
         Command::Sync(sync) => commands::sync::sync(&sync),
         Command::Time(time) => commands::time::time(&time),
+        Command::Plan(plan) => commands::plan::plan(&plan),
         #[cfg(feature = "parquet")]
         Command::SortOrder(sort_order) => commands::sort_order::sort_order(&sort_order),
         #[cfg(not(feature = "parquet"))]

@@ -351,28 +351,20 @@ fn fastest(model: &ModelSummary) -> f64 {
 }
 
 /// Less time for a unit of work, taken from where nobody queues or from what is done one at a time: which, nobody has
-/// measured, so that both are computed.
+/// measured, so that both are computed; of several changes all from the one, and all from the other.
 fn shortened(variants: &[Bottlenecks], by_s: f64) -> (Vec<Bottlenecks>, String) {
-    let mut both = Vec::new();
-    for own in variants {
-        let delay_first = by_s.min(own.delay_s);
-        let rest = (by_s - delay_first).min(own.serial_s);
-        both.push(Bottlenecks {
-            delay_s: own.delay_s - delay_first,
-            serial_s: own.serial_s - rest,
-            ..own.clone()
-        });
-        let serial_first = by_s.min(own.serial_s).max(0.0);
-        let rest = (by_s - serial_first).min(own.delay_s);
-        both.push(Bottlenecks {
-            serial_s: own.serial_s - serial_first,
-            delay_s: own.delay_s - rest,
-            ..own.clone()
-        });
-    }
+    let (first, last) = (&variants[0], &variants[variants.len() - 1]);
+    let of_delay = by_s.min(first.delay_s);
+    let rest = (by_s - of_delay).min(first.serial_s);
+    let delay_first =
+        Bottlenecks { delay_s: first.delay_s - of_delay, serial_s: first.serial_s - rest, ..first.clone() };
+    let of_serial = by_s.min(last.serial_s);
+    let rest = (by_s - of_serial).min(last.delay_s);
+    let serial_first =
+        Bottlenecks { serial_s: last.serial_s - of_serial, delay_s: last.delay_s - rest, ..last.clone() };
     let law = "queueing network: that much less time for a unit of work; the interval holds both that it is waited for one at a time \
                and that it is waited for side by side";
-    (both, law.to_owned())
+    (vec![delay_first, serial_first], law.to_owned())
 }
 
 /// Logarithm of the throughput with the changes relative to that without, in the middle of the variants, and half their spread.

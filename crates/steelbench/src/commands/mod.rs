@@ -7,6 +7,7 @@ pub mod data;
 pub mod disk;
 pub mod file;
 pub mod pg;
+pub mod plan;
 pub mod predict;
 pub mod profile;
 pub mod recorded;

@@ -1,5 +1,5 @@
 //! What engines say of a statement, EXPLAIN's output: from a server by a connection on which somebody changes it, and in a
-//! results file that somebody has changed. Plan files have no kind: nothing reads them yet.
+//! results file that somebody has changed; and files with plans of others.
 
 use crate::arena::{Arena, Random, Tries, USUAL, campaign};
 use crate::servers::by_url::{OWNER, Server, bindirs};
@@ -201,5 +201,43 @@ fn explain_outputs() {
             return Err(seen.text());
         }
         read_some(&arena, random)
+    });
+}
+
+/// Files that `plan` reads, of each format.
+const FILES: [&str; 5] = [
+    include_str!("../../../plans/tests/plans/own.sqlplan"),
+    include_str!("../../../plans/tests/plans/pg-sub.json"),
+    include_str!("../../../plans/tests/plans/pg-sub.txt"),
+    include_str!("../../../plans/tests/plans/pg-auto-explain.log"),
+    include_str!("../../../plans/tests/plans/ma-derived.json"),
+];
+
+/// A file with something else in it, in another encoding, or nested without an end.
+fn plan_file(random: &mut Random) -> Vec<u8> {
+    let depth = 1_000 + random.below(50_000);
+    match random.below(30) {
+        0 => [b"<ShowPlanXML><Statements>".as_slice(), &b"<RelOp><Top>".repeat(depth)].concat(),
+        1 => [b"[{\"Plan\": ".as_slice(), &b"{\"Plans\": [".repeat(depth), &b"]}".repeat(depth)].concat(),
+        2 => b"<!DOCTYPE a [<!ENTITY b \"&b;&b;\"><!ENTITY f SYSTEM \"/etc/passwd\">]><ShowPlanXML>&b;&f;</ShowPlanXML>".to_vec(),
+        3 => (0..depth).flat_map(|depth| format!("{}->  Limit  (cost=0..1 rows=1 width=4)\n", " ".repeat(depth % 300)).into_bytes()).collect(),
+        4 | 5 => random.of(&FILES).encode_utf16().flat_map(u16::to_le_bytes).collect(),
+        _ => {
+            let file = random.of(&FILES).as_bytes();
+            random.mutate(file, PIECES)
+        }
+    }
+}
+
+#[test]
+fn plan_files() {
+    let arena = Arena::new();
+    campaign("plan_files", Tries { short: 60, full: 1000 }, |random| {
+        arena.write("a.sqlplan", &plan_file(random));
+        arena.write("b.json", &plan_file(random));
+        let forms: &[&[&str]] = &[&[], &["--json"], &["--md", "--literals"]];
+        let form: &[&str] = random.of::<&[&str]>(forms);
+        arena.run(&[&["plan", "a.sqlplan", "b.json"], form].concat(), USUAL)?;
+        arena.is_clean()
     });
 }

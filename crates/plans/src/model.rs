@@ -1,0 +1,257 @@
+//! The model: statements, their plans, operators in a tree.
+
+use crate::Kind;
+use serde::Serialize;
+
+/// Whose plan it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Engine {
+    /// SQL Server.
+    #[serde(rename = "sqlserver")]
+    SqlServer,
+    /// PostgreSQL.
+    #[serde(rename = "postgres")]
+    Postgres,
+    /// MariaDB or MySQL.
+    #[serde(rename = "mariadb")]
+    MariaDb,
+}
+
+/// A statement and its plan.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Statement {
+    /// Whose.
+    pub engine: Engine,
+    /// As it stands in the file, with its literals; empty where the file does not have it.
+    pub text: String,
+    /// What it is, as the engine says: `SELECT`, `COND`.
+    pub kind: String,
+    /// The engine's hash of the statement without its literals.
+    pub query_hash: Option<String>,
+    /// The engine's hash of the plan.
+    pub plan_hash: Option<String>,
+    /// `None`: the engine made none, or the file does not have it.
+    pub plan: Option<Plan>,
+}
+
+/// A plan.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Plan {
+    /// In the engine's own unit.
+    pub cost: Option<f64>,
+    /// Time of the run that is recorded in it, with planning where that is known, ms.
+    pub elapsed_ms: Option<f64>,
+    /// Processor time of that run, ms.
+    pub cpu_ms: Option<f64>,
+    /// Time that planning took, ms.
+    pub planning_ms: Option<f64>,
+    /// Threads or processes at most; 1 of a serial plan.
+    pub degree: Option<u32>,
+    /// Why it is serial, as the engine says.
+    pub serial_reason: Option<String>,
+    /// Why the optimizer stopped early, as the engine says.
+    pub early_abort: Option<String>,
+    /// Memory that the statement was given, and what of it it used, KiB.
+    pub memory_kib: Option<(f64, f64)>,
+    /// Its operators.
+    pub root: Option<Operator>,
+    /// Indexes that the optimizer itself missed.
+    pub missing_indexes: Vec<MissingIndex>,
+    /// Values that it was compiled for and run with.
+    pub parameters: Vec<Parameter>,
+    /// What the run waited for.
+    pub waits: Vec<Wait>,
+    /// What the engine warns of for the whole statement.
+    pub warnings: Vec<Warning>,
+    /// Parts of the file that this reader does not know, by name.
+    pub unknown: Vec<String>,
+}
+
+/// An operator with its inputs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Operator {
+    /// The engine's own name: `Clustered Index Seek`, `Index Only Scan`.
+    pub name: String,
+    /// What more the engine says of it: `Left Outer Join`, `Hashed`.
+    pub detail: String,
+    /// The table and index that it reads or changes; the first of several.
+    pub objects: Vec<Object>,
+    /// How it gets at them.
+    pub access: Option<Access>,
+    /// Cost with all its inputs, in the engine's unit.
+    pub cost: Option<f64>,
+    /// Rows that leave it.
+    pub rows: Rows,
+    /// Rows that it read to find them.
+    pub rows_read: Rows,
+    /// How often it was run, over all threads.
+    pub executions: Option<f64>,
+    /// Time of the run with all its inputs, ms: the slowest thread's.
+    pub elapsed_ms: Option<f64>,
+    /// Pages that were found in memory, and that were read.
+    pub pages: Option<(f64, f64)>,
+    /// Conditions.
+    pub predicates: Vec<Predicate>,
+    /// Whether several threads run it.
+    pub is_parallel: bool,
+    /// What the engine warns of.
+    pub warnings: Vec<Warning>,
+    /// Its inputs.
+    pub inputs: Vec<Operator>,
+    pub(crate) kind: Option<Kind>,
+}
+
+/// Rows as expected and as counted, over all executions and threads: those of the run where one is recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Rows {
+    /// By the optimizer.
+    pub estimated: Option<f64>,
+    /// In the run that is recorded.
+    pub actual: Option<f64>,
+}
+
+/// How an operator gets at a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// All of it.
+    Scan,
+    /// By a key or a range of keys.
+    Seek,
+    /// By the place that an index has.
+    Lookup,
+    /// It is changed.
+    Change,
+}
+
+/// A table, and where one is used the index.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Object {
+    /// Empty where the plan does not have it.
+    pub database: String,
+    /// Empty where the plan does not have it.
+    pub schema: String,
+    /// Its name.
+    pub table: String,
+    /// `None`: the table itself.
+    pub index: Option<String>,
+}
+
+/// A condition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Predicate {
+    /// Where it is applied.
+    pub role: Role,
+    /// As the engine writes it, with its literals.
+    pub text: String,
+}
+
+/// Where a condition is applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// It says where to look in an index.
+    Seek,
+    /// It drops rows after they were read.
+    Filter,
+    /// It says which rows belong together.
+    Join,
+}
+
+/// An index that the optimizer would have used.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct MissingIndex {
+    /// Of which table.
+    pub object: Object,
+    /// The part of the statement's estimated cost that it would save, as the engine estimates, from 0 to 1.
+    pub impact: f64,
+    /// Columns that are compared with `=`.
+    pub equality: Vec<String>,
+    /// Columns that are compared otherwise.
+    pub inequality: Vec<String>,
+    /// Columns that are only read.
+    pub included: Vec<String>,
+}
+
+/// A parameter.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// The value that the plan was made for.
+    pub compiled: Option<String>,
+    /// The value of this run.
+    pub run: Option<String>,
+    /// Whether both are known and are not the same.
+    pub differs: bool,
+}
+
+/// What a run waited for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Wait {
+    /// The engine's name.
+    pub name: String,
+    /// ms, all waits together.
+    pub wait_ms: f64,
+    /// How often.
+    pub count: f64,
+}
+
+/// What the engine itself warns of.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// The engine's name of it: `SpillToTempDb`.
+    pub name: String,
+    /// What it says of it, as `name value` pairs.
+    pub detail: String,
+}
+
+impl Operator {
+    /// What it does.
+    pub fn kind(&self) -> Kind {
+        self.kind.unwrap_or(Kind::Other)
+    }
+
+    /// Cost without its inputs: `None` where the plan has no costs. Below zero, as under a `Limit` that does not read all
+    /// of its input, is 0.
+    pub fn own_cost(&self) -> Option<f64> {
+        let inputs: f64 = self.inputs.iter().filter_map(|input| input.cost).sum();
+        self.cost.map(|cost| (cost - inputs).max(0.0))
+    }
+
+    /// Time without its inputs, ms.
+    pub fn own_ms(&self) -> Option<f64> {
+        let inputs: f64 = self.inputs.iter().filter_map(|input| input.elapsed_ms).sum();
+        self.elapsed_ms.map(|ms| (ms - inputs).max(0.0))
+    }
+
+    /// This operator and all below it with their depth, from the top.
+    pub fn tree(&self) -> Vec<(usize, &Self)> {
+        let mut all = Vec::new();
+        let mut next = vec![(0, self)];
+        while let Some((depth, operator)) = next.pop() {
+            all.push((depth, operator));
+            next.extend(operator.inputs.iter().rev().map(|input| (depth + 1, input)));
+        }
+        all
+    }
+}
+
+impl Plan {
+    /// Its operators with their depth, from the top.
+    pub fn operators(&self) -> Vec<(usize, &Operator)> {
+        self.root.as_ref().map_or_else(Vec::new, Operator::tree)
+    }
+}
+
+impl Object {
+    /// `Sales.Orders (IX_Date)`: without the schemas that tables are in unless one is named.
+    pub fn label(&self) -> String {
+        let schema = match self.schema.as_str() {
+            "" | "dbo" | "public" => String::new(),
+            schema => format!("{schema}."),
+        };
+        let index = self.index.as_ref().map(|index| format!(" ({index})"));
+        format!("{schema}{}{}", self.table, index.unwrap_or_default()).trim().to_owned()
+    }
+}

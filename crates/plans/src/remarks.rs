@@ -1,0 +1,191 @@
+//! What a plan itself gives reason to look at. Nothing is said without a figure or a warning of the engine behind it.
+
+use crate::{Kind, Operator, Plan, Rows};
+use serde::Serialize;
+
+/// An estimate that is further off than this changes which plan is the cheapest: three joins multiply errors of 2 to this
+/// (Leis and others, "How Good Are Query Optimizers, Really?", VLDB 2015, show errors by joins).
+const OFF: f64 = 10.0;
+/// Fewer rows than this are nothing to look at, however far off they are.
+const ROWS: f64 = 100.0;
+/// Lookups of single rows that cost something.
+const LOOKUPS: f64 = 1_000.0;
+/// Memory below this is not worth a word, KiB.
+const MEMORY_KIB: f64 = 10_240.0;
+
+/// What there is to look at. `operator` is a number in [`Plan::operators`], from 0.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Remark {
+    /// Rows came that were not expected, or the other way round, though its inputs are as expected: here it begins.
+    Estimate {
+        /// Where.
+        operator: usize,
+        /// Both numbers.
+        rows: Rows,
+        /// How many operators above it are off as well.
+        above: usize,
+    },
+    /// Many rows were read and few were kept.
+    ReadForNothing {
+        /// Where.
+        operator: usize,
+        /// Rows that were read.
+        read: f64,
+        /// Rows that were kept.
+        kept: f64,
+    },
+    /// Many single rows were fetched from the table by what an index has found.
+    Lookups {
+        /// Where.
+        operator: usize,
+        /// How often.
+        count: f64,
+    },
+    /// The engine warns of an operator.
+    Operator {
+        /// Where.
+        operator: usize,
+        /// The engine's name of it.
+        name: String,
+        /// What it says.
+        detail: String,
+    },
+    /// The engine warns of the statement.
+    Statement {
+        /// The engine's name of it.
+        name: String,
+        /// What it says.
+        detail: String,
+    },
+    /// Much more memory was reserved than was used.
+    Memory {
+        /// KiB.
+        granted_kib: f64,
+        /// KiB.
+        used_kib: f64,
+    },
+    /// The plan was made for other values than it ran with.
+    Parameters {
+        /// Names of those that differ.
+        differing: Vec<String>,
+    },
+    /// It is serial for a reason.
+    Serial {
+        /// As the engine says it.
+        reason: String,
+    },
+    /// The optimizer gave up before it had looked at all plans.
+    EarlyAbort {
+        /// As the engine says it.
+        reason: String,
+    },
+}
+
+/// What of a plan there is to look at: warnings of the engine first.
+pub fn remarks(plan: &Plan) -> Vec<Remark> {
+    let operators = plan.operators();
+    let mut all: Vec<Remark> = plan
+        .warnings
+        .iter()
+        .map(|one| Remark::Statement { name: one.name.clone(), detail: one.detail.clone() })
+        .collect();
+    for (at, (_, operator)) in operators.iter().enumerate() {
+        all.extend(operator.warnings.iter().map(|one| Remark::Operator {
+            operator: at,
+            name: one.name.clone(),
+            detail: one.detail.clone(),
+        }));
+        all.extend(of_operator(at, operator));
+    }
+    all.extend(estimates(&operators));
+    let differing = plan.parameters.iter().filter(|one| one.differs).map(|one| one.name.clone());
+    let differing: Vec<String> = differing.collect();
+    if !differing.is_empty() {
+        all.push(Remark::Parameters { differing });
+    }
+    if let Some((granted_kib, used_kib)) = plan.memory_kib
+        && granted_kib >= MEMORY_KIB
+        && granted_kib > OFF * used_kib
+    {
+        all.push(Remark::Memory { granted_kib, used_kib });
+    }
+    // What says that the plan is cheap anyway is no reason to look at it.
+    let cheap = ["MaxDOPSetToOne", "EstimatedDOPIsOne", "NoParallelPlansInDesktopOrExpressEdition"];
+    all.extend(
+        plan.serial_reason
+            .iter()
+            .filter(|reason| !cheap.contains(&reason.as_str()))
+            .map(|reason| Remark::Serial { reason: reason.clone() }),
+    );
+    all.extend(
+        plan.early_abort
+            .iter()
+            .filter(|reason| *reason != "GoodEnoughPlanFound")
+            .map(|reason| Remark::EarlyAbort { reason: reason.clone() }),
+    );
+    all
+}
+
+fn of_operator(at: usize, operator: &Operator) -> Option<Remark> {
+    let (read, kept) = (operator.rows_read.actual, operator.rows.actual);
+    match (operator.kind(), operator.executions) {
+        (Kind::Lookup, Some(count)) if count >= LOOKUPS => Some(Remark::Lookups { operator: at, count }),
+        _ => {
+            let (read, kept) = (read?, kept?);
+            (read >= OFF * ROWS && read > OFF * kept).then_some(Remark::ReadForNothing {
+                operator: at,
+                read,
+                kept,
+            })
+        }
+    }
+}
+
+/// Where estimates go wrong: operators that are off while none of their inputs is.
+fn estimates(operators: &[(usize, &Operator)]) -> Vec<Remark> {
+    let off: Vec<bool> = operators.iter().map(|(_, operator)| is_off(operator)).collect();
+    let mut all = Vec::new();
+    for (at, (depth, operator)) in operators.iter().enumerate() {
+        let below =
+            || operators[at + 1..].iter().zip(&off[at + 1..]).take_while(|((below, _), _)| below > depth);
+        if !off[at] || below().any(|(_, off)| *off) || is_stopped_early(operators, at) {
+            continue;
+        }
+        let above = above(operators, at).filter(|above| off[*above]).count();
+        all.push(Remark::Estimate { operator: at, rows: operator.rows, above });
+    }
+    all
+}
+
+fn is_off(operator: &Operator) -> bool {
+    let (Some(estimated), Some(actual)) = (operator.rows.estimated, operator.rows.actual) else {
+        return false;
+    };
+    let was_run = operator.executions.is_none_or(|executions| executions > 0.0);
+    let (low, high) = (estimated.min(actual).max(1.0), estimated.max(actual));
+    was_run && high >= ROWS && high > OFF * low
+}
+
+/// Below an operator that needs only the first rows, fewer come than there are.
+fn is_stopped_early(operators: &[(usize, &Operator)], at: usize) -> bool {
+    let rows = operators[at].1.rows;
+    let fewer = rows.actual < rows.estimated;
+    fewer
+        && above(operators, at).any(|above| {
+            let operator = operators[above].1;
+            operator.kind() == Kind::Limit || operator.detail.contains("Semi")
+        })
+}
+
+/// The operators that an operator's rows go through, from below.
+fn above<'a>(operators: &'a [(usize, &'a Operator)], at: usize) -> impl Iterator<Item = usize> + 'a {
+    let mut depth = operators[at].0;
+    (0..at).rev().filter(move |above| {
+        let is_above = operators[*above].0 < depth;
+        if is_above {
+            depth = operators[*above].0;
+        }
+        is_above
+    })
+}

@@ -1,0 +1,132 @@
+//! `steelbench plan`
+
+use crate::args::Plan;
+use crate::exit_code::{ExitCode, Failure};
+use crate::output;
+use observations::statement::{Quotes, shown};
+use plans::{Engine, FILE_BYTES_MAX, Operator, PlanError, Statement};
+use report::PlanOf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Errors that are told one by one.
+const ERRORS_MAX: usize = 10;
+
+/// Explains the plans in files. One that cannot be read is told and does not keep the others from it.
+pub fn plan(arguments: &Plan) -> Result<ExitCode, Failure> {
+    let mut found = Found::default();
+    for path in &arguments.files {
+        if path.as_os_str() == "-" {
+            let mut bytes = Vec::new();
+            let read = std::io::stdin().lock().take(FILE_BYTES_MAX).read_to_end(&mut bytes);
+            found.add("standard input", read.map(|_| bytes), true);
+        } else if path.is_dir() {
+            found.folder(path)?;
+        } else {
+            found.file(path, true);
+        }
+    }
+    found.complain();
+    if found.plans.is_empty() {
+        return Err(Failure::usage("no plan was found"));
+    }
+    for one in &mut found.plans {
+        for_show(&mut one.statement, arguments.literals);
+    }
+    let plans = &found.plans;
+    output::show(arguments.form, || report::json::plans(plans), || report::plans(plans, arguments.limit))?;
+    Ok(if found.errors.is_empty() { ExitCode::Ok } else { ExitCode::Failed })
+}
+
+/// What was read.
+#[derive(Default)]
+struct Found {
+    plans: Vec<PlanOf>,
+    errors: Vec<String>,
+    /// Files of folders that hold something else.
+    others: usize,
+}
+
+impl Found {
+    /// All files of a folder and of those in it, by name; links to folders are not followed.
+    fn folder(&mut self, folder: &Path) -> Result<(), Failure> {
+        let failed = |error| Failure::usage(format!("{}: {error}", folder.display()));
+        let mut entries: Vec<PathBuf> = folder
+            .read_dir()
+            .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
+            .map_err(failed)?;
+        entries.sort();
+        for path in entries {
+            match path.symlink_metadata() {
+                Ok(metadata) if metadata.is_dir() => self.folder(&path)?,
+                _ => self.file(&path, false),
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, is_named: bool) {
+        let bytes = experiment::read_bytes(path, FILE_BYTES_MAX);
+        self.add(&path.display().to_string(), bytes, is_named);
+    }
+
+    /// What a file holds; something else is an error where the user named the file.
+    fn add(&mut self, name: &str, bytes: std::io::Result<Vec<u8>>, is_named: bool) {
+        let error = match bytes.map(|bytes| plans::read(&bytes)) {
+            Ok(Ok(statements)) => {
+                let file = name.to_owned();
+                self.plans
+                    .extend(statements.into_iter().map(|statement| PlanOf { file: file.clone(), statement }));
+                return;
+            }
+            Ok(Err(PlanError::Unknown | PlanError::Encoding)) if !is_named => {
+                self.others += 1;
+                return;
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+        self.errors.push(format!("{name}: {error}"));
+    }
+
+    fn complain(&self) {
+        for error in self.errors.iter().take(ERRORS_MAX) {
+            output::complain(&format!("error: {error}"));
+        }
+        if let Some(more) = self.errors.len().checked_sub(ERRORS_MAX).filter(|more| *more > 0) {
+            output::complain(&format!("error: {more} more files could not be read"));
+        }
+        if self.others > 0 {
+            output::complain(&format!("note: {} of the folders hold no plan", files(self.others)));
+        }
+    }
+}
+
+fn files(count: usize) -> String {
+    if count == 1 { "1 file".into() } else { format!("{count} files") }
+}
+
+/// Texts in one line, without their constants unless they are wanted, and never with what may be a password.
+fn for_show(statement: &mut Statement, literals: bool) {
+    let quotes = match statement.engine {
+        Engine::SqlServer => Quotes::TransactSql,
+        Engine::Postgres => Quotes::Postgres,
+        Engine::MariaDb => Quotes::MariaDb,
+    };
+    let clean = |text: &mut String| *text = shown(text, quotes, literals);
+    clean(&mut statement.text);
+    let Some(plan) = &mut statement.plan else { return };
+    for parameter in &mut plan.parameters {
+        parameter.compiled.iter_mut().chain(&mut parameter.run).for_each(clean);
+    }
+    // The figures of a spill are no constants of the statement.
+    let warnings = plan.warnings.iter_mut().filter(|warning| warning.name == "PlanAffectingConvert");
+    warnings.for_each(|warning| clean(&mut warning.detail));
+    let mut next: Vec<&mut Operator> = plan.root.iter_mut().collect();
+    while let Some(operator) = next.pop() {
+        operator.predicates.iter_mut().for_each(|predicate| clean(&mut predicate.text));
+        let warnings = operator.warnings.iter_mut().filter(|warning| warning.name == "PlanAffectingConvert");
+        warnings.for_each(|warning| clean(&mut warning.detail));
+        next.extend(&mut operator.inputs);
+    }
+}
