@@ -2,6 +2,7 @@
 //!
 //! - `studies`: the tables of the published studies of inserts
 //! - `pgbench`: the tables of pgbench's built-in scripts
+//! - [`sysbench`]: the tables of sysbench's OLTP scripts
 //! - `tpch`: LINEITEM and the rest of TPC-H, by the crate `tpchgen`
 //! - `documents`: long texts
 //! - `synthetic`: rows of a width and number of columns that are chosen
@@ -19,6 +20,7 @@ mod in_memory;
 mod pgbench;
 mod studies;
 mod synthetic;
+pub mod sysbench;
 mod tpch;
 mod write;
 

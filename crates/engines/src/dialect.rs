@@ -40,6 +40,13 @@ pub trait Dialect {
     /// When it cannot be as it is asked for: more rows than fit a page.
     fn create(&self, table: &Table) -> Result<Vec<String>, EngineError>;
 
+    /// The statement that makes the secondary index of a table, if it has one.
+    fn create_index(&self, table: &Table) -> Option<String> {
+        let column = table.storage.index?;
+        let name = self.quote(&format!("{column}_{}", table.name));
+        Some(format!("CREATE INDEX {name} ON {} ({})", self.table(table), self.quote(column)))
+    }
+
     /// The statement that calls the stored procedure of [`Operation::InsertLoop`], where the engine has procedures.
     fn insert_loop(&self, _table: &Table) -> Option<String> {
         None

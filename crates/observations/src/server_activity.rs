@@ -71,7 +71,7 @@ impl ServerActivity {
 /// How samples were taken.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// Where they come from: `pg_stat_activity`, `pg_wait_sampling`.
+    /// Where they come from: `pg_stat_activity`, `pg_wait_sampling`, `the process list`.
     pub source: String,
     /// Samples a second that were asked for.
     pub hz: f64,
@@ -79,6 +79,10 @@ pub struct Sampling {
     pub polls: u64,
     /// Samples that were due but not taken, because the sample before took too long.
     pub missed: u64,
+    /// They do not show all waits: a sample without a wait may be of a session that waits for a file or a latch. `waits` has
+    /// what the server counts.
+    #[serde(default)]
+    pub hides_waits: bool,
 }
 
 /// A part of an interval.
@@ -179,6 +183,8 @@ pub struct TaskSession {
     pub statement_s: Option<f64>,
     /// Seconds since the transaction began, or was prepared.
     pub transaction_s: Option<f64>,
+    /// The statement that ends the session, where the engine tells.
+    pub ended_by: Option<String>,
 }
 
 impl TaskSession {

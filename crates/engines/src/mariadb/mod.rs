@@ -8,9 +8,10 @@
 //! - `dialect`: how its tables and operations are written
 //! - `fill`: the bulk load of its tables; `explain`: plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
-//! - `waits`: what sessions wait for
+//! - `waits`: what sessions wait for; `by_url`, `survey`: servers that run already, observed and asked how they are set
 
 mod admin;
+mod by_url;
 mod dialect;
 mod explain;
 mod fill;
@@ -20,10 +21,14 @@ mod load;
 mod preflight;
 pub mod server;
 mod settings;
+mod survey;
 mod waits;
 mod wire;
 
-use crate::{Ability, CacheState, Engine, EngineError, Folders, Host, Need, Preflight, Stop, WaitType};
+use crate::{
+    Ability, CacheState, Engine, EngineError, Folders, Host, Need, Preflight, Servers, Stop, WaitType,
+};
+use by_url::{connect_to_observe, product, while_doing};
 #[cfg(test)]
 pub(crate) use dialect::MariaDialect;
 use experiment::{Configuration, Declaration, Invalid};
@@ -87,6 +92,10 @@ impl Engine for MariaDb {
 
     fn wait_types(&self) -> &'static [WaitType] {
         waits::WAIT_TYPES
+    }
+
+    fn servers(&self) -> Option<&dyn Servers> {
+        Some(self)
     }
 
     fn host(&self, folders: Folders) -> Box<dyn Host> {
