@@ -130,3 +130,52 @@ fn texts(count: usize, groups: u32, random: &mut impl Rng) -> Texts {
     };
     (0..count).map(text).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{PARETO_H, pareto, put_digits, special};
+    use rand::SeedableRng as _;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    const MOST: i64 = 100_000;
+    const DRAWN: usize = 100_000;
+
+    #[test]
+    fn numbers_are_distributed_as_sysbenchs_options_say() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+        let drawn: Vec<i64> = (0..DRAWN).map(|_| special(1, MOST, &mut random)).collect();
+        assert!(drawn.iter().all(|number| (1..=MOST).contains(number)));
+        let (middle, half) = (MOST / 2, MOST / 200 + 2);
+        let others: Vec<f64> = drawn
+            .iter()
+            .filter(|number| (*number - middle).abs() > half)
+            .map(|number| *number as f64)
+            .collect();
+        // --rand-spec-res: of the other quarter the mean of 12 uniform numbers, few of which are near the middle.
+        let share = others.len() as f64 / DRAWN as f64;
+        assert!((0.225..0.25).contains(&share), "{share}");
+        let n = others.len() as f64;
+        let mean = others.iter().sum::<f64>() / n;
+        let deviation = (others.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / n).sqrt();
+        assert!(
+            (mean - MOST as f64 / 2.0).abs() < 300.0 && (deviation / (MOST as f64 / 12.0) - 1.0).abs() < 0.05
+        );
+        let first = (0..DRAWN).filter(|_| pareto(1, MOST, PARETO_H, &mut random) <= MOST / 5).count();
+        assert!((first as f64 / DRAWN as f64 - 0.8).abs() < 0.01, "{first}");
+        for most in [1, 2] {
+            assert!((0..100).all(|_| (1..=most).contains(&special(1, most, &mut random))), "{most}");
+            assert!((0..100).all(|_| (1..=most).contains(&pareto(1, most, PARETO_H, &mut random))), "{most}");
+        }
+    }
+
+    #[test]
+    fn texts_are_groups_of_digits() {
+        let mut text = String::new();
+        put_digits(&mut text, 5, 11, &mut Xoshiro256PlusPlus::seed_from_u64(1));
+        let groups: Vec<&str> = text.split('-').collect();
+        assert_eq!((text.len(), groups.len()), (59, 5));
+        assert!(
+            groups.iter().all(|group| group.len() == 11 && group.bytes().all(|byte| byte.is_ascii_digit()))
+        );
+    }
+}

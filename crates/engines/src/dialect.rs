@@ -344,7 +344,8 @@ mod tests {
 
     #[test]
     fn statements_of_mariadb() {
-        let dialect = MariaDialect { data_files: 2, folders: vec!["/fast/data-0".into()], page_bytes: 16384 };
+        let folders = vec!["/fast/data-0".into()];
+        let dialect = MariaDialect { data_files: 2, folders, page_bytes: 16384, compression: None };
         assert_eq!(
             statements(&dialect),
             [

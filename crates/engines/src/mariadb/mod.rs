@@ -5,6 +5,7 @@
 //! - `preflight`: what stands in the way of a first trial
 //! - `host`: the server of consecutive trials; `instance`: what a trial works on, a database of our own
 //! - `admin`: the connection that holds it, marked as ours
+//! - `compression`: how InnoDB compresses its tables
 //! - `dialect`: how its tables and operations are written
 //! - `fill`: the bulk load of its tables; `explain`: plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
@@ -12,6 +13,7 @@
 
 mod admin;
 mod by_url;
+mod compression;
 mod dialect;
 mod explain;
 mod fill;
@@ -78,8 +80,12 @@ impl Engine for MariaDb {
 
     fn missing(&self, configuration: &Configuration) -> Option<String> {
         let private = configuration.get(settings::URL).is_none();
-        let missing = private.then(|| settings::installation(configuration).err()).flatten();
-        missing.map(|error| error.to_string())
+        let found = private.then(|| settings::installation(configuration))?;
+        let compression = compression::Compression::of(configuration);
+        found.map_or_else(
+            |error| Some(error.to_string()),
+            |own| compression.and_then(|wanted| wanted.missing(&own)),
+        )
     }
 
     fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
