@@ -27,7 +27,7 @@ const EDGES: [(&str, &str); 22] = [
         "probes",
         "conductor datasets disk_io engines experiment observations observe primitives profile sort_order",
     ),
-    ("datasets", "engines sort_order"),
+    ("datasets", "engines experiment sort_order"),
     ("sort_order", "statistics"),
     ("statistics", ""),
     ("engines", "disk_io experiment mysqlclient observations observe pgclient transport"),

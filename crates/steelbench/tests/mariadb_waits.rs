@@ -59,6 +59,11 @@ fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// What a command prints for programs.
+fn json(lab: &Lab, arguments: &[&str]) -> Value {
+    serde_json::from_str(&lab.steelbench(arguments).expect(0).stdout).unwrap()
+}
+
 fn wait_s(seen: &Value, name: &str) -> f64 {
     let waits = seen["waits"].as_array().unwrap().iter();
     let own = waits.filter(|wait| wait["wait_type"] == name);
@@ -89,7 +94,7 @@ fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown_recorded_and_r
                 flat(&lab.steelbench(&["waits", "w.steelbench", "--tasks"]).expect(0).stdout),
                 ended.stdout
             );
-            let seen = lab.json(&["waits", "w.steelbench", "--json"]).remove(0);
+            let seen = json(&lab, &["waits", "w.steelbench", "--json"]);
             let busy_s = seen["time"]["session_s"].as_f64().unwrap();
             for wait in ["ROW_LOCK", "Waiting for table metadata lock"] {
                 let share = wait_s(&seen, wait) / busy_s;
@@ -138,7 +143,7 @@ fn without_the_performance_schema_the_process_list_is_sampled_and_that_is_said()
 
 /// The advice about a server: these rules are there, and those are not.
 fn survey(url: &str, there: &[&str], absent: &[&str]) {
-    let json = Lab::new().json(&["survey", "--server", url, "--json"]).remove(0);
+    let json = json(&Lab::new(), &["survey", "--server", url, "--json"]);
     let server = &json["servers"][0];
     assert_eq!((&server["engine"], &server["is_local"]), (&"mariadb".into(), &true.into()), "{server:#}");
     assert!(!server["address"].as_str().unwrap().contains("root"), "{server:#}");
