@@ -73,13 +73,13 @@ pub fn process_use(window: &Window) -> Vec<ProcessUse> {
 /// What the waits of these names mean: in the server's own words where it has any and ours are general.
 pub fn meanings<'a>(
     types: &'static [WaitType],
-    theirs: &HashMap<String, String>,
+    theirs: impl Fn(&str) -> Option<String>,
     names: impl Iterator<Item = &'a str>,
 ) -> BTreeMap<String, String> {
     let explained = names.filter_map(|name| {
         let ours = WaitType::find(types, name)?;
-        let theirs = theirs.get(&name.to_lowercase()).filter(|_| ours.is_pattern());
-        Some((name.to_owned(), theirs.cloned().unwrap_or_else(|| sentence(ours.meaning))))
+        let theirs = ours.is_pattern().then(|| theirs(name)).flatten();
+        Some((name.to_owned(), theirs.unwrap_or_else(|| sentence(ours.meaning))))
     });
     explained.collect()
 }

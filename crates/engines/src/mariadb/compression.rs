@@ -85,7 +85,7 @@ impl Compression {
         if !has(algorithm)? && is_private {
             // What the server says of a plugin that it has not got is told below, and what to do.
             let install = format!("INSTALL SONAME 'provider_{algorithm}'");
-            admin.ask(|client| Ok(drop(client.run(&install))))?;
+            let _ = admin.ask(|client| client.run(&install).map_err(failed_at(&install)));
         }
         if !has(algorithm)? {
             return Err(failed(lacking(algorithm)));

@@ -54,7 +54,7 @@ pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Prefligh
             }
             Err(error) => {
                 let advice = what_to_do(&error).into_iter().chain(config.warnings.iter().map(String::as_str));
-                let advice: String = advice.map(|advice| format!(". {advice}")).collect();
+                let advice = advice.fold(String::new(), |all, advice| all + ". " + advice);
                 found.misses(format!("{}: {error}{advice}", URL.path()));
             }
         }

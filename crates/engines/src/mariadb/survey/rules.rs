@@ -224,7 +224,7 @@ mod tests {
         let mut survey = Survey::default();
         survey.machine.memory.total_bytes = Some(64 * GIB);
         survey.machine.memory.swap_bytes = Some(GIB);
-        survey.settings = vec![SystemSetting { name: "vm.swappiness".into(), value: "1".into() }];
+        survey.settings = vec![SystemSetting { name: "vm.swappiness".into(), value: Some("1".into()) }];
         let ssd = DeviceFacts { rotational: Some(false), ..DeviceFacts::default() };
         survey.volumes = vec![VolumeFacts { devices: vec![ssd], ..VolumeFacts::default() }];
         (server, survey)
@@ -234,7 +234,7 @@ mod tests {
         let (mut server, mut survey) = calm();
         for (name, value) in changes {
             if *name == "vm.swappiness" {
-                survey.settings[0].value = (*value).into();
+                survey.settings[0].value = Some((*value).into());
                 continue;
             }
             let setting = server.settings.iter_mut().find(|setting| setting.name == *name).unwrap();

@@ -121,12 +121,13 @@ impl Counted {
 
     /// What the process list shows and the server does not time.
     fn sampled(&self, samples: &Samples) -> impl Iterator<Item = Wait> {
-        let shown = samples.states.iter().filter(|(state, _)| {
-            !COMMITTING.contains(&state.as_str())
-                && types::of_state(state).is_some()
-                && !self.instruments.have(state)
-                && !(*state == ROW_LOCK && self.row_locks.0 > 0)
-        });
+        let is_counted = |state: &str| {
+            COMMITTING.contains(&state)
+                || self.instruments.have(state)
+                || (state == ROW_LOCK && self.row_locks.0 > 0)
+        };
+        let shown =
+            samples.states.iter().filter(|(state, _)| types::of_state(state).is_some() && !is_counted(state));
         shown.map(|(state, seen)| {
             let share = *seen as f64 / samples.all.max(1) as f64;
             self.sampled_wait(state, samples, *seen, share * self.session_s)

@@ -10,7 +10,7 @@ use crate::{EngineError, LiveObserver, ObserveOptions, ServerError, Stop, WaitTy
 use mysqlclient::{Client, Config};
 use observations::{Operation, Sampling, ServerActivity, WaitClass, WaitingTask};
 use observe::ThreadTimes;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -106,7 +106,7 @@ impl LiveObserver for MariaObserver {
                 missed: window.missed,
                 hides_waits: true,
             },
-            meanings: cells::meanings(WAIT_TYPES, &HashMap::new(), names),
+            meanings: cells::meanings(WAIT_TYPES, |_| None, names),
             waits,
             time,
             time_is_exact: window.kernel.is_some(),

@@ -53,7 +53,7 @@ impl LiveObserver for PostgresObserver {
             },
             meanings: cells::meanings(
                 WAIT_TYPES,
-                &self.meanings,
+                |name| self.meanings.get(&name.to_lowercase()).cloned(),
                 waits.iter().map(|wait| wait.wait_type.as_str()),
             ),
             waits,
