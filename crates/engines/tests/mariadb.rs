@@ -368,12 +368,17 @@ fn data_files_and_logs_lie_on_their_volumes_and_caches_are_as_the_file_says() {
         let log = server.cell("SELECT @@log_bin_basename").unwrap().unwrap();
         let log = Path::new(&log).parent().unwrap();
         assert!(log.join("ib_logfile0").is_file() && !directory.join("data/ib_logfile0").exists());
+        // It watches the server that there is when the load begins: a cold one is another process than before.
+        let mut collector = instance.wait_collector().unwrap();
         for cache in [CacheState::Hot, CacheState::Cold] {
             let report = instance.settle(cache).unwrap();
             assert!(report.verified && report.file_bytes > 1 << 19, "{cache:?}: {report:?}");
         }
         let mut set = instance.connect(1).unwrap();
+        collector.start().unwrap();
         assert_eq!(count(set.as_mut()), shown("20000", "40000"));
+        set.publish().unwrap();
+        assert!(collector.stop().unwrap().time.unwrap().cpu_s > 0.0);
         drop(set);
         instance.remove().unwrap();
     });

@@ -126,8 +126,10 @@ impl Counted {
                 || self.instruments.have(state)
                 || (state == ROW_LOCK && self.row_locks.0 > 0)
         };
-        let shown =
-            samples.states.iter().filter(|(state, _)| types::of_state(state).is_some() && !is_counted(state));
+        let shown = samples
+            .states
+            .iter()
+            .filter(move |(state, _)| types::of_state(state).is_some() && !is_counted(state));
         shown.map(|(state, seen)| {
             let share = *seen as f64 / samples.all.max(1) as f64;
             self.sampled_wait(state, samples, *seen, share * self.session_s)

@@ -71,7 +71,8 @@ impl WaitCollector for MariaCollector {
         let sessions = lock(&self.sessions).clone();
         let sampler = Sampler::start(self.connect()?, &sessions, self.hz)?;
         let mut client = self.connect()?;
-        let pid = self.pid.or_else(|| source::local_process(&mut client, &self.config));
+        // One of ours may be another process than when the trial was prepared: a cold one is restarted.
+        let pid = source::local_process(&mut client, &self.config).or(self.pid);
         let before = Reading::of(&mut client, Scope::Sessions(&sessions), pid)?;
         self.running = Some(Running { client, sampler, before, pid });
         Ok(())
