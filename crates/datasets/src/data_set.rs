@@ -69,7 +69,7 @@ impl DataSet {
 
     /// The tables of sysbench, each with so many rows.
     pub fn sysbench(tables: u32, rows: u64, distribution: Distribution) -> Self {
-        Self { name: "sysbench", size: Size { tables, rows, distribution, ..Size::default() } }
+        Self { name: "sysbench", size: Size { rows, tables, distribution, ..Size::default() } }
     }
 
     /// Its name.
