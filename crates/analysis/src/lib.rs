@@ -47,7 +47,7 @@ pub use accounting::{Accounting, Check};
 pub use activity::{ActivityComparison, ActivitySummary, activity, compare_activities};
 pub use ceiling::{Ceiling, Limit, MeasuredCeiling, Way};
 pub use compare::{Comparison, Method, Scale, Standing};
-pub use compression::{BreakEven, Compression, CompressionRow, FunctionChange, Pays};
+pub use compression::{BreakEven, Compression, CompressionRow, FunctionChange, Pays, StoredAs, StoredColumn};
 pub use configurations::ConfigurationRow;
 pub use cost::{CostModel, CostPrediction, CostRow, CostTerm, OtherAccess};
 pub use decompose::{CodeChange, Decomposition, Part, PartKind, WaitShape};

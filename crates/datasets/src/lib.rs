@@ -4,6 +4,7 @@
 //! - `pgbench`: the tables of pgbench's built-in scripts
 //! - [`sysbench`]: the tables of sysbench's OLTP scripts
 //! - `tpch`: LINEITEM and the rest of TPC-H, by the crate `tpchgen`
+//! - `text`: the random text of TPC-H's comments
 //! - `documents`: long texts
 //! - `synthetic`: rows of a width and number of columns that are chosen
 //! - `ahead`: rows are made while others are loaded
@@ -21,6 +22,7 @@ mod pgbench;
 mod studies;
 mod synthetic;
 pub mod sysbench;
+mod text;
 mod tpch;
 mod write;
 
@@ -57,5 +59,6 @@ fn numbered(
 struct Part {
     table: engines::Table,
     columns: Vec<&'static str>,
-    batches: MakeBatches,
+    /// One behind the other, in pieces that can be made at the same time.
+    batches: Vec<MakeBatches>,
 }

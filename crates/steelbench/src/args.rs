@@ -404,11 +404,12 @@ pub enum ProfileCommand {
 
 #[derive(Debug, Args)]
 pub struct SortOrder {
-    /// A Parquet file, or a DuckDB database with the table named behind it
+    /// A Parquet file, or with the table named behind it a DuckDB or SQLite database, or the URL of a PostgreSQL server
+    #[arg(value_name = "FILE|URL")]
     pub file: PathBuf,
-    /// The table of a DuckDB database; libduckdb is found as by `run`
+    /// The table; libduckdb is found as by `run`
     pub table: Option<String>,
-    /// Rows to look at, at most: whole row groups, evenly spread. They are kept in memory
+    /// Rows to look at, at most: whole row groups, blocks or pages that are spread over the table. They are kept in memory
     #[arg(long, value_name = "N", default_value = "1M", value_parser = setting::<u64, _>(ROWS))]
     pub rows: u64,
     /// Write these rows as they lie and in the best orders, to temporary files, and measure size and reading

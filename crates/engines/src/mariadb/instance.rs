@@ -1,6 +1,6 @@
 //! What a trial works on: our database on a server.
 
-use super::admin::{Admin, DATABASE};
+use super::admin::{Admin, DATABASE, MARK};
 use super::compression::Compression;
 use super::dialect::{MariaDialect, spelled};
 use super::load::{LoadConfig, MariaConnections, Sessions};
@@ -29,6 +29,9 @@ const LOG_LINES: usize = 15;
 
 /// How long after a failure the server may take to write of it.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// `ER_SPECIFIC_ACCESS_DENIED_ERROR`: tables of the server are shown to those who have PROCESS.
+const NEEDS_PRIVILEGE: u16 = 1227;
 
 /// Where a trial's database is made.
 pub struct Server {
@@ -283,6 +286,19 @@ impl Instance for MariaInstance {
             walk(folder, &mut files).ok()?;
         }
         Some(of_server + allocated_bytes(&files))
+    }
+
+    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+        // Of a table with its indexes and its BLOB pages; of pages that are compressed the holes behind them do not count.
+        let sql = format!(
+            "SELECT sum(allocated_size) FROM information_schema.innodb_sys_tablespaces \
+             WHERE name LIKE '{DATABASE}/%' AND name <> '{DATABASE}/{MARK}'"
+        );
+        match self.admin.ask(|client| Ok(client.cell(&sql)))? {
+            Ok(bytes) => Ok(bytes.and_then(|bytes| bytes.parse().ok())),
+            Err(error) if error.code() == Some(NEEDS_PRIVILEGE) => Ok(None),
+            Err(error) => Err(failed_at("asking for the size of tables")(error)),
+        }
     }
 
     fn client_environment(&self) -> Vec<(String, Option<String>)> {
