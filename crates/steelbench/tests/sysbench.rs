@@ -122,7 +122,9 @@ fn the_statements_of_a_transaction_and_their_values_are_those_of_sysbench() {
             let (our_shapes, their_shapes) = (shapes(&ours), shapes(&theirs));
             let count = |shapes: &[String]| {
                 let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-                shapes.iter().for_each(|shape| *counts.entry(shape.clone()).or_default() += 1);
+                for shape in shapes {
+                    *counts.entry(shape.clone()).or_default() += 1;
+                }
                 counts
             };
             assert_eq!(count(&our_shapes), count(&their_shapes), "{script}");

@@ -59,7 +59,8 @@ impl MariaDb {
         // As to MariaDB's programs, a port alone is one of this machine.
         let host = psql.host.as_deref().or_else(|| self.port.map(|_| "127.0.0.1"));
         let host = host.unwrap_or_default();
-        url.push_str(&if host.contains(':') { format!("[{host}]") } else { encoded(host) });
+        let host = if host.contains(':') { format!("[{host}]") } else { encoded(host) };
+        url.push_str(&host);
         if let Some(port) = self.port {
             url.push(':');
             url.push_str(&port.to_string());

@@ -43,8 +43,8 @@ pub struct Pg {
 #[command(next_help_heading = "Scripts, as of pgbench")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Scripts {
-    /// Built-in script: tpcb-like, simple-update, select-only, or sysbench's oltp_point_select, oltp_read_only,
-    /// oltp_write_only, oltp_read_write; repeatable [default: tpcb-like]
+    /// Built-in script: tpcb-like, simple-update, select-only, or sysbench's `oltp_point_select`, `oltp_read_only`,
+    /// `oltp_write_only`, `oltp_read_write`; repeatable [default: tpcb-like]
     #[arg(short, long, value_name = "NAME[@WEIGHT]")]
     pub builtin: Vec<String>,
     /// A script of your own; repeatable
