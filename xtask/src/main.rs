@@ -14,7 +14,7 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask test [ARGUMENTS OF cargo test]   install what the tests need, run them all, then tidy
 cargo xtask bench [NAME...]                  measure: insert, instruments, overhead, start-up, report, a-a,
-                                             disk-check, -cpu, -cached; time; recorder; analytics [--scale N], at
+                                             disk-check, -cpu, -cached; time; recorder; models; analytics [--scale N], at
                                              scale factor 0.1 or N; postgres-cpu, -load, -observer, -population;
                                              a beginning names all that have it: disk, postgres
 cargo xtask attack [KIND...] [--tries N] [--seed SEED] [--minutes N]

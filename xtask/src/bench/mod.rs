@@ -5,6 +5,7 @@ mod analytics;
 mod disk;
 mod figures;
 mod load;
+mod models;
 mod peer_server;
 mod postgres;
 mod program;
@@ -18,7 +19,7 @@ const QUICK_SCALE: f64 = 0.1;
 
 type Measurement = fn(&Bench) -> Result<(), String>;
 
-const ALL: [(&str, Measurement); 18] = [
+const ALL: [(&str, Measurement); 19] = [
     ("insert", load::against_straight_loop),
     ("instruments", load::instruments_on_and_off),
     ("overhead", program::overhead),
@@ -32,6 +33,7 @@ const ALL: [(&str, Measurement); 18] = [
     ("recorder", load::recorders),
     ("recording", load::recording),
     ("profiling", load::profiling),
+    ("models", models::run),
     ("analytics", analytics::run),
     ("postgres-cpu", postgres::client_cpu),
     ("postgres-load", postgres::same_load),
