@@ -409,6 +409,26 @@ fn data_files_and_logs_lie_on_their_volumes_and_caches_are_as_the_file_says() {
 }
 
 #[test]
+fn after_a_final_checkpoint_no_page_of_the_tables_is_left_to_be_written() {
+    on_each_version(|host, directory, version| {
+        for wanted in [false, true] {
+            let settings =
+                [("target.final_checkpoint", Value::Bool(wanted)), ("target.data_files", Value::Integer(2))];
+            let instance = prepared(host, &[version, &settings].concat()).unwrap();
+            let mut set = instance.connect(1).unwrap();
+            ask(set.as_mut(), 0, &bulk(&keys(0..5000))).unwrap();
+            set.flush(0, 1).unwrap();
+            let unwritten = "SELECT count(*) FROM information_schema.innodb_buffer_page \
+                             WHERE table_name LIKE '%orders%' AND oldest_modification > 1";
+            let unwritten = superuser(directory).cell(unwritten).unwrap().unwrap();
+            assert_eq!(unwritten == "0", wanted, "{unwritten}");
+            drop(set);
+            instance.remove().unwrap();
+        }
+    });
+}
+
+#[test]
 fn by_url_a_database_of_others_is_not_touched_and_a_password_stays_out_of_the_file() {
     on_each_version(|host, directory, version| {
         let private = prepared(host, version).unwrap();

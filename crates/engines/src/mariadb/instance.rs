@@ -4,13 +4,14 @@ use super::admin::{Admin, DATABASE, MARK};
 use super::compression::Compression;
 use super::dialect::{MariaDialect, spelled};
 use super::load::{LoadConfig, MariaConnections, Sessions};
-use super::server::{PrivateServer, Stop};
-use super::settings::{self, DATA_FILES, SAMPLE_RATE, STATEMENT_TIMEOUT, URL, VOLUME};
+use super::server::{PrivateServer, Stop, fill as fill_setup};
+use super::settings::{self, DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, URL, VOLUME};
 use super::waits::MariaCollector;
 use super::wire::StatementText;
 use super::{explain, failed_at, fill};
 use crate::private::files::{allocated_bytes, evict, last_lines, walk};
 use crate::private::wait_for;
+use crate::setup::Setup;
 use crate::{
     CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Folders, Instance,
     Operation, Table, WaitCollector, Work, lock, open_files,
@@ -45,7 +46,7 @@ pub struct Server {
 pub struct MariaInstance {
     server: Server,
     /// Holds the database; its connection is that of administration.
-    admin: Admin,
+    admin: Arc<Admin>,
     /// How the load connects.
     load: LoadConfig,
     sessions: Sessions,
@@ -57,6 +58,7 @@ pub struct MariaInstance {
     connections: u64,
     /// Samples a second; `None`: waits are not observed.
     sample_hz: Option<f64>,
+    final_checkpoint: bool,
     cancel: Cancel,
     /// Length of a private server's log when the trial began.
     log_bytes: u64,
@@ -82,11 +84,20 @@ impl MariaInstance {
             verify_session_settings(&server.config.clone().with_stop(cancel.stop()), &wanted)?;
             session.extend(wanted.into_iter().map(|(name, value)| (name, literal(&value))));
         }
-        let admin = Admin::take_database(&server.config, cancel)?;
+        let admin = match (Setup::of(configuration), &server.private) {
+            (None, _) => Admin::take_database(&server.config, cancel)?,
+            // It began with them.
+            (Some(_), Some(_)) => Admin::take_again(&server.config, cancel)?,
+            (Some(own), None) => {
+                let admin = Admin::take_database(&server.config, cancel)?;
+                fill_setup(&server.config, &own, cancel)?;
+                admin
+            }
+        };
         let mut instance = Self {
             log_bytes: server.private.as_ref().map_or(0, |server| lock(server).log_bytes()),
             server,
-            admin,
+            admin: Arc::new(admin),
             load: LoadConfig { config, session },
             sessions: Sessions::default(),
             statements: OnceLock::new(),
@@ -95,10 +106,13 @@ impl MariaInstance {
             compression: Compression::of(configuration),
             connections: connections.into(),
             sample_hz: configuration.get(OBSERVE_WAITS).then(|| configuration.get(SAMPLE_RATE)),
+            final_checkpoint: configuration.get(FINAL_CHECKPOINT),
             cancel: cancel.clone(),
             gone: false,
         };
-        instance.make_folders(&configuration.get(VOLUME), folders)?;
+        if Setup::of(configuration).is_none() {
+            instance.make_folders(&configuration.get(VOLUME), folders)?;
+        }
         Ok(instance)
     }
 
@@ -130,16 +144,6 @@ impl MariaInstance {
         self.statements.get().ok_or_else(missing)
     }
 
-    /// The tables of the trial, ours excepted.
-    fn tables(&self) -> Result<Vec<String>, EngineError> {
-        let sql = format!(
-            "SELECT table_name FROM information_schema.tables WHERE table_schema = '{DATABASE}' AND engine = 'InnoDB'"
-        );
-        let rows =
-            self.admin.ask(|client| client.query(&sql).map_err(failed_at("looking for our tables")))?;
-        Ok(rows.rows.into_iter().flatten().flatten().collect())
-    }
-
     /// The files of the trial's tables on a server of ours.
     fn table_files(&self, server: &PrivateServer) -> Result<Vec<PathBuf>, EngineError> {
         let mut files = Vec::new();
@@ -155,7 +159,7 @@ impl MariaInstance {
                      WHERE variable_name = 'Innodb_buffer_pool_reads'";
         let mut counts = Vec::new();
         for _ in 0..2 {
-            for table in self.tables()? {
+            for table in self.admin.tables()? {
                 // Every page of rows: no secondary index is there.
                 let sql = format!("SELECT count(*) FROM {} USE INDEX ()", quote_identifier(&table));
                 self.admin.run("reading the tables into the buffer pool", &sql)?;
@@ -245,7 +249,10 @@ impl Instance for MariaInstance {
         open_files::allow(self.connections, || format!("opening {} connections", self.connections))?;
         let (statements, sessions) = (self.statements()?, self.sessions.clone());
         let cancel = self.cancel.clone();
-        Ok(Box::new(MariaConnections::connect(&self.load, connections, statements, sessions, cancel)?))
+        let checkpoints = self.final_checkpoint.then(|| Arc::clone(&self.admin));
+        let opened =
+            MariaConnections::connect(&self.load, connections, statements, sessions, checkpoints, cancel)?;
+        Ok(Box::new(opened))
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
@@ -325,14 +332,14 @@ impl Instance for MariaInstance {
 
     fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
         self.gone = true;
-        let dropped = self.admin.drop_all();
         match &self.server.private {
-            // A trial that was stopped has left work in flight. Such a server, and one that could not be put in order,
-            // will not be used again: for the next trial there will be a new one.
-            Some(server) if self.cancel.is_cancelled() || dropped.is_err() => {
+            // A trial that was stopped has left work in flight, and one that cannot be put in order is of no use: for the
+            // next trial there will be a new server.
+            Some(server) if self.cancel.is_cancelled() || self.admin.drop_all().is_err() => {
                 lock(server).stop(Stop::Kill, &self.cancel)?;
             }
-            _ => dropped?,
+            Some(_) => {}
+            None => self.admin.drop_all()?,
         }
         // What a server leaves of a data file's folder.
         self.folders.iter().try_for_each(|path| std::fs::remove_dir_all(path).map_err(EngineError::at(path)))
