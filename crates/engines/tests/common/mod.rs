@@ -70,6 +70,7 @@ pub fn mariadb(
         log_directory: None,
         account: Account::for_server(None, PACKAGES_ACCOUNT).unwrap(),
         page_bytes: None,
+        setup: None,
         connections: 20,
         instruments,
         cgroups: Vec::new(),
