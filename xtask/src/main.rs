@@ -12,7 +12,8 @@ mod tools;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-cargo xtask test [ARGUMENTS OF cargo test]   install what the tests need, run them all, then tidy
+cargo xtask test [ARGUMENTS OF cargo test]
+                                             install what the tests need, run them side by side, then tidy
 cargo xtask bench [NAME...]                  measure: insert, instruments, overhead, start-up, report, a-a,
                                              disk-check, -cpu, -cached; time; recorder; models; analytics [--scale N], at
                                              scale factor 0.1 or N; postgres-cpu, -load, -observer, -population;

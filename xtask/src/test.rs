@@ -1,59 +1,169 @@
 //! Installs what the tests need, runs them all, and says what was skipped.
 
-use crate::process::cargo;
+mod executable;
+
+use crate::process::{cargo, target};
 use crate::tools::install_tools;
+use executable::{Ended, Executable};
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
 
 /// How a test begins its word on what no installation brings here: the kernel was built without it, or whoever started
 /// this machine has taken a right away from root.
 const CANNOT_BE_HERE: &str = "SKIPPED, cannot be here:";
+/// Executables that the table of the slowest ones has.
+const SLOWEST: usize = 20;
+/// The longest ones in the order in which they begin, before all others: what begins last should end soon. The table of
+/// the slowest ones tells when this is out of date.
+const LONGEST_FIRST: [&str; 18] = [
+    "-p steelbench --test attack",
+    "-p steelbench --test silent_servers",
+    "-p steelbench --test waits",
+    "-p steelbench --test data",
+    "-p steelbench --test compression",
+    "-p steelbench --test sort_order",
+    "-p probes --test scan",
+    "-p steelbench --test commands",
+    "-p steelbench --test postgres_network",
+    "-p engines --test postgres_server",
+    "-p steelbench --test postgres_url",
+    "-p steelbench --test postgres_faults",
+    "-p engines --test postgres_server_killed",
+    "-p steelbench --test profile",
+    "-p steelbench --test postgres",
+    "-p engines --test postgres_waits",
+    "-p steelbench --test file_systems",
+    "-p steelbench --test open_loop",
+];
 
-/// Runs all tests; `arguments` go to `cargo test`.
+/// Runs all tests. `arguments` are those of `cargo test`: what is built, then after `--` what the executables are given.
 pub fn run(arguments: &[String]) -> Result<(), String> {
-    let environment = install_tools(std::env::var_os("CI").is_some())?;
-    let mut test = cargo(&["test", "--workspace", "--all-features", "--no-fail-fast"]);
-    test.args(arguments);
-    if !arguments.iter().any(|argument| argument == "--") {
-        test.arg("--");
+    let in_ci = std::env::var_os("CI").is_some();
+    let (selection, given) = selection_and_given(arguments);
+    // What is installed is not needed to build them.
+    let (tools, built) = std::thread::scope(|scope| {
+        let tools = scope.spawn(|| install_tools(in_ci));
+        let built = build(&[vec!["--all-features".to_owned()], selection].concat());
+        (tools.join(), built)
+    });
+    let environment = tools.map_err(|_| "the installation panicked")??;
+    let mut executables = built?;
+    let is_all = arguments.is_empty();
+    if is_all {
+        executables.push(Executable::doc_tests());
     }
-    let skipped = stream(test.arg("--show-output").envs(environment))?;
-    for line in &skipped {
-        println!("{line}");
+    let arguments = [vec!["--show-output".to_owned()], given].concat();
+    let run = |executables: &[Executable]| run_side_by_side(executables, &arguments, &environment);
+    let mut ended = run(&executables)?;
+    if is_all {
+        // The build that users get first. With the whole workspace, so that what has no part in the features is shared.
+        ended.extend(run(&build(&["--test".into(), "main_job".into()])?)?);
     }
-    if arguments.is_empty() {
-        // The build that users get first. With the whole workspace, so that only two crates differ.
-        stream(&mut cargo(&["test", "--workspace", "--test", "main_job"]))?;
-    }
-    let avoidable = skipped.iter().filter(|line| !line.contains(CANNOT_BE_HERE)).count();
-    if avoidable > 0 && std::env::var_os("CI").is_some() {
-        return Err(format!("{avoidable} checks were skipped, which CI does not allow"));
-    }
+    conclude(ended, in_ci)?;
     crate::tidy::run()
 }
 
-/// Shows what the tests print, without the output of those that passed, and returns the lines
-/// that say SKIPPED.
-fn stream(test: &mut Command) -> Result<Vec<String>, String> {
-    let mut child = test.stdout(Stdio::piped()).spawn().map_err(|error| format!("{test:?}: {error}"))?;
-    let (mut skipped, mut passed_output) = (Vec::new(), false);
-    if let Some(stdout) = child.stdout.take() {
-        for line in BufReader::new(stdout).lines() {
-            let line = line.map_err(|error| format!("reading the tests' output: {error}"))?;
-            match line.as_str() {
-                "successes:" => passed_output = true,
-                "failures:" => passed_output = false,
-                other if other.starts_with("test result:") => passed_output = false,
-                _ => {}
-            }
-            if line.contains("SKIPPED") {
-                skipped.push(line.trim().to_owned());
-            }
-            if !passed_output {
-                println!("{line}");
-            }
-        }
+/// What cargo builds, and what the executables are given: what stands after `--`, and names of tests.
+fn selection_and_given(arguments: &[String]) -> (Vec<String>, Vec<String>) {
+    let end = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
+    let (mut selection, mut given) = (Vec::new(), Vec::new());
+    for (at, argument) in arguments[..end].iter().enumerate() {
+        // What follows an option may be its value.
+        let is_name =
+            ![Some(at), at.checked_sub(1)].into_iter().flatten().any(|at| arguments[at].starts_with('-'));
+        if is_name { &mut given } else { &mut selection }.push(argument.clone());
     }
-    let status = child.wait().map_err(|error| format!("{test:?}: {error}"))?;
-    if status.success() { Ok(skipped) } else { Err(format!("tests failed: {status}")) }
+    given.extend(arguments.iter().skip(end + 1).cloned());
+    (selection, given)
+}
+
+/// Builds what `cargo test` with these arguments runs.
+fn build(arguments: &[String]) -> Result<Vec<Executable>, String> {
+    let mut build = cargo(&["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"]);
+    let mut child = build
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("{build:?}: {error}"))?;
+    let mut executables = Vec::new();
+    for line in child.stdout.take().into_iter().flat_map(|stdout| BufReader::new(stdout).lines()) {
+        let line = line.map_err(|error| format!("reading what cargo has built: {error}"))?;
+        executables.extend(Executable::from_message(&line));
+    }
+    let status = child.wait().map_err(|error| format!("{build:?}: {error}"))?;
+    let place = |executable: &Executable| LONGEST_FIRST.iter().position(|name| *name == executable.name);
+    executables.sort_by_key(|executable| place(executable).unwrap_or(LONGEST_FIRST.len()));
+    if status.success() { Ok(executables) } else { Err(format!("the tests were not built: {status}")) }
+}
+
+/// Runs executables side by side, one more than there are processors: many wait for servers, timers and disks. The
+/// output of each is printed when it ends.
+fn run_side_by_side(
+    executables: &[Executable],
+    arguments: &[String],
+    environment: &[(&str, String)],
+) -> Result<Vec<Ended>, String> {
+    let folder = target().join("test-output");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let lanes = std::thread::available_parallelism().map_or(1, usize::from) + 1;
+    let next = AtomicUsize::new(0);
+    let (told, heard) = mpsc::channel();
+    Ok(std::thread::scope(|scope| {
+        for _ in 0..lanes {
+            let (told, next, folder) = (told.clone(), &next, &folder);
+            scope.spawn(move || {
+                while let Some(executable) = executables.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if told.send(executable.run(arguments, environment, folder)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(told);
+        heard.into_iter().inspect(Ended::print).collect()
+    }))
+}
+
+/// Prints the table of the slowest, what was skipped and what failed; an error when a test failed, or was skipped where
+/// that is not allowed.
+fn conclude(mut ended: Vec<Ended>, in_ci: bool) -> Result<(), String> {
+    ended.sort_by_key(|one| std::cmp::Reverse(one.took));
+    println!("\nThe slowest of {} executables, in seconds:", ended.len());
+    for Ended { name, took, .. } in ended.iter().take(SLOWEST) {
+        println!("{:>8.1}  {name}", took.as_secs_f64());
+    }
+    let skipped: Vec<&str> = ended.iter().flat_map(Ended::skipped).collect();
+    for line in &skipped {
+        println!("{line}");
+    }
+    let failed: Vec<&str> = ended.iter().filter(|one| !one.is_well).map(|one| one.name.as_str()).collect();
+    if !failed.is_empty() {
+        return Err(format!("tests failed in\n    {}", failed.join("\n    ")));
+    }
+    let avoidable = skipped.iter().filter(|line| !line.contains(CANNOT_BE_HERE)).count();
+    if avoidable > 0 && in_ci {
+        return Err(format!("{avoidable} checks were skipped, which CI does not allow"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::selection_and_given;
+
+    #[test]
+    fn names_of_tests_go_to_the_executables() {
+        let split = |line: &str| {
+            let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            let (selection, given) = selection_and_given(&arguments);
+            (selection.join(" "), given.join(" "))
+        };
+        let both = |selection: &str, given: &str| (selection.to_owned(), given.to_owned());
+        assert_eq!(split(""), both("", ""));
+        assert_eq!(split("kills"), both("", "kills"));
+        assert_eq!(split("--test attack --test means kills"), both("--test attack --test means", "kills"));
+        assert_eq!(split("--test attack -- --skip kills"), both("--test attack", "--skip kills"));
+    }
 }

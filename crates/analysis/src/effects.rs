@@ -1,9 +1,10 @@
 //! What factors do: each alone, over the levels of all others, along the order of its levels, and two together.
 
 use crate::compare::{self, against, corrected};
+use crate::gains::{BestOfLevel, GainTable};
 use crate::grid::{FactorLayout, Figures, Grid};
 use crate::means::Means;
-use crate::{BestOfLevel, Comparison, Detectable, Estimate, GainTable, Interaction, Scale, Standing};
+use crate::{Comparison, Detectable, Estimate, Interaction, Scale, Standing};
 use observations::{FactorRecord, Observations, Recording};
 use serde::Serialize;
 use statistics::correct;

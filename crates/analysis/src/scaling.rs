@@ -1,8 +1,13 @@
-//! How throughput changes with threads: what the sync probe measured.
+//! How throughput changes with threads: what the sync probe measured, and scans on several processors.
 //!
 //! - `Curve`: configurations that differ in the number of threads only, and where it leaves a core, a socket, a memory node
 //! - `ScalingClass`: negative, flat, sub-linear or linear
 //! - `SharedLine`: what one cache line that several threads write to makes at most
+//! - `SpeedUp`: the same of the scan probe, by the degree of parallelism
+
+mod speed_up;
+
+pub use speed_up::{SpeedUp, SpeedUpRow};
 
 use crate::grid::{Figures, Grid};
 use crate::settings::{groups, with_probe};

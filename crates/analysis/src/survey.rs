@@ -10,7 +10,7 @@ pub use merge::{
 };
 
 use crate::response::distinct;
-use crate::volume_advice;
+use crate::volume_advice::volume_advice;
 use crate::wording::percent;
 use observations::Weight::{self, Note, Problem};
 use observations::number::bytes;

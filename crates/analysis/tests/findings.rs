@@ -69,6 +69,41 @@ fn the_sweet_spot_and_the_waits_that_explain_it() {
     assert!(texts(&summary, FindingKind::Caveat).is_empty());
 }
 
+/// The level with the best mean varies so much that nothing can be said of it: it is not the one that is told, which is
+/// not called the best then.
+#[test]
+fn a_level_that_is_told_is_the_best_one_or_not_called_so() {
+    let mut recording = recording(&[("log", &["delete, full", "wal, full", "wal, off"])]);
+    let varying = [1.0, 14.0, 2.0, 9.0, 1.5];
+    for block in 1..=5 {
+        let steady = [10.0 * noise(0, block), 6.0 * noise(1, block), varying[block as usize - 1]];
+        for (configuration, seconds) in steady.into_iter().enumerate() {
+            recording.trials.push(done(configuration, block, observed(seconds)));
+        }
+    }
+    let summary = summarize(&recording);
+    assert_eq!((summary.factors.effects[0].best, summary.factors.effects[0].winner()), (Some(2), Some(1)));
+    let told = &texts(&summary, FindingKind::Verdict)[0];
+    assert!(
+        told.starts_with("The best level of log that differs at 95 % confidence is wal, full: 1.67x"),
+        "{told}"
+    );
+    assert!(told.contains("; \"wal, off\" cannot be told apart"), "{told}");
+}
+
+#[test]
+fn few_blocks_are_what_keeps_a_difference_from_being_found() {
+    let mut recording = recording(&[("log", &["a", "b", "c", "d"])]);
+    for (block, seconds) in (1..).zip([[10.0, 11.0, 9.0, 12.0], [12.0, 10.0, 13.0, 11.0]]) {
+        for (configuration, seconds) in seconds.into_iter().enumerate() {
+            recording.trials.push(done(configuration, block, observed(seconds)));
+        }
+    }
+    let told = &texts(&summarize(&recording), FindingKind::NoDifference)[0];
+    let end = "at 95 % confidence; 2 blocks are too few to detect any but a very large difference.";
+    assert!(told.ends_with(end), "{told}");
+}
+
 #[test]
 fn a_baseline_that_nothing_beats() {
     let recording = insert_study(&["1", "2", "4"], &[10.0, 10.01, 15.0], &[0.5, 0.5, 0.8]);

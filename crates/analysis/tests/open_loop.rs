@@ -109,3 +109,25 @@ fn one_overloaded_trial_leaves_the_latencies_of_its_configuration_without_a_verd
     );
     assert_eq!(summary.open_loop()[3].overloaded, 1);
 }
+
+/// Five blocks are enough; what is missing are the figures of the level that was overloaded each time.
+#[test]
+fn an_overloaded_level_is_why_levels_cannot_be_compared() {
+    let mut recording = recording(&[("target.data_files", &["1", "2"])]);
+    recording.run.response = Some("latency_p99".to_owned());
+    for block in 1..=5 {
+        for configuration in 0..2 {
+            let mut seen = trial(10_000.0, 9.0 + f64::from(block) / 10.0, 2.0);
+            if configuration == 1 {
+                let detail = "6,000 transactions/s were asked for".to_owned();
+                seen.warnings.push(Warning { kind: WarningKind::Overloaded, detail });
+            }
+            recording.trials.push(done(configuration, block, seen));
+        }
+    }
+    let texts: Vec<String> =
+        summarize(&recording).findings().into_iter().map(|finding| finding.text).collect();
+    let expected =
+        "The levels of data_files cannot be compared: there are no figures of 1 of the 2 configurations.";
+    assert!(texts.iter().any(|text| text == expected), "{texts:?}");
+}

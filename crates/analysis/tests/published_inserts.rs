@@ -6,7 +6,8 @@
 
 mod common;
 
-use analysis::{GainColumn, Summary, summarize};
+use analysis::gains::GainColumn;
+use analysis::{Summary, summarize};
 use common::{Factor, done, observed, recording};
 
 /// One trial of each configuration, the last factor fastest.

@@ -3,7 +3,8 @@
 
 mod common;
 
-use analysis::{ScalingClass, SpeedUp, summarize};
+use analysis::scaling::SpeedUp;
+use analysis::{ScalingClass, summarize};
 use common::{Random, done, recording};
 use observations::{Fact, Observations, Recording, Response, Value};
 

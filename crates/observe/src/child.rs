@@ -8,6 +8,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 pub const KEPT_BYTES_MAX: usize = 4 << 20;
 /// What is read at once.
 const CHUNK_BYTES: usize = 16 << 10;
+
+/// Bytes of the blocks in which getrusage(2) tells what was read from and sent to storage.
+const BLOCK_BYTES: u64 = 512;
 
 /// Characters of a secret that is looked for wherever it stands: a shorter one may be a word of the output.
 const SECRET_CHARS_MIN: usize = 6;
@@ -148,10 +152,9 @@ fn run_leader(command: &mut Command, heard: Heard, stop: &dyn Fn() -> bool) -> i
     let elapsed = start.elapsed();
     // It still has its number: what the kernel knows of it can be read.
     let run_delay_s = run_delay_s(leader.pid);
-    let storage_bytes = storage_bytes(leader.pid);
     let (status, usage) = leader.reap()?;
     let [stdout, stderr] = pipes.map(Pipe::rest);
-    let used = ProcessUse { storage_bytes, run_delay_s, ..ProcessUse::from(&usage) };
+    let used = ProcessUse { run_delay_s, ..ProcessUse::from(&usage) };
     Ok((Ended { status, elapsed, used, stdout, stderr, stopped, left_group: false }, leader))
 }
 
@@ -168,7 +171,8 @@ impl From<&libc::rusage> for ProcessUse {
             voluntary_switches: usage.ru_nvcsw as u64,
             involuntary_switches: usage.ru_nivcsw as u64,
             peak_bytes: Some(peak_bytes).filter(|peak| is_above_own_peak(*peak)),
-            storage_bytes: None,
+            storage_bytes: counts_storage()
+                .then_some((usage.ru_inblock as u64 * BLOCK_BYTES, usage.ru_oublock as u64 * BLOCK_BYTES)),
             run_delay_s: None,
         }
     }
@@ -309,30 +313,21 @@ fn pidfd(pid: libc::pid_t) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd as libc::c_int) })
 }
 
-/// A small file about a process that has ended: proc(5).
-fn about<T>(pid: libc::pid_t, name: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
-    let mut text = [0; 512];
-    let length = File::open(format!("/proc/{pid}/{name}")).ok()?.read(&mut text).ok()?;
-    read(std::str::from_utf8(&text[..length]).ok()?)
-}
-
-/// Seconds in which its first thread was ready and waited for a processor: the second number of `schedstat`.
+/// Seconds in which the first thread of a process that has ended was ready and waited for a processor: the second number
+/// of `schedstat`, see proc(5).
 fn run_delay_s(pid: libc::pid_t) -> Option<f64> {
-    about(pid, "schedstat", |text| {
-        let delay_ns: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
-        Some(delay_ns as f64 / 1e9)
-    })
+    let mut text = [0; 128];
+    let length = File::open(format!("/proc/{pid}/schedstat")).ok()?.read(&mut text).ok()?;
+    let text = std::str::from_utf8(&text[..length]).ok()?;
+    let delay_ns: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    Some(delay_ns as f64 / 1e9)
 }
 
-/// Bytes read from and sent to storage, those of its children with it.
-fn storage_bytes(pid: libc::pid_t) -> Option<(u64, u64)> {
-    about(pid, "io", |text| {
-        let number = |name: &str| {
-            let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-            line.trim().parse().ok()
-        };
-        Some((number("read_bytes:")?, number("write_bytes:")?))
-    })
+/// Whether the kernel counts what processes read from and send to storage (`CONFIG_TASK_IO_ACCOUNTING`): without that
+/// getrusage(2) tells zeros.
+fn counts_storage() -> bool {
+    static COUNTS: LazyLock<bool> = LazyLock::new(|| Path::new("/proc/self/io").exists());
+    *COUNTS
 }
 
 /// Opens what a child reads or writes, without waiting for somebody at the other end of a pipe: nobody could stop that.

@@ -1,6 +1,7 @@
 use crate::Text;
 use crate::chart::{self, ChartRow};
 use crate::model::{Align, Block, Cell, Chart, Column, Document, Line, Medium, Table, Tone};
+use std::collections::BTreeSet;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Between columns, as the published tables have it.
@@ -22,7 +23,8 @@ pub enum Style {
 /// The report for a terminal that is so many columns wide.
 ///
 /// Lines are wrapped. A table that does not fit loses its optional columns (and says which), then
-/// long names are cut; if that is not enough, each row becomes a list.
+/// long names are cut, in their middle where they begin alike; if that is not enough, or would make rows look the same,
+/// each row becomes a list.
 pub fn terminal(document: &Document, width: usize, style: Style) -> String {
     let mut out = Terminal { text: String::new(), width: width.max(20), style };
     out.heading(document.title.as_str());
@@ -71,10 +73,9 @@ impl Terminal {
         let cells = |row: Vec<Cell>| row.iter().map(|cell| (cell.text(), cell.tone)).collect();
         let rows: Vec<Vec<(Text, Tone)>> = table.rows().map(cells).collect();
         let room = if self.style == Style::Piped { usize::MAX } else { self.width };
-        let layout = TableLayout::of(table, &headings, &rows, room);
-        if layout.width() > room {
+        let Some(layout) = TableLayout::of(table, &headings, &rows, room) else {
             return self.lists(&headings, &rows);
-        }
+        };
         let bold = |column: &ShownColumn| (&headings[column.position], None);
         self.row(&layout, bold);
         for row in &rows {
@@ -125,7 +126,7 @@ impl Terminal {
         let mut parts = Vec::new();
         for column in &layout.columns {
             let (text, tone) = cell(column);
-            let text = cut(text, column.width);
+            let text = (column.cut)(text, column.width);
             let room = " ".repeat(column.width.saturating_sub(text.width()));
             let painted = tone.map_or_else(|| self.bold(&text), |tone| self.paint(&text, tone));
             match column.of.align {
@@ -177,20 +178,22 @@ struct ShownColumn<'a> {
     position: usize,
     width: usize,
     of: &'a Column,
+    cut: fn(&str, usize) -> String,
 }
 
 impl<'a> TableLayout<'a> {
-    fn of(table: &'a Table, headings: &[Text], rows: &[Vec<(Text, Tone)>], room: usize) -> Self {
+    /// `None`: there is no room for it, or not enough to tell the rows apart.
+    fn of(table: &'a Table, headings: &[Text], rows: &[Vec<(Text, Tone)>], room: usize) -> Option<Self> {
         let place = |(position, column): (usize, &'a Column)| {
             let cells = rows.iter().map(|row| row[position].0.width());
             let width = cells.chain([headings[position].width()]).max().unwrap_or(0);
-            ShownColumn { position, width, of: column }
+            ShownColumn { position, width, of: column, cut }
         };
         let columns = table.columns.iter().enumerate().map(place).collect();
         let mut layout = Self { columns, left_out: Vec::new() };
         layout.leave_out(headings, room);
         layout.narrow(room);
-        layout
+        (layout.width() <= room && layout.tell_apart(rows)).then_some(layout)
     }
 
     fn width(&self) -> usize {
@@ -222,6 +225,36 @@ impl<'a> TableLayout<'a> {
             excess -= 1;
         }
     }
+
+    /// Cuts names in their middle where cut at their end they would look the same. Whether the rows, which the first column
+    /// names, look as different as they are.
+    fn tell_apart(&mut self, rows: &[Vec<(Text, Tone)>]) -> bool {
+        for (place, column) in self.columns.iter_mut().enumerate() {
+            let names: BTreeSet<&str> = rows.iter().map(|row| row[column.position].0.as_str()).collect();
+            let differ = |cut: fn(&str, usize) -> String| {
+                names.iter().map(|name| cut(name, column.width)).collect::<BTreeSet<_>>().len() == names.len()
+            };
+            if differ(cut) {
+                continue;
+            }
+            if differ(cut_in_middle) {
+                column.cut = cut_in_middle;
+            } else if place == 0 {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// Text of at most so many columns, its beginning and its end.
+fn cut_in_middle(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let end: String = cut(&text.chars().rev().collect::<String>(), width / 2).chars().rev().collect();
+    let beginning = cut(text, width - end.width() + 1);
+    beginning.trim_end_matches('…').to_owned() + &end
 }
 
 /// Text of at most so many columns; what is cut shows.
@@ -306,7 +339,9 @@ fn is_unit(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{cut, wrap};
+    use super::{Style, cut, cut_in_middle, terminal, wrap};
+    use crate::model::{Block, Document, Section};
+    use crate::table::Columns;
     use unicode_width::UnicodeWidthStr;
 
     #[test]
@@ -328,5 +363,39 @@ mod tests {
         assert_eq!(cut("data_files", 6), "data_…");
         let wide = cut("大きさ大きさ", 6);
         assert_eq!((wide.as_str(), wide.width()), ("大き…", 5));
+    }
+
+    /// Two rows as they are shown on a terminal of this width.
+    fn shown(names: [&'static str; 2], width: usize) -> Vec<String> {
+        let mut columns = Columns::of(names);
+        columns.name("configuration", |name: &&str| (*name).to_owned());
+        columns.right("reads/s", |_| "1,000".to_owned());
+        let section = Section { blocks: vec![Block::Table(columns.into())], ..Section::default() };
+        let text =
+            terminal(&Document { sections: vec![section], ..Document::default() }, width, Style::Plain);
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn cut_names_tell_rows_apart_or_each_row_is_a_list() {
+        let names = ["volume=this disk data_files=1", "volume=this disk data_files=4"];
+        let other_begin = ["this disk of the machine", "cloud disk of the machine"];
+        assert_eq!(shown(other_begin, 22)[1..], ["this disk of…    1,000", "cloud disk o…    1,000"]);
+        assert_eq!(shown(names, 27)[1..], ["volume=th…_files=1    1,000", "volume=th…_files=4    1,000"]);
+        let same_ends = ["volume=none work=load blocks=1", "volume=none work=scan blocks=1"];
+        assert_eq!(
+            shown(same_ends, 26),
+            [
+                "configuration: volume=none",
+                "work=load blocks=1",
+                "  reads/s: 1,000",
+                "configuration: volume=none",
+                "work=scan blocks=1",
+                "  reads/s: 1,000"
+            ]
+        );
+        assert_eq!(cut_in_middle("data_files", 10), "data_files");
+        assert_eq!(cut_in_middle("data_files", 7), "data…es");
+        assert_eq!(cut_in_middle("大きさ大きさ", 6).width(), 5);
     }
 }

@@ -5,11 +5,15 @@ use observations::GitState;
 use std::fmt::{self, Write as _};
 use std::ops::Deref;
 
+/// Characters of a text that are shown; a cell of a workbook holds fewer.
+const CHARS_MAX: usize = 40_000;
+
 /// Text that is safe to print: one line, without control characters.
 ///
 /// Names come from experiment files, engines and results files of others. A control character in
 /// them could move the cursor, recolour or retitle the reader's terminal, and characters that turn
-/// the writing direction could make a figure read backwards; they are spelled out (`\u{1b}`, `\n`).
+/// the writing direction could make a figure read backwards; they are spelled out (`\u{1b}`, `\n`). Of a name that is
+/// longer than any of ours the beginning is shown: it may stand in every line of a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text(String);
 
@@ -30,13 +34,17 @@ impl Deref for Text {
 
 impl From<&str> for Text {
     fn from(raw: &str) -> Self {
-        let mut safe = String::with_capacity(raw.len());
-        for character in raw.chars() {
+        let end = raw.char_indices().nth(CHARS_MAX).map_or(raw.len(), |(end, _)| end);
+        let mut safe = String::with_capacity(end);
+        for character in raw[..end].chars() {
             if is_harmful(character) {
                 safe.extend(character.escape_default());
             } else {
                 safe.push(character);
             }
+        }
+        if end < raw.len() {
+            safe.push('…');
         }
         Self(safe)
     }
@@ -176,6 +184,14 @@ mod tests {
         let safe = Text::from(raw);
         assert_eq!(safe.as_str(), "a\\u{1b}]0;title\\u{7}b\\nc\\td\\u{9b}31me\\u{7f}\\u{202e}fg\\u{0}");
         assert!(!safe.as_str().contains(char::is_control));
+    }
+
+    #[test]
+    fn of_an_endless_name_the_beginning_is_shown() {
+        let long = "é".repeat(200_000);
+        let shown = Text::from(long.as_str());
+        assert_eq!((shown.chars().count(), shown.ends_with("é…")), (40_001, true));
+        assert_eq!(Text::from(&long[..80_000]).as_str(), &long[..80_000]);
     }
 
     #[test]

@@ -3,11 +3,13 @@
 use crate::exit_code::{ExitCode, Failure};
 use clap::Args;
 use observations::redacted;
+use observe::child;
 use report::{Document, Style};
 use serde_json::Value;
 use std::fmt::Display;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -80,7 +82,7 @@ pub fn replace_file<E: Display>(
 ) -> Result<(), Failure> {
     let written = is_written_in_place(path, may).and_then(|in_place| {
         if in_place {
-            return fill(OpenOptions::new().write(true).open(path).map_err(in_words)?, write).map(drop);
+            return fill(opened_in_place(path)?, write).map(drop);
         }
         remove_remains(path);
         let (partial, file) = partial(path).map_err(in_words)?;
@@ -91,6 +93,14 @@ pub fn replace_file<E: Display>(
         })
     });
     written.map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))
+}
+
+/// Opens a device or a pipe. A pipe needs its reader before: nobody waits here for one that may never come.
+fn opened_in_place(path: &Path) -> Result<File, String> {
+    child::open_at_once(OpenOptions::new().write(true), path).map_err(|error| {
+        let is_pipe = fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo());
+        if is_pipe { format!("nobody reads from this pipe: {error}") } else { error.to_string() }
+    })
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "as the argument of `map_err`")]

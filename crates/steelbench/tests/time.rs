@@ -3,10 +3,10 @@
 
 mod common;
 
-use common::{Lab, signal, wait_until};
+use common::{Lab, at_home, signal, skipped, wait_until};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 fn json(lab: &Lab, file: &str) -> Value {
     serde_json::from_str(&lab.read(file)).unwrap()
@@ -282,4 +282,76 @@ fn a_setup_that_fails_fails_the_trial_and_a_cleanup_that_fails_is_told() {
         .shows("it is not there");
     let cleaned = lab.steelbench(&["time", "-r", "2", "-c", "exit 7", "true"]).expect(0);
     assert_eq!(cleaned.stderr.matches("ended with exit code 7").count(), 1, "{cleaned:#?}");
+}
+
+/// The lines in which strace tells of these system calls of a command and all that it starts; `None`, with a word about
+/// it, where there is no strace.
+fn traced(lab: &Lab, calls: &str, arguments: &[&str]) -> Option<Vec<String>> {
+    let command = lab.command(arguments);
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-qq", "-e", "signal=none", "-e", &format!("trace={calls}"), "-o", "calls.txt"]);
+    strace.arg(command.get_program()).args(command.get_args());
+    strace.current_dir(lab.path("")).stdin(Stdio::null()).stdout(Stdio::null());
+    at_home(&mut strace, &lab.path(""));
+    let Ok(status) = strace.status() else {
+        skipped("there is no strace");
+        return None;
+    };
+    assert!(status.success(), "{}", lab.read("calls.txt"));
+    Some(lab.read("calls.txt").lines().map(str::to_owned).collect())
+}
+
+/// Three syncs record a trial that could be repeated in less time, five a longer one; the other syncs of a call do not
+/// depend on its trials.
+#[test]
+fn a_short_trial_is_recorded_with_fewer_syncs() {
+    let lab = Lab::new();
+    let syncs = |arguments: &[&str]| {
+        let lines = traced(&lab, "fsync,fdatasync", &[&["time", "-N"], arguments].concat())?;
+        Some(lines.iter().filter(|line| line.contains("sync(")).count())
+    };
+    // The first one creates the file.
+    if syncs(&["-r", "1", "true"]).is_none() {
+        return;
+    }
+    let of_trials = |run: u32| {
+        let sql = format!("SELECT sum(CASE WHEN wall_s < 1 THEN 3 ELSE 5 END) FROM trials WHERE run = {run}");
+        lab.rows("time", &sql)[0].parse::<usize>().unwrap()
+    };
+    let others =
+        [&["-r", "10", "true"][..], &["-r", "20", "--blocks", "20", "true"], &["-r", "1", "sleep 1"]]
+            .iter()
+            .zip(2..)
+            .map(|(arguments, run)| syncs(arguments).unwrap() - of_trials(run))
+            .collect::<Vec<_>>();
+    assert!(others.iter().all(|other| *other == others[0]), "{others:?}");
+    assert_eq!(lab.rows("time", "SELECT count(*) FROM trials WHERE run = 4 AND wall_s >= 1"), ["1"]);
+}
+
+/// Between the start of a process and its end the thread that takes the time sets it up and waits for it, and does
+/// nothing else.
+#[test]
+fn while_the_time_of_a_run_is_taken_nothing_else_is_done() {
+    let lab = Lab::new();
+    let Some(lines) = traced(&lab, "all", &["time", "-N", "-r", "10", "--blocks", "1", "true"]) else {
+        return;
+    };
+    let (mut measured, mut inside) = (0, BTreeSet::new());
+    let mut lines = lines.iter().map(|line| line.split_once(' ').unwrap());
+    // From the start of each run: a thread of its own waits until the child has executed its program.
+    while let Some((thread, call)) = lines.next() {
+        if !(call.contains("CLONE_VFORK") && call.contains("exit_signal=SIGCHLD")) {
+            continue;
+        }
+        let rest = lines.clone().filter(|(other, _)| *other == thread).map(|(_, call)| call.trim_start());
+        let names = rest.map(|call| call.trim_start_matches("<... ").split(['(', ' ']).next().unwrap());
+        let until_read: Vec<&str> = names.take_while(|name| *name != "openat").collect();
+        if until_read.contains(&"pidfd_open") {
+            measured += 1;
+            inside.extend(until_read);
+        }
+    }
+    let known = ["clone3", "munmap", "rt_sigprocmask", "close", "pidfd_open", "poll", "restart_syscall"];
+    assert!(inside.iter().all(|name| known.contains(name)), "{inside:?}");
+    assert_eq!(measured, 10);
 }

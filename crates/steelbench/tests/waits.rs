@@ -98,6 +98,29 @@ fn the_report_has_the_table_its_breakdowns_and_who_blocks_whom() {
 }
 
 #[test]
+fn a_capture_stands_for_its_server_and_holds_no_statement_unless_asked() {
+    on_each_server(|cluster, url| {
+        with_a_blocked_session(cluster, |holder, waiter| {
+            let lab = Lab::new();
+            lab.steelbench(&["capture", url, "--seconds", "1", "--output", "c.json"]).expect(0);
+            assert!(!lab.read("c.json").contains("stock SET"), "{}", lab.read("c.json"));
+            let shown = lab.steelbench(&["waits", "c.json"]).expect(0);
+            shown
+                .shows("Lock:transactionid")
+                .shows(&format!("pid {waiter} (shop, user "))
+                .shows(&format!("SELECT pg_terminate_backend({holder}) rolls it back."));
+            let merged = lab.steelbench(&["survey", "merge", "c.json"]).expect(0);
+            merged.shows("shared buffers").shows("host=");
+            let asked = ["capture", url, "--seconds", "1", "--output", "c.json", "--statements"];
+            lab.steelbench(&asked).expect(0);
+            assert!(lab.read("c.json").contains("UPDATE stock SET a = a + ?"), "{}", lab.read("c.json"));
+            lab.write("o.json", "{\"schema\": \"steelbench/1\", \"kind\": \"volume\"}");
+            lab.steelbench(&["waits", "o.json"]).expect(2).says("of kind \"volume\"");
+        });
+    });
+}
+
+#[test]
 fn json_has_the_same_with_exact_figures_and_ctrl_c_ends_the_interval() {
     on_each_server(|cluster, url| {
         with_a_blocked_session(cluster, |holder, waiter| {

@@ -3,10 +3,13 @@
 
 mod common;
 
-use common::{Ended, Lab, scripted};
+use common::{Ended, Lab, end, scripted};
 use std::collections::BTreeMap;
-use std::os::unix::fs::symlink;
+use std::fs::OpenOptions;
+use std::io::Read;
+use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::Path;
+use std::process::Command;
 
 const PRECIOUS: &str = "salaries";
 
@@ -158,4 +161,23 @@ fn no_link_is_followed_to_a_file_that_would_be_overwritten() {
     // /dev/stdout is a link to a pipe.
     let ended = lab.steelbench(&["export", "t", "--format", "json", "--output", "/dev/stdout"]).expect(0);
     assert!(ended.stdout.starts_with("{\"schema\":"), "{ended:?}");
+}
+
+/// A pipe is written to as it is, but only where somebody reads from it.
+#[test]
+fn nobody_is_waited_for_at_the_other_end_of_a_pipe() {
+    let lab = recorded();
+    let path = lab.path("pipe");
+    let made = Command::new("mkfifo").arg(&path).status().unwrap();
+    assert!(made.success());
+    let export = ["export", "t", "--format", "json", "--output", "pipe"];
+    let time = ["time", "-r", "1", "-N", "true", "--export-json", "pipe"];
+    for arguments in [&export[..], &time] {
+        end(lab.start_with(arguments)).expect(1).says("cannot write pipe: nobody reads from this pipe");
+    }
+    let mut reader = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&path).unwrap();
+    lab.steelbench(&time).expect(0);
+    let mut text = String::new();
+    reader.read_to_string(&mut text).unwrap();
+    assert!(text.contains("\"results\""), "{text}");
 }

@@ -25,8 +25,8 @@ const WRITING: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE;
 ///
 /// The file is kept in rollback-journal mode (`journal_mode = DELETE`), not WAL: between
 /// transactions the results are one file that can be copied, mailed or put on a read-only share.
-/// A commit is rare (one a trial), so it may cost what it costs: `synchronous = EXTRA` also syncs
-/// the folder, and a trial that was announced as finished survives a power failure.
+/// What is committed survives the end of every process, and the file a power failure (`synchronous = NORMAL`). A trial
+/// of a second or more survives that too: `EXTRA` also syncs the journal's header, and the folder when the journal is gone.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) connection: Connection,
@@ -126,8 +126,7 @@ impl Store {
             connection.busy_timeout(BUSY_WAIT)?;
             // Nothing in the file may call functions that do more than compute.
             connection.pragma_update(None, "trusted_schema", false)?;
-            connection.pragma_update(None, "foreign_keys", true)?;
-            connection.pragma_update(None, "synchronous", "EXTRA")
+            connection.pragma_update(None, "foreign_keys", true)
         })?;
         Ok(store)
     }
@@ -190,8 +189,19 @@ impl Store {
 
     /// The same in a transaction, which takes the lock of writers first: two processes may write at once.
     pub(crate) fn write<T>(&mut self, work: impl FnOnce(&Transaction) -> rusqlite::Result<T>) -> Result<T> {
+        self.write_with("NORMAL", work)
+    }
+
+    /// The same as durable as SQLite's `synchronous` of this name makes it.
+    pub(crate) fn write_with<T>(
+        &mut self,
+        synchronous: &str,
+        work: impl FnOnce(&Transaction) -> rusqlite::Result<T>,
+    ) -> Result<T> {
         self.end_at(None);
-        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
+        let set = self.connection.pragma_update(None, "synchronous", synchronous);
+        let transaction =
+            set.and_then(|()| self.connection.transaction_with_behavior(TransactionBehavior::Immediate));
         let written = transaction.and_then(|transaction| {
             let result = work(&transaction)?;
             transaction.commit().map(|()| result)

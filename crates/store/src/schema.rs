@@ -1,6 +1,7 @@
 //! The format of the file: its application id, its version and the steps from each version to the next.
 
 use rusqlite::{Connection, Row, Transaction};
+use std::sync::OnceLock;
 
 /// Written to the file header so that `file` and other programs can tell whose it is (the letters `StLb`).
 pub(crate) const APPLICATION_ID: i64 = 0x5374_4c62;
@@ -46,15 +47,28 @@ fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
     query.query_map([], row)?.collect()
 }
 
-/// What a file of this version has in its schema and should not have, in words: a view or a trigger of others, which
-/// could do anything when they are used, or something else than ours under a name of ours or on a table of ours.
-/// Further tables of others are left alone: nothing reads them.
-pub(crate) fn foreign(connection: &Connection, version: i64) -> rusqlite::Result<Option<String>> {
+/// What a file of this version has in its schema when nobody else has been there.
+fn of_version(version: i64) -> rusqlite::Result<Vec<Object>> {
     let ours = Connection::open_in_memory()?;
     for step in STEPS.iter().take(usize::try_from(version).unwrap_or(0)) {
         ours.execute_batch(step)?;
     }
-    let ours = objects(&ours)?;
+    objects(&ours)
+}
+
+/// What a file of this version has in its schema and should not have, in words: a view or a trigger of others, which
+/// could do anything when they are used, or something else than ours under a name of ours or on a table of ours.
+/// Further tables of others are left alone: nothing reads them.
+pub(crate) fn foreign(connection: &Connection, version: i64) -> rusqlite::Result<Option<String>> {
+    static OF_NEWEST: OnceLock<Vec<Object>> = OnceLock::new();
+    let made;
+    let ours = match OF_NEWEST.get() {
+        Some(known) if version == NEWEST => known,
+        _ => {
+            made = of_version(version)?;
+            if version == NEWEST { OF_NEWEST.get_or_init(|| made) } else { &made }
+        }
+    };
     let is_foreign = |object: &&Object| {
         let [kind, name, table, _] = *object;
         let is_view = kind == "view" || kind == "trigger";

@@ -6,6 +6,10 @@ use observations::{Environment, FileRecord, Recording, RunRecord, TrialRecord};
 use rusqlite::{OptionalExtension, Transaction, params};
 use std::slice::from_ref;
 
+/// A trial that took fewer seconds may be lost to a power failure just after it: to sync it in full takes about as long
+/// as to run it again.
+const LOST_S_MAX: f64 = 1.0;
+
 impl Store {
     /// Records the beginning of a run, of which the id is ignored, and returns its number. Trials refer to the
     /// plan's configurations by position. Fails with `Unrecordable` when the baseline is no configuration; with
@@ -65,8 +69,8 @@ impl Store {
         Ok(())
     }
 
-    /// Records a trial with all its observations in one transaction: when this returns, it is on
-    /// disk; when it fails, nothing of it is. Fails with `NoRun`; `Unrecordable` when the run has no such
+    /// Records a trial with all its observations in one transaction: when this returns, the end of the process takes
+    /// nothing of it, and a power failure nothing of one that took [`LOST_S_MAX`]; when it fails, nothing of it is recorded. Fails with `NoRun`; `Unrecordable` when the run has no such
     /// configuration or a count exceeds 2^63; `Full`, `ReadOnly`, `Busy`.
     pub fn record_trial(&mut self, run: i64, trial: &TrialRecord) -> Result<()> {
         self.require_run(run)?;
@@ -78,7 +82,8 @@ impl Store {
             let detail = format!("run {run} has no configuration {}", trial.configuration);
             self.fault(Fault::Unrecordable(detail))
         })?;
-        self.write(|transaction| {
+        let synchronous = if trial.wall_s < LOST_S_MAX { "NORMAL" } else { "EXTRA" };
+        self.write_with(synchronous, |transaction| {
             let id = insert(transaction, &[("run", &run), ("configuration", &configuration)], trial)?;
             let of_trial = ("trial", id);
             insert_all(transaction, of_trial, &trial.hooks)?;

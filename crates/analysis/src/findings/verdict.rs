@@ -44,6 +44,8 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
     let measured: Vec<&LevelEffect> = effect.levels.iter().filter(has_figures).collect();
     let tested = |level: &LevelEffect| exact(level).is_some_and(|comparison| comparison.p_value.is_some());
     let timed_out = labels(effect.levels.iter().filter(|level| timed_out(level)));
+    let rows = &summary.configurations;
+    let without = rows.iter().filter(|row| row.done > 0 && row.response.is_none()).count();
     let text = match measured[..] {
         [] => format!("No level of {name} has a figure to compare."),
         [only] => {
@@ -62,6 +64,12 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
             let timed_out = wording::list(&timed_out);
             format!("The levels of {name} cannot be compared: trials of {timed_out} timed out.")
         }
+        _ if without > 0 => {
+            let all = rows.len();
+            format!(
+                "The levels of {name} cannot be compared: there are no figures of {without} of the {all} configurations."
+            )
+        }
         _ => {
             format!("One block is not enough to compare the levels of {name}: run at least two, better five.")
         }
@@ -71,11 +79,17 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
 
 fn sweet_spot(summary: &Summary, effect: &FactorEffect, best: usize, comparison: &Comparison) -> String {
     let name = wording::short_name(&effect.factor);
-    let what = if effect.ordered { "The sweet spot of" } else { "The best level of" };
+    // The best mean may differ from the reference by chance: what is told is the best of those that do not.
+    let what = match effect.best {
+        Some(told) if told != best => format!("The best level of {name} that differs at 95 % confidence is"),
+        _ if effect.ordered => format!("The sweet spot of {name} is"),
+        _ => format!("The best level of {name} is"),
+    };
     let reference = reference(summary, effect);
     let figure = wording::comparison(comparison, summary.unit());
     let means = means(&effect.levels[best], &effect.levels[effect.reference]);
-    let others = effect.sweet_spot().into_iter().filter(|level| *level != best);
+    // The reference is worse than what is told, however much the best mean varies.
+    let others = effect.sweet_spot().into_iter().filter(|level| ![best, effect.reference].contains(level));
     // A level is compared with the best mean, which in turn is another one than the winner only by chance.
     let against = |level: usize| if Some(level) == effect.best { best } else { level };
     let others = others.filter_map(|level| {
@@ -88,10 +102,7 @@ fn sweet_spot(summary: &Summary, effect: &FactorEffect, best: usize, comparison:
     let beyond = beyond.map_or_else(String::new, |edge| {
         format!(" It is the {edge} level tried: the best may lie beyond it.")
     });
-    format!(
-        "{what} {name} is {}: {figure}{than} {reference}{means}{others}.{beyond}",
-        effect.levels[best].level
-    )
+    format!("{what} {}: {figure}{than} {reference}{means}{others}.{beyond}", effect.levels[best].level)
 }
 
 /// Whether a level is the smallest or the largest of an ordered factor: a sweet spot at the edge of
@@ -133,7 +144,7 @@ fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> S
     let power = effect.detectable.map_or_else(String::new, |detectable| {
         let blocks = wording::count(detectable.blocks, unit(effect));
         if detectable.relative > RELATIVE_MAX {
-            return format!("; {blocks} differ so much that hardly any difference could be detected");
+            return format!("; {blocks} are too few to detect any but a very large difference");
         }
         // No difference is printed finer than this.
         let size = wording::percent(detectable.relative.max(0.001));
@@ -217,8 +228,12 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
     Some(Finding::new(FindingKind::Verdict, text, evidence))
 }
 
+/// For a list: between quotes where one holds a comma.
 fn labels<'a>(levels: impl Iterator<Item = &'a LevelEffect>) -> Vec<String> {
-    levels.map(|level| level.level.clone()).collect()
+    let label = |level: &LevelEffect| {
+        if level.level.contains(',') { format!("\"{}\"", level.level) } else { level.level.clone() }
+    };
+    levels.map(label).collect()
 }
 
 /// What is not worse, as far as it is known: `4 is equivalent within 5 %`, `8 cannot be told apart: a difference of up to

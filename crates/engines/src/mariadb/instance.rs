@@ -90,7 +90,9 @@ impl MariaInstance {
             (Some(_), Some(_)) => Admin::take_again(&server.config, cancel)?,
             (Some(own), None) => {
                 let admin = Admin::take_database(&server.config, cancel)?;
-                fill_setup(&server.config, &own, cancel)?;
+                let filled = fill_setup(&server.config, &own, cancel);
+                // The error to report is why the tables could not be made.
+                filled.inspect_err(|_| drop(admin.drop_all()))?;
                 admin
             }
         };

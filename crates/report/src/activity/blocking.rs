@@ -77,10 +77,10 @@ fn ending(root: &RootBlocker) -> Option<String> {
         let name = name.replace('\'', "''");
         return Some(format!("COMMIT PREPARED '{name}' or ROLLBACK PREPARED '{name}' ends it."));
     }
-    let ended_by = session.ended_by.as_ref().map(|statement| format!("; {statement} rolls it back"));
-    session
-        .is_idle_in_transaction()
-        .then(|| format!("Its client has to end the transaction{}.", ended_by.unwrap_or_default()))
+    session.is_idle_in_transaction().then(|| match &session.ended_by {
+        Some(statement) => format!("Its client has to end the transaction; {statement} rolls it back."),
+        None => "Its client has to end the transaction.".to_owned(),
+    })
 }
 
 /// Those who wait for what nobody else is known to have.

@@ -4,8 +4,8 @@ use super::scaling::{class, efficiency};
 use crate::model::{Columns, Section};
 use crate::number;
 use crate::table::Cell;
-use analysis::scaling::{FLAT_SHARE, LINEAR_EFFICIENCY};
-use analysis::{SpeedUp, Summary};
+use analysis::Summary;
+use analysis::scaling::{FLAT_SHARE, LINEAR_EFFICIENCY, SpeedUp};
 
 /// A section for each.
 pub(crate) fn sections(_: &Summary, all: &[SpeedUp]) -> Vec<Section> {
@@ -31,9 +31,10 @@ fn section(own: &SpeedUp) -> Section {
     section.table(table);
     let (flat, linear) = (number::percent(FLAT_SHARE, 0), number::percent(LINEAR_EFFICIENCY, 0));
     section.note(format!(
-        "Speed-up and processor time are those of degree {first} times so much. Efficiency is the speed-up divided by how many times \
-         the degree is: linear from {linear} on; flat: the time changes by no more than {flat}. Processors busy: processor time of \
-         all workers divided by the time of the scan; below the degree, the engine did not use all of it, or its workers waited."
+        "Speed-up and processor time are relative to degree {first}. Efficiency is the speed-up divided by how many times the degree is: \
+         linear from {linear} on; flat: the time changes by no more than {flat}. Processors busy: processor time of all workers \
+         divided by the time of the scan; below the degree, the engine did not use all of it, its workers waited, or other \
+         programs had the processors."
     ));
     section
 }

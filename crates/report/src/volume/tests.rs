@@ -1,6 +1,6 @@
 use super::volume;
 use crate::{Style, json, markdown, terminal};
-use analysis::volume_advice;
+use analysis::volume_advice::volume_advice;
 use observations::{ArrayFacts, DeviceFacts, LoopFacts, MountFacts, PartitionFacts, VolumeFacts};
 
 /// ext4 on a partition, beginning at sector 63, of an array of two files.

@@ -110,7 +110,7 @@ fn find_max(arguments: &Disk, name: &str) -> Result<ExitCode, Failure> {
 fn inspect(paths: &[PathBuf], json: bool) -> Result<ExitCode, Failure> {
     for path in paths {
         let facts = observe::inspect::volume(path).map_err(Failure::usage)?;
-        let advice = analysis::volume_advice(&facts);
+        let advice = analysis::volume_advice::volume_advice(&facts);
         let as_json = || report::json::volume(&facts, &advice);
         output::show(Form { json, md: false }, as_json, || report::volume(&facts, &advice))?;
     }

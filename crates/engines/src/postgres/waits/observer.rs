@@ -64,8 +64,8 @@ impl LiveObserver for PostgresObserver {
             texts: self.statements(&window, &cells),
             parts: cells::parts(&window),
             cells,
-            tasks: None,
             lost,
+            ..ServerActivity::default()
         })
     }
 

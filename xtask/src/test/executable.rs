@@ -1,0 +1,151 @@
+//! One executable of tests: how it is known, how it is run, what it came to.
+
+use crate::process::{cargo, root};
+use serde_json::Value;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// An executable that cargo has built.
+#[derive(Debug, PartialEq)]
+pub struct Executable {
+    /// The arguments by which `cargo test` selects it.
+    pub name: String,
+    /// `None`: cargo runs it.
+    path: Option<PathBuf>,
+    /// Where it is run: the folder of its package, as cargo does it.
+    folder: PathBuf,
+}
+
+impl Executable {
+    /// From a line of cargo's messages; `None` where it tells of something else.
+    pub fn from_message(line: &str) -> Option<Self> {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let path = message["executable"].as_str().filter(|_| message["profile"]["test"] == true)?;
+        let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
+        // Packages have the names of their folders.
+        let package = folder.file_name()?.to_str()?;
+        let (kind, name) = (message["target"]["kind"][0].as_str()?, message["target"]["name"].as_str()?);
+        let target = if kind == "lib" { "--lib".into() } else { format!("--{kind} {name}") };
+        let name = format!("-p {package} {target}");
+        Some(Self { name, path: Some(path.into()), folder: folder.into() })
+    }
+
+    /// The examples in documentation comments of all packages.
+    pub fn doc_tests() -> Self {
+        Self { name: "--workspace --doc".into(), path: None, folder: root() }
+    }
+
+    fn command(&self, arguments: &[String]) -> Command {
+        let mut command = match &self.path {
+            Some(path) => Command::new(path),
+            None => cargo(&["test", "--quiet", "--workspace", "--all-features", "--doc", "--"]),
+        };
+        command.args(arguments).current_dir(&self.folder);
+        command
+    }
+
+    /// Runs it to its end. Its output goes to a file in `folder`: a server that it has left behind would keep a pipe open.
+    pub fn run(&self, arguments: &[String], environment: &[(&str, String)], folder: &Path) -> Ended {
+        let begun = Instant::now();
+        let path =
+            folder.join(self.name.trim_start_matches('-').replace(" --", "-").replace(' ', "-") + ".txt");
+        let run = || -> std::io::Result<(ExitStatus, Vec<u8>)> {
+            let output = File::create(&path)?;
+            let mut command = self.command(arguments);
+            command.envs(environment.iter().cloned()).stdout(output.try_clone()?).stderr(output);
+            let status = command.status()?;
+            Ok((status, std::fs::read(&path)?))
+        };
+        let (is_well, output) = match run() {
+            Ok((status, output)) => {
+                let output = String::from_utf8_lossy(&output).into_owned();
+                (status.success(), if status.success() { output } else { format!("{output}{status}\n") })
+            }
+            Err(error) => (false, format!("cannot be run: {error}\n")),
+        };
+        Ended { name: self.name.clone(), is_well, output, took: begun.elapsed() }
+    }
+}
+
+/// What an executable came to.
+#[derive(Debug)]
+pub struct Ended {
+    /// That of the executable.
+    pub name: String,
+    /// No test failed.
+    pub is_well: bool,
+    /// All that it has printed.
+    output: String,
+    /// From its start to its end.
+    pub took: Duration,
+}
+
+impl Ended {
+    /// Prints what it has printed, without the output of the tests that passed.
+    pub fn print(&self) {
+        println!("\n     Ran {} in {:.1} s", self.name, self.took.as_secs_f64());
+        for line in without_output_of_passed(&self.output) {
+            println!("{line}");
+        }
+    }
+
+    /// The lines that say SKIPPED.
+    pub fn skipped(&self) -> impl Iterator<Item = &str> {
+        self.output.lines().filter(|line| line.contains("SKIPPED")).map(str::trim)
+    }
+}
+
+fn without_output_of_passed(output: &str) -> impl Iterator<Item = &str> {
+    let mut is_passed = false;
+    output.lines().filter(move |line| {
+        match *line {
+            "successes:" => is_passed = true,
+            "failures:" => is_passed = false,
+            other if other.starts_with("test result:") => is_passed = false,
+            _ => {}
+        }
+        !is_passed
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Executable, without_output_of_passed};
+    use serde_json::json;
+
+    #[test]
+    fn an_executable_is_known_from_the_message_of_cargo() {
+        let message = |kind: &str, name: &str, is_test: bool| {
+            json!({"reason": "compiler-artifact", "manifest_path": "/w/crates/disk_io/Cargo.toml",
+                "target": {"kind": [kind], "name": name}, "profile": {"test": is_test}, "executable": "/w/target/x"})
+            .to_string()
+        };
+        let name = |line: &str| Executable::from_message(line).map(|executable| executable.name);
+        assert_eq!(name(&message("test", "disk", true)).as_deref(), Some("-p disk_io --test disk"));
+        assert_eq!(name(&message("lib", "disk_io", true)).as_deref(), Some("-p disk_io --lib"));
+        assert_eq!(name(&message("bin", "disk_io", false)), None, "built for the tests, but none");
+        assert_eq!(name("{\"reason\":\"build-finished\",\"success\":true}"), None);
+        assert_eq!(name("not JSON"), None);
+    }
+
+    #[test]
+    fn what_passed_tests_print_is_left_out() {
+        let output = "running 2 tests\ntest a ... ok\n\nsuccesses:\n---- a stdout ----\nchatter\n\nfailures:\n\
+                      ---- b stdout ----\npanicked\ntest result: FAILED\n";
+        let shown: Vec<&str> = without_output_of_passed(output).collect();
+        assert_eq!(
+            shown,
+            [
+                "running 2 tests",
+                "test a ... ok",
+                "",
+                "failures:",
+                "---- b stdout ----",
+                "panicked",
+                "test result: FAILED"
+            ]
+        );
+    }
+}
