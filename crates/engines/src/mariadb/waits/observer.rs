@@ -114,9 +114,9 @@ impl LiveObserver for MariaObserver {
             operations,
             parts: cells::parts(&window),
             cells: cells::cells(&window, WAIT_TYPES, |_, _| 1.0),
-            tasks: None,
             lost,
             texts: texts(&window),
+            ..ServerActivity::default()
         })
     }
 
