@@ -28,7 +28,7 @@ const EDGES: [(&str, &str); 24] = [
         "probes",
         "conductor datasets disk_io engines experiment observations observe primitives profile sort_order",
     ),
-    ("datasets", "engines sort_order"),
+    ("datasets", "engines experiment sort_order"),
     ("sort_order", "statistics"),
     ("models", "statistics"),
     ("statistics", ""),

@@ -206,7 +206,7 @@ fn statement_waits(busy: &[&ActivityCell], parts: &Parts) -> Vec<StatementWait> 
 }
 
 fn states(cells: &[ActivityCell], polls: u64) -> Vec<(String, f64)> {
-    let clients = cells.iter().filter(|cell| matches!(cell.process.as_str(), "client backend" | "session"));
+    let clients = cells.iter().filter(|cell| cell.for_client && cell.process != "parallel worker");
     sums(clients.map(|cell| {
         // A profile of waits does not have the state.
         let state = match (cell.state.as_str(), cell.idle) {

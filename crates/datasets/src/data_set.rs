@@ -1,4 +1,5 @@
 use crate::ahead::Ahead;
+use crate::sysbench::{self, Distribution};
 use crate::{Part, documents, pgbench, studies, synthetic, tpch};
 use engines::{Fill, Table};
 
@@ -9,6 +10,7 @@ pub const NAMES: &[&str] = &[
     "one-row-per-page",
     "documents",
     "pgbench",
+    "sysbench",
     "tpch",
     "lineitem",
     "orders",
@@ -34,11 +36,16 @@ pub struct Size {
     pub rows_per_page: u16,
     /// Seed of the values, where they are random; those of TPC-H are what its generator makes.
     pub seed: u64,
+    /// Tables of sysbench's, each with so many rows.
+    pub tables: u32,
+    /// How these draw the values of `k`.
+    pub distribution: Distribution,
 }
 
 impl Default for Size {
     fn default() -> Self {
-        Self { scale: 1.0, rows: 100_000, columns: 6, rows_per_page: 50, seed: 1 }
+        let distribution = Distribution::Special;
+        Self { scale: 1.0, rows: 100_000, columns: 6, rows_per_page: 50, seed: 1, tables: 1, distribution }
     }
 }
 
@@ -58,6 +65,11 @@ impl DataSet {
     /// The tables of pgbench.
     pub fn pgbench(scale: u32) -> Self {
         Self { name: "pgbench", size: Size { scale: scale.into(), ..Size::default() } }
+    }
+
+    /// The tables of sysbench, each with so many rows.
+    pub fn sysbench(tables: u32, rows: u64, distribution: Distribution) -> Self {
+        Self { name: "sysbench", size: Size { rows, tables, distribution, ..Size::default() } }
     }
 
     /// Its name.
@@ -85,6 +97,7 @@ impl DataSet {
             "one-row-per-page" => vec![studies::one_row_per_page_part(size)],
             "documents" => vec![documents::part(size)],
             "pgbench" => pgbench::parts(size.scale),
+            "sysbench" => sysbench::parts(size),
             table => tpch::parts(table, size.scale),
         }
     }
@@ -98,7 +111,9 @@ impl DataSet {
     /// happen to have.
     pub fn rows(&self) -> Option<u64> {
         match self.name {
-            "synthetic" | "mybigtable" | "one-row-per-page" | "documents" => Some(self.size.rows),
+            "synthetic" | "mybigtable" | "one-row-per-page" | "documents" | "sysbench" => {
+                Some(self.size.rows)
+            }
             "pgbench" => Some(pgbench::accounts(self.size.scale) as u64),
             table => tpch::rows(table, self.size.scale),
         }
@@ -129,6 +144,7 @@ impl DataSet {
             // An order has four lines on average (4.2.3).
             ("lineitem", _) => tpch::rows("orders", self.size.scale).map(|orders| orders * 4),
             (_, 0) => self.rows(),
+            _ if self.name == "sysbench" => self.rows(),
             (name, _) => tpch::rows(name, self.size.scale),
         };
         rows.unwrap_or(0)
@@ -176,7 +192,7 @@ mod tests {
         for name in NAMES.iter().filter(|name| **name != "tpch") {
             assert_eq!(batches(&small(name, 1), 0), batches(&small(name, 1), 0), "{name}");
         }
-        for name in ["synthetic", "mybigtable", "documents"] {
+        for name in ["synthetic", "mybigtable", "documents", "sysbench"] {
             assert_ne!(batches(&small(name, 1), 0), batches(&small(name, 2), 0), "{name}");
             assert_ne!(small(name, 1).identity(), small(name, 2).identity());
         }

@@ -2,6 +2,7 @@
 //!
 //! - `studies`: the tables of the published studies of inserts
 //! - `pgbench`: the tables of pgbench's built-in scripts
+//! - [`sysbench`]: the tables of sysbench's OLTP scripts
 //! - `tpch`: LINEITEM and the rest of TPC-H, by the crate `tpchgen`
 //! - `text`: the random text of TPC-H's comments
 //! - `documents`: long texts
@@ -20,6 +21,7 @@ mod in_memory;
 mod pgbench;
 mod studies;
 mod synthetic;
+pub mod sysbench;
 mod text;
 mod tpch;
 mod write;

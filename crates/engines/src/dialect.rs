@@ -40,6 +40,13 @@ pub trait Dialect {
     /// When it cannot be as it is asked for: more rows than fit a page.
     fn create(&self, table: &Table) -> Result<Vec<String>, EngineError>;
 
+    /// The statement that makes the secondary index of a table, if it has one.
+    fn create_index(&self, table: &Table) -> Option<String> {
+        let column = table.storage.index?;
+        let name = self.quote(&format!("{column}_{}", table.name));
+        Some(format!("CREATE INDEX {name} ON {} ({})", self.table(table), self.quote(column)))
+    }
+
     /// The statement that calls the stored procedure of [`Operation::InsertLoop`], where the engine has procedures.
     fn insert_loop(&self, _table: &Table) -> Option<String> {
         None
@@ -337,7 +344,8 @@ mod tests {
 
     #[test]
     fn statements_of_mariadb() {
-        let dialect = MariaDialect { data_files: 2, folders: vec!["/fast/data-0".into()], page_bytes: 16384 };
+        let folders = vec!["/fast/data-0".into()];
+        let dialect = MariaDialect { data_files: 2, folders, page_bytes: 16384, compression: None };
         assert_eq!(
             statements(&dialect),
             [

@@ -1,5 +1,6 @@
 //! Engines under test: the traits that a probe sees, and one folder an engine.
 
+pub mod activity;
 mod cache;
 mod cancel;
 mod column_store;

@@ -135,6 +135,8 @@ pub struct Storage {
     pub spread: bool,
     /// The key is made once the rows are there, where the engine can do so: cheaper than keeping it meanwhile.
     pub key_after_fill: bool,
+    /// A column with a secondary index, which is made once the rows are there.
+    pub index: Option<&'static str>,
     /// What its rows are kept in.
     pub format: TableFormat,
 }

@@ -6,7 +6,7 @@ mod common;
 use common::{folder, installations, options, running};
 use engines::postgres::server::Cluster;
 use engines::postgres::waits::{
-    ACTIVITY, FLUSH_OWN_COUNTERS, PROFILE, PostgresCollector, Sampler, WAIT_TYPES, class,
+    ACTIVITY, FLUSH_OWN_COUNTERS, PROFILE, PostgresCollector, WAIT_TYPES, class, sampler,
 };
 use engines::{Cancel, Collected, EngineError, LiveObserver, ObserveOptions, WaitCollector};
 use observations::{Wait, WaitClass, WaitSource, WaitingTask};
@@ -442,8 +442,7 @@ fn the_profile_of_pg_wait_sampling_says_the_same_as_samples() {
         let worker = Session::doing(cluster, "DO 'BEGIN LOOP END LOOP; END'");
         wait_until("a session sleeps", || is_doing(&mut admin, sleeper.pid, "active:PgSleep"));
         for (use_profile, source) in [(true, PROFILE), (false, ACTIVITY)] {
-            let sampler =
-                Sampler::start(&cluster.config(), ObserveOptions { use_profile, ..live() }).unwrap();
+            let sampler = sampler(&cluster.config(), ObserveOptions { use_profile, ..live() }).unwrap();
             std::thread::sleep(WINDOW);
             let window = sampler.window().unwrap();
             assert_eq!(window.source, source);
@@ -509,7 +508,7 @@ fn every_wait_event_of_a_server_has_a_class_of_its_kind() {
 fn samples_are_taken_at_their_rate_or_said_to_be_missed_and_observers_do_not_see_observers() {
     on_each_server(|cluster| {
         let mut other = observer(&cluster.config().to_string());
-        let sampler = Sampler::start(&cluster.config(), ObserveOptions { hz: 200.0, ..live() }).unwrap();
+        let sampler = sampler(&cluster.config(), ObserveOptions { hz: 200.0, ..live() }).unwrap();
         for _ in 0..2 {
             std::thread::sleep(Duration::from_millis(700));
             let window = sampler.window().unwrap();

@@ -183,6 +183,11 @@ impl Config {
         Self { stop: Some(stop), ..self }
     }
 
+    /// Where the server is: without user and password.
+    pub fn place(&self) -> String {
+        self.place.to_string()
+    }
+
     /// Whether a password is known.
     pub fn has_password(&self) -> bool {
         self.password.is_some()

@@ -144,7 +144,7 @@ pub struct WaitedResource {
 /// How samples were taken.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// Where they come from: `pg_stat_activity`, `pg_wait_sampling`.
+    /// Where they come from: `pg_stat_activity`, `pg_wait_sampling`, `the process list`.
     pub source: String,
     /// Samples a second that were asked for.
     pub hz: f64,
@@ -152,6 +152,10 @@ pub struct Sampling {
     pub polls: u64,
     /// Samples that were due but not taken, because the sample before took too long.
     pub missed: u64,
+    /// They do not show all waits: a sample without a wait may be of a session that waits for a file or a latch. `waits` has
+    /// what the server counts.
+    #[serde(default)]
+    pub hides_waits: bool,
 }
 
 /// A part of an interval.

@@ -109,7 +109,7 @@ fn thread_cpu_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// What the kernel knows of the time that a process with one thread has used, since it began.
+/// What the kernel knows of the time that a process with one thread, or a thread, has used since it began.
 ///
 /// PostgreSQL runs each session in such a process, so that these are the times of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -127,14 +127,17 @@ pub struct ProcessTimes {
 }
 
 impl ProcessTimes {
-    /// Reads the times of a process (of its first thread): `/proc/<pid>/schedstat` and `stat`, see
+    /// Reads the times of a process (of its first thread): `/proc/<pid>/task/<pid>/schedstat` and `stat`, see
     /// proc(5). A reading costs about ten microseconds. `None` when the process has ended, or the
     /// kernel does not tell.
     pub fn of(pid: i32) -> Option<Self> {
-        let schedstat = std::fs::read_to_string(proc(pid, "schedstat")).ok()?;
-        let mut numbers = schedstat.split_ascii_whitespace().map_while(|number| number.parse().ok());
-        let (cpu_ns, run_delay_ns) = (numbers.next()?, numbers.next()?);
-        let stat = std::fs::read_to_string(proc(pid, "stat")).ok()?;
+        Self::of_thread(pid, pid)
+    }
+
+    /// The same of a thread of a process, which MariaDB gives each session: `task/<tid>/schedstat` and `stat`.
+    pub fn of_thread(pid: i32, thread: i32) -> Option<Self> {
+        let ThreadTimes { cpu_ns, run_delay_ns } = ThreadTimes::of(pid, thread)?;
+        let stat = std::fs::read_to_string(proc(pid, &format!("task/{thread}/stat"))).ok()?;
         // utime, stime, starttime
         let [user_ticks, system_ticks, started_ticks] = stat_fields(&stat, [14, 15, 22])?;
         Some(Self { cpu_ns, user_ticks, system_ticks, run_delay_ns, started_ticks })

@@ -48,6 +48,7 @@ pub fn data_set(configuration: &Configuration) -> DataSet {
         columns: configuration.get(COLUMNS),
         rows_per_page: configuration.get(ROWS_PER_PAGE),
         seed: configuration.get(DATA_SEED),
+        ..Size::default()
     };
     // Settings are checked against the same names.
     DataSet::new(&configuration.get(DATA), size).unwrap_or_else(|| DataSet::pgbench(1))

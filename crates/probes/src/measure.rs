@@ -214,8 +214,11 @@ impl Surroundings {
         waits: Vec<Wait>,
     ) -> Observations {
         let Collected { waits: mut all_waits, operations, time, server_cpu_s, .. } = self.collected;
-        all_waits.extend(waits);
         let session_s = elapsed_s * f64::from(connections);
+        // Servers are asked a little before the load goes and after it has ended: till then sessions wait for their clients.
+        let beside_s = time.as_ref().map_or(0.0, |time| time.session_s - session_s);
+        take_off_client(&mut all_waits, beside_s);
+        all_waits.extend(waits);
         let threads_s = elapsed_s * threads.len() as f64;
         let (mut cpu_ns, mut delay_ns, mut preemptions) = (0, 0, 0);
         for used in threads {
@@ -261,6 +264,16 @@ impl Surroundings {
     }
 }
 
+/// Takes seconds off the waits for clients, from each in proportion.
+fn take_off_client(waits: &mut [Wait], seconds: f64) {
+    let is_client = |wait: &&mut Wait| wait.class == WaitClass::Client;
+    let all_s: f64 = waits.iter_mut().filter(is_client).map(|wait| wait.resource_s).sum();
+    if all_s > 0.0 && seconds > 0.0 {
+        let rest = (1.0 - seconds / all_s).max(0.0);
+        waits.iter_mut().filter(is_client).for_each(|wait| wait.resource_s *= rest);
+    }
+}
+
 /// Nanoseconds in seconds.
 pub fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
@@ -271,4 +284,27 @@ pub fn connection_done(elapsed_s: f64, ends_s: impl ExactSizeIterator<Item = f64
     let threads = ends_s.len() as u64;
     let apart_s = ends_s.map(|end_s| (elapsed_s - end_s).max(0.0)).sum();
     Wait::counted("CONNECTION_DONE", WaitClass::Client, threads, apart_s, 0.0)
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "figures that are exact in binary")]
+mod tests {
+    use super::take_off_client;
+    use observations::{Wait, WaitClass};
+
+    #[test]
+    fn time_beside_the_load_is_that_of_clients_and_of_nobody_else() {
+        let wait = |name, class, seconds| Wait::counted(name, class, 1, seconds, 0.0).unwrap();
+        let mut waits = [
+            wait("idle", WaitClass::Client, 3.0),
+            wait("socket", WaitClass::Client, 1.0),
+            wait("lock", WaitClass::Lock, 2.0),
+        ];
+        for (beside_s, expected) in
+            [(-0.5, [3.0, 1.0, 2.0]), (1.0, [2.25, 0.75, 2.0]), (9.0, [0.0, 0.0, 2.0])]
+        {
+            take_off_client(&mut waits, beside_s);
+            assert_eq!(waits.each_ref().map(|wait| wait.resource_s), expected);
+        }
+    }
 }

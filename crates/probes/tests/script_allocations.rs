@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use probes::script::{Interpreter, Mix, Presets, Protocol, Source, Step};
+use probes::script::{Interpreter, Mix, Presets, Protocol, Source, Step, Sysbench};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -50,8 +50,8 @@ fn allocations(sources: &[Source], protocol: Protocol) -> (u64, u64) {
 
 #[test]
 fn transactions_take_no_memory() {
-    let sources =
-        ["tpcb-like", "simple-update@2", "select-only@3"].map(|name| Source::builtin(name).unwrap());
+    let sources = ["tpcb-like", "simple-update@2", "select-only@3"]
+        .map(|name| Source::builtin(name, Sysbench::default()).unwrap());
     for protocol in [Protocol::Prepared, Protocol::Simple] {
         let (allocations, requests) = allocations(&sources, protocol);
         assert!(requests > 3_000, "{requests}");

@@ -92,7 +92,13 @@ fn overview(record: &ActivityRecord, summary: &ActivitySummary) -> Section {
     }
     if summary.accounting.session_s > 0.0 {
         section.line(format!("While busy: {}", sections::accounting(&summary.accounting)));
-        let source = if summary.seen.time_is_exact {
+        let source = if sampling.hides_waits && summary.seen.time_is_exact {
+            "Busy is a session that has something to do, as samples say. CPU and run queue (signal) are the kernel's figures; \
+             waits are what the server counts, or what samples show where it does not."
+        } else if sampling.hides_waits {
+            "Busy is a session that has something to do, as samples say. CPU is not known; waits are what the server counts, \
+             or what samples show where it does not."
+        } else if summary.seen.time_is_exact {
             "Busy is a session that has something to do, also while it is ready and waits for a processor. CPU and run \
              queue (signal) are the kernel's figures; samples divide the rest among the waits."
         } else {
@@ -137,10 +143,15 @@ fn table(summary: &ActivitySummary) -> Section {
     if summary.shares.is_empty() {
         return section;
     }
-    section.note(
-        "Waits are sampled: they have no count and no average. Their shares of the samples of busy sessions, with \
-         about the 95 % interval that the number of samples allows:",
-    );
+    let which = if summary.seen.sampling.hides_waits {
+        "Waits without a count are sampled"
+    } else {
+        "Waits are sampled: they have no count and no average"
+    };
+    section.note(format!(
+        "{which}. Their shares of the samples of busy sessions, with about the 95 % interval that the number of \
+         samples allows:"
+    ));
     let mut shares = Columns::of(&summary.shares);
     shares.name("Wait type", |row| &row.wait_type);
     shares.left("Class", |row| row.class.name());
@@ -160,7 +171,9 @@ fn groups(summary: &ActivitySummary, view: ActivityView) -> Vec<Section> {
         return Vec::new();
     }
     let mut classes = Columns::of(&summary.classes);
-    classes.left("Class", |(class, _)| class.map_or("CPU or run queue", |class| class.name()));
+    let without =
+        if summary.seen.sampling.hides_waits { "CPU, or a wait not shown" } else { "CPU or run queue" };
+    classes.left("Class", move |(class, _)| class.map_or(without, |class| class.name()));
     classes.right("Time", |(_, seconds)| Cell::seconds(*seconds));
     classes.right("Share", |(_, seconds)| Cell::percent(seconds / busy_s, 1));
     let mut by_class = Section::new("By class");
@@ -279,10 +292,12 @@ fn counted(summary: &ActivitySummary) -> Option<Section> {
         Some(Cell::seconds(timed(operation)? / count as f64))
     });
     section.table(table);
-    section.note(
+    section.note(if summary.seen.sampling.hides_waits {
+        "All threads of the server together, calls that the system's page cache served included."
+    } else {
         "All processes together, calls that the system's page cache served included. Sessions report once a second \
-         at most; times need track_io_timing and track_wal_io_timing.",
-    );
+         at most; times need track_io_timing and track_wal_io_timing."
+    });
     Some(section)
 }
 

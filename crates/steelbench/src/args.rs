@@ -1,10 +1,12 @@
 //! What can be typed.
 
+mod mariadb;
 mod pg;
 mod psql;
 mod quick;
 mod time;
 
+pub use mariadb::MariaDb;
 pub use pg::{Pg, Scripts, Variation};
 pub use psql::Psql;
 pub use quick::{Disk, Files, Load, Output, Quick, Sync};
@@ -272,8 +274,9 @@ pub enum Format {
 #[command(disable_help_flag = true)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Waits {
-    /// The server: postgres://user@host:port/database, keyword=value pairs or the name of a database [default: PG*
-    /// variables]; or a results file that --output wrote, of several observations in it `FILE@2`; or a file of `capture`
+    /// The server: postgres:// or mariadb://user@host:port/database, keyword=value pairs or the name of a database
+    /// [default: PG* variables]; or a results file that --output wrote, of several observations in it `FILE@2`; or a
+    /// file of `capture`
     pub server: Option<String>,
     /// How long to watch; Ctrl-C ends it earlier and shows what was seen
     #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = positive::<86_400>)]
@@ -304,6 +307,8 @@ pub struct Waits {
     pub form: Form,
     #[command(flatten)]
     pub psql: Psql,
+    #[command(flatten)]
+    pub mariadb: MariaDb,
     /// Print this help
     #[arg(long, action = ArgAction::Help)]
     pub help: Option<bool>,
@@ -514,8 +519,8 @@ fn column(text: &str) -> Result<(String, String), String> {
 pub struct Survey {
     #[command(subcommand)]
     pub command: Option<SurveyCommand>,
-    /// Also ask this server what it is and how it is set: postgres://user@host:port/database or keyword=value
-    /// pairs; repeatable. Nothing is changed, no table is read, no password recorded
+    /// Also ask this server what it is and how it is set: postgres:// or mariadb://user@host:port/database, or
+    /// keyword=value pairs; repeatable. Nothing is changed, no table is read, no password recorded
     #[arg(long, value_name = "URL")]
     pub server: Vec<String>,
     /// The storage under this directory, file or device; repeatable [default: all mounted volumes]

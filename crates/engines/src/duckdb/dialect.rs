@@ -11,12 +11,13 @@ const PAGE_BYTES: usize = 8192;
 pub struct DuckDbDialect;
 
 impl DuckDbDialect {
-    /// Statements for when the rows are there: the key, where it is made then.
+    /// Statements for when the rows are there: the key, where it is made then, and the secondary index.
     pub fn after_fill(self, table: &Table) -> Vec<String> {
-        if !table.storage.key_after_fill || table.key.is_empty() {
-            return Vec::new();
-        }
-        vec![format!("ALTER TABLE {} ADD PRIMARY KEY ({})", self.table(table), self.names(table.key))]
+        let is_after = table.storage.key_after_fill && !table.key.is_empty();
+        let key = is_after.then(|| {
+            format!("ALTER TABLE {} ADD PRIMARY KEY ({})", self.table(table), self.names(table.key))
+        });
+        key.into_iter().chain(self.create_index(table)).collect()
     }
 
     fn column(self, column: &Column) -> String {

@@ -1,5 +1,6 @@
 //! How MariaDB and MySQL write tables and operations.
 
+use super::compression::Compression;
 use crate::{Column, DataType, DefaultValue, Dialect, EngineError, Operation, Table, Work};
 use mysqlclient::{quote_identifier, quote_literal};
 use std::path::PathBuf;
@@ -13,6 +14,8 @@ pub struct MariaDialect {
     pub folders: Vec<PathBuf>,
     /// Bytes of a page.
     pub page_bytes: u32,
+    /// How tables are compressed.
+    pub compression: Option<Compression>,
 }
 
 /// The procedure of [`Operation::InsertLoop`] and the sequence of its keys.
@@ -176,13 +179,17 @@ impl Dialect for MariaDialect {
             parts.push(format!("PRIMARY KEY ({})", self.names(table.key)));
         }
         let parts = parts.join(", ");
+        let options = self.compression.map(Compression::options).unwrap_or_default();
         if self.data_files <= 1 || !table.storage.spread {
-            return Ok(vec![format!("CREATE TABLE {name} ({parts}) ENGINE = InnoDB{}", self.folder(0))]);
+            return Ok(vec![format!(
+                "CREATE TABLE {name} ({parts}) ENGINE = InnoDB{options}{}",
+                self.folder(0)
+            )]);
         }
         let partition = |file: u32| format!("PARTITION p{file}{}", self.folder(file as usize));
         let partitions: Vec<String> = (0..self.data_files).map(partition).collect();
         Ok(vec![format!(
-            "CREATE TABLE {name} ({parts}) ENGINE = InnoDB PARTITION BY KEY ({}) ({})",
+            "CREATE TABLE {name} ({parts}) ENGINE = InnoDB{options} PARTITION BY KEY ({}) ({})",
             self.names(table.key),
             partitions.join(", ")
         )])

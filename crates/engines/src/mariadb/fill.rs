@@ -33,6 +33,9 @@ pub fn fill(
         loaded.map_err(failed_at(&doing))?
     })?;
     admin.run(&doing, "SET unique_checks = DEFAULT, foreign_key_checks = DEFAULT")?;
+    if let Some(index) = dialect.create_index(table) {
+        admin.run(&doing, &index)?;
+    }
     admin.run(&doing, &format!("ANALYZE TABLE {}", dialect.table(table)))
 }
 

@@ -1,6 +1,7 @@
 //! What a trial works on: our database on a server.
 
 use super::admin::{Admin, DATABASE, MARK};
+use super::compression::Compression;
 use super::dialect::{MariaDialect, spelled};
 use super::load::{LoadConfig, MariaConnections, Sessions};
 use super::server::{PrivateServer, Stop, fill as fill_setup};
@@ -53,6 +54,7 @@ pub struct MariaInstance {
     /// Folders of data files on volumes.
     folders: Vec<PathBuf>,
     data_files: u32,
+    compression: Option<Compression>,
     connections: u64,
     /// Samples a second; `None`: waits are not observed.
     sample_hz: Option<f64>,
@@ -103,6 +105,7 @@ impl MariaInstance {
             statements: OnceLock::new(),
             folders: Vec::new(),
             data_files: configuration.get(DATA_FILES),
+            compression: Compression::of(configuration),
             connections: connections.into(),
             sample_hz: configuration.get(OBSERVE_WAITS).then(|| configuration.get(SAMPLE_RATE)),
             final_checkpoint: configuration.get(FINAL_CHECKPOINT),
@@ -134,6 +137,7 @@ impl MariaInstance {
             data_files: self.data_files,
             folders: self.folders.clone(),
             page_bytes: page_bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or(16 << 10),
+            compression: self.compression,
         })
     }
 
@@ -211,11 +215,14 @@ impl Instance for MariaInstance {
     fn create(&self, mut work: Work) -> Result<(), EngineError> {
         let dialect = self.dialect()?;
         let fills = std::mem::take(&mut work.fills);
+        let is_private = self.server.private.is_some();
+        self.compression.map_or(Ok(()), |wanted| wanted.prepare(&self.admin, is_private))?;
         for table in &work.tables {
             for statement in dialect.create(table)? {
                 self.admin.run("creating the tables", &statement)?;
             }
         }
+        self.compression.map_or(Ok(()), |wanted| wanted.verify(&self.admin))?;
         for statement in dialect.procedures(&work) {
             self.admin.run("creating the procedure", &statement)?;
         }

@@ -5,12 +5,15 @@
 //! - `preflight`: what stands in the way of a first trial
 //! - `host`: the server of consecutive trials; `instance`: what a trial works on, a database of our own
 //! - `admin`: the connection that holds it, marked as ours
+//! - `compression`: how InnoDB compresses its tables
 //! - `dialect`: how its tables and operations are written
 //! - `fill`: the bulk load of its tables; `explain`: plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
-//! - `waits`: what sessions wait for
+//! - `waits`: what sessions wait for; `by_url`, `survey`: servers that run already, observed and asked how they are set
 
 mod admin;
+mod by_url;
+mod compression;
 mod dialect;
 mod explain;
 mod fill;
@@ -20,11 +23,15 @@ mod load;
 mod preflight;
 pub mod server;
 mod settings;
+mod survey;
 mod waits;
 mod wire;
 
 use crate::setup::Setup;
-use crate::{Ability, CacheState, Engine, EngineError, Folders, Host, Need, Preflight, Stop, WaitType};
+use crate::{
+    Ability, CacheState, Engine, EngineError, Folders, Host, Need, Preflight, Servers, Stop, WaitType,
+};
+use by_url::{connect_to_observe, product, while_doing};
 #[cfg(test)]
 pub(crate) use dialect::MariaDialect;
 use experiment::{Configuration, Declaration, Invalid};
@@ -78,8 +85,12 @@ impl Engine for MariaDb {
 
     fn missing(&self, configuration: &Configuration) -> Option<String> {
         let private = configuration.get(settings::URL).is_none();
-        let missing = private.then(|| settings::installation(configuration).err()).flatten();
-        missing.map(|error| error.to_string())
+        let found = private.then(|| settings::installation(configuration))?;
+        let compression = compression::Compression::of(configuration);
+        found.map_or_else(
+            |error| Some(error.to_string()),
+            |own| compression.and_then(|wanted| wanted.missing(&own)),
+        )
     }
 
     fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
@@ -92,6 +103,10 @@ impl Engine for MariaDb {
 
     fn wait_types(&self) -> &'static [WaitType] {
         waits::WAIT_TYPES
+    }
+
+    fn servers(&self) -> Option<&dyn Servers> {
+        Some(self)
     }
 
     fn host(&self, folders: Folders) -> Box<dyn Host> {

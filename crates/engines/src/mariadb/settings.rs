@@ -1,5 +1,6 @@
 //! What `[target]` can say of MariaDB and MySQL.
 
+use super::compression;
 use super::server::{Installation, validate_setup, variables};
 use crate::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use crate::{CacheState, EngineError};
@@ -33,6 +34,9 @@ settings! {
     /// Any variable of the server: innodb_buffer_pool_size, sync_binlog, ...; applied by SET GLOBAL where the server takes
     /// it and by a restart where not, and read back. On a server by URL: variables that a session may set.
     pub SERVER_SETTINGS: Option<Value> = "target.settings.*", Kind::Scalar;
+    /// How InnoDB compresses the tables: none, by rows in pages of 16, 8 or 4 KiB (compressed-8k), or by pages with holes behind
+    /// them (page-zlib, and page-lz4, ... where the server has them).
+    pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(compression::METHODS);
     /// State of the caches when measuring begins: cold (server restarted, buffer pool empty, nothing of its files in
     /// memory), warm (as loading left them), hot (the tables read into the buffer pool). Made so and verified; cold and
     /// hot need a private server.

@@ -85,6 +85,7 @@ impl PostgresDialect {
         if table.storage.key_after_fill && !table.key.is_empty() {
             statements.push(format!("ALTER TABLE {name} ADD PRIMARY KEY ({})", self.names(table.key)));
         }
+        statements.extend(self.create_index(table));
         statements
     }
 

@@ -86,6 +86,14 @@ impl Dialect for SqliteDialect {
         format!("?{number}")
     }
 
+    /// The schema stands before the index, not before the table.
+    fn create_index(&self, table: &Table) -> Option<String> {
+        let column = table.storage.index?;
+        let name = self.quote(&format!("{column}_{}", table.name));
+        let (table, column) = (self.quote(table.name), self.quote(column));
+        Some(format!("CREATE INDEX {}.{name} ON {table} ({column})", self.schema))
+    }
+
     /// A single integer key is the row's number; other keys cluster the table.
     fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
         self.filler(table)?;

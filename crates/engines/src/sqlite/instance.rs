@@ -118,7 +118,9 @@ impl SqliteInstance {
         let without = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF";
         connection.execute_batch(without).map_err(failed)?;
         for fill in fills {
+            let index = dialect.create_index(&work.tables[fill.table]);
             self.fill(&connection, &dialect, work, fill)?;
+            index.map_or(Ok(()), |sql| connection.execute_batch(&sql)).map_err(failed)?;
         }
         drop(connection);
         checkpoint(&self.files.open(path, false)?).map(|()| page_bytes).map_err(failed)

@@ -2,10 +2,11 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::print_stdout, reason = "each file of tests uses some of it")]
 
 use engines::Cancel;
+use engines::mariadb::server::{PACKAGES_ACCOUNT, PrivateServer, ServerOptions};
 use engines::postgres::server::{Account, Cluster, ClusterOptions, DataOptions, Installation};
 use experiment::Configuration;
 use pgclient::Config;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -55,6 +56,28 @@ pub fn mariadb_installations() -> Vec<engines::mariadb::server::Installation> {
         println!("SKIPPED: no MariaDB server is installed");
     }
     found
+}
+
+/// A running MariaDB server in a folder, with its instruments of waits on or the Performance Schema off.
+pub fn mariadb(
+    installation: engines::mariadb::server::Installation,
+    folder: &Path,
+    instruments: bool,
+) -> PrivateServer {
+    let options = ServerOptions {
+        installation,
+        directory: folder.into(),
+        log_directory: None,
+        account: Account::for_server(None, PACKAGES_ACCOUNT).unwrap(),
+        page_bytes: None,
+        setup: None,
+        connections: 20,
+        instruments,
+        cgroups: Vec::new(),
+    };
+    let mut server = PrivateServer::create(options, &Cancel::new()).unwrap();
+    server.apply(&BTreeMap::new(), &Cancel::new()).unwrap();
+    server
 }
 
 /// A folder that servers of any user can reach.

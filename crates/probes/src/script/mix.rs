@@ -1,7 +1,8 @@
-//! Scripts and how often each of them runs; pgbench's built-in ones.
+//! Scripts and how often each of them runs; pgbench's built-in ones, and those of sysbench.
 
 use super::compile::{Body, compile};
 use super::names::{Names, Slot, is_name, not_a_name};
+use super::sysbench::{self, Sysbench};
 use super::value::Value;
 use engines::UserStatement;
 use experiment::choice;
@@ -184,24 +185,34 @@ const FILE_WEIGHT_MAX: u32 = i32::MAX as u32;
 
 impl Source {
     /// A built-in script by its name or a beginning that no other has, with a weight behind an `@`:
-    /// `tpcb-like`, `select@9`.
+    /// `tpcb-like`, `select@9`, `oltp_read_only`; those of sysbench work on these tables.
     ///
     /// # Errors
     /// When there is none, or more than one, or what follows the `@` is not a weight.
-    pub fn builtin(argument: &str) -> Result<Self, String> {
+    pub fn builtin(argument: &str, sysbench: Sysbench) -> Result<Self, String> {
         let (name, weight) = parse_file_argument(argument)?;
-        let names: Vec<&str> = BUILTINS.iter().map(|(name, _)| *name).collect();
-        let mut fitting = BUILTINS.iter().filter(|(known, _)| known.starts_with(name));
+        let names: Vec<&str> = BUILTINS.iter().map(|(name, _)| *name).chain(sysbench::NAMES).collect();
+        let mut fitting = names.iter().filter(|known| known.starts_with(name));
         match (fitting.next(), fitting.next()) {
-            (Some((name, text)), None) => {
-                Ok(Self { name: (*name).to_owned(), text: (*text).to_owned(), weight })
+            (Some(name), None) => {
+                let pgbench = BUILTINS.iter().find(|(known, _)| known == name);
+                let pgbench = pgbench.map(|(_, text)| (*text).to_owned());
+                let text = pgbench.or_else(|| sysbench.script(name)).unwrap_or_default();
+                Ok(Self { name: (*name).to_owned(), text, weight })
             }
             (None, _) => Err(experiment::unknown_name("built-in script", name, &names)),
             (Some(first), Some(second)) => {
-                let known = format!("{}, {}", first.0, second.0);
+                let known = format!("{first}, {second}");
                 Err(format!("`{name}` is the beginning of several built-in scripts: {known}"))
             }
         }
+    }
+}
+
+impl Source {
+    /// Whether it is one of sysbench's scripts.
+    pub fn is_of_sysbench(&self) -> bool {
+        sysbench::NAMES.contains(&self.name.as_str())
     }
 }
 
@@ -255,7 +266,7 @@ SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
 
 #[cfg(test)]
 mod tests {
-    use super::{Source, parse_file_argument};
+    use super::{Source, Sysbench, parse_file_argument};
 
     #[test]
     fn weights_follow_the_last_at_sign() {
@@ -269,12 +280,13 @@ mod tests {
 
     #[test]
     fn built_in_scripts_go_by_a_beginning_that_no_other_has() {
-        assert_eq!(Source::builtin("sel@9").unwrap().name, "select-only");
-        assert_eq!(Source::builtin("sel@9").unwrap().weight, 9);
-        assert_eq!(Source::builtin("t").unwrap().name, "tpcb-like");
-        let ambiguous = Source::builtin("s").unwrap_err();
+        assert_eq!(Source::builtin("sel@9", Sysbench::default()).unwrap().name, "select-only");
+        assert_eq!(Source::builtin("sel@9", Sysbench::default()).unwrap().weight, 9);
+        assert_eq!(Source::builtin("t", Sysbench::default()).unwrap().name, "tpcb-like");
+        let ambiguous = Source::builtin("s", Sysbench::default()).unwrap_err();
         assert!(ambiguous.contains("simple-update") && ambiguous.contains("select-only"), "{ambiguous}");
-        let unknown = Source::builtin("tpcb_like").unwrap_err();
+        assert_eq!(Source::builtin("oltp_p", Sysbench::default()).unwrap().name, "oltp_point_select");
+        let unknown = Source::builtin("tpcb_like", Sysbench::default()).unwrap_err();
         assert!(unknown.contains("did you mean `tpcb-like`?"), "{unknown}");
     }
 }

@@ -22,13 +22,15 @@ mod mix;
 mod names;
 mod random;
 mod sql;
+mod sysbench;
 mod value;
 
 pub use crate::load::{CONNECTIONS, DURATION, LATENCY_LIMIT, RATE, Step, THREADS, WARMUP};
 use crate::load::{LoadPlan, drive};
 use crate::{Probe, ProbeError, Target, TrialContext};
 use datasets::DataSet;
-use engines::{Ability, Footprint, Operation, Work};
+use datasets::sysbench::{Distribution, TABLES_MAX};
+use engines::{Ability, Fill, Footprint, Operation, Work};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
 pub use interpreter::Interpreter;
@@ -36,6 +38,7 @@ pub use mix::{BUILTINS, Mix, Presets, Protocol, ScriptError, Source, parse_file_
 use names::is_name;
 use observations::{Observations, ScriptStatement, redacted};
 use std::sync::Arc;
+pub use sysbench::{NAMES as BUILTINS_OF_SYSBENCH, Sysbench};
 
 /// The script probe.
 #[derive(Debug, Clone, Copy)]
@@ -46,13 +49,19 @@ settings! {
     /// Script (or list of scripts) in pgbench's language; a weight can follow: "mine.sql@3". Paths count from the folder
     /// in which steelbench runs.
     pub SCRIPT: Vec<String> = "workload.script", Kind::TextList;
-    /// Built-in script (or list of them), as pgbench has them: tpcb-like, simple-update, select-only; a weight can
-    /// follow.
+    /// Built-in script (or list of them), as pgbench has them: tpcb-like, simple-update, select-only; or sysbench:
+    /// oltp_point_select, oltp_read_only, oltp_write_only, oltp_read_write; a weight can follow.
     pub BUILTIN: Vec<String> = "workload.builtin", Kind::TextList;
     /// Size of pgbench's tables, in 100,000 accounts; `:scale` in scripts.
     pub SCALE: u32 = "workload.scale", Kind::Count { min: 1, max: 100_000 }, "1";
-    /// Whether pgbench's tables are created and filled for each trial; default: when a built-in script runs. Without it
-    /// scripts find the tables that the database has.
+    /// Number of sysbench's tables sbtest1, sbtest2, ... (default 1), as its --tables.
+    pub TABLES: Option<u64> = "workload.tables", Kind::Count { min: 1, max: TABLES_MAX };
+    /// Rows of each of sysbench's tables (default 10000), as its --table-size.
+    pub TABLE_SIZE: Option<u64> = "workload.table_size", Kind::Count { min: 1, max: 2_000_000_000 };
+    /// How sysbench's scripts choose rows (default special), as its --rand-type: special, uniform, pareto.
+    pub RAND_TYPE: Option<Distribution> = "workload.rand_type", Distribution::KIND;
+    /// Whether the tables are created and filled for each trial, pgbench's and, for its scripts or where their size is
+    /// given, sysbench's; default: when a built-in script runs. Without it scripts find the tables that the database has.
     pub INITIALIZE: Option<bool> = "workload.initialize", Kind::Bool;
     /// How statements are sent: prepared once with variables as parameters, or as text each time.
     pub PROTOCOL: Protocol = "workload.protocol", Protocol::KIND, "prepared";
@@ -84,13 +93,12 @@ impl Probe for ScriptProbe {
     }
 
     fn footprint(&self, configuration: &Configuration) -> Footprint {
-        let tables = initializes(configuration).then(|| DataSet::pgbench(configuration.get(SCALE)));
-        Footprint { row_bytes: tables.map_or(0, |tables| tables.row_bytes()), ..Footprint::default() }
+        let row_bytes = data_sets(configuration).iter().map(DataSet::row_bytes).sum();
+        Footprint { row_bytes, ..Footprint::default() }
     }
 
     fn tables(&self, configuration: &Configuration) -> Vec<engines::Table> {
-        let tables = initializes(configuration).then(|| DataSet::pgbench(configuration.get(SCALE)));
-        tables.map(|tables| tables.tables()).unwrap_or_default()
+        data_sets(configuration).iter().flat_map(DataSet::tables).collect()
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
@@ -108,9 +116,11 @@ impl Probe for ScriptProbe {
         let mix = Arc::new(mix(configuration, context.seed)?);
         let operations = mix.statements().iter().cloned().map(Operation::Text).collect();
         let mut work = Work { operations, ..Work::default() };
-        if initializes(configuration) {
-            let tables = DataSet::pgbench(configuration.get(SCALE));
-            (work.tables, work.fills) = (tables.tables(), tables.fills());
+        for set in data_sets(configuration) {
+            let before = work.tables.len();
+            work.fills
+                .extend(set.fills().into_iter().map(|fill| Fill { table: before + fill.table, ..fill }));
+            work.tables.extend(set.tables());
         }
         context.instance.create(work)?;
         let plan = LoadPlan {
@@ -126,9 +136,34 @@ impl Probe for ScriptProbe {
     }
 }
 
-/// Whether pgbench's tables are made.
-fn initializes(configuration: &Configuration) -> bool {
-    configuration.get(INITIALIZE).unwrap_or_else(|| !configuration.get(BUILTIN).is_empty())
+/// The tables that are made: sysbench's where its scripts run or their size is given, pgbench's for all others.
+fn data_sets(configuration: &Configuration) -> Vec<DataSet> {
+    let builtin = configuration.get(BUILTIN);
+    if !configuration.get(INITIALIZE).unwrap_or(!builtin.is_empty()) {
+        return Vec::new();
+    }
+    let is_of_sysbench = |argument: &String| {
+        Source::builtin(argument, Sysbench::default()).is_ok_and(|own| own.is_of_sysbench())
+    };
+    let is_sized = configuration.get(TABLES).is_some() || configuration.get(TABLE_SIZE).is_some();
+    let sysbench = is_sized || builtin.iter().any(is_of_sysbench);
+    let pgbench = !sysbench || builtin.iter().any(|argument| !is_of_sysbench(argument));
+    let Sysbench { tables, rows, distribution } = sysbench_of(configuration);
+    let sets = [
+        pgbench.then(|| DataSet::pgbench(configuration.get(SCALE))),
+        sysbench.then(|| DataSet::sysbench(tables, rows, distribution)),
+    ];
+    sets.into_iter().flatten().collect()
+}
+
+/// What sysbench's scripts work on.
+fn sysbench_of(configuration: &Configuration) -> Sysbench {
+    let default = Sysbench::default();
+    Sysbench {
+        tables: configuration.get(TABLES).map_or(default.tables, |tables| tables as u32),
+        rows: configuration.get(TABLE_SIZE).unwrap_or(default.rows),
+        distribution: configuration.get(RAND_TYPE).unwrap_or(default.distribution),
+    }
 }
 
 /// What is recorded of a statement of a script.
@@ -140,7 +175,13 @@ fn recorded((script, text): (&str, &str)) -> ScriptStatement {
 fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, Invalid> {
     let mut sources = Vec::new();
     for argument in configuration.get(BUILTIN) {
-        sources.push(Source::builtin(&argument).map_err(|message| Invalid::new(BUILTIN.path(), message))?);
+        let source = Source::builtin(&argument, sysbench_of(configuration));
+        let source = source.map_err(|message| Invalid::new(BUILTIN.path(), message))?;
+        if source.is_of_sysbench() && configuration.get(PROTOCOL) == Protocol::Simple {
+            let message = format!("{}: sysbench's scripts send prepared statements", source.name);
+            return Err(Invalid::new(PROTOCOL.path(), message));
+        }
+        sources.push(source);
     }
     for argument in configuration.get(SCRIPT) {
         sources.push(file(configuration, &argument).map_err(|message| Invalid::new(SCRIPT.path(), message))?);

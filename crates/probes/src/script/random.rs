@@ -1,6 +1,7 @@
 //! The random functions: pgbench's distributions, drawn with a generator of ours, its permutation and its hashes.
 
 use super::value::Fault;
+use datasets::sysbench;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::{Xoroshiro128StarStar, Xoshiro256PlusPlus as Random};
 use std::f64::consts::TAU;
@@ -75,6 +76,35 @@ pub(super) fn gaussian(bounds: Bounds, parameter: f64, random: &mut Random) -> R
             return Ok(bounds.at((deviation + parameter) / (2.0 * parameter)));
         }
     }
+}
+
+/// sysbench's distribution `special`, with its defaults.
+pub(super) fn special(bounds: Bounds, random: &mut Random) -> i64 {
+    sysbench::special(bounds.least, bounds.most, random)
+}
+
+/// sysbench's Pareto distribution: of the integers, a share of 1 - `parameter` is in the first `parameter` of the range.
+pub(super) fn pareto(bounds: Bounds, parameter: f64, random: &mut Random) -> Result<i64, Fault> {
+    bounds.require(parameter > 0.0 && parameter < 1.0, || {
+        format!("the parameter has to be above 0 and below 1, not {parameter}")
+    })?;
+    Ok(sysbench::pareto(bounds.least, bounds.most, parameter, random))
+}
+
+/// Most digits of a text.
+const DIGITS_MAX: i64 = 65_536;
+
+/// A text of groups of random digits with dashes between them, as sysbench writes.
+pub(super) fn digits(groups: i64, digits: i64, random: &mut Random) -> Result<String, Fault> {
+    let both = groups.checked_mul(digits).filter(|all| groups >= 1 && digits >= 1 && *all <= DIGITS_MAX);
+    let Some(all) = both else {
+        return Err(format!(
+            "random_digits: {groups} groups of {digits} digits are not 1 to {DIGITS_MAX} digits"
+        ));
+    };
+    let mut text = String::with_capacity((all + groups) as usize);
+    sysbench::put_digits(&mut text, groups as u32, digits as u32, random);
+    Ok(text)
 }
 
 /// The k-th integer with a probability in proportion to k^-parameter: by rejection from a Pareto

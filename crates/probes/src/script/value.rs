@@ -247,7 +247,10 @@ enum Call {
     Operator(Operator),
     /// The one of any numbers that compares so with the others.
     Extreme(Ordering),
-    Uniform,
+    /// Of a range.
+    Range(fn(Bounds, &mut Xoshiro256PlusPlus) -> i64),
+    /// Of numbers of groups and of digits of each.
+    Digits,
     /// Of a range and a parameter.
     Draw(Draw),
     /// Of an integer and a seed.
@@ -277,9 +280,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("pi", 0, 0, Call::Pi),
     function("pow", 2, 2, Call::Power),
     function("power", 2, 2, Call::Power),
-    function("random", 2, 2, Call::Uniform),
+    function("random", 2, 2, Call::Range(random::uniform)),
+    function("random_digits", 2, 2, Call::Digits),
     function("random_exponential", 3, 3, Call::Draw(random::exponential)),
     function("random_gaussian", 3, 3, Call::Draw(random::gaussian)),
+    function("random_pareto", 3, 3, Call::Draw(random::pareto)),
+    function("random_special", 2, 2, Call::Range(random::special)),
     function("random_zipfian", 3, 3, Call::Draw(random::zipfian)),
     function("sqrt", 1, 1, Call::Double(f64::sqrt)),
 ];
@@ -379,8 +385,9 @@ impl Scope<'_> {
             (Call::Double(of), [number]) => Value::Double(of(number.to_double()?)),
             (Call::Power, [base, power]) => Value::Double(base.to_double()?.powf(power.to_double()?)),
             (Call::Hash(of), [number, seed]) => Value::Integer(of(number.to_integer()?, seed.to_integer()?)),
-            (Call::Uniform, [least, most]) => {
-                Value::Integer(random::uniform(bounds(least, most)?, self.random))
+            (Call::Range(draw), [least, most]) => Value::Integer(draw(bounds(least, most)?, self.random)),
+            (Call::Digits, [groups, digits]) => {
+                Value::Text(random::digits(groups.to_integer()?, digits.to_integer()?, self.random)?.into())
             }
             (Call::Draw(draw), [least, most, parameter]) => {
                 Value::Integer(draw(bounds(least, most)?, parameter.to_double()?, self.random)?)

@@ -10,6 +10,8 @@ use observations::{TaskSession, WaitingTask};
 
 /// Spaces by which a session stands behind the one that it waits for.
 const STEP: usize = 2;
+/// A session that is a thread of its server: it has a number there, and no process.
+const CONNECTION: &str = "connection";
 
 /// The root blockers with their victims; `None` when nobody is blocked.
 pub(super) fn section(summary: &ActivitySummary, view: ActivityView) -> Option<Section> {
@@ -61,7 +63,7 @@ fn root_line(root: &RootBlocker) -> String {
             format!("in a transaction for {seconds}")
         }
     });
-    let waits = root.wait_type.as_ref().map(|wait| format!("waits for {wait}"));
+    let waits = root.wait_type.as_ref().map(|wait| format!("waits for {}", what(wait)));
     let deadlock = root.is_deadlock.then(|| "in a deadlock that the server has not ended yet".to_owned());
     let rest = listed([state, transaction, waits, deadlock].into_iter().flatten()).unwrap_or_default();
     let waited = number::seconds(root.waited_s);
@@ -103,7 +105,12 @@ fn task_line(task: &WaitingTask) -> String {
     };
     let lock = [task.resource.as_deref(), task.lock_mode.as_deref()];
     let lock = listed(lock.into_iter().flatten()).map_or_else(String::new, |lock| format!(": {lock}"));
-    format!("{} waits for {}{how_long}{lock}", who(&task.session), task.wait_type)
+    format!("{} waits for {}{how_long}{lock}", who(&task.session), what(&task.wait_type))
+}
+
+/// What is waited for. The states of MariaDB's process list begin with the same words as we.
+fn what(wait_type: &str) -> &str {
+    wait_type.strip_prefix("Waiting for ").unwrap_or(wait_type)
 }
 
 fn who(session: &TaskSession) -> String {
@@ -119,11 +126,14 @@ fn who(session: &TaskSession) -> String {
         return format!("prepared transaction {name}{of}");
     }
     let process = match (session.process.as_str(), session.leader) {
+        (CONNECTION, _) if session.application.is_empty() => None,
         ("client backend" | "", _) if session.application.is_empty() => Some("no name".to_owned()),
-        ("client backend" | "", _) => Some(session.application.clone()),
+        ("client backend" | CONNECTION | "", _) => Some(session.application.clone()),
         (process, Some(leader)) => Some(format!("{process} of pid {leader}")),
         (process, None) => Some(process.to_owned()),
     };
-    let of = listed([process, user, database].into_iter().flatten()).unwrap_or_default();
-    format!("pid {} ({of})", session.pid)
+    let of = listed([process, user, database].into_iter().flatten());
+    let of = of.map_or_else(String::new, |of| format!(" ({of})"));
+    let what = if session.process == CONNECTION { CONNECTION } else { "pid" };
+    format!("{what} {}{of}", session.pid)
 }

@@ -2,8 +2,10 @@
 
 use super::{Psql, Quick, setting};
 use clap::{ArgAction, Args};
+use datasets::sysbench::Distribution;
 use probes::script::{
-    CONNECTIONS, DURATION, MAX_TRIES, PROTOCOL, Protocol, RATE, SCALE, THREADS, TRANSACTIONS, WARMUP,
+    CONNECTIONS, DURATION, MAX_TRIES, PROTOCOL, Protocol, RAND_TYPE, RATE, SCALE, TABLE_SIZE, TABLES,
+    THREADS, TRANSACTIONS, WARMUP,
 };
 
 #[derive(Debug, Args)]
@@ -41,7 +43,8 @@ pub struct Pg {
 #[command(next_help_heading = "Scripts, as of pgbench")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Scripts {
-    /// Built-in script: tpcb-like, simple-update, select-only; repeatable [default: tpcb-like]
+    /// Built-in script: tpcb-like, simple-update, select-only, or sysbench's `oltp_point_select`, `oltp_read_only`,
+    /// `oltp_write_only`, `oltp_read_write`; repeatable [default: tpcb-like]
     #[arg(short, long, value_name = "NAME[@WEIGHT]")]
     pub builtin: Vec<String>,
     /// A script of your own; repeatable
@@ -66,6 +69,15 @@ pub struct Scripts {
     /// Use pgbench's tables that the database has, instead of making some in a schema of our own
     #[arg(long)]
     pub existing_tables: bool,
+    /// Number of sysbench's tables [default: 1]
+    #[arg(long, value_name = "N", value_parser = setting::<u64, _>(TABLES))]
+    pub tables: Option<u64>,
+    /// Rows of each of sysbench's tables [default: 10000]
+    #[arg(long, value_name = "N", value_parser = setting::<u64, _>(TABLE_SIZE))]
+    pub table_size: Option<u64>,
+    /// How sysbench's scripts choose rows: special, uniform, pareto [default: special]
+    #[arg(long, value_name = "NAME", value_parser = setting::<Distribution, _>(RAND_TYPE))]
+    pub rand_type: Option<Distribution>,
     /// Accepted as pgbench's: no vacuum runs before a load
     #[arg(short, long)]
     pub no_vacuum: bool,

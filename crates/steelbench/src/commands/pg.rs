@@ -8,8 +8,9 @@ use engines::postgres::URL;
 use experiment::common::{ENGINE, OBSERVE_INTERVAL, PROBE};
 use experiment::{Draft, LinkedSettings, SOURCE_BYTES_MAX, read_text};
 use probes::script::{
-    BUILTIN, CONNECTIONS, DURATION, INITIALIZE, LATENCY_LIMIT, MAX_TRIES, PROTOCOL, Protocol, RATE, SCALE,
-    SCRIPT, THREADS, TRANSACTIONS, WARMUP, parse_file_argument,
+    BUILTIN, CONNECTIONS, DURATION, INITIALIZE, LATENCY_LIMIT, MAX_TRIES, PROTOCOL, Protocol, RAND_TYPE,
+    RATE, SCALE, SCRIPT, Source, Sysbench, TABLE_SIZE, TABLES, THREADS, TRANSACTIONS, WARMUP,
+    parse_file_argument,
 };
 
 /// What prints the experiment that is run.
@@ -50,7 +51,15 @@ fn draft(arguments: &Pg, variables: bool) -> Result<Draft, String> {
     for (name, value) in &scripts.define {
         draft.set_text(&format!("workload.variables.{name}"), value);
     }
-    draft.set(PROTOCOL, load.protocol.unwrap_or(Protocol::Simple));
+    let is_of_sysbench = |argument: &String| {
+        Source::builtin(argument, Sysbench::default()).is_ok_and(|source| source.is_of_sysbench())
+    };
+    let default =
+        if scripts.builtin.iter().any(is_of_sysbench) { Protocol::Prepared } else { Protocol::Simple };
+    draft.set(PROTOCOL, load.protocol.unwrap_or(default));
+    draft.set_some(TABLES, scripts.tables);
+    draft.set_some(TABLE_SIZE, scripts.table_size);
+    draft.set_some(RAND_TYPE, scripts.rand_type);
     draft.set(CONNECTIONS, load.client.unwrap_or(1));
     draft.set_some(THREADS, load.jobs);
     draft.set_some(RATE, load.rate);

@@ -20,7 +20,8 @@ pub fn waits(arguments: &Waits) -> Result<ExitCode, Failure> {
         statements: arguments.statements,
         whole: is_whole(arguments.form),
     };
-    let named = arguments.server.as_deref().filter(|_| arguments.psql.is_empty());
+    let is_file = arguments.psql.is_empty() && arguments.mariadb.is_empty();
+    let named = arguments.server.as_deref().filter(|_| is_file);
     if let Some((file, number)) = named.and_then(results::observation) {
         let record = results::activity(&results::open(Some(file))?, number)?;
         return show(record, view, arguments.form);
@@ -28,7 +29,9 @@ pub fn waits(arguments: &Waits) -> Result<ExitCode, Failure> {
     if let Some(record) = named.and_then(super::capture::read) {
         return show(record?, view, arguments.form);
     }
-    let url = arguments.psql.url(arguments.server.as_deref()).map_err(Failure::usage)?;
+    let given = arguments.server.as_deref();
+    let url = arguments.mariadb.url(&arguments.psql, given).map_err(Failure::usage)?;
+    let url = url.map_or_else(|| arguments.psql.url(given), Ok).map_err(Failure::usage)?;
     let server = server(&url)?;
     let options = ObserveOptions {
         hz: arguments.rate,

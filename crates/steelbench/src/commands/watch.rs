@@ -161,7 +161,8 @@ impl State {
         let worst = summary.blocking.first().map(|root| {
             let RootBlocker { session, victims, waited_s, .. } = root;
             let victims = number::plural(victims.len(), "session");
-            format!("pid {} ({}) blocks {victims}, {waited_s:.1} s together", session.pid, session.state)
+            let what = if session.process == "connection" { "connection" } else { "pid" };
+            format!("{what} {} ({}) blocks {victims}, {waited_s:.1} s together", session.pid, session.state)
         });
         let warning = worst.or_else(|| summary.seen.lost.first().cloned()).unwrap_or_default();
         Paragraph::new(vec![states, Line::from(safe(&warning)).yellow()]).render(sessions, buffer);
@@ -347,7 +348,12 @@ mod tests {
         ServerActivity {
             server: "PostgreSQL 18.6".to_owned(),
             elapsed_s: 1.0,
-            sampling: Sampling { source: "pg_stat_activity".to_owned(), hz: 100.0, polls: 100, missed: 0 },
+            sampling: Sampling {
+                source: "pg_stat_activity".into(),
+                hz: 100.0,
+                polls: 100,
+                ..Sampling::default()
+            },
             waits: vec![wait],
             time: TimeUse { session_s: 4.0, cpu_s: 1.0, cpu_user_s: None, ..TimeUse::default() },
             cells: vec![cell(Some(("Lock:tuple", WaitClass::Lock)), 300), cell(None, 100)],

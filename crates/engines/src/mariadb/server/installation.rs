@@ -82,6 +82,11 @@ impl Installation {
         self.version.split('.').map_while(|part| part.parse().ok()).collect()
     }
 
+    /// Whether algorithms of compression are plugins of their own: from 10.7 on.
+    pub fn has_provider_plugins(&self) -> bool {
+        self.numbers() >= vec![10, 7]
+    }
+
     /// Whether this is what `10.11` or `10.11.6` asks for.
     fn is(&self, wanted: &str) -> bool {
         self.version.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -1,23 +1,25 @@
 //! Looks at what sessions are at that the server does not time.
 
-use super::list;
+use super::types::IDLE;
+use super::{list, reading};
 use crate::EngineError;
 use crate::mariadb::failed_at;
 use mysqlclient::Client;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 /// What was seen.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Samples {
     /// Looks a second.
     pub hz: f64,
     /// Sessions looked at, summed over looks.
     pub all: u64,
-    /// Of these, in the state `Commit`, which MySQL calls `waiting for handler commit`.
-    pub committing: u64,
+    /// Of these, by their state in the process list; `idle`: nothing was asked of them.
+    pub states: BTreeMap<String, u64>,
 }
 
 /// A thread that looks, on a connection of its own.
@@ -30,8 +32,8 @@ impl Sampler {
     /// Begins to look at these sessions so many times a second.
     pub fn start(mut client: Client, sessions: &[u32], hz: f64) -> Result<Self, EngineError> {
         let sql = format!(
-            "SELECT count(*), coalesce(sum(state LIKE 'Commit%' OR state = 'waiting for handler commit'), 0) FROM information_schema.processlist \
-             WHERE id IN ({})",
+            "SELECT if(command = 'Sleep', '{IDLE}', state), count(*) FROM {} WHERE id IN ({}) GROUP BY 1",
+            reading::sessions(&client),
             list(sessions)
         );
         let (is_over, every) = (Arc::<AtomicBool>::default(), Duration::from_secs_f64(1.0 / hz));
@@ -40,9 +42,10 @@ impl Sampler {
             let mut samples = Samples { hz, ..Samples::default() };
             while !stop.load(Ordering::Relaxed) {
                 let rows = client.query(&sql).map_err(failed_at("sampling the process list"))?;
-                let [all, committing] = super::cells(rows.rows.into_iter().next().unwrap_or_default());
-                samples.all += super::number(&all);
-                samples.committing += super::number(&committing);
+                for row in rows.rows {
+                    let [state, count] = super::cells(row);
+                    samples.add(&state, super::number(&count));
+                }
                 std::thread::park_timeout(every);
             }
             Ok(samples)
@@ -57,5 +60,13 @@ impl Sampler {
         self.thread.thread().unpark();
         let panicked = || EngineError::failed("sampling the process list", "the thread panicked");
         self.thread.join().unwrap_or_else(|_| Err(panicked()))
+    }
+}
+
+impl Samples {
+    /// So many sessions were found in a state.
+    pub fn add(&mut self, state: &str, sessions: u64) {
+        self.all += sessions;
+        *self.states.entry(state.to_owned()).or_insert(0) += sessions;
     }
 }

@@ -14,6 +14,19 @@ const fn wait(name: &'static str, class: WaitClass, meaning: &'static str) -> Wa
     WaitType::new(name, class, meaning)
 }
 
+/// Nothing was asked of the session.
+pub const IDLE: &str = "idle";
+/// The states of a session that commits, in the process lists of MariaDB and of MySQL.
+pub const COMMITTING: [&str; 2] = ["Commit", "waiting for handler commit"];
+
+/// What a session waits for by its state in the process list; `None`: it works, or waits for something that the list does not
+/// tell.
+pub fn of_state(state: &str) -> Option<&'static WaitType> {
+    WaitType::find(WAIT_TYPES, state).filter(|_| !state.is_empty())
+}
+
+/// Names of events begin with `wait/`; those behind them are states of the process list, for what is not instrumented
+/// (<https://mariadb.com/kb/en/general-thread-states/>).
 pub const WAIT_TYPES: &[WaitType] = &[
     wait(CPU_QUEUE, CpuQueue, "runnable, waiting for a processor"),
     wait(ROW_LOCK, Lock, "waiting for a row lock of InnoDB"),
@@ -49,4 +62,19 @@ pub const WAIT_TYPES: &[WaitType] = &[
     wait("wait/lock/metadata/*", Lock, "waiting for a metadata lock"),
     wait("wait/synch/*", Latch, "waiting for a mutex, a condition or a read-write lock of the server"),
     wait("wait/*", Other, "in another instrumented wait"),
+    wait(
+        "Commit",
+        Log,
+        "committing: writing the binary log and the redo log, or waiting until they were durable",
+    ),
+    wait("waiting for handler commit", Log, "committing, as MySQL calls it"),
+    wait("Waiting for*ACK*", Log, "committing, until a replica had acknowledged it"),
+    wait("Waiting for*lock", Lock, "waiting for a lock of the kind that the name says"),
+    wait("User lock", Lock, "waiting for a lock of GET_LOCK()"),
+    wait("Waiting for*", Other, "waiting for what the name says"),
+    wait("Reading from net", Client, "receiving from its client"),
+    wait("Receiving from client", Client, "receiving from its client, as MySQL calls it"),
+    wait("Writing to net", Client, "sending to its client"),
+    wait("Sending to client", Client, "sending to its client, as MySQL calls it"),
+    wait("User sleep", Client, "sleeping because a statement called SLEEP()"),
 ];

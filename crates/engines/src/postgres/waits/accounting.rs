@@ -1,6 +1,7 @@
+use super::class;
 use super::counters::ServerCounts;
 use super::types::CPU_QUEUE;
-use super::{Process, Window, class};
+use crate::activity::{Process, Window};
 use observations::{TimeUse, Wait, WaitClass, WaitSource};
 use observe::ProcessTimes;
 use std::collections::BTreeMap;

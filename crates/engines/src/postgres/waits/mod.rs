@@ -3,31 +3,27 @@
 //!
 //! Nothing here changes the server: its sessions are read-only and have the application name [`OBSERVER`].
 //!
-//! [`Sampler`] takes samples on a thread of its own, from what `sources` reads, and gives them in [`Window`]s;
-//! `accounting` turns the samples of sessions into waits; `counters` reads what the server counts itself;
-//! `tasks` asks who waits for whom now, `statement` takes the constants out of what they run; `used` reads the pages and
+//! `sources` is what is sampled (see [`crate::activity`]); `accounting` turns the samples of sessions into waits; `counters` reads what the server counts itself;
+//! `tasks` asks who waits for whom now; `used` reads the pages and
 //! the processors that a load used. [`PostgresCollector`] watches the sessions of a trial,
 //! [`PostgresObserver`] a whole server. `types` is the table of wait events.
 
 mod accounting;
 mod counters;
 mod observer;
-mod sampler;
 mod sources;
-mod statement;
 mod tasks;
 mod types;
 mod used;
-mod window;
 
 pub use counters::FLUSH_OWN_COUNTERS;
 pub(super) use observer::PostgresObserver;
-pub use sampler::{ROSTER_PERIOD, Sampler};
+pub use sources::{ACTIVITY, PROFILE, sampler};
 pub use types::{WAIT_TYPES, class};
-pub use window::{ACTIVITY, PROFILE, Part, Process, Sample, Window};
 
 use super::admin::ADMIN;
 use super::while_doing;
+use crate::activity::{ROSTER_PERIOD, Sampler, Window};
 use crate::{Cancel, Collected, EngineError, ObserveOptions, ServerError, Stop, WaitCollector, lock};
 use accounting::SessionSamples;
 use counters::{Counters, ServerCounts};
@@ -85,7 +81,7 @@ impl Watch {
         roster_period: Duration,
     ) -> Result<Self, ServerError> {
         let counters = Counters::read(&mut client)?;
-        Ok(Self { sampler: Sampler::on(sampled, options, roster_period)?, client, counters })
+        Ok(Self { sampler: sources::sampler_on(sampled, options, roster_period)?, client, counters })
     }
 
     /// Ends the window and begins the next.
@@ -191,7 +187,7 @@ impl WaitCollector for PostgresCollector {
             Ok((window, operations?, used.since(&self.before), untimed(&mut watch.client)))
         };
         let (window, operations, used, untimed) = finish().map_err(|error| self.told(error))?;
-        let lost = window.lost().into_iter().chain(untimed).collect();
+        let lost = hidden(&window).into_iter().chain(untimed).collect();
         let ours: HashSet<i32> = lock(&self.sessions).iter().copied().collect();
         let samples = if ours.is_empty() {
             SessionSamples::of(&window, |pid| self.is_of_others(&window, pid), None)
@@ -208,6 +204,22 @@ impl WaitCollector for PostgresCollector {
         let server_cpu_s = server_cpu_s + used.worker_cpu_s.unwrap_or(0.0);
         Ok(Collected { waits, operations, time: Some(time), server_cpu_s, used, lost })
     }
+}
+
+/// What could not be seen of the processes, in words.
+fn hidden(window: &Window) -> Vec<String> {
+    let hidden = window.processes.values().filter(|process| process.hidden).count();
+    let hidden = (hidden > 0).then(|| {
+        format!(
+            "What {hidden} of {} processes waited for: they belong to other roles. GRANT pg_monitor TO this role (or \
+             pg_read_all_stats) to see them.",
+            window.processes.len()
+        )
+    });
+    let kernel = window.without_kernel().map(|why| {
+        format!("Exact CPU and run-queue time: {why}. Time without a wait event is shown as CPU.")
+    });
+    hidden.into_iter().chain(kernel).collect()
 }
 
 /// What the server could time and does not; asking for it is as good as not knowing.

@@ -1,15 +1,12 @@
-use super::accounting::{KernelTime, SessionSamples};
+use super::accounting::SessionSamples;
 use super::counters::ServerCounts;
-use super::statement::{self, TEXT_MAX};
 use super::types::WAIT_TYPES;
-use super::window::{PROFILE, Part, Process, Sample, Window};
-use super::{ROSTER_PERIOD, Watch, Watched, class, connect, tasks, while_doing};
-use crate::{LiveObserver, ObserveOptions, ServerError, Stop, WaitType};
-use observations::{
-    ActivityCell, ActivityPart, ProcessUse, Sampling, ServerActivity, TimeUse, Wait, WaitingTask,
-};
+use super::{PROFILE, Watch, Watched, connect, hidden, tasks, while_doing};
+use crate::activity::statement::{self, Quotes, TEXT_MAX};
+use crate::activity::{Process, ROSTER_PERIOD, Window, cells};
+use crate::{LiveObserver, ObserveOptions, ServerError, Stop};
+use observations::{ActivityCell, Sampling, ServerActivity, TimeUse, Wait, WaitingTask};
 use pgclient::{Client, Config};
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
@@ -29,7 +26,12 @@ impl LiveObserver for PostgresObserver {
     fn window(&mut self) -> Result<ServerActivity, ServerError> {
         let Watched { window, operations, lost: server_lost } = self.watch.window()?;
         let clients = ClientSamples::of(&window);
-        let cells = cells(&window, &clients);
+        let (running, waiting) = clients.worked.correction();
+        let cells = cells::cells(&window, WAIT_TYPES, |sample, process| match sample.wait {
+            _ if !process.for_client() || !has_worked(&window, sample.pid) => 1.0,
+            None => running,
+            Some(_) => waiting,
+        });
         let mut lost = lost(&window, &cells);
         let operations = operations.unwrap_or_else(|error| {
             lost.push(format!("What the server counts itself: {error}."));
@@ -47,15 +49,20 @@ impl LiveObserver for PostgresObserver {
                 hz: window.hz,
                 polls: window.polls,
                 missed: window.missed,
+                hides_waits: false,
             },
-            meanings: self.explain(&waits),
+            meanings: cells::meanings(
+                WAIT_TYPES,
+                |name| self.meanings.get(&name.to_lowercase()).cloned(),
+                waits.iter().map(|wait| wait.wait_type.as_str()),
+            ),
             waits,
             time,
             time_is_exact: window.kernel.is_some(),
-            processes: process_use(&window),
+            processes: cells::process_use(&window),
             operations,
             texts: self.statements(&window, &cells),
-            parts: parts(&window),
+            parts: cells::parts(&window),
             cells,
             lost,
             ..ServerActivity::default()
@@ -81,16 +88,6 @@ impl PostgresObserver {
         Ok(Self { watch, meanings, options })
     }
 
-    /// What the waits mean: in our words, else in those of the server, else in general.
-    fn explain(&self, waits: &[Wait]) -> BTreeMap<String, String> {
-        let explained = waits.iter().filter_map(|wait| {
-            let ours = WaitType::find(WAIT_TYPES, &wait.wait_type)?;
-            let theirs = self.meanings.get(&wait.wait_type.to_lowercase()).filter(|_| ours.is_pattern());
-            Some((wait.wait_type.clone(), theirs.cloned().unwrap_or_else(|| sentence(ours.meaning))))
-        });
-        explained.collect()
-    }
-
     /// Texts of the statements that were sampled. Many run only between two lists of who is
     /// connected; those `pg_stat_statements` knows, where it is installed and readable.
     fn statements(&mut self, window: &Window, cells: &[ActivityCell]) -> BTreeMap<i64, String> {
@@ -98,7 +95,7 @@ impl PostgresObserver {
             return BTreeMap::new();
         }
         let sampled: BTreeSet<i64> = cells.iter().filter_map(|cell| cell.query_id).collect();
-        let shown = |text: &str| statement::shown(text, self.options.literals);
+        let shown = |text: &str| statement::shown(text, Quotes::Postgres, self.options.literals);
         let text = |id: &i64| Some((*id, shown(window.statements.get(id)?)));
         let mut texts: BTreeMap<i64, String> = sampled.iter().filter_map(text).collect();
         let missing: Vec<String> =
@@ -131,15 +128,9 @@ fn meanings(client: &mut Client) -> Result<HashMap<String, String>, ServerError>
     Ok(rows.iter().filter_map(|row| Some((row.parse(0)?, row.parse(1)?))).collect())
 }
 
-/// A meaning as a sentence of its own.
-fn sentence(meaning: &str) -> String {
-    let mut letters = meaning.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
 /// What could not be seen, in words.
 fn lost(window: &Window, cells: &[ActivityCell]) -> Vec<String> {
-    let mut lost = window.lost();
+    let mut lost = hidden(window);
     let working =
         |cell: &ActivityCell| cell.for_client && !cell.idle && matches!(cell.state.as_str(), "active" | "");
     if cells.iter().any(working) && cells.iter().all(|cell| cell.query_id.is_none()) {
@@ -207,67 +198,4 @@ impl ClientSamples {
 /// Whether a process used a processor, as far as that is known.
 fn has_worked(window: &Window, pid: i32) -> bool {
     window.kernel.as_ref().is_none_or(|kernel| kernel.get(&pid).is_some_and(|times| times.cpu_ns > 0))
-}
-
-/// Sums the samples by what is worth telling apart.
-fn cells(window: &Window, clients: &ClientSamples) -> Vec<ActivityCell> {
-    let unknown = Process { kind: "client backend".to_owned(), ..Process::default() };
-    let (running, waiting) = clients.worked.correction();
-    let mut sums: HashMap<(Sample, &Process), (u64, f64)> = HashMap::new();
-    for (sample, count) in &window.samples {
-        let process = window.processes.get(&sample.pid).unwrap_or(&unknown);
-        let factor = match sample.wait {
-            _ if !process.for_client() || !has_worked(window, sample.pid) => 1.0,
-            None => running,
-            Some(_) => waiting,
-        };
-        let sum = sums.entry((Sample { pid: 0, ..sample.clone() }, process)).or_insert((0, 0.0));
-        sum.0 += count;
-        sum.1 += *count as f64 * factor * window.sample_s();
-    }
-    let cell = |((sample, process), (samples, seconds)): ((Sample, &Process), (u64, f64))| ActivityCell {
-        process: process.kind.clone(),
-        for_client: process.for_client(),
-        class: sample.wait.as_deref().map(class),
-        wait_type: sample.wait,
-        idle: sample.idle,
-        state: sample.state,
-        query_id: sample.query_id,
-        application: process.application.clone(),
-        user: process.user.clone(),
-        database: process.database.clone(),
-        samples,
-        seconds,
-    };
-    let mut cells: Vec<ActivityCell> = sums.into_iter().map(cell).collect();
-    cells.sort_by_cached_key(|cell| {
-        let names = [&cell.application, &cell.user, &cell.state].map(Clone::clone);
-        (Reverse(cell.samples), cell.wait_type.clone(), cell.query_id, names)
-    });
-    cells
-}
-
-/// The parts of the window, each sorted so that the same is always recorded alike.
-fn parts(window: &Window) -> Vec<ActivityPart> {
-    let part = |part: &Part| {
-        let samples = part.samples.iter().map(|((wait, query_id), count)| (wait.clone(), *query_id, *count));
-        let mut samples: Vec<_> = samples.collect();
-        samples.sort_unstable();
-        ActivityPart { polls: part.polls, samples }
-    };
-    window.parts.iter().map(part).collect()
-}
-
-/// Time of the processes by their kind.
-fn process_use(window: &Window) -> Vec<ProcessUse> {
-    let mut kinds: BTreeMap<&str, (bool, Vec<_>)> = BTreeMap::new();
-    for (pid, times) in window.kernel.iter().flatten() {
-        let Some(process) = window.processes.get(pid) else { continue };
-        kinds.entry(&process.kind).or_insert((process.for_client(), Vec::new())).1.push(times);
-    }
-    let kind = |(kind, (for_client, times)): (&str, (bool, Vec<_>))| {
-        let sum = KernelTime::sum(times.into_iter());
-        ProcessUse { process: kind.to_owned(), for_client, cpu_s: sum.cpu_s, run_queue_s: sum.run_queue_s }
-    };
-    kinds.into_iter().map(kind).collect()
 }

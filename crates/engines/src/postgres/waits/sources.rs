@@ -1,54 +1,97 @@
-//! What samples are completed by: who is connected, the profile of `pg_wait_sampling`, the kernel's times.
+//! Where samples of PostgreSQL come from: `pg_stat_activity`, or the profile of `pg_wait_sampling`.
 
-use super::statement::TEXT_MAX;
-use super::window::{Process, Sample};
-use super::{OBSERVER, counters, while_doing};
-use crate::ServerError;
+use super::{OBSERVER, connect, counters, while_doing};
+use crate::activity::statement::TEXT_MAX;
+use crate::activity::{Idle, Process, Roster, Sample, Sampler, Source};
 use crate::postgres::is_local;
+use crate::{ObserveOptions, ServerError};
 use observations::redacted;
 use observe::ProcessTimes;
-use pgclient::{Client, Statement, quote_identifier};
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use pgclient::{Client, Config, Statement, quote_identifier};
+use std::collections::HashMap;
+use std::time::Duration;
 
-/// Who is connected: read about once a second, because it costs more than a sample.
+/// Samples come from polls of this view, or from the profile that this extension keeps in the server.
+pub const ACTIVITY: &str = "pg_stat_activity";
+/// The extension.
+pub const PROFILE: &str = "pg_wait_sampling";
+
+/// One look at what processes do, as cheap as we know: about 0.1 ms of the server's time for 64
+/// connections. Who is idle is left out, and so is what our role may not see.
+const SAMPLE: &str = "SELECT pid, state, wait_event_type, wait_event, query_id FROM pg_stat_get_activity(NULL) \
+     WHERE wait_event_type IS DISTINCT FROM 'Activity' \
+     AND (wait_event IS DISTINCT FROM 'ClientRead' OR state IS DISTINCT FROM 'idle') \
+     AND backend_type IS NOT NULL AND pid <> pg_backend_pid()";
+
+/// A connection on which a server is sampled.
 #[derive(Debug)]
-pub(super) struct Roster {
+struct PostgresSource {
+    client: Client,
+    sample: Statement,
     list: Statement,
-    /// The processes there are, without our own.
-    pub(super) present: HashMap<i32, Process>,
-    /// Connections of ours, and of other observers like us, which are not reported.
-    pub(super) observers: HashSet<i32>,
-    /// Texts of statements seen, by their number.
-    pub(super) statements: HashMap<i64, String>,
-    text_bytes: usize,
+    roster: Roster,
+    profile: Option<Profile>,
+    is_local: bool,
 }
 
-/// Most bytes of statements' texts that are kept; the others have only their number.
-const TEXT_BYTES_MAX: usize = 16 << 20;
+/// Connects, and begins to sample.
+///
+/// # Errors
+/// When the server refuses, or no thread can be started.
+pub fn sampler(config: &Config, options: ObserveOptions) -> Result<Sampler, ServerError> {
+    sampler_on(connect(config, None)?, options, crate::activity::ROSTER_PERIOD)
+}
 
-impl Roster {
-    /// Prepares it; statements' texts are kept only if they are asked for.
-    pub(super) fn prepare(client: &mut Client, with_statements: bool) -> Result<Self, ServerError> {
-        let text = if with_statements { format!("left(query, {TEXT_MAX})") } else { "NULL".to_owned() };
-        let sql = format!(
-            "SELECT pid, backend_type, application_name, usename, datname, query_id, {text} AS query, \
-             query = '<insufficient privilege>' AS hidden FROM pg_stat_activity"
-        );
-        let list = client.prepare(&sql).map_err(while_doing("listing the server's processes"))?;
-        Ok(Self {
-            list,
-            present: HashMap::new(),
-            observers: HashSet::new(),
-            statements: HashMap::new(),
-            text_bytes: 0,
-        })
+/// The same on a connection for observing.
+pub(super) fn sampler_on(
+    mut client: Client,
+    options: ObserveOptions,
+    roster_period: Duration,
+) -> Result<Sampler, ServerError> {
+    let disconnector = client.disconnector().map_err(while_doing("connecting"))?;
+    let text = if options.statements { format!("left(query, {TEXT_MAX})") } else { "NULL".to_owned() };
+    let list = format!(
+        "SELECT pid, backend_type, application_name, usename, datname, query_id, {text} AS query, \
+         query = '<insufficient privilege>' AS hidden FROM pg_stat_activity"
+    );
+    let user = client.cell("SELECT session_user").map_err(while_doing("asking who we are"))?;
+    // `of` fails where the kernel does not keep the time of the run queue.
+    let is_local =
+        is_local(&client, &user.unwrap_or_default()) && ProcessTimes::of(client.backend_pid()).is_some();
+    let source = PostgresSource {
+        sample: client.prepare(SAMPLE).map_err(while_doing("preparing to sample"))?,
+        list: client.prepare(&list).map_err(while_doing("listing the server's processes"))?,
+        roster: Roster::default(),
+        profile: options.use_profile.then(|| Profile::find(&mut client)).flatten(),
+        is_local,
+        client,
+    };
+    Sampler::start(Box::new(source), options.hz, roster_period, Box::new(move || disconnector.disconnect()))
+}
+
+impl Source for PostgresSource {
+    fn name(&self) -> &'static str {
+        if self.profile.is_some() { PROFILE } else { ACTIVITY }
     }
 
-    pub(super) fn read(&mut self, client: &mut Client) -> Result<(), ServerError> {
-        let rows =
-            client.query_prepared(&self.list, &[]).map_err(while_doing("listing the server's processes"))?;
-        self.present.clear();
+    fn sample(&mut self) -> Result<Vec<Sample>, ServerError> {
+        let rows = self.client.query_prepared(&self.sample, &[]).map_err(while_doing("sampling"))?;
+        let sample = |row: pgclient::Row| {
+            Some(Sample {
+                pid: row.parse(0)?,
+                state: row.text(1),
+                wait: row.get(2).zip(row.get(3)).map(|(kind, event)| format!("{kind}:{event}")),
+                query_id: row.parse(4),
+                idle: false,
+            })
+        };
+        Ok(rows.iter().filter_map(sample).collect())
+    }
+
+    fn list(&mut self) -> Result<(), ServerError> {
+        let doing = "listing the server's processes";
+        let rows = self.client.query_prepared(&self.list, &[]).map_err(while_doing(doing))?;
+        self.roster.present.clear();
         for row in rows.iter() {
             let Some(pid) = row.parse(0) else { continue };
             let process = Process {
@@ -59,38 +102,59 @@ impl Roster {
                 hidden: row.get(7) == Some("t"),
             };
             if process.application == OBSERVER {
-                self.observers.insert(pid);
+                self.roster.observers.insert(pid);
                 continue;
             }
-            if let (Some(id), Some(query)) = (row.parse(5), row.parse::<String>(6))
-                && let Entry::Vacant(unknown) = self.statements.entry(id)
-                && self.text_bytes + query.len() <= TEXT_BYTES_MAX
-            {
-                self.text_bytes += query.len();
-                unknown.insert(query);
+            if let (Some(id), Some(query)) = (row.parse(5), row.get(6)) {
+                self.roster.keep(id, query);
             }
             // The number of an observer that has ended may be given to anybody.
-            self.observers.remove(&pid);
-            self.present.insert(pid, process);
+            self.roster.observers.remove(&pid);
+            self.roster.present.insert(pid, process);
         }
         Ok(())
+    }
+
+    fn roster(&self) -> &Roster {
+        &self.roster
+    }
+
+    fn times(&self, pid: i32) -> Option<ProcessTimes> {
+        ProcessTimes::of(pid)
+    }
+
+    fn is_local(&self) -> bool {
+        self.is_local
+    }
+
+    fn idle(&self) -> Idle {
+        Idle { state: "idle", client: "Client:ClientRead", background: "Activity:Idle" }
+    }
+
+    fn own_hz(&self) -> Option<f64> {
+        self.profile.as_ref().map(|profile| profile.hz)
+    }
+
+    fn own_samples(&mut self) -> Result<HashMap<Sample, u64>, ServerError> {
+        let profile = self.profile.as_mut();
+        profile.map_or(Ok(HashMap::new()), |profile| profile.advance(&mut self.client))
     }
 }
 
 /// The profile of waits that the extension `pg_wait_sampling` keeps: it looks at every process once
 /// in `pg_wait_sampling.profile_period` and counts the waits that it sees.
 #[derive(Debug)]
-pub(super) struct Profile {
+struct Profile {
     read: Statement,
     /// Samples of each line. Without a wait: on a processor (versions 1.1.6 and later).
     before: HashMap<Sample, u64>,
-    pub(super) hz: f64,
+    hz: f64,
 }
 
 impl Profile {
     /// The profile, where the extension is installed in this database, loaded, readable for us,
     /// and tells processes apart.
-    pub(super) fn find(client: &mut Client) -> Option<Self> {
+    fn find(client: &mut Client) -> Option<Self> {
         let setting = "SELECT quote_ident(n.nspname), \
                        current_setting('pg_wait_sampling.profile_period', true)::float8, \
                        current_setting('pg_wait_sampling.profile_pid', true)::bool \
@@ -115,7 +179,7 @@ impl Profile {
     }
 
     /// What was counted since the last call.
-    pub(super) fn advance(&mut self, client: &mut Client) -> Result<HashMap<Sample, u64>, ServerError> {
+    fn advance(&mut self, client: &mut Client) -> Result<HashMap<Sample, u64>, ServerError> {
         let doing = "reading pg_wait_sampling's profile";
         let rows = client.query_prepared(&self.read, &[]).map_err(while_doing(doing))?;
         let mut now = HashMap::with_capacity(rows.len());
@@ -139,88 +203,5 @@ impl Profile {
         let more =
             |(sample, now): (&Sample, &u64)| (sample.clone(), now - before.get(sample).copied().unwrap_or(0));
         Ok(self.before.iter().map(more).filter(|(_, more)| *more > 0).collect())
-    }
-}
-
-/// Follows the time that the server's processes use, as the kernel counts it.
-///
-/// Processes are read about once a second, so that one that ends is counted up to its last reading.
-#[derive(Debug, Default)]
-pub(super) struct KernelWatch {
-    last: HashMap<i32, ProcessTimes>,
-    /// What each process has used in this window, by its number.
-    used: HashMap<i32, ProcessTimes>,
-    begun: bool,
-}
-
-impl KernelWatch {
-    /// A watch, if the server's processes are processes of this machine.
-    pub(super) fn of(client: &Client, user: &str) -> Option<Self> {
-        // `of` fails where the kernel does not keep the time of the run queue.
-        (is_local(client, user) && ProcessTimes::of(client.backend_pid()).is_some()).then(Self::default)
-    }
-
-    /// Reads the processes that there are. The first call of a watch begins its first window.
-    pub(super) fn read(&mut self, pids: impl Iterator<Item = i32>) {
-        for pid in pids {
-            let Some(times) = ProcessTimes::of(pid) else { continue };
-            self.see(pid, times);
-        }
-        self.begun = true;
-    }
-
-    fn see(&mut self, pid: i32, times: ProcessTimes) {
-        // A process that begins in a window, or has the number of one that has ended, began at 0.
-        let newborn = ProcessTimes { started_ticks: times.started_ticks, ..ProcessTimes::default() };
-        let last = self.last.insert(pid, times).filter(|last| last.started_ticks == times.started_ticks);
-        let last = last.unwrap_or(if self.begun { newborn } else { times });
-        add(self.used.entry(pid).or_default(), times.since(last));
-    }
-
-    /// Ends a window and begins the next: the time used by each process, by its number.
-    pub(super) fn take(&mut self) -> HashMap<i32, ProcessTimes> {
-        self.last.retain(|pid, _| self.used.contains_key(pid));
-        std::mem::take(&mut self.used)
-    }
-}
-
-fn add(sum: &mut ProcessTimes, more: ProcessTimes) {
-    sum.cpu_ns += more.cpu_ns;
-    sum.user_ticks += more.user_ticks;
-    sum.system_ticks += more.system_ticks;
-    sum.run_delay_ns += more.run_delay_ns;
-    sum.started_ticks = more.started_ticks;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn times(started_ticks: u64, cpu_ns: u64) -> ProcessTimes {
-        ProcessTimes { started_ticks, cpu_ns, run_delay_ns: cpu_ns / 10, ..ProcessTimes::default() }
-    }
-
-    fn cpu(used: &HashMap<i32, ProcessTimes>) -> Vec<(i32, u64)> {
-        let mut used: Vec<_> = used.iter().map(|(pid, times)| (*pid, times.cpu_ns)).collect();
-        used.sort_unstable();
-        used
-    }
-
-    #[test]
-    fn old_new_ended_and_replaced_processes_count_for_what_they_used() {
-        let mut watch = KernelWatch::default();
-        watch.see(1, times(5, 1000));
-        watch.see(2, times(5, 1000));
-        watch.begun = true;
-        // 3 is new, 2 has ended and its number was given to another, 1 goes on.
-        watch.see(2, times(5, 1300));
-        watch.see(2, times(9, 50));
-        watch.see(3, times(9, 70));
-        watch.see(1, times(5, 1010));
-        assert_eq!(cpu(&watch.take()), [(1, 10), (2, 350), (3, 70)]);
-        // In the next window 3 is not seen any more and 1 goes on.
-        watch.see(1, times(5, 1030));
-        watch.see(2, times(9, 60));
-        assert_eq!(cpu(&watch.take()), [(1, 20), (2, 10)]);
     }
 }

@@ -1,6 +1,6 @@
-use super::statement::{self, TEXT_MAX};
 use super::{OBSERVER, while_doing};
 use crate::ServerError;
+use crate::activity::statement::{self, Quotes, TEXT_MAX};
 use observations::{TaskSession, WaitingTask, redacted};
 use pgclient::{Client, Row};
 use std::collections::HashMap;
@@ -58,7 +58,7 @@ fn sessions(client: &mut Client, literals: bool) -> Result<HashMap<i32, TaskSess
             application: redacted(&row.text(4)),
             database: row.text(5),
             state: row.text(6),
-            statement: statement::shown(&row.text(7), literals),
+            statement: statement::shown(&row.text(7), Quotes::Postgres, literals),
             state_s: row.parse(8),
             statement_s: row.parse(9),
             transaction_s: row.parse(10),

@@ -4,44 +4,69 @@ use observations::redacted;
 use std::str::Chars;
 
 /// Characters that are read of a statement. The server itself cuts at `track_activity_query_size`, 1 kB unless changed.
-pub(super) const TEXT_MAX: usize = 10_000;
+pub const TEXT_MAX: usize = 10_000;
+
+/// What begins a constant, a name or a comment in an engine's SQL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quotes {
+    /// Chapter 4.1 of PostgreSQL's documentation.
+    Postgres,
+    /// <https://mariadb.com/kb/en/string-literals/>, `identifier-names` and `comment-syntax`: text stands in either kind of
+    /// quotes, with backslashes, names in backticks, and comments also begin with `#` and do not stand in each other. With
+    /// `ANSI_QUOTES` a name in double quotes is taken for a constant.
+    MariaDb,
+}
 
 /// A statement in one line. Unless `literals` are wanted too, `?` stands for each constant, and comments are left out: both
 /// may be data of users. What may be a password is hidden in any case.
-pub(super) fn shown(statement: &str, literals: bool) -> String {
-    let text = if literals { statement.to_owned() } else { without_literals(statement) };
+pub fn shown(statement: &str, quotes: Quotes, literals: bool) -> String {
+    let text = if literals { statement.to_owned() } else { without_literals(statement, quotes) };
     redacted(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Goes by PostgreSQL's lexical structure (chapter 4.1 of its documentation). A constant that the server has cut off
-/// reaches to the end.
-fn without_literals(statement: &str) -> String {
+/// The number of a statement by its text, for servers that give it none (FNV-1a of 64 bits).
+pub fn number(text: &str) -> i64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, step) as i64
+}
+
+/// A constant that the server has cut off reaches to the end.
+fn without_literals(statement: &str, quotes: Quotes) -> String {
+    let is_mariadb = quotes == Quotes::MariaDb;
     let mut out = String::with_capacity(statement.len());
     let mut rest = statement.chars();
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     while let Some(c) = rest.next() {
         let next = rest.clone().next();
         match c {
+            '\'' | '"' if is_mariadb => {
+                skip_quoted(&mut rest, c, true);
+                out.push('?');
+            }
             '\'' => {
                 // Of E'...', B'...', X'...', N'...' and U&'...' the prefix says what it is.
                 skip_quoted(&mut rest, '\'', out.ends_with(['E', 'e']) && !ends_in_longer_word(&out));
                 out.push('?');
             }
-            '"' => {
+            '"' | '`' => {
                 let name = rest.as_str();
-                skip_quoted(&mut rest, '"', false);
-                out.push('"');
+                skip_quoted(&mut rest, c, false);
+                out.push(c);
                 out.push_str(&name[..name.len() - rest.as_str().len()]);
+            }
+            '#' if is_mariadb => {
+                rest.by_ref().find(|c| *c == '\n');
+                out.push(' ');
             }
             '-' if next == Some('-') => {
                 rest.by_ref().find(|c| *c == '\n');
                 out.push(' ');
             }
             '/' if next == Some('*') => {
-                skip_comment(&mut rest);
+                skip_comment(&mut rest, !is_mariadb);
                 out.push(' ');
             }
-            '$' if skip_dollar_quoted(&mut rest) => out.push('?'),
+            '$' if !is_mariadb && skip_dollar_quoted(&mut rest) => out.push('?'),
             '0'..='9' => {
                 skip_number(&mut rest);
                 out.push('?');
@@ -81,13 +106,13 @@ fn skip_quoted(rest: &mut Chars, quote: char, has_escapes: bool) {
     }
 }
 
-/// Comments of this kind stand in each other.
-fn skip_comment(rest: &mut Chars) {
+/// In PostgreSQL comments of this kind stand in each other.
+fn skip_comment(rest: &mut Chars, is_nested: bool) {
     let mut depth = 0;
     let mut before = '/';
     for c in rest.by_ref() {
         depth += match (before, c) {
-            ('/', '*') => 1,
+            ('/', '*') if is_nested || depth == 0 => 1,
             ('*', '/') => -1,
             _ => {
                 before = c;
@@ -128,7 +153,7 @@ fn skip_number(rest: &mut Chars) {
 
 #[cfg(test)]
 mod tests {
-    use super::shown;
+    use super::{Quotes, shown};
 
     #[test]
     fn no_constant_stays_and_all_else_does() {
@@ -154,16 +179,34 @@ mod tests {
             ("SELECT Käse1, 'Käse' FROM \"Tür\"", "SELECT Käse1, ? FROM \"Tür\""),
             ("", ""),
         ] {
-            let text = shown(statement, false);
+            let text = shown(statement, Quotes::Postgres, false);
             assert_eq!(text, expected, "{statement}");
             assert!(!text.contains("S3c"));
-            assert_eq!(shown(&text, false), text, "twice");
+            assert_eq!(shown(&text, Quotes::Postgres, false), text, "twice");
         }
     }
 
     #[test]
     fn literals_stay_where_they_are_wanted_and_passwords_do_not() {
         let statement = "ALTER ROLE u PASSWORD 'S3c'; SELECT 42 /* web */";
-        assert_eq!(shown(statement, true), "ALTER ROLE u PASSWORD '***'; SELECT 42 /* web */");
+        assert_eq!(
+            shown(statement, Quotes::Postgres, true),
+            "ALTER ROLE u PASSWORD '***'; SELECT 42 /* web */"
+        );
+    }
+
+    #[test]
+    fn mariadb_has_other_quotes_and_comments() {
+        for (statement, expected) in [
+            (
+                r#"SELECT "S3c\" S3c", 'it\'s S3c', `odd'name``1`, x'1F', b'1' FROM t1"#,
+                "SELECT ?, ?, `odd'name``1`, x?, b? FROM t1",
+            ),
+            ("SELECT 1 # S3c\n, 2 -- S3c\n", "SELECT ? , ?"),
+            ("SELECT /* a /* S3c */ 3 AS $b$, 0x1F", "SELECT ? AS $b$, ?"),
+            ("INSERT INTO t VALUES (1, 'S3", "INSERT INTO t VALUES (?, ?"),
+        ] {
+            assert_eq!(shown(statement, Quotes::MariaDb, false), expected, "{statement}");
+        }
     }
 }

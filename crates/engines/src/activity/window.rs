@@ -3,6 +3,20 @@ use observe::ProcessTimes;
 use std::collections::HashMap;
 use std::time::Duration;
 
+/// The kind of a session that is a thread of its server and has no other name there.
+pub const CONNECTION: &str = "connection";
+
+/// What is said of those who had nothing to do.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Idle {
+    /// The state of a session of a client.
+    pub state: &'static str,
+    /// What it waits for.
+    pub client: &'static str,
+    /// What a process of the server itself waits for.
+    pub background: &'static str,
+}
+
 /// A process of the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Process {
@@ -20,14 +34,19 @@ pub struct Process {
 
 impl Process {
     /// Roughly what it takes of memory.
-    pub(super) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         let texts = [&self.kind, &self.application, &self.user, &self.database];
         texts.iter().map(|text| text.len()).sum::<usize>() + size_of::<Self>()
     }
 
-    /// Whether it works for a client: the client's own process, or a worker of its query.
+    /// Whether it is the session of a client.
+    fn is_session(&self) -> bool {
+        self.for_client() && self.kind != "parallel worker"
+    }
+
+    /// Whether it works for a client: the client's own process or thread, or a worker of its query.
     pub fn for_client(&self) -> bool {
-        matches!(self.kind.as_str(), "client backend" | "parallel worker")
+        matches!(self.kind.as_str(), "client backend" | "parallel worker" | CONNECTION)
     }
 }
 
@@ -48,7 +67,7 @@ pub struct Sample {
 
 impl Sample {
     /// Roughly what it takes of memory.
-    pub(super) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.state.len() + self.wait.as_ref().map_or(0, String::len) + size_of::<Self>()
     }
 }
@@ -71,17 +90,12 @@ const PART: Duration = Duration::from_secs(1);
 /// not fill our memory.
 const WINDOW_BYTES_MAX: usize = 64 << 20;
 
-/// Samples come from polls of this view, or from the profile that this extension keeps in the server.
-pub const ACTIVITY: &str = "pg_stat_activity";
-/// The extension.
-pub const PROFILE: &str = "pg_wait_sampling";
-
 /// What was seen from one reading of a [`super::Sampler`] to the next.
 #[derive(Debug, Clone, Default)]
 pub struct Window {
     /// How long.
     pub elapsed: Duration,
-    /// Where the samples come from: [`ACTIVITY`] or [`PROFILE`].
+    /// Where the samples come from.
     pub source: &'static str,
     /// Samples a second that were asked for.
     pub hz: f64,
@@ -96,7 +110,7 @@ pub struct Window {
     /// The same samples in consecutive parts of the window; none of a profile.
     pub parts: Vec<Part>,
     /// How often parts were joined in pairs.
-    pub(super) halvings: u32,
+    pub halvings: u32,
     /// The server was lost before the window was to end.
     pub is_cut: bool,
     /// Seconds in which a process was there.
@@ -108,7 +122,7 @@ pub struct Window {
     /// Texts of statements that were seen.
     pub statements: HashMap<i64, String>,
     /// Bytes of samples and processes.
-    pub(super) bytes: usize,
+    pub bytes: usize,
 }
 
 impl Window {
@@ -118,7 +132,7 @@ impl Window {
     }
 
     /// The part that a moment belongs to.
-    pub(super) fn part_at(&mut self, since_start: Duration) -> &mut Part {
+    pub fn part_at(&mut self, since_start: Duration) -> &mut Part {
         let position = |halvings: u32| (since_start.as_millis() / PART.as_millis()) as usize >> halvings;
         while position(self.halvings) >= PARTS_MAX {
             self.halvings += 1;
@@ -134,7 +148,7 @@ impl Window {
 
     /// Variance of how often processes that work for clients were seen in a wait, summed over polls; `None` when it was
     /// not recorded by poll.
-    pub(super) fn variance(&self, wait: &str) -> Option<f64> {
+    pub fn variance(&self, wait: &str) -> Option<f64> {
         let squares = *self.squares.get(wait)? as f64;
         let for_client = |pid: i32| self.processes.get(&pid).is_none_or(Process::for_client);
         let own = |sample: &Sample| for_client(sample.pid) && sample.wait.as_deref() == Some(wait);
@@ -143,7 +157,7 @@ impl Window {
     }
 
     /// Takes so many bytes more; fails when it would be too many.
-    pub(super) fn keep(&mut self, bytes: usize) -> Result<(), ServerError> {
+    pub fn keep(&mut self, bytes: usize) -> Result<(), ServerError> {
         self.bytes += bytes;
         if self.bytes > WINDOW_BYTES_MAX {
             let what = "the server shows so many different sessions and waits that they take more than";
@@ -153,12 +167,12 @@ impl Window {
     }
 
     /// Adds what polls leave out: a process that was there but not in a sample had nothing to do.
-    pub(super) fn add_idle(&mut self) {
+    pub fn add_idle(&mut self, idle: Idle) {
         for (pid, rest) in self.rests() {
             let (state, wait) = match self.processes.get(&pid) {
                 Some(process) if process.hidden => continue,
-                Some(process) if process.kind == "client backend" => ("idle", "Client:ClientRead"),
-                _ => ("", "Activity:Idle"),
+                Some(process) if process.is_session() => (idle.state, idle.client),
+                _ => ("", idle.background),
             };
             let (state, wait) = (state.to_owned(), Some(wait.to_owned()));
             let sample = Sample { pid, state, wait, query_id: None, idle: true };
@@ -168,7 +182,7 @@ impl Window {
 
     /// Takes the samples from a profile. What it leaves out is a process that was there and did not
     /// wait: it was on a processor or ready for one.
-    pub(super) fn add_profile(&mut self, counted: HashMap<Sample, u64>) {
+    pub fn add_profile(&mut self, counted: HashMap<Sample, u64>) {
         let mut totals: HashMap<i32, u64> = HashMap::new();
         for (sample, count) in counted {
             *totals.entry(sample.pid).or_insert(0) += count;
@@ -200,25 +214,13 @@ impl Window {
         self.present_s.iter().map(rest).filter(|(_, rest)| *rest > 0).collect()
     }
 
-    /// What could not be seen, in words.
-    pub(super) fn lost(&self) -> Vec<String> {
-        let hidden = self.processes.values().filter(|process| process.hidden).count();
-        let hidden = (hidden > 0).then(|| {
-            format!(
-                "What {hidden} of {} processes waited for: they belong to other roles. GRANT pg_monitor TO this role \
-                 (or pg_read_all_stats) to see them.",
-                self.processes.len()
-            )
-        });
-        let kernel = self.kernel.is_none().then(|| {
-            let why = if self.is_cut {
-                "the server was lost before its processes could be read a last time"
-            } else {
-                "the server's processes are not processes of this machine, or not visible here"
-            };
-            format!("Exact CPU and run-queue time: {why}. Time without a wait event is shown as CPU.")
-        });
-        hidden.into_iter().chain(kernel).collect()
+    /// Why the kernel's figures are missing, if they are.
+    pub fn without_kernel(&self) -> Option<&'static str> {
+        self.kernel.is_none().then_some(if self.is_cut {
+            "the server was lost before its processes could be read a last time"
+        } else {
+            "the server's processes are not processes of this machine, or not visible here"
+        })
     }
 }
 

@@ -1,9 +1,7 @@
-use super::sources::{KernelWatch, Profile, Roster};
-use super::window::{ACTIVITY, PROFILE, Process, Sample, Window};
-use super::{connect, while_doing};
-use crate::{ObserveOptions, ServerError, lock};
-use pgclient::{Client, Config, Disconnector, Statement};
+use super::{KernelWatch, Process, Source, Window};
+use crate::{ServerError, lock};
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -16,45 +14,38 @@ pub const ROSTER_PERIOD: Duration = Duration::from_secs(1);
 /// A process that is not on the list is worth a new one, but not more often than this.
 const ROSTER_PERIOD_MIN: Duration = Duration::from_millis(100);
 
-/// One look at what processes do, as cheap as we know: about 0.1 ms of the server's time for 64
-/// connections. Who is idle is left out, and so is what our role may not see.
-const SAMPLE: &str = "SELECT pid, state, wait_event_type, wait_event, query_id FROM pg_stat_get_activity(NULL) \
-     WHERE wait_event_type IS DISTINCT FROM 'Activity' \
-     AND (wait_event IS DISTINCT FROM 'ClientRead' OR state IS DISTINCT FROM 'idle') \
-     AND backend_type IS NOT NULL AND pid <> pg_backend_pid()";
-
 /// Samples a server on a thread and a connection of its own.
-#[derive(Debug)]
 pub struct Sampler {
     /// The thread samples as long as it is there.
     watcher: Option<Arc<Mutex<Watcher>>>,
     thread: Option<JoinHandle<()>>,
-    /// Ends its connection from elsewhere.
-    disconnector: Disconnector,
+    /// Ends the source's connection from elsewhere.
+    disconnect: Box<dyn Fn() + Send + Sync>,
+}
+
+impl fmt::Debug for Sampler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sampler").field("watcher", &self.watcher).finish_non_exhaustive()
+    }
 }
 
 impl Sampler {
-    /// Connects, and begins the first window.
+    /// Begins the first window. `hz`: samples a second; `disconnect` ends the source's connection, whatever it waits for.
     ///
     /// # Errors
-    /// When the server refuses, or no thread can be started.
-    pub fn start(config: &Config, options: ObserveOptions) -> Result<Self, ServerError> {
-        Self::on(connect(config, None)?, options, ROSTER_PERIOD)
-    }
-
-    /// The same on a connection for observing.
-    pub(super) fn on(
-        client: Client,
-        options: ObserveOptions,
+    /// When the server fails, or no thread can be started.
+    pub fn start(
+        source: Box<dyn Source>,
+        hz: f64,
         roster_period: Duration,
+        disconnect: Box<dyn Fn() + Send + Sync>,
     ) -> Result<Self, ServerError> {
-        let disconnector = client.disconnector().map_err(while_doing("connecting"))?;
-        let watcher = Arc::new(Mutex::new(Watcher::begin(client, options, roster_period)?));
+        let watcher = Arc::new(Mutex::new(Watcher::begin(source, hz, roster_period)?));
         let watched = Arc::downgrade(&watcher);
         let thread =
             std::thread::Builder::new().name("wait sampler".to_owned()).spawn(move || work(&watched));
         let failed = |error| ServerError::new(format!("cannot start a thread that samples waits: {error}"));
-        Ok(Self { watcher: Some(watcher), thread: Some(thread.map_err(failed)?), disconnector })
+        Ok(Self { watcher: Some(watcher), thread: Some(thread.map_err(failed)?), disconnect })
     }
 
     /// Ends the window, begins the next, and returns what was seen.
@@ -94,7 +85,7 @@ impl Drop for Sampler {
                 std::thread::sleep(Duration::from_millis(1));
             }
             // It may be waiting for a server that does not answer any more.
-            self.disconnector.disconnect();
+            (self.disconnect)();
             // A thread that panicked has nothing more to tell.
             let _ = thread.join();
         }
@@ -124,12 +115,9 @@ fn work(watcher: &Weak<Mutex<Watcher>>) {
 /// What the lock protects.
 #[derive(Debug)]
 struct Watcher {
-    client: Client,
-    sample: Statement,
-    roster: Roster,
-    profile: Option<Profile>,
+    source: Box<dyn Source>,
     kernel: Option<KernelWatch>,
-    options: ObserveOptions,
+    hz: f64,
     window: Window,
     began: Instant,
     listed: Instant,
@@ -144,33 +132,19 @@ struct Watcher {
 }
 
 impl Watcher {
-    /// Prepares to sample, and reads everything that a window counts from.
-    fn begin(
-        mut client: Client,
-        options: ObserveOptions,
-        roster_period: Duration,
-    ) -> Result<Self, ServerError> {
-        let sample = client.prepare(SAMPLE).map_err(while_doing("preparing to sample"))?;
-        let mut roster = Roster::prepare(&mut client, options.statements)?;
-        let mut profile = options.use_profile.then(|| Profile::find(&mut client)).flatten();
-        let user = client.cell("SELECT session_user").map_err(while_doing("asking who we are"))?;
-        let kernel = KernelWatch::of(&client, &user.unwrap_or_default());
-        let period = match profile {
+    /// Reads everything that a window counts from.
+    fn begin(mut source: Box<dyn Source>, hz: f64, roster_period: Duration) -> Result<Self, ServerError> {
+        let period = match source.own_hz() {
             Some(_) => roster_period,
-            None => Duration::from_secs_f64(1.0 / options.hz),
+            None => Duration::from_secs_f64(1.0 / hz),
         };
-        roster.read(&mut client)?;
-        if let Some(profile) = &mut profile {
-            profile.advance(&mut client)?;
-        }
+        source.list()?;
+        source.own_samples()?;
         let began = Instant::now();
         let mut watcher = Self {
-            client,
-            sample,
-            roster,
-            profile,
-            kernel,
-            options,
+            kernel: source.is_local().then(KernelWatch::default),
+            source,
+            hz,
             window: Window::default(),
             began,
             listed: began,
@@ -187,21 +161,20 @@ impl Watcher {
     }
 
     fn empty_window(&self) -> Window {
-        let source = if self.profile.is_some() { PROFILE } else { ACTIVITY };
-        let hz = self.profile.as_ref().map_or(self.options.hz, |profile| profile.hz);
-        Window { source, hz, processes: self.roster.present.clone(), ..Window::default() }
+        let (source, hz) = (self.source.name(), self.source.own_hz().unwrap_or(self.hz));
+        Window { source, hz, processes: self.source.roster().present.clone(), ..Window::default() }
     }
 
     /// Gives up the samples that were due until then; the server itself takes those of a profile.
     fn miss_until(&mut self, now: Instant) {
         while self.due <= now {
             self.due += self.period;
-            self.window.missed += u64::from(self.profile.is_none());
+            self.window.missed += u64::from(self.source.own_hz().is_none());
         }
     }
 
     fn tick(&mut self) -> Result<(), ServerError> {
-        if self.profile.is_none() {
+        if self.source.own_hz().is_none() {
             self.take_sample()?;
         }
         let age = self.listed.elapsed();
@@ -212,23 +185,15 @@ impl Watcher {
     }
 
     fn take_sample(&mut self) -> Result<(), ServerError> {
-        let rows = self.client.query_prepared(&self.sample, &[]).map_err(while_doing("sampling"))?;
+        let samples = self.source.sample()?;
         self.sampled = Instant::now();
         let since_start = self.sampled.duration_since(self.began);
         let window = &mut self.window;
         window.polls += 1;
         window.part_at(since_start).polls += 1;
         let mut together: HashMap<String, u64> = HashMap::new();
-        for row in rows.iter() {
-            let Some(pid) = row.parse(0) else { continue };
-            let sample = Sample {
-                pid,
-                state: row.text(1),
-                wait: row.get(2).zip(row.get(3)).map(|(kind, event)| format!("{kind}:{event}")),
-                query_id: row.parse(4),
-                idle: false,
-            };
-            if self.roster.observers.contains(&sample.pid) {
+        for sample in samples {
+            if self.source.roster().observers.contains(&sample.pid) {
                 continue;
             }
             if !window.samples.contains_key(&sample) {
@@ -259,7 +224,7 @@ impl Watcher {
     /// Those that were listed have been there all the time since.
     fn count_present(&mut self, now: Instant) {
         let since_s = now.saturating_duration_since(self.listed).as_secs_f64();
-        for pid in self.roster.present.keys() {
+        for pid in self.source.roster().present.keys() {
             *self.window.present_s.entry(*pid).or_insert(0.0) += since_s;
         }
         self.listed = now;
@@ -270,8 +235,8 @@ impl Watcher {
         self.count_present(Instant::now());
         self.stranger = false;
         self.read_kernel();
-        self.roster.read(&mut self.client)?;
-        for (pid, process) in &self.roster.present {
+        self.source.list()?;
+        for (pid, process) in &self.source.roster().present {
             if self.window.processes.get(pid) != Some(process) {
                 self.window.keep(process.bytes())?;
                 self.window.processes.insert(*pid, process.clone());
@@ -282,7 +247,8 @@ impl Watcher {
 
     fn read_kernel(&mut self) {
         if let Some(kernel) = &mut self.kernel {
-            kernel.read(self.roster.present.keys().copied());
+            let present = self.source.roster().present.keys();
+            kernel.read(present.filter_map(|session| Some((*session, self.source.times(*session)?))));
         }
     }
 
@@ -291,8 +257,8 @@ impl Watcher {
         self.count_present(self.sampled.max(self.listed));
         self.window.elapsed = self.sampled.duration_since(self.began);
         self.window.is_cut = true;
-        self.window.add_idle();
-        self.window.statements.clone_from(&self.roster.statements);
+        self.window.add_idle(self.source.idle());
+        self.window.statements.clone_from(&self.source.roster().statements);
         let next = self.empty_window();
         std::mem::replace(&mut self.window, next)
     }
@@ -303,17 +269,17 @@ impl Watcher {
         let elapsed = self.listed.duration_since(self.began);
         self.window.elapsed = elapsed;
         // Another observer may have been sampled before it was on the list.
-        let observers = &self.roster.observers;
+        let observers = &self.source.roster().observers;
         self.window.samples.retain(|sample, _| !observers.contains(&sample.pid));
         self.window.kernel = self.kernel.as_mut().map(KernelWatch::take);
-        if let Some(profile) = &mut self.profile {
-            let mut counted = profile.advance(&mut self.client)?;
-            counted.retain(|sample, _| !self.roster.observers.contains(&sample.pid));
+        if self.source.own_hz().is_some() {
+            let mut counted = self.source.own_samples()?;
+            counted.retain(|sample, _| !self.source.roster().observers.contains(&sample.pid));
             self.window.add_profile(counted);
         } else {
-            self.window.add_idle();
+            self.window.add_idle(self.source.idle());
         }
-        self.window.statements.clone_from(&self.roster.statements);
+        self.window.statements.clone_from(&self.source.roster().statements);
         self.began = self.listed;
         let next = self.empty_window();
         Ok(std::mem::replace(&mut self.window, next))

@@ -1,0 +1,61 @@
+//! Servers that run already: observed, and asked how they are set.
+
+use super::{CONNECTING, MariaDb, survey, waits, what_to_do};
+use crate::{LiveObserver, ObserveOptions, Server, ServerError, Servers, Stop};
+use mysqlclient::{Client, Config, Error};
+use observations::{Advice, Survey, SurveyedServer, Unread};
+use std::time::Duration;
+
+/// A server that needs longer to answer a question about its state has a problem that waits do not show.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Servers for MariaDb {
+    fn url_schemes(&self) -> &'static [&'static str] {
+        &["mariadb", "mysql"]
+    }
+
+    fn by_url(&self, url: &str) -> Result<Box<dyn Server>, ServerError> {
+        let config = Config::parse(url).map_err(ServerError::new)?;
+        Ok(Box::new(config.with_default_timeout(CONNECTING)))
+    }
+
+    fn advice(&self, server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
+        survey::rules::advice(server, survey)
+    }
+}
+
+impl Server for Config {
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn observe(&self, options: ObserveOptions, stop: &Stop) -> Result<Box<dyn LiveObserver>, ServerError> {
+        Ok(Box::new(waits::MariaObserver::start(self, options, stop)?))
+    }
+
+    fn survey(&self, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
+        survey::survey(self, stop)
+    }
+}
+
+/// Opens a connection that changes nothing. The settings of a server may be made for other work than ours.
+pub fn connect_to_observe(config: &Config, stop: &Stop) -> Result<Client, ServerError> {
+    let config = config.clone().with_stop(stop.clone());
+    let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
+    client.set_answer_timeout(Some(PATIENCE));
+    client.set_stop(stop.clone());
+    client
+        .run("SET SESSION TRANSACTION READ ONLY; SET SESSION lock_wait_timeout = 30")
+        .map_err(while_doing("preparing the connection"))?;
+    Ok(client)
+}
+
+/// Who made the server.
+pub fn product(client: &Client) -> &'static str {
+    if client.is_mariadb() { "MariaDB" } else { "MySQL" }
+}
+
+/// Says what was being done when the server or the connection failed.
+pub fn while_doing(doing: &str) -> impl FnOnce(Error) -> ServerError + '_ {
+    move |error| ServerError { what: format!("{doing}: {error}"), advice: what_to_do(&error) }
+}

@@ -1,0 +1,173 @@
+//! `steelbench waits` and `survey --server` on real servers of MariaDB, with the Performance Schema and without it.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
+
+mod common;
+#[path = "../../engines/tests/common/mod.rs"]
+mod servers;
+
+use common::{Lab, wait_until};
+use engines::mariadb::server::PrivateServer;
+use mysqlclient::Client;
+use serde_json::Value;
+
+/// A server of each version that is installed, and its URL.
+fn on_each_server(instruments: bool, test: impl Fn(&PrivateServer, &str)) {
+    for installation in servers::mariadb_installations() {
+        let folder = servers::folder();
+        let server = servers::mariadb(installation, folder.path(), instruments);
+        let url = server.config().to_string();
+        test(&server, &url);
+    }
+}
+
+fn connect(server: &PrivateServer) -> Client {
+    Client::connect(&server.config()).unwrap()
+}
+
+/// Three sessions in each other's way, while something is done: a client leaves a transaction open, another waits for its row,
+/// a third to change the table. They get the numbers of the sessions.
+fn with_blocked_sessions(server: &PrivateServer, act: impl FnOnce([u32; 3])) {
+    let [mut holder, mut waiter, mut changer] = [(); 3].map(|()| connect(server));
+    let numbers = [&holder, &waiter, &changer].map(Client::connection_id);
+    holder
+        .run("CREATE DATABASE shop; CREATE TABLE shop.stock (id int PRIMARY KEY, a int); INSERT INTO shop.stock VALUES (7, 1)")
+        .unwrap();
+    holder.run("BEGIN; UPDATE shop.stock SET a = 2 WHERE id = 7").unwrap();
+    let waits =
+        std::thread::spawn(move || waiter.run("UPDATE /* one */ shop.stock SET a = 4711 WHERE id = 7"));
+    let mut admin = connect(server);
+    let mut until = |what: &str, sql: &str| {
+        wait_until(what, || admin.cell(sql).unwrap().as_deref() == Some("1"));
+    };
+    until(
+        "a session waits for a row",
+        "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
+    );
+    let changes = std::thread::spawn(move || changer.run("ALTER TABLE shop.stock ADD COLUMN b int"));
+    until(
+        "a session waits for the table",
+        "SELECT count(*) FROM information_schema.processlist WHERE state = 'Waiting for table metadata lock'",
+    );
+    act(numbers);
+    holder.run("ROLLBACK").unwrap();
+    waits.join().unwrap().unwrap();
+    changes.join().unwrap().unwrap();
+}
+
+/// Text in which lines are not wrapped.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What a command prints for programs.
+fn json(lab: &Lab, arguments: &[&str]) -> Value {
+    serde_json::from_str(&lab.steelbench(arguments).expect(0).stdout).unwrap()
+}
+
+fn wait_s(seen: &Value, name: &str) -> f64 {
+    let waits = seen["waits"].as_array().unwrap().iter();
+    let own = waits.filter(|wait| wait["wait_type"] == name);
+    own.map(|wait| wait["resource_s"].as_f64().unwrap() + wait["signal_s"].as_f64().unwrap()).sum()
+}
+
+#[test]
+fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown_recorded_and_read_again() {
+    on_each_server(true, |server, url| {
+        with_blocked_sessions(server, |[holder, waiter, changer]| {
+            let lab = Lab::new();
+            let options = ["--seconds", "2", "--tasks", "--output", "w.steelbench"];
+            let mut ended = lab.steelbench(&[&["waits", url][..], &options].concat()).expect(0);
+            ended.stdout = flat(&ended.stdout);
+            let ended = ended
+                .shows("from the process list, 100 a second")
+                .shows(&format!("connection {holder} (user root) blocks 2 sessions"))
+                .shows("idle in transaction for ")
+                .shows(&format!("KILL {holder} rolls it back."))
+                .shows(&format!("connection {waiter} (user root) waits for ROW_LOCK for "))
+                .shows("row 7 of shop.stock, X")
+                .shows(&format!("connection {changer} (user root) waits for table metadata lock for "))
+                .shows("table shop.stock, EXCLUSIVE")
+                .shows("UPDATE shop.stock SET a = ? WHERE id = ?");
+            assert!(!ended.stdout.contains("4711"), "constants are data: {}", ended.stdout);
+            // Read again, and as of a program: two sessions were busy, one for a row and one for the table.
+            assert_eq!(
+                flat(&lab.steelbench(&["waits", "w.steelbench", "--tasks"]).expect(0).stdout),
+                ended.stdout
+            );
+            let seen = json(&lab, &["waits", "w.steelbench", "--json"]);
+            let busy_s = seen["time"]["session_s"].as_f64().unwrap();
+            for wait in ["ROW_LOCK", "Waiting for table metadata lock"] {
+                let share = wait_s(&seen, wait) / busy_s;
+                assert!((0.4..=0.55).contains(&share), "{wait} is {share} of {busy_s} s: {seen:#}");
+            }
+            let unaccounted = seen["accounting"]["unaccounted_s"].as_f64().unwrap() / busy_s;
+            assert!((-0.001..0.05).contains(&unaccounted), "{unaccounted}: {seen:#}");
+        });
+        survey(url, &["mariadb-buffer-pool-small"], &["mariadb-performance-schema"]);
+    });
+}
+
+#[test]
+fn without_the_performance_schema_the_process_list_is_sampled_and_that_is_said() {
+    on_each_server(false, |server, url| {
+        with_blocked_sessions(server, |[_, waiter, changer]| {
+            let mut ended = Lab::new().steelbench(&["waits", url, "--seconds", "1", "--tasks"]).expect(0);
+            ended.stdout = flat(&ended.stdout);
+            ended
+                .shows("performance_schema is off there")
+                .shows(&format!("connection {waiter} (user root) waits for ROW_LOCK"))
+                .shows("Other sessions that wait at the end")
+                .shows(&format!("connection {changer} (user root) waits for table metadata lock"));
+        });
+        survey(url, &["mariadb-performance-schema"], &[]);
+        // A load on it: idle time is sampled, and unlike on a private server the report says that waits are missing.
+        let lab = Lab::with(&format!(
+            "[experiment]\nname = \"e\"\n[target]\nengine = \"mariadb\"\nurl = \"{url}\"\n[workload]\nprobe = \"script\"\n\
+             builtin = \"tpcb-like\"\nconnections = 4\nduration = \"1 s\"\n[repeats]\nblocks = 1\n"
+        ));
+        let ended = lab.run(0);
+        let text = flat(&ended.stdout);
+        assert!(text.contains("performance_schema is off there"), "{text}");
+        assert!(text.contains("Sampled, not counted: "), "{text}");
+        let trial = lab.rows(
+            "e",
+            "SELECT wait_type || ' ' || (count IS NULL) FROM waits WHERE wait_type IN ('idle', 'CPU_QUEUE') ORDER BY 1",
+        );
+        assert_eq!(
+            trial,
+            ["CPU_QUEUE 1", "idle 1"],
+            "the kernel's run queue, and idle sessions without a count"
+        );
+    });
+}
+
+/// The advice about a server: these rules are there, and those are not.
+fn survey(url: &str, there: &[&str], absent: &[&str]) {
+    let json = json(&Lab::new(), &["survey", "--server", url, "--json"]);
+    let server = &json["servers"][0];
+    assert_eq!((&server["engine"], &server["is_local"]), (&"mariadb".into(), &true.into()), "{server:#}");
+    assert!(!server["address"].as_str().unwrap().contains("root"), "{server:#}");
+    let pool = server["settings"].as_array().unwrap().iter();
+    let pool = pool.filter(|setting| setting["name"] == "innodb_buffer_pool_size").count();
+    assert_eq!(pool, 1);
+    let rules: Vec<&str> =
+        json["advice"].as_array().unwrap().iter().filter_map(|advice| advice["rule"].as_str()).collect();
+    for rule in there {
+        assert!(rules.contains(rule), "{rule} is not in {rules:?}");
+    }
+    for rule in absent {
+        assert!(!rules.contains(rule), "{rule} is in {rules:?}");
+    }
+}
+
+#[test]
+fn a_server_can_be_named_as_to_mariadbs_client() {
+    let lab = Lab::new();
+    lab.steelbench(&["waits", "-u", "me", "-U", "you"]).expect(2).says("use either");
+    lab.steelbench(&["waits", "-S", "/nowhere/s.sock", "-u", "me"])
+        .expect(1)
+        .says("mariadb://me@localhost/?socket=/nowhere/s.sock");
+    lab.steelbench(&["waits", "-h", "127.0.0.1", "-P", "1", "-D", "shop"])
+        .expect(1)
+        .says("@127.0.0.1:1/shop");
+}
