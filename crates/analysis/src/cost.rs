@@ -1,12 +1,13 @@
 //! What a scan costs (S3b): processor time as the sum of what each page, each row, each aggregated column and each page
 //! from storage costs, fitted to the trials of the scan probe, with how far the fit is off where it has not looked.
 
+mod access;
 mod fit;
 
 use crate::grid::Grid;
 use crate::response::distinct;
 use crate::settings::groups;
-use crate::{Estimate, Interval, Summary};
+use crate::{ConfigurationGroup, Estimate, Interval, Summary};
 use fit::{Fit, Trial, told_apart};
 use observations::{Direction, Fact, Observations, UnmeasuredTable};
 use serde::Serialize;
@@ -26,6 +27,7 @@ const ACCOUNTED: &[&str] = &[
     "workload.rows_per_page",
     "workload.scale",
     "workload.scans",
+    "workload.warmup",
 ];
 
 /// A term of the model.
@@ -44,14 +46,24 @@ fn by_rows(seen: &Observations, name: &str) -> f64 {
     fact(seen, "table_rows") * fact(seen, name)
 }
 
-/// Positions of the terms for pages and rows, and of the first that depends on the size of a table: without these a model
+/// Pages of which fewer than this share of the table is read are read by chance: another program took the memory.
+const BY_CHANCE: f64 = 0.05;
+
+/// That fact, where it is more than what happens by chance: one trial that read some pages does not tell what they cost.
+fn not_by_chance(seen: &Observations, name: &str) -> f64 {
+    let pages = fact(seen, name);
+    if pages < BY_CHANCE * fact(seen, "table_pages") { 0.0 } else { pages }
+}
+
+/// Positions of the terms for pages, rows and pages that the engine reads, and of the first that depends on the size of a table: without these a model
 /// still says something of a larger one.
 const PAGE: usize = 0;
 const ROW: usize = 1;
-const TERMS_OF_SIZE: usize = 11;
+const READ: usize = 10;
+const TERMS_OF_SIZE: usize = 12;
 
 /// In the order in which they are told apart: what a later one counts in proportion to an earlier one belongs to the earlier.
-const TERMS: [Term; 14] = [
+const TERMS: [Term; 15] = [
     Term { name: "page", count: |seen| fact(seen, "table_pages") },
     Term { name: "row", count: |seen| fact(seen, "table_rows") },
     // The first one costs more than further ones (S3b); MIN and MAX apart, which statistics may answer.
@@ -71,16 +83,22 @@ const TERMS: [Term; 14] = [
         name: "row and condition or group",
         count: |seen| by_rows(seen, "filters") + by_rows(seen, "group_columns"),
     },
-    Term { name: "page from storage", count: |seen| fact(seen, "pages_disk") },
+    Term { name: "page from storage", count: |seen| not_by_chance(seen, "pages_disk") },
+    // From the operating system, also where that has it in memory: PostgreSQL keeps little of a table that is larger than a
+    // quarter of shared_buffers.
+    Term { name: "page not in the engine's cache", count: |seen| not_by_chance(seen, "pages_read") },
     // COUNT(*) can do without going from row to row.
     Term {
         name: "page, with any aggregated column",
         count: |seen| fact(seen, "table_pages") * any(seen, &["agg_columns"]),
     },
-    Term { name: "page, for each doubling of the table above 8 MiB", count: doublings },
     Term {
-        name: "page, with any aggregated column, for each such doubling",
-        count: |seen| doublings(seen) * any(seen, &["agg_columns"]),
+        name: "page, for each doubling of the table above 16 MiB",
+        count: |seen| fact(seen, "table_pages") * doublings(seen),
+    },
+    Term {
+        name: "row that lies apart, with any aggregated column, for each such doubling",
+        count: |seen| rows_apart(seen) * any(seen, &["agg_columns"]) * doublings(seen),
     },
     Term { name: "scan, whatever its size", count: |_| 1.0 },
 ];
@@ -90,15 +108,30 @@ fn any(seen: &Observations, names: &[&str]) -> f64 {
     f64::from(names.iter().any(|name| fact(seen, name) > 0.0))
 }
 
-/// Up to this size a core reaches a table without going far: its second-level TLB has 1,536 to 2,048 entries for pages
-/// of 4 KiB, its own cache 1 to 2 MiB. The farther a table goes beyond, the more of its pages come from caches that others
-/// share and from memory; on SQLite 3.54 COUNT(*) took 0.024 us a page of a table of 20 MiB and 0.050 us of 200 MiB.
-const NEAR_BYTES: f64 = 8.0 * 1024.0 * 1024.0;
+/// Up to about this size a core reaches a table without going far: its second-level TLB has 1,536 to 2,048 entries for
+/// pages of 4 KiB, its own cache 1 to 2 MiB, and it has a part of a cache that others share. The farther a table goes beyond,
+/// the more of it comes from memory. On SQLite 3.54 with 8 KiB a page, COUNT(*) took 0.016 us a page of 20 MiB, 0.023 of
+/// 40 MiB and 0.040 of 200 MiB.
+const NEAR_BYTES: f64 = 16.0 * 1024.0 * 1024.0;
 
-/// Pages by the doublings of the table above that size.
+/// Rows of this size or more lie apart: between the beginnings of two of them is a cache line that is not read, so that what
+/// fetches lines ahead does not have the next one. In the same recording the first SUM took 19 ns a row of 81 bytes in a table
+/// of 4 MiB and 24 ns in one of 40 MiB; of 410 bytes 25 ns in 20 MiB and 65 ns in 200 MiB.
+const APART_BYTES: f64 = 128.0;
+
+/// Doublings of the table above the size that is near.
 fn doublings(seen: &Observations) -> f64 {
-    let pages = fact(seen, "table_pages");
-    pages * (pages * fact(seen, "page_bytes") / NEAR_BYTES).log2().max(0.0)
+    (table_bytes(seen) / NEAR_BYTES).log2().max(0.0)
+}
+
+fn table_bytes(seen: &Observations) -> f64 {
+    fact(seen, "table_pages") * fact(seen, "page_bytes")
+}
+
+/// Rows, where they lie apart.
+fn rows_apart(seen: &Observations) -> f64 {
+    let rows = fact(seen, "table_rows");
+    if table_bytes(seen) < APART_BYTES * rows { 0.0 } else { rows }
 }
 
 /// What one of a term costs.
@@ -112,6 +145,15 @@ pub struct CostTerm {
     pub interval: Option<Interval>,
 }
 
+/// What a prediction has for a term.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CostPart {
+    /// Name of the term.
+    pub name: &'static str,
+    /// Milliseconds of the prediction.
+    pub ms: f64,
+}
+
 /// A configuration beside what the model says of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CostRow {
@@ -121,6 +163,8 @@ pub struct CostRow {
     pub measured: Estimate,
     /// The same by a model of the other configurations; `None` where these cannot tell all of its terms.
     pub predicted_ms: Option<f64>,
+    /// What that is the sum of, without terms that cost nothing.
+    pub parts: Vec<CostPart>,
     /// How far the prediction is off: 0.05 is 5 % too high.
     pub error: Option<f64>,
 }
@@ -142,11 +186,24 @@ pub struct CostPrediction {
     pub larger_than_bytes: Option<f64>,
 }
 
-/// The cost model of configurations that differ in what its terms count.
+/// Configurations whose plan reads the table in another way, too few of them for a model of their own.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OtherAccess {
+    /// The operator that reads it: `Index Only Scan`.
+    pub access: String,
+    /// Their labels.
+    pub labels: Vec<String>,
+}
+
+/// The cost model of configurations that differ in what its terms count, and whose plans read the table in the same way.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CostModel {
     /// Levels of the other factors; empty when there is none.
     pub group: String,
+    /// The operator that reads the table, where plans differ in it: `Seq Scan`. Scans by another one are other work.
+    pub access: Option<String>,
+    /// Configurations that have no model because of that.
+    pub apart: Vec<OtherAccess>,
     /// Terms that could be told apart.
     pub terms: Vec<CostTerm>,
     /// Terms that occur, and whose counts follow from those of other terms, so that these hold their cost; and those for
@@ -166,66 +223,98 @@ impl Summary<'_> {
     /// The cost models of the scan probe's configurations: at least three that differ in what is counted.
     pub fn costs(&self) -> Vec<CostModel> {
         let groups = groups(self.recording, "scan", ACCOUNTED).into_iter();
-        let label = |configuration: usize| self.recording.configurations[configuration].label.clone();
-        groups
-            .filter_map(|group| model(&self.grid, group.label, &group.configurations, &label, &self.predict))
-            .collect()
+        groups.flat_map(|group| self.models(&group)).collect()
     }
-}
 
-fn model(
-    grid: &Grid<&Observations>,
-    group: String,
-    configurations: &[usize],
-    label: &dyn Fn(usize) -> String,
-    predict: &[UnmeasuredTable],
-) -> Option<CostModel> {
-    let trials: Vec<Trial> = configurations.iter().flat_map(|own| trials(grid, *own)).collect();
-    let measured = distinct(trials.iter().map(|trial| trial.configuration));
-    let all: Vec<&Trial> = trials.iter().collect();
-    let occurs = |term: &usize| trials.iter().any(|trial| trial.counts[*term] > 0.0);
-    let occurring: Vec<usize> = (0..TERMS.len()).filter(occurs).collect();
-    let mut told = told_apart(&all, &occurring);
-    // One configuration at least is left to err; the terms that matter most stand first.
-    told.truncate(measured.len().saturating_sub(1));
-    if measured.len() < 3 || told.len() < 2 {
-        return None;
+    /// A model for each way in which the plans of a group's trials read the table.
+    fn models(&self, group: &ConfigurationGroup) -> Vec<CostModel> {
+        let trials: Vec<Trial> =
+            group.configurations.iter().flat_map(|own| trials(&self.grid, *own)).collect();
+        let ways = distinct(trials.iter().map(|trial| trial.access.as_str()));
+        let (mut models, mut apart) = (Vec::new(), Vec::new());
+        for access in &ways {
+            let own: Vec<&Trial> = trials.iter().filter(|trial| trial.access == *access).collect();
+            match self.model(&own) {
+                Some(model) => models.push(CostModel {
+                    group: group.label.clone(),
+                    access: (ways.len() > 1).then(|| (*access).to_owned()),
+                    ..model
+                }),
+                None => apart.push(OtherAccess {
+                    access: (*access).to_owned(),
+                    labels: distinct(own.iter().map(|trial| self.label(trial.configuration))),
+                }),
+            }
+        }
+        if let Some(first) = models.first_mut() {
+            first.apart = apart;
+        }
+        models
     }
-    let fit = Fit::of(&all, &told);
-    let by_block = fit.by_block(&all);
-    let term = |(at, term): (usize, &usize)| CostTerm {
-        name: TERMS[*term].name,
-        cost_us: fit.costs[at],
-        interval: fit.interval(&by_block, |fit| fit.costs[at]),
-    };
-    let row = |configuration: &usize| {
+
+    fn label(&self, configuration: usize) -> String {
+        self.recording.configurations[configuration].label.clone()
+    }
+
+    /// The model of trials that read the table in the same way; `None` of too few configurations.
+    fn model(&self, trials: &[&Trial]) -> Option<CostModel> {
+        let measured = distinct(trials.iter().map(|trial| trial.configuration));
+        let occurs = |term: &usize| trials.iter().any(|trial| trial.counts[*term] > 0.0);
+        let occurring: Vec<usize> = (0..TERMS.len()).filter(occurs).collect();
+        let mut told = told_apart(trials, &occurring);
+        // One configuration at least is left to err; the terms that matter most stand first.
+        told.truncate(measured.len().saturating_sub(1));
+        if measured.len() < 3 || told.len() < 2 {
+            return None;
+        }
+        let fit = Fit::of(trials, &told);
+        let by_block = fit.by_block(trials);
+        let term = |(at, term): (usize, &usize)| CostTerm {
+            name: TERMS[*term].name,
+            cost_us: fit.costs[at],
+            interval: fit.interval(&by_block, |fit| fit.costs[at]),
+        };
+        let rows: Vec<CostRow> = measured.iter().filter_map(|own| self.row(*own, trials, &told)).collect();
+        let mut errors: Vec<f64> = rows.iter().filter_map(|row| Some(row.error?.abs())).collect();
+        errors.sort_by(f64::total_cmp);
+        let size = |row: &CostRow| row.error.map_or(0.0, f64::abs);
+        let not_told = occurring.iter().filter(|term| !told.contains(term));
+        Some(CostModel {
+            group: String::new(),
+            access: None,
+            apart: Vec::new(),
+            terms: told.iter().enumerate().map(term).collect(),
+            not_told: not_told.map(|term| TERMS[*term].name).collect(),
+            error_median: crate::estimate::median(&errors),
+            worst: (!errors.is_empty())
+                .then(|| (0..rows.len()).max_by(|a, b| size(&rows[*a]).total_cmp(&size(&rows[*b]))))
+                .flatten(),
+            predictions: self
+                .predict
+                .iter()
+                .map(|table| prediction(table, &fit, &by_block, trials))
+                .collect(),
+            rows,
+        })
+    }
+
+    /// A configuration beside what a model of these terms says of it that is fitted to the others.
+    fn row(&self, configuration: usize, trials: &[&Trial], terms: &[usize]) -> Option<CostRow> {
         let (own, others): (Vec<&Trial>, Vec<&Trial>) =
-            trials.iter().partition(|trial| trial.configuration == *configuration);
+            trials.iter().partition(|trial| trial.configuration == configuration);
         let costs_ms: Vec<f64> = own.iter().map(|trial| trial.cost / 1e3).collect();
         let measured = Estimate::of(&costs_ms, "ms", Direction::LowerIsBetter)?;
-        let predicted_ms = fit::left_out(&own, &others, &told).map(|us| us / 1e3);
-        let error = predicted_ms.map(|predicted| predicted / measured.mean - 1.0);
-        Some(CostRow { label: label(*configuration), measured, predicted_ms, error })
-    };
-    let rows: Vec<CostRow> = measured.iter().filter_map(row).collect();
-    let mut errors: Vec<f64> = rows.iter().filter_map(|row| Some(row.error?.abs())).collect();
-    errors.sort_by(f64::total_cmp);
-    let size = |row: &CostRow| row.error.map_or(0.0, f64::abs);
-    Some(CostModel {
-        group,
-        terms: told.iter().enumerate().map(term).collect(),
-        not_told: occurring
-            .iter()
-            .filter(|term| !told.contains(term))
-            .map(|term| TERMS[*term].name)
-            .collect(),
-        error_median: crate::estimate::median(&errors),
-        worst: (!errors.is_empty())
-            .then(|| (0..rows.len()).max_by(|a, b| size(&rows[*a]).total_cmp(&size(&rows[*b]))))
-            .flatten(),
-        predictions: predict.iter().map(|table| prediction(table, &fit, &by_block, &all)).collect(),
-        rows,
-    })
+        let of_terms = fit::left_out(&own, &others, terms);
+        let predicted_ms = of_terms.as_ref().map(|parts| parts.iter().map(|(_, us)| us / 1e3).sum());
+        let parts = of_terms.into_iter().flatten().filter(|(_, us)| *us > 0.0);
+        Some(CostRow {
+            label: self.label(configuration),
+            error: predicted_ms.map(|predicted: f64| predicted / measured.mean - 1.0),
+            measured,
+            predicted_ms,
+            parts: parts.map(|(term, us)| CostPart { name: TERMS[term].name, ms: us / 1e3 }).collect(),
+        })
+    }
 }
 
 /// What a fit says of a table.
@@ -234,7 +323,16 @@ fn prediction(table: &UnmeasuredTable, fit: &Fit, by_block: &[Fit], trials: &[&T
     let columns = if table.aggregate == "count" { 0 } else { table.columns };
     let kind = format!("agg_{}", table.aggregate);
     let page_bytes = trials.first().map_or(0.0, |trial| trial.page_bytes);
+    // What the engine does not keep of the largest table, it will not keep of this one; of a cold one it reads all, which is in
+    // the cost of storage where that is not told apart.
+    let largest = trials.iter().max_by(|a, b| a.counts[PAGE].total_cmp(&b.counts[PAGE]));
+    let read = match largest {
+        _ if table.cold => f64::from(fit.terms.contains(&READ)),
+        Some(trial) => trial.counts[READ] / trial.counts[PAGE],
+        None => 0.0,
+    };
     let facts = [
+        ("pages_read", read * pages),
         ("page_bytes", page_bytes),
         ("table_rows", table.rows as f64),
         ("table_pages", pages),
@@ -250,7 +348,7 @@ fn prediction(table: &UnmeasuredTable, fit: &Fit, by_block: &[Fit], trials: &[&T
     let measured = trials.iter().map(|trial| trial.counts[ROW] / trial.counts[PAGE]);
     let (low, high) = measured.fold((f64::MAX, 0.0_f64), |(low, high), own| (low.min(own), high.max(own)));
     let inside = (low * 0.99..=high * 1.01).contains(&table.rows_per_page);
-    let largest = trials.iter().map(|trial| trial.counts[PAGE] * trial.page_bytes).fold(0.0, f64::max);
+    let largest = largest.map_or(0.0, |trial| trial.counts[PAGE] * trial.page_bytes);
     CostPrediction {
         table: table.clone(),
         ms: lacks.is_empty().then(|| fit.predict(&counts) / 1e3),
@@ -270,6 +368,7 @@ fn trials(grid: &Grid<&Observations>, configuration: usize) -> Vec<Trial> {
         Some(Trial {
             configuration,
             block: *block,
+            access: seen.plans.first().map(|plan| access::access(&plan.text)).unwrap_or_default(),
             page_bytes: fact(seen, "page_bytes"),
             counts: TERMS.iter().map(|term| (term.count)(seen)).collect(),
             cost,

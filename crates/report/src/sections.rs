@@ -20,6 +20,7 @@ mod scaling;
 mod scripts;
 mod session_time;
 mod sort_orders;
+mod speed_ups;
 mod timelines;
 mod waits;
 
@@ -86,6 +87,7 @@ sections! { |summary|
     scripts: &summary.scripts() => scripts::sections;
     disk: summary.disk().as_ref() => disk::sections;
     costs: &summary.costs() => costs::sections;
+    speed_ups: &summary.speed_ups() => speed_ups::sections;
     sort_orders: &summary.sort_orders() => sort_orders::sections;
     scaling: summary.scaling().as_ref() => scaling::section;
     ceilings: &summary.ceilings() => devices::ceilings;

@@ -14,9 +14,12 @@ use std::time::Instant;
 
 /// Pairs of loads, and of scans.
 const LOADS: u64 = 3;
-const SCANS: u64 = 5;
+const SCANS: u64 = 10;
 /// Scans of a measurement.
 const SCANS_EACH: usize = 20;
+
+/// Predictions whose parts are printed, of each engine.
+const WORST: usize = 8;
 
 /// LINEITEM as TPC-H defines it (1.4.1), and as SQLite's types say it.
 const COLUMNS: &str = "l_orderkey BIGINT NOT NULL, l_partkey BIGINT NOT NULL, l_suppkey BIGINT NOT NULL, \
@@ -45,7 +48,7 @@ pub fn run(bench: &Bench) -> Result<(), String> {
     let peers = Peers::new(bench)?;
     peers.load()?;
     peers.scan()?;
-    let misfit = misfit(bench);
+    let misfit = peers.misfit();
     // What remains is below the folder of the measurements.
     let _ = fs::remove_dir_all(&peers.folder).and_then(|()| fs::remove_dir_all(bench.cache()));
     misfit
@@ -170,9 +173,11 @@ impl<'a> Peers<'a> {
     /// the same one.
     fn ours(&self, target: &str, scans: usize, round: u64) -> Result<Ours, String> {
         let name = "bench-analytics";
+        // No peer counts its first scan, which fills caches.
+        let warmup = if scans > 1 { "500 ms" } else { "0 s" };
         let text = format!(
             "[target]\n{target}\ncache = \"warm\"\n[workload]\nprobe = \"scan\"\ndata = \"lineitem\"\nscale = {}\n\
-             data_seed = {round}\nscans = {scans}\naggregates = [\"sum(l_partkey)\", \"sum(l_suppkey)\", \
+             data_seed = {round}\nscans = {scans}\nwarmup = \"{warmup}\"\naggregates = [\"sum(l_partkey)\", \"sum(l_suppkey)\", \
              \"sum(l_linenumber)\", \"sum(l_quantity)\"]\n[repeats]\nblocks = 1\n",
             self.bench.scale
         );
@@ -276,6 +281,64 @@ impl<'a> Peers<'a> {
         let mut straight = Command::new(&self.scan_sqlite);
         number(&output(straight.arg(self.folder.join("peer.db")).args([SCAN, &SCANS_EACH.to_string()]))?)
     }
+
+    /// How far the cost models of the ready experiment are off when they predict a configuration from the others, and what
+    /// the worst of these predictions are made of.
+    fn misfit(&self) -> Result<(), String> {
+        let file = root().join("experiments/scan-cost.toml");
+        let command = |arguments: &[&str]| {
+            let mut command = self.bench.command(arguments);
+            command.env("STEELBENCH_DUCKDB_LIB", &self.duckdb_library);
+            command
+        };
+        output(command(&["run", "--fresh"]).arg(file))?;
+        let shown = output(&mut command(&["show", "scan-cost", "--json"]))?;
+        let summary: Value = serde_json::from_str(&shown).map_err(|error| format!("show --json: {error}"))?;
+        let models = summary["costs"].as_array().ok_or("show --json has no costs")?;
+        let group = |model: &Value| model["group"].as_str().unwrap_or_default().to_owned();
+        for engine in ["sqlite", "postgres", "duckdb"].map(|name| format!("engine={name}")) {
+            let own: Vec<&Value> = models.iter().filter(|model| group(model) == engine).collect();
+            let mut rows: Vec<(f64, String)> = own.iter().flat_map(|model| predictions(model)).collect();
+            rows.sort_by(|left, right| right.0.abs().total_cmp(&left.0.abs()));
+            let errors: Vec<f64> = rows.iter().map(|(error, _)| error.abs()).collect();
+            if errors.is_empty() {
+                return Err(format!("no cost model of {engine}: is it installed?"));
+            }
+            print(&format!("leave-one-out error of the cost model, {engine}"), &errors, 1, " %");
+            rows.iter().take(WORST).for_each(|(_, made_of)| println!("  {made_of}"));
+        }
+        Ok(())
+    }
+}
+
+/// Of each configuration of a cost model the error in percent, and a line that says what the prediction is made of.
+fn predictions(model: &Value) -> Vec<(f64, String)> {
+    let access = model["access"].as_str().map(|access| format!(" ({access})")).unwrap_or_default();
+    let row = |row: &Value| {
+        let (error, predicted) = (100.0 * row["error"].as_f64()?, row["predicted_ms"].as_f64()?);
+        let parts = row["parts"].as_array().into_iter().flatten();
+        let parts = parts.filter_map(|part| Some((part["name"].as_str()?, part["ms"].as_f64()?)));
+        let parts: Vec<String> = parts
+            .filter(|(_, ms)| *ms >= 0.01 * predicted)
+            .map(|(name, ms)| format!("{name} {:.0} %", 100.0 * ms / predicted))
+            .collect();
+        let [label, spread] = [row["label"].as_str()?.to_owned(), spread(&row["measured"])];
+        Some((
+            error,
+            format!(
+                "{error:+.1} %: {label}{access}: measured {:.4} ms{spread}, predicted {predicted:.4} ms of: {}",
+                row["measured"]["mean"].as_f64()?,
+                parts.join(", ")
+            ),
+        ))
+    };
+    model["rows"].as_array().into_iter().flatten().filter_map(row).collect()
+}
+
+/// ` (blocks 1.0 to 1.2)`: how far the measurements themselves lie apart.
+fn spread(measured: &Value) -> String {
+    let ends = measured["min"].as_f64().zip(measured["max"].as_f64());
+    ends.map(|(low, high)| format!(" (blocks {low:.4} to {high:.4})")).unwrap_or_default()
 }
 
 /// The Python of the tools.
@@ -306,20 +369,4 @@ fn timed(command: &mut Command) -> Result<f64, String> {
 
 fn number(printed: &str) -> Result<f64, String> {
     printed.trim().parse().map_err(|error| format!("{printed:?}: {error}"))
-}
-
-/// How far the cost models of the ready experiment are off when they predict a configuration from the others.
-fn misfit(bench: &Bench) -> Result<(), String> {
-    let file = root().join("experiments/scan-cost.toml");
-    output(bench.command(&["run", "--fresh"]).arg(file))?;
-    let shown = output(&mut bench.command(&["show", "scan-cost", "--json"]))?;
-    let summary: Value = serde_json::from_str(&shown).map_err(|error| format!("show --json: {error}"))?;
-    for model in summary["costs"].as_array().ok_or("show --json has no costs")? {
-        let rows = model["rows"].as_array().ok_or("a cost model has no rows")?;
-        let errors: Vec<f64> =
-            rows.iter().filter_map(|row| Some(100.0 * row["error"].as_f64()?.abs())).collect();
-        let group = model["group"].as_str().unwrap_or_default();
-        print(&format!("leave-one-out error of the cost model, {group}"), &errors, 1, " %");
-    }
-    Ok(())
 }

@@ -5,6 +5,7 @@ use crate::Interval;
 use crate::activity::wilson;
 use observations::{WaitClass, WaitedResource};
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Fewer samples say nothing of a share.
@@ -66,7 +67,7 @@ pub(super) fn resources(seen: &[WaitedResource]) -> Vec<HotResources> {
         })
     };
     let mut hot: Vec<HotResources> = kinds.into_iter().filter_map(hot).collect();
-    hot.sort_by(|a, b| b.samples.cmp(&a.samples));
+    hot.sort_by_key(|one| Reverse(one.samples));
     hot
 }
 

@@ -13,6 +13,8 @@ use statistics::{non_negative, t_quantile};
 pub(super) struct Trial {
     pub configuration: usize,
     pub block: u32,
+    /// The operator that reads the table; empty: not known.
+    pub access: String,
     /// Bytes of a page; 0: not known.
     pub page_bytes: f64,
     /// One for each term.
@@ -72,15 +74,17 @@ pub(super) fn told_apart(trials: &[&Trial], terms: &[usize]) -> Vec<usize> {
     statistics::told_apart(&columns).into_iter().map(|position| terms[position]).collect()
 }
 
-/// What a configuration costs by a fit of the others; `None` where these cannot tell apart the terms that it has.
-pub(super) fn left_out(own: &[&Trial], others: &[&Trial], terms: &[usize]) -> Option<f64> {
+/// What a configuration costs by a fit of the others, by position of the term; `None` where these cannot tell apart the terms
+/// that it has.
+pub(super) fn left_out(own: &[&Trial], others: &[&Trial], terms: &[usize]) -> Option<Vec<(usize, f64)>> {
     let known = told_apart(others, terms);
     let needed = |term: &&usize| own.iter().any(|trial| trial.counts[**term] > 0.0);
     if !terms.iter().filter(needed).all(|term| known.contains(term)) {
         return None;
     }
     let fit = Fit::of(others, &known);
-    Some(mean(own.iter().map(|trial| fit.predict(&trial.counts)).collect::<Vec<_>>()))
+    let count = |term: usize| mean(own.iter().map(|trial| trial.counts[term]).collect::<Vec<_>>());
+    Some(fit.terms.iter().zip(&fit.costs).map(|(term, cost)| (*term, count(*term) * cost)).collect())
 }
 
 #[cfg(test)]
@@ -105,6 +109,7 @@ mod tests {
                 trials.push(Trial {
                     configuration,
                     block,
+                    access: String::new(),
                     page_bytes: 8192.0,
                     counts,
                     cost: cost * of_block * noise(0.02),

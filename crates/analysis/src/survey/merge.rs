@@ -133,7 +133,10 @@ pub fn merge(surveys: &[Survey]) -> Merged {
 fn named(surveys: &[Survey]) -> Vec<(String, &Survey)> {
     let mut taken = BTreeSet::new();
     let name = |survey: &Survey| {
-        let host = survey.machine.host.as_deref().unwrap_or("unnamed");
+        // A capture has a server alone.
+        let server =
+            || survey.servers.first().map(|server| server.address.as_str()).filter(|name| !name.is_empty());
+        let host = survey.machine.host.as_deref().or_else(server).unwrap_or("unnamed");
         let numbered = (2..).map(|number| format!("{host} ({number})"));
         let mut names = std::iter::once(host.to_owned()).chain(numbered);
         names.find(|name| taken.insert(name.clone())).unwrap_or_default()

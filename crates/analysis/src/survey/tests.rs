@@ -281,6 +281,9 @@ fn few_machines_and_equal_names() {
     assert_eq!(merged.machines.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["same", "same (2)"]);
     assert_eq!((merged.differences.len(), merged.odd.len()), (1, 0), "of two, none is odd");
     two[0].machine.host = None;
+    two[0].servers.push(server("2"));
+    assert_eq!(merge(&two).machines[0].name, "host=db port=5432", "as a capture of this server is named");
+    two[0].servers.clear();
     assert_eq!(merge(&two).machines[1].name, "unnamed");
     let three = [machine("a", 4, 1, 8), machine("b", 4, 1, 8), machine("c", 8, 1, 8)];
     assert_eq!(merge(&three).odd.len(), 1);

@@ -17,11 +17,10 @@ pub(crate) fn sections(_: &Summary, models: &[CostModel]) -> Vec<Section> {
 }
 
 fn section(model: &CostModel) -> Section {
-    let heading = if model.group.is_empty() {
-        "Cost of a scan".to_owned()
-    } else {
-        format!("Cost of a scan: {}", model.group)
-    };
+    let told = [Some(model.group.as_str()), model.access.as_deref()].into_iter().flatten();
+    let told = joined(told.filter(|part| !part.is_empty()), ", ");
+    let heading =
+        if told.is_empty() { "Cost of a scan".to_owned() } else { format!("Cost of a scan: {told}") };
     let mut section = Section::new(heading);
     let unit = number::plural(model.rows.len(), "configuration");
     section.line(format!("Processor time of a scan by a model fitted to {unit}:"));
@@ -53,6 +52,15 @@ fn section(model: &CostModel) -> Section {
              configurations: {}.",
             joined(model.not_told.iter().copied(), ", ")
         ));
+    }
+    if model.access.is_some() {
+        section.note("Scans whose plans read the table in different ways are different work: each way has a model of its own.");
+    }
+    for other in &model.apart {
+        let labels = joined(other.labels.iter().map(|own| label(own)), ", ");
+        let access =
+            if other.access.is_empty() { "in a way that the plan does not tell" } else { &other.access };
+        section.note(format!("Not in the model, and too few for one of their own ({access}): {labels}."));
     }
     section
 }

@@ -83,7 +83,10 @@ fn table(curves: &[Curve]) -> Columns<'_, &Curve> {
     };
     table.name("curve", |curve| named(curve));
     table.left("scaling", |curve| {
-        curve.scaled.as_ref().map(|scaled| Cell::new(class(scaled), tone(scaled.class)))
+        curve.scaled.as_ref().map(|own| {
+            let name = own.between.map_or_else(|| own.class.name().to_owned(), class);
+            Cell::new(name, tone(own.class))
+        })
     });
     table.right("threads", move |curve| ends(curve, |point| point.threads.to_string()));
     table.left("ops/ms", move |curve| match curve.scaled {
@@ -92,7 +95,11 @@ fn table(curves: &[Curve]) -> Columns<'_, &Curve> {
     });
     let speedup = |scaled: &Scaled| number::comparison(&scaled.speedup, "ops/ms");
     table.left("speed-up", move |curve| curve.scaled.as_ref().map(speedup));
-    table.right("efficiency", |curve| curve.scaled.as_ref().map(efficiency)).optional(2);
+    table
+        .right("efficiency", |curve| {
+            curve.scaled.as_ref().map(|own| efficiency(own.efficiency, own.efficiency_interval))
+        })
+        .optional(2);
     table
         .left("leaves", |curve| joined(curve.edges.iter().map(|edge| leaves(curve, edge)), "; "))
         .optional(1);
@@ -100,20 +107,20 @@ fn table(curves: &[Curve]) -> Columns<'_, &Curve> {
 }
 
 /// `87 % [85, 89]`
-fn efficiency(scaled: &Scaled) -> Cell {
-    let cell = Cell::percent(scaled.efficiency, 0);
-    let Some(Interval { low, high }) = scaled.efficiency_interval else { return cell };
+pub(super) fn efficiency(share: f64, interval: Option<Interval>) -> Cell {
+    let cell = Cell::percent(share, 0);
+    let Some(Interval { low, high }) = interval else { return cell };
     let end = |share: f64| number::fixed(100.0 * share, 0);
-    let text = format!("{} [{}, {}]", number::percent(scaled.efficiency, 0), end(low), end(high));
+    let text = format!("{} [{}, {}]", number::percent(share, 0), end(low), end(high));
     cell.shown(text)
 }
 
-/// `flat`; `negative to flat` where the interval has both; nothing where it has all.
-fn class(scaled: &Scaled) -> String {
-    match scaled.between {
-        Some((ScalingClass::Negative, ScalingClass::Linear)) => "cannot be told".to_owned(),
-        Some((low, high)) if low != high => format!("{} to {}", low.name(), high.name()),
-        _ => scaled.class.name().to_owned(),
+/// By the ends of an interval: `flat`; `negative to flat` where it has both.
+pub(super) fn class((low, high): (ScalingClass, ScalingClass)) -> String {
+    match (low, high) {
+        (ScalingClass::Negative, ScalingClass::Linear) => "cannot be told".to_owned(),
+        _ if low != high => format!("{} to {}", low.name(), high.name()),
+        _ => low.name().to_owned(),
     }
 }
 
