@@ -16,7 +16,7 @@ cargo xtask test [ARGUMENTS OF cargo test]   install what the tests need, run th
 cargo xtask test-live mssql                  look at the SQL Server that STEELBENCH_MSSQL_URL names as `waits` and `survey` do, and
                                              say what it lacks; reads only, creates nothing
 cargo xtask bench [NAME...]                  measure: insert, instruments, overhead, start-up, report, a-a,
-                                             disk-check, -cpu, -cached; time; recorder; analytics [--scale N], at
+                                             disk-check, -cpu, -cached; time; recorder; models; analytics [--scale N], at
                                              scale factor 0.1 or N; postgres-cpu, -load, -observer, -population;
                                              a beginning names all that have it: disk, postgres
 cargo xtask attack [KIND...] [--tries N] [--seed SEED] [--minutes N]

@@ -13,15 +13,15 @@ const VENDORED: &str = "crates/report/assets/vendor/";
 
 /// Which of our crates each crate may use, from the top of the data flow to its bottom: arrows point only downwards.
 /// Analysis and reports never touch an engine.
-const EDGES: [(&str, &str); 22] = [
+const EDGES: [(&str, &str); 23] = [
     (
         "steelbench",
-        "analysis datasets engines experiment observations observe probes profile report runner sizing sort_order store",
+        "analysis datasets engines experiment models observations observe probes profile report runner sizing sort_order store",
     ),
     ("runner", "analysis engines experiment observations observe probes store"),
-    ("report", "analysis observations sizing sort_order"),
-    ("sizing", "experiment"),
-    ("analysis", "observations statistics"),
+    ("report", "analysis models observations sizing sort_order"),
+    ("sizing", "experiment models"),
+    ("analysis", "models observations statistics"),
     ("store", "observations"),
     (
         "probes",
@@ -29,6 +29,7 @@ const EDGES: [(&str, &str); 22] = [
     ),
     ("datasets", "engines sort_order"),
     ("sort_order", "statistics"),
+    ("models", "statistics"),
     ("statistics", ""),
     ("engines", "disk_io experiment mysqlclient observations observe pgclient transport"),
     ("disk_io", "conductor observations observe"),

@@ -13,6 +13,8 @@ const PYTHON_PACKAGES: [&str; 5] = ["pyarrow", "jsonschema", "openpyxl", "embedd
 const SYSTEM_PACKAGES: [(&str, &str); 16] = [
     ("/usr/lib/postgresql/", "postgresql"),
     ("mariadbd", "mariadb-server"),
+    ("mysqlslap", "mariadb-client"),
+    ("sysbench", "sysbench"),
     ("mkfs.ext4", "e2fsprogs"),
     ("mkfs.xfs", "xfsprogs"),
     ("mkfs.btrfs", "btrfs-progs"),

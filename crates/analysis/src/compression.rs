@@ -12,7 +12,7 @@ use crate::estimate::mean;
 use crate::grid::{FactorLayout, Grid, Matched};
 use crate::settings::has_probe;
 use crate::{Comparison, Estimate, Interval, Summary, wording};
-use observations::{Direction, Observations, Recording, Value};
+use observations::{Direction, Fact, Observations, Recording, Value};
 use serde::Serialize;
 
 /// A factor is one of compression when the last part of its name is one of these.
@@ -45,8 +45,30 @@ pub struct Compression {
     pub reference: String,
     /// By level, sizes first.
     pub rows: Vec<CompressionRow>,
+    /// By column, where the engine tells: how it is stored.
+    pub columns: Vec<StoredColumn>,
     /// By level: the disk on which a scan is as fast compressed as not.
     pub break_even: Vec<BreakEven>,
+}
+
+/// How a column is stored.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StoredColumn {
+    /// Its name.
+    pub column: String,
+    /// Of the reference, then of each other level with a size.
+    pub levels: Vec<StoredAs>,
+}
+
+/// How a column is stored in a level, as the first of its trials found it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StoredAs {
+    /// The level.
+    pub level: String,
+    /// The methods that its segments are compressed by, the one with most bytes first; none where the level has no such column.
+    pub methods: Vec<String>,
+    /// Bytes: an estimate, as where a segment lies in its block tells it.
+    pub bytes: f64,
 }
 
 /// A figure of a level beside that of the reference.
@@ -185,7 +207,7 @@ impl Summary<'_> {
         let factor = &self.recording.factors[layout.factor];
         let telling = telling(self.recording, layout.factor, all);
         let usable = self.grid.filter(|seen| !seen.timed_out() && Decomposition::usable(seen));
-        let (mut rows, mut break_even) = (Vec::new(), Vec::new());
+        let (mut rows, mut break_even, mut stored) = (Vec::new(), Vec::new(), Vec::new());
         for level in layout.others() {
             let name = factor.levels[level].as_str();
             let pairs: Vec<Pair> =
@@ -198,6 +220,12 @@ impl Summary<'_> {
                     .and_then(|pair| pair.row(name, &SIZE))
                     .map(|row| CompressionRow { work: String::new(), ..row }),
             );
+            if let Some([from, to]) = sized.map(Pair::first) {
+                if stored.is_empty() {
+                    stored.push((factor.levels[layout.reference].as_str(), from));
+                }
+                stored.push((name, to));
+            }
             for pair in &pairs {
                 let figures = FIGURES.iter().filter(|(probe, _)| *probe == pair.probe);
                 rows.extend(figures.flat_map(|(_, all)| *all).filter_map(|figure| pair.row(name, figure)));
@@ -221,6 +249,7 @@ impl Summary<'_> {
             group: label(self.recording, *first, |position| telling.contains(&position)),
             reference: factor.levels[layout.reference].clone(),
             rows,
+            columns: columns(&stored),
             break_even,
         })
     }
@@ -244,6 +273,32 @@ impl Summary<'_> {
             matched: usable.matched(from, to),
         })
     }
+}
+
+/// How columns are stored in trials of levels, in the order in which the first of them names them.
+fn columns(levels: &[(&str, &Observations)]) -> Vec<StoredColumn> {
+    fn compressed(seen: &Observations) -> impl Iterator<Item = (&str, &str, f64)> {
+        let named = |fact: &'_ Fact| fact.name.starts_with(Fact::COMPRESSED);
+        let parts = |fact| -> Option<(&str, &str, f64)> {
+            let Fact { name, value, .. }: &Fact = fact;
+            let (column, method) = name.strip_prefix(Fact::COMPRESSED)?.rsplit_once('.')?;
+            Some((column, method, *value))
+        };
+        seen.facts.iter().filter(move |fact| named(fact)).filter_map(parts)
+    }
+    let names = levels.iter().flat_map(|(_, seen)| compressed(seen)).map(|(column, ..)| column);
+    let stored = |column: &str| {
+        let of_level = |(level, seen): &(&str, &Observations)| {
+            let own = || compressed(seen).filter(|(name, ..)| *name == column);
+            StoredAs {
+                level: (*level).to_owned(),
+                methods: own().map(|(_, method, _)| method.to_owned()).collect(),
+                bytes: own().map(|(.., bytes)| bytes).sum(),
+            }
+        };
+        StoredColumn { column: column.to_owned(), levels: levels.iter().map(of_level).collect() }
+    };
+    crate::response::distinct(names).into_iter().map(stored).collect()
 }
 
 /// Positions of the factors that have one level within each of these and not the same in all.
@@ -280,7 +335,12 @@ struct Pair<'a> {
     matched: Matched<&'a Observations>,
 }
 
-impl Pair<'_> {
+impl<'a> Pair<'a> {
+    /// A trial of each side.
+    fn first(&self) -> [&'a Observations; 2] {
+        [&self.matched.from, &self.matched.to].map(|blocks| blocks[0][0])
+    }
+
     /// The values of both sides by block (or set-up); `None` where a side has none.
     fn values(&self, of: fn(&Observations) -> Option<f64>) -> Option<[Values; 2]> {
         let side = |blocks: &[Vec<&Observations>], first| {

@@ -22,6 +22,8 @@ pub enum FindingKind {
     Verdict,
     /// Which waits fell and rose.
     Waits,
+    /// What would be gained at most without the largest wait.
+    Gain,
     /// Which code takes more or less processor time.
     Code,
     /// How the response goes along a factor, and what depends on another one.
@@ -65,6 +67,7 @@ impl Summary<'_> {
             for (position, claim) in claims.iter().enumerate() {
                 findings.extend(factors::told(self, claim));
                 findings.extend(cause.iter().filter(|_| position == 0).flat_map(why::find));
+                findings.extend(cause.iter().filter(|_| position == 0).find_map(why::gain));
             }
             findings.extend(verdict::best_configuration(self).filter(|_| !claims.is_empty()));
             findings.extend(best.iter().flat_map(why::find));

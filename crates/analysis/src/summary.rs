@@ -2,7 +2,7 @@
 
 use crate::grid::{FactorLayout, Figures, Grid};
 use crate::{ConfigurationRow, Factors, ResponseChoice, configurations};
-use observations::{Environment, Observations, Recording, RunRecord, TrialStatus, UnmeasuredTable};
+use observations::{Environment, HoldOut, Observations, Recording, RunRecord, TrialStatus, UnmeasuredTable};
 use serde::Serialize;
 
 /// What all sections look at. A section adds a method that computes its data (`findings`, `waits`, `devices`, ...) in a
@@ -20,6 +20,8 @@ pub struct Summary<'a> {
     pub main_factor: Option<usize>,
     /// Tables that are not measured, of which cost models say what a scan takes.
     pub predict: Vec<UnmeasuredTable>,
+    /// Levels that models of the throughput are tested on; without any the highest third.
+    pub hold_out: Vec<HoldOut>,
     /// Runs of the disk probe, which may have measured what the storage can do.
     pub(crate) disk_runs: Vec<Recording>,
     pub(crate) grid: Grid<&'a Observations>,
@@ -79,6 +81,7 @@ pub fn summarize_with(recording: &Recording, disk_runs: Vec<Recording>) -> Summa
         response,
         main_factor,
         predict: Vec::new(),
+        hold_out: Vec::new(),
         disk_runs,
         grid,
         figures,

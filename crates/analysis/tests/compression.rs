@@ -18,6 +18,14 @@ fn trial(work: usize, cpu_s: f64, kernel_s: Option<f64>, stored_bytes: f64) -> O
     let fact = |name: &str, value: f64| Fact { name: name.into(), unit: String::new(), value };
     let mut facts = vec![fact("table_rows", ROWS), fact("stored_bytes", stored_bytes), fact("cpu_s", cpu_s)];
     facts.extend(kernel_s.map(|seconds| fact("kernel_cpu_s", seconds)));
+    // Of half as many bytes a column has half by another method.
+    let more = if stored_bytes < 5e9 {
+        &[("text.FSST", 0.4), ("text.Dictionary", 0.1)][..]
+    } else {
+        &[("text.Uncompressed", 1.0)]
+    };
+    let column = |(name, share): &(&str, f64)| fact(&format!("compressed.{name}"), share * stored_bytes);
+    facts.extend(more.iter().map(column));
     let responses = match PROBES[work] {
         "bulk-load" => vec![Response::lower("load", "s", cpu_s * ROWS)],
         "scan" => vec![Response::lower("scan", "ms", cpu_s * 1e3)],
@@ -95,6 +103,15 @@ fn each_work_is_told_beside_the_reference_and_a_cold_scan_makes_the_break_even()
     near(row("work=lookups", "processor time").ratio.value, 2.5);
     near(row("work=updates", "row lock held").ratio.value, 3.0);
     assert_eq!(own.rows.iter().filter(|row| row.figure == "size").count(), 1);
+    let [column] = &own.columns[..] else { panic!("{:?}", own.columns) };
+    let stored = |at: usize| {
+        (column.levels[at].level.as_str(), column.levels[at].methods.join(" "), column.levels[at].bytes)
+    };
+    assert_eq!((column.column.as_str(), column.levels.len()), ("text", 2));
+    assert_eq!(
+        [stored(0), stored(1)],
+        [("none", "Uncompressed".into(), 6.5e9), ("page", "FSST Dictionary".into(), 0.5 * 3.25e9)]
+    );
     let [limit] = &own.break_even[..] else { panic!("{:?}", own.break_even) };
     assert_eq!(limit.work, "work=cold scan");
     // By hand: 3,250 MB saved for 4 s more; 6,500 MB while the processor works for 10 s.

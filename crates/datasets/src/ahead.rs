@@ -3,50 +3,110 @@
 use crate::{Batches, MakeBatches};
 use engines::Rows;
 use std::panic::resume_unwind;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::thread::{Builder, JoinHandle, available_parallelism};
+use std::vec::IntoIter;
 
-/// Batches that wait to be taken, at most.
+/// Batches of a piece that wait to be taken, at most.
 const AHEAD: usize = 8;
 
-/// Batches in the order in which they are made. A thread makes them, which begins when the first is asked for and ends
-/// with this; where the system gives none, they are made when they are asked for.
+/// Batches in the order of their pieces, and in each as it makes them. Threads make them, as many pieces at a time as there
+/// are processors; they begin when the first batch is asked for and end with this. Where the system gives no thread,
+/// batches are made when they are asked for.
 pub struct Ahead {
-    make: Arc<Mutex<Option<MakeBatches>>>,
+    pieces: Pieces,
     state: State,
 }
+
+type Pieces = Arc<Mutex<IntoIter<MakeBatches>>>;
+
+/// The batches of a piece; `None` is its end.
+type Piece = Receiver<Option<Rows>>;
 
 enum State {
     NotBegun,
     Here(Batches),
-    InThread(Receiver<Rows>, JoinHandle<()>),
+    InThreads(Threads),
     Over,
 }
 
+struct Threads {
+    /// In their order.
+    pieces: Receiver<Piece>,
+    now: Option<Piece>,
+    all: Vec<JoinHandle<()>>,
+}
+
 impl Ahead {
-    pub fn new(make: MakeBatches) -> Self {
-        Self { make: Arc::new(Mutex::new(Some(make))), state: State::NotBegun }
+    pub fn new(pieces: Vec<MakeBatches>) -> Self {
+        Self { pieces: Arc::new(Mutex::new(pieces.into_iter())), state: State::NotBegun }
     }
 
     fn begin(&self) -> State {
-        let (made, taken) = sync_channel(AHEAD);
-        let make = self.make.clone();
-        let run = move || {
-            // Whoever takes them may not want them all.
-            batches(&make).into_iter().flatten().try_for_each(|rows| made.send(rows)).unwrap_or_default();
+        let pieces = self.pieces.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let number = available_parallelism().map_or(1, usize::from).min(pieces);
+        // Whoever is faster than those before it waits for them.
+        let (begin, begun) = sync_channel(number);
+        let start = |_| {
+            let (pieces, begin) = (self.pieces.clone(), begin.clone());
+            Builder::new().name("rows".into()).spawn(move || make(&pieces, &begin)).ok()
         };
-        match Builder::new().name("rows".into()).spawn(run) {
-            Ok(thread) => State::InThread(taken, thread),
-            Err(_) => batches(&self.make).map_or(State::Over, State::Here),
+        let all: Vec<JoinHandle<()>> = (0..number).map_while(start).collect();
+        if all.is_empty() {
+            let pieces = self.pieces.clone();
+            let next = move || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+            return State::Here(Box::new(std::iter::from_fn(next).flat_map(|make| make())));
+        }
+        State::InThreads(Threads { pieces: begun, now: None, all })
+    }
+}
+
+/// Makes one piece after the other, until there are none or nobody wants them.
+fn make(pieces: &Pieces, begin: &SyncSender<Piece>) {
+    loop {
+        let (made, taken) = sync_channel(AHEAD);
+        let piece = {
+            let mut pieces = pieces.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(piece) = pieces.next() else { return };
+            // While nobody else can take the next one.
+            if begin.send(taken).is_err() {
+                return;
+            }
+            piece
+        };
+        let mut batches = piece().map(Some).chain([None]);
+        if batches.try_for_each(|rows| made.send(rows)).is_err() {
+            return;
         }
     }
 }
 
-/// The batches, once.
-fn batches(make: &Mutex<Option<MakeBatches>>) -> Option<Batches> {
-    let make = make.lock().unwrap_or_else(PoisonError::into_inner).take();
-    make.map(|make| make())
+impl Threads {
+    /// The next batch; `None`: there is none, or a thread has panicked.
+    fn next(&mut self) -> Option<Rows> {
+        loop {
+            let piece = match &self.now {
+                Some(piece) => piece,
+                None => self.now.insert(self.pieces.recv().ok()?),
+            };
+            match piece.recv().ok()? {
+                Some(rows) => return Some(rows),
+                None => self.now = None,
+            }
+        }
+    }
+
+    /// Waits for the threads, which nobody keeps from ending.
+    fn end(self) {
+        let Self { pieces, now, all } = self;
+        drop((pieces, now));
+        let ended: Vec<_> = all.into_iter().map(JoinHandle::join).collect();
+        // Fewer rows than there are would look like all of them.
+        for ended in ended {
+            ended.unwrap_or_else(|panic| resume_unwind(panic));
+        }
+    }
 }
 
 impl Iterator for Ahead {
@@ -58,15 +118,13 @@ impl Iterator for Ahead {
         }
         let next = match &mut self.state {
             State::Here(batches) => batches.next(),
-            State::InThread(taken, _) => taken.recv().ok(),
+            State::InThreads(threads) => threads.next(),
             State::NotBegun | State::Over => None,
         };
         if next.is_none()
-            && let State::InThread(_, thread) = std::mem::replace(&mut self.state, State::Over)
-            && let Err(panic) = thread.join()
+            && let State::InThreads(threads) = std::mem::replace(&mut self.state, State::Over)
         {
-            // Fewer rows than there are would look like all of them.
-            resume_unwind(panic);
+            threads.end();
         }
         next
     }
@@ -80,42 +138,55 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    fn numbered(count: usize, made: &Arc<AtomicUsize>) -> MakeBatches {
-        let made = made.clone();
-        Box::new(move || {
-            let batch = move |number: usize| {
-                made.fetch_add(1, Ordering::SeqCst);
-                assert!(number < 1000, "broken");
-                Rows { count: 1, columns: vec![Values::Same(number as i64)] }
-            };
-            Box::new((0..count).map(batch)) as Batches
-        })
+    /// As many batches as it says, in pieces of so many.
+    fn numbered(count: usize, piece: usize, made: &Arc<AtomicUsize>) -> Vec<MakeBatches> {
+        let make = |first: usize| -> MakeBatches {
+            let made = made.clone();
+            Box::new(move || {
+                let batch = move |number: usize| {
+                    made.fetch_add(1, Ordering::SeqCst);
+                    assert!(number < 1000, "broken");
+                    Rows { count: 1, columns: vec![Values::Same(number as i64)] }
+                };
+                Box::new((first..count.min(first + piece)).map(batch)) as Batches
+            })
+        };
+        (0..count).step_by(piece).map(make).collect()
     }
 
     #[test]
     fn batches_come_in_order_and_none_is_made_before_the_first_is_asked_for() {
         let made = Arc::new(AtomicUsize::new(0));
-        drop(Ahead::new(numbered(5, &made)));
+        drop(Ahead::new(numbered(5, 2, &made)));
         assert_eq!(made.load(Ordering::SeqCst), 0);
-        let all: Vec<Rows> = Ahead::new(numbered(500, &made)).collect();
-        let number = |rows: &Rows| rows.columns[0].clone();
-        assert!(all.iter().map(number).eq((0..500).map(Values::Same)) && all.len() == 500);
+        for piece in [1, 3, 100, 500] {
+            let all: Vec<Rows> = Ahead::new(numbered(500, piece, &made)).collect();
+            let number = |rows: &Rows| rows.columns[0].clone();
+            assert!(all.iter().map(number).eq((0..500).map(Values::Same)) && all.len() == 500);
+        }
     }
 
     #[test]
     fn who_makes_them_ends_with_who_takes_them_and_does_not_run_away() {
         let made = Arc::new(AtomicUsize::new(0));
-        let mut some = Ahead::new(numbered(999, &made));
+        let mut some = Ahead::new(numbered(999, 999, &made));
         some.by_ref().take(3).for_each(drop);
         drop(some);
         // Those taken, those that waited, one on its way.
         assert!(made.load(Ordering::SeqCst) <= 3 + AHEAD + 1);
+        made.store(0, Ordering::SeqCst);
+        let mut some = Ahead::new(numbered(999, 2, &made));
+        some.by_ref().take(3).for_each(drop);
+        drop(some);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        // Two pieces taken, as many begun as there are threads, one of each thread on its way.
+        assert!(made.load(Ordering::SeqCst) <= 2 * (2 + 2 * threads));
     }
 
     #[test]
     #[should_panic(expected = "broken")]
     fn a_panic_is_not_the_end_of_the_rows() {
         let made = Arc::new(AtomicUsize::new(0));
-        Ahead::new(numbered(1001, &made)).for_each(drop);
+        Ahead::new(numbered(1001, 10, &made)).for_each(drop);
     }
 }

@@ -70,14 +70,10 @@ impl DataSet {
         self.parts().into_iter().map(|part| part.table).collect()
     }
 
-    /// The rows of its tables; nothing is made before they are asked for, and then by a thread that is some batches ahead.
+    /// The rows of its tables; nothing is made before they are asked for, and then by threads that are some batches ahead.
     pub fn fills(&self) -> Vec<Fill> {
         let parts = self.parts().into_iter().enumerate().filter(|(_, part)| !part.columns.is_empty());
-        let fill = |(table, Part { columns, batches, .. })| Fill {
-            table,
-            columns,
-            batches: Box::new(Ahead::new(batches)),
-        };
+        let fill = |(table, Part { columns, batches, .. })| Fill::new(table, columns, Ahead::new(batches));
         parts.map(fill).collect()
     }
 

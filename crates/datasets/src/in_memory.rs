@@ -81,7 +81,7 @@ impl InMemory {
             let columns = || own.columns.iter().map(|values| values.gather(some)).collect();
             (!some.is_empty()).then(|| Rows { count: some.len(), columns: columns() })
         });
-        Fill { table: self.table, columns: self.names.clone(), batches: Box::new(batches) }
+        Fill::new(self.table, self.names.clone(), batches)
     }
 }
 

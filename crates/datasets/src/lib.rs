@@ -3,6 +3,7 @@
 //! - `studies`: the tables of the published studies of inserts
 //! - `pgbench`: the tables of pgbench's built-in scripts
 //! - `tpch`: LINEITEM and the rest of TPC-H, by the crate `tpchgen`
+//! - `text`: the random text of TPC-H's comments
 //! - `documents`: long texts
 //! - `synthetic`: rows of a width and number of columns that are chosen
 //! - `ahead`: rows are made while others are loaded
@@ -19,6 +20,7 @@ mod in_memory;
 mod pgbench;
 mod studies;
 mod synthetic;
+mod text;
 mod tpch;
 mod write;
 
@@ -55,5 +57,6 @@ fn numbered(
 struct Part {
     table: engines::Table,
     columns: Vec<&'static str>,
-    batches: MakeBatches,
+    /// One behind the other, in pieces that can be made at the same time.
+    batches: Vec<MakeBatches>,
 }

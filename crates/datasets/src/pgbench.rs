@@ -24,7 +24,7 @@ pub(crate) fn parts(scale: f64) -> Vec<Part> {
     let part = |name, key, storage, columns, filled: &[&'static str], batches: MakeBatches| Part {
         table: Table { name, columns, key, storage },
         columns: filled.to_vec(),
-        batches,
+        batches: vec![batches],
     };
     let history = vec![
         int("tid"),

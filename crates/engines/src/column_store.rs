@@ -9,11 +9,27 @@ pub trait ColumnStore {
     /// # Errors
     /// When the engine refuses.
     fn stored(&self, table: &Table, filter: Filter) -> Result<Stored, EngineError>;
+    /// By which methods the columns of a table that was created are compressed; empty where that is not told, as of files.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn compressed(&self, table: &Table) -> Result<Vec<Compressed>, EngineError>;
     /// Bytes of each column of a fill by row group, stored as `table` is but in a place of its own, of which nothing stays.
     ///
     /// # Errors
     /// When the engine refuses or the place is full.
     fn stored_apart(&self, table: &Table, fill: Fill) -> Result<Vec<Vec<u64>>, EngineError>;
+}
+
+/// What of a column is compressed by one method.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compressed {
+    /// Name of the column.
+    pub column: String,
+    /// The engine's name of the method.
+    pub method: String,
+    /// Bytes: an estimate from where segments lie in their blocks.
+    pub bytes: u64,
 }
 
 /// How a table lies.

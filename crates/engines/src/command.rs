@@ -23,7 +23,18 @@ const PRINTED_BYTES_MAX: u64 = 64 << 20;
 /// # Errors
 /// When it cannot be started, does not end in time, or says that it failed: with its exit status and what it printed
 /// from its first error on.
-pub fn run(mut command: Command, doing: &str, at_most: Duration, cancel: &Cancel) -> Result<(), EngineError> {
+pub fn run(command: Command, doing: &str, at_most: Duration, cancel: &Cancel) -> Result<(), EngineError> {
+    run_with(command, Stdio::null(), doing, at_most, cancel)
+}
+
+/// The same with this as its standard input.
+pub fn run_with(
+    mut command: Command,
+    input: Stdio,
+    doing: &str,
+    at_most: Duration,
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
     let failed = |message: String| EngineError::failed(doing, message);
     let program = command.get_program().to_string_lossy().into_owned();
     // A file: what goes on in the background may keep a pipe open for ever.
@@ -31,7 +42,7 @@ pub fn run(mut command: Command, doing: &str, at_most: Duration, cancel: &Cancel
     let mut output = std::fs::File::from(memory.map_err(|error| failed(error.to_string()))?);
     let both = output.try_clone().and_then(|stdout| Ok((stdout, output.try_clone()?)));
     let (stdout, stderr) = both.map_err(|error| failed(error.to_string()))?;
-    let command = command.stdin(Stdio::null()).stdout(stdout).stderr(stderr).process_group(0);
+    let command = command.stdin(input).stdout(stdout).stderr(stderr).process_group(0);
     let mut child = command.spawn().map_err(|error| failed(format!("{program}: {error}")))?;
     let started = Instant::now();
     let status = loop {
@@ -68,7 +79,8 @@ fn said(program: &str, status: ExitStatus, output: &mut (impl Read + Seek)) -> S
     let _ = output.seek(from).and_then(|_| output.read_to_end(&mut printed));
     let printed = String::from_utf8_lossy(&printed);
     let lower = printed.to_ascii_lowercase();
-    let error = ["error:", "fatal:"].iter().filter_map(|word| lower.find(word)).min().unwrap_or_default();
+    let error =
+        ["error:", "fatal:", "error "].iter().filter_map(|word| lower.find(word)).min().unwrap_or_default();
     let line = printed[..error].rfind('\n').map_or(0, |end| end + 1);
     let said: String = without_secrets(printed[line..].trim()).chars().take(SAID_MAX).collect();
     let name = program.rsplit('/').next().unwrap_or(program);

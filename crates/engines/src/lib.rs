@@ -21,6 +21,8 @@ mod preflight;
 mod private;
 mod request;
 mod rows;
+#[cfg(feature = "parquet")]
+pub mod sample;
 pub mod server;
 mod session;
 mod setup;
@@ -30,7 +32,7 @@ mod wait_type;
 mod work;
 
 pub use cancel::{Cancel, CancelReason};
-pub use column_store::{ColumnStore, Stored};
+pub use column_store::{ColumnStore, Compressed, Stored};
 pub use dialect::Dialect;
 pub use engine::{
     Ability, Answer, CacheReport, CacheState, Collected, ConnectionSet, Done, Engine, EngineError, EngineUse,

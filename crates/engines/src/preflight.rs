@@ -1,7 +1,8 @@
 //! What has to be there before a first trial: what trials need, and what an engine found out about it.
 
-use crate::{Folders, Role};
-use experiment::{Configuration, Invalid};
+use crate::{EngineError, Folders, Role};
+use experiment::{Configuration, Invalid, Setting, Value};
+use std::collections::{BTreeMap, HashSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -62,6 +63,33 @@ impl Need<'_> {
 }
 
 impl Preflight {
+    /// What stands in the way of private servers: room for rows, and what `objections` finds of each different target. Gives
+    /// the needs of servers by URL, which are asked.
+    pub(crate) fn of_private<'n, 'c>(
+        &mut self,
+        needs: &'n [Need<'c>],
+        folders: &Folders,
+        (url, volumes): (Setting<Option<String>>, Setting<Vec<String>>),
+        objections: impl Fn(&Configuration) -> Result<Vec<Invalid>, EngineError>,
+    ) -> BTreeMap<String, Vec<&'n Need<'c>>> {
+        let (mut seen, mut by_url) = (HashSet::new(), BTreeMap::<String, Vec<&Need<'_>>>::new());
+        for need in needs {
+            if let Some(url) = need.configuration.get(url) {
+                by_url.entry(url).or_default().push(need);
+                continue;
+            }
+            self.needs(need.of_rows(&need.configuration.get(volumes), folders));
+            let target: Vec<(&str, &Value)> = need.configuration.below("target.").collect();
+            if seen.insert(format!("{target:?}")) {
+                match objections(need.configuration) {
+                    Err(error) => self.misses(error.to_string()),
+                    Ok(invalid) => self.invalid.extend(invalid),
+                }
+            }
+        }
+        by_url
+    }
+
     /// Takes note of something that is missing, once.
     pub fn misses(&mut self, what: impl Into<String>) {
         let what = what.into();

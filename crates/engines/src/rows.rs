@@ -193,6 +193,12 @@ impl Texts {
         &self.all[start..self.ends[row]]
     }
 
+    /// Adds a text.
+    pub fn push(&mut self, text: &str) {
+        self.all.push_str(text);
+        self.ends.push(self.all.len());
+    }
+
     fn append(&mut self, more: &Self) {
         let before = self.all.len();
         self.all.push_str(&more.all);

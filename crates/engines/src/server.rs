@@ -41,6 +41,21 @@ pub trait Server: fmt::Display {
     /// # Errors
     /// When the server cannot be reached, refuses, or does not answer in time or before somebody asks to stop.
     fn survey(&self, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError>;
+    /// Reads rows of a table, so many at most, spread over it.
+    ///
+    /// # Errors
+    /// When the server refuses, there is no such table, or this is not done for the engine.
+    #[cfg(feature = "parquet")]
+    fn sample(
+        &self,
+        _table: &str,
+        _rows_max: u64,
+        _stop: &Stop,
+    ) -> Result<crate::sample::Sample, ServerError> {
+        Err(ServerError::new(
+            "tables of this engine's servers cannot be sampled; write the rows to a Parquet file",
+        ))
+    }
 }
 
 /// Watches all sessions of a server, whoever they work for.

@@ -13,9 +13,10 @@ settings! {
     /// copy of what it made. Paths count from the folder of the experiment file.
     pub SETUP_SQL: Vec<String> = "target.setup.sql", Kind::TextList;
     /// Dump that is restored before target.setup.sql runs: for PostgreSQL what pg_dump writes (custom, directory, tar or
-    /// plain), for SQLite a database file or SQL.
+    /// plain), for MariaDB what mariadb-dump writes, for SQLite a database file or SQL.
     pub SETUP_DUMP: Option<String> = "target.setup.dump", Kind::Text;
-    /// Variables for the files of target.setup.sql, which use them as in psql: :name, :'name', :"name".
+    /// Variables for the files of target.setup.sql, which use them as in psql: :name, :'name', :"name"; for
+    /// MariaDB as user variables: @name.
     pub SETUP_VARIABLES: Option<Value> = "target.setup.variables.*", Kind::Scalar;
 }
 

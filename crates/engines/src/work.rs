@@ -3,6 +3,8 @@
 
 use crate::{EngineError, Rows, Values};
 use experiment::choice;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 /// What a probe needs of an engine before connections are opened.
 #[derive(Default)]
@@ -230,6 +232,20 @@ pub struct Fill {
     pub columns: Vec<&'static str>,
     /// The rows, in batches.
     pub batches: Box<dyn Iterator<Item = Rows> + Send>,
+    /// How many threads load rows that they have taken while another takes more. An engine that loads in the thread that
+    /// takes them leaves it at 0.
+    pub busy: Arc<AtomicUsize>,
+}
+
+impl Fill {
+    /// Rows for these columns of the table at a position.
+    pub fn new(
+        table: usize,
+        columns: Vec<&'static str>,
+        batches: impl Iterator<Item = Rows> + Send + 'static,
+    ) -> Self {
+        Self { table, columns, batches: Box::new(batches), busy: Arc::default() }
+    }
 }
 
 /// Something that a load does to its tables, compiled into a statement before connections are opened.

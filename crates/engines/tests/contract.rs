@@ -130,7 +130,7 @@ fn work() -> Work {
         storage: Storage::default(),
     };
     let sampled = Rows { count: 4, columns: vec![Values::Integers(vec![3, 700, 51, 2_000_000])] };
-    let fill = Fill { table: 1, columns: vec!["order_id"], batches: Box::new([sampled].into_iter()) };
+    let fill = Fill::new(1, vec!["order_id"], [sampled].into_iter());
     Work { tables: vec![table, sample], operations, fills: vec![fill], ..Work::default() }
 }
 
@@ -165,7 +165,7 @@ fn typed_work() -> Work {
     let names = vec!["id", "code", "day", "seen", "price", "remark", "kind"];
     Work {
         tables: vec![Table { name: "typed", columns, key: &["id"], storage: Storage::default() }],
-        fills: vec![Fill { table: 0, columns: names, batches: Box::new([batch(0), batch(500)].into_iter()) }],
+        fills: vec![Fill::new(0, names, [batch(0), batch(500)].into_iter())],
         operations: vec![
             Operation::scan(
                 0,

@@ -6,10 +6,10 @@ mod common;
 use common::{duckdb_libraries, folder};
 use engines::{
     Answer, CacheState, Cancel, Column, ConnectionSet, DataType, DefaultValue, Done, Engine, EngineError,
-    Fill, Folders, Instance, Key, Operation, Output, Permits, Request, Rows, Statement, Storage, Table,
-    Values, WaitType, Work,
+    Fill, Folders, Footprint, Instance, Key, Need, Operation, Output, Permits, Request, Rows, Statement,
+    Storage, Table, Values, WaitType, Work,
 };
-use experiment::{Configuration, Value};
+use experiment::{Configuration, Invalid, Value};
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
@@ -50,6 +50,18 @@ fn table(key: DataType) -> Table {
         Column::new("amount", DataType::Int).default(DefaultValue::Integer(2)),
     ];
     Table { name: "orders", columns, key: &["id"], storage: Storage::default() }
+}
+
+/// What is said against the settings before a first trial.
+fn objections(configuration: &Configuration) -> Vec<Invalid> {
+    let need = Need { configuration, connections: 1, footprint: Footprint::default() };
+    let place = Folders {
+        directory: std::env::temp_dir(),
+        volumes: Vec::new(),
+        permits: Permits::default(),
+        cgroup_joins: Vec::new(),
+    };
+    engine().preflight(&[need], &place, &Cancel::new().stop()).invalid
 }
 
 const INSERT: usize = 0;
@@ -184,7 +196,14 @@ fn settings_are_given_and_read_back_and_an_unknown_one_names_the_nearest() {
             let said = error(prepare(&wrong, folder.path()));
             assert!(said.contains(expected), "{said}");
             assert!(folder.path().read_dir().unwrap().next().is_none(), "{name} left something");
+            // The same before the first trial.
+            let said = objections(&wrong);
+            assert!(
+                said.len() == 1 && said[0].path == name && said[0].message.contains(expected),
+                "{said:?}"
+            );
         }
+        assert_eq!(objections(&given), []);
     }
 }
 
@@ -252,11 +271,7 @@ fn a_cold_cache_has_nothing_of_the_file_and_of_duckdbs_own() {
             count: 4096,
             columns: vec![Values::Integers((first..first + 4096).collect())],
         };
-        let fill = Fill {
-            table: 0,
-            columns: vec!["id"],
-            batches: Box::new((0..100).map(move |batch| numbers(batch * 4096))),
-        };
+        let fill = Fill::new(0, vec!["id"], (0..100).map(move |batch| numbers(batch * 4096)));
         instance.create(Work { fills: vec![fill], ..work(DataType::BigInt) }).unwrap();
         let mut connections = instance.connect(1).unwrap();
         let report = instance.settle(CacheState::Cold).unwrap();
@@ -272,6 +287,36 @@ fn a_cold_cache_has_nothing_of_the_file_and_of_duckdbs_own() {
         drop(connections);
         instance.remove().unwrap();
         assert!(folder.path().read_dir().unwrap().next().is_none());
+    }
+}
+
+/// Rows that several connections load have the order in which they came, and all row groups but the last are full.
+#[test]
+fn rows_keep_their_order_and_fill_row_groups_however_many_load_them() {
+    const ROWS: i64 = 5 * 122_880 + 1_000;
+    for library in duckdb_libraries() {
+        for (threads, key) in [(1, DataType::BigInt), (2, DataType::BigInt), (3, DataType::Int)] {
+            let threads = [("target.settings.threads", Value::Integer(threads))];
+            let folder = folder();
+            let instance = prepare(&configuration(library.as_deref(), &threads), folder.path()).unwrap();
+            // Batches of a size that does not fit.
+            let batch = |first: i64| Rows {
+                count: 5_000.min(ROWS - first) as usize,
+                columns: vec![Values::Integers((first..ROWS.min(first + 5_000)).collect())],
+            };
+            let fill = Fill::new(0, vec!["id"], (0..ROWS).step_by(5_000).map(batch));
+            instance.create(Work { fills: vec![fill], ..work(key) }).unwrap();
+            let mut connection = instance.connect(1).unwrap();
+            let placed = "SELECT count(*), count(*) FILTER (id = rowid), sum(amount) FROM orders";
+            let [all, twice] = [ROWS, 2 * ROWS].map(|rows| rows.to_string());
+            assert_eq!(sql(connection.as_mut(), placed).unwrap(), [all.clone(), all, twice]);
+            let groups = "SELECT count(*), count(*) FILTER (rows = 122880), min(rows) FROM (SELECT sum(count) AS rows \
+                          FROM pragma_storage_info('orders') WHERE column_name = 'id' AND segment_type <> 'VALIDITY' \
+                          GROUP BY row_group_id)";
+            assert_eq!(sql(connection.as_mut(), groups).unwrap(), ["6", "5", "1000"]);
+            drop(connection);
+            instance.remove().unwrap();
+        }
     }
 }
 
@@ -308,7 +353,7 @@ fn a_full_disk_in_mid_load_is_named_and_nothing_is_left() {
                 .map(|key| key.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as i64));
             Rows { count: 4096, columns: vec![Values::Integers(keys.collect())] }
         };
-        let fill = Fill { table: 0, columns: vec!["id"], batches: Box::new((0..1000).map(scattered)) };
+        let fill = Fill::new(0, vec!["id"], (0..1000).map(scattered));
         let full = instance.create(Work { fills: vec![fill], ..work(DataType::BigInt) });
         assert!(matches!(full, Err(EngineError::DiskFull { .. })), "{full:?}");
         instance.remove().unwrap();

@@ -6,12 +6,13 @@ mod common;
 use common::{LONG, folder, is_alive, mariadb_installations, until};
 use engines::mariadb::MariaDb;
 use engines::{
-    Answer, CacheState, Cancel, Column, ConnectionSet, DataType, DefaultValue, Engine, EngineError, Folders,
-    Host, Instance, Key, Operation, Output, Parameter, Permits, Request, Results, Statement, Storage, Table,
-    Work,
+    Answer, CacheState, Cancel, Column, ConnectionSet, DataType, DefaultValue, Engine, EngineError, Fill,
+    Folders, Host, Instance, Key, Operation, Output, Parameter, Permits, Request, Results, Rows, Statement,
+    Storage, Table, Values, Work,
 };
 use experiment::{Configuration, Value};
 use mysqlclient::{Client, Config};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -82,6 +83,29 @@ fn work() -> Work {
         ],
         ..Work::default()
     }
+}
+
+/// The size that is told is what the files of the tables take.
+#[test]
+fn the_size_of_a_table_is_that_of_its_file() {
+    fn files(folder: &Path) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+    }
+    on_each_version(|host, folder, version| {
+        let instance = host.prepare(&configuration(version), 1, &Cancel::new()).unwrap();
+        let rows = |first: i64| Rows {
+            count: 5_000,
+            columns: vec![Values::Integers((first..first + 5_000).collect())],
+        };
+        let fill = Fill::new(0, vec!["id"], (0..10).map(move |batch| rows(5_000 * batch)));
+        instance.create(Work { fills: vec![fill], ..work() }).unwrap();
+        let stored = instance.stored_bytes().unwrap().unwrap();
+        let own = files(folder).into_iter().find(|path| path.ends_with("steelbench/orders.ibd")).unwrap();
+        assert_eq!(stored, 512 * own.metadata().unwrap().blocks());
+        assert!(stored > 50_000 * 12);
+        instance.remove().unwrap();
+    });
 }
 
 fn prepared(host: &mut dyn Host, settings: &[(&str, Value)]) -> Result<Box<dyn Instance>, EngineError> {
@@ -368,6 +392,26 @@ fn data_files_and_logs_lie_on_their_volumes_and_caches_are_as_the_file_says() {
         assert_eq!(count(set.as_mut()), shown("20000", "40000"));
         drop(set);
         instance.remove().unwrap();
+    });
+}
+
+#[test]
+fn after_a_final_checkpoint_no_page_of_the_tables_is_left_to_be_written() {
+    on_each_version(|host, directory, version| {
+        for wanted in [false, true] {
+            let settings =
+                [("target.final_checkpoint", Value::Bool(wanted)), ("target.data_files", Value::Integer(2))];
+            let instance = prepared(host, &[version, &settings].concat()).unwrap();
+            let mut set = instance.connect(1).unwrap();
+            ask(set.as_mut(), 0, &bulk(&keys(0..5000))).unwrap();
+            set.flush(0, 1).unwrap();
+            let unwritten = "SELECT count(*) FROM information_schema.innodb_buffer_page \
+                             WHERE table_name LIKE '%orders%' AND oldest_modification > 1";
+            let unwritten = superuser(directory).cell(unwritten).unwrap().unwrap();
+            assert_eq!(unwritten == "0", wanted, "{unwritten}");
+            drop(set);
+            instance.remove().unwrap();
+        }
     });
 }
 

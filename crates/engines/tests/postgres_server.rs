@@ -5,7 +5,7 @@ mod common;
 
 use common::{ask, folder, installations, is_alive, options, own, running, started};
 use engines::postgres::server::{
-    Account, Cluster, ClusterOptions, DataOptions, Installation, Stop, Template, clone_folder,
+    Account, Cluster, ClusterOptions, DataOptions, Installation, Stop, clone_folder, find_or_make,
 };
 use engines::{Cancel, CancelReason, EngineError};
 use std::fs::Permissions;
@@ -153,7 +153,7 @@ fn a_template_is_made_once() {
         own(&account, &cache).unwrap();
         let find = |data: &DataOptions| {
             let options = ClusterOptions { data: data.clone(), ..options(&installation, &cache) };
-            Template::find_or_make(&cache, &options, &Cancel::new()).unwrap()
+            find_or_make(&cache, &options, &Cancel::new()).unwrap()
         };
         // Two at once: one makes it, the other waits for it.
         let plain = DataOptions::default();

@@ -1,6 +1,6 @@
 use crate::error::{Errors, FileErrors};
 use crate::{Configuration, FromValue, Invalid, NamedFile, Setting, Value};
-use observations::UnmeasuredTable;
+use observations::{HoldOut, UnmeasuredTable};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
@@ -22,6 +22,8 @@ pub struct Experiment {
     pub left_out: Vec<LeftOut>,
     /// Tables for which the cost model of scans predicts what a scan takes.
     pub predict: Vec<UnmeasuredTable>,
+    /// Levels that models are tested on.
+    pub hold_out: Vec<HoldOut>,
     /// Declared volumes.
     pub volumes: Vec<Volume>,
     /// How often each configuration is run.

@@ -41,6 +41,7 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("order", "The order of the trials."),
     ("repeats", "How often each configuration is run."),
     ("limits", "Caps on time and space."),
+    ("model", "Which levels models of the throughput are tested on."),
     ("report", "How the results are compared."),
 ];
 
@@ -97,6 +98,10 @@ settings! {
     pub IDENTICAL_FAILURES: u32 = "limits.identical_failures", Kind::Count { min: 0, max: 1_000_000 }, "3";
     /// Space that the data of a trial may take; checked before the run and during it.
     pub DISK_SPACE_BYTES: Option<u64> = "limits.disk_space", Kind::Size { min: 1, max: i64::MAX };
+
+    /// Levels that models of the throughput are not fitted to but tested on: "workload.connections > 8"; also with >=, <, <=
+    /// and =. Without it, the highest third of the levels.
+    pub(crate) HOLD_OUT: Vec<String> = "model.hold_out", Kind::TextList;
 
     /// A relative difference below this does not matter: configurations are called equivalent where a larger one is
     /// excluded at 95 % confidence.

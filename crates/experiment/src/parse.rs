@@ -55,6 +55,7 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     let hard_to_change = reader.hard_to_change(&mut factors, &volumes);
     let repeats = reader.repeats(&core);
     let predict = reader.predictions();
+    let hold_out = reader.hold_out(&core, &factors);
     reader.check_setups(&repeats, &hard_to_change);
     let configurations = reader.configurations(&base, &factors);
     let baseline = reader.baseline(&factors, &configurations);
@@ -65,6 +66,7 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
         baseline,
         left_out: Vec::new(),
         predict,
+        hold_out,
         volumes,
         repeats,
         hard_to_change,
@@ -164,7 +166,7 @@ impl<'a> Reader<'a> {
     /// The values that all other sections with one value a key give.
     fn core_settings(&mut self) -> Values {
         let mut values = Values::default();
-        for section in ["experiment", "hooks", "order", "repeats", "limits"] {
+        for section in ["experiment", "hooks", "order", "repeats", "limits", "model"] {
             if let Some(node) = self.root.value(section) {
                 self.read_table(node, section, SETTINGS, &[], &mut values);
             }

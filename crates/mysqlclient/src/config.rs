@@ -171,6 +171,12 @@ impl Config {
         Self { connect_timeout: self.connect_timeout.or(Some(timeout)), ..self }
     }
 
+    /// With no more time than this, whatever the URL gives.
+    #[must_use]
+    pub fn with_timeout(self, most: Duration) -> Self {
+        Self { connect_timeout: Some(self.connect_timeout.map_or(most, |given| given.min(most))), ..self }
+    }
+
     /// With somebody who may end connecting.
     #[must_use]
     pub fn with_stop(self, stop: Stop) -> Self {
@@ -188,6 +194,20 @@ impl Config {
             Place::Unix(_) => true,
             Place::Tcp { host, .. } => host == "127.0.0.1" || host == "::1",
         }
+    }
+
+    /// Options by which MariaDB's programs find the server, encrypt and verify as this says, and read nothing else; the
+    /// password is a variable of [`client_environment`](Self::client_environment).
+    pub fn client_options(&self) -> Vec<String> {
+        let mut options = vec!["--no-defaults".to_owned(), format!("--user={}", self.user)];
+        match &self.place {
+            Place::Unix(path) => options.push(format!("--socket={}", path.display())),
+            Place::Tcp { host, port } => {
+                options.extend([format!("--host={host}"), format!("--port={port}"), "--protocol=TCP".into()]);
+            }
+        }
+        options.extend(self.tls.client_options());
+        options
     }
 
     /// Variables by which MariaDB's programs find the server; `None`: one that must not be there.

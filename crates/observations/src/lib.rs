@@ -8,6 +8,7 @@ mod device_use;
 mod event;
 mod health;
 mod histogram;
+mod hold_out;
 mod named;
 pub mod number;
 mod profile;
@@ -25,6 +26,7 @@ pub use device_use::{DeviceUse, Disagreement, device_agreement, write_copies};
 pub use event::{Event, RunEnd, Tally, TrialRef};
 pub use health::{LoadHealth, MachineLoad, Warning, WarningKind};
 pub use histogram::{Histogram, HistogramError};
+pub use hold_out::HoldOut;
 pub use profile::{Frame, Profile, Stack, UNKNOWN};
 pub use record::{
     AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, FactorRecord, FileRecord, GitState,

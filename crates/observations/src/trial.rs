@@ -178,6 +178,11 @@ pub struct Fact {
     pub value: f64,
 }
 
+impl Fact {
+    /// How the names begin of what a column store has compressed by a method: `compressed.COLUMN.METHOD`.
+    pub const COMPRESSED: &str = "compressed.";
+}
+
 /// The plan of a statement, as the engine printed it before the measurement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueryPlan {

@@ -3,11 +3,11 @@
 use crate::{ProbeError, Target, TrialContext};
 use datasets::{DataSet, Size};
 use engines::{
-    Ability, Answer, EngineError, EngineUse, Explained, Fill, Footprint, Kept, Operation, Output, Request,
+    Ability, Answer, Compressed, EngineError, EngineUse, Explained, Fill, Kept, Operation, Output, Request,
     Rows, Statement, Table, Work,
 };
 use experiment::common::PROBE;
-use experiment::{Configuration, Invalid, Kind, settings};
+use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::{Event, Fact, Observations, QueryPlan, Response, number};
 use observe::environment::{is_on_btrfs, used};
 use std::collections::BTreeMap;
@@ -53,9 +53,9 @@ pub fn data_set(configuration: &Configuration) -> DataSet {
     DataSet::new(&configuration.get(DATA), size).unwrap_or_else(|| DataSet::pgbench(1))
 }
 
-/// What a trial on that data set puts on its target.
-pub fn footprint(configuration: &Configuration) -> Footprint {
-    Footprint { row_bytes: data_set(configuration).row_bytes(), ..Footprint::default() }
+/// The same of a probe with these settings, if they are those of data sets.
+pub fn of(settings: &[Declaration], configuration: &Configuration) -> Option<DataSet> {
+    settings.iter().any(|own| own.path == DATA.path()).then(|| data_set(configuration))
 }
 
 /// Position of the operation that counts the rows of a data set's first table; a probe's own follow.
@@ -86,6 +86,8 @@ pub struct Loaded {
     pub explained: Explained,
     /// Bytes that the tables and their indexes take where they are stored.
     pub stored_bytes: Option<u64>,
+    /// Of a column store: the methods by which columns are compressed.
+    compressed: Vec<Compressed>,
     filled: Filled,
     embedded: bool,
 }
@@ -101,8 +103,13 @@ impl Loaded {
         filled: Filled,
         taken: &Taken,
     ) -> Result<Self, ProbeError> {
+        let compressed = match (context.instance.column_store(), set.tables().first()) {
+            (Some(store), Some(table)) => store.compressed(table)?,
+            _ => Vec::new(),
+        };
         Ok(Self {
             filled,
+            compressed,
             rows: set.rows().map_or_else(|| count(context), Ok)?,
             explained: Explained::default(),
             stored_bytes: taken.by_tables(context)?,
@@ -146,6 +153,9 @@ impl Loaded {
         let disk = used.disk_read_bytes.zip(*page_bytes);
         facts.add("pages_disk", "", disk.map(|(all, page)| each(all) / page as f64));
         facts.all.extend(counters.iter().cloned());
+        for Compressed { column, method, bytes } in &self.compressed {
+            facts.add(&format!("{}{column}.{method}", Fact::COMPRESSED), "B", Some(*bytes as f64));
+        }
         facts
     }
 
@@ -219,7 +229,7 @@ pub struct Filled {
     rows: u64,
     /// Seconds until the tables were there.
     pub elapsed_s: f64,
-    /// Seconds in which the engine waited for rows to be made.
+    /// Seconds in which rows were waited for and none loaded.
     pub waited_s: f64,
 }
 
@@ -268,11 +278,13 @@ struct Counts {
 
 /// Has the rows of a fill counted as they are taken, and the wait for them timed.
 fn counted(fill: &mut Fill, counts: Arc<Counts>) {
-    let mut batches = std::mem::replace(&mut fill.batches, Box::new(std::iter::empty()));
+    let (mut batches, busy) =
+        (std::mem::replace(&mut fill.batches, Box::new(std::iter::empty())), fill.busy.clone());
     fill.batches = Box::new(std::iter::from_fn(move || {
-        let asked = Instant::now();
+        let (asked, idle) = (Instant::now(), busy.load(Ordering::Relaxed) == 0);
         let rows: Option<Rows> = batches.next();
-        counts.waited_ns.fetch_add(asked.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        let waited_ns = if idle { asked.elapsed().as_nanos() as u64 } else { 0 };
+        counts.waited_ns.fetch_add(waited_ns, Ordering::Relaxed);
         counts.rows.fetch_add(rows.as_ref().map_or(0, |rows| rows.count as u64), Ordering::Relaxed);
         rows
     }));

@@ -124,7 +124,7 @@ impl Keys {
         let drawn: Vec<[i64; 2]> = (0..count).map(|_| self.draw()).collect();
         let column = |at: usize| Values::Integers(drawn.iter().map(|key| key[at]).collect());
         let rows = Rows { count: drawn.len(), columns: (0..names.len()).map(column).collect() };
-        let fill = Fill { table, columns: names.to_vec(), batches: Box::new(std::iter::once(rows)) };
+        let fill = Fill::new(table, names.to_vec(), std::iter::once(rows));
         (Table { name: "key_sample", columns, key: &[], storage: Storage::default() }, fill)
     }
 }

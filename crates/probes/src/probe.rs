@@ -1,4 +1,5 @@
 use crate::command::SetUp;
+use crate::data;
 use conductor::LoadError;
 use disk_io::DiskError;
 use engines::{Ability, CacheState, Cancel, Engine, EngineError, Footprint, Instance, Table};
@@ -22,13 +23,14 @@ pub trait Probe: Send + Sync {
     fn files(&self, _configuration: &Configuration) -> Vec<(&'static str, String)> {
         Vec::new()
     }
-    /// What its trials put on the target, as far as the settings tell.
-    fn footprint(&self, _configuration: &Configuration) -> Footprint {
-        Footprint::default()
+    /// What its trials put on the target, as far as the settings tell: a data set, where it has one.
+    fn footprint(&self, configuration: &Configuration) -> Footprint {
+        let row_bytes = data::of(self.settings(), configuration).map_or(0, |set| set.row_bytes());
+        Footprint { row_bytes, ..Footprint::default() }
     }
     /// The tables of the data set that its trials make; none of other probes.
-    fn tables(&self, _configuration: &Configuration) -> Vec<Table> {
-        Vec::new()
+    fn tables(&self, configuration: &Configuration) -> Vec<Table> {
+        data::of(self.settings(), configuration).map_or_else(Vec::new, |set| set.tables())
     }
     /// Objections to a configuration on this target, found before anything runs.
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid>;

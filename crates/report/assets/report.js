@@ -290,7 +290,32 @@
     });
   };
 
-  const DRAW = { response: drawResponse, profile: drawProfile, waterfall: drawWaterfall, latency: drawLatency, series: drawSeries, bars: drawBars };
+  // Measured throughput, what a model says of it, and a law of scalability.
+  const drawModel = (root, spec) => {
+    const held = new Set(spec.heldOut);
+    const measured = spec.measured.map(([x, y, low, high, title]) => ({ x, y, low: low ?? y, high: high ?? y, title }));
+    const predicted = spec.predicted.map(([x, y, low, high]) => ({ x, y, low, high }));
+    const law = spec.law.map(([x, y]) => ({ x, y }));
+    const width = Math.min(760, root.clientWidth || 640);
+    const most = d3.max([...measured.map((m) => m.high), ...predicted.map((p) => p.y), ...law.map((l) => l.y)]) * 1.1;
+    const xs = d3.extent([...measured, ...law], (d) => d.x);
+    const peak = spec.peak !== null && spec.peak >= xs[0] && spec.peak <= xs[1] ? [spec.peak] : [];
+    root.append(Plot.plot({
+      ...COMMON, width, height: Math.min(340, Math.max(230, width * 0.5)),
+      x: { type: xs[0] > 0 ? "log" : "linear", domain: xs, inset: 16, label: spec.x, labelAnchor: "center", labelArrow: "none", ticks: measured.map((m) => m.x), tickFormat: tick },
+      y: { domain: [0, most], nice: true, label: spec.y, tickFormat: tick, labelAnchor: "top", clamp: true },
+      marks: [grid(), Plot.ruleY([0], { stroke: "var(--quiet)" }),
+        Plot.areaY(predicted, { x: "x", y1: "low", y2: "high", fill: "var(--c0)", fillOpacity: 0.15 }),
+        Plot.line(predicted, { x: "x", y: "y", stroke: "var(--c0)", strokeWidth: 1.8 }),
+        Plot.line(law, { x: "x", y: "y", stroke: "var(--c1)", strokeWidth: 1.4, strokeDasharray: "5 4" }),
+        Plot.ruleX(peak, { stroke: "var(--c1)", strokeDasharray: "2 3" }),
+        Plot.ruleX(measured, { x: "x", y1: "low", y2: "high", stroke: "currentColor" }),
+        Plot.dot(measured, { x: "x", y: "y", r: 4, stroke: "currentColor", fill: (m) => (held.has(m.x) ? "var(--page)" : "currentColor") }),
+        tip(measured, { x: "x", y: "y", title: "title" })],
+    }));
+  };
+
+  const DRAW = { model: drawModel, response: drawResponse, profile: drawProfile, waterfall: drawWaterfall, latency: drawLatency, series: drawSeries, bars: drawBars };
 
   const drawn = () => JSON.parse(document.getElementById("report").textContent).figures.map((spec, i) => {
     const root = document.getElementById(`figure-${i}`);

@@ -19,6 +19,7 @@ pub fn history(history: &History) -> Document {
     let mut sections = vec![introduction(history), overview(history)];
     sections.extend(changes(history));
     sections.extend(runs(history));
+    sections.extend(models(history));
     sections.extend(surroundings(history));
     sections.extend(history.configurations.iter().map(|own| configuration(history, own)));
     let name = history.runs.last().map_or("", |run| run.run.name.as_str());
@@ -92,6 +93,32 @@ fn changes(history: &History) -> Option<Section> {
          configurations that never change, at most 5 % are said to. An interval takes the place of the change as known.",
     );
     Some(section).filter(|_| !history.configurations.is_empty())
+}
+
+/// What models predicted of levels that they had not seen, and what was measured; `None` without a model.
+fn models(history: &History) -> Option<Section> {
+    let mut section = Section::new("Record of the models");
+    let mut rows = Vec::new();
+    for run in &history.runs {
+        let tested =
+            run.models.iter().flat_map(|own| own.model.tested.iter().map(move |tested| (own, tested)));
+        rows.extend(tested.map(|(own, tested)| (run.run.run, own, tested)));
+    }
+    let is_empty = rows.is_empty();
+    let mut table = Columns::of(rows);
+    table.right("run", |row| row.0);
+    table.name("fitted from", |row| label(&row.1.label));
+    table.left("model", |row| row.1.model.model.name());
+    table.right("at", |row| number::whole(row.2.prediction.n));
+    table.left("predicted", |row| {
+        let own = row.2.prediction.interval;
+        number::difference(row.2.prediction.predicted, Some((own.low, own.high)), &row.1.unit)
+    });
+    table.right("measured", |row| number::quantity(row.2.measured, &row.1.unit));
+    table.left("held", |row| if row.2.covered { "yes" } else { "no" });
+    section.table(table);
+    section.note("Each run's model is fitted to its lower levels and predicts the highest third.");
+    Some(section).filter(|_| !is_empty)
 }
 
 /// What the runs are of; `None` when none says it.

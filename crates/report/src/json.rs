@@ -125,6 +125,16 @@ pub fn sizing(plan: &sizing::Plan, sizing: &sizing::Sizing) -> Result<Value> {
     object("sizing", sizing, json!({ "plan": plan }))
 }
 
+/// What a model predicts.
+pub fn prediction(own: &analysis::model::what_if::WhatIf) -> Result<Value> {
+    object("prediction", own, Value::Null)
+}
+
+/// Published results, by benchmark.
+pub fn published(groups: &[Vec<models::published::Row>]) -> Result<Value> {
+    object("results", &json!({ "benchmarks": groups }), Value::Null)
+}
+
 /// Advice on the order of a table's rows.
 #[cfg(feature = "parquet")]
 pub fn sort_order(advised: &sort_order::file::Advised) -> Result<Value> {

@@ -27,7 +27,9 @@ mod ours;
 mod panels;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod prediction;
 mod profile;
+mod published;
 mod recording;
 mod runs;
 mod sections;
@@ -59,7 +61,9 @@ pub use model::{
     Table, Tone,
 };
 pub use ours::is_ours;
+pub use prediction::prediction;
 pub use profile::{folded, profile, profile_comparison};
+pub use published::published;
 pub use recording::tables;
 pub use runs::{gate, runs};
 pub use sections::run;

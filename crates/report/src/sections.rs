@@ -11,6 +11,7 @@ mod disk;
 mod explanations;
 mod factors;
 mod latencies;
+mod models;
 mod open_loop;
 mod overview;
 mod profiles;
@@ -90,6 +91,7 @@ sections! { |summary|
     speed_ups: &summary.speed_ups() => speed_ups::sections;
     sort_orders: &summary.sort_orders() => sort_orders::sections;
     scaling: summary.scaling().as_ref() => scaling::section;
+    models: &summary.throughput_models() => models::sections;
     ceilings: &summary.ceilings() => devices::ceilings;
     waits: &summary.waits() => waits::sections;
     profiles: &summary.profiles() => profiles::sections;

@@ -3,17 +3,15 @@
 //! - [`Plan`]: a demand, parts and alternatives, read from a file
 //! - [`size`]: the load of each link of each alternative
 //! - `raid`: what an array makes of the I/Os of its host, whole and with a disk failed
-//! - `queue`: how long requests wait in front of a server that is so busy
 //! - [`EXAMPLE`]: a file with a published example
 
 mod link;
 mod plan;
-pub mod queue;
 pub mod raid;
 mod sized;
 
 pub use link::{Degraded, LinkLoad, Resource, Use};
-pub use plan::{Alternative, Demand, Link, Part, Plan, Targets};
+pub use plan::{Alternative, Demand, Link, Part, Plan, Recorded, Targets};
 pub use raid::Raid;
 pub use sized::{Sized, Sizing, size};
 

@@ -1,7 +1,8 @@
 //! The load of one link: what it must carry of each resource, how many pieces that takes, and how long a read takes there.
 
+use crate::Raid;
 use crate::plan::{Demand, Link, Part, Targets, YEAR_S};
-use crate::{Raid, queue};
+use models::queue;
 use serde::Serialize;
 
 /// What a link can run out of.

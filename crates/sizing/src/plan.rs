@@ -124,6 +124,7 @@ const COUNT: Kind = Kind::Count { min: 1, max: 1_000_000_000 };
 const SIZE: Kind = Kind::Size { min: 1, max: i64::MAX };
 
 const DEMAND: &[Field] = &[
+    ("from", Kind::Text),
     ("transactions", Kind::Rate),
     ("response_time", Kind::PositiveDuration),
     ("reads", Kind::Rate),
@@ -175,14 +176,26 @@ const LINK: &[Field] = &[
     ("rebuild", Kind::Bandwidth),
 ];
 
+/// What a recorded configuration needed, by what `demand.from` names.
+pub type Recorded<'a> = &'a dyn Fn(&str) -> Result<Vec<(&'static str, f64)>, String>;
+
 impl Plan {
     /// Reads a plan.
     ///
     /// # Errors
     /// Everything that is wrong in it, each with its position.
     pub fn read(source: &str) -> Result<Self, FileErrors> {
+        Self::read_with(source, &|_| Err("no recording can be read here".into()))
+    }
+
+    /// The same with `demand.from`, of which `recorded` says what a configuration needed: keys of `[demand]` with their
+    /// values, or what is wrong. What the plan gives itself takes the place of what was recorded.
+    ///
+    /// # Errors
+    /// Everything that is wrong in it, each with its position.
+    pub fn read_with(source: &str, recorded: Recorded) -> Result<Self, FileErrors> {
         let mut form = Form::parse(source, &["demand", "target", "parts", "alternative"])?;
-        let demand = demand(&mut form);
+        let demand = demand(&mut form, recorded);
         let target = form.section("target", TARGETS);
         let parts = form.named("parts", PART);
         let parts: Vec<Part> = parts.iter().map(|fields| part(&mut form, fields)).collect();
@@ -209,9 +222,18 @@ impl Plan {
     }
 }
 
-fn demand(form: &mut Form) -> Demand {
+fn demand(form: &mut Form, recorded: Recorded) -> Demand {
     let fields = form.section("demand", DEMAND);
-    let transactions = fields.number("transactions");
+    let known = fields.text("from").map_or_else(|| Ok(Vec::new()), recorded);
+    let known = known.unwrap_or_else(|message| {
+        form.wrong(&fields, "from", message);
+        Vec::new()
+    });
+    let number = |key: &str| {
+        let recorded = || known.iter().find(|(own, _)| *own == key).map(|(_, value)| *value);
+        fields.number(key).or_else(recorded)
+    };
+    let transactions = number("transactions");
     let mut rate = |each: &str, of_transaction: &str| {
         match (fields.number(each), fields.number(of_transaction), transactions) {
             (Some(_), Some(_), _) => {
@@ -220,8 +242,10 @@ fn demand(form: &mut Form) -> Demand {
             (None, Some(_), None) => {
                 form.wrong(&fields, of_transaction, "needs the rate of transactions: transactions");
             }
-            (rate, None, _) => return rate.unwrap_or(0.0),
-            (None, Some(number), Some(transactions)) => return number * transactions,
+            (Some(rate), None, _) => return rate,
+            (None, _, transactions) => {
+                return number(of_transaction).unwrap_or(0.0) * transactions.unwrap_or(0.0);
+            }
         }
         0.0
     };
@@ -233,13 +257,13 @@ fn demand(form: &mut Form) -> Demand {
         }
     }
     let growth = 1.0 + fields.number("growth").unwrap_or(0.0);
-    let processor_s = fields.number("cpu_per_transaction").unwrap_or(0.0);
+    let processor_s = number("cpu_per_transaction").unwrap_or(0.0);
     let demand = Demand {
         transactions,
-        response_time_s: fields.number("response_time"),
+        response_time_s: number("response_time"),
         reads,
         writes,
-        io_bytes: fields.number("io_size").unwrap_or(8192.0),
+        io_bytes: number("io_size").unwrap_or(8192.0),
         sequential_reads: fields.number("sequential_reads").unwrap_or(0.0),
         sequential_writes: fields.number("sequential_writes").unwrap_or(0.0),
         bytes: fields.number("size").unwrap_or(0.0) * growth.powf(fields.number("years").unwrap_or(0.0)),

@@ -2,7 +2,8 @@
 
 use crate::link::{LinkLoad, load};
 use crate::plan::{Alternative, Plan};
-use crate::{Raid, Resource, queue};
+use crate::{Raid, Resource};
+use models::queue;
 use serde::Serialize;
 
 /// What a plan comes to.

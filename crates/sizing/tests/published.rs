@@ -165,3 +165,34 @@ fn a_saturated_chain_has_no_latency() {
     assert_eq!((sized.fits, sized.read_s, sized.transaction_s), (false, None, None));
     close(sized.carries.expect("a rate"), 0.8);
 }
+
+/// What a recorded configuration needed takes the place of what the plan does not give.
+#[test]
+fn a_demand_from_a_recording() {
+    let recorded = |from: &str| match from {
+        "inserts data_files=16" => Ok(vec![
+            ("transactions", 500.0),
+            ("reads_per_transaction", 2.0),
+            ("writes_per_transaction", 4.0),
+            ("cpu_per_transaction", 0.001),
+        ]),
+        other => Err(format!("there is no results file {other}")),
+    };
+    let plan = |demand: &str| {
+        let rest =
+            "[parts.disk]\niops = 200\n[[alternative]]\nname = \"one\"\nchain = [{ part = \"disk\" }]\n";
+        Plan::read_with(&format!("[demand]\n{demand}\n{rest}"), &recorded)
+    };
+    let demand = plan("from = \"inserts data_files=16\"").expect("a plan").demand;
+    close(demand.reads, 1_000.0);
+    close(demand.writes, 2_000.0);
+    close(demand.processors, 0.5);
+    let twice = plan("from = \"inserts data_files=16\"\ntransactions = \"1000/s\"\nwrites = 300")
+        .expect("a plan")
+        .demand;
+    close(twice.reads, 2_000.0);
+    close(twice.writes, 300.0);
+    let error = plan("from = \"nothing\"").expect_err("wrong").to_string();
+    assert!(error.contains("demand.from: there is no results file nothing"), "{error}");
+    assert!(Plan::read("[demand]\nfrom = \"a\"\n").is_err());
+}

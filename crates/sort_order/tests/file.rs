@@ -141,3 +141,19 @@ fn damaged_files_are_errors() {
     assert!(errors > 100, "{errors}");
     assert!(matches!(ParquetFile::read(folder.path(), 10), Err(FileError::Io { .. })));
 }
+
+/// A page whose header says that it has 2 GiB is refused before memory is taken for it.
+#[test]
+fn a_page_that_asks_for_too_much_memory_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.parquet");
+    written(&path, 500);
+    let mut bytes = std::fs::read(&path).unwrap();
+    // The first page, a dictionary, follows the file's mark: field 1 (integer: 2), field 2 (integer) with its size.
+    assert_eq!((&bytes[..4], &bytes[4..7]), (&b"PAR1"[..], &[0x15, 4, 0x15][..]));
+    // 2^31 - 1, in Thrift's five bytes; what follows is overwritten, which nobody reads any more.
+    bytes[7..12].copy_from_slice(&[0xFE, 0xFF, 0xFF, 0xFF, 0x0F]);
+    std::fs::write(&path, &bytes).unwrap();
+    let error = ParquetFile::read(&path, 1_000_000).err().unwrap().to_string();
+    assert!(error.contains("column number: ") && error.contains("a page has 2047 MiB"), "{error}");
+}

@@ -60,6 +60,10 @@ pub enum Command {
     Time(Box<Time>),
     /// Say how many disks, links and processors a demand needs, which link is the narrowest, and the price
     Size(Size),
+    /// Say what a recorded run would do with other connections, processors or devices, with the error of the model
+    Predict(Predict),
+    /// Compare published benchmark results: TPC-C, TPC-E, TPC-H, or any file of scores
+    Results(Results),
     /// In which order the rows of a Parquet file, or of a DuckDB table, would take the least
     SortOrder(SortOrder),
     /// Take the inventory of this machine and of servers; merge the inventories of many machines
@@ -422,11 +426,12 @@ pub enum ProfileCommand {
 
 #[derive(Debug, Args)]
 pub struct SortOrder {
-    /// A Parquet file, or a DuckDB database with the table named behind it
+    /// A Parquet file, or with the table named behind it a DuckDB or SQLite database, or the URL of a PostgreSQL server
+    #[arg(value_name = "FILE|URL")]
     pub file: PathBuf,
-    /// The table of a DuckDB database; libduckdb is found as by `run`
+    /// The table; libduckdb is found as by `run`
     pub table: Option<String>,
-    /// Rows to look at, at most: whole row groups, evenly spread. They are kept in memory
+    /// Rows to look at, at most: whole row groups, blocks or pages that are spread over the table. They are kept in memory
     #[arg(long, value_name = "N", default_value = "1M", value_parser = setting::<u64, _>(ROWS))]
     pub rows: u64,
     /// Write these rows as they lie and in the best orders, to temporary files, and measure size and reading
@@ -452,6 +457,40 @@ pub struct Size {
     pub html: Option<PathBuf>,
     #[command(flatten)]
     pub form: Form,
+}
+
+#[derive(Debug, Args)]
+pub struct Predict {
+    #[command(flatten)]
+    pub recorded: Recorded,
+    /// What is different: connections=64 (or threads, `queue_depth`), a measured level of another factor, cpus=8,
+    /// device.NAME.latency=0.5x, waits.NAME=0; repeatable
+    #[arg(long, value_name = "NAME=VALUE", required = true)]
+    pub set: Vec<String>,
+    #[command(flatten)]
+    pub form: Form,
+}
+
+#[derive(Debug, Args)]
+pub struct Results {
+    /// CSV files with a line for each result
+    #[arg(required_unless_present = "example")]
+    pub files: Vec<PathBuf>,
+    /// What a column is called in the files: score=tpmC. Known are benchmark, system, score, unit, better (higher or
+    /// lower), power, throughput, cores, `memory_gb`, disks, price, and q1, q2, .. for seconds of queries
+    #[arg(long, value_name = "OURS=THEIRS", value_delimiter = ',', value_parser = column)]
+    pub columns: Vec<(String, String)>,
+    /// Print a file with figures of published studies to start from
+    #[arg(long, exclusive = true)]
+    pub example: bool,
+    #[command(flatten)]
+    pub form: Form,
+}
+
+/// A column by our name and theirs.
+fn column(text: &str) -> Result<(String, String), String> {
+    let (ours, theirs) = text.split_once('=').ok_or("write OURS=THEIRS, as in score=tpmC")?;
+    Ok((ours.trim().to_owned(), theirs.trim().to_owned()))
 }
 
 #[derive(Debug, Args)]

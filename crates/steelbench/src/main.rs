@@ -43,6 +43,8 @@ fn main() -> std::process::ExitCode {
         #[cfg(not(feature = "parquet"))]
         Command::SortOrder(_) => Err(Failure::not_built("`sort-order`")),
         Command::Size(size) => commands::size::size(&size),
+        Command::Predict(predict) => commands::predict::predict(&predict),
+        Command::Results(results) => commands::results::results(&results),
         Command::Survey(survey) => commands::survey::survey(&survey),
         Command::Profile(profile) => commands::profile::profile(&profile),
         Command::Data(data) => commands::data::data(&data),

@@ -103,9 +103,12 @@ pub fn only_activity(store: &Store, number: Option<i64>) -> Result<Option<Activi
 /// runs of the disk probe that are recorded in the same folder.
 pub fn summary<'r>(recording: &'r Recording, results: &Path) -> Summary<'r> {
     let mut summary = summarize_with(recording, store::ceilings(recording, results));
-    // What a file of another version asks for may not be readable: then nothing is predicted.
+    // What a file of another version asks for may not be readable: then what it asks to predict is not.
     let asked = experiment::parse(&recording.run.source, &runner::catalog());
-    summary.predict = asked.map(|experiment| experiment.predict).unwrap_or_default();
+    if let Ok(experiment) = asked {
+        summary.predict = experiment.predict;
+        summary.hold_out = experiment.hold_out;
+    }
     summary
 }
 

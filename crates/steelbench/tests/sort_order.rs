@@ -3,6 +3,7 @@
 #![cfg(feature = "parquet")]
 
 mod common;
+mod servers;
 
 use common::Lab;
 use engines::{Answer, Cancel, Folders, Permits, Request, Statement, Work};
@@ -10,6 +11,9 @@ use experiment::{Configuration, Value};
 use parquet::data_type::Int32Type;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
+use rusqlite::Connection;
+use serde_json::{Value as Json, json};
+use servers::by_url::{OWNER, Server, bindirs};
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -148,6 +152,82 @@ fn a_table_of_duckdb_gets_the_advice_of_its_rows() {
         assert!(code != Some(0) && said.contains("nothing"), "{said}");
         let (code, _, said) = ask(&["sort-order", "none.duckdb", "t"]);
         assert!(code != Some(0) && said.contains("none.duckdb"), "{said}");
+    }
+}
+
+/// Advice as JSON.
+fn advice(lab: &Lab, arguments: &[&str]) -> Json {
+    let said = lab.steelbench(&[&["sort-order"], arguments, &["--json"]].concat()).expect(0);
+    serde_json::from_str(&said.stdout).unwrap()
+}
+
+#[test]
+fn a_table_of_sqlite_gets_the_advice_of_its_rows_and_is_only_read() {
+    let lab = Lab::new();
+    for format in ["csv", "parquet"] {
+        lab.steelbench(&["data", "lineitem", "--scale", "0.005", "--format", format, "--output", "d"])
+            .expect(0);
+    }
+    let csv = std::fs::read_to_string(lab.path("d/lineitem.csv")).unwrap();
+    let mut lines = csv.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let database = Connection::open(lab.path("w.sqlite")).unwrap();
+    let columns = names.iter().map(|name| format!("{name} NUMERIC")).collect::<Vec<_>>().join(", ");
+    database.execute_batch(&format!("BEGIN; CREATE TABLE \"the \"\"lines\" ({columns})")).unwrap();
+    let mut insert = database
+        .prepare(&format!("INSERT INTO \"the \"\"lines\" VALUES ({})", ["?"; 16].join(", ")))
+        .unwrap();
+    for line in lines {
+        // Only the last column has commas of its own, within quotes.
+        let values = line.splitn(16, ',').map(|value| value.trim_matches('"'));
+        insert.execute(rusqlite::params_from_iter(values)).unwrap();
+    }
+    drop(insert);
+    let keyed =
+        format!("CREATE TABLE keyed ({columns}, PRIMARY KEY (l_orderkey, l_linenumber)) WITHOUT ROWID");
+    database
+        .execute_batch(&format!("{keyed}; INSERT INTO keyed SELECT * FROM \"the \"\"lines\"; COMMIT"))
+        .unwrap();
+    drop(database);
+    let before = std::fs::read(lab.path("w.sqlite")).unwrap();
+    let of_file = advice(&lab, &["d/lineitem.parquet"]);
+    for table in ["the \"lines", "keyed"] {
+        let all = advice(&lab, &["w.sqlite", table]);
+        for part in ["rows", "rows_all", "columns"] {
+            assert_eq!(all[part], of_file[part], "{table}: {part}");
+        }
+        let some = advice(&lab, &["w.sqlite", table, "--rows", "10k"]);
+        assert_eq!(some["rows_all"], of_file["rows_all"]);
+        assert!((5_000..=10_000).contains(&some["rows"].as_u64().unwrap()), "{table}: {}", some["rows"]);
+        // They come from all over the table: the orders of its first rows are no more than that.
+        let orders = some["columns"][0][1].as_u64().unwrap();
+        assert!(orders > 1_000 && some["columns"][10][1].as_u64().unwrap() > 2_000, "{}", some["columns"]);
+    }
+    lab.steelbench(&["sort-order", "w.sqlite", "key"]).expect(1).says("did you mean `keyed`?");
+    assert!(std::fs::read(lab.path("w.sqlite")).unwrap() == before);
+    assert_eq!(
+        std::fs::read_dir(lab.path("")).unwrap().flatten().filter(|own| own.path().is_file()).count(),
+        1
+    );
+}
+
+#[test]
+fn a_table_of_a_postgresql_server_gets_advice_and_is_only_read() {
+    for bin in bindirs() {
+        let (lab, server) = (Lab::new(), Server::start(&bin, "host all owner 127.0.0.1/32 trust", &[]));
+        let rows = "SELECT g AS id, (g % 7)::smallint AS \"Seven\", CASE WHEN g % 5 > 0 THEN 'text ' || g % 11 END AS word, \
+                    (g % 13)::numeric / 4 AS part, date '2020-01-01' + g % 17 AS day FROM generate_series(1, 50000) AS g";
+        server.connect().batch(&format!("CREATE SCHEMA s; CREATE TABLE s.\"Rows\" AS {rows}")).unwrap();
+        let url = format!("postgresql://{OWNER}@127.0.0.1:{}/postgres", server.port);
+        let all = advice(&lab, &[&url, "s.Rows"]);
+        assert_eq!((&all["rows"], &all["rows_all"]), (&json!(50_000), &json!(50_000)));
+        let columns = json!([["id", 50_000], ["Seven", 7], ["word", 12], ["part", 13], ["day", 17]]);
+        assert_eq!(all["columns"], columns);
+        let some = advice(&lab, &[&url, "s.Rows", "--rows", "10k"]);
+        assert_eq!(some["rows_all"], json!(50_000));
+        assert!((3_000..=10_000).contains(&some["rows"].as_u64().unwrap()), "{}", some["rows"]);
+        lab.steelbench(&["sort-order", &url, "s.rows"]).expect(1).says("there is no such table");
+        lab.steelbench(&["sort-order", "mysql://127.0.0.1/x", "t"]).expect(1);
     }
 }
 

@@ -5,6 +5,8 @@ mod analytics;
 mod disk;
 mod figures;
 mod load;
+mod mariadb;
+mod models;
 mod peer_server;
 mod postgres;
 mod program;
@@ -18,7 +20,7 @@ const QUICK_SCALE: f64 = 0.1;
 
 type Measurement = fn(&Bench) -> Result<(), String>;
 
-const ALL: [(&str, Measurement); 18] = [
+const ALL: [(&str, Measurement); 22] = [
     ("insert", load::against_straight_loop),
     ("instruments", load::instruments_on_and_off),
     ("overhead", program::overhead),
@@ -32,11 +34,15 @@ const ALL: [(&str, Measurement); 18] = [
     ("recorder", load::recorders),
     ("recording", load::recording),
     ("profiling", load::profiling),
+    ("models", models::run),
     ("analytics", analytics::run),
     ("postgres-cpu", postgres::client_cpu),
     ("postgres-load", postgres::same_load),
     ("postgres-observer", postgres::observer),
     ("postgres-population", postgres::population),
+    ("mariadb-cpu", mariadb::client_cpu),
+    ("mariadb-performance-schema", mariadb::performance_schema),
+    ("mariadb-population", mariadb::population),
 ];
 
 /// Runs the named measurements, or all; `--scale` is that of the data sets.

@@ -21,6 +21,36 @@ pub fn find(explanation: &Explanation) -> Vec<Finding> {
     waits.chain(code(explanation)).collect()
 }
 
+/// A wait below this share of the session time is not worth the sentence.
+const WORTH_SAYING: f64 = 0.2;
+
+/// What the second side would gain at most without its largest wait: by Little's Law, with everything else as it is. What
+/// takes the wait's place, another queue or a processor, makes it less.
+pub fn gain(explanation: &Explanation) -> Option<Finding> {
+    let decomposition = &explanation.decomposition;
+    let session_s = decomposition.total.to_s;
+    let name = |part: &'_ Part| match &part.kind {
+        PartKind::WaitType(name) => Some(name.clone()),
+        _ => None,
+    };
+    let waits = decomposition.by_type.iter().filter_map(|part| Some((name(part)?, part.to_s)));
+    let (wait, wait_s) = waits.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let share = wait_s / session_s;
+    if !(WORTH_SAYING..1.0).contains(&share) {
+        return None;
+    }
+    let text = format!(
+        "Without the {wait} wait, {} of the session time of {}, throughput there would be at most {}x (estimate).",
+        wording::percent(share),
+        explanation.to,
+        wording::ratio(1.0 / (1.0 - share))
+    );
+    let evidence =
+        "Little's Law with everything else unchanged; a resource that is busy before makes it less"
+            .to_owned();
+    Some(Finding::new(FindingKind::Gain, text, evidence))
+}
+
 /// How sessions and session time changed, and the CPU and wait types that this time is less or more of. `None` of single
 /// blocks, and where nothing changed.
 fn parts(explanation: &Explanation) -> Option<Finding> {

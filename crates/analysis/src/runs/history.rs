@@ -4,9 +4,11 @@ use super::changes::{self, matching};
 use super::{Change, Responses, RunName, RunsError, SettingChange, Verdict};
 use crate::estimate::mean;
 use crate::grid::Grid;
+use crate::model::{CONCURRENCY, ModelSummary};
 use crate::response::{distinct, names};
-use crate::{Comparison, Estimate, ResponseChoice, change_points};
-use observations::{Observations, Recording};
+use crate::{Comparison, Estimate, ResponseChoice, change_points, summarize};
+use models::holdout::Candidate;
+use observations::{FactorRecord, Observations, Recording};
 use serde::Serialize;
 use std::collections::HashSet;
 
@@ -32,6 +34,19 @@ pub struct HistoryRun {
     pub environment: Vec<Change>,
     /// What differs in the settings.
     pub settings: Vec<SettingChange>,
+    /// What its models predicted of the highest third of the levels, and what was measured.
+    pub models: Vec<ModelRecord>,
+}
+
+/// How a model of a run fared.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelRecord {
+    /// The configuration with the fewest connections.
+    pub label: String,
+    /// The model that missed the held-out levels least.
+    pub model: Candidate,
+    /// Unit of its throughput.
+    pub unit: String,
 }
 
 /// A configuration over time.
@@ -117,8 +132,21 @@ impl HistoryRun {
             run: RunName::of(own),
             environment: changes::environment(before.environments.first(), own.environments.first()),
             settings: changes::settings(before, own, &matching(before, own)),
+            models: models(own),
         }
     }
+}
+
+fn models(run: &Recording) -> Vec<ModelRecord> {
+    let concurrent = |own: &FactorRecord| CONCURRENCY.contains(&own.name.as_str()) && own.numeric.is_some();
+    if !run.factors.iter().any(concurrent) {
+        return Vec::new();
+    }
+    let record = |own: ModelSummary| {
+        let label = run.configurations[own.configuration].label.clone();
+        Some(ModelRecord { label, model: own.candidates.into_iter().next()?, unit: own.unit })
+    };
+    summarize(run).throughput_models().into_iter().filter_map(record).collect()
 }
 
 impl HistorySeries {

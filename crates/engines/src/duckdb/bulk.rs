@@ -1,9 +1,8 @@
 //! Rows into a table by DuckDB's appender, in chunks of columns: its fastest way in.
 
-use super::failed;
 use super::library::{Appender, Chunk, ChunkType, Connection, Said};
 use crate::dialect::padded;
-use crate::{Cancel, Column, DataType, EngineError, Fill, Key, Rows, Table, Values};
+use crate::{Column, DataType, Key, Rows, Values};
 use std::ops::Range;
 
 /// How a column's values are handed over.
@@ -51,49 +50,29 @@ fn put<T>(places: &mut [T], values: impl Iterator<Item = T>) {
     places.iter_mut().zip(values).for_each(|(place, value)| *place = value);
 }
 
-/// Fills a table in one transaction.
-///
-/// # Errors
-/// When DuckDB refuses, or the trial is asked to stop.
-pub fn fill(
-    connection: &Connection,
-    table: &Table,
-    fill: &mut Fill,
-    cancel: &Cancel,
-) -> Result<(), EngineError> {
-    let doing = || failed(format!("filling table {}", table.name));
-    let columns: Vec<&Column> = fill.columns.iter().filter_map(|name| table.column(name)).collect();
-    let mut chunk = Chunk::new(connection.library(), columns.iter().map(|own| chunk_type(own)).collect());
-    connection.run("BEGIN").map_err(doing())?;
-    let mut appender = connection.appender(table.name, &fill.columns).map_err(doing())?;
-    for rows in &mut fill.batches {
-        if cancel.is_cancelled() {
-            return Err(EngineError::Cancelled);
-        }
-        append(&mut appender, &mut chunk, &columns, &rows, connection.library().chunk_rows())
-            .map_err(doing())?;
-    }
-    appender.flush().map_err(doing())?;
-    drop(appender);
-    connection.run("COMMIT").map_err(doing())
-}
-
-fn append(
+/// Appends the rows of a batch.
+pub fn append(
     appender: &mut Appender,
     chunk: &mut Chunk,
     columns: &[&Column],
     rows: &Rows,
-    most: usize,
+    range: Range<usize>,
 ) -> Said<()> {
-    for first in (0..rows.count).step_by(most) {
-        let range = first..rows.count.min(first + most);
-        chunk.restart(range.len());
+    let most = chunk.rows_max();
+    for first in range.clone().step_by(most) {
+        let part = first..range.end.min(first + most);
+        chunk.restart(part.len());
         for (place, (column, values)) in columns.iter().zip(&rows.columns).enumerate() {
-            write(chunk, place, column, values, range.clone());
+            write(chunk, place, column, values, part.clone());
         }
         appender.append(chunk)?;
     }
     Ok(())
+}
+
+/// An empty chunk for these columns.
+pub fn chunk(connection: &Connection, columns: &[&Column]) -> Chunk {
+    Chunk::new(connection.library(), columns.iter().map(|own| chunk_type(own)).collect())
 }
 
 /// Writes some rows of a column.
@@ -110,14 +89,14 @@ fn write(chunk: &mut Chunk, place: usize, column: &Column, values: &Values, rows
             put(chunk.uuids(place), rows.map(|row| uuid(value(row))));
         }
         ChunkType::Text => {
-            let mut room = String::new();
+            let (mut room, mut places) = (String::new(), chunk.texts(place));
             for (at, row) in rows.enumerate() {
                 let text = match values {
                     Values::SameText(text) => text,
                     Values::Texts(texts) => texts.get(row),
                     _ => "",
                 };
-                chunk.set_text(place, at, padded(text, column, &mut room));
+                places.set(at, padded(text, column, &mut room));
             }
         }
     }

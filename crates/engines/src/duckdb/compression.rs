@@ -1,10 +1,11 @@
 //! How columns are compressed: given to DuckDB, and read back from what it has stored. DuckDB falls back in silence where a
 //! method does not fit a column, its values or the format of the file.
 
-use super::library::{Connection, Database, Library, Said};
+use super::library::{Connection, Database, Library};
+use super::stored::compressed;
 use super::{COMPRESSION, failed};
 use crate::compression::{OF_COLUMNS as PREFIX, apply, of_columns};
-use crate::{Column, EngineError, Table};
+use crate::{Column, Compressed, EngineError, Table};
 use experiment::{Configuration, Invalid};
 
 /// DuckDB's setting for all columns.
@@ -97,39 +98,26 @@ impl Compression {
         if self.all.is_none() && self.columns.is_empty() {
             return Ok(());
         }
-        let stored = stored(connection, table)
+        let stored = compressed(connection, table)
             .map_err(failed(format!("reading how table {} is compressed", table.name)))?;
-        let uses = |methods: &str, wanted: &str| {
-            methods.split(", ").any(|method| method.eq_ignore_ascii_case(wanted))
+        let list = |of: &dyn Fn(&Compressed) -> bool| {
+            let named = stored.iter().filter(|own| of(own));
+            named.map(|own| format!("{} {}", own.column, own.method)).collect::<Vec<_>>().join(", ")
         };
         let ignored = |setting: String, wanted: &str, got: String| {
             Err(EngineError::SettingIgnored { setting, wanted: wanted.into(), got })
         };
         if let Some(wanted) = self.all
-            && !stored.iter().any(|(_, methods)| uses(methods, wanted))
+            && !stored.iter().any(|own| own.method.eq_ignore_ascii_case(wanted))
         {
-            let all: Vec<String> = stored.iter().map(|(name, methods)| format!("{name} {methods}")).collect();
-            return ignored(COMPRESSION.path().into(), wanted, all.join("; "));
+            return ignored(COMPRESSION.path().into(), wanted, list(&|_| true));
         }
         for (column, wanted) in &self.columns {
-            let own = stored.iter().find(|(name, _)| name == column);
-            if let Some((_, methods)) = own.filter(|(_, methods)| !uses(methods, wanted)) {
-                return ignored(format!("{PREFIX}{column}"), wanted, methods.clone());
+            let mut own = stored.iter().filter(|own| own.column == *column).peekable();
+            if own.peek().is_some() && !own.any(|own| own.method.eq_ignore_ascii_case(wanted)) {
+                return ignored(format!("{PREFIX}{column}"), wanted, list(&|own| own.column == *column));
             }
         }
         Ok(())
     }
-}
-
-/// The methods that the segments of each column have, with commas between them.
-fn stored(connection: &Connection, table: &Table) -> Said<Vec<(String, String)>> {
-    let sql = format!(
-        "SELECT column_name, string_agg(DISTINCT compression, ', ') FROM pragma_storage_info('{}') \
-         WHERE segment_type <> 'VALIDITY' GROUP BY column_name ORDER BY min(column_id)",
-        table.name.replace('\'', "''")
-    );
-    let mut answer = connection.prepare(&sql)?.execute()?;
-    let rows = 0..answer.rows();
-    let mut cell = |column, row| answer.cell(column, row).unwrap_or_default();
-    Ok(rows.map(|row| (cell(0, row), cell(1, row))).collect())
 }

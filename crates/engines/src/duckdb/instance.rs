@@ -1,6 +1,5 @@
 //! The database of a trial: one file, and the connections to it.
 
-use super::bulk;
 use super::compression::Compression;
 use super::dialect::{DuckDbDialect, literal};
 use super::explain;
@@ -8,6 +7,7 @@ use super::failed;
 use super::find;
 use super::interrupt::Interrupter;
 use super::library::{ChunkType, Connection, Database, Library};
+use super::load;
 use super::session::{Compiled, DuckDbSession, KeyOf};
 use super::settings::Settings;
 use super::stored;
@@ -15,8 +15,8 @@ use super::threads::Workers;
 use super::waits::{DuckDbCollector, Seats};
 use super::{CACHE, FINAL_CHECKPOINT, LIBRARY, SAMPLE_RATE, VOLUME};
 use crate::{
-    CacheReport, CacheState, Cancel, ColumnStore, ConnectionSet, DataType, Dialect as _, EngineError,
-    Explained, Fill, Filter, Folders, Instance, Operation, SetOfOne, Stored, Table, TableFormat,
+    CacheReport, CacheState, Cancel, ColumnStore, Compressed, ConnectionSet, DataType, Dialect as _,
+    EngineError, Explained, Fill, Filter, Folders, Instance, Operation, SetOfOne, Stored, Table, TableFormat,
     WaitCollector, Work, cache, lock,
 };
 use experiment::Configuration;
@@ -99,8 +99,7 @@ impl DuckDbInstance {
         let identity = format!("DuckDB {version}\n{settings}{}\n{tables:?}", data.identity);
         let fills = work.fills.extract_if(.., |fill| fill.table < count).collect();
         let kept = cache::file("duckdb", "data-", &identity, |place| {
-            let connection = target.connect_to(&target.open_at(place)?)?;
-            target.make(&connection, tables, 0..count, fills)
+            target.make(&target.open_at(place)?, tables, 0..count, fills)
         })?;
         target.close("copying the data set")?;
         let path = &target.files.database;
@@ -139,9 +138,12 @@ impl Target {
 
     /// A connection with its settings, which ends what it does when the trial is asked to stop.
     pub fn connect(&self) -> Result<Connection, EngineError> {
-        let database = lock(&self.database).clone();
+        self.connect_to(&self.database()?)
+    }
+
+    fn database(&self) -> Result<Arc<Database>, EngineError> {
         let missing = || EngineError::failed("connecting", "the database is not open");
-        self.connect_to(&database.ok_or_else(missing)?)
+        lock(&self.database).clone().ok_or_else(missing)
     }
 
     fn connect_to(&self, database: &Arc<Database>) -> Result<Connection, EngineError> {
@@ -154,23 +156,26 @@ impl Target {
     /// Creates some of these tables and fills them, in the stored form that scans read.
     fn make(
         &self,
-        connection: &Connection,
+        database: &Arc<Database>,
         all: &[Table],
         own: Range<usize>,
         fills: Vec<Fill>,
     ) -> Result<(), EngineError> {
+        let connection = &self.connect_to(database)?;
         let is_file = |table: &&Table| table.storage.format == TableFormat::Parquet;
         for table in all[own.clone()].iter().filter(|table| !is_file(table)) {
             for sql in DuckDbDialect.create(table)? {
                 connection.run(&sql).map_err(failed(format!("creating table {}", table.name)))?;
             }
         }
-        for mut fill in fills {
+        for fill in fills {
             let table = &all[fill.table];
             if is_file(&table) {
                 self.files.write(connection, table, fill)?;
             } else {
-                bulk::fill(connection, table, &mut fill, &self.cancel)?;
+                let number = load::connections(table, threads(connection)?);
+                let connections: Result<Vec<_>, _> = (0..number).map(|_| self.connect_to(database)).collect();
+                load::fill(&connections?, table, fill, &self.cancel, &|| self.workers.ends())?;
             }
         }
         for table in all[own].iter().filter(|table| !is_file(table)) {
@@ -218,7 +223,7 @@ impl Instance for DuckDbInstance {
         }
         let fills = std::mem::take(&mut work.fills);
         let filled = there > 0 || !fills.is_empty();
-        self.target.make(&connection, &work.tables, there..work.tables.len(), fills)?;
+        self.target.make(&self.target.database()?, &work.tables, there..work.tables.len(), fills)?;
         // A Parquet file has no segments.
         let is_stored = |table: &&Table| filled && table.storage.format == TableFormat::Table;
         if let Some(table) = work.tables.first().filter(is_stored) {
@@ -300,19 +305,36 @@ impl ColumnStore for DuckDbInstance {
         stored.map_err(failed(format!("asking how table {} lies", table.name)))
     }
 
+    fn compressed(&self, table: &Table) -> Result<Vec<Compressed>, EngineError> {
+        if table.storage.format == TableFormat::Parquet {
+            return Ok(Vec::new());
+        }
+        let connection = self.target.connect()?;
+        let doing = || failed(format!("asking how table {} is compressed", table.name));
+        stored::compressed(&connection, table).map_err(doing())
+    }
+
     fn stored_apart(&self, table: &Table, fill: Fill) -> Result<Vec<Vec<u64>>, EngineError> {
         if table.storage.format == TableFormat::Parquet {
             return write_parquet(table, fill, std::io::sink());
         }
         // Below the files, so that it is closed before they are removed.
         let files = Files::at(self.target.files.database.with_extension("sample"))?;
-        let connection = self.target.connect_to(&self.target.open_at(&files.database)?)?;
+        let database = self.target.open_at(&files.database)?;
         let columns = fill.columns.clone();
         let mut tables = [table.clone()];
         self.target.compression.apply(&mut tables);
-        self.target.make(&connection, &tables, 0..1, vec![Fill { table: 0, ..fill }])?;
+        self.target.make(&database, &tables, 0..1, vec![Fill { table: 0, ..fill }])?;
+        let connection = self.target.connect_to(&database)?;
         stored::by_group(&connection, table, &columns).map_err(failed("asking how a sample lies"))
     }
+}
+
+/// How many threads DuckDB works with.
+fn threads(connection: &Connection) -> Result<usize, EngineError> {
+    let sql = "SELECT current_setting('threads')";
+    let mut answer = connection.prepare(sql).and_then(|mut own| own.execute()).map_err(failed(sql))?;
+    Ok(answer.cell(0, 0).and_then(|threads| threads.parse().ok()).unwrap_or(1))
 }
 
 /// Writes a table as a Parquet file; gives the bytes of each column by row group.

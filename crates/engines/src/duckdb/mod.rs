@@ -20,6 +20,7 @@ mod find;
 mod instance;
 mod interrupt;
 mod library;
+mod load;
 mod session;
 mod settings;
 mod stored;
@@ -137,7 +138,10 @@ impl Engine for DuckDb {
         let mut found = Preflight::default();
         for need in needs {
             match find::library(need.configuration.get(LIBRARY).as_deref()) {
-                Ok((_, library)) => found.invalid.extend(compression::refused(need.configuration, library)),
+                Ok((_, library)) => {
+                    found.invalid.extend(compression::refused(need.configuration, library));
+                    found.invalid.extend(settings::refused(need.configuration, library));
+                }
                 Err(error) => found.misses(error.to_string()),
             }
             let rows = need.of_rows(&need.configuration.get(VOLUME), folders);

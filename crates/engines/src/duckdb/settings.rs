@@ -41,6 +41,7 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
 }
 
 /// A setting of the library: its value where nobody has set it, and whether each connection has its own.
+#[derive(Clone)]
 struct Known {
     value: String,
     is_local: bool,
@@ -83,16 +84,18 @@ impl Settings {
             return Ok(Self { global: given, local: Vec::new(), known: BTreeMap::new() });
         }
         let known = known(library).map_err(failed("asking DuckDB for its settings"))?;
-        if let Some((name, _)) = given.iter().find(|(name, _)| !known.contains_key(name)) {
-            let names: Vec<&str> = known.keys().map(String::as_str).collect();
-            let message = experiment::unknown_name("setting", name, &names);
-            return Err(EngineError::failed(
-                format!("setting {PREFIX}{name}"),
-                format!("{message} (DuckDB {})", library.version),
-            ));
+        let mut unknown = given.iter().filter_map(|(name, _)| unknown(name, &known, library));
+        if let Some(Invalid { path, message }) = unknown.next() {
+            return Err(EngineError::failed(format!("setting {path}"), message));
         }
         let (local, global) = given.into_iter().partition(|(name, _)| known[name].is_local);
         Ok(Self { global, local, known })
+    }
+
+    /// Whether a database in memory takes them.
+    fn tried(&self, library: &'static Library) -> Result<(), EngineError> {
+        let connection = Database::open(library, None, &self.global).and_then(|database| database.connect());
+        self.apply(&connection.map_err(failed("opening a database in memory"))?)
     }
 
     /// Those that a database is opened with.
@@ -126,6 +129,37 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// What the library does not know or take of the settings of a configuration: it is asked with a database in memory.
+pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<Invalid> {
+    let mut names = configuration.below(PREFIX).map(|(name, _)| name.to_lowercase()).peekable();
+    if names.peek().is_none() {
+        return Vec::new();
+    }
+    // Where no database can be opened the first trial will tell.
+    let Ok(known) = known(library) else { return Vec::new() };
+    let unknown: Vec<Invalid> = names.filter_map(|name| unknown(&name, &known, library)).collect();
+    if !unknown.is_empty() {
+        return unknown;
+    }
+    let Ok(all) = Settings::of(configuration, library) else { return unknown };
+    let (global, local) =
+        (all.global.iter().map(|own| (own, false)), all.local.iter().map(|own| (own, true)));
+    let objection = |(own, is_local): (&(String, String), bool)| {
+        let (local, global) = [own.clone()].into_iter().partition(|_| is_local);
+        let alone = Settings { global, local, known: all.known.clone() };
+        let error = alone.tried(library).err()?;
+        Some(Invalid::new(format!("{PREFIX}{}", own.0), error.to_string()))
+    };
+    // One can depend on another.
+    if all.tried(library).is_ok() { unknown } else { global.chain(local).filter_map(objection).collect() }
+}
+
+fn unknown(name: &str, known: &BTreeMap<String, Known>, library: &Library) -> Option<Invalid> {
+    let names: Vec<&str> = known.keys().map(String::as_str).collect();
+    let message = (!known.contains_key(name)).then(|| experiment::unknown_name("setting", name, &names))?;
+    Some(Invalid::new(format!("{PREFIX}{name}"), format!("{message} (DuckDB {})", library.version)))
 }
 
 /// All settings of a library.

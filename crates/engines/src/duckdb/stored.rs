@@ -2,7 +2,7 @@
 
 use super::dialect::{data_type, literal};
 use super::library::{Connection, Said};
-use crate::{Filter, Stored, Table};
+use crate::{Compressed, Filter, Stored, Table};
 use std::path::Path;
 
 /// Rows of a row group.
@@ -13,10 +13,10 @@ pub const GROUP_ROWS: usize = 122_880;
 /// same take no block.
 fn segments(info: &str) -> String {
     format!(
-        "(SELECT row_group_id, column_name, coalesce(behind, size) - block_offset + extra * size AS bytes FROM \
-         (SELECT row_group_id, column_name, block_offset, coalesce(len(additional_block_ids), 0) AS extra, \
-          lead(block_offset) OVER (PARTITION BY block_id ORDER BY block_offset) AS behind \
-          FROM {info} WHERE persistent AND block_id >= 0), \
+        "(SELECT row_group_id, column_id, column_name, compression, segment_type, CASE WHEN in_block \
+         THEN coalesce(behind, size) - block_offset + extra * size ELSE 0 END AS bytes FROM \
+         (SELECT *, persistent AND block_id >= 0 AS in_block, coalesce(len(additional_block_ids), 0) AS extra, \
+          lead(block_offset) OVER (PARTITION BY block_id, in_block ORDER BY block_offset) AS behind FROM {info}), \
          (SELECT block_size AS size FROM pragma_database_size()))"
     )
 }
@@ -29,7 +29,7 @@ fn info_of(table: &Table) -> String {
 pub fn of_table(connection: &Connection, table: &Table, filter: Filter) -> Said<Stored> {
     let info = info_of(table);
     let bytes = format!(
-        "SELECT column_name, CAST(sum(bytes) AS BIGINT) FROM {} GROUP BY column_name",
+        "SELECT column_name, CAST(sum(bytes) AS BIGINT) FROM {} GROUP BY column_name HAVING sum(bytes) > 0",
         segments(&info)
     );
     let least = |column: &str, own: &str| {
@@ -40,6 +40,24 @@ pub fn of_table(connection: &Connection, table: &Table, filter: Filter) -> Said<
         )
     };
     stored(connection, table, filter, &bytes, &info, &least)
+}
+
+/// By which methods the columns of a table of the database are compressed, in the order of the columns; the bitmaps of NULLs
+/// apart.
+pub fn compressed(connection: &Connection, table: &Table) -> Said<Vec<Compressed>> {
+    let sql = format!(
+        "SELECT column_name, compression, CAST(sum(bytes) AS BIGINT) FROM {} WHERE segment_type <> 'VALIDITY' \
+         GROUP BY ALL ORDER BY min(column_id), sum(bytes) DESC, compression",
+        segments(&info_of(table))
+    );
+    let mut answer = connection.prepare(&sql)?.execute()?;
+    let rows = 0..answer.rows();
+    let mut cell = |column, row| answer.cell(column, row).unwrap_or_default();
+    let one = |row| {
+        let (column, method) = (cell(0, row), cell(1, row));
+        Compressed { column, method, bytes: cell(2, row).parse().unwrap_or(0) }
+    };
+    Ok(rows.map(one).collect())
 }
 
 /// Of a Parquet file, as its own metadata say it.

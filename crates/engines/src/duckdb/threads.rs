@@ -1,8 +1,9 @@
 //! DuckDB's own threads: which they are, and what they have used.
 
-use observe::ProcessTimes;
+use observe::{ProcessTimes, ThreadClock};
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread;
 
 /// Databases that were opened in this process.
@@ -11,13 +12,18 @@ static OPENED: AtomicU32 = AtomicU32::new(0);
 /// The threads that work for one database. A thread has the name of the one that starts it, so that theirs is known when
 /// DuckDB starts them from a thread with a name of its own.
 #[derive(Debug, Clone)]
-pub struct Workers(String);
+pub struct Workers {
+    name: String,
+    /// What threads of ours that worked beside them have used, as they ended.
+    ended_ns: Arc<AtomicU64>,
+}
 
 impl Workers {
     /// Those of the next database.
     pub fn next() -> Self {
         // A name has 15 bytes at most.
-        Self(format!("duckdb-{}", OPENED.fetch_add(1, Ordering::Relaxed) % 100_000_000))
+        let name = format!("duckdb-{}", OPENED.fetch_add(1, Ordering::Relaxed) % 100_000_000);
+        Self { name, ended_ns: Arc::default() }
     }
 
     /// Does something at which DuckDB may start them.
@@ -26,19 +32,25 @@ impl Workers {
     /// When the system gives no thread.
     pub fn starting<T: Send>(&self, action: impl FnOnce() -> T + Send) -> std::io::Result<T> {
         thread::scope(|scope| {
-            let thread = thread::Builder::new().name(self.0.clone()).spawn_scoped(scope, action)?;
+            let thread = thread::Builder::new().name(self.name.clone()).spawn_scoped(scope, action)?;
             thread.join().map_err(|_| std::io::Error::other("the thread that opens the database panicked"))
         })
     }
 
-    /// Their numbers, and the nanoseconds that each has been on a processor.
+    /// A thread of ours that has worked for the database ends: what it has used counts as theirs.
+    pub fn ends(&self) {
+        self.ended_ns.fetch_add(ThreadClock::of_this_thread().read().cpu_ns, Ordering::Relaxed);
+    }
+
+    /// Their numbers, and the nanoseconds that each has been on a processor; all that have ended have the number 0.
     pub fn cpu_ns(&self) -> Vec<(i32, u64)> {
         let entries = Path::new("/proc/self/task").read_dir().into_iter().flatten().flatten();
         let is_one = |folder: &Path| {
-            std::fs::read_to_string(folder.join("comm")).is_ok_and(|name| name.trim_end() == self.0)
+            std::fs::read_to_string(folder.join("comm")).is_ok_and(|name| name.trim_end() == self.name)
         };
         let found = entries.filter(|entry| is_one(&entry.path()));
         let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse().ok();
-        found.filter_map(number).filter_map(|own| Some((own, ProcessTimes::of(own)?.cpu_ns))).collect()
+        let running = found.filter_map(number).filter_map(|own| Some((own, ProcessTimes::of(own)?.cpu_ns)));
+        running.chain([(0, self.ended_ns.load(Ordering::Relaxed))]).collect()
     }
 }

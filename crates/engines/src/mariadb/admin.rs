@@ -20,8 +20,9 @@ const LOCK: &str = "steelbench";
 /// How long the database may be held by a session that is over but that the server still believes in.
 const HELD_MAX: Duration = Duration::from_secs(20);
 
-/// How long the server may take for each step of cleaning up.
+/// How long the server may take for each step of cleaning up, and when the trial was asked to stop.
 const CLEANING: Duration = Duration::from_secs(300);
+const STOPPING: Duration = Duration::from_secs(10);
 
 /// How long sessions of a load may take to end by themselves, and when they are killed.
 const ENDING: Duration = Duration::from_millis(250);
@@ -66,14 +67,37 @@ impl Admin {
         Ok(Self { config: config.clone(), client: Mutex::new(client), cancel: cancel.clone() })
     }
 
-    /// Connects anew, to a server that may have a new place, and takes our database as it is.
-    pub fn reconnect(&self, config: &Config) -> Result<(), EngineError> {
-        let mut client = connect(config, &self.cancel)?;
-        hold(&mut client, &self.cancel)?;
+    /// Connects, and takes our database as it is.
+    pub fn take_again(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
+        let mut client = connect(config, cancel)?;
+        hold(&mut client, cancel)?;
         let sql = format!("USE {}", quote_identifier(DATABASE));
         client.run(&sql).map_err(failed_at(&sql))?;
-        *lock(&self.client) = client;
+        Ok(Self { config: config.clone(), client: Mutex::new(client), cancel: cancel.clone() })
+    }
+
+    /// Connects anew, to a server that may have a new place.
+    pub fn reconnect(&self, config: &Config) -> Result<(), EngineError> {
+        let again = Self::take_again(config, &self.cancel)?;
+        std::mem::swap(&mut *lock(&self.client), &mut *lock(&again.client));
         Ok(())
+    }
+
+    /// Has the pages of the trial's tables written that are not: `FLUSH TABLES ... FOR EXPORT` waits for it
+    /// (<https://mariadb.com/kb/en/flush-tables-for-export/>).
+    pub fn checkpoint(&self) -> Result<(), EngineError> {
+        let doing = "final checkpoint";
+        let tables: Vec<String> = self.tables()?.iter().map(|name| quote_identifier(name)).collect();
+        self.run(doing, &format!("FLUSH TABLES {} FOR EXPORT; UNLOCK TABLES", tables.join(", ")))
+    }
+
+    /// The names of the tables in our database.
+    pub fn tables(&self) -> Result<Vec<String>, EngineError> {
+        let sql = format!(
+            "SELECT table_name FROM information_schema.tables WHERE table_schema = '{DATABASE}' AND engine = 'InnoDB'"
+        );
+        let rows = self.ask(|client| client.query(&sql).map_err(failed_at("looking for our tables")))?;
+        Ok(rows.rows.into_iter().flatten().flatten().collect())
     }
 
     /// Does some work with the connection.
@@ -90,14 +114,21 @@ impl Admin {
     }
 
     /// Drops the database, also when the trial was asked to stop and the connection is of no use any more: a new one does
-    /// it, which first kills what was left at work.
+    /// it, which first kills what was left at work. Then a server that is silent has little time.
     pub fn drop_all(&self) -> Result<(), EngineError> {
         let mut client = lock(&self.client);
-        if self.cancel.is_cancelled() || client.run("DO 0").is_err() {
-            let config = self.config.clone().with_default_timeout(CLEANING);
-            *client = Client::connect(&config).map_err(failed_at("cleaning up"))?;
+        let is_cancelled = self.cancel.is_cancelled();
+        let at_most = if is_cancelled { STOPPING } else { CLEANING };
+        client.set_answer_timeout(Some(at_most));
+        if is_cancelled || client.run("DO 0").is_err() {
+            let config = self.config.clone().with_timeout(STOPPING);
+            *client = if is_cancelled {
+                Client::connect(&config).map_err(failed_at("cleaning up"))?
+            } else {
+                connect(&config, &self.cancel)?
+            };
+            client.set_answer_timeout(Some(at_most));
         }
-        client.set_answer_timeout(Some(CLEANING));
         drop_database(&mut client)
     }
 }

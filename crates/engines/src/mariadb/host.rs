@@ -2,9 +2,10 @@
 
 use super::CONNECTING;
 use super::instance::{MariaInstance, Server};
-use super::server::{PACKAGES_ACCOUNT, PrivateServer, ServerOptions};
-use super::settings::{self, LOG_VOLUME, RESET, URL, USER};
+use super::server::{PACKAGES_ACCOUNT, PrivateServer, ServerOptions, ServerSetup};
+use super::settings::{self, LOG_VOLUME, RESET, URL, USER, VOLUME};
 use crate::private::account::Account;
+use crate::setup::Setup;
 use crate::{Cancel, EngineError, Folders, Host, Instance, lock};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -40,7 +41,9 @@ impl MariaHost {
         let kept = self
             .kept
             .take()
-            .filter(|(made, server)| *made == wanted && !resets("server") && lock(server).is_running());
+            // What a trial has done to tables that it did not make cannot be undone.
+            .filter(|(made, _)| made.setup.is_none() && *made == wanted && !resets("server"))
+            .filter(|(_, server)| lock(server).is_running());
         let server = match kept {
             Some((_, server)) => {
                 if resets("restart") || resets("os-cache") {
@@ -57,9 +60,17 @@ impl MariaHost {
 
     fn options(&self, configuration: &Configuration, connections: u32) -> Result<ServerOptions, EngineError> {
         let log_volume = configuration.get(LOG_VOLUME);
+        let setup = Setup::of(configuration);
+        // Folders of data files are for tables that we make: a user's are where the server has its own.
+        let volumes = configuration.get(VOLUME);
+        let directory = match volumes.first().filter(|_| setup.is_some()) {
+            Some(volume) => self.folders.volume(volume)?,
+            None => &self.folders.directory,
+        };
         Ok(ServerOptions {
             installation: settings::installation(configuration)?,
-            directory: self.folders.directory.clone(),
+            directory: directory.clone(),
+            setup: setup.map(|own| ServerSetup::new(own, settings::server_settings(configuration))),
             log_directory: log_volume.map(|name| self.folders.volume(&name).cloned()).transpose()?,
             account: Account::for_server(configuration.get(USER).as_deref(), PACKAGES_ACCOUNT)?,
             page_bytes: settings::server_settings(configuration).remove(PAGE_SIZE),

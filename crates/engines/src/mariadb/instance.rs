@@ -1,15 +1,16 @@
 //! What a trial works on: our database on a server.
 
-use super::admin::{Admin, DATABASE};
+use super::admin::{Admin, DATABASE, MARK};
 use super::dialect::{MariaDialect, spelled};
 use super::load::{LoadConfig, MariaConnections, Sessions};
-use super::server::{PrivateServer, Stop};
-use super::settings::{self, DATA_FILES, SAMPLE_RATE, STATEMENT_TIMEOUT, URL, VOLUME};
+use super::server::{PrivateServer, Stop, fill as fill_setup};
+use super::settings::{self, DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, URL, VOLUME};
 use super::waits::MariaCollector;
 use super::wire::StatementText;
 use super::{explain, failed_at, fill};
 use crate::private::files::{allocated_bytes, evict, last_lines, walk};
 use crate::private::wait_for;
+use crate::setup::Setup;
 use crate::{
     CacheReport, CacheState, Cancel, ConnectionSet, Dialect as _, EngineError, Explained, Folders, Instance,
     Operation, Table, WaitCollector, Work, lock, open_files,
@@ -29,6 +30,9 @@ const LOG_LINES: usize = 15;
 /// How long after a failure the server may take to write of it.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
+/// `ER_SPECIFIC_ACCESS_DENIED_ERROR`: tables of the server are shown to those who have PROCESS.
+const NEEDS_PRIVILEGE: u16 = 1227;
+
 /// Where a trial's database is made.
 pub struct Server {
     /// The server, if it is one of ours.
@@ -41,7 +45,7 @@ pub struct Server {
 pub struct MariaInstance {
     server: Server,
     /// Holds the database; its connection is that of administration.
-    admin: Admin,
+    admin: Arc<Admin>,
     /// How the load connects.
     load: LoadConfig,
     sessions: Sessions,
@@ -52,6 +56,7 @@ pub struct MariaInstance {
     connections: u64,
     /// Samples a second; `None`: waits are not observed.
     sample_hz: Option<f64>,
+    final_checkpoint: bool,
     cancel: Cancel,
     /// Length of a private server's log when the trial began.
     log_bytes: u64,
@@ -77,11 +82,22 @@ impl MariaInstance {
             verify_session_settings(&server.config.clone().with_stop(cancel.stop()), &wanted)?;
             session.extend(wanted.into_iter().map(|(name, value)| (name, literal(&value))));
         }
-        let admin = Admin::take_database(&server.config, cancel)?;
+        let admin = match (Setup::of(configuration), &server.private) {
+            (None, _) => Admin::take_database(&server.config, cancel)?,
+            // It began with them.
+            (Some(_), Some(_)) => Admin::take_again(&server.config, cancel)?,
+            (Some(own), None) => {
+                let admin = Admin::take_database(&server.config, cancel)?;
+                let filled = fill_setup(&server.config, &own, cancel);
+                // The error to report is why the tables could not be made.
+                filled.inspect_err(|_| drop(admin.drop_all()))?;
+                admin
+            }
+        };
         let mut instance = Self {
             log_bytes: server.private.as_ref().map_or(0, |server| lock(server).log_bytes()),
             server,
-            admin,
+            admin: Arc::new(admin),
             load: LoadConfig { config, session },
             sessions: Sessions::default(),
             statements: OnceLock::new(),
@@ -89,10 +105,13 @@ impl MariaInstance {
             data_files: configuration.get(DATA_FILES),
             connections: connections.into(),
             sample_hz: configuration.get(OBSERVE_WAITS).then(|| configuration.get(SAMPLE_RATE)),
+            final_checkpoint: configuration.get(FINAL_CHECKPOINT),
             cancel: cancel.clone(),
             gone: false,
         };
-        instance.make_folders(&configuration.get(VOLUME), folders)?;
+        if Setup::of(configuration).is_none() {
+            instance.make_folders(&configuration.get(VOLUME), folders)?;
+        }
         Ok(instance)
     }
 
@@ -123,16 +142,6 @@ impl MariaInstance {
         self.statements.get().ok_or_else(missing)
     }
 
-    /// The tables of the trial, ours excepted.
-    fn tables(&self) -> Result<Vec<String>, EngineError> {
-        let sql = format!(
-            "SELECT table_name FROM information_schema.tables WHERE table_schema = '{DATABASE}' AND engine = 'InnoDB'"
-        );
-        let rows =
-            self.admin.ask(|client| client.query(&sql).map_err(failed_at("looking for our tables")))?;
-        Ok(rows.rows.into_iter().flatten().flatten().collect())
-    }
-
     /// The files of the trial's tables on a server of ours.
     fn table_files(&self, server: &PrivateServer) -> Result<Vec<PathBuf>, EngineError> {
         let mut files = Vec::new();
@@ -148,7 +157,7 @@ impl MariaInstance {
                      WHERE variable_name = 'Innodb_buffer_pool_reads'";
         let mut counts = Vec::new();
         for _ in 0..2 {
-            for table in self.tables()? {
+            for table in self.admin.tables()? {
                 // Every page of rows: no secondary index is there.
                 let sql = format!("SELECT count(*) FROM {} USE INDEX ()", quote_identifier(&table));
                 self.admin.run("reading the tables into the buffer pool", &sql)?;
@@ -235,7 +244,10 @@ impl Instance for MariaInstance {
         open_files::allow(self.connections, || format!("opening {} connections", self.connections))?;
         let (statements, sessions) = (self.statements()?, self.sessions.clone());
         let cancel = self.cancel.clone();
-        Ok(Box::new(MariaConnections::connect(&self.load, connections, statements, sessions, cancel)?))
+        let checkpoints = self.final_checkpoint.then(|| Arc::clone(&self.admin));
+        let opened =
+            MariaConnections::connect(&self.load, connections, statements, sessions, checkpoints, cancel)?;
+        Ok(Box::new(opened))
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
@@ -278,6 +290,19 @@ impl Instance for MariaInstance {
         Some(of_server + allocated_bytes(&files))
     }
 
+    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+        // Of a table with its indexes and its BLOB pages; of pages that are compressed the holes behind them do not count.
+        let sql = format!(
+            "SELECT sum(allocated_size) FROM information_schema.innodb_sys_tablespaces \
+             WHERE name LIKE '{DATABASE}/%' AND name <> '{DATABASE}/{MARK}'"
+        );
+        match self.admin.ask(|client| Ok(client.cell(&sql)))? {
+            Ok(bytes) => Ok(bytes.and_then(|bytes| bytes.parse().ok())),
+            Err(error) if error.code() == Some(NEEDS_PRIVILEGE) => Ok(None),
+            Err(error) => Err(failed_at("asking for the size of tables")(error)),
+        }
+    }
+
     fn client_environment(&self) -> Vec<(String, Option<String>)> {
         self.load.config.client_environment()
     }
@@ -302,14 +327,14 @@ impl Instance for MariaInstance {
 
     fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
         self.gone = true;
-        let dropped = self.admin.drop_all();
         match &self.server.private {
-            // A trial that was stopped has left work in flight. Such a server, and one that could not be put in order,
-            // will not be used again: for the next trial there will be a new one.
-            Some(server) if self.cancel.is_cancelled() || dropped.is_err() => {
+            // A trial that was stopped has left work in flight, and one that cannot be put in order is of no use: for the
+            // next trial there will be a new server.
+            Some(server) if self.cancel.is_cancelled() || self.admin.drop_all().is_err() => {
                 lock(server).stop(Stop::Kill, &self.cancel)?;
             }
-            _ => dropped?,
+            Some(_) => {}
+            None => self.admin.drop_all()?,
         }
         // What a server leaves of a data file's folder.
         self.folders.iter().try_for_each(|path| std::fs::remove_dir_all(path).map_err(EngineError::at(path)))

@@ -1,6 +1,7 @@
 //! The connections of a load: many of them on one thread, each with at most one request in flight. The crate
 //! `transport` drives them.
 
+use super::admin::Admin;
 use super::failed_at;
 use super::wire::{Features, MariaWire, StatementText};
 use crate::{Answer, Cancel, ConnectionSet, EngineError, Request, Statement, lock};
@@ -30,6 +31,8 @@ pub struct LoadConfig {
 /// The connections of one thread.
 pub struct MariaConnections {
     connections: Connections<MariaWire>,
+    /// Who makes a checkpoint at the end of the measurement, where that is wanted.
+    checkpoints: Option<Arc<Admin>>,
     /// Dropped after the connections.
     listed: Listed,
     cancel: Cancel,
@@ -66,6 +69,7 @@ impl MariaConnections {
         connections: u32,
         statements: &Arc<[StatementText]>,
         sessions: Sessions,
+        checkpoints: Option<Arc<Admin>>,
         cancel: Cancel,
     ) -> Result<Self, EngineError> {
         let mut listed = Listed { sessions, ours: Vec::new() };
@@ -78,7 +82,7 @@ impl MariaConnections {
             opened.push((client.into_stream(), MariaWire::new(Arc::clone(statements), features)));
         }
         let connections = Connections::new(opened).map_err(|error| waiting_failed(&error))?;
-        Ok(Self { connections, listed, cancel })
+        Ok(Self { connections, checkpoints, listed, cancel })
     }
 }
 
@@ -112,6 +116,12 @@ impl ConnectionSet for MariaConnections {
             self.wait(None, &mut answers)?;
         }
         answers.into_iter().try_for_each(|answer| answer.result.map(|_| ()))
+    }
+
+    fn flush(&mut self, index: u32, _: u32) -> Result<(), EngineError> {
+        // One checkpoint serves all connections.
+        let admin = self.checkpoints.as_ref().filter(|_| index == 0);
+        admin.map_or(Ok(()), |admin| admin.checkpoint())
     }
 
     fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError> {

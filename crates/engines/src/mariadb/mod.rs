@@ -23,6 +23,7 @@ mod settings;
 mod waits;
 mod wire;
 
+use crate::setup::Setup;
 use crate::{Ability, CacheState, Engine, EngineError, Folders, Host, Need, Preflight, Stop, WaitType};
 #[cfg(test)]
 pub(crate) use dialect::MariaDialect;
@@ -65,6 +66,10 @@ impl Engine for MariaDb {
             (own.get(settings::URL), own.get(settings::VERSION), own.get(settings::BINDIR))
         };
         crate::server::versions(configurations, server, |own| version_of(own, stop))
+    }
+
+    fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
+        Setup::files(configuration)
     }
 
     fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {

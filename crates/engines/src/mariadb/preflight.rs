@@ -7,10 +7,8 @@ use super::settings::{self, LOG_VOLUME, URL, USER, VOLUME};
 use super::{CONNECTING, what_to_do};
 use crate::private::account::{Account, command};
 use crate::{EngineError, Folders, Need, Preflight, Stop};
-use experiment::{Configuration, Invalid, Value};
+use experiment::{Configuration, Invalid};
 use mysqlclient::{Client, Config};
-use std::collections::{BTreeMap, HashSet};
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long a server may take for each answer.
@@ -22,24 +20,9 @@ const OWN_CONNECTIONS: u32 = 2;
 /// What stands in the way of these needs.
 pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
     let mut found = Preflight::default();
-    let mut seen = HashSet::new();
-    let mut by_url: BTreeMap<String, u32> = BTreeMap::new();
-    for need in needs {
-        if let Some(url) = need.configuration.get(URL) {
-            let most = by_url.entry(url).or_default();
-            *most = need.connections.max(*most);
-            continue;
-        }
-        found.needs(need.of_rows(&need.configuration.get(VOLUME), folders));
-        let target: Vec<(&str, &Value)> = need.configuration.below("target.").collect();
-        if seen.insert(format!("{target:?}")) {
-            match private(need.configuration, folders) {
-                Err(error) => found.misses(error.to_string()),
-                Ok(invalid) => found.invalid.extend(invalid),
-            }
-        }
-    }
-    for (url, connections) in by_url {
+    let by_url = found.of_private(needs, folders, (URL, VOLUME), |own| private(own, folders));
+    for (url, needs) in by_url {
+        let connections = needs.iter().map(|need| need.connections).max().unwrap_or(0);
         // One that cannot be parsed is an objection of validation.
         let Ok(config) = Config::parse(&url) else { continue };
         let config = config.with_default_timeout(CONNECTING).with_stop(stop.clone());
@@ -54,7 +37,7 @@ pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Prefligh
             }
             Err(error) => {
                 let advice = what_to_do(&error).into_iter().chain(config.warnings.iter().map(String::as_str));
-                let advice: String = advice.map(|advice| format!(". {advice}")).collect();
+                let advice = advice.fold(String::new(), |all, advice| format!("{all}. {advice}"));
                 found.misses(format!("{}: {error}{advice}", URL.path()));
             }
         }
@@ -100,12 +83,7 @@ fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Inval
     let account = Account::for_server(configuration.get(USER).as_deref(), PACKAGES_ACCOUNT)?;
     account.can_run(&installation.server)?;
     let volumes = configuration.get(VOLUME).into_iter().chain(configuration.get(LOG_VOLUME));
-    let used: Vec<&PathBuf> = volumes.filter_map(|name| folders.volume(&name).ok()).collect();
-    // What does not exist yet will be made in the nearest folder that does.
-    for folder in used.into_iter().chain([&folders.directory]) {
-        let Some(folder) = folder.ancestors().find(|folder| folder.is_dir()) else { continue };
-        account.can_enter(&folder.canonicalize().map_err(EngineError::at(folder))?)?;
-    }
+    account.can_enter_all(folders, volumes)?;
     let settings = settings::server_settings(configuration);
     if settings.is_empty() {
         return Ok(Vec::new());

@@ -1,8 +1,8 @@
 //! What `[target]` can say of MariaDB and MySQL.
 
-use super::server::{Installation, variables};
-use crate::CacheState;
-use crate::EngineError;
+use super::server::{Installation, validate_setup, variables};
+use crate::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
+use crate::{CacheState, EngineError};
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, declarations, settings};
 use mysqlclient::{Config, Environment};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 const RESETS: [&str; 3] = ["restart", "os-cache", "server"];
 
 settings! {
-    pub const SETTINGS = [];
+    pub const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES];
     /// A server that runs already: mariadb://user@host/ or mysql://...; localhost means its unix socket. The password
     /// comes from ~/.my.cnf or MYSQL_PWD, never from the file. Without it a private MariaDB server is started for the run
     /// and thrown away.
@@ -42,6 +42,9 @@ settings! {
     pub RESET: Vec<String> = "target.reset", Kind::TextList, "restart";
     /// A statement that takes longer fails its trial (max_statement_time; MariaDB only).
     pub STATEMENT_TIMEOUT: Option<f64> = "target.statement_timeout", Kind::PositiveDuration;
+    /// Whether the measurement ends when all changed pages of the tables are written, so that no configuration leaves work
+    /// undone.
+    pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "false";
     /// How often sessions are sampled for what the server does not time.
     pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";
 }
@@ -62,6 +65,15 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
     for (name, value) in server_settings(configuration) {
         invalid
             .extend(variables::objection(&name, &value).map(|why| Invalid::new(variables::path(&name), why)));
+    }
+    invalid.extend(Setup::validate(configuration));
+    if let Some(own) = Setup::of(configuration) {
+        if configuration.get(VOLUME).len() > 1 {
+            let message = "the tables of target.setup lie with all of the server on one volume";
+            invalid.push(Invalid::new(VOLUME.path(), message));
+        }
+        let needs = validate_setup(&own).err();
+        invalid.extend(needs.map(|(setting, message)| Invalid::new(setting, message)));
     }
     invalid
 }

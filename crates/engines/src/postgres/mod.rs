@@ -26,6 +26,8 @@ mod kept;
 mod load;
 mod own_database;
 mod preflight;
+#[cfg(feature = "parquet")]
+mod sample;
 pub mod server;
 mod settings;
 mod survey;
@@ -202,6 +204,11 @@ impl Server for Config {
 
     fn survey(&self, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
         survey::survey(self, stop)
+    }
+
+    #[cfg(feature = "parquet")]
+    fn sample(&self, table: &str, rows_max: u64, stop: &Stop) -> Result<crate::sample::Sample, ServerError> {
+        sample::sample(self, table, rows_max, stop)
     }
 }
 

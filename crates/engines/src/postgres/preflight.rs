@@ -10,10 +10,9 @@ use super::settings::{
 use super::{CONNECTING, SILENCE, compression, what_to_do};
 use crate::setup::Setup;
 use crate::{EngineError, Folders, Need, Preflight, Stop};
-use experiment::{Configuration, Invalid, Value};
+use experiment::{Configuration, Invalid};
 use pgclient::{Client, Config, Error, Row};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// How long a server may take for each answer.
@@ -25,22 +24,7 @@ const OWN_CONNECTIONS: i64 = 2;
 /// What stands in the way of these needs.
 pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
     let mut found = Preflight::default();
-    let mut seen = HashSet::new();
-    let mut by_url: BTreeMap<String, Vec<&Need<'_>>> = BTreeMap::new();
-    for need in needs {
-        if let Some(url) = need.configuration.get(URL) {
-            by_url.entry(url).or_default().push(need);
-            continue;
-        }
-        found.needs(need.of_rows(&need.configuration.get(VOLUME), folders));
-        let target: Vec<(&str, &Value)> = need.configuration.below("target.").collect();
-        if seen.insert(format!("{target:?}")) {
-            match private(need.configuration, folders) {
-                Err(error) => found.misses(error.to_string()),
-                Ok(invalid) => found.invalid.extend(invalid),
-            }
-        }
-    }
+    let by_url = found.of_private(needs, folders, (URL, VOLUME), |own| private(own, folders));
     for (url, needs) in by_url {
         // One that cannot be parsed is an objection of validation.
         let Ok(config) = Config::parse(&url) else { continue };
@@ -184,12 +168,7 @@ fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Inval
     let account = Account::for_server(configuration.get(USER).as_deref(), PROGRAM)?;
     account.can_run(&installation.program("postgres"))?;
     let volumes = configuration.get(VOLUME).into_iter().chain(configuration.get(LOG_VOLUME));
-    let used: Vec<&PathBuf> = volumes.filter_map(|name| folders.volume(&name).ok()).collect();
-    // What does not exist yet will be made in the nearest folder that does.
-    for folder in used.into_iter().chain([&folders.directory]) {
-        let Some(folder) = folder.ancestors().find(|folder| folder.is_dir()) else { continue };
-        account.can_enter(&folder.canonicalize().map_err(EngineError::at(folder))?)?;
-    }
+    account.can_enter_all(folders, volumes)?;
     let mut invalid = tried_settings::objections(&installation, &settings::server_settings(configuration));
     for (path, method) in compression::asked(configuration) {
         let as_default = BTreeMap::from([(compression::DEFAULT.to_owned(), method.to_owned())]);

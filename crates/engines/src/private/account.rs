@@ -1,6 +1,6 @@
 //! The account under which a server runs: PostgreSQL and MariaDB refuse to run as root.
 
-use crate::EngineError;
+use crate::{EngineError, Folders};
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, lchown};
@@ -111,6 +111,21 @@ impl Account {
     /// Fails unless the account may enter a folder.
     pub fn can_enter(&self, folder: &Path) -> Result<(), EngineError> {
         self.reach(folder, &["-x"], "enter")
+    }
+
+    /// Fails unless the account may enter the folder of a run and those of these volumes; of one that does not exist yet, the
+    /// nearest above it.
+    pub fn can_enter_all(
+        &self,
+        folders: &Folders,
+        volumes: impl Iterator<Item = String>,
+    ) -> Result<(), EngineError> {
+        let volumes: Vec<&PathBuf> = volumes.filter_map(|name| folders.volume(&name).ok()).collect();
+        for folder in volumes.into_iter().chain([&folders.directory]) {
+            let Some(folder) = folder.ancestors().find(|folder| folder.is_dir()) else { continue };
+            self.can_enter(&folder.canonicalize().map_err(EngineError::at(folder))?)?;
+        }
+        Ok(())
     }
 
     /// Fails unless the account may run a program.

@@ -1,9 +1,12 @@
 //! Folders of templates: data directories that are made once and cloned from then on.
 
-use super::account::Account;
+use super::account::{Account, unfinished};
+use super::process::removed;
 use super::wait_for;
 use crate::{Cancel, EngineError, cache};
+use std::fmt::Display;
 use std::fs::{DirBuilder, File, TryLockError};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -14,6 +17,104 @@ const PERMISSIONS: u32 = 0o777;
 const PRIVATE: u32 = 0o700;
 
 const ROOT: u32 = 0;
+
+/// The file that marks a template as ours and complete; it says what it was made from.
+const MARKER: &str = ".steelbench-template";
+
+/// How long another process may take for the same template, unless it fills it.
+const INITIALISATION: Duration = Duration::from_secs(300);
+
+/// What a template is made from.
+pub(crate) struct Recipe<'a> {
+    /// The folder of the account's templates.
+    pub cache: &'a Path,
+    pub account: &'a Account,
+    /// How its name begins.
+    pub kind: &'a str,
+    pub version: &'a dyn Display,
+    /// What it depends on: it is made anew when that changes.
+    pub identity: &'a str,
+    /// Whether it holds data of users, which takes its time to make; only some of these are kept.
+    pub is_filled: bool,
+    /// Stops servers that were left in a folder.
+    pub reclaim: fn(&Path) -> Result<(), EngineError>,
+}
+
+/// A data directory in the cache.
+#[derive(Debug)]
+pub struct Template {
+    /// The data directory.
+    pub data: PathBuf,
+    /// Whether it was made now, that is, none was in the cache.
+    pub is_new: bool,
+    /// Nobody removes it while it is copied.
+    _lock: File,
+}
+
+impl Template {
+    /// The template of a recipe, which `make` makes in a folder, as `data`, unless it is in the cache.
+    pub(crate) fn find_or_make(
+        recipe: &Recipe<'_>,
+        cancel: &Cancel,
+        make: impl FnOnce(&Path) -> Result<(), EngineError>,
+    ) -> Result<Self, EngineError> {
+        let mut hasher = DefaultHasher::new();
+        recipe.identity.hash(&mut hasher);
+        let name = format!("{}{}-{:016x}", recipe.kind, recipe.version, hasher.finish());
+        let at_most = if recipe.is_filled { Duration::MAX } else { INITIALISATION };
+        let folder = recipe.cache.join(&name);
+        // Released when dropped, or when we are killed.
+        let lock = lock(&recipe.cache.join(format!("{name}.lock")), at_most, cancel)?;
+        let is_new = std::fs::read_to_string(folder.join(MARKER)).ok().as_deref() != Some(recipe.identity);
+        if is_new {
+            if recipe.is_filled {
+                recipe.remove_surplus();
+            }
+            recipe.make(&folder, make)?;
+        }
+        cache::touch(&folder.join(MARKER));
+        Ok(Self { data: folder.join("data"), is_new, _lock: lock })
+    }
+}
+
+impl Recipe<'_> {
+    /// Removes templates of the kind that were not used for long, and what was left unfinished.
+    fn remove_surplus(&self) {
+        let unfinished = cache::entries(self.cache, self.kind, None).into_iter().map(|(_, path)| path);
+        let unfinished = unfinished.filter(|path| path.extension().is_some_and(|end| end == "new"));
+        let surplus = cache::surplus(cache::entries(self.cache, self.kind, Some(MARKER)));
+        for folder in unfinished.chain(surplus) {
+            let held = format!("{}.lock", folder.display().to_string().trim_end_matches(".new"));
+            // One that somebody makes or copies now stays, as does what cannot be removed.
+            if lock(Path::new(&held), Duration::ZERO, &Cancel::new()).is_ok()
+                && (self.reclaim)(&folder).is_ok()
+            {
+                let _ = std::fs::remove_dir_all(&folder).and_then(|()| std::fs::remove_file(held));
+            }
+        }
+    }
+
+    /// Makes it beside the place and renames, so that what is there is complete.
+    fn make(
+        &self,
+        folder: &Path,
+        fill: impl FnOnce(&Path) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        let unfinished = unfinished(folder);
+        (self.reclaim)(&unfinished)?;
+        for left_over in [&unfinished, folder] {
+            removed(left_over, std::fs::remove_dir_all(left_over))?;
+        }
+        private_folder(&unfinished, self.account)?;
+        let made = fill(&unfinished);
+        if made.is_err() {
+            let _ = std::fs::remove_dir_all(&unfinished);
+            return made;
+        }
+        self.account.write(&unfinished.join(MARKER), self.identity)?;
+        std::fs::rename(&unfinished, folder).map_err(EngineError::at(folder))
+    }
+}
 
 /// The folder of an engine's templates of an account: in our own cache, but for another account, which must be able to
 /// enter it, in the one that `XDG_CACHE_HOME` names, the system's, or else the folder for temporary files. Only that account
@@ -40,7 +141,7 @@ pub(crate) fn cache_folder(engine: &str, account: &Account) -> Result<PathBuf, E
 }
 
 /// Holds a file's lock, released when dropped or when we are killed.
-pub(crate) fn lock(path: &Path, at_most: Duration, cancel: &Cancel) -> Result<File, EngineError> {
+fn lock(path: &Path, at_most: Duration, cancel: &Cancel) -> Result<File, EngineError> {
     let mut options = File::options();
     options.create(true).truncate(false).write(true).custom_flags(libc::O_NOFOLLOW);
     let locked = wait_for(at_most, cancel, || {
@@ -58,7 +159,7 @@ pub(crate) fn lock(path: &Path, at_most: Duration, cancel: &Cancel) -> Result<Fi
 
 /// Makes a folder that only the account can enter. One that is there must be like that already:
 /// in a folder for temporary files somebody else may have made it.
-pub(crate) fn private_folder(path: &Path, account: &Account) -> Result<(), EngineError> {
+fn private_folder(path: &Path, account: &Account) -> Result<(), EngineError> {
     match DirBuilder::new().mode(PRIVATE).create(path) {
         Ok(()) => return account.own(path),
         Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {

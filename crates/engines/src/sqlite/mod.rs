@@ -9,6 +9,8 @@ mod explain;
 mod instance;
 mod pragma;
 mod recorder;
+#[cfg(feature = "parquet")]
+mod sample;
 mod session;
 mod setup;
 mod vfs;
@@ -22,7 +24,12 @@ pub(crate) use dialect::SqliteDialect;
 use experiment::{Configuration, Declaration, Invalid, Kind, Value, choice, settings};
 use instance::SqliteInstance;
 use observations::EngineVersion;
+#[cfg(feature = "parquet")]
+pub use sample::{is_database, sample};
 use std::collections::HashSet;
+
+/// How a database file begins (<https://www.sqlite.org/fileformat2.html>, 1.3).
+const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// Attached files that SQLite can hold at most, however it was built; `main` comes on top.
 const ATTACHED_MAX: i64 = 125;

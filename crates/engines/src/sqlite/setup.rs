@@ -1,21 +1,21 @@
 //! Tables of one's own: a data file that a dump and SQL make once, and that trials copy.
 
 use super::connection::DataFiles;
-use super::failed;
+use super::{MAGIC, failed};
 use crate::setup::{Setup, first_bytes};
 use crate::{Cancel, EngineError, cache};
 use experiment::NamedFile;
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::{Batch, Connection};
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
-
-/// How a database file begins (<https://www.sqlite.org/fileformat2.html>, 1.3).
-const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// Virtual machine steps between two looks whether the trial is asked to stop: some milliseconds.
 const STEPS_BETWEEN_LOOKS: i32 = 100_000;
+
+/// Bytes of a statement at most: it is in memory three times over when it runs.
+const STATEMENT_BYTES_MAX: u64 = 256 << 20;
 
 /// Characters of a statement in an error.
 const STATEMENT_MAX: usize = 500;
@@ -91,10 +91,19 @@ fn run(
     cancel: &Cancel,
 ) -> Result<(), EngineError> {
     let place = file.place();
-    let reader = BufReader::new(File::open(&place).map_err(EngineError::at(&place))?);
-    let (mut sql, mut begins_at) = (String::new(), 1);
-    for (number, line) in (1..).zip(reader.lines()) {
-        let line = line.map_err(EngineError::at(&place))?;
+    let mut reader = BufReader::new(File::open(&place).map_err(EngineError::at(&place))?);
+    let (mut sql, mut begins_at, mut line) = (String::new(), 1, String::new());
+    for number in 1.. {
+        line.clear();
+        let room = STATEMENT_BYTES_MAX - sql.len() as u64;
+        let read = (&mut reader).take(room + 1).read_line(&mut line).map_err(EngineError::at(&place))? as u64;
+        if read > room {
+            let most = format!("a statement has more than {} MiB", STATEMENT_BYTES_MAX >> 20);
+            return Err(at(file, if sql.is_empty() { number } else { begins_at }, &sql, &most, cancel));
+        }
+        if read == 0 {
+            break;
+        }
         if sql.is_empty() {
             if line.trim().is_empty() || line.trim_start().starts_with("--") {
                 continue;
@@ -102,7 +111,6 @@ fn run(
             begins_at = number;
         }
         sql.push_str(&line);
-        sql.push('\n');
         if line.trim_end().ends_with(';') && is_complete(&sql) {
             execute(connection, &sql, variables)
                 .map_err(|error| at(file, begins_at, &sql, &error, cancel))?;
@@ -203,7 +211,28 @@ fn variable(text: &str) -> Option<(&str, Option<char>, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::substituted;
+    use super::{STATEMENT_BYTES_MAX, run, substituted};
+    use crate::Cancel;
+    use experiment::NamedFile;
+    use rusqlite::Connection;
+    use std::fs::File;
+    use std::io::Write as _;
+
+    /// A line without an end takes no more memory than a statement may.
+    #[test]
+    fn a_statement_of_any_length_is_refused_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = File::create(folder.path().join("long.sql")).unwrap();
+        file.write_all(b"CREATE TABLE t (x);\nSELECT 'a'\n|| '").unwrap();
+        // Zeros, which take no room on the disk.
+        file.set_len(STATEMENT_BYTES_MAX + 4096).unwrap();
+        let mut named = NamedFile::default();
+        (named.path, named.folder) = ("long.sql".into(), folder.path().into());
+        let connection = Connection::open_in_memory().unwrap();
+        let error = run(&connection, &named, None, &Cancel::new()).unwrap_err().to_string();
+        assert!(error.contains("long.sql:2: a statement has more than 256 MiB"), "{error}");
+        assert!(error.contains("statement: SELECT 'a'") && error.len() < 1_000, "{error}");
+    }
 
     #[test]
     fn variables_stand_where_psql_would_put_them() {

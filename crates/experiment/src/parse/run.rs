@@ -5,14 +5,14 @@ use super::{Reader, Values};
 use crate::configuration::names_volume;
 use crate::document::{Content, Node};
 use crate::error::Fault;
-use crate::experiment::{Blocks, Repeats, Throttle, Volume};
+use crate::experiment::{Blocks, Factor, Repeats, Throttle, Volume};
 use crate::file::{
-    BANDWIDTH, BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, PREDICT, PREDICT_AGGREGATE, PREDICT_COLD,
-    PREDICT_COLUMNS, PREDICT_NAME, PREDICT_ROWS, PREDICT_ROWS_PER_PAGE, READ_BANDWIDTH, READ_IOPS, RETRIES,
-    SEED, SETUPS, VOLUME, VOLUME_CLEANUP, VOLUME_NAME, VOLUME_PATH, VOLUME_PREPARE, VOLUME_TIMEOUT_S,
-    WRITE_BANDWIDTH, WRITE_IOPS,
+    BANDWIDTH, BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, HOLD_OUT, PREDICT, PREDICT_AGGREGATE,
+    PREDICT_COLD, PREDICT_COLUMNS, PREDICT_NAME, PREDICT_ROWS, PREDICT_ROWS_PER_PAGE, READ_BANDWIDTH,
+    READ_IOPS, RETRIES, SEED, SETUPS, VOLUME, VOLUME_CLEANUP, VOLUME_NAME, VOLUME_PATH, VOLUME_PREPARE,
+    VOLUME_TIMEOUT_S, WRITE_BANDWIDTH, WRITE_IOPS,
 };
-use observations::UnmeasuredTable;
+use observations::{HoldOut, UnmeasuredTable};
 
 /// More trials than this are a mistake: at a second each they take eleven days.
 const TRIALS_MAX: u64 = 1_000_000;
@@ -33,6 +33,34 @@ impl Reader<'_> {
             }
         };
         tables.map(table).collect()
+    }
+
+    /// The levels that models are tested on: each of a factor of numbers.
+    pub fn hold_out(&mut self, core: &Values, factors: &[Factor]) -> Vec<HoldOut> {
+        let span = self.root.at(HOLD_OUT.path()).map_or(0..0, |node| node.span.clone());
+        let mut rules = Vec::new();
+        for text in HOLD_OUT.of(core) {
+            let Some(rule) = HoldOut::read(&text) else {
+                let message =
+                    format!("`{text}` names no levels; write a factor, >, >=, <, <= or =, and a number");
+                let help = "as in \"workload.connections > 8\"";
+                self.errors.add(&span, HOLD_OUT.path(), Fault::with_help(message, help));
+                continue;
+            };
+            let named = factors.iter().find(|factor| factor.name == rule.factor);
+            match named.map(|factor| factor.numeric().unwrap_or_default()) {
+                None => {
+                    let all: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
+                    self.errors.add(&span, HOLD_OUT.path(), Fault::unknown("factor", &rule.factor, &all));
+                }
+                Some(levels) if !levels.iter().any(|level| rule.holds(*level)) => {
+                    let message = format!("`{text}` holds for no level of {}", rule.factor);
+                    self.errors.add(&span, HOLD_OUT.path(), message);
+                }
+                Some(_) => rules.push(rule),
+            }
+        }
+        rules
     }
 
     pub fn volumes(&mut self) -> Vec<Volume> {

@@ -41,7 +41,9 @@ impl Server {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let options = options.iter().map(|option| (*option).to_owned()).collect();
         let mut server = Self { port, folder, options, process: None };
+        // A server that starts removes what another one has as temporary tables in the same folder.
         let mut install = Command::new(installer);
+        install.env("TMPDIR", server.folder());
         install.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"]);
         install.args(["--skip-name-resolve", "--innodb-log-file-size=4M"]).args(server.common());
         give(server.folder());
@@ -61,6 +63,7 @@ impl Server {
     pub fn run(&mut self) {
         let log = File::options().create(true).append(true).open(self.folder().join("log")).unwrap();
         let mut command = Command::new(program("mariadbd").unwrap());
+        command.env("TMPDIR", self.folder());
         command.arg("--no-defaults").args(self.common()).args(&self.options);
         command.args(["--bind-address=127.0.0.1", &format!("--port={}", self.port)]);
         command.args([&format!("--socket={}", self.socket().display()), "--innodb-buffer-pool-size=32M"]);

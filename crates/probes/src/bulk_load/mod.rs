@@ -5,7 +5,7 @@ use crate::data::{self, COLUMNS, DATA, DATA_SEED, Facts, Filled, Loaded, ROWS, R
 use crate::measure::{Subject, Surroundings, measure};
 use crate::{Probe, ProbeError, Target, TrialContext};
 use conductor::{Lanes, Stage, conduct};
-use engines::{Ability, EngineError, Footprint, Table, Work};
+use engines::{Ability, EngineError, Work};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, declarations};
 use observations::{Observations, Response, Wait, WaitClass};
@@ -26,14 +26,6 @@ impl Probe for BulkLoad {
 
     fn settings(&self) -> &'static [Declaration] {
         SETTINGS
-    }
-
-    fn footprint(&self, configuration: &Configuration) -> Footprint {
-        data::footprint(configuration)
-    }
-
-    fn tables(&self, configuration: &Configuration) -> Vec<Table> {
-        data::data_set(configuration).tables()
     }
 
     fn plan(&self, _: &Configuration, target: &Target) -> Vec<Invalid> {

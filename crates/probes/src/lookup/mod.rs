@@ -10,7 +10,7 @@ use crate::load::{
     CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, drive_counting,
 };
 use crate::{Probe, ProbeError, Target, TrialContext};
-use engines::{Ability, Footprint, Operation, Output, Request, Statement, Table, Work};
+use engines::{Ability, Operation, Output, Request, Statement, Work};
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
 use observations::Observations;
 
@@ -53,14 +53,6 @@ impl Probe for Lookup {
 
     fn connections(&self, configuration: &Configuration) -> u32 {
         configuration.get(CONNECTIONS)
-    }
-
-    fn footprint(&self, configuration: &Configuration) -> Footprint {
-        data::footprint(configuration)
-    }
-
-    fn tables(&self, configuration: &Configuration) -> Vec<Table> {
-        data::data_set(configuration).tables()
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {

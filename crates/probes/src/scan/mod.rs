@@ -32,9 +32,7 @@ use crate::load::{DURATION, LoadPlan, Started, Step, THREADS, WARMUP, Workload, 
 use crate::{Probe, ProbeError, Target, TrialContext};
 use aggregates::Aggregates;
 use datasets::DataSet;
-use engines::{
-    Ability, CacheState, EngineUse, Explained, Footprint, Operation, Request, Statement, Table, UserStatement,
-};
+use engines::{Ability, CacheState, EngineUse, Explained, Operation, Request, Statement, UserStatement};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::{Observations, Response};
@@ -79,14 +77,6 @@ impl Probe for Scan {
 
     fn connections(&self, configuration: &Configuration) -> u32 {
         configuration.get(CONNECTIONS)
-    }
-
-    fn footprint(&self, configuration: &Configuration) -> Footprint {
-        data::footprint(configuration)
-    }
-
-    fn tables(&self, configuration: &Configuration) -> Vec<Table> {
-        data::data_set(configuration).tables()
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {

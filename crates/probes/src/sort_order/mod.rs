@@ -21,8 +21,8 @@ use crate::scan::{CONNECTIONS, FILTER, SCANS, ScanWorkload, aggregates};
 use crate::{Probe, ProbeError, Target, TrialContext};
 use datasets::InMemory;
 use engines::{
-    Ability, CacheState, ColumnStore, DataType, EngineError, Fill, Filter, Footprint, Operation, Output,
-    Stored, Table, TableFormat, Work,
+    Ability, CacheState, ColumnStore, DataType, EngineError, Fill, Filter, Operation, Output, Stored, Table,
+    TableFormat, Work,
 };
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
@@ -58,10 +58,6 @@ impl Probe for SortOrder {
 
     fn connections(&self, configuration: &Configuration) -> u32 {
         configuration.get(CONNECTIONS)
-    }
-
-    fn footprint(&self, configuration: &Configuration) -> Footprint {
-        data::footprint(configuration)
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {

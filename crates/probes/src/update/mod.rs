@@ -17,7 +17,7 @@ use crate::load::{
 };
 use crate::{Probe, ProbeError, Target, TrialContext};
 use datasets::DataSet;
-use engines::{DataType, Filter, Footprint, Kept, Operation, Request, Statement, Table};
+use engines::{DataType, Filter, Kept, Operation, Request, Statement};
 use experiment::{Configuration, Declaration, Invalid, Kind, choice, settings};
 use observations::{Observations, Response, ScriptStatement};
 
@@ -60,14 +60,6 @@ impl Probe for Update {
 
     fn connections(&self, configuration: &Configuration) -> u32 {
         configuration.get(CONNECTIONS)
-    }
-
-    fn footprint(&self, configuration: &Configuration) -> Footprint {
-        data::footprint(configuration)
-    }
-
-    fn tables(&self, configuration: &Configuration) -> Vec<Table> {
-        data::data_set(configuration).tables()
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {

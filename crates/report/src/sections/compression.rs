@@ -4,7 +4,9 @@ use crate::model::{Columns, Section, Tone};
 use crate::number;
 use crate::table::Cell;
 use crate::text::joined;
-use analysis::{BreakEven, Compression, CompressionRow, FunctionChange, Interval, Pays, Summary};
+use analysis::{
+    BreakEven, Compression, CompressionRow, FunctionChange, Interval, Pays, StoredAs, StoredColumn, Summary,
+};
 
 /// A section for each data set or engine.
 pub(crate) fn sections(_: &Summary, all: &[Compression]) -> Vec<Section> {
@@ -37,6 +39,7 @@ fn section(compression: &Compression) -> Section {
             ""
         }
     ));
+    columns(&mut section, &compression.columns);
     for pays in &compression.break_even {
         break_even(&mut section, pays, &compression.reference);
     }
@@ -57,6 +60,26 @@ fn ratio(row: &CompressionRow) -> Cell {
         true => Tone::Good,
     };
     Cell::comparison(&row.ratio, &row.own.unit).toned(tone)
+}
+
+/// A column of the table for each level: `FSST, Dictionary: 12.3 MB`.
+fn columns(section: &mut Section, all: &[StoredColumn]) {
+    let Some(first) = all.first() else { return };
+    let mut table = Columns::of(all);
+    table.name("column", |row| row.column.as_str());
+    for (at, level) in first.levels.iter().enumerate() {
+        table.left(level.level.clone(), move |row| match &row.levels[at] {
+            StoredAs { methods, .. } if methods.is_empty() => String::new(),
+            StoredAs { methods, bytes, .. } => {
+                format!("{}: {}", methods.join(", "), number::quantity(bytes / 1e6, "MB"))
+            }
+        });
+    }
+    section.table(table);
+    section.note(
+        "Columns by the methods that the engine has compressed them by, most bytes first. Sizes of columns are estimates, from where \
+         segments begin in their blocks: room at the end of a block counts to the segment before it.",
+    );
 }
 
 /// `zstd, work=hot scan: processor time changes most in ZSTD_decompress (libduckdb.so) +0.42 us/row [0.40, 0.44].`

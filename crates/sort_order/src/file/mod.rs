@@ -1,15 +1,17 @@
 //! A user's Parquet file: its rows as ranks, and written again in another order.
 //!
 //! A file may be damaged, or made to harm: all that it says of itself is checked against what is read, and a panic of the reader
-//! is an error. Memory is bounded by [`ROWS_MAX`], [`CELLS_MAX`] and [`COLUMN_BYTES_MAX`], and by 2 GiB for one page, which is
-//! the format's own limit.
+//! is an error. Memory is bounded by [`ROWS_MAX`], [`CELLS_MAX`] and [`COLUMN_BYTES_MAX`], and of one page
+//! by [`limited::PAGE_BYTES_MAX`].
 
 mod advised;
+mod limited;
 mod values;
 
 pub use advised::{Advised, AdvisedOrder, Measured};
 
 use crate::{Coded, Column};
+use limited::Limited;
 use parquet::basic::{Compression, Repetition};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
@@ -170,7 +172,7 @@ impl Reading<'_> {
     }
 
     fn read(&self, file: File) -> Result<ParquetFile, FileError> {
-        let reader = SerializedFileReader::new(file).map_err(|error| self.damaged(&error))?;
+        let reader = SerializedFileReader::new(Limited(file)).map_err(|error| self.damaged(&error))?;
         let groups = reader.metadata().row_groups();
         let rows = |group: &RowGroupMetaData| u64::try_from(group.num_rows()).unwrap_or(0);
         let rows_all = groups.iter().map(rows).fold(0, u64::saturating_add);
@@ -239,7 +241,7 @@ impl Reading<'_> {
     /// Reads the rows of a column.
     fn column(
         &self,
-        reader: &SerializedFileReader<File>,
+        reader: &SerializedFileReader<Limited>,
         at: usize,
         taken: &[(usize, usize)],
     ) -> Result<(Column, Box<dyn Values>), FileError> {

@@ -7,8 +7,10 @@ pub mod data;
 pub mod disk;
 pub mod file;
 pub mod pg;
+pub mod predict;
 pub mod profile;
 pub mod recorded;
+pub mod results;
 pub mod run;
 mod select;
 #[cfg(feature = "serve")]

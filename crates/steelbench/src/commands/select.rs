@@ -73,6 +73,25 @@ fn selected(recording: &Recording, text: &str) -> Result<Vec<usize>, Failure> {
     Ok(found)
 }
 
+/// The one configuration that has these levels.
+pub fn one(recording: &Recording, text: &str) -> Result<usize, Failure> {
+    let text = text.trim();
+    let found = if text.is_empty() {
+        (0..recording.configurations.len()).collect()
+    } else {
+        selected(recording, text)?
+    };
+    match found.as_slice() {
+        [one] => Ok(*one),
+        several => {
+            let all = labels(several.iter().map(|own| &recording.configurations[*own]));
+            Err(Failure::usage(format!(
+                "several configurations are meant; add levels of other factors:\n  {all}"
+            )))
+        }
+    }
+}
+
 /// What two selections compare, and what the sides are called: a configuration with a configuration; where a selection has
 /// several, each with the one of the other that has the same levels of all factors that not both name.
 pub fn cells(recording: &Recording, a: &str, b: &str) -> Result<(MatchedCells, [String; 2]), Failure> {

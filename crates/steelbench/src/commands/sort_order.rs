@@ -13,7 +13,7 @@ pub fn sort_order(arguments: &SortOrder) -> Result<ExitCode, Failure> {
         let folder = tempfile::tempdir().map_err(Failure::failed)?;
         let exported = folder.path().join("rows.parquet");
         let rows_all =
-            engines::duckdb::export(path, table, arguments.rows, &exported).map_err(Failure::failed)?;
+            engines::sample::export(path, table, arguments.rows, &exported).map_err(Failure::failed)?;
         (format!("{table} of {shown}"), ParquetFile::read(&exported, rows_max).map_err(failure)?, rows_all)
     } else {
         let file = ParquetFile::read(path, rows_max).map_err(failure)?;

@@ -1,4 +1,4 @@
-//! PostgreSQL for end-to-end tests.
+//! PostgreSQL and MariaDB for end-to-end tests.
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -6,6 +6,8 @@
 pub mod by_url;
 #[path = "../../../engines/tests/common/mod.rs"]
 pub mod installed;
+#[path = "../../../mysqlclient/tests/common/mod.rs"]
+pub mod mariadb;
 
 use crate::common::{Lab, wait_until};
 use pgclient::{Client, Config};

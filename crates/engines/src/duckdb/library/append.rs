@@ -2,6 +2,7 @@
 
 use super::interface::{Handle, Interface};
 use super::{Connected, Library, Said, text};
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// Appends rows to a table, in whatever transaction its connection has begun.
@@ -91,6 +92,11 @@ impl Chunk {
         Self { library, handle, types }
     }
 
+    /// Rows that it has room for.
+    pub fn rows_max(&self) -> usize {
+        self.library.chunk_rows()
+    }
+
     /// Empties it, for so many rows.
     pub fn restart(&mut self, rows: usize) {
         let interface = &self.library.interface;
@@ -142,14 +148,27 @@ impl Chunk {
         unsafe { self.values(column, &[ChunkType::Uuid]) }
     }
 
-    /// Sets a value of a column of [`ChunkType::Text`].
-    pub fn set_text(&mut self, column: usize, row: usize, value: &str) {
-        assert!(row < self.library.chunk_rows(), "row {row} of a chunk");
+    /// The places of a column of [`ChunkType::Text`].
+    pub fn texts(&mut self, column: usize) -> TextPlaces<'_> {
         assert_eq!(self.types.get(column), Some(&ChunkType::Text), "column {column}");
-        let (vector, start) = (self.vector(column), value.as_ptr().cast());
+        TextPlaces { vector: self.vector(column), library: self.library, chunk: PhantomData }
+    }
+}
+
+/// Where the texts of a column go.
+pub struct TextPlaces<'c> {
+    vector: Handle,
+    library: &'static Library,
+    chunk: PhantomData<&'c mut Chunk>,
+}
+
+impl TextPlaces<'_> {
+    /// Sets the text of a row.
+    pub fn set(&mut self, row: usize, value: &str) {
+        assert!(row < self.library.chunk_rows(), "row {row} of a chunk");
         let assign = self.library.interface.duckdb_vector_assign_string_element_len;
         // SAFETY: the chunk has this column and room for this row; DuckDB copies the text.
-        unsafe { assign(vector, row as u64, start, value.len() as u64) }
+        unsafe { assign(self.vector, row as u64, value.as_ptr().cast(), value.len() as u64) }
     }
 }
 

@@ -1,7 +1,8 @@
 //! One private server.
 
 use super::installation::{Installation, PROGRAM};
-use super::template::Template;
+use super::setup::ServerSetup;
+use super::template;
 use super::variables;
 use crate::mariadb::failed_at;
 use crate::private::account::{Account, command};
@@ -10,6 +11,7 @@ use crate::private::files::{
     make_socket_folder, open_for, remove_socket_folder, walk, write_back,
 };
 use crate::private::process::{Process, data_directories, kill_all, remove_files};
+use crate::private::template::Template;
 use crate::private::wait_for;
 use crate::{Cancel, EngineError};
 use mysqlclient::{Client, Config};
@@ -32,6 +34,8 @@ pub struct ServerOptions {
     pub account: Account,
     /// Bytes of a page, as the file has them; `None`: the version's default.
     pub page_bytes: Option<String>,
+    /// Tables of the user that it begins with.
+    pub setup: Option<ServerSetup>,
     /// Connections of the load that it must have room for.
     pub connections: u32,
     /// Whether its instruments of waits are on.
@@ -43,7 +47,7 @@ pub struct ServerOptions {
 /// The superuser of servers of ours.
 const SUPERUSER: &str = "root";
 /// Name of the file with all settings of the server, in the data directory.
-const SETTINGS_FILE: &str = "steelbench.cnf";
+pub(super) const SETTINGS_FILE: &str = "steelbench.cnf";
 /// The redo log (<https://mariadb.com/kb/en/innodb-redo-log/>).
 const REDO_LOG: &str = "ib_logfile0";
 
@@ -92,8 +96,7 @@ impl PrivateServer {
         options.directory = absolute(&options.directory)?;
         let account = &options.account;
         account.can_run(&options.installation.server)?;
-        let template =
-            Template::find_or_make(&options.installation, account, options.page_bytes.as_deref(), cancel)?;
+        let template = template::find_or_make(&options, cancel)?;
         let log_directory = options.log_directory.as_deref().map(absolute).transpose()?;
         for directory in [Some(&options.directory), log_directory.as_ref()].into_iter().flatten() {
             open_for(account, directory)?;
@@ -204,6 +207,8 @@ impl PrivateServer {
             ("datadir", path(&self.layout.data)),
             ("socket", path(&self.socket())),
             ("pid_file", path(&self.layout.data.join("server.pid"))),
+            // A server that starts removes what another one has as temporary tables in the same folder.
+            ("tmpdir", path(&self.layout.data)),
             ("skip_networking", on(true)),
             ("innodb_log_group_home_dir", path(log)),
             // What the buffer pool held before a restart is not loaded again: the caches are as the file says.

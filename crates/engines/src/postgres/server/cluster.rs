@@ -5,7 +5,7 @@ use super::files::{self, BASELINE_FILE, Postmaster, SETTINGS_FILE};
 use super::installation::Installation;
 use super::left::{PROGRAM, free_shared_memory};
 use super::setup::ServerSetup;
-use super::template::{DataOptions, SUPERUSER, Template};
+use super::template::{self, DataOptions, SUPERUSER};
 use crate::postgres::failed_at;
 use crate::private::account::{Account, command};
 use crate::private::files::{
@@ -13,6 +13,7 @@ use crate::private::files::{
     make_socket_folder, open_for, write_back,
 };
 use crate::private::process::{Process, kill_all, remove_files};
+use crate::private::template::Template;
 use crate::private::wait_for;
 use crate::{Cancel, EngineError};
 use pgclient::{Client, Config};
@@ -95,8 +96,8 @@ impl Cluster {
         options.directory = absolute(&options.directory)?;
         let account = &options.account;
         account.can_run(&options.installation.program(PROGRAM))?;
-        let cache = Template::cache_folder(account)?;
-        let template = Template::find_or_make(&cache, &options, cancel)?;
+        let cache = template::cache_folder(account)?;
+        let template = template::find_or_make(&cache, &options, cancel)?;
         let wal_directory = options.wal_directory.as_deref().map(absolute).transpose()?;
         for directory in [Some(&options.directory), wal_directory.as_ref()].into_iter().flatten() {
             open_for(account, directory)?;

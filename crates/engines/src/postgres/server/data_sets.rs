@@ -3,7 +3,7 @@
 
 use super::cluster::{Cluster, Stop};
 use super::files::SETTINGS_FILE;
-use super::template::Template;
+use super::template;
 use crate::private::files::{clone_folder, write_back};
 use crate::private::process::removed;
 use crate::{Cancel, EngineError, cache};
@@ -29,7 +29,7 @@ impl Cluster {
     /// # Errors
     /// When there is no cache.
     pub fn keeps(&self, bytes: u64) -> Result<bool, EngineError> {
-        let cache = Template::cache_folder(&self.options.account)?;
+        let cache = template::cache_folder(&self.options.account)?;
         let plain = self.options.wal_directory.is_none() && self.options.setup.is_none();
         Ok(plain && cache::has_room(&cache, bytes))
     }
@@ -52,7 +52,7 @@ impl Cluster {
         } else {
             let none = BTreeMap::new();
             let settings = self.applied.as_ref().unwrap_or(&none);
-            Some(Template::with_data(&self.options, settings, identity, cancel, fill)?)
+            Some(template::with_data(&self.options, settings, identity, cancel, fill)?)
         };
         self.stop(Stop::Fast, cancel)?;
         let data = self.data_directory();

@@ -27,4 +27,4 @@ pub use left::reclaim;
 pub(super) use settings::is_of_module;
 pub use setup::ServerSetup;
 pub(super) use setup::{fill, validate as validate_setup};
-pub use template::{DataOptions, Template};
+pub use template::{DataOptions, find_or_make};

@@ -1,0 +1,252 @@
+//! How throughput goes with connections, threads or I/Os in flight: models, and how well they predict what they have not seen.
+
+mod demands;
+pub mod what_if;
+
+use crate::grid::FactorLayout;
+use crate::{Estimate, Interval, Summary, response};
+use models::curve::{Curve, Level};
+use models::holdout::{self, Candidate, Judged, LEVELS_MIN, Prediction, Tested};
+use models::usl::{Fit, Law, Point, Usl};
+use observations::{FactorRecord, Observations, WarningKind};
+use serde::Serialize;
+
+pub use demands::{LevelDemands, recorded};
+
+/// Factors that say how many work at the same time.
+pub const CONCURRENCY: [&str; 3] = ["workload.connections", "workload.threads", "workload.queue_depth"];
+
+/// Points of a curve that is drawn.
+const DRAWN: u32 = 32;
+
+/// The models of configurations that differ in one factor of concurrency only.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelSummary {
+    /// The factor.
+    pub factor: String,
+    /// Position of the first configuration in the recording; the others have the same levels of all other factors.
+    pub configuration: usize,
+    /// Unit of the throughput.
+    pub unit: String,
+    /// Why there is no model that predicts; the rest is what can be said without one.
+    pub refused: Option<String>,
+    /// By level, the lowest first.
+    pub levels: Vec<ModelLevel>,
+    /// The law of scalability, fitted to all levels; `None` with too few.
+    pub scalability: Option<Scalability>,
+    /// Models that were tested on the held-out levels, the one that misses them least first: it is the one shown.
+    pub candidates: Vec<Candidate>,
+    /// What that one says of all levels from the lowest to the highest, fitted to those that were not held out.
+    pub curve: Vec<Prediction>,
+    /// What a unit of work needs at the lowest level and at the highest.
+    pub demands: Vec<LevelDemands>,
+    #[serde(skip)]
+    pub(crate) fitted: Option<Judged>,
+    /// Processors of the machine, as far as they are known.
+    pub processors: Option<u32>,
+    /// Processor seconds of a unit of work at each level.
+    #[serde(skip)]
+    pub(crate) cpu_s: Vec<Option<f64>>,
+}
+
+/// A level that was measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelLevel {
+    /// Position of the configuration in the recording.
+    pub configuration: usize,
+    /// Connections, threads or I/Os in flight.
+    pub n: f64,
+    /// Work a second.
+    pub measured: Estimate,
+    /// What the model says that has not seen it; `None` of levels that it is fitted to.
+    pub tested: Option<Tested>,
+}
+
+/// Gunther's law, or Amdahl's where the data show no coherency.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Scalability {
+    /// Its coefficients.
+    pub law: Usl,
+    /// 95 % t intervals of throughput of one, contention and coherency; `None` of one that came out as 0.
+    pub intervals: [Option<Interval>; 3],
+    /// Standard deviation of the residuals, as a share.
+    pub residual: f64,
+    /// The level with the highest throughput; `None` where it never falls.
+    pub peak: Option<f64>,
+    /// Its 95 % interval; `None` where coherency cannot be told from 0.
+    pub peak_interval: Option<Interval>,
+    /// Whether the data show that coherency (a throughput that falls) is there: its interval lies above 0.
+    pub falls: bool,
+    /// Whether they show that contention is there.
+    pub contends: bool,
+    /// The curve over the levels, with its 95 % band: how well the law is known.
+    pub curve: Vec<(f64, f64, Option<Interval>)>,
+}
+
+impl Summary<'_> {
+    /// The models of a run: for each factor of concurrency with numbers as levels, four or more of them measured in a closed
+    /// loop, and each combination of the other factors' levels.
+    pub fn throughput_models(&self) -> Vec<ModelSummary> {
+        let factors = self.recording.factors.iter().zip(&self.layouts);
+        let concurrent = factors.filter(|(factor, _)| CONCURRENCY.contains(&factor.name.as_str()));
+        concurrent.flat_map(|(factor, layout)| self.throughput_models_of(factor, layout)).collect()
+    }
+
+    fn throughput_models_of(&self, factor: &FactorRecord, layout: &FactorLayout) -> Vec<ModelSummary> {
+        let Some(numbers) = &factor.numeric else { return Vec::new() };
+        let group = |group: &Vec<Option<usize>>| {
+            let levels = group.iter().zip(numbers).filter_map(|(own, n)| Some(((*own)?, *n))).collect();
+            self.throughput_model(&factor.name, levels)
+        };
+        layout.groups().iter().filter_map(group).collect()
+    }
+
+    /// The model of configurations with these levels; `None` where there are too few, and of open loops, whose throughput is
+    /// given.
+    fn throughput_model(&self, factor: &str, mut levels: Vec<(usize, f64)>) -> Option<ModelSummary> {
+        let records = &self.recording.configurations;
+        let open = |own: &(usize, f64)| records[own.0].settings.contains_key("workload.rate");
+        levels.retain(|own| !self.grid.trials(own.0).is_empty());
+        levels.sort_by(|a, b| a.1.total_cmp(&b.1));
+        if levels.len() < LEVELS_MIN || levels.iter().any(open) {
+            return None;
+        }
+        let measured = |own: &(usize, f64)| Measured::of(own.0, own.1, &self.grid.trials(own.0));
+        let measured: Vec<Measured> = levels.iter().filter_map(measured).collect();
+        let points: Vec<Level> = measured.iter().map(|own| own.level.clone()).collect();
+        let processors = self.recording.environments.first().map(|own| own.cpus).filter(|cpus| *cpus > 0);
+        let held_out = self.held_out(factor, &points);
+        let refusal = measured.iter().find_map(|own| own.saturated.clone());
+        let judged = match &refusal {
+            Some(why) => Err(why.clone()),
+            None => holdout::judge(&points, processors, &held_out).map_err(|error| error.to_string()),
+        };
+        let tested = judged.as_ref().ok().and_then(|judged| judged.candidates.first());
+        let test = |n: f64| tested?.tested.iter().find(|own| own.prediction.n.total_cmp(&n).is_eq()).cloned();
+        let first = measured.first()?;
+        let demands = [first, measured.last()?]
+            .map(|own| LevelDemands::of(own.level.n, &self.grid.trials(own.configuration), processors));
+        Some(ModelSummary {
+            factor: factor.to_owned(),
+            configuration: first.configuration,
+            unit: first.estimate.unit.clone(),
+            scalability: scalability(&points).filter(|_| refusal.is_none()),
+            candidates: judged.as_ref().map_or_else(|_| Vec::new(), |judged| judged.candidates.clone()),
+            curve: judged.as_ref().map_or_else(|_| Vec::new(), |judged| curve(judged, &points)),
+            refused: judged.as_ref().err().cloned(),
+            demands: demands.into(),
+            levels: measured
+                .iter()
+                .map(|own| ModelLevel {
+                    configuration: own.configuration,
+                    n: own.level.n,
+                    measured: own.estimate.clone(),
+                    tested: test(own.level.n),
+                })
+                .collect(),
+            fitted: judged.ok(),
+            processors,
+            cpu_s: points.iter().map(|own| own.cpu_s).collect(),
+        })
+    }
+
+    /// Which levels models are tested on: those that the experiment names, else the highest third.
+    fn held_out(&self, factor: &str, levels: &[Level]) -> Vec<bool> {
+        let rules: Vec<_> = self.hold_out.iter().filter(|rule| rule.factor == factor).collect();
+        if rules.is_empty() {
+            let seen = levels.len() - holdout::automatic(levels.len());
+            return (0..levels.len()).map(|at| at >= seen).collect();
+        }
+        levels.iter().map(|level| rules.iter().any(|rule| rule.holds(level.n))).collect()
+    }
+}
+
+/// A level as models need it.
+struct Measured {
+    configuration: usize,
+    level: Level,
+    estimate: Estimate,
+    /// Why it says nothing of the target.
+    saturated: Option<String>,
+}
+
+impl Measured {
+    fn of(configuration: usize, n: f64, trials: &[&Observations]) -> Option<Self> {
+        let choice = response::named("throughput", trials)?;
+        let values: Vec<f64> = trials.iter().filter_map(|seen| choice.value(seen)).collect();
+        let estimate = Estimate::of(&values, &choice.unit, choice.direction)?;
+        let cpu = |seen: &&Observations| {
+            let work = choice.value(seen)? * seen.elapsed_s;
+            (work > 0.0 && seen.machine.own_s > 0.0).then(|| seen.machine.own_s / work)
+        };
+        let cpu: Vec<f64> = trials.iter().filter_map(cpu).collect();
+        let cpu_s = (cpu.len() == trials.len()).then(|| cpu.iter().sum::<f64>() / cpu.len() as f64);
+        let limited = |seen: &&&Observations| {
+            seen.warnings.iter().any(|warning| warning.kind == WarningKind::LoadLimited)
+        };
+        let limited = trials.iter().filter(limited).count();
+        let saturated = (2 * limited >= trials.len()).then(|| {
+            format!(
+                "the load generator was the limit in {limited} of {} trials at {n}: a model of it is none of the target; run it on \
+                 another machine or with more threads",
+                trials.len()
+            )
+        });
+        Some(Self { configuration, level: Level { n, trials: values, cpu_s }, estimate, saturated })
+    }
+}
+
+fn scalability(levels: &[Level]) -> Option<Scalability> {
+    let points: Vec<Point> = levels
+        .iter()
+        .flat_map(|level| level.trials.iter().map(|trial| Point::relative(level.n, *trial)))
+        .collect();
+    let fit = Fit::of(&points, Law::Universal).ok()?;
+    let intervals = [0, 1, 2].map(|coefficient| fit.interval(coefficient));
+    let shown = |coefficient: usize| intervals[coefficient].is_some_and(|own| own.low > 0.0);
+    let drawn = steps(levels).map(|n| (n, fit.usl.throughput(n), fit.band(n)));
+    Some(Scalability {
+        law: fit.usl,
+        intervals,
+        residual: fit.residual,
+        peak: fit.usl.peak(),
+        peak_interval: fit.peak_interval(),
+        falls: shown(2),
+        contends: shown(1),
+        curve: drawn.collect(),
+    })
+}
+
+/// Numbers from the lowest level to the highest, as far from each other on a logarithmic scale.
+fn steps(levels: &[Level]) -> impl Iterator<Item = f64> {
+    let (low, high) = (levels[0].n, levels[levels.len() - 1].n);
+    (0..=DRAWN).map(move |step| low * (high / low).powf(f64::from(step) / f64::from(DRAWN)))
+}
+
+/// What the tested model says of whole numbers from the lowest level to the highest.
+fn curve(judged: &Judged, levels: &[Level]) -> Vec<Prediction> {
+    let mut numbers: Vec<f64> = steps(levels).map(f64::round).collect();
+    numbers.dedup();
+    numbers.into_iter().filter_map(|n| judged.tested.predict(n)).collect()
+}
+
+impl ModelSummary {
+    /// The fit that predicts other levels, to all that were measured.
+    pub(crate) fn best(&self) -> Option<&holdout::Fitted> {
+        self.fitted.as_ref().map(|judged| &judged.best)
+    }
+
+    /// The queueing network of all levels, for what is asked of other things than their number.
+    pub(crate) fn network(&self) -> Option<models::curve::Bottlenecks> {
+        let levels: Vec<Level> = self
+            .levels
+            .iter()
+            .zip(&self.cpu_s)
+            .map(|(own, cpu_s)| Level { n: own.n, trials: vec![own.measured.mean], cpu_s: *cpu_s })
+            .collect();
+        match Curve::of(models::curve::Model::Network, &levels, self.processors)? {
+            Curve::Network(network) => Some(network),
+            Curve::Law(_) => None,
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! What a transaction needs of each resource, from what its trials recorded.
+
+use crate::grid::Grid;
+use models::demands::{Counted, DemandError, Demands, Kind, Measured};
+use observations::{DeviceUse, Observations, Operation, Recording, Wait, WaitClass, shown};
+use serde::Serialize;
+
+/// Waits and processors below this share of the sessions' time are left out.
+const SHARE_MIN: f64 = 0.01;
+
+/// Demands at a level.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LevelDemands {
+    /// The level.
+    pub n: f64,
+    /// The unit of work that they are of: `transaction`, `I/O`.
+    pub unit: String,
+    /// What it needs; `None` where the counters make no sense.
+    pub demands: Option<Demands>,
+    /// Why there are none.
+    pub error: Option<String>,
+    /// What was not recorded, so that it is missing above.
+    pub missing: Vec<&'static str>,
+    /// Of each kind of log sync: transactions that one made durable on average (group commit).
+    pub batches: Vec<(String, f64)>,
+}
+
+/// What a transaction of a configuration needed, as sizing plans give it: seconds, I/Os, bytes; `None` where it has no
+/// transactions done.
+pub fn recorded(recording: &Recording, configuration: usize) -> Option<Vec<(&'static str, f64)>> {
+    let grid = Grid::new(recording);
+    let trials = grid.trials(configuration);
+    let sum = |of: &dyn Fn(&Observations) -> f64| trials.iter().map(|seen| of(seen)).sum::<f64>();
+    let transactions = sum(&|seen| seen.work.transactions as f64);
+    let elapsed_s = sum(&|seen| seen.elapsed_s);
+    if transactions <= 0.0 || elapsed_s <= 0.0 {
+        return None;
+    }
+    let mut needs = vec![("transactions", transactions / elapsed_s)];
+    needs.extend(response_s(&trials).map(|seconds| ("response_time", seconds)));
+    let cpu_s = sum(&|seen| seen.machine.own_s.max(seen.time.cpu_s));
+    needs.extend((cpu_s > 0.0).then_some(("cpu_per_transaction", cpu_s / transactions)));
+    let on_devices = |of: &dyn Fn(&DeviceUse) -> u64| {
+        sum(&|seen| seen.devices.iter().map(|device| of(device) as f64).sum()) / transactions
+    };
+    let [reads, writes] = [on_devices(&|own| own.reads), on_devices(&|own| own.writes)];
+    let bytes = on_devices(&|own| own.read_bytes) + on_devices(&|own| own.write_bytes);
+    if reads + writes > 0.0 {
+        needs.extend([("reads_per_transaction", reads), ("writes_per_transaction", writes)]);
+        needs.push(("io_size", bytes / (reads + writes)));
+    }
+    Some(needs)
+}
+
+impl LevelDemands {
+    /// Of the trials of a configuration.
+    pub(super) fn of(n: f64, trials: &[&Observations], processors: Option<u32>) -> Self {
+        let has_transactions = trials.iter().all(|seen| seen.work.transactions > 0);
+        let unit = if has_transactions { "transaction" } else { unit_of(trials) };
+        let found = Demands::of(&measured(trials, has_transactions, processors));
+        let mut missing = Vec::new();
+        if trials.iter().any(|seen| seen.devices.is_empty()) {
+            missing.push(
+                "device counters (the target is remote, or its storage is none that the kernel counts)",
+            );
+        }
+        if trials.iter().any(|seen| seen.machine.own_s <= 0.0) {
+            missing.push("processor time of the load and its target");
+        }
+        Self {
+            n,
+            unit: unit.to_owned(),
+            error: found.as_ref().err().map(DemandError::to_string),
+            demands: found.ok(),
+            missing,
+            batches: batches(trials),
+        }
+    }
+}
+
+fn unit_of<'t>(trials: &[&'t Observations]) -> &'t str {
+    trials.first().map_or("unit", |seen| seen.work.unit.as_str())
+}
+
+/// The sums over trials.
+fn measured(trials: &[&Observations], of_transactions: bool, processors: Option<u32>) -> Measured {
+    let sum = |of: &dyn Fn(&Observations) -> f64| trials.iter().map(|seen| of(seen)).sum::<f64>();
+    let work = |seen: &Observations| {
+        (if of_transactions { seen.work.transactions } else { seen.work.amount }) as f64
+    };
+    let elapsed_s = sum(&|seen| seen.elapsed_s);
+    let session_s = sum(&|seen| seen.time.session_s);
+    let mut resources = processor_time(trials, processors);
+    resources.extend(devices(trials, elapsed_s));
+    resources.extend(waits(trials).into_iter().filter(|own| own.seconds > SHARE_MIN * session_s));
+    Measured {
+        elapsed_s,
+        customers: sum(&|seen| f64::from(seen.connections) * seen.elapsed_s) / elapsed_s,
+        transactions: sum(&work),
+        response_s: of_transactions.then(|| response_s(trials)).flatten(),
+        idle_s: sum(&|seen| seen.waits.iter().filter(|wait| is_idle(wait)).map(Wait::wait_s).sum()),
+        resources,
+    }
+}
+
+/// Mean time of a transaction from its actual start.
+fn response_s(trials: &[&Observations]) -> Option<f64> {
+    let (mut seconds, mut count) = (0.0, 0.0);
+    for seen in trials {
+        let own = seen.latency("service").or_else(|| seen.latency("transaction"))?;
+        seconds += own.min_mean_max_ns().1 * own.len() as f64 / 1e9;
+        count += own.len() as f64;
+    }
+    (count > 0.0).then(|| seconds / count)
+}
+
+/// The driver's own waits, between transactions. What an engine calls waiting for its client is within them.
+fn is_idle(wait: &Wait) -> bool {
+    shown(&wait.wait_type) != wait.wait_type
+}
+
+/// Processor time of the sessions, in user mode and in the kernel where that is known; of a server that of the load too.
+fn processor_time(trials: &[&Observations], processors: Option<u32>) -> Vec<Counted> {
+    let sum = |of: &dyn Fn(&Observations) -> f64| trials.iter().map(|seen| of(seen)).sum::<f64>();
+    let (sessions, own) = (sum(&|seen| seen.time.cpu_s), sum(&|seen| seen.machine.own_s));
+    let user = trials.iter().map(|seen| seen.time.cpu_user_s).sum::<Option<f64>>();
+    let servers = processors.map(f64::from);
+    let counted = |name: &str, seconds| Counted {
+        name: name.into(),
+        kind: Kind::Processor,
+        seconds,
+        operations: None,
+        servers,
+    };
+    let mut parts = vec![counted("processors: sessions", sessions)];
+    if let Some(user) = user {
+        parts.push(counted("of these in the kernel", (sessions - user).max(0.0)));
+    }
+    if own > sessions * (1.0 + SHARE_MIN) {
+        parts.push(counted("processors: load and background of the server", own - sessions));
+    }
+    parts
+}
+
+fn devices(trials: &[&Observations], elapsed_s: f64) -> Vec<Counted> {
+    let mut all: Vec<Counted> = Vec::new();
+    for device in trials.iter().flat_map(|seen| &seen.devices) {
+        // Busy seconds are of the device's own interval, which a reading makes a little longer.
+        let share = if device.elapsed_s > 0.0 { device.busy_s / device.elapsed_s } else { 0.0 };
+        let operations = (device.reads + device.writes + device.flushes) as f64;
+        let seconds = share * elapsed_s / trials.len() as f64;
+        let name = format!("device {}", device.device);
+        match all.iter_mut().find(|own| own.name == name) {
+            Some(own) => {
+                own.seconds += seconds;
+                own.operations = own.operations.map(|sum| sum + operations);
+            }
+            None => all.push(Counted {
+                name,
+                kind: Kind::Device,
+                seconds,
+                operations: Some(operations),
+                servers: Some(1.0),
+            }),
+        }
+    }
+    all
+}
+
+/// Waits by type, the longest first.
+fn waits(trials: &[&Observations]) -> Vec<Counted> {
+    let mut all: Vec<Counted> = Vec::new();
+    let counted = trials.iter().flat_map(|seen| &seen.waits);
+    for wait in counted.filter(|wait| wait.class != WaitClass::Idle && !is_idle(wait)) {
+        let kind = if wait.class == WaitClass::Client { Kind::Client } else { Kind::Wait };
+        let count = wait.count.map(|count| count as f64);
+        match all.iter_mut().find(|own| own.name == wait.wait_type) {
+            Some(own) => {
+                own.seconds += wait.wait_s();
+                own.operations = own.operations.zip(count).map(|(a, b)| a + b);
+            }
+            None => all.push(Counted {
+                name: wait.wait_type.clone(),
+                kind,
+                seconds: wait.wait_s(),
+                operations: count,
+                servers: None,
+            }),
+        }
+    }
+    all.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    all
+}
+
+/// Transactions for each sync of the log.
+fn batches(trials: &[&Observations]) -> Vec<(String, f64)> {
+    let is_sync = |own: &Operation| {
+        let name = own.name.to_uppercase();
+        name.contains("SYNC") && (name.contains("WAL") || name.contains("LOG"))
+    };
+    let transactions: u64 = trials.iter().map(|seen| seen.work.transactions).sum();
+    let mut syncs: Vec<(String, u64)> = Vec::new();
+    for operation in trials.iter().flat_map(|seen| &seen.operations).filter(|own| is_sync(own)) {
+        match syncs.iter_mut().find(|(name, _)| *name == operation.name) {
+            Some((_, count)) => *count += operation.count,
+            None => syncs.push((operation.name.clone(), operation.count)),
+        }
+    }
+    let counted = syncs.into_iter().filter(|(_, count)| *count > 0 && transactions > 0);
+    counted.map(|(name, count)| (name, transactions as f64 / count as f64)).collect()
+}

@@ -1,0 +1,239 @@
+//! Models of recordings whose truth is known: a closed queueing network makes their throughput.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+mod common;
+
+use analysis::findings::FindingKind;
+use analysis::summarize;
+use common::{Random, done, plan, wait};
+use models::network::{Service, Station, throughputs};
+use observations::{
+    DeviceUse, Environment, HoldOut, MachineLoad, Observations, Recording, Response, TimeUse, Value,
+    WaitClass, Warning, WarningKind, Work,
+};
+
+const LEVELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", "64"];
+
+/// Seconds of a transaction on a processor, in a lock, waiting for its client.
+const DEMANDS: [f64; 3] = [0.002, 0.0004, 0.006];
+
+fn truth(processors: u32, [cpu, lock, client]: [f64; 3], n: f64) -> f64 {
+    let stations = [
+        Station::new("cpu", cpu, Service::Servers(processors)),
+        Station::new("lock", lock, Service::Servers(1)),
+        Station::new("client", client, Service::Delay),
+    ];
+    *throughputs(&stations, n as usize).unwrap().last().unwrap()
+}
+
+/// A trial of ten seconds.
+fn trial(n: f64, throughput: f64) -> Observations {
+    let transactions = (throughput * 10.0) as u64;
+    let waited = 10.0 * n - 10.0 * throughput * DEMANDS[0];
+    Observations {
+        elapsed_s: 10.0,
+        connections: n as u32,
+        responses: vec![Response::higher("throughput", "transactions/s", throughput)],
+        work: Work { unit: "transaction".into(), amount: transactions, transactions, ..Work::default() },
+        time: TimeUse { session_s: 10.0 * n, cpu_s: 10.0 * throughput * DEMANDS[0], ..TimeUse::default() },
+        machine: MachineLoad { cpus: 2, own_s: 10.0 * throughput * DEMANDS[0], ..MachineLoad::default() },
+        waits: vec![
+            wait("WRITER_LOCK", WaitClass::Lock, 0.7 * waited, 0.0),
+            wait("WAL_SYNC", WaitClass::Log, 0.3 * waited, 0.0),
+        ],
+        devices: vec![DeviceUse {
+            volume: "log".into(),
+            device: "vdb".into(),
+            writes: transactions,
+            write_s: throughput * 10.0 * 0.001,
+            busy_s: 5.0,
+            elapsed_s: 10.0,
+            ..DeviceUse::default()
+        }],
+        ..Observations::default()
+    }
+}
+
+/// Three blocks at each number of connections, errors of 2 %.
+fn recording(of: impl Fn(f64) -> f64) -> Recording {
+    let mut recording = plan(&[("workload.connections", &LEVELS)]);
+    recording.environments = vec![Environment { cpus: 2, ..Environment::default() }];
+    let mut random = Random::new(7);
+    for (position, level) in LEVELS.iter().enumerate() {
+        let n: f64 = level.parse().unwrap();
+        for block in 1..=3 {
+            recording.trials.push(done(position, block, trial(n, of(n) * (1.0 + 0.02 * random.normal()))));
+        }
+    }
+    recording
+}
+
+fn network() -> Recording {
+    recording(|n| truth(2, DEMANDS, n))
+}
+
+fn sets(changes: &[&str]) -> Vec<String> {
+    changes.iter().map(|&change| change.to_owned()).collect()
+}
+
+#[test]
+fn levels_that_the_model_has_not_seen() {
+    let recording = network();
+    let mut summary = summarize(&recording);
+    let models = summary.throughput_models();
+    let [model] = models.as_slice() else { panic!("{} models", models.len()) };
+    assert_eq!(model.refused, None);
+    let tested = |model: &analysis::ModelSummary| -> Vec<f64> {
+        model.levels.iter().filter(|level| level.tested.is_some()).map(|level| level.n).collect()
+    };
+    // The highest third where nobody says it, else what the experiment says.
+    assert_eq!(tested(model), [32.0, 64.0]);
+    assert!(model.candidates.len() == 3 && model.candidates[0].error_median < 0.05, "{:?}", model.candidates);
+    assert!(model.candidates.windows(2).all(|pair| pair[0].error_median <= pair[1].error_median));
+    summary.hold_out = vec![HoldOut::read("workload.connections > 8").unwrap()];
+    assert_eq!(tested(&summary.throughput_models()[0]), [16.0, 32.0, 64.0]);
+    // What was held out says nothing to the fit: another measurement there changes no prediction.
+    let mut other = recording.clone();
+    for trial in other.trials.iter_mut().filter(|trial| trial.configuration > 4) {
+        trial.observations.as_mut().unwrap().responses[0].value /= 3.0;
+    }
+    let other = summarize(&other).throughput_models();
+    let find = |models: &[analysis::ModelSummary]| {
+        let candidate =
+            models[0].candidates.iter().find(|own| own.model == models::curve::Model::Universal).unwrap();
+        candidate.tested.iter().map(|own| own.prediction.predicted).collect::<Vec<_>>()
+    };
+    assert_eq!(find(&models), find(&other));
+}
+
+#[test]
+fn demands_by_the_operational_laws() {
+    let recording = network();
+    let models = summarize(&recording).throughput_models();
+    let high = &models[0].demands[1];
+    let demands = high.demands.as_ref().unwrap();
+    let find = |name: &str| demands.demands.iter().find(|own| own.name == name).unwrap();
+    let cpu = find("processors: sessions");
+    assert!((cpu.demand_s / DEMANDS[0] - 1.0).abs() < 1e-3, "{cpu:?}");
+    // Two processors, 2 ms each: nearly all of the time busy at 64 connections.
+    assert!(cpu.busy > 0.9 && cpu.busy < 1.05, "{cpu:?}");
+    assert!((find("device vdb").operations.unwrap() - 1.0).abs() < 1e-3);
+    assert!((demands.customers - 64.0).abs() < 1e-9);
+    assert!(high.missing.is_empty());
+}
+
+/// What is asked of another machine is what the network of that machine says.
+#[test]
+fn more_processors_and_no_lock() {
+    let recording = network();
+    let summary = summarize(&recording);
+    let ask = |changes: &[&str]| summary.what_if(&sets(changes)).unwrap();
+    let same = ask(&["connections=48"]);
+    assert!((same.throughput / truth(2, DEMANDS, 48.0) - 1.0).abs() < 0.05, "{same:?}");
+    assert!(same.interval.contains(truth(2, DEMANDS, 48.0)) && same.warnings.is_empty(), "{same:?}");
+    assert_eq!(same.limit.as_ref().map(|(name, _)| name.as_str()), Some("the processors"));
+    let four = ask(&["connections=48", "cpus=4"]);
+    assert!(four.interval.contains(truth(4, DEMANDS, 48.0)), "{four:?} {}", truth(4, DEMANDS, 48.0));
+    assert!((four.throughput / truth(4, DEMANDS, 48.0) - 1.0).abs() < 0.15, "{four:?}");
+    let width = |own: &analysis::model::what_if::WhatIf| own.interval.high / own.interval.low;
+    assert!(width(&four) > width(&same));
+    let no_lock = truth(4, [DEMANDS[0], 0.0, DEMANDS[1] + DEMANDS[2]], 48.0);
+    let both = ask(&["connections=48", "cpus=2x", "waits.WRITER_LOCK=0"]);
+    assert!(both.interval.contains(no_lock), "{both:?} {no_lock}");
+    // The device's time is waited for somewhere: both places are in the interval.
+    let device = ask(&["connections=4", "device.vdb.latency=0.5x"]);
+    let nothing = ask(&["connections=4"]);
+    assert!(device.throughput > nothing.throughput && width(&device) > width(&nothing));
+    let log = ask(&["connections=4", "device.log.latency=0.5x"]);
+    assert_eq!(log.throughput.to_bits(), device.throughput.to_bits());
+}
+
+#[test]
+fn what_there_is_no_evidence_for_is_refused() {
+    let recording = network();
+    let summary = summarize(&recording);
+    let error = |change: &str| summary.what_if(&sets(&[change])).unwrap_err().to_string();
+    assert!(error("connections").contains("is no change"));
+    assert!(error("connections=many").contains("a whole number above 0"));
+    assert!(error("data_files=4").contains("data_files was not varied; varied were: connections"));
+    assert!(error("waits.NONE=0").contains("recorded were: WRITER_LOCK, WAL_SYNC"));
+    assert!(error("waits.WRITER_LOCK=3").contains("give a factor"));
+    assert!(error("device.sda.latency=0.5x").contains("recorded were: vdb, log"));
+    assert!(error("device.vdb.iops=2x").contains("only the latency"));
+    assert!(error("cpus=0.5").contains("no whole number of processors"));
+    let far = summary.what_if(&sets(&["connections=300"])).unwrap();
+    assert!(far.warnings[0].contains("4.69 times as far as anything that was measured (1 to 64)"), "{far:?}");
+    // Another factor has levels, and no law between them.
+    let mut two =
+        plan(&[("workload.connections", &["1", "2", "4", "8"]), ("target.data_files", &["1", "4"])]);
+    for configuration in 0..8 {
+        let n = f64::from(1 << (configuration / 2));
+        two.trials.push(done(configuration, 1, trial(n, truth(2, DEMANDS, n))));
+    }
+    let summary = summarize(&two);
+    assert_eq!(summary.throughput_models().len(), 2);
+    let error = summary.what_if(&sets(&["data_files=8"])).unwrap_err().to_string();
+    assert!(error.contains("this level was not measured") && error.ends_with("measured: 1, 4"), "{error}");
+    assert_eq!(summary.what_if(&sets(&["connections=8", "data_files=4"])).unwrap().group, "data_files=4");
+}
+
+#[test]
+fn bad_input_is_said_and_nothing_is_claimed() {
+    // The generator was the limit.
+    let mut limited = network();
+    for trial in &mut limited.trials {
+        let warning = Warning { kind: WarningKind::LoadLimited, detail: String::new() };
+        trial.observations.as_mut().unwrap().warnings.push(warning);
+    }
+    let summary = summarize(&limited);
+    let model = &summary.throughput_models()[0];
+    let why = model.refused.as_ref().unwrap();
+    assert!(why.starts_with("the load generator was the limit in 3 of 3 trials at 1"), "{why}");
+    assert!(model.candidates.is_empty() && model.curve.is_empty() && model.scalability.is_none());
+    let error = summary.what_if(&sets(&["connections=8"])).unwrap_err().to_string();
+    assert!(error.contains("the load generator was the limit"), "{error}");
+    // Three levels; an open loop, whose throughput is asked for.
+    let three = plan(&[("workload.connections", &LEVELS[..3])]);
+    assert!(summarize(&three).throughput_models().is_empty());
+    let mut open = network();
+    for configuration in &mut open.configurations {
+        configuration.settings.insert("workload.rate".into(), Value::from_json("1000").unwrap());
+    }
+    assert!(summarize(&open).throughput_models().is_empty());
+    let error = summarize(&open).what_if(&sets(&["connections=8"])).unwrap_err().to_string();
+    assert!(error.contains("four or more") || error.contains("4 or more levels"), "{error}");
+    // No counters of devices, counters that went back, and a rule that leaves too few levels.
+    let mut bare = network();
+    for trial in &mut bare.trials {
+        let seen = trial.observations.as_mut().unwrap();
+        seen.devices.clear();
+        seen.time.cpu_s = -1.0;
+    }
+    let mut summary = summarize(&bare);
+    let models = summary.throughput_models();
+    assert!(models[0].demands[0].missing[0].starts_with("device counters"));
+    assert!(models[0].demands[0].error.as_ref().unwrap().contains("less than nothing"));
+    let error = summary.what_if(&sets(&["device.vdb.latency=0"])).unwrap_err().to_string();
+    assert!(error.contains("no counters of any device were recorded"), "{error}");
+    summary.hold_out = vec![HoldOut::read("workload.connections > 2").unwrap()];
+    let refused = summary.throughput_models()[0].refused.clone().unwrap();
+    assert!(refused.contains("2 levels are left to fit when 5 are held out"), "{refused}");
+}
+
+/// No variation of the throughput: a law without any contention to show claims neither a peak nor a fall.
+#[test]
+fn a_throughput_that_does_not_change() {
+    let recording = recording(|_| 500.0);
+    let models = summarize(&recording).throughput_models();
+    let law = models[0].scalability.as_ref().unwrap();
+    assert!(!law.falls && law.peak_interval.is_none(), "{law:?}");
+}
+
+/// The one line of "why" that says what is to be had: sessions wait for the lock most of the time.
+#[test]
+fn what_the_largest_wait_costs_at_most() {
+    let recording = recording(|n| truth(2, [0.002, 0.0, 0.01], n));
+    let findings = summarize(&recording).findings();
+    let gain = findings.iter().find(|own| own.kind == FindingKind::Gain).unwrap();
+    assert!(gain.text.contains("WRITER_LOCK") && gain.text.contains("at most"), "{gain:?}");
+}

@@ -1,0 +1,212 @@
+//! The random text of TPC-H that comments are cut from (4.2.2.10, 4.2.2.14): the same 300 MB as `dbgen` and the crate
+//! `tpchgen` make, which takes longer than all rows of a small scale. So several threads make it.
+
+use std::panic::resume_unwind;
+use std::sync::OnceLock;
+use std::thread::{Builder, available_parallelism, scope};
+use tpchgen::distribution::{Distribution, Distributions};
+
+/// Bytes of the text.
+pub(crate) const BYTES: usize = 300 << 20;
+
+/// Bytes that a part has beyond its own: no comment is longer, so that each lies within one part.
+const BEYOND: usize = 256;
+
+/// Where the parts begin, each with a sentence, and the last random number before that. They were found by making all of
+/// the text.
+const PARTS: [(usize, i64); 16] = [
+    (0, 933_588_178),
+    (19_660_810, 563_391_851),
+    (39_321_619, 374_858_592),
+    (58_982_448, 1_037_153_816),
+    (78_643_223, 123_793_686),
+    (98_304_011, 181_171_974),
+    (117_964_817, 1_062_410_537),
+    (137_625_648, 652_432_975),
+    (157_286_442, 400_078_567),
+    (176_947_229, 46_453_828),
+    (196_608_019, 1_105_413_057),
+    (216_268_868, 1_956_087_994),
+    (235_929_648, 1_407_925_218),
+    (255_590_452, 1_660_456_561),
+    (275_251_227, 42_055_684),
+    (294_912_013, 2_013_011_059),
+];
+
+/// A piece of the text.
+///
+/// # Panics
+/// When it does not lie within [`BYTES`], or has more than [`BEYOND`].
+pub(crate) fn piece(offset: usize, bytes: usize) -> &'static str {
+    static TEXT: OnceLock<Vec<String>> = OnceLock::new();
+    let part = PARTS.partition_point(|(first, _)| *first <= offset) - 1;
+    let first = offset - PARTS[part].0;
+    &TEXT.get_or_init(make)[part][first..first + bytes]
+}
+
+/// Makes all parts, as many at a time as there are processors.
+fn make() -> Vec<String> {
+    let lists = &Lists::new();
+    let each = PARTS.len().div_ceil(available_parallelism().map_or(1, usize::from));
+    let run = |first: usize| -> Vec<String> {
+        (first..PARTS.len().min(first + each)).map(|part| Maker::part(lists, part)).collect()
+    };
+    scope(|scope| {
+        let start = |first| {
+            // Where the system gives no thread, this one does it.
+            let thread = Builder::new().name("text".into()).spawn_scoped(scope, move || run(first));
+            thread.map_err(|_| first)
+        };
+        let threads: Vec<_> = (0..PARTS.len()).step_by(each).map(start).collect();
+        let finish = |thread: Result<std::thread::ScopedJoinHandle<'_, _>, usize>| match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(first) => run(first),
+        };
+        threads.into_iter().flat_map(finish).collect()
+    })
+}
+
+/// A word with what stands behind it, and how long they are.
+type Word = ([u8; 16], usize);
+
+/// What is drawn from, each as often as its weight says.
+struct Lists {
+    sentences: Vec<&'static str>,
+    noun_phrases: Vec<&'static str>,
+    verb_phrases: Vec<&'static str>,
+    nouns: Vec<Word>,
+    verbs: Vec<Word>,
+    adjectives: Vec<Word>,
+    adverbs: Vec<Word>,
+    auxiliaries: Vec<Word>,
+    prepositions: Vec<Word>,
+    terminators: Vec<Word>,
+}
+
+impl Lists {
+    fn new() -> Self {
+        let own = Distributions::static_default();
+        Self {
+            sentences: weighted(own.grammar(), |form| form),
+            noun_phrases: weighted(own.noun_phrase(), |form| form),
+            verb_phrases: weighted(own.verb_phrase(), |form| form),
+            nouns: weighted(own.nouns(), word),
+            verbs: weighted(own.verbs(), word),
+            adjectives: weighted(own.adjectives(), word),
+            adverbs: weighted(own.adverbs(), word),
+            auxiliaries: weighted(own.auxiliaries(), word),
+            prepositions: weighted(own.prepositions(), word),
+            terminators: weighted(own.terminators(), word),
+        }
+    }
+}
+
+fn weighted<T: Clone>(distribution: &Distribution, of: impl Fn(&'static str) -> T) -> Vec<T> {
+    let mut all = Vec::new();
+    for (index, value) in distribution.get_values().iter().enumerate() {
+        // Weights are those of all values up to this one.
+        all.resize(distribution.get_weight(index) as usize, of(value));
+    }
+    all
+}
+
+fn word(text: &'static str) -> Word {
+    let mut letters = [b' '; 16];
+    letters[..text.len()].copy_from_slice(text.as_bytes());
+    (letters, text.len() + 1)
+}
+
+/// Makes sentences one behind the other.
+struct Maker<'l> {
+    lists: &'l Lists,
+    random: i64,
+    out: Vec<u8>,
+}
+
+impl<'l> Maker<'l> {
+    fn part(lists: &'l Lists, part: usize) -> String {
+        let (first, random) = PARTS[part];
+        let end = PARTS.get(part + 1).map_or(BYTES, |(next, _)| *next);
+        let bytes = end - first + BEYOND;
+        let mut maker = Self { lists, random, out: Vec::with_capacity(bytes + 512) };
+        while maker.out.len() < bytes {
+            maker.sentence();
+        }
+        // All letters are ASCII.
+        String::from_utf8(maker.out).unwrap_or_default()
+    }
+
+    /// Draws by the generator of the specification: the next number is 16,807 times the last one modulo 2^31 - 1.
+    fn draw<T>(&mut self, list: &'l [T]) -> &'l T {
+        const MODULUS: i64 = (1 << 31) - 1;
+        self.random = self.random * 16_807 % MODULUS;
+        &list[(self.random as f64 / MODULUS as f64 * list.len() as f64) as usize]
+    }
+
+    fn word(&mut self, list: &'l [Word]) {
+        let (letters, bytes) = self.draw(list);
+        let end = self.out.len() + bytes;
+        // All of them, which takes less than to copy as many as there are.
+        self.out.extend_from_slice(letters);
+        self.out.truncate(end);
+    }
+
+    fn sentence(&mut self) {
+        let lists = self.lists;
+        for part in self.draw(&lists.sentences).bytes() {
+            match part {
+                b'N' => self.phrase(&lists.noun_phrases),
+                b'V' => self.phrase(&lists.verb_phrases),
+                b'P' => {
+                    self.word(&lists.prepositions);
+                    self.out.extend_from_slice(b"the ");
+                    self.phrase(&lists.noun_phrases);
+                }
+                b'T' => {
+                    self.out.pop();
+                    self.word(&lists.terminators);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn phrase(&mut self, forms: &'l [&'static str]) {
+        let lists = self.lists;
+        for part in self.draw(forms).bytes() {
+            match part {
+                b'N' => self.word(&lists.nouns),
+                b'V' => self.word(&lists.verbs),
+                b'J' => self.word(&lists.adjectives),
+                b'D' => self.word(&lists.adverbs),
+                b'X' => self.word(&lists.auxiliaries),
+                b',' => {
+                    self.out.pop();
+                    self.out.extend_from_slice(b", ");
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BEYOND, BYTES, PARTS, piece};
+    use tpchgen::text::TextPool;
+
+    /// All of it: parts meet where they should, and each goes on beyond its end as the next one begins.
+    #[test]
+    fn the_text_is_that_of_tpchgen() {
+        let theirs = TextPool::get_or_init_default();
+        assert_eq!(theirs.size() as usize, BYTES);
+        for first in (0..BYTES).step_by(BEYOND) {
+            let bytes = BEYOND.min(BYTES - first);
+            let own = theirs.text(first as i32, (first + bytes) as i32);
+            assert!(piece(first, bytes) == own, "{first}");
+        }
+        for (first, _) in &PARTS[1..] {
+            assert_eq!(piece(first - 1, BEYOND), theirs.text(*first as i32 - 1, (first - 1 + BEYOND) as i32));
+        }
+    }
+}

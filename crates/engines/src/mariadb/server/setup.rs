@@ -1,0 +1,161 @@
+//! Tables of one's own: a dump and SQL that the `mariadb` client runs, which knows DELIMITER and SOURCE, so that all is as it
+//! is there.
+
+use super::private_server::{PrivateServer, SETTINGS_FILE, ServerOptions, Stop};
+use crate::mariadb::admin::{Admin, DATABASE};
+use crate::mariadb::failed_at;
+use crate::private::account::command;
+use crate::private::files::write_back;
+use crate::private::process::{end_with_us, removed};
+use crate::setup::{SETUP_DUMP, SETUP_SQL, Setup, first_bytes};
+use crate::{Cancel, EngineError};
+use experiment::NamedFile;
+use mysqlclient::{Config, quote_identifier, quote_literal};
+use rustix::process::Signal;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The client, by its names of today and before.
+const CLIENTS: [&str; 2] = ["mariadb", "mysql"];
+
+/// Settings of a server that change what a dump or SQL makes, or whether it can.
+const SHAPING: [&str; 8] = [
+    "character_set_server",
+    "collation_server",
+    "default_storage_engine",
+    "innodb_compression_algorithm",
+    "innodb_default_row_format",
+    "innodb_file_per_table",
+    "lower_case_table_names",
+    "sql_mode",
+];
+
+/// What a server is filled with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerSetup {
+    setup: Setup,
+    settings: BTreeMap<String, String>,
+}
+
+impl ServerSetup {
+    /// This setup on a server with these settings, as far as they matter to it.
+    pub fn new(setup: Setup, mut settings: BTreeMap<String, String>) -> Self {
+        settings.retain(|name, _| SHAPING.contains(&name.as_str()));
+        Self { setup, settings }
+    }
+
+    pub(super) fn identity(&self) -> String {
+        let settings = self.settings.iter().map(|(name, value)| format!("{name} = {value:?}\n"));
+        settings.chain([self.setup.identity()]).collect()
+    }
+}
+
+/// Why a setup cannot be run: the client is missing, or its dump is none that the client reads. With the setting that it is
+/// about.
+pub(in crate::mariadb) fn validate(setup: &Setup) -> Result<(), (&'static str, String)> {
+    let client = |setting| client().map(drop).map_err(|error| (setting, error.to_string()));
+    if !setup.sql.is_empty() {
+        client(SETUP_SQL.path())?;
+    }
+    let Some(dump) = &setup.dump else { return Ok(()) };
+    client(SETUP_DUMP.path())?;
+    let about = |message: &str| Err((SETUP_DUMP.path(), format!("{}: {message}", dump.path)));
+    match first_bytes(&dump.place()).as_slice() {
+        _ if dump.place().is_dir() => about("a folder; a dump is one file of SQL, as mariadb-dump writes it"),
+        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => about("it is compressed; decompress it first"),
+        bytes if bytes.contains(&0) => about("no dump of mariadb-dump"),
+        _ => Ok(()),
+    }
+}
+
+fn client() -> Result<PathBuf, EngineError> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let places: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let mut found = CLIENTS.iter().flat_map(|name| places.iter().map(move |place| place.join(name)));
+    found.find(|program| program.is_file()).ok_or_else(|| {
+        let message = "it is not on the PATH; install the client program (Debian: mariadb-client)";
+        EngineError::failed("looking for mariadb", message)
+    })
+}
+
+/// Makes the data directory of a template, `data` in this folder: a server of these options with the user's tables in our
+/// database.
+pub(super) fn make(
+    folder: &Path,
+    own: &ServerSetup,
+    options: &ServerOptions,
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
+    let (directory, cgroups) = (folder.to_path_buf(), Vec::new());
+    let bare = ServerOptions { directory, cgroups, log_directory: None, setup: None, ..options.clone() };
+    let mut server = PrivateServer::create(bare, cancel)?;
+    server.apply(&own.settings, cancel)?;
+    drop(Admin::take_database(&server.config(), cancel)?);
+    fill(&server.config(), &own.setup, cancel)?;
+    server.stop(Stop::Clean, cancel)?;
+    let (data, kept) = (server.data_directory().to_owned(), folder.join("kept"));
+    let settings = data.join(SETTINGS_FILE);
+    removed(&settings, std::fs::remove_file(&settings))?;
+    // Out of the way of what removes a server, and back.
+    std::fs::rename(&data, &kept).map_err(EngineError::at(&data))?;
+    drop(server);
+    std::fs::rename(&kept, &data).map_err(EngineError::at(&kept))?;
+    write_back(&data)
+}
+
+/// Fills our database by the `mariadb` client.
+///
+/// # Errors
+/// When it fails, with what it says, or a file has changed since the run was begun.
+pub(in crate::mariadb) fn fill(config: &Config, setup: &Setup, cancel: &Cancel) -> Result<(), EngineError> {
+    if let Some(dump) = &setup.dump {
+        run(config, dump, &[], cancel)?;
+    }
+    setup.sql.iter().try_for_each(|file| run(config, file, &setup.variables, cancel))?;
+    setup.verify_unchanged()?;
+    // As the server itself would soon do it, in the midst of a measurement.
+    let doing = "finishing the tables of target.setup";
+    let mut client =
+        mysqlclient::Client::connect(&config.clone().with_stop(cancel.stop())).map_err(failed_at(doing))?;
+    client.set_stop(cancel.stop());
+    let sql = format!(
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = '{DATABASE}' AND table_type = 'BASE TABLE'"
+    );
+    for table in client.query(&sql).map_err(failed_at(doing))?.rows.into_iter().flatten().flatten() {
+        let sql = format!("ANALYZE TABLE {DATABASE}.{}", quote_identifier(&table));
+        client.run(&sql).map_err(failed_at(doing))?;
+    }
+    Ok(())
+}
+
+/// Runs a file, which ends at its first error. Its variables are user variables: `@name`.
+fn run(
+    config: &Config,
+    file: &NamedFile,
+    variables: &[(String, String)],
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
+    let doing = format!("running {}", file.path);
+    let set = |(name, value): &(String, String)| format!("@{name} = {}", quote_literal(value));
+    let set: Vec<String> = variables.iter().map(set).collect();
+    let folder = if file.folder.as_os_str().is_empty() { Path::new(".") } else { &file.folder };
+    // No shell: a path is not interpreted.
+    let mut client = command(&client()?);
+    client.args(config.client_options()).args(["--batch", "--silent", "--local-infile=1"]);
+    if !set.is_empty() {
+        client.arg(format!("--init-command=SET {}", set.join(", ")));
+    }
+    client.arg(DATABASE).current_dir(folder);
+    for (name, value) in config.client_environment() {
+        match value {
+            Some(value) => client.env(name, value),
+            None => client.env_remove(name),
+        };
+    }
+    end_with_us(&mut client, Signal::KILL);
+    let place = file.place();
+    let input = File::open(&place).map_err(EngineError::at(&place))?;
+    crate::command::run_with(client, input.into(), &doing, Duration::MAX, cancel)
+}

@@ -1,0 +1,179 @@
+//! Rows of a table of a user's database as a Parquet file: all of them, or some that are spread over the table.
+
+use crate::{EngineError, Stop, duckdb, server, sqlite};
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::Type;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Bytes of values that are kept in memory at most.
+const BYTES_MAX: usize = 1 << 30;
+
+/// Writes rows of a table to a new Parquet file: of a server by URL, an SQLite file or a DuckDB database, which are only read.
+/// Gives the number of rows of the table.
+///
+/// # Errors
+/// When there is no such database or table, its rows cannot be sampled, or there is no room.
+pub fn export(place: &Path, table: &str, rows_max: u64, to: &Path) -> Result<u64, EngineError> {
+    let url = place.to_str().filter(|place| place.contains("://"));
+    let sample = if let Some(url) = url {
+        let server =
+            server::by_url(url).map_err(|error| EngineError::failed("reading the URL", error.what))?;
+        let sampled = server.sample(table, rows_max, &Stop::when(|| false));
+        sampled
+            .map_err(|error| EngineError::failed(format!("reading table {table} of {server}"), error.what))?
+    } else if sqlite::is_database(place) {
+        sqlite::sample(place, table, rows_max)?
+    } else {
+        return duckdb::export(place, table, rows_max, to);
+    };
+    let file = File::create_new(to).map_err(EngineError::at(to))?;
+    let doing = format!("writing rows of {table} to {}", to.display());
+    sample.write(file).map_err(|error| EngineError::failed(doing, error.to_string()))?;
+    Ok(sample.rows_all)
+}
+
+/// Some rows of a table.
+pub struct Sample {
+    columns: Vec<(String, Cells)>,
+    /// Rows of the whole table.
+    rows_all: u64,
+    bytes: usize,
+}
+
+/// A value that is not NULL.
+#[derive(Debug, Clone, Copy)]
+pub enum Cell<'v> {
+    /// A whole number.
+    Integer(i64),
+    /// Another number.
+    Real(f64),
+    /// All else.
+    Text(&'v [u8]),
+}
+
+impl Cell<'_> {
+    fn text(self) -> Vec<u8> {
+        match self {
+            Self::Integer(number) => number.to_string().into_bytes(),
+            Self::Real(number) => number.to_string().into_bytes(),
+            Self::Text(text) => text.to_vec(),
+        }
+    }
+}
+
+/// The values of a column, of the narrowest kind that holds them all; `None` is NULL.
+enum Cells {
+    Integers(Vec<Option<i64>>),
+    Reals(Vec<Option<f64>>),
+    Texts(Vec<Option<Vec<u8>>>),
+}
+
+impl Cells {
+    fn push(&mut self, cell: Option<Cell<'_>>) {
+        let widened = match (&*self, cell) {
+            (Self::Integers(own), Some(Cell::Real(_))) => {
+                Self::Reals(own.iter().map(|cell| cell.map(|number| number as f64)).collect())
+            }
+            (Self::Integers(own), Some(Cell::Text(_))) => {
+                Self::Texts(own.iter().map(|cell| cell.map(|number| Cell::Integer(number).text())).collect())
+            }
+            (Self::Reals(own), Some(Cell::Text(_))) => {
+                Self::Texts(own.iter().map(|cell| cell.map(|number| Cell::Real(number).text())).collect())
+            }
+            _ => return self.push_own(cell),
+        };
+        *self = widened;
+        self.push_own(cell);
+    }
+
+    /// A value of this kind, or a narrower one.
+    fn push_own(&mut self, cell: Option<Cell<'_>>) {
+        match self {
+            Self::Integers(own) => own.push(match cell {
+                Some(Cell::Integer(number)) => Some(number),
+                _ => None,
+            }),
+            Self::Reals(own) => own.push(match cell {
+                Some(Cell::Integer(number)) => Some(number as f64),
+                Some(Cell::Real(number)) => Some(number),
+                _ => None,
+            }),
+            Self::Texts(own) => own.push(cell.map(Cell::text)),
+        }
+    }
+
+    fn write(&self, target: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
+        fn put<T: DataType>(
+            target: &mut SerializedColumnWriter<'_>,
+            cells: impl Iterator<Item = Option<T::T>>,
+        ) -> Result<(), ParquetError> {
+            let (mut values, mut present) = (Vec::new(), Vec::new());
+            for cell in cells {
+                present.push(i16::from(cell.is_some()));
+                values.extend(cell);
+            }
+            target.typed::<T>().write_batch(&values, Some(&present), None).map(drop)
+        }
+        match self {
+            Self::Integers(own) => put::<Int64Type>(target, own.iter().copied()),
+            Self::Reals(own) => put::<DoubleType>(target, own.iter().copied()),
+            Self::Texts(own) => {
+                put::<ByteArrayType>(target, own.iter().cloned().map(|cell| cell.map(ByteArray::from)))
+            }
+        }
+    }
+}
+
+impl Sample {
+    /// No rows yet of a table with these columns.
+    pub fn new(columns: impl IntoIterator<Item = String>, rows_all: u64) -> Self {
+        let columns = columns.into_iter().map(|name| (name, Cells::Integers(Vec::new()))).collect();
+        Self { columns, rows_all, bytes: 0 }
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// When the rows take too much memory.
+    pub fn push<'v>(&mut self, row: impl Iterator<Item = Option<Cell<'v>>>) -> Result<(), String> {
+        for ((_, cells), cell) in self.columns.iter_mut().zip(row) {
+            self.bytes += if let Some(Cell::Text(text)) = cell { 24 + text.len() } else { 16 };
+            cells.push(cell);
+        }
+        if self.bytes > BYTES_MAX {
+            return Err(format!("its rows hold more than {} MiB; read fewer: --rows", BYTES_MAX >> 20));
+        }
+        Ok(())
+    }
+
+    fn write(&self, file: File) -> Result<(), ParquetError> {
+        let field = |(name, cells): &(String, Cells)| {
+            let (physical, logical) = match cells {
+                Cells::Integers(_) => (Physical::INT64, None),
+                Cells::Reals(_) => (Physical::DOUBLE, None),
+                Cells::Texts(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            };
+            let field = Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
+            field.with_logical_type(logical).build().map(Arc::new)
+        };
+        let fields = self.columns.iter().map(field).collect::<Result<_, _>>()?;
+        let schema = Type::group_type_builder("rows").with_fields(fields).build()?;
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
+        let mut group = writer.next_row_group()?;
+        for (_, cells) in &self.columns {
+            if let Some(mut target) = group.next_column()? {
+                cells.write(&mut target)?;
+                target.close()?;
+            }
+        }
+        group.close()?;
+        writer.close().map(drop)
+    }
+}

@@ -1,0 +1,17 @@
+//! Models of performance: from what was measured to what would be. Pure: numbers in, data out.
+//!
+//! - [`usl`]: Amdahl's and Gunther's laws of scalability, fitted
+//! - [`network`]: queueing networks, closed and open; [`queue`]: a single station
+//! - [`demands`]: what a transaction needs of each resource, by the operational laws
+//! - [`curve`]: throughput against connections, by either
+//! - [`holdout`]: how well these predict levels that they have not seen
+//! - [`published`]: published benchmark results beside each other
+
+mod algebra;
+pub mod curve;
+pub mod demands;
+pub mod holdout;
+pub mod network;
+pub mod published;
+pub mod queue;
+pub mod usl;

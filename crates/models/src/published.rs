@@ -1,0 +1,361 @@
+//! Published benchmark results beside each other: TPC-C, TPC-E, TPC-H and whatever else has a score.
+
+use serde::Serialize;
+
+/// A column of a file of results. Names of queries are the file's own.
+const COLUMNS: [&str; 11] = [
+    "benchmark",
+    "system",
+    "score",
+    "unit",
+    "better",
+    "power",
+    "throughput",
+    "cores",
+    "memory_gb",
+    "disks",
+    "price",
+];
+
+/// A file with the figures of published studies: inserts on disks and SSDs, two drivers, backups before and after new firmware.
+pub const EXAMPLE: &str = include_str!("published.csv");
+
+/// A result.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Entry {
+    /// TPC-H at one scale factor is a benchmark, at another one another: results of different sizes are not comparable.
+    pub benchmark: String,
+    /// What was measured.
+    pub system: String,
+    /// `tpmC`, `tpsE`, `QphH`, or any other.
+    pub score: f64,
+    /// Its unit.
+    pub unit: String,
+    /// Whether less is better: seconds.
+    pub lower_is_better: bool,
+    /// Of TPC-H: the geometric mean of single queries, as a rate.
+    pub power: Option<f64>,
+    /// Of TPC-H: queries of several streams, as a rate.
+    pub throughput: Option<f64>,
+    /// Processor cores.
+    pub cores: Option<f64>,
+    /// Main memory in GB.
+    pub memory_gb: Option<f64>,
+    /// Disks or other devices.
+    pub disks: Option<f64>,
+    /// Price of the system.
+    pub price: Option<f64>,
+    /// Seconds of single queries, in the order of the file.
+    pub queries: Vec<(String, f64)>,
+    /// How many results of the file it is the mean of: repeats of one system.
+    pub results: u32,
+}
+
+/// A result beside the first one of its benchmark.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// The result.
+    pub entry: Entry,
+    /// How many times as good it is as the first.
+    pub ratio: f64,
+    /// The same for each core, disk and unit of money; `None` where either does not say.
+    pub ratio_per_core: Option<f64>,
+    /// For each disk.
+    pub ratio_per_disk: Option<f64>,
+    /// For each unit of money.
+    pub ratio_per_price: Option<f64>,
+    /// Score for each core; of times, core seconds.
+    pub per_core: Option<f64>,
+    /// Price of one unit of the score; `None` of times.
+    pub price_per_score: Option<f64>,
+    /// Power relative to throughput: above 1 a system for one user at a time.
+    pub power_to_throughput: Option<f64>,
+    /// Its queries.
+    pub queries: Option<Queries>,
+}
+
+/// The single queries of a result.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Queries {
+    /// Geometric mean of their seconds.
+    pub geometric_mean_s: f64,
+    /// Weight of each of them in that: 1 / their number.
+    pub weight: f64,
+    /// By how much power, and the mean, change when one of them, whichever, takes a tenth of the time.
+    pub ten_times: f64,
+    /// The same of a score that is the geometric mean of power and throughput, of which the second is left as it is.
+    pub ten_times_score: f64,
+    /// Each of them.
+    pub each: Vec<Query>,
+}
+
+/// A query.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Query {
+    /// Its name.
+    pub name: String,
+    /// Seconds.
+    pub seconds: f64,
+    /// Share of the time of all: its weight in an arithmetic mean.
+    pub share_of_time: f64,
+    /// By how much the time of all falls when it takes a tenth.
+    pub ten_times_total: f64,
+    /// How many times as fast as in the first result of the benchmark.
+    pub ratio: Option<f64>,
+}
+
+/// Why a file was not read.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ReadError {
+    /// No CSV.
+    #[error("{0}")]
+    Csv(String),
+    /// No such column.
+    #[error("there is no column {wanted:?}{of}; there are: {there}; name it with --columns {key}=NAME")]
+    Column {
+        /// What it is for.
+        key: String,
+        /// Its name.
+        wanted: String,
+        /// Why it is needed.
+        of: &'static str,
+        /// Those that there are.
+        there: String,
+    },
+    /// A name that is none of ours.
+    #[error("{0:?} is no column of ours; there are: {known}, and queries as q1=NAME", known = COLUMNS.join(", "))]
+    Key(String),
+    /// A value that is none.
+    #[error("line {line}, {column}: {text:?} is {why}")]
+    Value {
+        /// Line of the file.
+        line: u64,
+        /// Its column.
+        column: String,
+        /// What stands there.
+        text: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A score that does not follow from its parts.
+    #[error(
+        "line {line}: the score {score} is not the geometric mean of power and throughput, {mean:.1}: they are in different units, or of different results"
+    )]
+    Score {
+        /// Line of the file.
+        line: u64,
+        /// As it stands there.
+        score: String,
+        /// As it would be.
+        mean: f64,
+    },
+    /// Nothing in it.
+    #[error("it has no result")]
+    Empty,
+}
+
+/// Rounding in published figures: a score differs from the mean of its parts by no more.
+const ROUNDING: f64 = 0.005;
+
+/// Reads a file of results. `columns` says what a column of ours is called there: `("score", "tpmC")`; a name of ours is
+/// known. Columns q1, q2, .., rf1, rf2 are seconds of queries.
+///
+/// # Errors
+/// What is wrong in the file, with its place.
+pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, ReadError> {
+    let is_query = |name: &str| {
+        let digits = name.strip_prefix("rf").or(name.strip_prefix('q')).unwrap_or_default();
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    if let Some((key, _)) = columns.iter().find(|(key, _)| !COLUMNS.contains(&key.as_str()) && !is_query(key))
+    {
+        return Err(ReadError::Key(key.clone()));
+    }
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+    let headers = reader.headers().map_err(|error| ReadError::Csv(error.to_string()))?.clone();
+    let there = || headers.iter().collect::<Vec<_>>().join(", ");
+    let at = |key: &str| {
+        let mapped = columns.iter().find(|(own, _)| own == key).map(|(_, name)| name.as_str());
+        let wanted = mapped.unwrap_or(key);
+        let found = headers.iter().position(|name| name.eq_ignore_ascii_case(wanted));
+        let missing = |of| ReadError::Column { key: key.into(), wanted: wanted.into(), of, there: there() };
+        match (found, mapped) {
+            (None, Some(_)) => Err(missing("")),
+            (found, _) => Ok(found),
+        }
+    };
+    let mut places = Vec::new();
+    for key in COLUMNS {
+        places.push((key, at(key)?));
+    }
+    let mut queries: Vec<(String, usize)> = Vec::new();
+    for (place, name) in headers.iter().enumerate().filter(|(_, name)| is_query(&name.to_lowercase())) {
+        queries.push((name.to_lowercase(), place));
+    }
+    for (key, name) in columns.iter().filter(|(key, _)| is_query(key)) {
+        queries.push((key.clone(), at(key)?.ok_or_else(|| ReadError::Key(name.clone()))?));
+    }
+    let place = |key: &str| places.iter().find(|(own, _)| *own == key).and_then(|(_, place)| *place);
+    if place("system").is_none() {
+        let of = ", which says what was measured";
+        return Err(ReadError::Column { key: "system".into(), wanted: "system".into(), of, there: there() });
+    }
+    let mut entries = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| ReadError::Csv(error.to_string()))?;
+        entries.push(entry(&record, &place, &queries)?);
+    }
+    if entries.is_empty() { Err(ReadError::Empty) } else { Ok(repeated(entries)) }
+}
+
+/// Results of one system in one benchmark as their mean.
+fn repeated(entries: Vec<Entry>) -> Vec<Entry> {
+    let mut each: Vec<Entry> = Vec::new();
+    for entry in entries {
+        let same = |other: &&mut Entry| other.system == entry.system && other.is_comparable(&entry);
+        let Some(known) = each.iter_mut().find(same) else {
+            each.push(entry);
+            continue;
+        };
+        let before = f64::from(known.results);
+        let mean = |known: f64, own: f64| (known * before + own) / (before + 1.0);
+        known.score = mean(known.score, entry.score);
+        for (pair, (_, seconds)) in known.queries.iter_mut().zip(&entry.queries) {
+            pair.1 = mean(pair.1, *seconds);
+        }
+        known.results += 1;
+    }
+    each
+}
+
+impl Entry {
+    /// Whether the scores are of one benchmark, in one unit.
+    fn is_comparable(&self, other: &Self) -> bool {
+        self.benchmark == other.benchmark
+            && self.unit == other.unit
+            && self.lower_is_better == other.lower_is_better
+    }
+}
+
+fn entry(
+    record: &csv::StringRecord,
+    place: &impl Fn(&str) -> Option<usize>,
+    queries: &[(String, usize)],
+) -> Result<Entry, ReadError> {
+    let line = record.position().map_or(0, csv::Position::line);
+    let text = |key: &str| place(key).and_then(|at| record.get(at)).unwrap_or_default();
+    let wrong = |column: &str, text: &str, why| ReadError::Value {
+        line,
+        column: column.into(),
+        text: text.into(),
+        why,
+    };
+    let number = |column: &str, text: &str| match amount(text) {
+        _ if text.is_empty() => Ok(None),
+        Some(number) if number > 0.0 => Ok(Some(number)),
+        Some(_) => Err(wrong(column, text, "not above 0")),
+        None => Err(wrong(column, text, "no number; all values of a column are plain numbers in one unit")),
+    };
+    let named = |key: &str| number(key, text(key));
+    let (power, throughput) = (named("power")?, named("throughput")?);
+    let mean = power.zip(throughput).map(|(power, throughput)| (power * throughput).sqrt());
+    let score = named("score")?;
+    if let (Some(score), Some(mean)) = (score, mean)
+        && (score / mean - 1.0).abs() > ROUNDING
+    {
+        return Err(ReadError::Score { line, score: text("score").into(), mean });
+    }
+    let score = score.or(mean).ok_or_else(|| {
+        wrong("score", text("score"), "missing; a result has a score, or power and throughput")
+    })?;
+    let lower_is_better = match text("better") {
+        "" | "higher" => false,
+        "lower" => true,
+        other => return Err(wrong("better", other, "neither higher nor lower")),
+    };
+    let mut own = Vec::new();
+    for (name, at) in queries {
+        own.extend(number(name, record.get(*at).unwrap_or_default())?.map(|seconds| (name.clone(), seconds)));
+    }
+    Ok(Entry {
+        benchmark: text("benchmark").to_owned(),
+        system: text("system").to_owned(),
+        score,
+        unit: text("unit").to_owned(),
+        lower_is_better,
+        power,
+        throughput,
+        cores: named("cores")?,
+        memory_gb: named("memory_gb")?,
+        disks: named("disks")?,
+        price: named("price")?,
+        queries: own,
+        results: 1,
+    })
+}
+
+/// `1,234,567.89`, `$99`: separators between groups of three digits, and a sign of a currency before.
+fn amount(text: &str) -> Option<f64> {
+    let digits = text.strip_prefix(['$', '€', '£']).unwrap_or(text);
+    let (whole, _) = digits.split_once('.').unwrap_or((digits, ""));
+    let mut groups = whole.split(',');
+    let first = groups.next()?;
+    let grouped = groups.clone().all(|group| group.len() == 3) && (whole == first || first.len() <= 3);
+    grouped.then(|| digits.replace(',', "").parse().ok()).flatten().filter(|number: &f64| number.is_finite())
+}
+
+/// Each result beside the first of its benchmark and unit, in the order in which benchmarks first occur.
+pub fn compare(entries: &[Entry]) -> Vec<Vec<Row>> {
+    let mut groups: Vec<Vec<&Entry>> = Vec::new();
+    for entry in entries {
+        let alike = |other: &&Entry| other.is_comparable(entry);
+        match groups.iter_mut().find(|group| group.first().is_some_and(alike)) {
+            Some(group) => group.push(entry),
+            None => groups.push(vec![entry]),
+        }
+    }
+    groups.iter().map(|group| group.iter().map(|own| row(own, group[0])).collect()).collect()
+}
+
+fn row(own: &Entry, first: &Entry) -> Row {
+    let speed = |entry: &Entry| if entry.lower_is_better { 1.0 / entry.score } else { entry.score };
+    let ratio = speed(own) / speed(first);
+    let per = |of: fn(&Entry) -> Option<f64>| Some(ratio * of(first)? / of(own)?);
+    Row {
+        ratio,
+        ratio_per_core: per(|entry| entry.cores),
+        ratio_per_disk: per(|entry| entry.disks),
+        ratio_per_price: per(|entry| entry.price),
+        per_core: own
+            .cores
+            .map(|cores| if own.lower_is_better { own.score * cores } else { own.score / cores }),
+        price_per_score: own.price.filter(|_| !own.lower_is_better).map(|price| price / own.score),
+        power_to_throughput: own.power.zip(own.throughput).map(|(power, throughput)| power / throughput),
+        queries: queries(own, first),
+        entry: own.clone(),
+    }
+}
+
+fn queries(own: &Entry, first: &Entry) -> Option<Queries> {
+    let count = own.queries.len() as f64;
+    let total: f64 = own.queries.iter().map(|(_, seconds)| seconds).sum();
+    if own.queries.is_empty() {
+        return None;
+    }
+    let each = own.queries.iter().map(|(name, seconds)| Query {
+        name: name.clone(),
+        seconds: *seconds,
+        share_of_time: seconds / total,
+        ten_times_total: 1.0 - (total - 0.9 * seconds) / total,
+        ratio: first.queries.iter().find(|(other, _)| other == name).map(|(_, other)| other / seconds),
+    });
+    let logs: f64 = own.queries.iter().map(|(_, seconds)| seconds.ln()).sum();
+    let ten_times = 10.0_f64.powf(1.0 / count);
+    Some(Queries {
+        geometric_mean_s: (logs / count).exp(),
+        weight: 1.0 / count,
+        ten_times: ten_times - 1.0,
+        ten_times_score: ten_times.sqrt() - 1.0,
+        each: each.collect(),
+    })
+}

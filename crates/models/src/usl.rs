@@ -1,0 +1,336 @@
+//! The Universal Scalability Law and Amdahl's law: throughput of so many connections, threads or cores.
+//!
+//! `X(N) = gamma N / (1 + contention (N - 1) + coherency N (N - 1))`. N. J. Gunther, "Guerrilla Capacity Planning" (2007),
+//! chapters 4 to 6. Without coherency it is Amdahl's law, without both the throughput is in proportion.
+
+use crate::algebra::invert;
+use serde::Serialize;
+use statistics::{Interval, f_upper_p, t_quantile};
+
+/// What was measured at one level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Connections, threads or cores.
+    pub n: f64,
+    /// Work a second.
+    pub throughput: f64,
+    /// Of its squared error: 1 / throughput^2 where errors are relative, 1 where they are absolute.
+    pub weight: f64,
+}
+
+impl Point {
+    /// One whose error is a share of it.
+    pub fn relative(n: f64, throughput: f64) -> Self {
+        Self { n, throughput, weight: throughput.powi(-2) }
+    }
+}
+
+/// A law with its coefficients.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Usl {
+    /// Throughput of one.
+    pub gamma: f64,
+    /// Contention: the share of the work that waits for what only one can have (alpha, or sigma).
+    pub contention: f64,
+    /// Coherency: what each pair costs to keep the same view of shared data (beta, or kappa).
+    pub coherency: f64,
+}
+
+/// Which of the coefficients are fitted; the others are 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Law {
+    /// In proportion: none.
+    Proportional,
+    /// Amdahl's: contention.
+    Amdahl,
+    /// Coherency alone.
+    Coherency,
+    /// Gunther's: both.
+    Universal,
+}
+
+/// A law fitted to what was measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Fit {
+    /// The law.
+    pub law: Law,
+    /// Its coefficients.
+    pub usl: Usl,
+    /// Standard errors of gamma, contention and coherency; 0 of one that is not fitted.
+    pub errors: [f64; 3],
+    /// Degrees of freedom of these.
+    pub df: f64,
+    /// Weighted sum of squared residuals.
+    pub squares: f64,
+    /// Standard deviation of a weighted residual: with relative weights, a share.
+    pub residual: f64,
+    covariance: Vec<Vec<f64>>,
+}
+
+/// Why nothing was fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum FitError {
+    /// The number of levels.
+    #[error("{levels} levels of it were measured, the law needs {needed} or more: add levels")]
+    TooFewLevels {
+        /// Different levels that there are.
+        levels: usize,
+        /// Those that are needed.
+        needed: usize,
+    },
+    /// Throughput that is not above 0.
+    #[error("a throughput or a level is not above 0")]
+    NotPositive,
+}
+
+impl Usl {
+    /// Throughput of so many.
+    pub fn throughput(&self, n: f64) -> f64 {
+        self.gamma * n / self.slowdown(n)
+    }
+
+    fn slowdown(&self, n: f64) -> f64 {
+        1.0 + self.contention * (n - 1.0) + self.coherency * n * (n - 1.0)
+    }
+
+    /// The number at which throughput is highest; `None` where it never falls.
+    pub fn peak(&self) -> Option<f64> {
+        let peak = ((1.0 - self.contention) / self.coherency).sqrt();
+        (self.coherency > 0.0 && self.contention < 1.0).then_some(peak)
+    }
+
+    /// What contention alone leaves of any number; `None` without contention.
+    pub fn limit(&self) -> Option<f64> {
+        (self.contention > 0.0).then(|| self.gamma / self.contention)
+    }
+
+    /// By gamma, contention and coherency.
+    fn gradient(&self, n: f64) -> [f64; 3] {
+        let slowdown = self.slowdown(n);
+        let each = -self.gamma * n * (n - 1.0) / (slowdown * slowdown);
+        [n / slowdown, each, each * n]
+    }
+}
+
+impl Law {
+    /// Positions of the coefficients that it has.
+    fn free(self) -> &'static [usize] {
+        match self {
+            Self::Proportional => &[0],
+            Self::Amdahl => &[0, 1],
+            Self::Coherency => &[0, 2],
+            Self::Universal => &[0, 1, 2],
+        }
+    }
+
+    /// Those that it is where coefficients of it are 0.
+    fn within(self) -> &'static [Self] {
+        match self {
+            Self::Universal => &[Self::Universal, Self::Amdahl, Self::Coherency, Self::Proportional],
+            Self::Amdahl => &[Self::Amdahl, Self::Proportional],
+            Self::Coherency => &[Self::Coherency, Self::Proportional],
+            Self::Proportional => &[Self::Proportional],
+        }
+    }
+}
+
+/// Steps of the descent at most; it takes about ten.
+const STEPS_MAX: usize = 200;
+
+impl Fit {
+    /// The law by weighted least squares, with coefficients not below 0: of those that it becomes where one is 0, the
+    /// one that comes closest.
+    ///
+    /// # Errors
+    /// With fewer different levels than coefficients, and one to spare; and what is not above 0.
+    pub fn of(points: &[Point], law: Law) -> Result<Self, FitError> {
+        let positive = |own: &Point| own.n > 0.0 && own.throughput > 0.0 && own.throughput.is_finite();
+        if !points.iter().all(positive) {
+            return Err(FitError::NotPositive);
+        }
+        let (levels, needed) = (levels(points).len(), law.free().len() + 1);
+        if levels < needed {
+            return Err(FitError::TooFewLevels { levels, needed });
+        }
+        let fits = law.within().iter().filter_map(|law| Self::unbounded(points, *law));
+        let allowed = fits.filter(|fit| fit.usl.contention >= 0.0 && fit.usl.coherency >= 0.0);
+        let best = allowed.min_by(|a, b| a.squares.total_cmp(&b.squares));
+        best.ok_or(FitError::NotPositive)
+    }
+
+    /// Levenberg and Marquardt's descent from the least squares of `N / X`, which is linear in the coefficients.
+    fn unbounded(points: &[Point], law: Law) -> Option<Self> {
+        let free = law.free();
+        let mut at = start(points, free)?;
+        let mut damping = 1e-3;
+        for _ in 0..STEPS_MAX {
+            let before = squares(points, at);
+            let (normal, slope) = normal(points, at, free);
+            let damped: Vec<Vec<f64>> = (0..free.len())
+                .map(|row| {
+                    let mut own = normal[row].clone();
+                    own[row] *= 1.0 + damping;
+                    own
+                })
+                .collect();
+            let Some(inverse) = invert(&damped) else { break };
+            let step: Vec<f64> =
+                inverse.iter().map(|row| row.iter().zip(&slope).map(|(a, b)| a * b).sum()).collect();
+            let next = moved(at, free, &step);
+            let after = squares(points, next);
+            if next.gamma > 0.0 && after.is_finite() && after <= before {
+                at = next;
+                damping = (damping / 10.0_f64).max(1e-12);
+                if before - after <= 1e-15 * before {
+                    break;
+                }
+            } else {
+                damping *= 10.0;
+                if damping > 1e12 {
+                    break;
+                }
+            }
+        }
+        Some(Self::at(points, law, at))
+    }
+
+    fn at(points: &[Point], law: Law, usl: Usl) -> Self {
+        let free = law.free();
+        let inverse = invert(&normal(points, usl, free).0);
+        let squares = squares(points, usl);
+        let (variance, df) = variance(points, usl, free.len());
+        let mut covariance = vec![vec![0.0; 3]; 3];
+        for (row, &r) in free.iter().enumerate() {
+            for (column, &c) in free.iter().enumerate() {
+                covariance[r][c] = inverse.as_ref().map_or(f64::NAN, |own| own[row][column] * variance);
+            }
+        }
+        let errors = [0, 1, 2].map(|at: usize| covariance[at][at].sqrt());
+        Self { law, usl, errors, df, squares, residual: variance.sqrt(), covariance }
+    }
+
+    /// 95 % t interval of a coefficient (0: gamma, 1: contention, 2: coherency), cut off at 0; of one that came out as 0
+    /// nothing is known.
+    pub fn interval(&self, coefficient: usize) -> Option<Interval> {
+        let value = [self.usl.gamma, self.usl.contention, self.usl.coherency][coefficient];
+        let half = self.errors[coefficient] * t_quantile(0.025, self.df);
+        (half > 0.0 && half.is_finite())
+            .then(|| Interval { low: (value - half).max(0.0), high: value + half })
+    }
+
+    /// 95 % interval of the throughput at N: how well the law is known there, not whether it holds.
+    pub fn band(&self, n: f64) -> Option<Interval> {
+        let gradient = self.usl.gradient(n);
+        let half = self.error_of(gradient)? * t_quantile(0.025, self.df);
+        let value = self.usl.throughput(n);
+        Some(Interval { low: (value - half).max(0.0), high: value + half })
+    }
+
+    /// 95 % interval of the peak, by the error of its logarithm; `None` where it never falls, and where coherency cannot
+    /// be told from 0.
+    pub fn peak_interval(&self) -> Option<Interval> {
+        let peak = self.usl.peak()?;
+        if self.interval(2)?.low <= 0.0 {
+            return None;
+        }
+        let gradient = [0.0, -0.5 / (1.0 - self.usl.contention), -0.5 / self.usl.coherency];
+        let factor = (self.error_of(gradient)? * t_quantile(0.025, self.df)).exp();
+        Some(Interval { low: peak / factor, high: peak * factor })
+    }
+
+    fn error_of(&self, gradient: [f64; 3]) -> Option<f64> {
+        let along =
+            |row: usize| (0..3).map(|column| self.covariance[row][column] * gradient[column]).sum::<f64>();
+        let variance: f64 = (0..3).map(|row| gradient[row] * along(row)).sum();
+        (variance >= 0.0).then(|| variance.sqrt())
+    }
+
+    /// The probability of such a gain in fit, or a larger one, where the coefficients that a simpler law lacks are 0 (F).
+    pub fn p_value_against(&self, simpler: &Self) -> f64 {
+        let more = self.law.free().len().saturating_sub(simpler.law.free().len());
+        if more == 0 {
+            return 1.0;
+        }
+        let gain = (simpler.squares - self.squares).max(0.0) / more as f64;
+        f_upper_p(gain / (self.residual * self.residual), more as f64, self.df)
+    }
+}
+
+/// The different levels, in order.
+fn levels(points: &[Point]) -> Vec<f64> {
+    let mut levels: Vec<f64> = points.iter().map(|point| point.n).collect();
+    levels.sort_by(f64::total_cmp);
+    levels.dedup();
+    levels
+}
+
+/// Variance of a weighted residual and its degrees of freedom: that of all, or where the law misses the means of levels by
+/// more than their trials differ, that of the means. So intervals do not narrow with repeats of what the law does not say.
+fn variance(points: &[Point], usl: Usl, coefficients: usize) -> (f64, f64) {
+    let all_df = points.len() as f64 - coefficients as f64;
+    let all = squares(points, usl) / all_df;
+    let levels = levels(points);
+    let of_means = |n: &f64| {
+        let own: Vec<&Point> = points.iter().filter(|point| point.n.total_cmp(n).is_eq()).collect();
+        let sum: f64 =
+            own.iter().map(|point| point.weight.sqrt() * (point.throughput - usl.throughput(*n))).sum();
+        sum * sum / own.len() as f64
+    };
+    let means_df = levels.len() as f64 - coefficients as f64;
+    let means = levels.iter().map(of_means).sum::<f64>() / means_df;
+    if means > all { (means, means_df) } else { (all, all_df) }
+}
+
+fn squares(points: &[Point], usl: Usl) -> f64 {
+    points.iter().map(|own| own.weight * (own.throughput - usl.throughput(own.n)).powi(2)).sum()
+}
+
+/// The normal matrix of the linearised law, and its slope.
+fn normal(points: &[Point], usl: Usl, free: &[usize]) -> (Vec<Vec<f64>>, Vec<f64>) {
+    let mut matrix = vec![vec![0.0; free.len()]; free.len()];
+    let mut slope = vec![0.0; free.len()];
+    for point in points {
+        let gradient = usl.gradient(point.n);
+        let residual = point.throughput - usl.throughput(point.n);
+        for (row, &r) in free.iter().enumerate() {
+            slope[row] += point.weight * gradient[r] * residual;
+            for (column, &c) in free.iter().enumerate() {
+                matrix[row][column] += point.weight * gradient[r] * gradient[c];
+            }
+        }
+    }
+    (matrix, slope)
+}
+
+/// Least squares of `N / X`, weighted so that errors of X are what is small.
+fn start(points: &[Point], free: &[usize]) -> Option<Usl> {
+    let mut matrix = vec![vec![0.0; free.len()]; free.len()];
+    let mut right = vec![0.0; free.len()];
+    for point in points {
+        let terms = [1.0, point.n - 1.0, point.n * (point.n - 1.0)];
+        let weight = point.weight * (point.throughput * point.throughput / point.n).powi(2);
+        for (row, &r) in free.iter().enumerate() {
+            right[row] += weight * terms[r] * point.n / point.throughput;
+            for (column, &c) in free.iter().enumerate() {
+                matrix[row][column] += weight * terms[r] * terms[c];
+            }
+        }
+    }
+    let inverse = invert(&matrix)?;
+    let found: Vec<f64> =
+        inverse.iter().map(|row| row.iter().zip(&right).map(|(a, b)| a * b).sum()).collect();
+    if found[0] <= 0.0 {
+        let most = points.iter().map(|point| point.throughput / point.n).fold(0.0, f64::max);
+        return Some(Usl { gamma: most, contention: 0.0, coherency: 0.0 });
+    }
+    let share = |coefficient: usize| {
+        free.iter().position(|own| *own == coefficient).map_or(0.0, |at| found[at] / found[0])
+    };
+    Some(Usl { gamma: 1.0 / found[0], contention: share(1), coherency: share(2) })
+}
+
+fn moved(from: Usl, free: &[usize], step: &[f64]) -> Usl {
+    let by = |coefficient: usize| free.iter().position(|own| *own == coefficient).map_or(0.0, |at| step[at]);
+    Usl { gamma: from.gamma + by(0), contention: from.contention + by(1), coherency: from.coherency + by(2) }
+}

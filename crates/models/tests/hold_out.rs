@@ -1,0 +1,135 @@
+//! What models say of levels that they have not seen, on systems whose truth is known.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
+use models::curve::{Curve, Level, Model};
+use models::holdout::{self, Fitted, JudgeError};
+use models::network::{Service, Station, throughputs};
+use models::usl::Usl;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+const LEVELS: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
+
+/// Trials of each level around a truth.
+fn levels(truth: &dyn Fn(f64) -> f64, cpu_s: Option<f64>, normal: &mut dyn FnMut() -> f64) -> Vec<Level> {
+    let level = |n: f64, normal: &mut dyn FnMut() -> f64| Level {
+        n,
+        trials: (0..3).map(|_| truth(n) * (1.0 + 0.03 * normal())).collect(),
+        cpu_s,
+    };
+    LEVELS.iter().map(|n| level(*n, normal)).collect()
+}
+
+/// A target with processors, a lock and a client, by the network itself.
+fn target(processors: u32, cpu_s: f64, serial_s: f64, delay_s: f64) -> impl Fn(f64) -> f64 {
+    let stations = [
+        Station::new("cpu", cpu_s, Service::Servers(processors)),
+        Station::new("lock", serial_s, Service::Servers(1)),
+        Station::new("client", delay_s, Service::Delay),
+    ];
+    move |n| throughputs(&stations, n as usize).unwrap()[n as usize - 1]
+}
+
+/// The demands that were put in come out.
+#[test]
+fn the_network_finds_what_takes_time() {
+    let truth = target(4, 0.002, 0.0008, 0.005);
+    let found = Curve::of(Model::Network, &levels(&truth, Some(0.002), &mut || 0.0), Some(4)).unwrap();
+    let Curve::Network(own) = found else { panic!("a network") };
+    assert!(
+        (own.serial_s / 0.0008 - 1.0).abs() < 0.02 && (own.delay_s / 0.005 - 1.0).abs() < 0.02,
+        "{own:?}"
+    );
+}
+
+/// Targets of several kinds, most of which are none of the models: noise of 3 %, the levels 32 and 64 held out.
+#[test]
+fn intervals_of_levels_that_were_not_seen_hold_what_they_promise() {
+    type Target<'a> = (&'a dyn Fn(f64) -> f64, Option<f64>);
+    const EXPERIMENTS: u64 = 8;
+    let usl = |contention, coherency| {
+        let law = Usl { gamma: 900.0, contention, coherency };
+        move |n: f64| law.throughput(n)
+    };
+    // Two processors that lose 3 % of their speed with each doubling, as caches get colder.
+    let colder = target(2, 0.002, 0.0001, 0.003);
+    let colder = move |n: f64| colder(n) * 0.97_f64.powf(n.log2());
+    // Group commit: each sync takes those who wait, up to 20 of them.
+    let stations = [
+        Station::new("log", 0.004, Service::Rates((1..=20).map(f64::from).collect())),
+        Station::new("cpu", 0.001, Service::Servers(2)),
+    ];
+    let group_commit = move |n: f64| throughputs(&stations, n as usize).unwrap()[n as usize - 1];
+    let targets: [Target; 6] = [
+        (&target(2, 0.002, 0.0, 0.001), Some(0.002)),
+        (&target(8, 0.002, 0.0005, 0.01), Some(0.002)),
+        (&usl(0.02, 0.0005), None),
+        (&usl(0.3, 0.01), None),
+        (&colder, Some(0.002)),
+        (&group_commit, Some(0.001)),
+    ];
+    let (mut held, mut all, mut errors) = (0_u32, 0_u32, Vec::new());
+    for (at, (truth, cpu_s)) in targets.into_iter().enumerate() {
+        for seed in 0..EXPERIMENTS {
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let mut uniform = || ((random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+            let mut normal = || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
+            let levels = levels(truth, cpu_s, &mut normal);
+            let held_out = LEVELS.map(|n| n > 16.0);
+            let processors = if at == 1 { 8 } else { 2 };
+            let judged = holdout::judge(&levels, Some(processors), &held_out).unwrap();
+            for own in &judged.candidates[0].tested {
+                held += u32::from(own.covered);
+                all += 1;
+                errors.push(own.error.abs());
+            }
+        }
+    }
+    errors.sort_by(f64::total_cmp);
+    let (share, median) = (f64::from(held) / f64::from(all), errors[errors.len() / 2]);
+    println!("held {share:.3} of {all}, median error {median:.3}");
+    assert!(share >= 0.9, "{share}");
+    assert!(median < 0.1, "{median}");
+}
+
+/// Farther from what was measured an interval is wider.
+#[test]
+fn error_grows_with_the_distance() {
+    let truth = target(2, 0.002, 0.0005, 0.004);
+    let levels = levels(&truth, Some(0.002), &mut || 0.0);
+    for model in Model::ALL {
+        let fitted = Fitted::of(model, &levels, Some(2)).unwrap();
+        let width = |n: f64| {
+            let own = fitted.predict(n).unwrap();
+            (own.distance, (own.interval.high / own.interval.low).ln())
+        };
+        let (inside, near, far) = (width(48.0), width(128.0), width(512.0));
+        assert_eq!(
+            (inside.0.to_bits(), near.0.to_bits(), far.0.to_bits()),
+            (1.0_f64.to_bits(), 2.0_f64.to_bits(), 8.0_f64.to_bits())
+        );
+        assert!(inside.1 < near.1 && near.1 < far.1, "{model:?}");
+    }
+}
+
+#[test]
+fn too_little_to_tell_is_refused() {
+    let truth = target(2, 0.002, 0.0005, 0.004);
+    let all = levels(&truth, Some(0.002), &mut || 0.0);
+    let judge = |levels: &[Level], held_out: &[bool]| holdout::judge(levels, Some(2), held_out).unwrap_err();
+    assert_eq!(judge(&all[..3], &[false, false, true]), JudgeError::TooFewLevels { levels: 3 });
+    let most = LEVELS.map(|n| n > 2.0);
+    assert_eq!(judge(&all, &most), JudgeError::TooFewLeft { left: 2, held_out: 5 });
+    assert_eq!(judge(&all, &[false; 7]), JudgeError::NoneHeldOut);
+    let mut stopped = all.clone();
+    stopped[2].trials[0] = 0.0;
+    assert_eq!(judge(&stopped, &LEVELS.map(|n| n > 16.0)), JudgeError::NotPositive);
+    assert_eq!([4, 5, 6, 7, 9].map(holdout::automatic), [1, 1, 2, 2, 3]);
+    // No variation at all: every model says so, and none divides by it.
+    let flat = levels(&|_| 500.0, None, &mut || 0.0);
+    let judged = holdout::judge(&flat, None, &LEVELS.map(|n| n > 16.0)).unwrap();
+    assert!(
+        judged.candidates[0].tested.iter().all(|own| own.error.abs() < 0.02 && own.covered),
+        "{judged:?}"
+    );
+}

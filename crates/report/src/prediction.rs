@@ -1,0 +1,44 @@
+//! What a model predicts, for `steelbench predict`.
+
+use crate::model::{Columns, Document, Section};
+use crate::number;
+use analysis::Interval;
+use analysis::model::what_if::WhatIf;
+
+/// The prediction, then what it rests on.
+pub fn prediction(experiment: &str, own: &WhatIf) -> Document {
+    let name = own.factor.rsplit('.').next().unwrap_or(&own.factor);
+    let mut section = Section::new("Prediction");
+    let ends = |interval: Interval| Some((interval.low, interval.high));
+    let with = if own.group.is_empty() { String::new() } else { format!(", {}", own.group) };
+    section.line(format!(
+        "{name}={}{with}: {} (estimate, 95 % interval)",
+        number::whole(own.n),
+        number::difference(own.throughput, ends(own.interval), &own.unit)
+    ));
+    if let Some(latency) = own.latency_s {
+        let interval = own.latency_interval.and_then(ends);
+        section
+            .line(format!("mean latency: {} (by Little's Law)", number::difference(latency, interval, "s")));
+    }
+    let (n, measured) = &own.nearest;
+    section.line(format!("nearest measured: {name}={}, {}", number::whole(*n), number::estimate(measured)));
+    if let Some((limit, busy)) = &own.limit {
+        let verb = if *busy > 0.9 { "the limit" } else { "the busiest resource" };
+        section.line(format!("{verb}: {limit}, busy {} of the time", number::short_percent(*busy)));
+    }
+    let (covered, all) = own.covered;
+    section.line(format!(
+        "error of this model on {} that it had not seen: {} (median); its 95 % intervals held {covered} of {all}",
+        number::plural(all, "level"),
+        number::short_percent(own.error_median)
+    ));
+    for warning in &own.warnings {
+        section.warn(format!("warning: {warning}"));
+    }
+    let mut laws = Columns::of(&own.changes);
+    laws.name("change", |change| change.change.as_str());
+    laws.left("law", |change| change.law.as_str());
+    section.table(laws);
+    Document { title: experiment.into(), sections: vec![section] }
+}

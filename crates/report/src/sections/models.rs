@@ -1,0 +1,290 @@
+//! Models of the throughput: what a law says of scalability, what the model that predicts best says of levels that it has not
+//! seen, and what a transaction needs.
+
+use crate::figure::{coordinate, string};
+use crate::model::{Columns, Figure, Section, Tone};
+use crate::number;
+use crate::table::{Cell, Table};
+use crate::text::{self, joined};
+use analysis::{Estimate, Interval, LevelDemands, ModelLevel, ModelSummary, Scalability, Summary};
+use models::holdout::{Candidate, FAR, Tested};
+use serde_json::{Value, json};
+
+/// A section for each model.
+pub(crate) fn sections(summary: &Summary, models: &[ModelSummary]) -> Vec<Section> {
+    models.iter().map(|model| section(summary, model)).collect()
+}
+
+fn section(summary: &Summary, model: &ModelSummary) -> Section {
+    let row = &summary.configurations[model.configuration];
+    let group = text::label_without(summary, row, &model.factor);
+    let heading = if group.is_empty() { "Model".to_owned() } else { format!("Model: {group}") };
+    let name = text::factor(summary, &model.factor);
+    let mut section = Section::new(heading);
+    if let Some(why) = &model.refused {
+        section.warn(format!("No model predicts throughput here: {why}."));
+    }
+    if let Some(best) = model.candidates.first() {
+        predictions(&mut section, name, model, best);
+    }
+    if let Some(law) = &model.scalability {
+        scalability(&mut section, name, model, law);
+    }
+    demands(&mut section, name, model);
+    section.figure(figure(name, model));
+    section
+}
+
+fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &Candidate) {
+    let covered = best.tested.iter().filter(|own| own.covered).count();
+    let all = best.tested.len();
+    let line = format!(
+        "The {} that was fitted to the other levels of {name} misses {} by {} (median); its 95 % intervals hold {covered} of {all}.",
+        best.model.name(),
+        number::plural(all, "level"),
+        number::short_percent(best.error_median),
+    );
+    let misses = covered < all || best.error_median > 0.1;
+    section.toned(line, if misses { Tone::Warning } else { Tone::Plain });
+    let mut levels = Columns::of(&model.levels);
+    levels.name(name, |level| number::whole(level.n));
+    levels.left("measured", |level| &level.measured);
+    let unit = model.unit.clone();
+    levels.left("predicted, 95 % interval", move |level| {
+        level.tested.as_ref().map(|own| predicted(own, &unit))
+    });
+    levels.right("error", |level| level.tested.as_ref().map(|own| signed(own.error)));
+    levels.left("held by the interval", |level| {
+        level.tested.as_ref().map(|own| if own.covered { "yes" } else { "no" })
+    });
+    section.table(levels);
+    let others = best_of(model);
+    section.note(format!(
+        "Levels without a prediction are those that the model is fitted to. {others} An interval holds what the fit changes by when one \
+         level is left out, by how much the model misses levels, more with each doubling beyond them, and the spread of trials. \
+         `steelbench predict` asks it for other levels; beyond {FAR}x of what was measured it warns."
+    ));
+}
+
+/// How the others fared, of which it is the best: a choice that flatters it.
+fn best_of(model: &ModelSummary) -> String {
+    match &model.candidates[1..] {
+        [] => String::new(),
+        others => {
+            let one = |own: &Candidate| {
+                format!("{} by {}", own.model.name(), number::short_percent(own.error_median))
+            };
+            format!(
+                "Of {} models it misses these levels least, which flatters it a little; the others miss them: {}.",
+                model.candidates.len(),
+                joined(others.iter().map(one), ", ")
+            )
+        }
+    }
+}
+
+fn predicted(own: &Tested, unit: &str) -> Cell {
+    let Interval { low, high } = own.prediction.interval;
+    let value = own.prediction.predicted;
+    Cell::from(value).within(Some(own.prediction.interval)).shown(number::difference(
+        value,
+        Some((low, high)),
+        unit,
+    ))
+}
+
+fn signed(share: f64) -> Cell {
+    Cell::percent(share, 1).shown(format!("{} %", number::signed(100.0 * share, 1)))
+}
+
+fn scalability(section: &mut Section, name: &str, model: &ModelSummary, law: &Scalability) {
+    let figure = |value: f64, interval: Option<Interval>| {
+        let ends =
+            interval.map(|own| format!(" [{}, {}]", number::figure(own.low), number::figure(own.high)));
+        format!("{}{}", number::figure(value), ends.unwrap_or_default())
+    };
+    let gamma = law.intervals[0].map(|own| (own.low, own.high));
+    section.line(format!(
+        "Universal Scalability Law over all levels: {} for one of {name}, contention {}, coherency {}; residuals of {}.",
+        number::difference(law.law.gamma, gamma, &model.unit),
+        figure(law.law.contention, law.intervals[1]),
+        figure(law.law.coherency, law.intervals[2]),
+        number::short_percent(law.residual),
+    ));
+    let last = model.levels.last().map_or(1.0, |level| level.n);
+    let limit = law.law.limit().map_or_else(String::new, |limit| {
+        format!(" Contention alone would limit it to {}.", number::quantity(limit, &model.unit))
+    });
+    let text = match (law.peak, law.peak_interval) {
+        (Some(peak), Some(own)) => {
+            let beyond = if peak > last { ", beyond what was measured," } else { "" };
+            format!(
+                "Throughput is highest at {} [{}, {}]{beyond} and falls from there: coherency, what each pair costs.{limit}",
+                number::figure(peak),
+                number::figure(own.low),
+                number::figure(own.high)
+            )
+        }
+        _ if law.contends => format!(
+            "The levels show contention but no fall: whether there is coherency, and where throughput is highest, cannot be told. \
+             More levels above {} would show it.{limit}",
+            number::whole(last)
+        ),
+        _ => "The levels tell neither contention nor coherency from 0: add levels, or repeats.".to_owned(),
+    };
+    section.line(text);
+}
+
+/// What a transaction needs at both ends.
+fn demands(section: &mut Section, name: &str, model: &ModelSummary) {
+    for own in &model.demands {
+        if let Some(error) = &own.error {
+            section.warn(format!("{name}={}: {error}.", number::whole(own.n)));
+        }
+        checked(section, name, own);
+    }
+    let [low, high] = model.demands.as_slice() else { return };
+    let (Some(first), Some(last)) = (&low.demands, &high.demands) else { return };
+    let mut names: Vec<&str> = first.demands.iter().map(|own| own.name.as_str()).collect();
+    names.extend(
+        last.demands
+            .iter()
+            .map(|own| own.name.as_str())
+            .filter(|own| !first.demands.iter().any(|known| known.name == *own)),
+    );
+    let find =
+        |of: &models::demands::Demands, name: &str| of.demands.iter().find(|own| own.name == name).cloned();
+    let rows: Vec<_> = names.iter().map(|name| (*name, find(first, name), find(last, name))).collect();
+    let mut table = Columns::of(&rows);
+    table.name(format!("of each {}", low.unit), |row| row.0);
+    for (level, at) in [(low.n, 0), (high.n, 1)] {
+        let own = move |row: &(&str, Option<models::demands::Demand>, Option<models::demands::Demand>)| {
+            if at == 0 { row.1.clone() } else { row.2.clone() }
+        };
+        let heading = format!("{name}={}", number::whole(level));
+        table.right(heading, move |row| own(row).map(|own| Cell::seconds(own.demand_s)));
+        table.right("busy or waiting", move |row| {
+            own(row).map(|own| Cell::from(own.busy).shown(number::figure(own.busy)))
+        });
+        table.right("operations", move |row| {
+            own(row)
+                .and_then(|own| own.operations)
+                .map(|count| Cell::from(count).shown(number::figure(count)))
+        });
+    }
+    section.table(table);
+    section.note(
+        "By the Utilisation Law, busy is the share of the time that a resource works, of a device that any I/O is in flight; of waits it is \
+         the number of sessions that wait on average (Little's Law).",
+    );
+}
+
+/// Little's Law against the connections, group commit, and what is missing.
+fn checked(section: &mut Section, name: &str, own: &LevelDemands) {
+    let mut parts: Vec<String> = Vec::new();
+    if let Some((demands, little)) = own.demands.as_ref().and_then(|demands| Some((demands, demands.little?)))
+    {
+        let says = if demands.agrees() == Some(true) { "agrees with" } else { "does not agree with" };
+        parts.push(format!(
+            "throughput x response time is {} sessions, which {says} {} (Little's Law)",
+            number::figure(little),
+            number::figure(demands.customers)
+        ));
+    }
+    for (sync, transactions) in &own.batches {
+        parts.push(format!("{} transactions for each {sync}", number::figure(*transactions)));
+    }
+    for missing in &own.missing {
+        parts.push(format!("not recorded: {missing}"));
+    }
+    if !parts.is_empty() {
+        section.note(format!("{name}={}: {}.", number::whole(own.n), parts.join("; ")));
+    }
+}
+
+/// Measured and predicted throughput, the law with its band and its peak.
+fn figure(name: &str, model: &ModelSummary) -> Figure {
+    let ends = |interval: Option<Interval>| {
+        interval.map_or([Value::Null, Value::Null], |own| [coordinate(own.low), coordinate(own.high)])
+    };
+    let measured: Vec<Value> = model
+        .levels
+        .iter()
+        .map(|level| {
+            let [low, high] = ends(level.measured.interval);
+            json!([
+                coordinate(level.n),
+                coordinate(level.measured.mean),
+                low,
+                high,
+                string(&tip(name, level))
+            ])
+        })
+        .collect();
+    let best = model.candidates.first();
+    let predicted: Vec<Value> = model
+        .curve
+        .iter()
+        .map(|own| {
+            let [low, high] = ends(Some(own.interval));
+            json!([coordinate(own.n), coordinate(own.predicted), low, high])
+        })
+        .collect();
+    let law = model.scalability.as_ref();
+    let curve = |law: &Scalability| -> Vec<Value> {
+        law.curve.iter().map(|(n, x, _)| json!([coordinate(*n), coordinate(*x)])).collect()
+    };
+    let peak = law.and_then(|law| law.peak_interval.and(law.peak));
+    let held: Vec<Value> =
+        model.levels.iter().filter(|level| level.tested.is_some()).map(|level| coordinate(level.n)).collect();
+    Figure {
+        spec: json!({
+            "kind": "model",
+            "x": string(name),
+            "y": string(&model.unit),
+            "measured": measured,
+            "model": string(best.map_or("", |best| best.model.name())),
+            "predicted": predicted,
+            "law": law.map_or_else(Vec::new, curve),
+            "peak": peak.map_or(Value::Null, coordinate),
+            "heldOut": held,
+        }),
+        caption: "Dots: measured means with 95 % intervals, hollow where the model has not seen them. Line with a band: the model with its \
+                  95 % intervals. Dashed: the Universal Scalability Law over all levels; a vertical line marks its peak."
+            .into(),
+        alternative: format!(
+            "Throughput against {name}: {}.",
+            joined(model.levels.iter().map(|level| said(level, &level.measured)), "; ")
+        )
+        .into(),
+        data: data(name, model),
+        data_heading: "What the model says of levels between".into(),
+        chart: None,
+    }
+}
+
+fn tip(name: &str, level: &ModelLevel) -> String {
+    let predicted = level.tested.as_ref().map_or_else(String::new, |own| {
+        format!("\npredicted: {}", number::quantity(own.prediction.predicted, &level.measured.unit))
+    });
+    format!("{name}={}: {}{predicted}", number::whole(level.n), number::estimate(&level.measured))
+}
+
+fn said(level: &ModelLevel, measured: &Estimate) -> String {
+    format!("{}: {}", number::whole(level.n), number::estimate(measured))
+}
+
+fn data(name: &str, model: &ModelSummary) -> Table<'static> {
+    let mut table = Columns::of(&model.curve);
+    table.name(name, |own| number::whole(own.n));
+    let unit = model.unit.clone();
+    table.left("predicted, 95 % interval", move |own| {
+        let ends = Some((own.interval.low, own.interval.high));
+        Cell::from(own.predicted).within(Some(own.interval)).shown(number::difference(
+            own.predicted,
+            ends,
+            &unit,
+        ))
+    });
+    table.into()
+}

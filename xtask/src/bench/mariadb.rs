@@ -1,0 +1,238 @@
+//! What our load costs beside sysbench and MariaDB's own client programs, on servers of Debian's version.
+
+use super::figures::{pairs, print, print_ratios, ratios};
+use super::run::{Bench, Used, used};
+use crate::process::{output, succeed};
+use crate::tools::install_tools;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Rounds of A and B.
+const ROUNDS: u64 = 3;
+/// Seconds of a measurement.
+const SECONDS: u64 = 3;
+const CONNECTIONS: [u32; 2] = [16, 64];
+/// Rows of sysbench's table.
+const ROWS: u64 = 100_000;
+/// Statements of a run of mariadb-slap.
+const SLAP: u64 = 100_000;
+/// Scale factor of pgbench's tables that are populated: 100,000 accounts each.
+const SCALE: u64 = 20;
+/// How long a server may take to start.
+const START: Duration = Duration::from_mins(1);
+
+const SCRIPT: &str = "point-select.sql";
+/// What a private server of ours has on, and what the server's own defaults are.
+const OURS: &[&str] = &[
+    "--performance-schema=ON",
+    "--performance-schema-instrument=wait/%=ON",
+    "--performance-schema-instrument=idle=ON",
+];
+const DEFAULTS: &[&str] = &["--performance-schema=ON"];
+const OFF: &[&str] = &["--performance-schema=OFF"];
+
+/// One run: transactions a second and CPU of the client for each transaction.
+#[derive(Debug, Clone, Copy)]
+struct Cost {
+    tps: f64,
+    cpu_us: f64,
+}
+
+/// Runs the load by another program on so many connections.
+type Peer = fn(&Server, u32) -> Result<Cost, String>;
+
+/// Client CPU for each point-select and throughput against sysbench and mariadb-slap, which sends it as text.
+pub fn client_cpu(bench: &Bench) -> Result<(), String> {
+    let server = prepared_server(bench, "cpu", OFF)?;
+    let peers: [(&str, &str, Peer); 2] =
+        [("sysbench", "prepared", sysbench), ("mariadb-slap", "simple", slap)];
+    for (name, protocol, peer) in peers {
+        for connections in CONNECTIONS {
+            let ours = |_| ours(&server, bench, protocol, connections);
+            let pairs = pairs(ROUNDS, ours, |_| peer(&server, connections))?;
+            println!("point-select, {connections} connections ({ROUNDS} pairs of {SECONDS} s):");
+            let (cpu, tps): (Vec<_>, Vec<_>) =
+                pairs.iter().map(|(a, b)| ((a.cpu_us, b.cpu_us), (a.tps, b.tps))).unzip();
+            let (ours_us, peer_us): (Vec<_>, Vec<_>) = cpu.iter().copied().unzip();
+            print(&format!("  {name} CPU of a transaction"), &peer_us, 2, " us");
+            print("  ours CPU of a transaction", &ours_us, 2, " us");
+            print_ratios(&format!("  CPU ours / {name}"), &ratios(&cpu));
+            print_ratios(&format!("  throughput ours / {name}"), &ratios(&tps));
+        }
+    }
+    Ok(())
+}
+
+/// Throughput of point-selects with the Performance Schema off, on, and on with the instruments of waits, on three servers
+/// in turn.
+pub fn performance_schema(bench: &Bench) -> Result<(), String> {
+    let off = prepared_server(bench, "off", OFF)?;
+    for (what, options) in [("on, with its defaults", DEFAULTS), ("on, with all instruments of waits", OURS)]
+    {
+        let on = prepared_server(bench, "on", options)?;
+        let tps = |server| ours(server, bench, "prepared", 16).map(|cost| cost.tps);
+        let ratios = ratios(&pairs(ROUNDS, |_| tps(&on), |_| tps(&off))?);
+        print_ratios(&format!("point-select, 16 connections: throughput {what} / off"), &ratios);
+    }
+    Ok(())
+}
+
+/// Filling pgbench's accounts against LOAD DATA LOCAL by the `mariadb` client: the same rows into the same table, created
+/// before, analysed and dropped afterwards.
+pub fn population(bench: &Bench) -> Result<(), String> {
+    let server = Server::start("fill", OFF)?;
+    let rows = SCALE * 100_000;
+    let file = server.folder.join("rows.txt");
+    let filler = " ".repeat(84);
+    let mut text = String::new();
+    for aid in 1..=rows {
+        // Writing to memory cannot fail.
+        let _ = writeln!(text, "{aid}\t{}\t0\t{filler}", (aid - 1) / 100_000 + 1);
+    }
+    std::fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
+    let load = format!(
+        "CREATE DATABASE peer CHARACTER SET utf8mb4 COLLATE utf8mb4_bin; USE peer; SET unique_checks = 0; \
+         CREATE TABLE accounts (aid int NOT NULL, bid int, abalance int, filler char(84), PRIMARY KEY (aid)); \
+         LOAD DATA LOCAL INFILE '{}' INTO TABLE accounts; ANALYZE TABLE accounts; DROP DATABASE peer",
+        file.display()
+    );
+    let peer = |_| {
+        let started = Instant::now();
+        server.sql(&load)?;
+        Ok(started.elapsed().as_secs_f64())
+    };
+    let ours = |_| {
+        let workload =
+            format!("builtin = \"select-only\"\nscale = {SCALE}\nconnections = 1\ntransactions = 1");
+        let ran = bench.experiment("bench-mariadb", &experiment(&server, &workload), &[])?;
+        Ok(ran.trial()?.wall_s - ran.trial()?.response("elapsed")?)
+    };
+    let pairs = pairs(ROUNDS, peer, ours)?;
+    for (peer_s, ours_s) in &pairs {
+        println!("  {rows} rows: LOAD DATA by mariadb {peer_s:.1} s, ours {ours_s:.1} s");
+    }
+    print_ratios("speed ours / LOAD DATA by mariadb", &ratios(&pairs));
+    Ok(())
+}
+
+/// A server with sysbench's table, and the script of its point-select.
+fn prepared_server(bench: &Bench, name: &str, options: &[&str]) -> Result<Server, String> {
+    let server = Server::start(name, options)?;
+    server.sql("CREATE DATABASE sbtest")?;
+    output(server.sysbench(1).arg("prepare"))?;
+    let script = format!("\\set id random(1, {ROWS})\nSELECT c FROM sbtest.sbtest1 WHERE id = :id;\n");
+    let path = bench.folder.join(SCRIPT);
+    std::fs::write(&path, script).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(server)
+}
+
+/// Our run. The CPU is that of the whole process, start and report included, as it is for the peers.
+fn ours(server: &Server, bench: &Bench, protocol: &str, connections: u32) -> Result<Cost, String> {
+    let workload = format!(
+        "script = \"{SCRIPT}\"\nprotocol = \"{protocol}\"\nconnections = {connections}\nduration = {SECONDS}"
+    );
+    let ran = bench.experiment("bench-mariadb", &experiment(server, &workload), &[])?;
+    let (tps, elapsed_s) = (ran.trial()?.response("throughput")?, ran.trial()?.response("elapsed")?);
+    Ok(Cost { tps, cpu_us: ran.cpu_s * 1e6 / (tps * elapsed_s) })
+}
+
+fn experiment(server: &Server, workload: &str) -> String {
+    format!(
+        "[target]\nengine = \"mariadb\"\nurl = \"mariadb://root@localhost/?socket={}\"\n\
+         [workload]\nprobe = \"script\"\n{workload}\n[observe]\nwaits = false\n[repeats]\nblocks = 1\n",
+        server.socket()
+    )
+}
+
+fn sysbench(server: &Server, connections: u32) -> Result<Cost, String> {
+    let Used { cpu_s, printed, .. } = used(server.sysbench(connections).arg("run"))?;
+    let line = printed.lines().find_map(|line| line.trim().strip_prefix("transactions:"));
+    let mut numbers = line.unwrap_or_default().split(['(', ' ']).filter_map(|part| part.parse::<f64>().ok());
+    let (transactions, tps) = numbers.next().zip(numbers.next()).ok_or(printed.clone())?;
+    Ok(Cost { tps, cpu_us: cpu_s * 1e6 / transactions })
+}
+
+fn slap(server: &Server, connections: u32) -> Result<Cost, String> {
+    let queries = server.folder.join("queries.sql");
+    let mut text = String::new();
+    for number in 0..1000 {
+        let _ = writeln!(text, "SELECT c FROM sbtest1 WHERE id = {};", number * 97 % ROWS + 1);
+    }
+    std::fs::write(&queries, text).map_err(|error| format!("{}: {error}", queries.display()))?;
+    let mut slap = Command::new("mysqlslap");
+    slap.args(["--no-defaults", "--user=root", "--create-schema=sbtest", "--no-drop", "--delimiter=;"]);
+    slap.arg(format!("--socket={}", server.socket())).arg(format!("--query={}", queries.display()));
+    slap.arg(format!("--concurrency={connections}")).arg(format!("--number-of-queries={SLAP}"));
+    let Used { cpu_s, printed, .. } = used(&slap)?;
+    let line =
+        printed.lines().find_map(|line| line.split_once("Average number of seconds to run all queries:"));
+    let seconds = line.and_then(|(_, rest)| rest.split_whitespace().next()?.parse::<f64>().ok());
+    let seconds = seconds.filter(|seconds| *seconds > 0.0).ok_or(printed.clone())?;
+    Ok(Cost { tps: SLAP as f64 / seconds, cpu_us: cpu_s * 1e6 / SLAP as f64 })
+}
+
+/// A server with its data below the temporary folder; killed and removed when dropped.
+struct Server {
+    folder: PathBuf,
+    process: Child,
+}
+
+impl Server {
+    fn start(name: &str, options: &[&str]) -> Result<Self, String> {
+        install_tools(true)?;
+        let folder = std::env::temp_dir().join(format!("steelbench-bench-{name}-{}", std::process::id()));
+        std::fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let mut common = vec![format!("--datadir={}", folder.join("data").display())];
+        if output(Command::new("id").arg("-u"))?.trim() == "0" {
+            // Servers refuse to run as root.
+            common.push("--user=mysql".into());
+            succeed(Command::new("chown").arg("mysql").arg(&folder))?;
+        }
+        let mut install = Command::new("mariadb-install-db");
+        install.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"]);
+        output(install.args(&common).env("TMPDIR", &folder))?;
+        let log = std::fs::File::create(folder.join("log")).map_err(|error| error.to_string())?;
+        let mut command = Command::new("mariadbd");
+        command.arg("--no-defaults").args(&common).args(options).env("TMPDIR", &folder);
+        command.args(["--skip-networking", "--local-infile=ON", "--max-connections=300"]);
+        command.args(["--innodb-buffer-pool-size=512M", "--innodb-flush-log-at-trx-commit=0"]);
+        command.arg(format!("--socket={}", folder.join("sock").display())).stderr(log);
+        let process = command.spawn().map_err(|error| format!("mariadbd: {error}"))?;
+        let (server, started) = (Self { folder, process }, Instant::now());
+        while server.sql("DO 0").is_err() {
+            if started.elapsed() > START {
+                return Err(format!("mariadbd does not start: see {}", server.folder.join("log").display()));
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        Ok(server)
+    }
+
+    fn socket(&self) -> String {
+        self.folder.join("sock").display().to_string()
+    }
+
+    fn sql(&self, sql: &str) -> Result<String, String> {
+        let mut client = Command::new("mariadb");
+        client.args(["--no-defaults", "--user=root", "--local-infile=1", "-e", sql]);
+        output(client.arg(format!("--socket={}", self.socket())).stdin(Stdio::null()))
+    }
+
+    fn sysbench(&self, connections: u32) -> Command {
+        let mut sysbench = Command::new("sysbench");
+        sysbench.args(["oltp_point_select", "--db-driver=mysql", "--mysql-user=root", "--rand-type=uniform"]);
+        sysbench.arg(format!("--mysql-socket={}", self.socket())).arg(format!("--table-size={ROWS}"));
+        sysbench.arg(format!("--threads={connections}")).arg(format!("--time={SECONDS}"));
+        sysbench
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
