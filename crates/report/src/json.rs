@@ -26,6 +26,8 @@ const RUN_SCHEMA: &str = "steelbench/2";
 pub const SAMPLES: &str = "samples";
 /// Kind of an inventory.
 const SURVEY: &str = "survey";
+/// Kind of an inventory of a server with an observation of it.
+const CAPTURE: &str = "capture";
 
 /// The fields of some content, and others.
 fn object(kind: &str, content: &impl Serialize, others: Value) -> Result<Value> {
@@ -134,6 +136,23 @@ pub fn survey(survey: &Survey, advice: &[Advice]) -> Result<Value> {
     object(SURVEY, survey, json!({ "advice": advice }))
 }
 
+/// What a server is, and what it was seen to do: an inventory with `observation`.
+pub fn capture(survey: &Survey, advice: &[Advice], observed: &ActivityRecord) -> Result<Value> {
+    object(CAPTURE, survey, json!({ "advice": advice, "observation": observed }))
+}
+
+/// Reads the observation in what [`capture`] wrote.
+pub fn read_capture(text: &str) -> std::result::Result<ActivityRecord, SurveyFileError> {
+    let mut object = read_object(text, &[CAPTURE])?;
+    let observed = object.remove("observation").unwrap_or_default();
+    let record: ActivityRecord = serde_json::from_value(observed)?;
+    if record.activity.is_consistent() {
+        Ok(record)
+    } else {
+        Err(SurveyFileError::Other("a file whose counts cannot be summed".into()))
+    }
+}
+
 /// Inventories side by side.
 pub fn survey_merge(merged: &Merged) -> Result<Value> {
     object("survey_merge", merged, Value::Null)
@@ -155,12 +174,16 @@ pub enum SurveyFileError {
     Version(String),
 }
 
-/// Reads an inventory that [`survey`] wrote. Fields that this version does not know are ignored.
+/// Reads an inventory that [`survey`] or [`capture`] wrote. Fields that this version does not know are ignored.
 pub fn read_survey(text: &str) -> std::result::Result<Survey, SurveyFileError> {
+    Ok(serde_json::from_value(read_object(text, &[SURVEY, CAPTURE])?.into())?)
+}
+
+fn read_object(text: &str, kinds: &[&str]) -> std::result::Result<Map<String, Value>, SurveyFileError> {
     let object: Map<String, Value> = serde_json::from_str(text)?;
     let field = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (schema, kind) = (field("schema"), field("kind"));
-    if !schema.starts_with("steelbench/") || kind != SURVEY {
+    if !schema.starts_with("steelbench/") || !kinds.contains(&kind.as_str()) {
         let something = "something else".to_owned();
         let found = if kind.is_empty() { something } else { format!("of kind {kind:?}") };
         return Err(SurveyFileError::Other(found));
@@ -168,5 +191,5 @@ pub fn read_survey(text: &str) -> std::result::Result<Survey, SurveyFileError> {
     if schema != SCHEMA {
         return Err(SurveyFileError::Version(schema));
     }
-    Ok(serde_json::from_value(object.into())?)
+    Ok(object)
 }

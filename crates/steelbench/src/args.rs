@@ -48,6 +48,8 @@ pub enum Command {
     Export(Export),
     /// Show what the sessions of a server wait for, and who blocks whom; changes nothing on it
     Waits(Waits),
+    /// Write what a server is, how it is set and what its sessions wait for as one file, which `waits` and `survey merge` read
+    Capture(Capture),
     /// Measure how fast storage is for what databases do to it
     Disk(Box<Disk>),
     /// Run pgbench's load, or your own scripts, by pgbench's options
@@ -264,8 +266,9 @@ pub enum Format {
 #[command(disable_help_flag = true)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Waits {
-    /// The server: postgres://user@host:port/database, keyword=value pairs or the name of a database [default: PG*
-    /// variables]; or a results file that --output wrote, of several observations in it `FILE@2`
+    /// The server: postgres:// or mssql://user@host:port/database, keyword=value pairs or the name of a database [default:
+    /// PG* variables]; or a results file that --output wrote, of several observations in it `FILE@2`; or a file of
+    /// `capture`
     pub server: Option<String>,
     /// How long to watch; Ctrl-C ends it earlier and shows what was seen
     #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = positive::<86_400>)]
@@ -273,7 +276,7 @@ pub struct Waits {
     /// Show each interval of so many seconds by itself
     #[arg(long, value_name = "N", value_parser = positive::<86_400>)]
     pub interval: Option<f64>,
-    /// Samples a second
+    /// Samples a second; of SQL Server 20 at most
     #[arg(long, value_name = "HZ", default_value_t = 100.0, value_parser = positive::<1000>)]
     pub rate: f64,
     /// Also show who waits, but for nobody, when the time is over
@@ -299,6 +302,25 @@ pub struct Waits {
     /// Print this help
     #[arg(long, action = ArgAction::Help)]
     pub help: Option<bool>,
+}
+
+#[derive(Debug, Args)]
+pub struct Capture {
+    /// The server: postgres:// or mssql://user@host:port/database, or a connection string
+    #[arg(value_name = "URL")]
+    pub server: String,
+    /// The file to write. It holds no password, and no statement unless that is asked for
+    #[arg(long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// How long to watch
+    #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = positive::<86_400>)]
+    pub seconds: f64,
+    /// Also write the texts of statements, without the constants in them
+    #[arg(long)]
+    pub statements: bool,
+    /// Leave the constants in these texts, which may be anybody's data
+    #[arg(long, requires = "statements")]
+    pub literals: bool,
 }
 
 #[derive(Debug, Args)]
@@ -437,7 +459,7 @@ pub struct Size {
 pub struct Survey {
     #[command(subcommand)]
     pub command: Option<SurveyCommand>,
-    /// Also ask this server what it is and how it is set: postgres://user@host:port/database or keyword=value
+    /// Also ask this server what it is and how it is set: postgres:// or mssql://user@host:port/database, or keyword=value
     /// pairs; repeatable. Nothing is changed, no table is read, no password recorded
     #[arg(long, value_name = "URL")]
     pub server: Vec<String>,
@@ -457,7 +479,7 @@ pub struct Survey {
 pub enum SurveyCommand {
     /// Lay the inventories of many machines side by side: what differs, and what stands apart
     Merge {
-        /// Files that `survey --output` wrote
+        /// Files that `survey --output` or `capture` wrote
         #[arg(required = true)]
         files: Vec<PathBuf>,
         /// Numbers instead of names of machines

@@ -33,6 +33,7 @@ fn main() -> std::process::ExitCode {
         Command::Serve(_) => Err(Failure::not_built("`serve`")),
         Command::Export(export) => commands::recorded::export(&export),
         Command::Waits(waits) => commands::waits::waits(&waits),
+        Command::Capture(capture) => commands::capture::capture(&capture),
         Command::Disk(disk) => commands::disk::disk(&disk),
         Command::Pg(pg) => commands::pg::pg(&pg),
         Command::Sync(sync) => commands::sync::sync(&sync),

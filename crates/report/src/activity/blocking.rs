@@ -75,11 +75,9 @@ fn ending(root: &RootBlocker) -> Option<String> {
         let name = name.replace('\'', "''");
         return Some(format!("COMMIT PREPARED '{name}' or ROLLBACK PREPARED '{name}' ends it."));
     }
-    session.is_idle_in_transaction().then(|| {
-        format!(
-            "Its client has to end the transaction; SELECT pg_terminate_backend({}) rolls it back.",
-            session.pid
-        )
+    session.is_idle_in_transaction().then(|| match &session.ended_by {
+        Some(statement) => format!("Its client has to end the transaction; {statement} rolls it back."),
+        None => "Its client has to end the transaction.".to_owned(),
     })
 }
 

@@ -94,9 +94,12 @@ fn notes(waits: &WaitTable) -> Vec<String> {
         let seconds = number::seconds(waits.client_s);
         notes.push(format!("Waits for the client, {seconds}, are not among these waits."));
     }
-    if waits.filtered_s > 0.0 {
-        let (seconds, types) = (number::seconds(waits.filtered_s), waits.filtered.join(", "));
-        notes.push(format!("Left out as idle or benign: {seconds} ({types})."));
-    }
+    notes.extend(left_out(waits));
     notes
+}
+
+/// The waits that are not in the table because they say nothing about a load.
+pub(crate) fn left_out(waits: &WaitTable) -> Option<String> {
+    let (seconds, types) = (number::seconds(waits.filtered_s), waits.filtered.join(", "));
+    (waits.filtered_s > 0.0).then(|| format!("Left out as idle or benign: {seconds} ({types})."))
 }

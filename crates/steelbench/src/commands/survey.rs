@@ -1,6 +1,6 @@
 //! `steelbench survey`
 
-use super::waits::server;
+use super::waits::{heard, server};
 use crate::args::{Survey as Arguments, SurveyCommand};
 use crate::exit_code::{ExitCode, Failure};
 use crate::output::{self, Form, Replace};
@@ -9,7 +9,6 @@ use engines::{Server, Stop};
 use observations::{Survey, SurveyedServer, Unread};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 /// No inventory comes near to this size.
@@ -23,10 +22,7 @@ pub fn survey(arguments: &Arguments) -> Result<ExitCode, Failure> {
     // What is typed wrong ends us before anything is asked.
     let servers = arguments.server.iter().map(|url| server(url)).collect::<Result<Vec<_>, _>>()?;
     let interrupt = signals::stop_flag()?;
-    let stop = Stop::when({
-        let interrupt = interrupt.clone();
-        move || interrupt.load(Ordering::Relaxed)
-    });
+    let stop = heard(&interrupt);
     let mut taken = machine(arguments)?;
     let mut code = ExitCode::Ok;
     for server in &servers {

@@ -8,6 +8,7 @@ use engines::{LiveObserver, ObserveOptions, Server, ServerError, Stop};
 use observations::{ActivityRecord, ServerActivity};
 use report::{ActivityView, Document, json};
 use std::io::IsTerminal;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 use store::Store;
@@ -24,6 +25,9 @@ pub fn waits(arguments: &Waits) -> Result<ExitCode, Failure> {
         let record = results::activity(&results::open(Some(file))?, number)?;
         return show(record, view, arguments.form);
     }
+    if let Some(record) = named.and_then(super::capture::read) {
+        return show(record?, view, arguments.form);
+    }
     let url = arguments.psql.url(arguments.server.as_deref()).map_err(Failure::usage)?;
     let server = server(&url)?;
     let options = ObserveOptions {
@@ -33,15 +37,8 @@ pub fn waits(arguments: &Waits) -> Result<ExitCode, Failure> {
         ..ObserveOptions::default()
     };
     let stop = signals::stop_flag()?;
-    let asked = stop.clone();
-    let heard = Stop::when(move || asked.load(Ordering::Relaxed));
-    let failure = |error: ServerError| {
-        if heard.is_asked() {
-            return Failure::interrupted(format!("{server}: {error}"));
-        }
-        let advice = error.advice.map(|advice| format!("\n{advice}")).unwrap_or_default();
-        Failure::failed(format!("{server}: {error}{advice}"))
-    };
+    let heard = heard(&stop);
+    let failure = |error: ServerError| failure(&*server, &heard, &error);
     if arguments.watch {
         #[cfg(feature = "watch")]
         return super::watch::run(|| server.observe(options, &heard), &stop, failure);
@@ -68,6 +65,21 @@ pub fn waits(arguments: &Waits) -> Result<ExitCode, Failure> {
     }
 }
 
+/// Whoever asks servers stops when this says so.
+pub fn heard(stop: &Arc<AtomicBool>) -> Stop {
+    let asked = Arc::clone(stop);
+    Stop::when(move || asked.load(Ordering::Relaxed))
+}
+
+/// Why a server could not be asked, with what to do.
+pub fn failure(server: &dyn Server, heard: &Stop, error: &ServerError) -> Failure {
+    if heard.is_asked() {
+        return Failure::interrupted(format!("{server}: {error}"));
+    }
+    let advice = error.advice.map(|advice| format!("\n{advice}")).unwrap_or_default();
+    Failure::failed(format!("{server}: {error}{advice}"))
+}
+
 /// The server that a URL names, of the engine that has its scheme.
 pub fn server(url: &str) -> Result<Box<dyn Server>, Failure> {
     let server = engines::server::by_url(url).map_err(Failure::usage)?;
@@ -78,7 +90,7 @@ pub fn server(url: &str) -> Result<Box<dyn Server>, Failure> {
 }
 
 /// An interval: it ends early when somebody asks to stop, and when the server is lost.
-fn observe(
+pub fn observe(
     observer: &mut dyn LiveObserver,
     seconds: f64,
     stop: &AtomicBool,
@@ -95,7 +107,7 @@ fn observe(
 }
 
 /// What was observed; it is in the results file before it is shown.
-fn record(
+pub fn record(
     store: Option<&mut Store>,
     server: &dyn Server,
     started_ms: i64,
@@ -109,7 +121,8 @@ fn record(
     Ok(record)
 }
 
-fn now_ms() -> i64 {
+/// Milliseconds since 1970.
+pub fn now_ms() -> i64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis() as i64
 }
 

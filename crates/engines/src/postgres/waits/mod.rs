@@ -14,7 +14,7 @@ mod counters;
 mod observer;
 mod sampler;
 mod sources;
-mod statement;
+pub(crate) mod statement;
 mod tasks;
 mod types;
 mod used;

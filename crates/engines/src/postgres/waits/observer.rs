@@ -57,8 +57,8 @@ impl LiveObserver for PostgresObserver {
             texts: self.statements(&window, &cells),
             parts: parts(&window),
             cells,
-            tasks: None,
             lost,
+            ..ServerActivity::default()
         })
     }
 

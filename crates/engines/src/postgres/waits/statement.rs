@@ -4,11 +4,11 @@ use observations::redacted;
 use std::str::Chars;
 
 /// Characters that are read of a statement. The server itself cuts at `track_activity_query_size`, 1 kB unless changed.
-pub(super) const TEXT_MAX: usize = 10_000;
+pub(crate) const TEXT_MAX: usize = 10_000;
 
 /// A statement in one line. Unless `literals` are wanted too, `?` stands for each constant, and comments are left out: both
 /// may be data of users. What may be a password is hidden in any case.
-pub(super) fn shown(statement: &str, literals: bool) -> String {
+pub(crate) fn shown(statement: &str, literals: bool) -> String {
     let text = if literals { statement.to_owned() } else { without_literals(statement) };
     redacted(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }

@@ -48,8 +48,9 @@ fn sessions(client: &mut Client, literals: bool) -> Result<HashMap<i32, TaskSess
     );
     let rows = client.query(&sql, &[]).map_err(while_doing(DOING))?;
     let session = |row: Row| {
+        let pid = row.parse(0)?;
         let session = TaskSession {
-            pid: row.parse(0)?,
+            pid,
             process: row.text(1),
             leader: row.parse(2),
             prepared: None,
@@ -61,8 +62,9 @@ fn sessions(client: &mut Client, literals: bool) -> Result<HashMap<i32, TaskSess
             state_s: row.parse(8),
             statement_s: row.parse(9),
             transaction_s: row.parse(10),
+            ended_by: Some(format!("SELECT pg_terminate_backend({pid})")),
         };
-        Some((session.pid, session))
+        Some((pid, session))
     };
     Ok(rows.iter().filter_map(session).collect())
 }

@@ -1,0 +1,116 @@
+//! What waiting sessions met at: hot pages and the like.
+
+use super::sums;
+use crate::Interval;
+use crate::activity::wilson;
+use observations::{WaitClass, WaitedResource};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Fewer samples say nothing of a share.
+const SAMPLES_MIN: u64 = 20;
+/// What fewer of the samples of a class are about is not hot.
+const SHARE_MIN: f64 = 0.1;
+
+/// Things of one kind that sessions waited for in one type of wait.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HotResources {
+    /// The type of wait.
+    pub wait_type: String,
+    /// Our class of it.
+    pub class: WaitClass,
+    /// What they are: `PFS page`.
+    pub kind: String,
+    /// Each of them with its samples, the most first.
+    pub resources: Vec<(String, u64)>,
+    /// Samples of all of them.
+    pub samples: u64,
+    /// Samples of waits of this class.
+    pub of: u64,
+    /// Where their share of the time in this class lies with about 95 % confidence (Wilson; samples taken as independent).
+    pub interval: Interval,
+    /// Most sessions that waited for one of them at the same time.
+    pub sessions_max: u64,
+    /// What would make sessions wait less for them, where that is known.
+    pub remedy: Option<String>,
+}
+
+/// The kinds that make up much of the samples of their class.
+pub(super) fn resources(seen: &[WaitedResource]) -> Vec<HotResources> {
+    let named: Vec<(WaitClass, &WaitedResource)> =
+        seen.iter().filter_map(|resource| Some((resource.class?, resource))).collect();
+    let mut kinds: BTreeMap<(&str, &str), Vec<&WaitedResource>> = BTreeMap::new();
+    for (_, resource) in &named {
+        if let Some(kind) = &resource.kind {
+            kinds.entry((&resource.wait_type, kind)).or_default().push(resource);
+        }
+    }
+    let hot = |((wait_type, kind), members): ((&str, &str), Vec<&WaitedResource>)| {
+        let class = members.first()?.class?;
+        let of = named.iter().filter(|(other, _)| *other == class).map(|(_, other)| other.samples).sum();
+        let samples = members.iter().map(|member| member.samples).sum();
+        let is_hot = samples >= SAMPLES_MIN && samples as f64 >= SHARE_MIN * of as f64;
+        is_hot.then(|| HotResources {
+            wait_type: wait_type.to_owned(),
+            class,
+            kind: kind.to_owned(),
+            resources: sums(members.iter().map(|member| (member.resource.clone(), member.samples as f64)))
+                .into_iter()
+                .map(|(name, samples)| (name, samples as u64))
+                .collect(),
+            samples,
+            of,
+            interval: wilson(samples, of),
+            sessions_max: members.iter().map(|member| member.sessions_max).max().unwrap_or(0),
+            remedy: members.iter().find_map(|member| member.remedy.clone()),
+        })
+    };
+    let mut hot: Vec<HotResources> = kinds.into_iter().filter_map(hot).collect();
+    hot.sort_by(|a, b| b.samples.cmp(&a.samples));
+    hot
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resource(
+        wait_type: &str,
+        class: WaitClass,
+        name: &str,
+        kind: Option<&str>,
+        samples: u64,
+    ) -> WaitedResource {
+        WaitedResource {
+            wait_type: wait_type.into(),
+            class: Some(class),
+            resource: name.into(),
+            kind: kind.map(str::to_owned),
+            samples,
+            sessions_max: samples / 4,
+            ..WaitedResource::default()
+        }
+    }
+
+    #[test]
+    fn things_of_one_kind_count_together_against_their_class() {
+        let (latch, read) = (WaitClass::Latch, WaitClass::DataRead);
+        let hot = resources(&[
+            resource("PAGELATCH_UP", latch, "5:1:1520544", Some("PFS page"), 52),
+            resource("PAGELATCH_UP", latch, "5:1:1544808", Some("PFS page"), 11),
+            resource("PAGELATCH_SH", latch, "5:1:77", Some("data or index page"), 36),
+            resource("LATCH_EX", latch, "ALLOC", None, 1),
+            resource("PAGEIOLATCH_EX", read, "5:1:900", Some("data or index page"), 19),
+        ]);
+        let found: Vec<_> =
+            hot.iter().map(|one| (&*one.wait_type, &*one.kind, one.samples, one.of)).collect();
+        assert_eq!(
+            found,
+            [("PAGELATCH_UP", "PFS page", 63, 100), ("PAGELATCH_SH", "data or index page", 36, 100)],
+            "reads have too few samples"
+        );
+        assert_eq!(hot[0].resources, [("5:1:1520544".to_owned(), 52), ("5:1:1544808".to_owned(), 11)]);
+        assert_eq!(hot[0].sessions_max, 13);
+        assert!(hot[0].interval.low < 0.63 && hot[0].interval.high > 0.63);
+    }
+}
