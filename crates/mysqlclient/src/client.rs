@@ -10,12 +10,17 @@ use socket2::SockAddr;
 use std::io::{self, ErrorKind};
 use std::net::ToSocketAddrs;
 use std::time::Duration;
+use transport::tls::Tls;
 use transport::{Patience, Stop, Stream};
 
 /// Bytes that are asked of the socket at once.
 const READ_BYTES: usize = 64 << 10;
-/// Most bytes of one packet, and of all rows of an answer: what a server sends must not fill our memory.
+/// Most bytes of one packet, and of all of an answer, with what it takes to keep it: what a server sends must not fill our
+/// memory.
 const RECEIVED_BYTES_MAX: usize = 64 << 20;
+/// What keeping a packet, and a cell of a row, takes besides its bytes.
+const PACKET_COST: usize = 32;
+const CELL_COST: usize = size_of::<Option<String>>();
 
 /// A socket with its packets.
 #[derive(Debug)]
@@ -23,7 +28,11 @@ pub(crate) struct Channel {
     stream: Stream,
     is_unix: bool,
     input: Vec<u8>,
+    /// Bytes at its front that are done with.
+    taken: usize,
     packets: Packets,
+    /// Bytes of the answer so far, or of the login.
+    received: usize,
     /// Of the next packet that is sent in an exchange.
     sequence: u8,
     output: Vec<u8>,
@@ -33,7 +42,19 @@ pub(crate) struct Channel {
 impl Channel {
     /// Whether nobody else can read what is sent.
     pub fn is_private(&self) -> bool {
-        self.is_unix || self.stream.is_tls()
+        self.is_unix || self.is_tls()
+    }
+
+    pub fn is_tls(&self) -> bool {
+        self.stream.is_tls()
+    }
+
+    /// Encrypts from here on. What came before is not taken for what comes encrypted.
+    pub fn encrypt(&mut self, tls: &Tls) -> io::Result<()> {
+        if self.taken < self.input.len() {
+            return Err(io::Error::other("the server has sent something before encryption began"));
+        }
+        tls.start(&mut self.stream)
     }
 
     /// Sends a packet of the exchange that is going on.
@@ -51,22 +72,24 @@ impl Channel {
     /// The content of the next packet.
     pub fn receive(&mut self) -> Result<Vec<u8>, Error> {
         loop {
-            let mut input = self.input.as_slice();
-            if let Some((content, sequence)) = self.packets.next(&mut input) {
-                let content = content.to_vec();
+            let mut input = &self.input[self.taken..];
+            let packet = self.packets.next(&mut input);
+            self.taken = self.input.len() - input.len();
+            if let Some((content, sequence)) = packet {
                 self.sequence = sequence.wrapping_add(1);
-                let taken = self.input.len() - input.len();
-                self.input.drain(..taken);
-                return Ok(content);
+                self.received += content.len() + PACKET_COST;
+                let content = content.to_vec();
+                return if self.received > RECEIVED_BYTES_MAX {
+                    Err(too_long("an answer"))
+                } else {
+                    Ok(content)
+                };
             }
-            let taken = self.input.len() - input.len();
-            self.input.drain(..taken);
+            self.input.drain(..self.taken);
+            self.taken = 0;
             let before = self.input.len();
             if before > RECEIVED_BYTES_MAX {
-                return Err(Error::Protocol(format!(
-                    "a packet is longer than {} MiB",
-                    RECEIVED_BYTES_MAX >> 20
-                )));
+                return Err(too_long("a packet"));
             }
             self.input.resize(before + READ_BYTES, 0);
             let read = self.stream.read_blocking(&mut self.input[before..]);
@@ -78,6 +101,10 @@ impl Channel {
             }
         }
     }
+}
+
+fn too_long(what: &str) -> Error {
+    Error::Protocol(format!("{what} is longer than {} MiB", RECEIVED_BYTES_MAX >> 20))
 }
 
 /// A connection to a server. After [`Error::Server`] it can be used on, after another error it cannot.
@@ -113,7 +140,9 @@ impl Client {
             stream,
             is_unix: matches!(config.place, Place::Unix(_)),
             input: Vec::new(),
+            taken: 0,
             packets: Packets::default(),
+            received: 0,
             sequence: 0,
             output: Vec::new(),
             answer_timeout: None,
@@ -168,18 +197,15 @@ impl Client {
         command::query(&mut self.channel.output, sql);
         self.channel.flush()?;
         let mut response = Response::new(Kind::Results, self.greeting.caches_metadata());
-        let (mut rows, mut results, mut bytes) = (Rows::default(), 0, 0);
+        let (mut rows, mut results) = (Rows::default(), 0);
+        self.channel.received = 0;
         loop {
             let packet = self.channel.receive()?;
             match response.take(&packet)? {
                 Event::Result { .. } => results += 1,
                 Event::Column(column) if results == 1 => rows.columns.push(column.name),
                 Event::Row(row) if results == 1 => {
-                    bytes += row.len();
-                    if bytes > RECEIVED_BYTES_MAX {
-                        let most = RECEIVED_BYTES_MAX >> 20;
-                        return Err(Error::Protocol(format!("an answer is longer than {most} MiB")));
-                    }
+                    self.channel.received += CELL_COST * rows.columns.len();
                     rows.rows.push(text_row(row, rows.columns.len()).ok_or_else(Error::malformed)?);
                 }
                 Event::LocalFile => self.send_file(&mut file)?,
@@ -214,6 +240,11 @@ impl Client {
         self.greeting.is_mariadb()
     }
 
+    /// Whether the connection is encrypted.
+    pub fn is_tls(&self) -> bool {
+        self.channel.is_tls()
+    }
+
     /// The number of this connection, as `KILL` takes it.
     pub fn connection_id(&self) -> u32 {
         self.greeting.connection_id
@@ -242,7 +273,7 @@ impl Client {
     /// The bare connection, for a load that writes and reads packets itself.
     pub fn into_stream(self) -> Stream {
         let mut stream = self.channel.stream;
-        stream.unread(self.channel.input);
+        stream.unread(&self.channel.input[self.channel.taken..]);
         stream
     }
 }

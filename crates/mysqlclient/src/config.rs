@@ -1,11 +1,11 @@
 //! How to reach a server and log in: a URL, and for what it leaves open `~/.my.cnf` and the variables of MariaDB's
 //! programs (<https://mariadb.com/kb/en/mariadb-environment-variables/>).
 
+use crate::option_file::option_file;
+use crate::tls::TlsSettings;
+use crate::url::Url;
 use std::ffi::OsString;
 use std::fmt;
-use std::fs::File;
-use std::io::Read as _;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use transport::Stop;
@@ -19,15 +19,6 @@ const SOCKETS: [&str; 4] = [
     "/var/lib/mysql/mysql.sock",
     "/tmp/mysql.sock",
 ];
-
-/// Groups of an option file that are for clients.
-const GROUPS: [&str; 3] = ["client", "client-server", "client-mariadb"];
-
-/// What a URL can say behind `?`.
-const PARAMETERS: [&str; 2] = ["socket", "connect-timeout"];
-
-/// Most bytes of an option file.
-const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Where a server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +44,7 @@ pub struct Config {
     pub(crate) password: Option<String>,
     /// The database that statements are about.
     pub database: Option<String>,
+    pub(crate) tls: TlsSettings,
     /// How long connecting may take; `None`: as long as the system lets it.
     pub connect_timeout: Option<Duration>,
     pub(crate) stop: Option<Stop>,
@@ -84,7 +76,7 @@ impl fmt::Debug for Config {
 /// Why a URL is not usable. No message contains a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct ConfigError(String);
+pub struct ConfigError(pub(crate) String);
 
 /// The variables and the home directory that a configuration is completed from.
 #[derive(Debug, Clone, Default)]
@@ -102,7 +94,7 @@ impl Environment {
         Self { variables: known.into_iter().filter_map(value).collect() }
     }
 
-    fn get(&self, name: &str) -> Option<String> {
+    pub(crate) fn get(&self, name: &str) -> Option<String> {
         let found = self.variables.iter().find(|(known, _)| known == name)?;
         found.1.to_str().filter(|text| !text.is_empty()).map(str::to_owned)
     }
@@ -148,8 +140,9 @@ impl Config {
             Ok(seconds) => seconds.filter(|seconds| *seconds > 0).map(Duration::from_secs),
             Err(_) => return Err(ConfigError("connect-timeout is not a number of seconds".into())),
         };
+        let tls = TlsSettings::take(|name| url.parameter(name).or_else(|| option(name)))?;
         let warnings = warning.into_iter().collect();
-        Ok(Self { place, user, password, database: url.database, connect_timeout, stop: None, warnings })
+        Ok(Self { place, user, password, database: url.database, tls, connect_timeout, stop: None, warnings })
     }
 
     /// To a server's unix socket, with nothing from the environment.
@@ -159,6 +152,7 @@ impl Config {
             user: user.into(),
             password: None,
             database: None,
+            tls: TlsSettings::default(),
             connect_timeout: None,
             stop: None,
             warnings: Vec::new(),
@@ -212,133 +206,8 @@ impl Config {
     }
 }
 
-/// The parts of a URL.
-#[derive(Debug, Default)]
-struct Url {
-    user: Option<String>,
-    password: Option<String>,
-    host: Option<String>,
-    port: Option<String>,
-    database: Option<String>,
-    parameters: Vec<(String, String)>,
-}
-
-impl Url {
-    fn parse(url: &str) -> Result<Self, ConfigError> {
-        let rest = ["mariadb://", "mysql://"].iter().find_map(|scheme| url.strip_prefix(scheme));
-        let malformed = || ConfigError("a URL is mariadb://user@host:port/database or mysql://...".into());
-        let rest = rest.ok_or_else(malformed)?;
-        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
-        let (login, place) = authority.rsplit_once('@').unwrap_or(("", authority));
-        let (user, password) = match login.split_once(':') {
-            Some((user, password)) => (user, Some(password)),
-            None => (login, None),
-        };
-        // An address of IPv6 is in brackets.
-        let (host, port) = match place.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            Some((host, "")) => (host, None),
-            Some((host, port)) => (host, Some(port.strip_prefix(':').ok_or_else(malformed)?)),
-            None => place.split_once(':').map_or((place, None), |(host, port)| (host, Some(port))),
-        };
-        let some = |text: &str| decoded(text).map(|text| Some(text).filter(|text| !text.is_empty()));
-        let mut parameters = Vec::new();
-        for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
-            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-            if !PARAMETERS.contains(&name) {
-                return Err(unknown(name));
-            }
-            parameters.push((name.to_owned(), decoded(value)?));
-        }
-        Ok(Self {
-            user: some(user)?,
-            password: password.map(decoded).transpose()?,
-            host: some(host)?,
-            port: port.map(str::to_owned),
-            database: some(database)?,
-            parameters,
-        })
-    }
-
-    fn parameter(&self, name: &str) -> Option<String> {
-        self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
-    }
-}
-
-fn unknown(name: &str) -> ConfigError {
-    let near = PARAMETERS.iter().max_by(|a, b| strsim::jaro(a, name).total_cmp(&strsim::jaro(b, name)));
-    let near = near.filter(|near| strsim::jaro(near, name) > 0.7);
-    let meant = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-    ConfigError(format!("unknown connection parameter `{name}`{meant}; known are {}", PARAMETERS.join(", ")))
-}
-
-/// A text with its `%20`s as what they stand for.
-fn decoded(text: &str) -> Result<String, ConfigError> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let mut digit = || rest.next().and_then(|digit| (digit as char).to_digit(16));
-        let value = digit().zip(digit()).map(|(high, low)| (high * 16 + low) as u8);
-        bytes.push(
-            value.ok_or_else(|| ConfigError("a % in a URL is followed by two hexadecimal digits".into()))?,
-        );
-    }
-    String::from_utf8(bytes).map_err(|_| ConfigError("the URL is not UTF-8".into()))
-}
-
 fn default_socket() -> PathBuf {
     SOCKETS.iter().map(PathBuf::from).find(|path| path.exists()).unwrap_or_else(|| SOCKETS[0].into())
-}
-
-/// The options for clients in `~/.my.cnf`. One that others may read keeps its password to itself, which is the warning.
-fn option_file(environment: &Environment) -> (Vec<(String, String)>, Option<String>) {
-    let Some(path) = environment.get("HOME").map(|home| Path::new(&home).join(".my.cnf")) else {
-        return (Vec::new(), None);
-    };
-    let mut text = String::new();
-    let read = File::open(&path).and_then(|file| {
-        let mode = file.metadata()?.permissions().mode();
-        file.take(FILE_BYTES_MAX).read_to_string(&mut text)?;
-        Ok(mode)
-    });
-    let Ok(mode) = read else { return (Vec::new(), None) };
-    let mut options = options(&text);
-    let is_private = mode.trailing_zeros() >= 6;
-    if is_private || !options.iter().any(|(name, _)| name == "password") {
-        return (options, None);
-    }
-    options.retain(|(name, _)| name != "password");
-    let path = path.display();
-    (options, Some(format!("the password in {path} is not used: others may read the file; chmod 600 {path}")))
-}
-
-/// The options of the groups for clients (<https://mariadb.com/kb/en/configuring-mariadb-with-option-files/>).
-fn options(text: &str) -> Vec<(String, String)> {
-    let (mut options, mut is_ours) = (Vec::new(), false);
-    for line in text.lines().map(str::trim) {
-        if let Some(group) = line.strip_prefix('[') {
-            is_ours = GROUPS.contains(&group.split(']').next().unwrap_or_default().trim());
-        } else if let Some((name, value)) =
-            line.split_once('=').filter(|_| is_ours && !line.starts_with(['#', ';']))
-        {
-            options.push((name.trim().replace('_', "-"), unquoted(value.trim())));
-        }
-    }
-    options
-}
-
-fn unquoted(value: &str) -> String {
-    for quote in ['"', '\''] {
-        if let Some(inner) = value.strip_prefix(quote).and_then(|rest| rest.split_once(quote)) {
-            return inner.0.to_owned();
-        }
-    }
-    // A comment can follow a value.
-    value.split(" #").next().unwrap_or_default().trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -377,7 +246,9 @@ mod tests {
             ("mariadb://db?sockets=/s", "did you mean `socket`?"),
             ("mariadb://%2", "two hexadecimal digits"),
             // What cannot be given must not be ignored.
-            ("mariadb://db?ssl-mode=REQUIRED", "unknown connection parameter `ssl-mode`"),
+            ("mariadb://db?ssl-crl=/x", "unknown connection parameter `ssl-crl`"),
+            ("mariadb://db?ssl-mode=require", "did you mean `REQUIRED`?"),
+            ("mariadb://db?ssl-cert=/x", "ssl-cert and ssl-key"),
         ] {
             let error = parsed(url, &[]).unwrap_err();
             assert!(error.contains(why), "{url}: {error}");

@@ -1,7 +1,8 @@
 //! The protocol of MariaDB and MySQL: connection strings, login, a blocking client, and the packets for who drives many
 //! connections by himself.
 //!
-//! - `config`: URLs, `~/.my.cnf`, variables; `login`: handshake and authentication plugins
+//! - `config`: how to connect, from `url`, `option_file` (`~/.my.cnf`) and variables; `tls`: how it is encrypted
+//! - `login`: handshake; `proof`: what the authentication plugins send
 //! - `client`: a connection that asks and waits
 //! - `packet`: packets and the values in them; `response`: what a server answers to one command
 //! - `command`: what is sent
@@ -13,8 +14,12 @@ pub mod command;
 mod config;
 mod error;
 mod login;
+mod option_file;
 mod packet;
+mod proof;
 mod response;
+mod tls;
+mod url;
 
 pub use client::{Client, Rows};
 pub use config::{Config, ConfigError, Environment};

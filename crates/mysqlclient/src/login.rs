@@ -1,11 +1,14 @@
-//! The handshake, and the ways to prove who one is
-//! (<https://mariadb.com/kb/en/connection/>, <https://dev.mysql.com/doc/dev/mysql-server/latest/page_caching_sha2_authentication_exchanges.html>).
+//! The handshake (<https://mariadb.com/kb/en/connection/>,
+//! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_caching_sha2_authentication_exchanges.html>).
 
 use crate::client::Channel;
-use crate::config::Config;
+use crate::config::{Config, Place};
 use crate::packet::put_text;
+use crate::proof::Plugin;
+use crate::tls::TlsMode;
 use crate::{Error, Reader, ServerError};
-use ring::digest::{self, Algorithm, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
+use std::io;
+use transport::tls::explained;
 
 /// What a connection can do, as bits of the handshake (<https://mariadb.com/kb/en/connection/#capabilities>).
 mod capability {
@@ -14,6 +17,8 @@ mod capability {
     pub const CONNECT_WITH_DB: u64 = 1 << 3;
     pub const LOCAL_FILES: u64 = 1 << 7;
     pub const PROTOCOL_41: u64 = 1 << 9;
+    /// TLS begins after the first 32 bytes of the client's answer.
+    pub const SSL: u64 = 1 << 11;
     pub const TRANSACTIONS: u64 = 1 << 13;
     pub const SECURE_CONNECTION: u64 = 1 << 15;
     pub const MULTI_STATEMENTS: u64 = 1 << 16;
@@ -82,6 +87,9 @@ impl Greeting {
     }
 }
 
+/// Packets of a login at most: an account can have several plugins, each of which takes a few.
+const ROUNDS_MAX: usize = 32;
+
 /// Logs in on a channel that was just opened.
 pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> {
     let refused = |why: String| Error::Login(config.place.to_string(), why);
@@ -89,18 +97,24 @@ pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> 
     if let Some((&ERROR, rest)) = packet.split_first() {
         return Err(Error::Server(ServerError::parse(rest)));
     }
-    let (mut greeting, challenge, plugin) = greeting(&packet).ok_or_else(Error::malformed)?;
+    let (mut greeting, challenge, name) = greeting(&packet).ok_or_else(Error::malformed)?;
     if greeting.capabilities & capability::NEEDED != capability::NEEDED {
         let version = &greeting.version;
         let why = format!("server {version} is too old; MariaDB from 10.2 and MySQL from 5.7 can be used");
         return Err(refused(why));
     }
+    let is_encrypted = wants_tls(config, greeting.capabilities & capability::SSL != 0).map_err(refused)?;
     greeting.capabilities &= capability::WANTED;
-    let first = proof(&plugin, config, &challenge).map_err(refused)?;
-    let response = response(config, &greeting, &plugin, &first);
+    let head = head(config, &greeting, is_encrypted);
+    if is_encrypted {
+        encrypt(channel, config, &head)?;
+    }
+    // Of the account's plugin the server tells later; this one is the server's own.
+    let mut plugin = Plugin::named(&name).unwrap_or(Plugin::Native);
+    let first = plugin.first_proof(config, &challenge);
+    let response = response(config, &head, plugin, &first);
     channel.send(|out| out.extend_from_slice(&response))?;
-    let mut plugin = plugin;
-    loop {
+    for _ in 0..ROUNDS_MAX {
         let packet = channel.receive()?;
         let (&kind, rest) = packet.split_first().ok_or_else(Error::malformed)?;
         match kind {
@@ -109,27 +123,46 @@ pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> 
             SWITCH => {
                 let mut reader = Reader(rest);
                 let name = reader.until_zero().ok_or_else(Error::malformed)?;
-                plugin = String::from_utf8_lossy(name).into_owned();
+                plugin = Plugin::named(&String::from_utf8_lossy(name)).map_err(refused)?;
                 let challenge = reader.0.strip_suffix(&[0]).unwrap_or(reader.0);
-                let proof = proof(&plugin, config, challenge).map_err(refused)?;
+                let proof = plugin.proof(config, channel, challenge).map_err(refused)?;
                 channel.send(|out| out.extend_from_slice(&proof))?;
             }
-            MORE if rest == [FAST] => {}
-            MORE if rest == [FULL] && channel.is_private() => {
-                let password = config.password.as_deref().unwrap_or_default();
-                channel.send(|out| out.extend_from_slice(&[password.as_bytes(), &[0]].concat()))?;
+            MORE if plugin == Plugin::CachingSha2 && rest == [FAST] => {}
+            MORE if plugin == Plugin::CachingSha2 && rest == [FULL] => {
+                let password = plugin.password(config, channel).map_err(refused)?;
+                channel.send(|out| out.extend_from_slice(&password))?;
             }
-            MORE if rest == [FULL] => return Err(refused(needs_private_channel(&plugin))),
             _ => return Err(Error::malformed()),
         }
     }
+    Err(refused("the server does not come to an end with the login".into()))
 }
 
-fn needs_private_channel(plugin: &str) -> String {
-    format!(
-        "{plugin} asks for the password as it is, which is not sent over a connection that is not encrypted; connect over \
-         the unix socket"
-    )
+/// Whether this connection is to be encrypted; an error in words when it cannot be.
+fn wants_tls(config: &Config, server_can: bool) -> Result<bool, String> {
+    let is_unix = matches!(config.place, Place::Unix(_));
+    match (config.tls.mode, server_can) {
+        (TlsMode::Disabled, _) => Ok(false),
+        (TlsMode::Preferred, _) if !config.tls.verifies() => Ok(server_can && !is_unix),
+        (_, true) => Ok(true),
+        (_, false) => Err("the server does not encrypt, and ssl-mode asks for it".into()),
+    }
+}
+
+fn encrypt(channel: &mut Channel, config: &Config, head: &[u8]) -> Result<(), Error> {
+    let refused = |why: String| Error::Login(config.place.to_string(), why);
+    channel.send(|out| out.extend_from_slice(head))?;
+    let host = match &config.place {
+        Place::Tcp { host, .. } => host.as_str(),
+        Place::Unix(_) => "localhost",
+    };
+    let tls = config.tls.ready(host).map_err(refused)?;
+    channel.encrypt(&tls).map_err(|error| match Error::of_socket(error) {
+        Error::Lost(error) if error.kind() == io::ErrorKind::UnexpectedEof => Error::Lost(error),
+        Error::Lost(error) => refused(explained(&error)),
+        other => other,
+    })
 }
 
 /// What the server greets with: itself, a challenge, and the plugin that it begins with.
@@ -162,84 +195,33 @@ fn greeting(packet: &[u8]) -> Option<(Greeting, Vec<u8>, String)> {
     Some((Greeting { version, connection_id, capabilities }, challenge, plugin))
 }
 
-fn response(config: &Config, greeting: &Greeting, plugin: &str, proof: &[u8]) -> Vec<u8> {
+/// How an answer to the greeting begins, which is all that is sent of it before TLS: what this connection is to be able to
+/// do, the longest packet, the character set.
+fn head(config: &Config, greeting: &Greeting, is_encrypted: bool) -> Vec<u8> {
+    let mut capabilities = greeting.capabilities;
+    if config.database.is_some() {
+        capabilities |= capability::CONNECT_WITH_DB;
+    }
+    if is_encrypted {
+        capabilities |= capability::SSL;
+    }
     let mut out = Vec::new();
-    let database = config.database.as_deref();
-    let capabilities =
-        greeting.capabilities | if database.is_some() { capability::CONNECT_WITH_DB } else { 0 };
     out.extend_from_slice(&(capabilities as u32).to_le_bytes());
     out.extend_from_slice(&PACKET_BYTES_MAX.to_le_bytes());
     out.push(CHARSET);
     out.extend_from_slice(&[0; 19]);
     out.extend_from_slice(&((capabilities >> 32) as u32).to_le_bytes());
+    out
+}
+
+fn response(config: &Config, head: &[u8], plugin: Plugin, proof: &[u8]) -> Vec<u8> {
+    let mut out = head.to_vec();
     out.extend_from_slice(config.user.as_bytes());
     out.push(0);
     put_text(&mut out, proof);
-    for text in database.into_iter().chain([plugin]) {
+    for text in config.database.as_deref().into_iter().chain([plugin.name()]) {
         out.extend_from_slice(text.as_bytes());
         out.push(0);
     }
     out
-}
-
-/// What a plugin answers to a challenge; what cannot be answered is an error in words.
-fn proof(plugin: &str, config: &Config, challenge: &[u8]) -> Result<Vec<u8>, String> {
-    let password = config.password.as_deref().unwrap_or_default().as_bytes();
-    match plugin {
-        // The kernel tells the server who we are.
-        "auth_socket" | "unix_socket" => Ok(Vec::new()),
-        "mysql_native_password" | "caching_sha2_password" if password.is_empty() => Ok(Vec::new()),
-        "mysql_native_password" => Ok(native(password, challenge)),
-        "caching_sha2_password" => Ok(caching_sha2(password, challenge)),
-        other => Err(format!(
-            "the account wants authentication plugin {other}, which this client does not have; it has mysql_native_password, \
-             caching_sha2_password and unix_socket"
-        )),
-    }
-}
-
-fn hash(algorithm: &'static Algorithm, parts: &[&[u8]]) -> Vec<u8> {
-    let mut context = digest::Context::new(algorithm);
-    for part in parts {
-        context.update(part);
-    }
-    context.finish().as_ref().to_vec()
-}
-
-fn xor(a: &[u8], b: &[u8]) -> Vec<u8> {
-    a.iter().zip(b).map(|(a, b)| a ^ b).collect()
-}
-
-/// SHA1(password) XOR SHA1(challenge, SHA1(SHA1(password))).
-fn native(password: &[u8], challenge: &[u8]) -> Vec<u8> {
-    let sha1 = |parts: &[&[u8]]| hash(&SHA1_FOR_LEGACY_USE_ONLY, parts);
-    let once = sha1(&[password]);
-    xor(&once, &sha1(&[challenge, &sha1(&[&once])]))
-}
-
-/// SHA256(password) XOR SHA256(SHA256(SHA256(password)), challenge).
-fn caching_sha2(password: &[u8], challenge: &[u8]) -> Vec<u8> {
-    let sha256 = |parts: &[&[u8]]| hash(&SHA256, parts);
-    let once = sha256(&[password]);
-    xor(&once, &sha256(&[&sha256(&[&once]), challenge]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{caching_sha2, native};
-
-    fn hex(bytes: &[u8]) -> String {
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
-    }
-
-    /// Computed with Python's hashlib from the formulas in MySQL's and MariaDB's documentation.
-    #[test]
-    fn proofs_are_as_the_documentation_defines_them() {
-        let challenge: Vec<u8> = (1..=20).collect();
-        assert_eq!(hex(&native(b"secret", &challenge)), "b32bb3a583e1340c0a1108d58b1be49781ad8c2f");
-        assert_eq!(
-            hex(&caching_sha2(b"secret", &challenge)),
-            "746ebe205d56a0707acb3e796e834e0dd7b1d61743b26bd5202c7a623230c7c9"
-        );
-    }
 }

@@ -4,7 +4,7 @@ use crate::config::{AuthMethod, ChannelBindingMode, Config, Host};
 use crate::connect::Address;
 use crate::error::{LoginError, ServerError};
 use crate::messages::Messages;
-use crate::{Error, connect, tls};
+use crate::{Error, connect};
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{
@@ -13,7 +13,7 @@ use postgres_protocol::authentication::sasl::{
 use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 use std::fmt;
-use transport::Patience;
+use transport::{Patience, tls};
 
 /// Most iterations of SCRAM that are done: about a second. PostgreSQL's default (`scram_iterations`) is 4,096.
 const SCRAM_ITERATIONS_MAX: u64 = 1_000_000;

@@ -10,15 +10,18 @@
 //! - `connections`: the connections of a thread
 //! - `ring`: `io_uring(7)` and the buffers that it receives into
 //! - `epoll`: the other way
+//! - `tls`: what encryption takes; `files`: files that a connection string names
 
 mod connection;
 mod connections;
 mod epoll;
+pub mod files;
 mod patience;
 mod ring;
 mod stream;
 #[cfg(test)]
 mod tests;
+pub mod tls;
 
 pub use connections::{Connections, Wire};
 pub use patience::{Patience, Stop, Stopped};

@@ -53,7 +53,8 @@ pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Prefligh
                 }
             }
             Err(error) => {
-                let advice = what_to_do(&error).map_or_else(String::new, |advice| format!(". {advice}"));
+                let advice = what_to_do(&error).into_iter().chain(config.warnings.iter().map(String::as_str));
+                let advice: String = advice.map(|advice| format!(". {advice}")).collect();
                 found.misses(format!("{}: {error}{advice}", URL.path()));
             }
         }

@@ -7,10 +7,10 @@ use crate::ConfigError;
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::CStr;
-use std::fs::{File, Metadata};
-use std::io::{self, Read};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use transport::files::{read_file, read_file_and_metadata};
 
 /// Variables that libpq turns into settings of the session.
 const SESSION: [(&str, &str); 3] = [("PGDATESTYLE", "datestyle"), ("PGTZ", "timezone"), ("PGGEQO", "geqo")];
@@ -139,35 +139,11 @@ impl Passfile {
 }
 
 fn secret_text(path: &Path) -> io::Result<String> {
-    let (file, metadata) = open(path)?;
+    let (bytes, metadata) = read_file_and_metadata(path)?;
     if metadata.permissions().mode() & 0o077 != 0 {
         return Err(io::Error::other("group or others have access to it; run chmod 0600 on it"));
     }
-    Ok(String::from_utf8_lossy(&read(file)?).into_owned())
-}
-
-/// Most bytes of a file with services, passwords, certificates or a key: more than all certificates of a platform.
-const FILE_BYTES_MAX: u64 = 4 << 20;
-
-/// The content of such a file; of anything else than a regular file, and of a longer one, an error.
-pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    open(path).and_then(|(file, _)| read(file))
-}
-
-/// Does not wait for the other end of a named pipe.
-fn open(path: &Path) -> io::Result<(File, Metadata)> {
-    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_file() { Ok((file, metadata)) } else { Err(io::Error::other("it is not a regular file")) }
-}
-
-fn read(file: File) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(io::Error::other(format!("it is larger than {} MiB", FILE_BYTES_MAX >> 20)));
-    }
-    Ok(bytes)
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// `host:port:database:user:password`; a backslash takes the next character literally.

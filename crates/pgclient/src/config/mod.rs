@@ -6,7 +6,7 @@ mod hosts;
 mod keywords;
 mod require_auth;
 
-pub use environment::{Environment, read_file};
+pub use environment::Environment;
 pub use hosts::{Host, Place};
 pub use keywords::Settings;
 pub use require_auth::{AuthMethod, RequiredAuth};

@@ -1,0 +1,146 @@
+//! A real server to test against, in a directory of its own, stopped and removed when dropped.
+#![allow(dead_code, clippy::unwrap_used, clippy::print_stdout, reason = "each file of tests uses some of it")]
+
+use mysqlclient::{Client, Config};
+use std::fs::{self, File, Permissions};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Nothing in these tests takes so long.
+pub const LONG: Duration = Duration::from_secs(60);
+
+/// A program of MariaDB's packages.
+pub fn program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/bin".into()]);
+    folders.map(|folder| folder.join(name)).find(|program| program.exists())
+}
+
+/// A server that listens on a unix socket and on 127.0.0.1. Its superuser `root` has no password.
+pub struct Server {
+    pub port: u16,
+    folder: TempDir,
+    options: Vec<String>,
+    process: Option<Child>,
+}
+
+impl Server {
+    /// With these options besides; `None`, with a word about it, where no server is installed.
+    pub fn start(options: &[&str]) -> Option<Self> {
+        let Some(installer) = program("mariadb-install-db") else {
+            println!("SKIPPED: no MariaDB server is installed");
+            return None;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let options = options.iter().map(|option| (*option).to_owned()).collect();
+        let mut server = Self { port, folder, options, process: None };
+        let mut install = Command::new(installer);
+        install.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"]);
+        install.args(["--skip-name-resolve", "--innodb-log-file-size=4M"]).args(server.common());
+        give(server.folder());
+        let made = install.output().unwrap();
+        let said = [made.stdout, made.stderr].concat();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&said));
+        server.run();
+        Some(server)
+    }
+
+    fn common(&self) -> Vec<String> {
+        let data = format!("--datadir={}", self.folder().join("data").display());
+        [data].into_iter().chain(user().map(|user| format!("--user={user}"))).collect()
+    }
+
+    /// Starts it, after [`stop`](Self::stop).
+    pub fn run(&mut self) {
+        let log = File::options().create(true).append(true).open(self.folder().join("log")).unwrap();
+        let mut command = Command::new(program("mariadbd").unwrap());
+        command.arg("--no-defaults").args(self.common()).args(&self.options);
+        command.args(["--bind-address=127.0.0.1", &format!("--port={}", self.port)]);
+        command.args([&format!("--socket={}", self.socket().display()), "--innodb-buffer-pool-size=32M"]);
+        command.args(["--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0"]);
+        self.process = Some(command.stderr(log).spawn().unwrap());
+        let end = Instant::now() + LONG;
+        while let Err(error) = Client::connect(&self.config()) {
+            let log = fs::read_to_string(self.folder().join("log")).unwrap();
+            assert!(Instant::now() < end, "{error}\n{log}");
+            let ended = self.process.as_mut().unwrap().try_wait().unwrap();
+            assert!(ended.is_none(), "{log}");
+            sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Kills it.
+    pub fn stop(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+
+    /// The number of its process.
+    pub fn pid(&self) -> i32 {
+        self.process.as_ref().unwrap().id() as i32
+    }
+
+    /// The folder of its socket and its files.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn socket(&self) -> PathBuf {
+        self.folder().join("sock")
+    }
+
+    /// Its superuser, over the unix socket.
+    pub fn config(&self) -> Config {
+        Config::unix(&self.socket(), "root")
+    }
+
+    /// A connection of its superuser.
+    pub fn connect(&self) -> Client {
+        Client::connect(&self.config()).unwrap()
+    }
+
+    /// A URL over the unix socket.
+    pub fn url(&self, user: &str) -> String {
+        format!("mariadb://{user}@localhost/?socket={}", self.socket().display())
+    }
+
+    /// What MariaDB's own client says of a query over TCP with these options: the first line of rows, or `Err` with its
+    /// complaint.
+    pub fn mariadb(&self, options: &[String], sql: &str) -> Result<String, String> {
+        let mut command = Command::new(program("mariadb").unwrap());
+        command.args(["--no-defaults", "--protocol=TCP", "--host=127.0.0.1", "-N", "-e", sql]);
+        let output = command.arg(format!("--port={}", self.port)).args(options).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end().to_owned();
+        if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Makes a file the servers' user's.
+pub fn give(path: &Path) {
+    if let Some(user) = user() {
+        let status = Command::new("chown").arg("-R").arg(user).arg(path).status().unwrap();
+        assert!(status.success());
+    }
+}
+
+/// Whom servers run as when we are root.
+fn user() -> Option<&'static str> {
+    // SAFETY: a system call without arguments.
+    let is_root = unsafe { libc::geteuid() } == 0;
+    is_root.then_some("mysql")
+}

@@ -1,0 +1,178 @@
+//! What TLS takes, whatever the protocol around it: trusted certificates, a client's certificate, and how much of the
+//! server's is verified.
+
+mod certificate;
+
+pub use certificate::end_point;
+
+use crate::Stream;
+use crate::files::read_file;
+use certificate::{TrustedRoots, Verifier};
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{CertificateError, ClientConfig, ClientConnection, RootCertStore};
+use std::fs;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Which certificates a server's must lead to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Roots {
+    /// Any certificate is accepted.
+    #[default]
+    Unverified,
+    /// Those in a file, in PEM format.
+    File(PathBuf),
+    /// The platform's.
+    System,
+}
+
+/// How to encrypt a connection.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TlsOptions {
+    /// Whether the server's certificate is verified, and with which.
+    pub roots: Roots,
+    /// Whether it must be that of the host.
+    pub verifies_host: bool,
+    /// The host that is meant.
+    pub host: String,
+    /// Whether the server is not told which host is meant.
+    pub hides_host: bool,
+    /// Files of the client's certificate and of its private key.
+    pub certificate: Option<(PathBuf, PathBuf)>,
+    /// The protocol inside, where its servers ask for its name (ALPN).
+    pub protocol: Option<&'static str>,
+}
+
+/// How connections to one host are encrypted: files are read, names are understood.
+#[derive(Debug, Clone)]
+pub struct Tls {
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+}
+
+impl Tls {
+    /// Reads the files and makes ready.
+    ///
+    /// # Errors
+    /// In words: a file that cannot be used, a host that no certificate can name.
+    pub fn new(options: &TlsOptions) -> Result<Self, String> {
+        let host = &options.host;
+        let name = match ServerName::try_from(host.clone()) {
+            Ok(name) => name,
+            Err(_) if options.verifies_host => {
+                return Err(format!("`{host}` is not a name that certificates can have"));
+            }
+            // An address is not told to the server.
+            Err(_) => ServerName::from(IpAddr::from(Ipv4Addr::UNSPECIFIED)),
+        };
+        Ok(Self { config: Arc::new(client_config(options)?), name })
+    }
+
+    /// Encrypts a connection from here on.
+    ///
+    /// # Errors
+    /// Also [`Stopped`](crate::Stopped) and [`io::ErrorKind::TimedOut`]; [`explained`] has words for the others.
+    pub fn start(&self, stream: &mut Stream) -> io::Result<()> {
+        let tls = ClientConnection::new(Arc::clone(&self.config), self.name.clone());
+        stream.encrypt(tls.map_err(io::Error::other)?)
+    }
+}
+
+/// What went wrong in a handshake, and what to do about it.
+pub fn explained(error: &io::Error) -> String {
+    let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
+    let Some(rustls::Error::InvalidCertificate(problem)) = cause else { return error.to_string() };
+    match problem {
+        CertificateError::UnknownIssuer => {
+            "the server's certificate is not signed by a trusted root certificate".to_owned()
+        }
+        CertificateError::Other(_) | CertificateError::BadEncoding => format!(
+            "the server's certificate cannot be verified: {problem}; it must be of X.509 version 3, which \
+             openssl x509 -req makes with -extfile"
+        ),
+        _ => format!("the server's certificate: {problem}"),
+    }
+}
+
+fn client_config(options: &TlsOptions) -> Result<ClientConfig, String> {
+    let provider = Arc::new(ring::default_provider());
+    let roots = match &options.roots {
+        Roots::Unverified => None,
+        Roots::File(path) => Some(roots_of(path)?),
+        Roots::System => Some(system_roots()?),
+    };
+    let verifier = Verifier {
+        roots,
+        host: options.verifies_host.then(|| options.host.clone()),
+        provider: Arc::clone(&provider),
+    };
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier));
+    let mut config = match &options.certificate {
+        Some((certificate, key)) => builder
+            .with_client_auth_cert(certificates_of(certificate)?, private_key(key)?)
+            .map_err(|error| format!("client certificate: {error}"))?,
+        None => builder.with_no_client_auth(),
+    };
+    config.enable_sni = !options.hides_host;
+    config.alpn_protocols = options.protocol.iter().map(|name| name.as_bytes().to_vec()).collect();
+    Ok(config)
+}
+
+fn roots_of(path: &Path) -> Result<TrustedRoots, String> {
+    let certificates = certificates_of(path)?;
+    let mut store = RootCertStore::empty();
+    for certificate in &certificates {
+        store.add(certificate.clone()).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(TrustedRoots { store, certificates })
+}
+
+fn system_roots() -> Result<TrustedRoots, String> {
+    let found = rustls_native_certs::load_native_certs();
+    let mut store = RootCertStore::empty();
+    // Platforms have a few that are too old to be understood.
+    let (added, _) = store.add_parsable_certificates(found.certs);
+    if added == 0 {
+        let errors: Vec<_> = found.errors.iter().map(ToString::to_string).collect();
+        return Err(format!("the platform has no root certificates: {}", errors.join("; ")));
+    }
+    Ok(TrustedRoots { store, certificates: Vec::new() })
+}
+
+fn certificates_of(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let failed = |error: String| format!("{}: {error}", path.display());
+    let bytes = read_file(path).map_err(|error| failed(error.to_string()))?;
+    match CertificateDer::pem_slice_iter(&bytes).collect::<Result<Vec<_>, _>>() {
+        Ok(certificates) if certificates.is_empty() => Err(failed("no certificate in PEM format".to_owned())),
+        Ok(certificates) => Ok(certificates),
+        Err(error) => Err(failed(error.to_string())),
+    }
+}
+
+fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
+    check_key_file(path).map_err(|error| format!("private key file {}: {error}", path.display()))?;
+    let read = |error: String| {
+        format!("private key file {}: {error}; it must be PEM without a pass phrase", path.display())
+    };
+    let bytes = read_file(path).map_err(|error| read(error.to_string()))?;
+    PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| read(error.to_string()))
+}
+
+/// A key must be its owner's secret, or root's and a group's.
+fn check_key_file(path: &Path) -> io::Result<()> {
+    let metadata = fs::metadata(path)?;
+    let forbidden = if metadata.uid() == 0 { 0o027 } else { 0o077 };
+    if metadata.permissions().mode() & forbidden != 0 {
+        return Err(io::Error::other("others have access to it; run chmod 0600 on it"));
+    }
+    Ok(())
+}
